@@ -1,0 +1,92 @@
+# spanner_keys: primary keys without hotspots
+#
+#   make, make install, make installcheck    as for every extension (PGXS)
+#   make demo, make test, make bench-keys    need nothing but root or sudo
+#   make lint, indent, matrix, asan, coverage    for developers: test/README.md
+
+EXTENSION = spanner_keys
+MODULE_big = spanner_keys
+PGFILEDESC = "spanner_keys - primary keys without hotspots"
+
+OBJS = \
+	src/spanner_keys.o \
+	src/keys/canonical.o \
+	src/keys/farmhash.o \
+	src/keys/key_functions.o \
+	src/sequence/access_method.o \
+	src/sequence/add_column.o \
+	src/sequence/binding.o \
+	src/sequence/bit_reversed.o \
+	src/sequence/column_default.o \
+	src/sequence/counter.o \
+	src/sequence/ddl.o \
+	src/sequence/label.o \
+	src/sequence/run_command.o \
+	src/sequence/sequence_commands.o \
+	src/sequence/sequence_functions.o \
+	src/sequence/state_functions.o \
+	src/sequence/striped.o
+
+DATA = sql/spanner_keys--1.0.sql
+
+REGRESS = \
+	install \
+	bit_reverse \
+	farm_fingerprint \
+	timestamp_to_string \
+	shard_id \
+	sequence_kinds \
+	sequence_options \
+	sequence_functions \
+	sequence_views \
+	default_kind
+REGRESS_OPTS = --load-extension=$(EXTENSION)
+ISOLATION = \
+	bind_unbind \
+	nextval_alter
+ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+
+EXTRA_CLEAN = tmp_check output_iso
+
+PG_CONFIG ?= pg_config
+
+ifneq ($(shell command -v $(PG_CONFIG) 2>/dev/null),)
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+endif
+
+ifneq ($(wildcard $(PGXS)),)
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+else
+all install installcheck clean:
+	@echo "PostgreSQL's server headers are missing: install postgresql-server-dev-NN or set PG_CONFIG" >&2; exit 1
+endif
+
+# Everything below runs on a private copy of the source and a cluster of its own.
+demo test bench-keys lint indent matrix asan coverage: export PG_CONFIG := $(PG_CONFIG)
+
+demo:
+	@demo/run.sh
+test:
+	@test/run.sh
+bench-keys:
+	@test/bench/key_cost/run.sh
+lint:
+	@test/lint/run.sh
+indent:
+	@test/lint/indent.sh --typedefs
+	@test/lint/indent.sh
+matrix:
+	@test/matrix/run.sh
+asan:
+	@test/asan.sh
+coverage:
+	@test/coverage.sh
+
+.PHONY: demo test bench-keys lint indent matrix asan coverage

@@ -1,0 +1,88 @@
+-- Options of sequences: skip ranges, limits, and what is refused.
+
+-- a skip range is inclusive
+SELECT spanner.create_sequence('skip', 'bit_reversed_positive',
+                               skip_range_min => 2305843009213693952,
+                               skip_range_max => 4611686018427387904);
+SELECT spanner.nextval('skip') FROM generate_series(1, 4);
+SELECT spanner.currval('skip'), spanner.lastval();
+
+-- the lower bound may be negative, as long as the upper is positive
+SELECT spanner.create_sequence('negative', 'bit_reversed_positive',
+                               skip_range_min => -100, skip_range_max => 1);
+
+-- a striped sequence skips, too
+SELECT spanner.create_sequence('striped_skip', 'striped', stripes => 2, bits => 8,
+                               skip_range_min => 1, skip_range_max => 5);
+SELECT spanner.nextval('striped_skip') FROM generate_series(1, 8);
+
+-- a range that covers almost everything ends in an error
+SELECT spanner.create_sequence('covered', 'bit_reversed_positive',
+                               skip_range_min => 0,
+                               skip_range_max => 9223372036854775807);
+SELECT spanner.nextval('covered');
+SELECT spanner.get_internal_sequence_state('covered');
+
+-- what Spanner refuses, in Spanner's words and order
+\set VERBOSITY default
+SELECT spanner.create_sequence('x', 'fibonacci', start_with_counter => 0);
+SELECT spanner.create_sequence('x', 'BIT_REVERSED_POSITIVE');
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', start_with_counter => 0, skip_range_min => 5);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_min => 5);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_max => 5);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_min => 5, skip_range_max => 4);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_min => -100, skip_range_max => -1);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_min => 0, skip_range_max => 0);
+SELECT spanner.create_sequence('x');
+
+-- and what is ours
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', bits => 64);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', bits => 1);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', stripes => 4);
+SELECT spanner.create_sequence('x', 'striped', stripes => 3);
+SELECT spanner.create_sequence('x', 'striped', stripes => 131072);
+SELECT spanner.create_sequence('x', 'striped', stripes => 256, bits => 8);
+SELECT spanner.create_sequence('x', 'bit_reversed_positive', bits => 8, start_with_counter => 255);
+SELECT count(*) FROM pg_class WHERE relname = 'x';
+
+-- limits that would break the mapping
+CREATE SEQUENCE cycling CYCLE;
+SELECT spanner.alter_sequence('cycling', 'bit_reversed_positive');
+CREATE SEQUENCE descending INCREMENT -1;
+SELECT spanner.alter_sequence('descending', 'striped');
+CREATE SEQUENCE low MINVALUE 0;
+SELECT spanner.alter_sequence('low', 'bit_reversed_positive');
+SECURITY LABEL FOR spanner_keys ON SEQUENCE cycling IS 'bit_reversed_positive';
+
+-- nor can they be set afterwards
+SELECT spanner.create_sequence('bound', 'bit_reversed_positive');
+ALTER SEQUENCE bound CYCLE;
+ALTER SEQUENCE bound INCREMENT -1 MINVALUE -10;
+ALTER SEQUENCE bound MINVALUE -10;
+ALTER SEQUENCE bound AS integer;
+ALTER SEQUENCE bound AS bigint CACHE 5 INCREMENT 2;
+SELECT spanner.nextval('bound') FROM generate_series(1, 2);
+
+-- the text of labels
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound
+  IS E' bit_reversed_positive\t( skip_range_min = 1 ,skip_range_max=+10 ) ';
+SELECT kind, bits, skip_range_min, skip_range_max
+  FROM spanner.describe_sequence('bound');
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS '';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS '(bits=3)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=20 stripes=4)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=20) x';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=20, bits=20)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=many)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=99999999999999999999)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(bits=4294967304)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(colour=red)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(identity=maybe)';
+CREATE TABLE no_sequence (a integer);
+SECURITY LABEL FOR spanner_keys ON TABLE no_sequence IS 'striped';
+SECURITY LABEL FOR spanner_keys ON COLUMN no_sequence.a IS 'striped';
+SECURITY LABEL FOR spanner_keys ON SCHEMA public IS 'striped';
+SELECT label FROM pg_seclabels WHERE objname = 'bound';

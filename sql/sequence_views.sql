@@ -1,0 +1,67 @@
+-- spanner.sequences, seen by its owner and by others.
+
+CREATE SCHEMA v;
+SET search_path = v;
+SELECT spanner.create_sequence('unused', 'striped', stripes => 8, bits => 53);
+SELECT spanner.create_sequence('half', 'bit_reversed_positive', bits => 10,
+                               skip_range_min => 1, skip_range_max => 3,
+                               start_with_counter => 512);
+CREATE SEQUENCE small AS smallint CACHE 10;
+SELECT spanner.alter_sequence('small', 'bit_reversed_positive');
+CREATE TEMP SEQUENCE temporary;
+SELECT spanner.alter_sequence('temporary', 'striped');
+CREATE SEQUENCE plain;
+
+SELECT sequencename, kind, bits, skip_range_min, skip_range_max, start_counter,
+       counter, round(used::numeric, 3) AS used
+  FROM spanner.sequences
+ WHERE schemaname = 'v' OR sequencename = 'temporary'
+ ORDER BY sequencename;
+
+-- counters that wait in a session's cache count as used
+SELECT spanner.nextval('small'), spanner.nextval('half');
+SELECT sequencename, counter, round(used::numeric, 4) AS used
+  FROM spanner.sequences WHERE schemaname = 'v' ORDER BY sequencename;
+
+-- the binding follows the sequence
+ALTER SEQUENCE unused RENAME TO renamed;
+CREATE SCHEMA w;
+ALTER SEQUENCE renamed SET SCHEMA w;
+SELECT schemaname, sequencename, kind FROM spanner.sequences
+ WHERE sequencename = 'renamed';
+DROP SEQUENCE w.renamed;
+SELECT count(*) FROM pg_seclabel WHERE provider = 'spanner_keys'
+   AND objoid NOT IN (SELECT oid FROM pg_class);
+
+-- TRUNCATE RESTART IDENTITY restarts the counter
+CREATE TABLE t (id bigint DEFAULT 0);
+ALTER SEQUENCE half OWNED BY t.id;
+TRUNCATE t RESTART IDENTITY;
+SELECT counter FROM spanner.sequences WHERE sequencename = 'half';
+
+-- others see what is there, but no counter
+CREATE ROLE regress_spanner_reader;
+GRANT USAGE ON SCHEMA v TO regress_spanner_reader;
+SET ROLE regress_spanner_reader;
+SELECT sequencename, kind, bits, counter, used
+  FROM spanner.sequences WHERE schemaname = 'v' ORDER BY sequencename;
+SELECT spanner.get_internal_sequence_state('half');
+SELECT spanner.get_table_column_identity_state('t.id');
+SELECT spanner.nextval('half');
+SELECT spanner.currval('half');
+SELECT spanner.alter_sequence('half', no_skip_range => true);
+SECURITY LABEL FOR spanner_keys ON SEQUENCE half IS NULL;
+RESET ROLE;
+GRANT SELECT ON half TO regress_spanner_reader;
+SET ROLE regress_spanner_reader;
+SELECT spanner.get_internal_sequence_state('half');
+SELECT spanner.nextval('half');
+RESET ROLE;
+GRANT USAGE ON half TO regress_spanner_reader;
+SET ROLE regress_spanner_reader;
+SELECT spanner.nextval('half') > 0 AS drawn;
+RESET ROLE;
+
+RESET search_path;
+DROP SCHEMA v, w CASCADE;
+DROP ROLE regress_spanner_reader;

@@ -1,0 +1,290 @@
+/* sql/spanner_keys--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION spanner_keys" to load this file. \quit
+
+GRANT USAGE ON SCHEMA spanner TO PUBLIC;
+
+--
+-- Keys: bit reversal, fingerprints, shard ids
+--
+
+CREATE FUNCTION spanner.bit_reverse(value bigint, preserve_sign boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_bit_reverse'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.bit_reverse(bigint, boolean)
+  IS 'reverse the bits of a bigint, keeping the sign bit in place if asked';
+
+CREATE FUNCTION spanner.farm_fingerprint(value text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_farm_fingerprint_text'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.farm_fingerprint(text)
+  IS 'FarmHash Fingerprint64 of the UTF-8 bytes of a text';
+
+CREATE FUNCTION spanner.farm_fingerprint(value bytea)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_farm_fingerprint_bytea'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.farm_fingerprint(bytea)
+  IS 'FarmHash Fingerprint64 of a byte string';
+
+CREATE FUNCTION spanner.generate_uuid()
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_generate_uuid'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.generate_uuid()
+  IS 'make a random UUID, in lower case with dashes';
+
+CREATE FUNCTION spanner.timestamp_to_string(value timestamptz, time_zone text DEFAULT 'UTC')
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_string'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.timestamp_to_string(timestamptz, text)
+  IS 'write a time as GoogleSQL casts it to a string, whatever the settings of the session';
+
+CREATE FUNCTION spanner.shard_id_support(request internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'spanner_shard_id_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.shard_id_support(internal)
+  IS 'planner support for shard_id';
+
+CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
+RETURNS integer
+AS 'MODULE_PATHNAME', 'spanner_shard_id'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE
+SUPPORT spanner.shard_id_support;
+
+COMMENT ON FUNCTION spanner.shard_id(integer, "any")
+  IS 'compute the shard, from 0 to shards - 1, that a list of keys belongs to';
+
+--
+-- Sequences: access methods, bindings, event triggers
+--
+
+CREATE FUNCTION spanner.nextval_support(internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'spanner_nextval_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.nextval_support(internal)
+  IS 'planner support function of spanner.nextval';
+
+CREATE FUNCTION spanner.nextval(seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_nextval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+SUPPORT spanner.nextval_support;
+
+COMMENT ON FUNCTION spanner.nextval(regclass)
+  IS 'draw the next value of a sequence, mapped by its access method';
+
+CREATE FUNCTION spanner.currval(seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_currval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.currval(regclass)
+  IS 'the value that this session drew last from a sequence';
+
+CREATE FUNCTION spanner.lastval()
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_lastval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.lastval()
+  IS 'the value that this session drew last from any sequence';
+
+-- STABLE, so that it does not count as volatile by itself: the nextval inside
+-- its argument does.
+CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_map_counter'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
+  IS 'map a counter to a value; spanner.nextval is planned as this';
+
+CREATE FUNCTION spanner.map_identity_counter(seq regclass, counter bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_map_identity_counter'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.map_identity_counter(regclass, bigint)
+  IS 'the same for the sequence of an identity column';
+
+CREATE FUNCTION spanner.identity_sequence(seq regclass)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_identity_sequence'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.identity_sequence(regclass)
+  IS 'check that the user may draw from the sequence of an identity column';
+
+CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_unmap_value'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.unmap_value(bigint, regclass)
+  IS 'the counter that gives a value, NULL if none does';
+
+CREATE FUNCTION spanner.create_sequence(
+  name text,
+  kind text DEFAULT NULL,
+  start_with_counter bigint DEFAULT NULL,
+  skip_range_min bigint DEFAULT NULL,
+  skip_range_max bigint DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL,
+  if_not_exists boolean DEFAULT false)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_create_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.create_sequence(text, text, bigint, bigint, bigint, integer, integer, boolean)
+  IS 'create a sequence with an access method';
+
+CREATE FUNCTION spanner.alter_sequence(
+  seq regclass,
+  kind text DEFAULT NULL,
+  skip_range_min bigint DEFAULT NULL,
+  skip_range_max bigint DEFAULT NULL,
+  no_skip_range boolean DEFAULT false,
+  restart_counter_with bigint DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_alter_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer, integer)
+  IS 'change the access method of a sequence, its options or its counter; only for the owner';
+
+CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_get_internal_sequence_state'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.get_internal_sequence_state(text)
+  IS 'the next counter of a sequence, NULL before the first use';
+
+CREATE FUNCTION spanner.get_table_column_identity_state(table_column text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_get_table_column_identity_state'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
+  IS 'the next counter of the sequence that a column owns, NULL before the first use';
+
+CREATE FUNCTION spanner.describe_sequence(
+  seq regclass,
+  OUT kind text,
+  OUT bits integer,
+  OUT skip_range_min bigint,
+  OUT skip_range_max bigint,
+  OUT counter bigint,
+  OUT used double precision)
+AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.describe_sequence(regclass)
+  IS 'access method, options and counter of a sequence';
+
+CREATE FUNCTION spanner.list_sequence_access_methods(
+  OUT name text,
+  OUT description text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.list_sequence_access_methods()
+  IS 'the sequence access methods that this session knows';
+
+CREATE VIEW spanner.sequence_access_methods AS
+  SELECT m.name, m.description
+    FROM spanner.list_sequence_access_methods() m;
+
+COMMENT ON VIEW spanner.sequence_access_methods
+  IS 'the sequence access methods that this session knows';
+
+CREATE VIEW spanner.sequences AS
+  SELECT n.nspname AS schemaname,
+         c.relname AS sequencename,
+         d.kind,
+         d.bits,
+         d.skip_range_min,
+         d.skip_range_max,
+         s.seqstart AS start_counter,
+         d.counter,
+         d.used
+    FROM pg_catalog.pg_seclabel l
+    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) l.objoid
+    JOIN pg_catalog.pg_sequence s ON s.seqrelid OPERATOR(pg_catalog.=) c.oid
+    JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+   CROSS JOIN LATERAL spanner.describe_sequence(c.oid) d
+   WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
+     AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+     AND NOT pg_catalog.pg_is_other_temp_schema(n.oid);
+
+COMMENT ON VIEW spanner.sequences
+  IS 'sequences with an access method, their options and counters';
+COMMENT ON COLUMN spanner.sequences.kind
+  IS 'name of the access method';
+COMMENT ON COLUMN spanner.sequences.bits
+  IS 'values are between 1 and 2^bits - 2';
+COMMENT ON COLUMN spanner.sequences.skip_range_min
+  IS 'first value that is passed over';
+COMMENT ON COLUMN spanner.sequences.skip_range_max
+  IS 'last value that is passed over';
+COMMENT ON COLUMN spanner.sequences.start_counter
+  IS 'counter that the sequence starts with';
+COMMENT ON COLUMN spanner.sequences.counter
+  IS 'next counter, NULL before the first use or without the right to see it';
+COMMENT ON COLUMN spanner.sequences.used
+  IS 'share of the counters that have been drawn, from 0 to 1';
+
+GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
+
+CREATE FUNCTION spanner.on_ddl_command_start()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_ddl_command_start()
+  IS 'load the label provider, guard bound sequences, change columns that ALTER TABLE adds';
+
+CREATE FUNCTION spanner.on_ddl_command_end()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_ddl_command_end()
+  IS 'give new sequences the default kind, and columns the defaults that draw from them';
+
+CREATE EVENT TRIGGER spanner_keys_ddl_command_start
+  ON ddl_command_start
+  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'DROP EXTENSION', 'DROP SCHEMA')
+  EXECUTE FUNCTION spanner.on_ddl_command_start();
+
+COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
+  IS 'loads the provider of security labels, applies spanner.default_sequence_kind to added columns';
+
+CREATE EVENT TRIGGER spanner_keys_ddl_command_end
+  ON ddl_command_end
+  WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
+               'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'ALTER SEQUENCE')
+  EXECUTE FUNCTION spanner.on_ddl_command_end();
+
+COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_end
+  IS 'applies spanner.default_sequence_kind';

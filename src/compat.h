@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  Differences between the supported releases of PostgreSQL.
+ *
+ * This is the only file that tests PG_VERSION_NUM.  Callers see the
+ * signature of the newest release.
+ *
+ * src/compat.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_COMPAT_H
+#define SK_COMPAT_H
+
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
+
+#if PG_VERSION_NUM < 150000
+#error "spanner_keys needs PostgreSQL 15 or later"
+#endif
+
+/* 18: a module tells its name and version */
+#if PG_VERSION_NUM >= 180000
+#define SK_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "spanner_keys", .version = "1.0")
+#else
+#define SK_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
+/* 18: NOT NULL constraints have names, and a constructor */
+#if PG_VERSION_NUM < 180000
+static inline Constraint *
+makeNotNullConstraint(String *column)
+{
+	Constraint *constraint = makeNode(Constraint);
+
+	constraint->contype = CONSTR_NOTNULL;
+	constraint->location = -1;
+	return constraint;
+}
+#endif
+
+/* 16: one ownership check for every kind of object */
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(classid, objectid, roleid) \
+	(AssertMacro((classid) == RelationRelationId), \
+	 pg_class_ownercheck((objectid), (roleid)))
+#endif
+
+#endif							/* SK_COMPAT_H */

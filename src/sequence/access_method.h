@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * access_method.h
+ *	  Interface of sequence access methods.
+ *
+ * The state of every sequence is the core sequence relation, which holds a
+ * plain counter.  An access method maps counters to values; it keeps no
+ * state of its own.  Which method a sequence uses, and with which options,
+ * stands in its security label, for example
+ * "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)".
+ *
+ * A library offers a method by calling sk_register_sequence_am() from its
+ * _PG_init().  It need not be linked with this one, nor be loaded after it:
+ * the registry is found through a rendezvous variable.
+ *
+ * src/sequence/access_method.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_ACCESS_METHOD_H
+#define SK_ACCESS_METHOD_H
+
+#include "fmgr.h"
+#include "nodes/pg_list.h"
+#include "utils/memutils.h"
+
+/* Changes whenever a struct of this file does. */
+#define SK_SEQUENCE_AM_VERSION 1
+
+/* Room for methods in one backend. */
+#define SK_MAX_SEQUENCE_AMS 16
+
+/* One "name=value" of a label.  The value is text; the method parses it. */
+typedef struct SkOption
+{
+	const char *name;
+	const char *value;
+} SkOption;
+
+/* What an identity column allowed before it was bound. */
+typedef enum SkIdentity
+{
+	SK_IDENTITY_NONE,			/* not made from an identity column */
+	SK_IDENTITY_BY_DEFAULT,
+	SK_IDENTITY_ALWAYS
+} SkIdentity;
+
+/* The options of one sequence, as its access method sees them. */
+typedef struct SkSequenceOptions
+{
+	int			bits;			/* values are in [1, 2^bits - 2] */
+	bool		has_skip_range;
+	int64		skip_range_min; /* values in [min, max] are passed over */
+	int64		skip_range_max;
+	SkIdentity	identity;
+	int64		max_counter;	/* the last counter that has a value */
+	void	   *am_options;		/* the method's own, NULL if it has none */
+} SkSequenceOptions;
+
+typedef struct SequenceAccessMethod
+{
+	uint32		version;		/* SK_SEQUENCE_AM_VERSION */
+	const char *name;			/* kind, as written in labels */
+	const char *description;	/* one line for the catalog view */
+
+	/*
+	 * Take the method's own options, a list of SkOption, and complete
+	 * "options", whose other members are set: store what it needs in
+	 * am_options, lower max_counter if it has to.  Allocates in
+	 * CurrentMemoryContext, raises an error for what it cannot accept, and
+	 * does not look into the catalogs.  NULL: no options of its own.
+	 */
+	void		(*parse_options) (SkSequenceOptions *options, List *own);
+
+	/*
+	 * Map a counter in [1, max_counter] to a value.  Different counters must
+	 * give different values.  Returns false to have the counter passed over.
+	 * Skip ranges are not its business.
+	 */
+	bool		(*nextval) (const SkSequenceOptions *options, int64 counter,
+							int64 *value);
+
+	/* Find the counter that gives "value"; returns false if none does. */
+	bool		(*unmap) (const SkSequenceOptions *options, int64 value,
+						  int64 *counter);
+
+	/*
+	 * Write the method's own options as a list of SkOption, leaving out those
+	 * at their defaults.  NULL: no options of its own.
+	 */
+	List	   *(*describe) (const SkSequenceOptions *options);
+} SequenceAccessMethod;
+
+/* What stands behind the rendezvous variable. */
+typedef struct SkSequenceAmRegistry
+{
+	uint32		version;		/* SK_SEQUENCE_AM_VERSION */
+	int			count;
+	const SequenceAccessMethod *methods[SK_MAX_SEQUENCE_AMS];
+} SkSequenceAmRegistry;
+
+#define SK_SEQUENCE_AM_RENDEZVOUS "spanner_keys_sequence_access_methods"
+
+/*
+ * sk_register_sequence_am
+ *		Make an access method known to this backend.
+ *
+ * "am" must stay valid for the life of the process.  A second method of the
+ * same name replaces the first, as happens when a library is loaded again.
+ * Raises an error if the library was built for another interface version.
+ */
+static inline void
+sk_register_sequence_am(const SequenceAccessMethod *am)
+{
+	SkSequenceAmRegistry **slot;
+	SkSequenceAmRegistry *registry;
+	int			i;
+
+	slot = (SkSequenceAmRegistry **)
+		find_rendezvous_variable(SK_SEQUENCE_AM_RENDEZVOUS);
+	if (*slot == NULL)
+	{
+		*slot = (SkSequenceAmRegistry *)
+			MemoryContextAllocZero(TopMemoryContext,
+								   sizeof(SkSequenceAmRegistry));
+		(*slot)->version = SK_SEQUENCE_AM_VERSION;
+	}
+	registry = *slot;
+
+	if (registry->version != SK_SEQUENCE_AM_VERSION ||
+		am->version != SK_SEQUENCE_AM_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("sequence access method \"%s\" was built for another version of the interface",
+						am->name),
+				 errhint("Build its library again with the headers of the installed extension.")));
+
+	for (i = 0; i < registry->count; i++)
+	{
+		if (strcmp(registry->methods[i]->name, am->name) == 0)
+			break;
+	}
+	if (i >= SK_MAX_SEQUENCE_AMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many sequence access methods"),
+				 errhint("Load fewer libraries that offer one.")));
+	registry->methods[i] = am;
+	if (i == registry->count)
+		registry->count++;
+}
+
+/*
+ * sk_unknown_option
+ *		Report an option that a method does not know.
+ */
+static inline void
+sk_unknown_option(const SkOption *option)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("Unsupported sequence option: %s.", option->name),
+			 errhint("Every kind takes bits, skip_range_min and skip_range_max; striped also takes stripes.")));
+}
+
+/* access_method.c */
+extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
+extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
+extern SkSequenceOptions *sk_sequence_am_parse(const SequenceAccessMethod *am,
+											   List *options, int width);
+extern List *sk_sequence_am_describe(const SequenceAccessMethod *am,
+									 const SkSequenceOptions *options,
+									 int width);
+extern int64 sk_option_int64(const SkOption *option);
+
+/* bit_reversed.c, striped.c */
+extern const SequenceAccessMethod sk_bit_reversed_positive_am;
+extern const SequenceAccessMethod sk_striped_am;
+
+#endif							/* SK_ACCESS_METHOD_H */

@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * add_column.c
+ *	  ALTER TABLE ... ADD COLUMN with a sequence of the default kind.
+ *
+ * The rows of a table get the values of a new serial or identity column
+ * while ALTER TABLE runs, too early for a ddl_command_end trigger.  So the
+ * command is changed before it starts: the sequence is created and bound
+ * first, and the column definition becomes that of an ordinary column with
+ * a default.  After the command the sequence is given to the column.
+ *
+ * What was changed is recognized by the location of the default's function
+ * call, which no parser sets.
+ *
+ * src/sequence/add_column.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/sequence.h"
+#include "commands/tablecmds.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "sequence/add_column.h"
+#include "sequence/column_default.h"
+#include "sequence/ddl.h"
+#include "sequence/run_command.h"
+
+/* Location of the function calls that we put into a command. */
+#define SK_OUR_LOCATION (-4711)
+
+static void change_column(Relation rel, ColumnDef *def, Oid namespace);
+static Constraint *find_identity(ColumnDef *def);
+static Oid	serial_type(TypeName *type);
+static Oid	create_bound_sequence(Relation rel, const char *column, Oid type,
+								  Constraint *identity);
+static RangeVar *choose_name(Relation rel, const char *column,
+							 List **options);
+static FuncCall *make_nextval_call(Oid seqid, Oid namespace);
+static FuncCall *find_nextval_call(ColumnDef *def);
+static bool is_added_column(AlterTableCmd *cmd);
+
+/*
+ * sk_add_column_start
+ *		Change the serial and identity columns that a command adds.
+ *
+ * "namespace" is the schema of spanner.nextval().  What core would refuse is
+ * left for core to refuse.
+ */
+void
+sk_add_column_start(AlterTableStmt *stmt, Oid namespace)
+{
+	MemoryContext old;
+	Oid			relid;
+	Relation	rel;
+	ListCell   *lc;
+	bool		adds = false;
+
+	if (stmt->objtype != OBJECT_TABLE && stmt->objtype != OBJECT_FOREIGN_TABLE)
+		return;
+	foreach(lc, stmt->cmds)
+		adds = adds || is_added_column(lfirst(lc));
+	if (!adds)
+		return;
+
+	/* the lock that the command takes, after the check that it makes */
+	relid = RangeVarGetRelidExtended(stmt->relation, AccessExclusiveLock,
+									 RVR_MISSING_OK,
+									 RangeVarCallbackOwnsRelation, NULL);
+	if (!OidIsValid(relid))
+		return;
+
+	/* what is put into the command has to live as long as it does */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(stmt));
+	rel = table_open(relid, NoLock);
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst(lc);
+
+		if (is_added_column(cmd) &&
+			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
+			change_column(rel, (ColumnDef *) cmd->def, namespace);
+	}
+	table_close(rel, NoLock);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * sk_add_column_end
+ *		Give the sequences to the columns that were added.
+ */
+void
+sk_add_column_end(AlterTableStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst(lc);
+		FuncCall   *call = NULL;
+		StringInfoData command;
+		Oid			relid;
+
+		if (cmd->subtype == AT_AddColumn)
+			call = find_nextval_call((ColumnDef *) cmd->def);
+		if (call == NULL)
+			continue;
+
+		relid = RangeVarGetRelid(stmt->relation, NoLock, false);
+		initStringInfo(&command);
+		appendStringInfo(&command, "ALTER SEQUENCE %s OWNED BY %s.%s",
+						 strVal(&castNode(A_Const, castNode(TypeCast, linitial(call->args))->arg)->val.sval),
+						 sk_qualified_name(relid),
+						 quote_identifier(((ColumnDef *) cmd->def)->colname));
+		sk_run_command(command.data);
+	}
+}
+
+/* Does a command add a serial or identity column? */
+static bool
+is_added_column(AlterTableCmd *cmd)
+{
+	ColumnDef  *def = (ColumnDef *) cmd->def;
+
+	return cmd->subtype == AT_AddColumn && def->typeName != NULL &&
+		(OidIsValid(serial_type(def->typeName)) != (find_identity(def) != NULL));
+}
+
+static void
+change_column(Relation rel, ColumnDef *def, Oid namespace)
+{
+	Constraint *identity = find_identity(def);
+	Constraint *default_value;
+	Oid			type;
+	Oid			seqid;
+
+	if (identity == NULL)
+		type = serial_type(def->typeName);
+	else
+		type = typenameTypeId(NULL, def->typeName);
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		return;
+
+	seqid = create_bound_sequence(rel, def->colname, type, identity);
+	default_value = makeNode(Constraint);
+	default_value->contype = CONSTR_DEFAULT;
+	default_value->location = -1;
+	default_value->raw_expr = (Node *) make_nextval_call(seqid, namespace);
+
+	if (identity == NULL)
+		def->typeName = makeTypeNameFromOid(type, -1);
+	else
+		def->constraints = list_delete_ptr(def->constraints, identity);
+	def->constraints = lappend(def->constraints, default_value);
+	def->constraints = lappend(def->constraints,
+							   makeNotNullConstraint(makeString(def->colname)));
+}
+
+static Constraint *
+find_identity(ColumnDef *def)
+{
+	ListCell   *lc;
+
+	foreach(lc, def->constraints)
+	{
+		Constraint *constraint = lfirst(lc);
+
+		if (constraint->contype == CONSTR_IDENTITY)
+			return constraint;
+	}
+	return NULL;
+}
+
+/* The type behind serial and its relatives, or InvalidOid. */
+static Oid
+serial_type(TypeName *type)
+{
+	const char *name;
+
+	if (list_length(type->names) != 1 || OidIsValid(type->typeOid) ||
+		type->pct_type || type->setof || type->arrayBounds != NIL)
+		return InvalidOid;
+
+	name = strVal(linitial(type->names));
+	if (strcmp(name, "smallserial") == 0 || strcmp(name, "serial2") == 0)
+		return INT2OID;
+	if (strcmp(name, "serial") == 0 || strcmp(name, "serial4") == 0)
+		return INT4OID;
+	if (strcmp(name, "bigserial") == 0 || strcmp(name, "serial8") == 0)
+		return INT8OID;
+	return InvalidOid;
+}
+
+/* Do what core does for the column, and bind the sequence. */
+static Oid
+create_bound_sequence(Relation rel, const char *column, Oid type,
+					  Constraint *identity)
+{
+	CreateSeqStmt *stmt = makeNode(CreateSeqStmt);
+	List	   *options = identity != NULL ? list_copy(identity->options) : NIL;
+	SkIdentity	kind = SK_IDENTITY_NONE;
+	ObjectAddress address;
+
+	stmt->sequence = choose_name(rel, column, &options);
+	stmt->options = lcons(makeDefElem("as",
+									  (Node *) makeTypeNameFromOid(type, -1),
+									  -1),
+						  options);
+	stmt->ownerId = rel->rd_rel->relowner;
+	address = DefineSequence(NULL, stmt);
+	CommandCounterIncrement();
+
+	if (identity != NULL)
+		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
+			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
+	if (kind == SK_IDENTITY_ALWAYS)
+		sk_report_lost_always(column, RelationGetRelationName(rel));
+	sk_bind_new_sequence(address.objectId, kind);
+	return address.objectId;
+}
+
+/* The name that the user gave, or the one that core would choose. */
+static RangeVar *
+choose_name(Relation rel, const char *column, List **options)
+{
+	Oid			namespace = RelationGetNamespace(rel);
+	RangeVar   *name = NULL;
+	ListCell   *lc;
+
+	foreach(lc, *options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "sequence_name") != 0)
+			continue;
+		name = makeRangeVarFromNameList(castNode(List, option->arg));
+		*options = foreach_delete_current(*options, lc);
+	}
+	if (name == NULL)
+		name = makeRangeVar(NULL,
+							ChooseRelationName(RelationGetRelationName(rel),
+											   column, "seq", namespace,
+											   false),
+							-1);
+	if (name->schemaname == NULL)
+		name->schemaname = get_namespace_name(namespace);
+	name->relpersistence = rel->rd_rel->relpersistence;
+	return name;
+}
+
+/* spanner.nextval('...'::regclass), as the parser would make it */
+static FuncCall *
+make_nextval_call(Oid seqid, Oid namespace)
+{
+	A_Const    *name = makeNode(A_Const);
+	TypeCast   *cast = makeNode(TypeCast);
+
+	name->val.sval.type = T_String;
+	name->val.sval.sval = sk_qualified_name(seqid);
+	name->location = -1;
+	cast->arg = (Node *) name;
+	cast->typeName = makeTypeNameFromOid(REGCLASSOID, -1);
+	cast->location = -1;
+	return makeFuncCall(list_make2(makeString(get_namespace_name(namespace)),
+								   makeString("nextval")),
+						list_make1(cast), COERCE_EXPLICIT_CALL,
+						SK_OUR_LOCATION);
+}
+
+/* The call that change_column() has put into a column definition. */
+static FuncCall *
+find_nextval_call(ColumnDef *def)
+{
+	ListCell   *lc;
+
+	foreach(lc, def->constraints)
+	{
+		Constraint *constraint = lfirst(lc);
+
+		if (constraint->contype == CONSTR_DEFAULT &&
+			constraint->raw_expr != NULL &&
+			IsA(constraint->raw_expr, FuncCall) &&
+			((FuncCall *) constraint->raw_expr)->location == SK_OUR_LOCATION)
+			return (FuncCall *) constraint->raw_expr;
+	}
+	return NULL;
+}

@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * binding.c
+ *	  Which access method a sequence uses: security labels and their cache.
+ *
+ * The binding is a security label of our provider on the sequence.  Core
+ * dumps it with the sequence, removes it with the sequence, and lets only
+ * the owner set it.
+ *
+ * Each backend caches what the labels say.  An entry is invalidated through
+ * the relation cache: whoever changes a label sends an invalidation for the
+ * sequence, and for the table that owns it, since plans that fill an
+ * identity column depend on the table only.
+ *
+ * Locking: a label changes under ShareRowExclusiveLock on the sequence.
+ * Whoever draws from it holds RowExclusiveLock to the end of the
+ * transaction, and learns of earlier invalidations when it takes that lock.
+ * So all values that one transaction draws are mapped alike, and no value is
+ * drawn under an old binding after a new one has been committed.
+ *
+ * src/sequence/binding.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_sequence.h"
+#include "catalog/pg_type.h"
+#include "commands/seclabel.h"
+#include "storage/lmgr.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "sequence/binding.h"
+#include "sequence/label.h"
+
+static HTAB *bindings = NULL;
+
+static void check_label(const ObjectAddress *object, const char *label);
+static void create_cache(void);
+static void invalidate_binding(Datum arg, Oid relid);
+static void load_binding(SkBinding *binding);
+static void send_invalidation(Oid seqid);
+
+/*
+ * sk_binding_init
+ *		Register the label provider.
+ */
+void
+sk_binding_init(void)
+{
+	register_label_provider(SK_LABEL_PROVIDER, check_label);
+}
+
+/*
+ * sk_binding_get
+ *		The binding of a relation, loaded if need be.
+ *
+ * A relation that is not a sequence, or not bound, has no access method.
+ * The options are good until invalidations are next accepted.
+ */
+SkBinding *
+sk_binding_get(Oid seqid)
+{
+	SkBinding  *binding;
+	bool		found;
+
+	if (bindings == NULL)
+		create_cache();
+
+	binding = hash_search(bindings, &seqid, HASH_ENTER, &found);
+	if (!found)
+		memset((char *) binding + sizeof(Oid), 0,
+			   sizeof(SkBinding) - sizeof(Oid));
+	while (!binding->valid)
+		load_binding(binding);
+	return binding;
+}
+
+/*
+ * sk_binding_set
+ *		Bind a sequence, or with a NULL label unbind it.
+ *
+ * The caller has checked the label and holds ShareRowExclusiveLock.
+ */
+void
+sk_binding_set(Oid seqid, const char *label)
+{
+	ObjectAddress object;
+
+	ObjectAddressSet(object, RelationRelationId, seqid);
+	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
+	send_invalidation(seqid);
+	CommandCounterIncrement();
+}
+
+/*
+ * sk_binding_label
+ *		The label of a sequence, NULL if it has none.
+ */
+char *
+sk_binding_label(Oid seqid)
+{
+	ObjectAddress object;
+
+	ObjectAddressSet(object, RelationRelationId, seqid);
+	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
+}
+
+/*
+ * sk_sequence_width
+ *		How many value bits the type of a sequence has: 15, 31 or 63.
+ */
+int
+sk_sequence_width(Oid seqid)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	Oid			type;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	type = ((Form_pg_sequence) GETSTRUCT(tuple))->seqtypid;
+	ReleaseSysCache(tuple);
+	return sk_type_width(type);
+}
+
+/*
+ * sk_type_width
+ *		The same for a type: smallint, integer, or else bigint.
+ */
+int
+sk_type_width(Oid type)
+{
+	if (type == INT2OID)
+		return 15;
+	return type == INT4OID ? 31 : 63;
+}
+
+/*
+ * sk_binding_check_sequence
+ *		Raise an error if the counter of a sequence cannot be mapped.
+ */
+void
+sk_binding_check_sequence(Oid seqid)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	FormData_pg_sequence form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	form = *(Form_pg_sequence) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+
+	if (form.seqcycle)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value."),
+				 errdetail("Sequence \"%s\" would give its values again.",
+						   get_rel_name(seqid)),
+				 errhint("Use NO CYCLE, or the sequence kind \"local\".")));
+	if (form.seqincrement < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sequence \"%s\" counts downwards",
+						get_rel_name(seqid)),
+				 errdetail("The counter of a sequence with an access method ascends from 1."),
+				 errhint("Use a positive INCREMENT, or the sequence kind \"local\".")));
+	if (form.seqmin < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sequence \"%s\" has a minimum value below 1",
+						get_rel_name(seqid)),
+				 errdetail("The counter of a sequence with an access method ascends from 1."),
+				 errhint("Use a MINVALUE of at least 1, or the sequence kind \"local\".")));
+}
+
+/*
+ * sk_label_options
+ *		Make the options of a sequence from the text of a label.
+ *
+ * "width" is as for sk_sequence_am_parse.  Sets *am to the access method.
+ */
+SkSequenceOptions *
+sk_label_options(const char *text, int width, const SequenceAccessMethod **am)
+{
+	const char *problem;
+	SkLabel    *label = sk_label_parse(text, &problem);
+
+	if (label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid sequence kind \"%s\"", text),
+				 errdetail_internal("%s", problem),
+				 errhint("An example is \"%s\".",
+						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
+	*am = sk_sequence_am_get(label->kind);
+	return sk_sequence_am_parse(*am, label->options, width);
+}
+
+/* The provider's hook: SECURITY LABEL FOR spanner_keys ON ... */
+static void
+check_label(const ObjectAddress *object, const char *label)
+{
+	const SequenceAccessMethod *am;
+
+	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("security labels of provider \"%s\" are for sequences",
+						SK_LABEL_PROVIDER),
+				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
+
+	LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	if (label != NULL)
+	{
+		(void) sk_label_options(label, sk_sequence_width(object->objectId),
+								&am);
+		sk_binding_check_sequence(object->objectId);
+	}
+	send_invalidation(object->objectId);
+}
+
+static void
+create_cache(void)
+{
+	static bool registered = false;
+	HASHCTL		ctl = {0};
+
+	/* a failed creation below must not register the callback again */
+	if (!registered)
+	{
+		CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
+		registered = true;
+	}
+	ctl.keysize = sizeof(Oid);
+	ctl.entrysize = sizeof(SkBinding);
+	bindings = hash_create("spanner_keys bindings", 64, &ctl,
+						   HASH_ELEM | HASH_BLOBS);
+}
+
+/* Relation cache callback; InvalidOid stands for all relations. */
+static void
+invalidate_binding(Datum arg, Oid relid)
+{
+	SkBinding  *binding;
+	HASH_SEQ_STATUS seq;
+
+	if (bindings == NULL)
+		return;
+
+	if (OidIsValid(relid))
+	{
+		binding = hash_search(bindings, &relid, HASH_FIND, NULL);
+		if (binding != NULL)
+			binding->valid = binding->fresh = false;
+		return;
+	}
+
+	hash_seq_init(&seq, bindings);
+	while ((binding = hash_seq_search(&seq)) != NULL)
+		binding->valid = binding->fresh = false;
+}
+
+/*
+ * Read the label of a sequence.  An error leaves the entry invalid, so that
+ * the next use fails likewise instead of giving a plain counter.
+ */
+static void
+load_binding(SkBinding *binding)
+{
+	MemoryContext context = NULL;
+	const SequenceAccessMethod *am = NULL;
+	SkSequenceOptions *options = NULL;
+	char	   *label;
+
+	binding->fresh = true;
+	label = sk_binding_label(binding->seqid);
+	if (label != NULL)
+	{
+		MemoryContext old;
+
+		sk_binding_check_sequence(binding->seqid);
+		context = AllocSetContextCreate(CurrentMemoryContext,
+										"spanner_keys binding",
+										ALLOCSET_SMALL_SIZES);
+		old = MemoryContextSwitchTo(context);
+		options = sk_label_options(label, sk_sequence_width(binding->seqid),
+								   &am);
+		MemoryContextSwitchTo(old);
+		MemoryContextSetParent(context, CacheMemoryContext);
+	}
+
+	if (binding->context != NULL)
+		MemoryContextDelete(binding->context);
+	binding->context = context;
+	binding->am = am;
+	binding->options = options;
+	binding->valid = binding->fresh;
+}
+
+/* Make every backend load the binding again, and plan again. */
+static void
+send_invalidation(Oid seqid)
+{
+	Oid			table;
+	int32		column;
+
+	CacheInvalidateRelcacheByRelid(seqid);
+	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
+		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
+		CacheInvalidateRelcacheByRelid(table);
+}

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * binding.h
+ *	  Which access method a sequence uses.
+ *
+ * src/sequence/binding.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_BINDING_H
+#define SK_BINDING_H
+
+#include "sequence/access_method.h"
+
+/* Provider of our security labels. */
+#define SK_LABEL_PROVIDER "spanner_keys"
+
+/* What this backend knows of a sequence.  Stays at its address for ever. */
+typedef struct SkBinding
+{
+	Oid			seqid;			/* hash key */
+	bool		valid;			/* false: load again before use */
+	bool		fresh;			/* no invalidation since loading began */
+	const SequenceAccessMethod *am; /* NULL: not bound */
+	SkSequenceOptions *options; /* NULL: not bound */
+	MemoryContext context;		/* holds the options */
+
+	/* the last counter that this session drew, 0 if none, and its value */
+	int64		last_counter;
+	int64		last_value;
+} SkBinding;
+
+extern void sk_binding_init(void);
+extern SkBinding *sk_binding_get(Oid seqid);
+extern void sk_binding_set(Oid seqid, const char *label);
+extern char *sk_binding_label(Oid seqid);
+extern void sk_binding_check_sequence(Oid seqid);
+extern int	sk_sequence_width(Oid seqid);
+extern int	sk_type_width(Oid type);
+extern SkSequenceOptions *sk_label_options(const char *text, int width,
+										   const SequenceAccessMethod **am);
+
+#endif							/* SK_BINDING_H */

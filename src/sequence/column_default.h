@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_default.h
+ *	  Column defaults that draw from bound sequences.
+ *
+ * src/sequence/column_default.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_COLUMN_DEFAULT_H
+#define SK_COLUMN_DEFAULT_H
+
+#include "access/attnum.h"
+
+#include "sequence/access_method.h"
+
+extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
+extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid,
+								Oid namespace);
+extern void sk_report_lost_always(const char *column, const char *table);
+extern void sk_redirect_defaults(Oid table, Oid namespace);
+
+#endif							/* SK_COLUMN_DEFAULT_H */

@@ -1,0 +1,225 @@
+/*-------------------------------------------------------------------------
+ *
+ * counter.c
+ *	  From the counter of a core sequence to a value.
+ *
+ * The counter is drawn with core's nextval, which takes care of locks, WAL,
+ * caching and crash recovery.  Here it is mapped by the access method, and
+ * drawn again where the value falls into the skip range.
+ *
+ * src/sequence/counter.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_sequence.h"
+#include "commands/sequence.h"
+#include "common/int.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "sequence/counter.h"
+
+/*
+ * How many counters in a row may be passed over before the sequence counts
+ * as exhausted.  This is the limit of the Spanner emulator.
+ */
+#define SK_MAX_ATTEMPTS 2000
+
+static bool is_skipped(const SkSequenceOptions *options, int64 value);
+static void check_counter(SkBinding *binding, int64 counter);
+static void report_exhausted(SkBinding *binding);
+
+/*
+ * sk_counter_draw
+ *		Advance the core sequence and return its counter.
+ *
+ * Checks privileges as core does: USAGE or UPDATE on the sequence, or for
+ * the sequence of an identity column the right to write that column.
+ */
+int64
+sk_counter_draw(SkBinding *binding)
+{
+	bool		is_identity = binding->options != NULL &&
+		binding->options->identity != SK_IDENTITY_NONE;
+
+	if (is_identity)
+		sk_check_identity_privilege(binding->seqid);
+	return nextval_internal(binding->seqid, !is_identity);
+}
+
+/*
+ * sk_counter_value
+ *		Map a counter that has just been drawn to the value to give out.
+ *
+ * Draws further counters as long as the value has to be passed over.
+ * Raises an error if the counter space, or the patience, is exhausted.
+ */
+int64
+sk_counter_value(SkBinding *binding, int64 counter)
+{
+	int64		value = counter;
+
+	for (int attempt = 1; binding->am != NULL; attempt++)
+	{
+		if (sk_counter_unskipped_value(binding, counter, &value) &&
+			!is_skipped(binding->options, value))
+			break;
+		if (attempt >= SK_MAX_ATTEMPTS)
+			report_exhausted(binding);
+		CHECK_FOR_INTERRUPTS();
+		counter = sk_counter_draw(binding);
+		binding = sk_binding_get(binding->seqid);
+	}
+
+	binding->last_counter = counter;
+	binding->last_value = value;
+	return value;
+}
+
+/*
+ * sk_counter_unskipped_value
+ *		Map a counter of a bound sequence, without regard to skip ranges.
+ *
+ * Returns false if the access method passes it over.
+ */
+bool
+sk_counter_unskipped_value(SkBinding *binding, int64 counter, int64 *value)
+{
+	check_counter(binding, counter);
+	return binding->am->nextval(binding->options, counter, value);
+}
+
+/*
+ * sk_counter_state
+ *		Read the next counter of a sequence, as far as it is known on disk.
+ *
+ * *used tells whether a counter has been drawn since the sequence was made
+ * or restarted.  Counters that sessions hold in their caches count as drawn.
+ * Returns false where there is nothing to read, on an unlogged sequence
+ * during recovery.  Privileges are the caller's business.
+ */
+bool
+sk_counter_state(Oid seqid, int64 *next, bool *used)
+{
+	Relation	rel;
+	HeapTuple	tuple;
+	Buffer		buffer;
+	Page		page;
+	HeapTupleData row;
+	FormData_pg_sequence_data data;
+	int64		increment;
+
+	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	increment = ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement;
+	ReleaseSysCache(tuple);
+
+	rel = relation_open(seqid, AccessShareLock);
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+	{
+		relation_close(rel, AccessShareLock);
+		return false;
+	}
+	buffer = ReadBuffer(rel, 0);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	row.t_data = (HeapTupleHeader)
+		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
+	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
+	UnlockReleaseBuffer(buffer);
+	relation_close(rel, AccessShareLock);
+
+	*used = data.is_called;
+	*next = data.last_value;
+	if (data.is_called &&
+		pg_add_s64_overflow(data.last_value, increment, next))
+		*next = PG_INT64_MAX;
+	return true;
+}
+
+/*
+ * sk_check_identity_privilege
+ *		May the current user draw from the sequence of an identity column?
+ *
+ * Core lets everyone draw who may write the column, through the table; a
+ * right on the sequence itself serves as well.
+ */
+void
+sk_check_identity_privilege(Oid seqid)
+{
+	const AclMode write = ACL_INSERT | ACL_UPDATE;
+	Oid			user = GetUserId();
+	Oid			table;
+	int32		column;
+
+	if (pg_class_aclcheck(seqid, user, ACL_USAGE | ACL_UPDATE) == ACLCHECK_OK)
+		return;
+	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) &&
+		(pg_class_aclcheck(table, user, write) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck_all(table, user, write,
+								   ACLMASK_ANY) == ACLCHECK_OK))
+		return;
+	aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
+}
+
+static bool
+is_skipped(const SkSequenceOptions *options, int64 value)
+{
+	return options->has_skip_range &&
+		value >= options->skip_range_min && value <= options->skip_range_max;
+}
+
+/* Raise an error for a counter that has no value. */
+static void
+check_counter(SkBinding *binding, int64 counter)
+{
+	if (counter < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("counter %lld of sequence \"%s\" is not positive",
+						(long long) counter, get_rel_name(binding->seqid)),
+				 errhint("Restart the sequence with a counter of at least 1.")));
+	if (counter > binding->options->max_counter)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted",
+						get_rel_name(binding->seqid)),
+				 errdetail("The last counter that has a value of %d bits is %lld.",
+						   binding->options->bits,
+						   (long long) binding->options->max_counter),
+				 errhint("Use a new sequence with more bits.")));
+}
+
+static void
+report_exhausted(SkBinding *binding)
+{
+	if (!binding->options->has_skip_range)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted",
+						get_rel_name(binding->seqid)),
+				 errdetail("Its access method passed over %d counters in a row.",
+						   SK_MAX_ATTEMPTS),
+				 errhint("Use a new sequence with more bits.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+			 errmsg("Sequence %s is exhausted",
+					get_rel_name(binding->seqid)),
+			 errdetail("%d counters in a row gave values in the skip range %lld to %lld.",
+					   SK_MAX_ATTEMPTS,
+					   (long long) binding->options->skip_range_min,
+					   (long long) binding->options->skip_range_max),
+			 errhint("Make the skip range smaller, or use a new sequence with more bits.")));
+}

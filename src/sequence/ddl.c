@@ -1,0 +1,444 @@
+/*-------------------------------------------------------------------------
+ *
+ * ddl.c
+ *	  Event triggers, and the default kind of new sequences.
+ *
+ * After every command that can create a sequence or a column default:
+ *
+ * - a new sequence gets the kind that spanner.default_sequence_kind names;
+ * - an identity column with such a sequence becomes a column whose default
+ *	 draws from it, since core's identity draws the plain counter;
+ * - a column default that calls core's nextval on a bound sequence, as that
+ *	 of a serial column does, is made to call spanner.nextval instead.
+ *
+ * Nothing of this happens while a dump is being restored, since the dump
+ * says itself which sequence is of which kind.  pg_dump always turns
+ * check_function_bodies off, which is how a restore is recognized.
+ *
+ * The triggers are there without preloading: calling one loads the library.
+ * For SECURITY LABEL that is all the trigger is for, since core looks for a
+ * label's provider before it would load anything.
+ *
+ * src/sequence/ddl.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_sequence.h"
+#include "commands/defrem.h"
+#include "commands/event_trigger.h"
+#include "commands/extension.h"
+#include "commands/seclabel.h"
+#include "executor/spi.h"
+#include "parser/parse_type.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "sequence/add_column.h"
+#include "sequence/binding.h"
+#include "sequence/column_default.h"
+#include "sequence/ddl.h"
+#include "sequence/label.h"
+#include "spanner_keys.h"
+
+PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
+PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
+
+#define SK_EXTENSION "spanner_keys"
+#define SK_SCHEMA "spanner"
+
+/* A relation that the command created or altered. */
+typedef struct SkChange
+{
+	Oid			relid;
+	char		relkind;
+	bool		is_new_sequence;
+} SkChange;
+
+static char *default_kind = "";
+static bool initialized = false;
+
+static bool check_default_kind(char **newval, void **extra, GucSource source);
+static bool is_local(const char *kind);
+static Node *trigger_parsetree(FunctionCallInfo fcinfo);
+static List *list_changes(void);
+static void adopt_sequence(Oid seqid, Oid namespace);
+static SkLabel *default_label(Oid seqid, int width);
+static int	limited_bits(Oid seqid, int width);
+static SkOption *make_option(const char *name, const char *value);
+static void check_new_type(AlterSeqStmt *stmt);
+static bool drops_extension(DropStmt *stmt);
+static void remove_labels(void);
+
+/*
+ * sk_sequence_init
+ *		Start the room: access methods, label provider, settings.
+ */
+void
+sk_sequence_init(void)
+{
+	sk_register_sequence_am(&sk_bit_reversed_positive_am);
+	sk_register_sequence_am(&sk_striped_am);
+	sk_binding_init();
+
+	DefineCustomStringVariable("spanner.default_sequence_kind",
+							   "Sets the kind of new sequences and identity columns.",
+							   "Empty or \"local\" stands for PostgreSQL's own sequences.",
+							   &default_kind,
+							   "",
+							   PGC_USERSET,
+							   0,
+							   check_default_kind, NULL, NULL);
+	initialized = true;
+}
+
+/*
+ * sk_default_sequence_kind
+ *		The label that new sequences get, or NULL if they stay as they are.
+ */
+char *
+sk_default_sequence_kind(void)
+{
+	return is_local(default_kind) ? NULL : default_kind;
+}
+
+/*
+ * A value that was set before the library was loaded is kept whatever it is:
+ * the command that would use it fails then, whereas falling back to plain
+ * sequences would go unnoticed.
+ */
+static bool
+check_default_kind(char **newval, void **extra, GucSource source)
+{
+	const char *problem;
+	SkLabel    *label;
+
+	if (!initialized || is_local(*newval) ||
+		(source != PGC_S_SESSION && source != PGC_S_TEST))
+		return true;
+
+	label = sk_label_parse(*newval, &problem);
+	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
+		return true;
+
+	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);
+	if (label == NULL)
+		GUC_check_errdetail("%s", problem);
+	GUC_check_errhint("Use \"bit_reversed_positive\", \"striped\" or \"local\".");
+	return false;
+}
+
+static bool
+is_local(const char *kind)
+{
+	return kind[0] == '\0' || strcmp(kind, "local") == 0;
+}
+
+/*
+ * spanner.on_ddl_command_start() returns event_trigger
+ */
+Datum
+spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
+{
+	Node	   *parsetree = trigger_parsetree(fcinfo);
+
+	if (IsA(parsetree, AlterTableStmt))
+	{
+		if (check_function_bodies && !creating_extension &&
+			sk_default_sequence_kind() != NULL)
+			sk_add_column_start((AlterTableStmt *) parsetree,
+								get_func_namespace(fcinfo->flinfo->fn_oid));
+	}
+	else if (IsA(parsetree, AlterSeqStmt))
+		check_new_type((AlterSeqStmt *) parsetree);
+	else if (IsA(parsetree, DropStmt) &&
+			 drops_extension((DropStmt *) parsetree))
+		remove_labels();
+	PG_RETURN_VOID();
+}
+
+/*
+ * spanner.on_ddl_command_end() returns event_trigger
+ */
+Datum
+spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
+{
+	Node	   *parsetree = trigger_parsetree(fcinfo);
+	Oid			namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
+	List	   *changes;
+	ListCell   *lc;
+
+	if (!check_function_bodies)
+		PG_RETURN_VOID();
+
+	if (IsA(parsetree, AlterTableStmt))
+		sk_add_column_end((AlterTableStmt *) parsetree);
+	changes = list_changes();
+	foreach(lc, changes)
+	{
+		SkChange   *change = lfirst(lc);
+
+		if (change->is_new_sequence)
+			adopt_sequence(change->relid, namespace);
+		else if (change->relkind == RELKIND_SEQUENCE &&
+				 sk_binding_label(change->relid) != NULL)
+			sk_binding_check_sequence(change->relid);
+	}
+	foreach(lc, changes)
+	{
+		SkChange   *change = lfirst(lc);
+
+		if (change->relkind == RELKIND_RELATION ||
+			change->relkind == RELKIND_PARTITIONED_TABLE ||
+			change->relkind == RELKIND_FOREIGN_TABLE)
+			sk_redirect_defaults(change->relid, namespace);
+	}
+	PG_RETURN_VOID();
+}
+
+static Node *
+trigger_parsetree(FunctionCallInfo fcinfo)
+{
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function can only be called by an event trigger"),
+				 errhint("The event triggers of the extension call it.")));
+	return ((EventTriggerData *) fcinfo->context)->parsetree;
+}
+
+/* What the command did to relations, as a list of SkChange. */
+static List *
+list_changes(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	List	   *result = NIL;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute("SELECT k.oid, k.relkind,"
+					" c.command_tag OPERATOR(pg_catalog.=) 'CREATE SEQUENCE'"
+					" FROM pg_catalog.pg_event_trigger_ddl_commands() c"
+					" JOIN pg_catalog.pg_class k"
+					" ON k.oid OPERATOR(pg_catalog.=) c.objid"
+					" WHERE c.classid OPERATOR(pg_catalog.=)"
+					" 'pg_catalog.pg_class'::pg_catalog.regclass"
+					" AND NOT c.in_extension", false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not list the commands of an event trigger");
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		MemoryContext old = MemoryContextSwitchTo(caller);
+		SkChange   *change = palloc(sizeof(SkChange));
+		bool		isnull;
+
+		change->relid = DatumGetObjectId(SPI_getbinval(row, desc, 1, &isnull));
+		change->relkind = DatumGetChar(SPI_getbinval(row, desc, 2, &isnull));
+		change->is_new_sequence =
+			DatumGetBool(SPI_getbinval(row, desc, 3, &isnull));
+		result = lappend(result, change);
+		MemoryContextSwitchTo(old);
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	return result;
+}
+
+/* Give a new sequence, and the identity column it may be of, the default kind. */
+static void
+adopt_sequence(Oid seqid, Oid namespace)
+{
+	SkIdentity	identity = SK_IDENTITY_NONE;
+	Oid			table;
+	int32		column;
+
+	if (sk_default_sequence_kind() == NULL ||
+		sk_binding_label(seqid) != NULL)
+		return;
+
+	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
+		identity = sk_column_identity(table, column);
+	sk_bind_new_sequence(seqid, identity);
+	if (identity != SK_IDENTITY_NONE)
+		sk_convert_identity(table, column, seqid, namespace);
+}
+
+/*
+ * sk_bind_new_sequence
+ *		Give a sequence that has not been used the default kind.
+ *
+ * "identity" is that of the column that the sequence is made for.
+ */
+void
+sk_bind_new_sequence(Oid seqid, SkIdentity identity)
+{
+	int			width = sk_sequence_width(seqid);
+	const SequenceAccessMethod *am;
+	SkSequenceOptions *options;
+	SkLabel    *label;
+
+	sk_binding_check_sequence(seqid);
+	label = default_label(seqid, width);
+	am = sk_sequence_am_get(label->kind);
+	options = sk_sequence_am_parse(am, label->options, width);
+	options->identity = identity;
+	sk_binding_set(seqid, sk_label_format(am->name,
+										  sk_sequence_am_describe(am, options, width)));
+}
+
+/*
+ * The default kind, with no more bits than the sequence can hold: neither
+ * those of its type nor its MAXVALUE are exceeded.
+ */
+static SkLabel *
+default_label(Oid seqid, int width)
+{
+	const char *problem;
+	char	   *kind = sk_default_sequence_kind();
+	SkLabel    *label = sk_label_parse(kind, &problem);
+	int			limit = limited_bits(seqid, width);
+	bool		has_bits = false;
+	ListCell   *lc;
+
+	if (label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Invalid Sequence Kind: %s.", kind),
+				 errdetail_internal("%s", problem),
+				 errhint("Set spanner.default_sequence_kind to \"bit_reversed_positive\", \"striped\" or \"local\".")));
+
+	foreach(lc, label->options)
+	{
+		SkOption   *option = lfirst(lc);
+
+		if (strcmp(option->name, "bits") != 0)
+			continue;
+		if (sk_option_int64(option) <= limit)
+			has_bits = true;
+		else
+			label->options = foreach_delete_current(label->options, lc);
+	}
+	if (!has_bits)
+		label->options = lappend(label->options,
+								 make_option("bits", psprintf("%d", limit)));
+	return label;
+}
+
+/* How many bits the values of a sequence can have within its MAXVALUE. */
+static int
+limited_bits(Oid seqid, int width)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	uint64		max_value;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	max_value = (uint64) ((Form_pg_sequence) GETSTRUCT(tuple))->seqmax;
+	ReleaseSysCache(tuple);
+	return Min(width, pg_leftmost_one_pos64(max_value + 1));
+}
+
+static SkOption *
+make_option(const char *name, const char *value)
+{
+	SkOption   *option = palloc(sizeof(SkOption));
+
+	option->name = name;
+	option->value = value;
+	return option;
+}
+
+/*
+ * Refuse ALTER SEQUENCE ... AS for a bound sequence: the number of bits
+ * follows the type, and so would the values.
+ */
+static void
+check_new_type(AlterSeqStmt *stmt)
+{
+	Oid			seqid = RangeVarGetRelid(stmt->sequence, NoLock, true);
+	ListCell   *lc;
+
+	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
+		sk_binding_label(seqid) == NULL)
+		return;
+
+	foreach(lc, stmt->options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "as") == 0 &&
+			sk_type_width(typenameTypeId(NULL, defGetTypeName(option))) !=
+			sk_sequence_width(seqid))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot change the type of sequence \"%s\", which has an access method",
+							get_rel_name(seqid)),
+					 errdetail("Its values have as many bits as its type."),
+					 errhint("Create a new sequence with spanner.create_sequence().")));
+	}
+}
+
+static bool
+drops_extension(DropStmt *stmt)
+{
+	ListCell   *lc;
+
+	if (stmt->removeType != OBJECT_EXTENSION &&
+		stmt->removeType != OBJECT_SCHEMA)
+		return false;
+
+	foreach(lc, stmt->objects)
+	{
+		if (strcmp(strVal(lfirst(lc)),
+				   stmt->removeType == OBJECT_EXTENSION ?
+				   SK_EXTENSION : SK_SCHEMA) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Remove all labels, since a dump that has them cannot be restored without
+ * the extension.  If the command fails after this, it is undone.
+ */
+static void
+remove_labels(void)
+{
+	List	   *sequences = NIL;
+	MemoryContext caller = CurrentMemoryContext;
+	ListCell   *lc;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute("SELECT l.objoid FROM pg_catalog.pg_seclabel l"
+					" WHERE l.provider OPERATOR(pg_catalog.=) '"
+					SK_LABEL_PROVIDER "'", true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not list security labels");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(caller);
+		bool		isnull;
+
+		sequences = lappend_oid(sequences,
+								DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
+															   SPI_tuptable->tupdesc,
+															   1, &isnull)));
+		MemoryContextSwitchTo(old);
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+
+	foreach(lc, sequences)
+		sk_binding_set(lfirst_oid(lc), NULL);
+}

@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * label.c
+ *	  The text of a sequence's security label.
+ *
+ *		label  := kind [ "(" [ option { "," option } ] ")" ]
+ *		option := name "=" value
+ *		kind, name, value := one or more letters, digits, "_", "-", "+", "."
+ *
+ * White space may stand between any two of them.  The setting
+ * spanner.default_sequence_kind has the same form.  What the kind and the
+ * options mean is not known here.
+ *
+ * src/sequence/label.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+#include "sequence/access_method.h"
+#include "sequence/label.h"
+
+static char *scan_word(const char **pos);
+static bool scan_char(const char **pos, char c);
+static bool scan_options(const char **pos, List **options,
+						 const char **problem);
+
+/*
+ * sk_label_parse
+ *		Take a label apart.
+ *
+ * Returns NULL for a text that is not of the form above and sets *problem to
+ * a sentence that says why; the value is otherwise left alone.
+ */
+SkLabel *
+sk_label_parse(const char *text, const char **problem)
+{
+	SkLabel    *label = palloc0(sizeof(SkLabel));
+	const char *pos = text;
+
+	label->kind = scan_word(&pos);
+	if (label->kind == NULL)
+	{
+		*problem = "A label begins with the name of a sequence kind.";
+		return NULL;
+	}
+	if (scan_char(&pos, '(') &&
+		!scan_options(&pos, &label->options, problem))
+		return NULL;
+	if (!scan_char(&pos, '\0'))
+	{
+		*problem = "Options stand in parentheses behind the kind.";
+		return NULL;
+	}
+	return label;
+}
+
+/*
+ * sk_label_format
+ *		Put a label together, in the one form that we write.
+ */
+char *
+sk_label_format(const char *kind, List *options)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+	const char *separator = "(";
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, kind);
+	foreach(lc, options)
+	{
+		SkOption   *option = lfirst(lc);
+
+		appendStringInfo(&buf, "%s%s=%s", separator, option->name,
+						 option->value);
+		separator = ", ";
+	}
+	if (options != NIL)
+		appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+/* Read "[ name=value { , name=value } ] )". */
+static bool
+scan_options(const char **pos, List **options, const char **problem)
+{
+	if (scan_char(pos, ')'))
+		return true;
+
+	do
+	{
+		SkOption   *option = palloc(sizeof(SkOption));
+
+		option->name = scan_word(pos);
+		if (option->name == NULL || !scan_char(pos, '='))
+		{
+			*problem = "An option has the form name=value.";
+			return false;
+		}
+		option->value = scan_word(pos);
+		if (option->value == NULL)
+		{
+			*problem = "An option's value is a number or a word.";
+			return false;
+		}
+		*options = lappend(*options, option);
+	} while (scan_char(pos, ','));
+
+	if (!scan_char(pos, ')'))
+	{
+		*problem = "Options are separated by commas and end with a closing parenthesis.";
+		return false;
+	}
+	return true;
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool
+is_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9') ||
+		c == '_' || c == '-' || c == '+' || c == '.';
+}
+
+/* The next word, or NULL if something else comes first. */
+static char *
+scan_word(const char **pos)
+{
+	const char *start;
+
+	while (is_space(**pos))
+		(*pos)++;
+	start = *pos;
+	while (is_word_char(**pos))
+		(*pos)++;
+	return *pos > start ? pnstrdup(start, *pos - start) : NULL;
+}
+
+/* Step over one character if it comes next; '\0' stands for the end. */
+static bool
+scan_char(const char **pos, char c)
+{
+	while (is_space(**pos))
+		(*pos)++;
+	if (**pos != c)
+		return false;
+	if (c != '\0')
+		(*pos)++;
+	return true;
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * label.h
+ *	  The text of a sequence's security label.
+ *
+ * src/sequence/label.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_LABEL_H
+#define SK_LABEL_H
+
+#include "nodes/pg_list.h"
+
+/* A label in parts. */
+typedef struct SkLabel
+{
+	char	   *kind;
+	List	   *options;		/* of SkOption */
+} SkLabel;
+
+extern SkLabel *sk_label_parse(const char *text, const char **problem);
+extern char *sk_label_format(const char *kind, List *options);
+
+#endif							/* SK_LABEL_H */

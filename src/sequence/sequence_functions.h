@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * sequence_functions.h
+ *	  Looking up the SQL functions of this room.
+ *
+ * src/sequence/sequence_functions.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_SEQUENCE_FUNCTIONS_H
+#define SK_SEQUENCE_FUNCTIONS_H
+
+extern Oid	sk_sequence_function(const char *name, Oid namespace, int nargs,
+								 const Oid *types);
+
+#endif							/* SK_SEQUENCE_FUNCTIONS_H */

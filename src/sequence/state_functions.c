@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * state_functions.c
+ *	  Looking at sequences: the counter, the binding, what they are worth.
+ *
+ * src/sequence/state_functions.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_sequence.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "sequence/binding.h"
+#include "sequence/counter.h"
+#include "sequence/label.h"
+
+PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
+PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
+PG_FUNCTION_INFO_V1(spanner_describe_sequence);
+PG_FUNCTION_INFO_V1(spanner_unmap_value);
+
+/* Columns of spanner.describe_sequence() */
+enum
+{
+	COL_KIND,
+	COL_BITS,
+	COL_SKIP_RANGE_MIN,
+	COL_SKIP_RANGE_MAX,
+	COL_COUNTER,
+	COL_USED,
+	NUM_COLS
+};
+
+static bool internal_state(Oid seqid, int64 *counter);
+static bool is_state(Oid seqid, int64 next, bool used);
+static void describe_options(Oid seqid, Datum *values, bool *nulls);
+static Oid	column_sequence(Oid table, const char *column);
+static RangeVar *split_column_identifier(text *identifier, char **column);
+
+/*
+ * spanner.get_internal_sequence_state(sequence_name text) returns bigint
+ *
+ * The next counter, or NULL if none has been drawn yet.  The name is written
+ * as in SQL, with quotes and schema where they are needed.
+ */
+Datum
+spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
+{
+	text	   *name = PG_GETARG_TEXT_PP(0);
+	RangeVar   *range = makeRangeVarFromNameList(textToQualifiedNameList(name));
+	Oid			seqid = RangeVarGetRelid(range, NoLock, true);
+	int64		counter;
+
+	if (!OidIsValid(seqid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("Sequence not found: %s", text_to_cstring(name)),
+				 errhint("Qualify the name with its schema if that is not in the search path.")));
+	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a sequence", range->relname),
+				 errhint("For the sequence of a column use spanner.get_table_column_identity_state().")));
+	if (pg_class_aclcheck(seqid, GetUserId(),
+						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, range->relname);
+
+	if (!internal_state(seqid, &counter))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(counter);
+}
+
+/*
+ * spanner.get_table_column_identity_state(table_column text) returns bigint
+ *
+ * The same for the sequence that a column owns.  The argument is
+ * '[schema.]table.column'.
+ */
+Datum
+spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
+{
+	text	   *identifier = PG_GETARG_TEXT_PP(0);
+	char	   *column;
+	RangeVar   *range = split_column_identifier(identifier, &column);
+	Oid			table = RangeVarGetRelid(range, NoLock, true);
+	Oid			seqid;
+	int64		counter;
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("Table not found for the GET_TABLE_COLUMN_IDENTITY_STATE function: %s",
+						range->relname),
+				 errhint("Qualify the name with its schema if that is not in the search path.")));
+	seqid = column_sequence(table, column);
+	if (!OidIsValid(seqid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("Identity column not found in table %s: %s",
+						range->relname, column),
+				 errhint("Name a serial or identity column.")));
+	if (pg_class_aclcheck(seqid, GetUserId(),
+						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK &&
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, range->relname);
+
+	if (!internal_state(seqid, &counter))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(counter);
+}
+
+/*
+ * spanner.describe_sequence(seq regclass) returns record
+ *
+ * What the view spanner.sequences shows.  Fields that cannot be told are
+ * NULL: all but the kind if the method's library is not loaded, the counter
+ * without the right to see it.
+ */
+Datum
+spanner_describe_sequence(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+	char	   *text = sk_binding_label(seqid);
+	SkLabel    *label = NULL;
+	const char *problem;
+	TupleDesc	tupdesc;
+	Datum		values[NUM_COLS] = {0};
+	bool		nulls[NUM_COLS];
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	memset(nulls, true, sizeof(nulls));
+
+	if (text !=NULL)
+		label = sk_label_parse(text, &problem);
+	if (label != NULL)
+	{
+		values[COL_KIND] = CStringGetTextDatum(label->kind);
+		nulls[COL_KIND] = false;
+		if (sk_sequence_am_find(label->kind) != NULL)
+			describe_options(seqid, values, nulls);
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}
+
+/*
+ * spanner.unmap_value(value bigint, seq regclass) returns bigint
+ *
+ * The counter that gives a value, whether drawn already or not; NULL if none
+ * does.  On a sequence that is not bound, a value is its own counter.
+ */
+Datum
+spanner_unmap_value(PG_FUNCTION_ARGS)
+{
+	int64		value = PG_GETARG_INT64(0);
+	SkBinding  *binding = sk_binding_get(PG_GETARG_OID(1));
+	int64		counter;
+
+	if (binding->am == NULL)
+		PG_RETURN_INT64(value);
+	if (!binding->am->unmap(binding->options, value, &counter))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(counter);
+}
+
+static void
+describe_options(Oid seqid, Datum *values, bool *nulls)
+{
+	SkSequenceOptions *options = sk_binding_get(seqid)->options;
+	int64		next;
+	bool		used;
+
+	values[COL_BITS] = Int32GetDatum(options->bits);
+	nulls[COL_BITS] = false;
+	if (options->has_skip_range)
+	{
+		values[COL_SKIP_RANGE_MIN] = Int64GetDatum(options->skip_range_min);
+		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
+		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
+	}
+
+	if (pg_class_aclcheck(seqid, GetUserId(),
+						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK ||
+		!sk_counter_state(seqid, &next, &used))
+		return;
+	values[COL_USED] = Float8GetDatum(Min(1.0, (double) (next - 1) /
+										  (double) options->max_counter));
+	nulls[COL_USED] = false;
+	if (is_state(seqid, next, used))
+	{
+		values[COL_COUNTER] = Int64GetDatum(next);
+		nulls[COL_COUNTER] = false;
+	}
+}
+
+/* The state as Spanner tells it.  Returns false if it is NULL. */
+static bool
+internal_state(Oid seqid, int64 *counter)
+{
+	bool		used;
+
+	return sk_counter_state(seqid, counter, &used) &&
+		is_state(seqid, *counter, used);
+}
+
+/*
+ * Spanner's state exists from the first use on, and a restart then sets it.
+ * Core forgets at a restart that the sequence was used, so a counter that is
+ * not the start counter counts as used, too.
+ */
+static bool
+is_state(Oid seqid, int64 next, bool used)
+{
+	HeapTuple	tuple;
+	int64		start;
+
+	if (used)
+		return true;
+
+	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	start = ((Form_pg_sequence) GETSTRUCT(tuple))->seqstart;
+	ReleaseSysCache(tuple);
+	return next != start;
+}
+
+/* The sequence that a column owns, of whatever kind; InvalidOid if none. */
+static Oid
+column_sequence(Oid table, const char *column)
+{
+	AttrNumber	attnum = get_attnum(table, column);
+	ListCell   *lc;
+
+	if (attnum <= 0)
+		return InvalidOid;
+
+	foreach(lc, getOwnedSequences(table))
+	{
+		Oid			seqid = lfirst_oid(lc);
+		Oid			owner;
+		int32		owner_column;
+
+		if ((sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &owner_column) ||
+			 sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &owner, &owner_column)) &&
+			owner_column == attnum)
+			return seqid;
+	}
+	return InvalidOid;
+}
+
+/* Take '[schema.]table.column' apart. */
+static RangeVar *
+split_column_identifier(text *identifier, char **column)
+{
+	List	   *names = textToQualifiedNameList(identifier);
+
+	if (list_length(names) < 2 || list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("The column identifier's format is invalid: %s. It should be either \"<schema>.<table>.<column>\" or \"<table>.<column>\".",
+						text_to_cstring(identifier)),
+				 errhint("Quote names that contain a dot.")));
+	*column = strVal(llast(names));
+	return makeRangeVarFromNameList(list_truncate(names,
+												  list_length(names) - 1));
+}

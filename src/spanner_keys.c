@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * spanner_keys.c
+ *	  Entry point of the library: starts each room.
+ *
+ * Everything works without preloading.  The library is then loaded by the
+ * first call of one of its functions, or by its event triggers.
+ *
+ * src/spanner_keys.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+#include "spanner_keys.h"
+
+SK_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+	sk_sequence_init();
+
+	/*
+	 * Only our own prefix is reserved.  Clients of Spanner set parameters
+	 * such as spanner.retry_aborts_internally, which must not fail here.
+	 */
+	MarkGUCPrefixReserved("spanner_keys");
+}

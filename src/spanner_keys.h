@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * spanner_keys.h
+ *	  Start-up calls of the rooms.
+ *
+ * src/spanner_keys.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SPANNER_KEYS_H
+#define SPANNER_KEYS_H
+
+/* sequence/ddl.c */
+extern void sk_sequence_init(void);
+
+#endif							/* SPANNER_KEYS_H */

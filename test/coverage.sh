@@ -1,0 +1,49 @@
+#!/bin/bash
+#
+# coverage.sh
+#	  Print which share of each source file's lines the tests execute.
+#
+# A backend that is killed takes its counts with it.
+#
+# test/coverage.sh
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+if [ "${1:-}" != --inside ]
+then
+	test/setup.sh test && exec test/overlay.sh test/coverage.sh --inside
+	exit 1
+fi
+pg_config=${PG_CONFIG:-pg_config}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+. test/cluster.sh
+cluster_init
+build=$cluster_dir/src
+log=$cluster_dir/coverage.log
+flags=(with_llvm=no "COPT=--coverage -O0" SHLIB_LINK=--coverage)
+
+cluster_copy_source "$build"
+{
+	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
+		cluster_install "$build" "${flags[@]}"
+} > "$log" 2>&1 || {
+	tail -n 20 "$log"
+	exit 1
+}
+cluster_create fsync=off max_connections=50
+cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${flags[@]}" > "$log" 2>&1 ||
+	echo "coverage: some tests failed, see make test" >&2
+cluster_ctl -m fast stop > /dev/null 2>&1
+
+cluster_run sh -c "cd '$build' && for c in src/*.c src/*/*.c
+	do gcov -n -o \"\${c%.c}.o\" \"\$c\" 2> /dev/null; done" |
+	awk -v "quote='" '
+		/^File/ { split($0, part, quote); file = part[2] }
+		/^Lines executed/ && file ~ /^src\/.*\.c$/ {
+			split($0, part, /[:% ]+/)
+			percent = part[3]; lines = part[5]
+			printf "%6.2f %%  of %5d  %s\n", percent, lines, file
+			all += lines; hit += lines * percent / 100
+			file = ""
+		}
+		END { if (all) printf "%6.2f %%  of %5d  all\n", 100 * hit / all, all; else exit 1 }'

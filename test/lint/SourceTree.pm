@@ -1,0 +1,210 @@
+# SourceTree.pm
+#	  The files of the source tree, and as much of C and SQL as rules.pl needs.
+#
+# test/lint/SourceTree.pm
+
+package SourceTree;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Find;
+
+our @EXPORT = qw(@files %text %code %nocom read_files c_files base_scripts line_at make_list
+  calls literals functions statements find_ours room_of);
+
+our @files;    # the names of all files
+our %text;     # file => its text
+our %code;     # C file => its text with comments and strings blanked
+our %nocom;    # C file => its text with comments blanked, strings kept
+
+sub slurp
+{
+	my ($file) = @_;
+
+	open(my $in, '<', $file) or die "could not open $file: $!\n";
+	local $/;
+	my $content = <$in>;
+	close($in);
+	return $content // '';
+}
+
+# Replace everything but newlines, so that offsets and lines stay.
+sub blank
+{
+	my ($string) = @_;
+
+	$string =~ s/[^\n]/ /g;
+	return $string;
+}
+
+sub read_files
+{
+	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log)$};
+
+	find(
+		{
+			no_chdir => 1,
+			wanted   => sub {
+				$File::Find::prune = 1 if -d $_ && $_ =~ $skip;
+				return if !-f $_ || /\.(?:o|bc|so|gcda|gcno)$/ || /regression\.(?:out|diffs)$/;
+				push @files, $_ =~ s{^\./}{}r;
+			}
+		},
+		'.');
+	@files = sort @files;
+	$text{$_} = slurp($_) foreach @files;
+	foreach my $file (grep { /\.[ch]$/ } @files)
+	{
+		my $string = qr/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'/;
+
+		($nocom{$file} = $text{$file}) =~
+		  s{($string)|(/\*.*?\*/)}{defined $1 ? $1 : blank($2)}ges;
+		($code{$file} = $nocom{$file}) =~
+		  s{($string)}{substr($1, 0, 1) . blank(substr($1, 1, -1)) . substr($1, -1)}ges;
+	}
+	return;
+}
+
+sub c_files
+{
+	return grep { m{^src/.*\.[ch]$} } @files;
+}
+
+sub base_scripts
+{
+	return grep { m{^sql/spanner_keys--[^-]+\.sql$} } @files;
+}
+
+sub line_at
+{
+	my ($string, $offset) = @_;
+
+	return 1 + (substr($string, 0, $offset) =~ tr/\n//);
+}
+
+# The value of a list in the Makefile.
+sub make_list
+{
+	my ($name) = @_;
+	my $makefile = $text{Makefile} =~ s/\\\n/ /gr;
+
+	return $makefile =~ /^$name\s*=\s*(.*)$/m ? split(' ', $1) : ();
+}
+
+# The arguments of the call whose opening parenthesis is at the offset.
+sub arguments
+{
+	my ($string, $blanked, $open) = @_;
+	my $depth = 0;
+
+	for (my $i = $open; $i < length($blanked); $i++)
+	{
+		my $char = substr($blanked, $i, 1);
+
+		$depth++ if $char eq '(';
+		$depth-- if $char eq ')';
+		return substr($string, $open + 1, $i - $open - 1) if $depth == 0;
+	}
+	return '';
+}
+
+# All calls of functions whose name matches, as [name, arguments, line].
+sub calls
+{
+	my ($file, $name) = @_;
+	my @found;
+
+	while ($code{$file} =~ /\b($name)\s*\(/g)
+	{
+		push @found,
+		  [
+			$1, arguments($nocom{$file}, $code{$file}, $+[0] - 1),
+			line_at($code{$file}, $-[0])
+		  ];
+	}
+	return @found;
+}
+
+# The literal texts among the arguments of a message function: one for errmsg,
+# singular and plural for errmsg_plural.
+sub literals
+{
+	my ($arguments, $count) = @_;
+	my @found;
+
+	$arguments =~ s/"\s*(?:(?:U?INT64_FORMAT|PRI[du]64)\s*)?"//g;
+	while (@found < $count && $arguments =~ /\G[\s,_(]*"((?:\\.|[^"\\])*)"\)?/gc)
+	{
+		push @found, $1 =~ s/\\(.)/$1 eq 'n' ? "\n" : $1/ger;
+	}
+	return @found;
+}
+
+# Function bodies of a C file: [name, first line, lines, body].
+sub functions
+{
+	my ($file) = @_;
+	my @found;
+
+	while ($code{$file} =~ /^(\w+)\(([^;{}]*)\)\s*\n\{\n(.*?)^\}/gms)
+	{
+		my ($name, $body) = ($1, $3);
+
+		push @found, [ $name, line_at($code{$file}, $-[1]), ($body =~ tr/\n//), $body ];
+	}
+	return @found;
+}
+
+# Split a script into statements: [text, line, bodies quoted by dollars].
+sub statements
+{
+	my ($file) = @_;
+	my @found;
+	my @bodies;
+	my $sql = $text{$file};
+
+	$sql =~ s{/\*.*?\*/}{blank($&)}ges;
+	$sql =~ s{^\\.*$}{blank($&)}gme;
+	# Comments, strings and bodies are blanked, bodies are kept apart.
+	$sql =~ s{(--[^\n]*)|(\$(\w*)\$.*?\$\3\$)|('(?:[^']|'')*')}
+		{
+			push @bodies, [ $-[0], $2 ] if defined $2;
+			blank($&)
+		}ges;
+	while ($sql =~ /([^;]*);/g)
+	{
+		my ($start, $end) = ($-[1], $+[1]);
+		my $statement = $1;
+		my $line = line_at($sql, $start + ($statement =~ /\S/ ? $-[0] : 0));
+
+		# A body in BEGIN ATOMIC has semicolons of its own.
+		if ($statement =~ /\bBEGIN\s+ATOMIC\b/i && $statement !~ /\bEND\s*$/i)
+		{
+			$sql =~ /\G.*?\bEND\s*;/gcs;
+			$statement = substr($sql, $start, pos($sql) - $start);
+			$end = pos($sql);
+		}
+		push @found,
+		  [ $statement, $line, [ map { $_->[1] } grep { $_->[0] >= $start && $_->[0] < $end } @bodies ] ];
+	}
+	return @found;
+}
+
+# The path of a header of ours, seen from a file.
+sub find_ours
+{
+	my ($file, $name) = @_;
+	my $directory = $file =~ s{/[^/]*$}{}r;
+
+	return (grep { exists $text{$_} } ("src/$name", "$directory/$name"))[0];
+}
+
+sub room_of
+{
+	my ($path) = @_;
+
+	return $path =~ m{^src/(\w+)/} ? $1 : '';
+}
+
+1;

@@ -1,0 +1,525 @@
+#!/usr/bin/perl
+#
+# rules.pl
+#	  The rules of the house about the text of files.
+#
+# Each rule is a function that is given nothing and returns its findings as a
+# list of strings "file:line: what".  Called by run.sh, from the top of the
+# source tree.
+#
+# test/lint/rules.pl
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use SourceTree;
+
+my $max_file = 600;
+my $max_function = 80;
+my $max_regress = 150;
+
+# The rooms, and the rooms whose public headers they may use.
+my %uses = (
+	keys      => [],
+	sequence  => ['keys'],
+	allocator => ['keys'],
+	planner   => ['keys'],
+	advisor   => [],);
+
+sub check_version_num
+{
+	my @found;
+
+	foreach my $file (grep { m{\.[ch]$} && $_ ne 'src/compat.h' } @files)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": belongs into src/compat.h"
+		  while $code{$file} =~ /\bPG_(?:VERSION_NUM|MAJORVERSION)/g;
+	}
+	return @found;
+}
+
+sub check_function_length
+{
+	my @found;
+
+	foreach my $file (c_files())
+	{
+		foreach my $function (functions($file))
+		{
+			my ($name, $line, $lines, $body) = @$function;
+			my @others = grep { /\S/ && !/^\s*(?:DefineCustom\w+Variable|MarkGUCPrefixReserved)\s*\(/ }
+			  split(/;/, $body);
+
+			push @found, "$file:$line: $name() has $lines lines, more than $max_function"
+			  if $lines > $max_function && @others;
+		}
+	}
+	return @found;
+}
+
+sub check_file_length
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/} || m{\.(?:c|h|cc|sh|pl|py|sql|spec)$} } @files)
+	{
+		my $lines = ($text{$file} =~ tr/\n//);
+
+		push @found, "$file: $lines lines, more than $max_file"
+		  if $lines > $max_file && $file !~ m{^sql/spanner_keys--} && $file !~ m{\.md$};
+	}
+	return @found;
+}
+
+sub check_line_comments
+{
+	my @found;
+
+	foreach my $file (sort keys %code)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": //"
+		  while $code{$file} =~ m{//}g;
+	}
+	return @found;
+}
+
+sub check_file_header
+{
+	my @found;
+
+	foreach my $file (c_files())
+	{
+		my $name = $file =~ s{.*/}{}r;
+
+		push @found, "$file:1: the header comment does not name file and path"
+		  unless $text{$file} =~
+		  m{\A/\*-{70,}\n \*\n \* \Q$name\E\n \*\t  \S.*?\n \* \Q$file\E\n \*\n \*-{70,}\n \*/\n}s;
+	}
+	return @found;
+}
+
+# The documented order: "postgres.h", <system>, server's, blank line, ours.
+sub check_includes
+{
+	my @found;
+
+	foreach my $file (c_files())
+	{
+		my ($last, $last_group) = ('', 0);
+
+		while ($nocom{$file} =~ /^#include ([<"])([^>"]+)[>"]/gm)
+		{
+			my ($quote, $name) = ($1, $2);
+			my $at = "$file:" . line_at($nocom{$file}, $-[0]);
+			my $ours = $quote eq '"' && defined find_ours($file, $name);
+			my $group = $name eq 'postgres.h' ? 1 : $quote eq '<' ? 2 : $ours ? 4 : 3;
+
+			push @found, "$at: $name is out of order"
+			  if $group < $last_group || ($group == $last_group && lc($name) lt lc($last));
+			($last, $last_group) = ($name, $group);
+		}
+	}
+	return @found;
+}
+
+# Another room's header may be used if that room lies below and src/README.md
+# names the header as public.
+sub check_rooms
+{
+	my @found;
+	my %public;
+
+	foreach my $line (split(/\n/, $text{'src/README.md'} // ''))
+	{
+		next unless $line =~ /\bpublic\b/i;
+		$public{$1} = 1 while $line =~ m{`(?:src/)?(\w+/\w+\.h)`}g;
+	}
+	foreach my $file (c_files())
+	{
+		my $room = room_of($file);
+
+		while ($nocom{$file} =~ /^#include "([^"]+)"/gm)
+		{
+			my $at = "$file:" . line_at($nocom{$file}, $-[0]);
+			my $header = find_ours($file, $1) // next;
+			my $other = room_of($header);
+
+			next if $other eq '' || $other eq $room;
+			if ($room ne '' && !grep { $_ eq $other } @{ $uses{$room} // [] })
+			{
+				push @found, "$at: room $room may not use room $other";
+			}
+			elsif (!$public{ $header =~ s{^src/}{}r })
+			{
+				push @found, "$at: src/README.md does not name $header as public";
+			}
+		}
+	}
+	return @found;
+}
+
+sub check_names
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.c$} } c_files())
+	{
+		while ($code{$file} =~ /^(?!static\b)(\w[\w \t*]*)\n(\w+)\([^;{}]*\)\s*\n\{/gm)
+		{
+			my ($type, $name) = ($1, $2);
+			my $line = line_at($code{$file}, $-[2]);
+
+			next if $name =~ /^(?:sk_|spanner_|_PG_)/;
+			push @found, "$file:$line: exported $name() has no prefix sk_ or spanner_";
+		}
+		while ($code{$file} =~ /^static\b[\w \t*]*\n(sk_init_|my_|do_|handle_)\w*\(/gm)
+		{
+			push @found, "$file:" . line_at($code{$file}, $-[1]) . ": static name starts with $1";
+		}
+	}
+	return @found;
+}
+
+sub check_errcode
+{
+	my @found;
+
+	foreach my $file (c_files())
+	{
+		foreach my $call (calls($file, 'ereport'))
+		{
+			push @found, "$file:$call->[2]: ereport without errcode"
+			  unless $call->[1] =~ /\berrcode(?:_for_\w+)?\s*\(/;
+		}
+	}
+	return @found;
+}
+
+sub spanner_wording
+{
+	return map { $_ => 1 }
+	  grep { !/^#/ && /\S/ } split(/\n/, $text{'test/lint/spanner_wording.txt'} // '');
+}
+
+sub check_errmsg
+{
+	my @found;
+	my %wording = spanner_wording();
+	my %used;
+
+	foreach my $file (c_files())
+	{
+		foreach my $call (calls($file, 'errmsg(?:_plural|_internal)?'))
+		{
+			my ($name, $arguments, $line) = @$call;
+
+			foreach my $message (literals($arguments, $name =~ /plural/ ? 2 : 1))
+			{
+				$used{$message} = 1;
+				next if $wording{$message};
+				push @found, "$file:$line: message starts upper case: $message"
+				  if $message =~ /^[A-Z][a-z]/;
+				push @found, "$file:$line: message ends in \"$1\": $message"
+				  if $message =~ /([.!\n])$/;
+				push @found, "$file:$line: \"$1\" in message: $message"
+				  if $message =~ /\b(please|unable to|illegal|spanner_keys:)\b/i;
+			}
+		}
+	}
+	push @found, map { "test/lint/spanner_wording.txt: not used: $_" }
+	  grep { !$used{$_} } sort keys %wording;
+	return @found;
+}
+
+sub check_detail
+{
+	my @found;
+	my %wording = spanner_wording();
+
+	foreach my $file (c_files())
+	{
+		foreach my $call (
+			calls($file, '(?:err(?:detail|hint)(?:_plural|_internal|_log)?|GUC_check_err(?:detail|hint))'))
+		{
+			my ($name, $arguments, $line) = @$call;
+
+			foreach my $message (literals($arguments, $name =~ /plural/ ? 2 : 1))
+			{
+				next if $message =~ /^%s$/ || $wording{$message};
+				push @found, "$file:$line: no sentence that starts with a capital: $message"
+				  if $message =~ /^[a-z]/;
+				push @found, "$file:$line: no full stop: $message"
+				  if $message !~ /[.?]\)?$/;
+			}
+		}
+	}
+	return @found;
+}
+
+sub check_comments_on
+{
+	my @found;
+	my $object =
+	  qr/(FUNCTION|PROCEDURE|AGGREGATE|VIEW|TYPE|DOMAIN|TABLE|EVENT TRIGGER|CAST|OPERATOR|SCHEMA)\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)/i;
+
+	foreach my $file (base_scripts())
+	{
+		my (%created, %commented);
+
+		foreach my $statement (statements($file))
+		{
+			my ($sql, $line) = @$statement;
+
+			$created{"\U$1\E \L$2"} .= "$line "
+			  if $sql =~ /^\s*CREATE\s+(?:OR\s+REPLACE\s+)?$object/;
+			$commented{"\U$1\E \L$2"}++ if $sql =~ /^\s*COMMENT\s+ON\s+$object/;
+		}
+		foreach my $name (sort keys %created)
+		{
+			my @lines = split(' ', $created{$name});
+
+			push @found, "$file:$lines[0]: $name has no COMMENT ON"
+			  if @lines > ($commented{$name} // 0);
+		}
+	}
+	return @found;
+}
+
+sub check_functions
+{
+	my @found;
+
+	foreach my $file (base_scripts())
+	{
+		foreach my $statement (statements($file))
+		{
+			my ($sql, $line) = @$statement;
+
+			next unless $sql =~ /^\s*CREATE\s+(OR\s+REPLACE\s+)?FUNCTION\s+([\w.]+)/i;
+			my ($replace, $name) = ($1, $2);
+
+			push @found, "$file:$line: $name: OR REPLACE outside an upgrade script" if $replace;
+			push @found, "$file:$line: $name is not qualified with spanner"
+			  unless $name =~ /^spanner\./;
+			push @found, "$file:$line: $name states no volatility"
+			  unless $sql =~ /\b(?:VOLATILE|STABLE|IMMUTABLE)\b/i;
+			push @found, "$file:$line: $name states no PARALLEL"
+			  unless $sql =~ /\bPARALLEL\s+(?:SAFE|RESTRICTED|UNSAFE)\b/i;
+		}
+	}
+	return @found;
+}
+
+# Bodies that are parsed when they run must not depend on search_path.
+sub check_qualified
+{
+	my @found;
+	my %plain = map { $_ => 1 } qw(all and any array as between by case cast coalesce
+	  constraint conflict count distinct elsif exception execute exists extract filter format from
+	  generated greatest group having if in index insert interval into is join key lateral least like
+	  limit not nullif numeric offset on or order over partition perform position primary raise record
+	  references return returning returns row select set some substring table then trim union unique
+	  using values varchar when where while with within);
+
+	foreach my $file (grep { m{^sql/spanner_keys--} } @files)
+	{
+		foreach my $statement (statements($file))
+		{
+			my ($sql, $line, $bodies) = @$statement;
+
+			next if $sql !~ /\bFUNCTION\b|\bPROCEDURE\b|^\s*DO\b/i || $sql =~ /\bSET\s+search_path\b/i;
+			foreach my $body (@$bodies)
+			{
+				my $plain = $body;
+				my %local;
+
+				$plain =~ s{--[^\n]*|'(?:[^']|'')*'}{blank($&)}ges;
+				$plain =~ s/\A\$\w*\$|\$\w*\$\z//g;
+				$local{lc $1} = 1 while $plain =~ /\b(\w+)\s+AS\s+(?:NOT\s+)?(?:MATERIALIZED\s+)?\(/gi;
+				$local{lc $1} = 1 while $plain =~ /\bAS\s+(\w+)\s*\(/gi;
+				while ($plain =~ /(?<![\w."])([a-z_]\w*)\s*\(/gi)
+				{
+					push @found, "$file:$line: $1() is not qualified"
+					  unless $plain{ lc $1 } || $local{ lc $1 } || lc $1 eq 'operator';
+				}
+				while ($plain =~ /\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?([a-z_]\w*)\b(?!\s*[.(])/gi)
+				{
+					push @found, "$file:$line: relation $1 is not qualified"
+					  unless $local{ lc $1 } || $plain{ lc $1 } || $plain =~ /LANGUAGE plpgsql/i;
+				}
+				push @found, "$file:$line: operator $1 is not qualified"
+				  while $plain =~ m{\s(=|<>|<=?|>=?|\|\||[-+/~])\s}g;
+			}
+		}
+	}
+	return @found;
+}
+
+sub check_regress_length
+{
+	my @found;
+
+	foreach my $file (grep { m{^sql/[^/]+\.sql$} && !m{^sql/spanner_keys--} } @files)
+	{
+		my $lines = ($text{$file} =~ tr/\n//);
+
+		push @found, "$file: $lines lines, not under $max_regress" if $lines >= $max_regress;
+	}
+	return @found;
+}
+
+# What the Makefile lists exists, and what exists is listed.
+sub check_test_files
+{
+	my @found;
+
+	foreach my $kind (
+		[ 'REGRESS',   'sql',                  'sql',  'expected' ],
+		[ 'ISOLATION', 'test/isolation/specs', 'spec', 'test/isolation/expected' ])
+	{
+		my ($list, $inputs, $suffix, $outputs) = @$kind;
+		my %listed = map { $_ => 1 } make_list($list);
+
+		foreach my $name (sort keys %listed)
+		{
+			push @found, "Makefile: $list: there is no $inputs/$name.$suffix"
+			  unless exists $text{"$inputs/$name.$suffix"};
+			push @found, "Makefile: $list: there is no $outputs/$name.out"
+			  unless exists $text{"$outputs/$name.out"};
+		}
+		foreach my $file (grep { m{^\Q$inputs\E/} } @files)
+		{
+			next if $file =~ m{/spanner_keys--};
+			push @found, "$file: not in $list"
+			  unless $file =~ m{^\Q$inputs\E/([^/]+)\.\Q$suffix\E$} && $listed{$1};
+		}
+		foreach my $file (grep { m{^\Q$outputs\E/} } @files)
+		{
+			push @found, "$file: belongs to no test in $list"
+			  unless $file =~ m{^\Q$outputs\E/([^/]+?)(?:_\d)?\.out$} && $listed{$1};
+		}
+	}
+	push @found, map { "$_: not named NNN_subject.pl" }
+	  grep { m{^test/t/} && !m{^test/t/\d\d\d_\w+\.p[lm]$} } @files;
+	foreach my $object (make_list('OBJS'))
+	{
+		push @found, "Makefile: OBJS: there is no source of $object"
+		  unless exists $text{ $object =~ s/\.o$/.c/r };
+	}
+	my %objects = map { $_ => 1 } make_list('OBJS');
+	push @found, map { "$_: not in OBJS" }
+	  grep { m{^src/.*\.c$} && !$objects{ s/\.c$/.o/r } } @files;
+	return @found;
+}
+
+sub check_expected_files
+{
+	return map { "$_ is missing" } grep { !exists $text{$_} } qw(README.md CHANGELOG.md LICENSE
+	  META.json Makefile spanner_keys.control src/README.md test/README.md .editorconfig .gitignore .ci/run);
+}
+
+sub check_versions
+{
+	my @found;
+	my ($control) = ($text{'spanner_keys.control'} // '') =~ /^default_version\s*=\s*'([^']+)'/m;
+
+	return 'spanner_keys.control: no default_version' unless defined $control;
+
+	push @found, "sql/spanner_keys--$control.sql is missing"
+	  unless exists $text{"sql/spanner_keys--$control.sql"};
+	push @found, "Makefile: DATA does not list sql/spanner_keys--$control.sql"
+	  unless grep { $_ eq "sql/spanner_keys--$control.sql" } make_list('DATA');
+	while (($text{'META.json'} // '') =~ /"version"\s*:\s*"([^"]+)"/g)
+	{
+		# META.json has three numbers, also for the version of its own format.
+		my $version = $1;
+
+		next if substr($text{'META.json'}, 0, $-[0]) =~ /"meta-spec"\s*:\s*\{[^}]*\z/;
+		push @found, "META.json: version $version, the control file says $control"
+		  unless $version =~ /^\Q$control\E(?:\.\d+)?$/;
+	}
+	my ($magic) = ($text{'src/compat.h'} // '') =~ /\.version\s*=\s*"([^"]+)"/;
+	push @found, 'src/compat.h: version ' . ($magic // 'missing') . ", the control file says $control"
+	  unless defined $magic && $magic =~ /^\Q$control\E(?:\.\d+)?$/;
+	push @found, "CHANGELOG.md: does not mention $control"
+	  unless ($text{'CHANGELOG.md'} // '') =~ /^#+.*\b\Q$control\E/m;
+	return @found;
+}
+
+sub check_blanks
+{
+	my @found;
+
+	foreach my $file (grep { !/\.out$/ } @files)
+	{
+		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": trailing blank"
+		  while $text{$file} =~ /[ \t\r]+$/gm;
+		push @found, "$file: no newline at the end" if $text{$file} =~ /[^\n]\z/;
+		push @found, "$file: blank lines at the end" if $text{$file} =~ /\n\n\z/;
+	}
+	return @found;
+}
+
+sub check_tabs
+{
+	my @found;
+
+	foreach my $file (sort keys %code)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": indented with spaces"
+		  while $code{$file} =~ /^\t* {4,}\S/gm;
+	}
+	return @found;
+}
+
+sub check_words
+{
+	my @found;
+	my $words = join('|', 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'st' . 'ubs?', 'not ' . 'implemented');
+
+	foreach my $file (@files)
+	{
+		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": $1"
+		  while $text{$file} =~ /\b($words)\b/g;
+	}
+	return @found;
+}
+
+my @rules = (
+	[ 'version-num',     \&check_version_num ],
+	[ 'function-length', \&check_function_length ],
+	[ 'file-length',     \&check_file_length ],
+	[ 'line-comments',   \&check_line_comments ],
+	[ 'file-header',     \&check_file_header ],
+	[ 'includes',        \&check_includes ],
+	[ 'rooms',           \&check_rooms ],
+	[ 'names',           \&check_names ],
+	[ 'errcode',         \&check_errcode ],
+	[ 'errmsg',          \&check_errmsg ],
+	[ 'errdetail',       \&check_detail ],
+	[ 'comment-on',      \&check_comments_on ],
+	[ 'sql-functions',   \&check_functions ],
+	[ 'sql-qualified',   \&check_qualified ],
+	[ 'regress-length',  \&check_regress_length ],
+	[ 'test-files',      \&check_test_files ],
+	[ 'expected-files',  \&check_expected_files ],
+	[ 'versions',        \&check_versions ],
+	[ 'trailing-blanks', \&check_blanks ],
+	[ 'tabs',            \&check_tabs ],
+	[ 'words',           \&check_words ],);
+my $bad = 0;
+
+read_files();
+foreach my $rule (@rules)
+{
+	my ($name, $check) = @$rule;
+	my @found = $check->();
+	my $first = shift @found;
+
+	print defined $first ? "not ok lint-$name: $first\n" : "ok lint-$name\n";
+	splice(@found, 20, @found - 20, '... and ' . (@found - 20) . ' more') if @found > 20;
+	print "    $_\n" foreach @found;
+	$bad = 1 if defined $first;
+}
+exit $bad;

@@ -1,0 +1,213 @@
+#!/bin/bash
+#
+# run.sh
+#	  Run every kind of test, and count.
+#
+# Usage: test/run.sh			TESTS="regress lint" picks phases
+#
+# Everything is built from a fresh copy of the source, so that the checkout
+# stays clean and no old object is tested.  One line for each phase; the last
+# line is "N passed, N failed".  What cannot run counts as failed.
+#
+# test/run.sh
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+all_phases="build clang install regress regress-preload isolation tap lint fuzz farmhash"
+phases=${TESTS:-$all_phases}
+pg_config=${PG_CONFIG:-pg_config}
+jobs=${JOBS:-$(nproc)}
+passed=0
+failed=0
+# Settings of a make that called us are not for those that we call.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+read -ra build_args <<< "${BUILD_ARGS:-}"
+
+for phase in $phases
+do
+	[[ " $all_phases " == *" $phase "* ]] || {
+		echo "run.sh: no phase \"$phase\"; there are: $all_phases" >&2
+		exit 1
+	}
+done
+
+[ -n "${NO_SETUP:-}" ] || PG_CONFIG=$pg_config test/setup.sh test || {
+	echo "0 passed, 1 failed"
+	exit 1
+}
+
+. test/cluster.sh
+
+# What stops a phase is printed even if that phase's output goes to the log.
+exec 3>&1
+cluster_fail()
+{
+	echo "run.sh: $*" >&3
+	failed=$((failed + 1))
+	give_up
+}
+
+give_up()
+{
+	echo "$passed passed, $failed failed" >&3
+	exit 1
+}
+
+cluster_init
+build=$cluster_dir/src
+log=$cluster_dir/phase.log
+status=
+
+wanted()
+{
+	[[ " $phases " == *" $1 "* ]]
+}
+
+# Count the results in a log: pg_regress before 16 prints "test x ... ok",
+# since then "ok 1 - x"; our own scripts print "ok x".
+count_results()
+{
+	good=$(grep -cE '^(ok |(test |     )[[:space:]]*[A-Za-z0-9_]+ +\.\.\. ok)' "$1")
+	bad=$(grep -cE '^(not ok |(test |     )[[:space:]]*[A-Za-z0-9_]+ +\.\.\. FAILED)' "$1")
+}
+
+# Count the files that prove ran.
+count_files()
+{
+	good=$(grep -cE '^[^ ]+\.pl \.+ ok' "$1")
+	bad=$(grep -cE '^[^ ]+\.pl \.+ ' "$1")
+	bad=$((bad - good))
+}
+
+# phase NAME EXPECTED COUNTER COMMAND ...
+#
+# EXPECTED is the least number of results; fewer count as failed ones.
+phase()
+{
+	local name=$1 expected=$2 counter=$3 started=$SECONDS rc
+	local good=0 bad=0
+
+	shift 3
+	"$@" > "$log" 2>&1 < /dev/null
+	rc=$?
+	"$counter" "$log"
+	[ $((good + bad)) -ge "$expected" ] || bad=$((expected - good))
+	[ $rc = 0 ] || [ $bad -gt 0 ] || bad=1
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	printf '%-16s %3d passed, %d failed (%d s)\n' "$name" $good $bad $((SECONDS - started))
+	grep '^SKIP' "$log"
+	status=$bad
+	[ $bad = 0 ] || show_failure "$name"
+}
+
+show_failure()
+{
+	local diffs
+
+	case $1 in
+		regress*) diffs=$build/regression.diffs ;;
+		isolation) diffs=$build/output_iso/regression.diffs ;;
+		*) diffs= ;;
+	esac
+	case $1 in
+		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
+		lint | fuzz | farmhash) grep -v '^ok ' "$log" | head -n 200 ;;
+		tap) grep -vE '\.pl \.+ ok$|^make|^echo' "$log" | tail -n 60 ;;
+		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
+	esac
+	if [ -n "$diffs" ] && [ -s "$diffs" ]
+	then
+		head -n 120 "$diffs"
+	elif [[ " lint fuzz farmhash tap " != *" $1 "* ]]
+	then
+		tail -n 20 "$log"
+	fi
+	case $1 in
+		regress* | isolation) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
+	esac
+}
+
+# The exit status is the result.
+count_one()
+{
+	good=1
+	[ "$rc" = 0 ] || {
+		good=0
+		bad=1
+	}
+}
+
+make_variable()
+{
+	make -s --no-print-directory PG_CONFIG="$pg_config" \
+		--eval="print-it: ; @echo \$($1)" print-it 2> /dev/null | wc -w
+}
+
+# The copy is built as the server's user, who need not be able to read the
+# checkout.
+build()
+{
+	local dir=$1
+
+	shift
+	cluster_copy_source "$dir" &&
+		cluster_run make -C "$dir" -j "$jobs" PG_CONFIG="$pg_config" "${build_args[@]}" all "$@"
+}
+
+# Clang does not know all of the options that the server was built with.
+build_with_clang()
+{
+	build "$cluster_dir/clang" CC=clang with_llvm=no \
+		COPT="-Werror -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes"
+}
+
+installcheck()
+{
+	cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${build_args[@]}" "$@"
+}
+
+needs_install()
+{
+	wanted regress || wanted regress-preload || wanted isolation || wanted tap
+}
+
+if wanted build || needs_install
+then
+	phase build 1 count_one build "$build" COPT=-Werror
+	[ "$status" = 0 ] || give_up
+elif wanted lint || wanted fuzz || wanted farmhash
+then
+	cluster_copy_source "$build"
+fi
+! wanted clang || phase clang 1 count_one build_with_clang
+
+if wanted install || needs_install
+then
+	phase install 1 count_one cluster_install "$build" "${build_args[@]}"
+	[ "$status" = 0 ] || give_up
+fi
+
+regress_count=$(make_variable REGRESS)
+isolation_count=$(make_variable ISOLATION)
+tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
+if wanted regress || wanted regress-preload || wanted isolation
+then
+	cluster_create fsync=off max_connections=50
+fi
+! wanted regress ||
+	phase regress "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
+! wanted isolation ||
+	phase isolation "$isolation_count" count_results installcheck REGRESS= TAP_TESTS=
+if wanted regress-preload
+then
+	cluster_configure session_preload_libraries=spanner_keys
+	phase regress-preload "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
+fi
+! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION=
+! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
+! wanted fuzz || phase fuzz 1 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
+! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/farmhash/run.sh"
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
