@@ -13,21 +13,30 @@ OBJS = \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
-	src/sequence/access_method.o \
 	src/sequence/add_column.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/column_default.o \
+	src/sequence/convert.o \
 	src/sequence/counter.o \
 	src/sequence/ddl.o \
+	src/sequence/drop_extension.o \
+	src/sequence/identity_privilege.o \
 	src/sequence/label.o \
+	src/sequence/method_library.o \
+	src/sequence/raw_default.o \
+	src/sequence/redirect.o \
+	src/sequence/registry.o \
 	src/sequence/run_command.o \
+	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
 	src/sequence/state_functions.o \
-	src/sequence/striped.o
+	src/sequence/striped.o \
+	src/sequence/sync.o
 
 DATA = sql/spanner_keys--1.0.sql
+HEADERS_spanner_keys = src/sequence/access_method.h
 
 REGRESS = \
 	install \
@@ -39,7 +48,9 @@ REGRESS = \
 	sequence_options \
 	sequence_functions \
 	sequence_views \
-	default_kind
+	default_kind \
+	redirect \
+	convert
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	bind_unbind \

@@ -21,7 +21,7 @@ SELECT pg_describe_object(classid, objid, objsubid)
   FROM pg_depend
  WHERE refclassid = 'pg_extension'::regclass
    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'spanner_keys')
-   AND deptype = 'e'
+   AND deptype = 'e' AND classid <> 'pg_type'::regclass
    AND obj_description(objid, classid::regclass::name) IS NULL
  ORDER BY 1;
 

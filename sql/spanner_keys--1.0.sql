@@ -103,12 +103,28 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.lastval()
   IS 'the value that this session drew last from any sequence';
 
+CREATE FUNCTION spanner.setval(seq regclass, value bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_setval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.setval(regclass, bigint)
+  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+
+CREATE FUNCTION spanner.setval(seq regclass, value bigint, is_called boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_setval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
+  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+
 -- STABLE, so that it does not count as volatile by itself: the nextval inside
 -- its argument does.
 CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
   IS 'map a counter to a value; spanner.nextval is planned as this';
@@ -168,6 +184,38 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer, integer)
   IS 'change the access method of a sequence, its options or its counter; only for the owner';
+
+CREATE FUNCTION spanner.convert_column(
+  "table" regclass,
+  "column" name,
+  kind text DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_convert_column'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer)
+  IS 'give the sequence of an existing column an access method that skips what exists; only for the owner of the table';
+
+CREATE FUNCTION spanner.convert_all(
+  schema name,
+  kind text DEFAULT NULL,
+  dry_run boolean DEFAULT true)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_convert_all'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
+  IS 'convert every column of a schema that owns an ordinary sequence, or show the statements that would';
+
+CREATE FUNCTION spanner.sync_sequence("table" regclass, "column" name)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_sync_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.sync_sequence(regclass, name)
+  IS 'have the sequence of a column pass over every stored value; only for the owner of the table';
 
 CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
 RETURNS bigint
@@ -273,7 +321,8 @@ COMMENT ON FUNCTION spanner.on_ddl_command_end()
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'DROP EXTENSION', 'DROP SCHEMA')
+               'CREATE DOMAIN', 'ALTER DOMAIN', 'DROP EXTENSION',
+               'DROP OWNED', 'DROP SCHEMA')
   EXECUTE FUNCTION spanner.on_ddl_command_start();
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start

@@ -29,6 +29,17 @@
 #define SK_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
+/* 19: the planner gets the state of EXPLAIN */
+#if PG_VERSION_NUM >= 190000
+#define SK_PLANNER_ARGS Query *parse, const char *query_string, \
+	int cursorOptions, ParamListInfo boundParams, struct ExplainState *es
+#define SK_PLANNER_PASS parse, query_string, cursorOptions, boundParams, es
+#else
+#define SK_PLANNER_ARGS Query *parse, const char *query_string, \
+	int cursorOptions, ParamListInfo boundParams
+#define SK_PLANNER_PASS parse, query_string, cursorOptions, boundParams
+#endif
+
 /* 18: NOT NULL constraints have names, and a constructor */
 #if PG_VERSION_NUM < 180000
 static inline Constraint *

@@ -20,6 +20,7 @@
 #	cluster_run COMMAND ...		run a command in there, as the server's user
 #	cluster_copy_source DIR		copy the source tree, for that user to build in
 #	cluster_install DIR	[x=y]	make install there, as root if need be
+#	cluster_install_modules DIR [x=y]	the same for the modules of the tests
 #	cluster_remove				stop and remove now
 #
 # test/cluster.sh
@@ -161,6 +162,19 @@ cluster_install()
 	else
 		cluster_fail "cannot write to $pkglibdir: neither root nor sudo"
 	fi
+}
+
+# They are built with the header that has been installed, not with the source's.
+cluster_install_modules()
+{
+	local dir=$1 module
+
+	shift
+	for module in "$dir"/test/modules/*/
+	do
+		cluster_run make -s -C "$module" PG_CONFIG="$cluster_pg_config" "$@" all &&
+			cluster_install "$module" "$@" || return
+	done
 }
 
 cluster_remove()

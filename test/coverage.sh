@@ -25,7 +25,8 @@ flags=(with_llvm=no "COPT=--coverage -O0" SHLIB_LINK=--coverage)
 cluster_copy_source "$build"
 {
 	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
-		cluster_install "$build" "${flags[@]}"
+		cluster_install "$build" "${flags[@]}" &&
+		cluster_install_modules "$build" with_llvm=no
 } > "$log" 2>&1 || {
 	tail -n 20 "$log"
 	exit 1

@@ -19,7 +19,8 @@ then
 	upper=$2
 	shift 2
 	mount -t tmpfs tmpfs "$upper" || exit 3
-	for directory in "$("$pg_config" --pkglibdir)" "$("$pg_config" --sharedir)"
+	for directory in "$("$pg_config" --pkglibdir)" "$("$pg_config" --sharedir)" \
+		"$("$pg_config" --includedir-server)"
 	do
 		name=$(basename "$(dirname "$directory")")-$(basename "$directory")
 		mkdir -p "$upper/$name/upper" "$upper/$name/work"

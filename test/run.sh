@@ -113,7 +113,8 @@ show_failure()
 	case $1 in
 		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
 		lint | fuzz | farmhash) grep -v '^ok ' "$log" | head -n 200 ;;
-		tap) grep -vE '\.pl \.+ ok$|^make|^echo' "$log" | tail -n 60 ;;
+		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
+			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
 		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
 	esac
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
@@ -162,6 +163,12 @@ build_with_clang()
 		COPT="-Werror -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes"
 }
 
+install_with_modules()
+{
+	cluster_install "$build" "${build_args[@]}" &&
+		cluster_install_modules "$build" "${build_args[@]}" COPT=-Werror
+}
+
 installcheck()
 {
 	cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${build_args[@]}" "$@"
@@ -184,7 +191,7 @@ fi
 
 if wanted install || needs_install
 then
-	phase install 1 count_one cluster_install "$build" "${build_args[@]}"
+	phase install 1 count_one install_with_modules
 	[ "$status" = 0 ] || give_up
 fi
 

@@ -10,8 +10,14 @@
  * "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)".
  *
  * A library offers a method by calling sk_register_sequence_am() from its
- * _PG_init().  It need not be linked with this one, nor be loaded after it:
- * the registry is found through a rendezvous variable.
+ * _PG_init().  It need not be linked with ours, nor be loaded after it: the
+ * registry is found through a rendezvous variable.
+ *
+ * So that the library is loaded where its kind is first used, its extension
+ * has a function "spanner.load_KIND() RETURNS void" in language C.  The
+ * function does nothing: calling it loads the library.
+ *
+ * This file is installed for other extensions and needs none of ours.
  *
  * src/sequence/access_method.h
  *
@@ -105,16 +111,15 @@ typedef struct SkSequenceAmRegistry
  * sk_register_sequence_am
  *		Make an access method known to this backend.
  *
- * "am" must stay valid for the life of the process.  A second method of the
- * same name replaces the first, as happens when a library is loaded again.
- * Raises an error if the library was built for another interface version.
+ * "am" must stay valid for the life of the process.  Raises an error if the
+ * library was built for another version of the interface, and for a second
+ * method of the same name, whose values could be those of other counters.
  */
 static inline void
 sk_register_sequence_am(const SequenceAccessMethod *am)
 {
 	SkSequenceAmRegistry **slot;
 	SkSequenceAmRegistry *registry;
-	int			i;
 
 	slot = (SkSequenceAmRegistry **)
 		find_rendezvous_variable(SK_SEQUENCE_AM_RENDEZVOUS);
@@ -135,46 +140,68 @@ sk_register_sequence_am(const SequenceAccessMethod *am)
 						am->name),
 				 errhint("Build its library again with the headers of the installed extension.")));
 
-	for (i = 0; i < registry->count; i++)
+	for (int i = 0; i < registry->count; i++)
 	{
+		/* _PG_init is called again if it has failed */
+		if (registry->methods[i] == am)
+			return;
 		if (strcmp(registry->methods[i]->name, am->name) == 0)
-			break;
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("sequence access method \"%s\" is registered already",
+							am->name),
+					 errhint("Two libraries offer it: load one of them only.")));
 	}
-	if (i >= SK_MAX_SEQUENCE_AMS)
+	if (registry->count >= SK_MAX_SEQUENCE_AMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many sequence access methods"),
 				 errhint("Load fewer libraries that offer one.")));
-	registry->methods[i] = am;
-	if (i == registry->count)
-		registry->count++;
+	registry->methods[registry->count++] = am;
 }
 
 /*
  * sk_unknown_option
  *		Report an option that a method does not know.
+ *
+ * "own" names the method's own options in the hint, NULL if it has none.
  */
 static inline void
-sk_unknown_option(const SkOption *option)
+sk_unknown_option(const SkOption *option, const char *own)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("Unsupported sequence option: %s.", option->name),
-			 errhint("Every kind takes bits, skip_range_min and skip_range_max; striped also takes stripes.")));
+			 own != NULL ?
+			 errhint("This kind takes bits, skip_range_min, skip_range_max and %s.", own) :
+			 errhint("This kind takes bits, skip_range_min and skip_range_max.")));
 }
 
-/* access_method.c */
-extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
-extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
-extern SkSequenceOptions *sk_sequence_am_parse(const SequenceAccessMethod *am,
-											   List *options, int width);
-extern List *sk_sequence_am_describe(const SequenceAccessMethod *am,
-									 const SkSequenceOptions *options,
-									 int width);
-extern int64 sk_option_int64(const SkOption *option);
+/*
+ * sk_option_int64
+ *		The value of an option that is an integer.
+ */
+static inline int64
+sk_option_int64(const SkOption *option)
+{
+	char	   *end;
+	long long	value;
 
-/* bit_reversed.c, striped.c */
-extern const SequenceAccessMethod sk_bit_reversed_positive_am;
-extern const SequenceAccessMethod sk_striped_am;
+	errno = 0;
+	value = strtoll(option->value, &end, 10);
+	if (end == option->value || *end != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Option %s can only take a integer value.",
+						option->name),
+				 errhint("The value given is \"%s\".", option->value)));
+	if (errno == ERANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value \"%s\" of option \"%s\" is out of range for type bigint",
+						option->value, option->name),
+				 errhint("Give a value that fits into 64 bits.")));
+	return value;
+}
 
 #endif							/* SK_ACCESS_METHOD_H */

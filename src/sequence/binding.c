@@ -24,47 +24,92 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/skey.h"
+#include "access/stratnum.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/label.h"
+#include "sequence/registry.h"
 
+/*
+ * False if this database is known to have no bound sequence.  A change of
+ * any label is told through an invalidation of pg_seclabel.
+ */
+bool		sk_bindings_possible = true;
+
+static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
 static void check_label(const ObjectAddress *object, const char *label);
+static bool find_any_label(void);
 static void create_cache(void);
+static void forget_count(void);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
+static void check_relkind(Oid relid);
 static void send_invalidation(Oid seqid);
 
 /*
  * sk_binding_init
- *		Register the label provider.
+ *		Register the label provider, and for invalidations of its labels.
  */
 void
 sk_binding_init(void)
 {
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
+	CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
+}
+
+/*
+ * sk_bindings_exist
+ *		Has this database a bound sequence?
+ *
+ * After a sequence was dropped the answer may be out of date, on the safe
+ * side.
+ */
+bool
+sk_bindings_exist(void)
+{
+	while (sk_bindings_possible && !bindings_counted)
+	{
+		bool		exist;
+
+		/* an invalidation while we look makes us look again */
+		bindings_counted = true;
+		exist = find_any_label();
+		if (bindings_counted)
+			sk_bindings_possible = exist;
+	}
+	return sk_bindings_possible;
 }
 
 /*
  * sk_binding_get
- *		The binding of a relation, loaded if need be.
+ *		The binding of a sequence, loaded if need be.
  *
- * A relation that is not a sequence, or not bound, has no access method.
- * The options are good until invalidations are next accepted.
+ * A sequence that is not bound has no access method.  The options are good
+ * until invalidations are next accepted.  Raises an error for a relation
+ * that is not a sequence, and for a label that cannot be understood.
  */
 SkBinding *
 sk_binding_get(Oid seqid)
@@ -228,18 +273,28 @@ check_label(const ObjectAddress *object, const char *label)
 	send_invalidation(object->objectId);
 }
 
+static bool
+find_any_label(void)
+{
+	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		result;
+
+	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
+				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
+	result = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
 static void
 create_cache(void)
 {
-	static bool registered = false;
 	HASHCTL		ctl = {0};
 
-	/* a failed creation below must not register the callback again */
-	if (!registered)
-	{
-		CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
-		registered = true;
-	}
 	ctl.keysize = sizeof(Oid);
 	ctl.entrysize = sizeof(SkBinding);
 	bindings = hash_create("spanner_keys bindings", 64, &ctl,
@@ -253,6 +308,8 @@ invalidate_binding(Datum arg, Oid relid)
 	SkBinding  *binding;
 	HASH_SEQ_STATUS seq;
 
+	if (relid == SecLabelRelationId || !OidIsValid(relid))
+		forget_count();
 	if (bindings == NULL)
 		return;
 
@@ -269,6 +326,16 @@ invalidate_binding(Datum arg, Oid relid)
 		binding->valid = binding->fresh = false;
 }
 
+/* Plans that were made when there was no bound sequence are void. */
+static void
+forget_count(void)
+{
+	if (!sk_bindings_possible)
+		ResetPlanCache();
+	sk_bindings_possible = true;
+	bindings_counted = false;
+}
+
 /*
  * Read the label of a sequence.  An error leaves the entry invalid, so that
  * the next use fails likewise instead of giving a plain counter.
@@ -281,6 +348,7 @@ load_binding(SkBinding *binding)
 	SkSequenceOptions *options = NULL;
 	char	   *label;
 
+	check_relkind(binding->seqid);
 	binding->fresh = true;
 	label = sk_binding_label(binding->seqid);
 	if (label != NULL)
@@ -306,6 +374,24 @@ load_binding(SkBinding *binding)
 	binding->valid = binding->fresh;
 }
 
+static void
+check_relkind(Oid relid)
+{
+	char		relkind = get_rel_relkind(relid);
+
+	if (relkind == RELKIND_SEQUENCE)
+		return;
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("sequence with OID %u does not exist", relid),
+				 errhint("Name a sequence.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a sequence", get_rel_name(relid)),
+			 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
+}
+
 /* Make every backend load the binding again, and plan again. */
 static void
 send_invalidation(Oid seqid)
@@ -313,6 +399,7 @@ send_invalidation(Oid seqid)
 	Oid			table;
 	int32		column;
 
+	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))

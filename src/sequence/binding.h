@@ -30,7 +30,10 @@ typedef struct SkBinding
 	int64		last_value;
 } SkBinding;
 
+extern bool sk_bindings_possible;
+
 extern void sk_binding_init(void);
+extern bool sk_bindings_exist(void);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
 extern char *sk_binding_label(Oid seqid);

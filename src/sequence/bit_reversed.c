@@ -14,7 +14,7 @@
 #include "postgres.h"
 
 #include "keys/bit_reverse.h"
-#include "sequence/access_method.h"
+#include "sequence/registry.h"
 
 static bool bit_reversed_nextval(const SkSequenceOptions *options,
 								 int64 counter, int64 *value);

@@ -12,17 +12,22 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -30,6 +35,7 @@
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_default.h"
 #include "sequence/run_command.h"
@@ -50,6 +56,7 @@ typedef struct NewDefault
 } NewDefault;
 
 static bool clear_identity(Oid table, const char *column);
+static List *list_dependent_tables(Oid seqid);
 static bool redirect_own_defaults(Oid table, Oid namespace);
 static List *list_redirected(Oid table, Oid namespace);
 static Node *redirect_mutator(Node *node, RedirectContext *context);
@@ -149,6 +156,67 @@ sk_redirect_defaults(Oid table, Oid namespace)
 		(void) redirect_own_defaults(lfirst_oid(relation), namespace);
 }
 
+/*
+ * sk_use_sequence
+ *		Have every column that draws from a sequence which has just been bound
+ *		draw mapped values.
+ *
+ * A table that belongs to somebody else is left alone, with a warning.
+ */
+void
+sk_use_sequence(Oid seqid, Oid namespace)
+{
+	Oid			table;
+	int32		column;
+	ListCell   *lc;
+
+	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) &&
+		object_ownercheck(RelationRelationId, table, GetUserId()))
+		sk_convert_identity(table, column, seqid, namespace);
+
+	foreach(lc, list_dependent_tables(seqid))
+	{
+		table = lfirst_oid(lc);
+		if (object_ownercheck(RelationRelationId, table, GetUserId()))
+			sk_redirect_defaults(table, namespace);
+		else
+			ereport(WARNING,
+					(errcode(ERRCODE_WARNING),
+					 errmsg("a default of table \"%s\" still draws the plain counter of sequence \"%s\"",
+							get_rel_name(table), get_rel_name(seqid)),
+					 errhint("Have the owner of the table set the default to spanner.nextval().")));
+	}
+}
+
+/* The tables with a column default that mentions a sequence. */
+static List *
+list_dependent_tables(Oid seqid)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(seqid));
+	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL, 2,
+							  keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->classid == AttrDefaultRelationId)
+			result = list_append_unique_oid(result,
+											GetAttrDefaultColumnAddress(form->objid).objectId);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
 /* Returns whether there was anything to change. */
 static bool
 redirect_own_defaults(Oid table, Oid namespace)
@@ -211,7 +279,7 @@ list_redirected(Oid table, Oid namespace)
 			Oid			type = REGCLASSOID;
 
 			context.nextval = sk_sequence_function("nextval", namespace,
-												   1, &type);
+												   1, &type, false);
 		}
 		context.changed = false;
 		expression = redirect_mutator(stringToNode(def->adbin), &context);

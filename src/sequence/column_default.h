@@ -18,6 +18,7 @@ extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid,
 								Oid namespace);
 extern void sk_report_lost_always(const char *column, const char *table);
+extern void sk_use_sequence(Oid seqid, Oid namespace);
 extern void sk_redirect_defaults(Oid table, Oid namespace);
 
 #endif							/* SK_COLUMN_DEFAULT_H */

@@ -16,19 +16,18 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xlog.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_sequence.h"
 #include "commands/sequence.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
 #include "sequence/counter.h"
+#include "sequence/identity_privilege.h"
 
 /*
  * How many counters in a row may be passed over before the sequence counts
@@ -36,8 +35,7 @@
  */
 #define SK_MAX_ATTEMPTS 2000
 
-static bool is_skipped(const SkSequenceOptions *options, int64 value);
-static void check_counter(SkBinding *binding, int64 counter);
+static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
 
 /*
@@ -59,31 +57,30 @@ sk_counter_draw(SkBinding *binding)
 }
 
 /*
- * sk_counter_value
- *		Map a counter that has just been drawn to the value to give out.
+ * sk_counter_draw_again
+ *		Go on where a counter has no value, or one to be passed over.
  *
- * Draws further counters as long as the value has to be passed over.
- * Raises an error if the counter space, or the patience, is exhausted.
+ * Returns the value, and the counter that gives it in *counter.  Raises an
+ * error if the counter space, or the patience, is exhausted.
  */
 int64
-sk_counter_value(SkBinding *binding, int64 counter)
+sk_counter_draw_again(SkBinding *binding, int64 *counter)
 {
-	int64		value = counter;
+	Oid			seqid = binding->seqid;
+	int64		value;
 
-	for (int attempt = 1; binding->am != NULL; attempt++)
+	for (int attempt = 1;
+		 !sk_counter_unskipped_value(binding, *counter, &value) ||
+		 sk_is_skipped(binding->options, value); attempt++)
 	{
-		if (sk_counter_unskipped_value(binding, counter, &value) &&
-			!is_skipped(binding->options, value))
-			break;
 		if (attempt >= SK_MAX_ATTEMPTS)
 			report_exhausted(binding);
 		CHECK_FOR_INTERRUPTS();
-		counter = sk_counter_draw(binding);
-		binding = sk_binding_get(binding->seqid);
+		*counter = sk_counter_draw(binding);
+		binding = sk_binding_get(seqid);
+		if (binding->am == NULL)
+			return *counter;
 	}
-
-	binding->last_counter = counter;
-	binding->last_value = value;
 	return value;
 }
 
@@ -96,8 +93,31 @@ sk_counter_value(SkBinding *binding, int64 counter)
 bool
 sk_counter_unskipped_value(SkBinding *binding, int64 counter, int64 *value)
 {
-	check_counter(binding, counter);
+	if (!sk_has_value(binding->options, counter))
+		report_no_value(binding, counter);
 	return binding->am->nextval(binding->options, counter, value);
+}
+
+/*
+ * sk_counter_reaches_value
+ *		Is there a value before the patience with the skip range ends?
+ *
+ * Looked at from counter 1 on.
+ */
+bool
+sk_counter_reaches_value(const SequenceAccessMethod *am,
+						 const SkSequenceOptions *options)
+{
+	for (int64 counter = 1;
+		 counter <= Min(options->max_counter, SK_MAX_ATTEMPTS); counter++)
+	{
+		int64		value;
+
+		if (am->nextval(options, counter, &value) &&
+			!sk_is_skipped(options, value))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -149,41 +169,8 @@ sk_counter_state(Oid seqid, int64 *next, bool *used)
 	return true;
 }
 
-/*
- * sk_check_identity_privilege
- *		May the current user draw from the sequence of an identity column?
- *
- * Core lets everyone draw who may write the column, through the table; a
- * right on the sequence itself serves as well.
- */
-void
-sk_check_identity_privilege(Oid seqid)
-{
-	const AclMode write = ACL_INSERT | ACL_UPDATE;
-	Oid			user = GetUserId();
-	Oid			table;
-	int32		column;
-
-	if (pg_class_aclcheck(seqid, user, ACL_USAGE | ACL_UPDATE) == ACLCHECK_OK)
-		return;
-	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) &&
-		(pg_class_aclcheck(table, user, write) == ACLCHECK_OK ||
-		 pg_attribute_aclcheck_all(table, user, write,
-								   ACLMASK_ANY) == ACLCHECK_OK))
-		return;
-	aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
-}
-
-static bool
-is_skipped(const SkSequenceOptions *options, int64 value)
-{
-	return options->has_skip_range &&
-		value >= options->skip_range_min && value <= options->skip_range_max;
-}
-
-/* Raise an error for a counter that has no value. */
 static void
-check_counter(SkBinding *binding, int64 counter)
+report_no_value(SkBinding *binding, int64 counter)
 {
 	if (counter < 1)
 		ereport(ERROR,
@@ -191,15 +178,14 @@ check_counter(SkBinding *binding, int64 counter)
 				 errmsg("counter %lld of sequence \"%s\" is not positive",
 						(long long) counter, get_rel_name(binding->seqid)),
 				 errhint("Restart the sequence with a counter of at least 1.")));
-	if (counter > binding->options->max_counter)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("Sequence %s is exhausted",
-						get_rel_name(binding->seqid)),
-				 errdetail("The last counter that has a value of %d bits is %lld.",
-						   binding->options->bits,
-						   (long long) binding->options->max_counter),
-				 errhint("Use a new sequence with more bits.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+			 errmsg("Sequence %s is exhausted",
+					get_rel_name(binding->seqid)),
+			 errdetail("The last counter that has a value of %d bits is %lld.",
+					   binding->options->bits,
+					   (long long) binding->options->max_counter),
+			 errhint("Use a new sequence with more bits.")));
 }
 
 static void

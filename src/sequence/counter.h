@@ -13,10 +13,47 @@
 #include "sequence/binding.h"
 
 extern int64 sk_counter_draw(SkBinding *binding);
-extern int64 sk_counter_value(SkBinding *binding, int64 counter);
+extern int64 sk_counter_draw_again(SkBinding *binding, int64 *counter);
 extern bool sk_counter_unskipped_value(SkBinding *binding, int64 counter,
 									   int64 *value);
+extern bool sk_counter_reaches_value(const SequenceAccessMethod *am,
+									 const SkSequenceOptions *options);
 extern bool sk_counter_state(Oid seqid, int64 *next, bool *used);
-extern void sk_check_identity_privilege(Oid seqid);
+
+static inline bool
+sk_has_value(const SkSequenceOptions *options, int64 counter)
+{
+	return counter >= 1 && counter <= options->max_counter;
+}
+
+static inline bool
+sk_is_skipped(const SkSequenceOptions *options, int64 value)
+{
+	return options->has_skip_range &&
+		value >= options->skip_range_min && value <= options->skip_range_max;
+}
+
+/*
+ * sk_counter_value
+ *		Map a counter that has just been drawn to the value to give out.
+ *
+ * Draws further counters as long as the value has to be passed over.  Inline
+ * because this runs for every value.
+ */
+static inline int64
+sk_counter_value(SkBinding *binding, int64 counter)
+{
+	int64		value = counter;
+
+	if (binding->am != NULL &&
+		!(sk_has_value(binding->options, counter) &&
+		  binding->am->nextval(binding->options, counter, &value) &&
+		  !sk_is_skipped(binding->options, value)))
+		value = sk_counter_draw_again(binding, &counter);
+
+	binding->last_counter = counter;
+	binding->last_value = value;
+	return value;
+}
 
 #endif							/* SK_COUNTER_H */

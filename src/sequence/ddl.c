@@ -16,8 +16,8 @@
  * check_function_bodies off, which is how a restore is recognized.
  *
  * The triggers are there without preloading: calling one loads the library.
- * For SECURITY LABEL that is all the trigger is for, since core looks for a
- * label's provider before it would load anything.
+ * For SECURITY LABEL and the DROP commands that is all the trigger is for:
+ * core looks for a label's provider, and drop_extension.c has a hook.
  *
  * src/sequence/ddl.c
  *
@@ -46,14 +46,16 @@
 #include "sequence/binding.h"
 #include "sequence/column_default.h"
 #include "sequence/ddl.h"
+#include "sequence/drop_extension.h"
 #include "sequence/label.h"
+#include "sequence/raw_default.h"
+#include "sequence/redirect.h"
+#include "sequence/registry.h"
+#include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
-
-#define SK_EXTENSION "spanner_keys"
-#define SK_SCHEMA "spanner"
 
 /* A relation that the command created or altered. */
 typedef struct SkChange
@@ -71,16 +73,12 @@ static bool is_local(const char *kind);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static List *list_changes(void);
 static void adopt_sequence(Oid seqid, Oid namespace);
-static SkLabel *default_label(Oid seqid, int width);
 static int	limited_bits(Oid seqid, int width);
-static SkOption *make_option(const char *name, const char *value);
 static void check_new_type(AlterSeqStmt *stmt);
-static bool drops_extension(DropStmt *stmt);
-static void remove_labels(void);
 
 /*
  * sk_sequence_init
- *		Start the room: access methods, label provider, settings.
+ *		Start the room: access methods, label provider, planner hook, settings.
  */
 void
 sk_sequence_init(void)
@@ -88,6 +86,8 @@ sk_sequence_init(void)
 	sk_register_sequence_am(&sk_bit_reversed_positive_am);
 	sk_register_sequence_am(&sk_striped_am);
 	sk_binding_init();
+	sk_drop_extension_init();
+	sk_redirect_init();
 
 	DefineCustomStringVariable("spanner.default_sequence_kind",
 							   "Sets the kind of new sequences and identity columns.",
@@ -150,19 +150,18 @@ Datum
 spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 {
 	Node	   *parsetree = trigger_parsetree(fcinfo);
+	Oid			namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
 
-	if (IsA(parsetree, AlterTableStmt))
+	if (check_function_bodies && !creating_extension)
 	{
-		if (check_function_bodies && !creating_extension &&
+		sk_redirect_raw_defaults(parsetree, namespace);
+		if (IsA(parsetree, AlterTableStmt) &&
 			sk_default_sequence_kind() != NULL)
-			sk_add_column_start((AlterTableStmt *) parsetree,
-								get_func_namespace(fcinfo->flinfo->fn_oid));
+			sk_add_column_start((AlterTableStmt *) parsetree, namespace);
 	}
-	else if (IsA(parsetree, AlterSeqStmt))
+
+	if (IsA(parsetree, AlterSeqStmt))
 		check_new_type((AlterSeqStmt *) parsetree);
-	else if (IsA(parsetree, DropStmt) &&
-			 drops_extension((DropStmt *) parsetree))
-		remove_labels();
 	PG_RETURN_VOID();
 }
 
@@ -177,7 +176,8 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 	List	   *changes;
 	ListCell   *lc;
 
-	if (!check_function_bodies)
+	if (!check_function_bodies ||
+		(sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
 		PG_RETURN_VOID();
 
 	if (IsA(parsetree, AlterTableStmt))
@@ -289,7 +289,7 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 	SkLabel    *label;
 
 	sk_binding_check_sequence(seqid);
-	label = default_label(seqid, width);
+	label = sk_fitting_label(sk_default_sequence_kind(), seqid, width);
 	am = sk_sequence_am_get(label->kind);
 	options = sk_sequence_am_parse(am, label->options, width);
 	options->identity = identity;
@@ -298,14 +298,17 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 }
 
 /*
- * The default kind, with no more bits than the sequence can hold: neither
- * those of its type nor its MAXVALUE are exceeded.
+ * sk_fitting_label
+ *		Parse a kind, and give it no more bits than fit.
+ *
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor
+ * "width", the value bits of the column that it is for.  Raises an error for
+ * what is no kind.
  */
-static SkLabel *
-default_label(Oid seqid, int width)
+SkLabel *
+sk_fitting_label(const char *kind, Oid seqid, int width)
 {
 	const char *problem;
-	char	   *kind = sk_default_sequence_kind();
 	SkLabel    *label = sk_label_parse(kind, &problem);
 	int			limit = limited_bits(seqid, width);
 	bool		has_bits = false;
@@ -316,22 +319,17 @@ default_label(Oid seqid, int width)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", kind),
 				 errdetail_internal("%s", problem),
-				 errhint("Set spanner.default_sequence_kind to \"bit_reversed_positive\", \"striped\" or \"local\".")));
+				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
 
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
 
-		if (strcmp(option->name, "bits") != 0)
-			continue;
-		if (sk_option_int64(option) <= limit)
-			has_bits = true;
-		else
-			label->options = foreach_delete_current(label->options, lc);
+		if (strcmp(option->name, "bits") == 0)
+			has_bits = sk_option_int64(option) <= limit;
 	}
 	if (!has_bits)
-		label->options = lappend(label->options,
-								 make_option("bits", psprintf("%d", limit)));
+		sk_label_set(label, "bits", psprintf("%d", limit));
 	return label;
 }
 
@@ -347,16 +345,6 @@ limited_bits(Oid seqid, int width)
 	max_value = (uint64) ((Form_pg_sequence) GETSTRUCT(tuple))->seqmax;
 	ReleaseSysCache(tuple);
 	return Min(width, pg_leftmost_one_pos64(max_value + 1));
-}
-
-static SkOption *
-make_option(const char *name, const char *value)
-{
-	SkOption   *option = palloc(sizeof(SkOption));
-
-	option->name = name;
-	option->value = value;
-	return option;
 }
 
 /*
@@ -387,58 +375,4 @@ check_new_type(AlterSeqStmt *stmt)
 					 errdetail("Its values have as many bits as its type."),
 					 errhint("Create a new sequence with spanner.create_sequence().")));
 	}
-}
-
-static bool
-drops_extension(DropStmt *stmt)
-{
-	ListCell   *lc;
-
-	if (stmt->removeType != OBJECT_EXTENSION &&
-		stmt->removeType != OBJECT_SCHEMA)
-		return false;
-
-	foreach(lc, stmt->objects)
-	{
-		if (strcmp(strVal(lfirst(lc)),
-				   stmt->removeType == OBJECT_EXTENSION ?
-				   SK_EXTENSION : SK_SCHEMA) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Remove all labels, since a dump that has them cannot be restored without
- * the extension.  If the command fails after this, it is undone.
- */
-static void
-remove_labels(void)
-{
-	List	   *sequences = NIL;
-	MemoryContext caller = CurrentMemoryContext;
-	ListCell   *lc;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute("SELECT l.objoid FROM pg_catalog.pg_seclabel l"
-					" WHERE l.provider OPERATOR(pg_catalog.=) '"
-					SK_LABEL_PROVIDER "'", true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not list security labels");
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(caller);
-		bool		isnull;
-
-		sequences = lappend_oid(sequences,
-								DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
-															   SPI_tuptable->tupdesc,
-															   1, &isnull)));
-		MemoryContextSwitchTo(old);
-	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-
-	foreach(lc, sequences)
-		sk_binding_set(lfirst_oid(lc), NULL);
 }

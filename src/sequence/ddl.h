@@ -11,8 +11,10 @@
 #define SK_DDL_H
 
 #include "sequence/access_method.h"
+#include "sequence/label.h"
 
 extern char *sk_default_sequence_kind(void);
 extern void sk_bind_new_sequence(Oid seqid, SkIdentity identity);
+extern SkLabel *sk_fitting_label(const char *kind, Oid seqid, int width);
 
 #endif							/* SK_DDL_H */

@@ -83,6 +83,37 @@ sk_label_format(const char *kind, List *options)
 	return buf.data;
 }
 
+/*
+ * sk_label_set
+ *		Set an option, in place of one of the same name.
+ */
+void
+sk_label_set(SkLabel *label, const char *name, const char *value)
+{
+	SkOption   *option = palloc(sizeof(SkOption));
+
+	sk_label_unset(label, name);
+	option->name = name;
+	option->value = value;
+	label->options = lappend(label->options, option);
+}
+
+/*
+ * sk_label_unset
+ *		Remove an option, if it is set.
+ */
+void
+sk_label_unset(SkLabel *label, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, label->options)
+	{
+		if (strcmp(((SkOption *) lfirst(lc))->name, name) == 0)
+			label->options = foreach_delete_current(label->options, lc);
+	}
+}
+
 /* Read "[ name=value { , name=value } ] )". */
 static bool
 scan_options(const char **pos, List **options, const char **problem)

@@ -21,5 +21,7 @@ typedef struct SkLabel
 
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
 extern char *sk_label_format(const char *kind, List *options);
+extern void sk_label_set(SkLabel *label, const char *name, const char *value);
+extern void sk_label_unset(SkLabel *label, const char *name);
 
 #endif							/* SK_LABEL_H */

@@ -15,6 +15,7 @@
 
 #include "executor/spi.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/run_command.h"
@@ -32,6 +33,61 @@ sk_run_command(const char *command)
 		elog(ERROR, "command failed: %s", command);
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
+}
+
+/*
+ * sk_query_row
+ *		Run a query and take "count" bigint columns of its only row.
+ *
+ * Sets "isnull" for each.  Row-level security must not hide rows from a
+ * question about all of them: it raises an error instead.
+ */
+void
+sk_query_row(const char *query, int count, int64 *values, bool *isnull)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	(void) set_config_option("row_security", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(query, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "query failed: %s", query);
+	for (int i = 0; i < count; i++)
+		values[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+												SPI_tuptable->tupdesc,
+												i + 1, &isnull[i]));
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	AtEOXact_GUC(true, nest_level);
+}
+
+/*
+ * sk_query_texts
+ *		Run a query and take the texts of its first column.
+ */
+List *
+sk_query_texts(const char *query)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	List	   *result = NIL;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "query failed: %s", query);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *value = SPI_getvalue(SPI_tuptable->vals[i],
+										 SPI_tuptable->tupdesc, 1);
+		MemoryContext old = MemoryContextSwitchTo(caller);
+
+		result = lappend(result, pstrdup(value));
+		MemoryContextSwitchTo(old);
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	return result;
 }
 
 /*

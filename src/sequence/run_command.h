@@ -10,7 +10,12 @@
 #ifndef SK_RUN_COMMAND_H
 #define SK_RUN_COMMAND_H
 
+#include "nodes/pg_list.h"
+
 extern void sk_run_command(const char *command);
+extern void sk_query_row(const char *query, int count, int64 *values,
+						 bool *isnull);
+extern List *sk_query_texts(const char *query);
 extern char *sk_qualified_name(Oid relid);
 
 #endif							/* SK_RUN_COMMAND_H */

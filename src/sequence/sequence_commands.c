@@ -26,9 +26,11 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
+#include "sequence/column_default.h"
 #include "sequence/counter.h"
 #include "sequence/ddl.h"
 #include "sequence/label.h"
+#include "sequence/registry.h"
 #include "sequence/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);
@@ -64,8 +66,6 @@ enum
 };
 
 static SkLabel *parse_kind(const char *text);
-static void set_option(SkLabel *label, const char *name, const char *value);
-static void unset_option(SkLabel *label, const char *name);
 static void take_int_argument(SkLabel *label, FunctionCallInfo fcinfo,
 							  int argument, const char *name);
 static void check_start_counter(int64 counter);
@@ -190,6 +190,8 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 		sk_binding_set(seqid, sk_label_format(am->name,
 											  sk_sequence_am_describe(am, options, width)));
 	}
+	if (old == NULL && new != NULL)
+		sk_use_sequence(seqid, get_func_namespace(fcinfo->flinfo->fn_oid));
 	if (!PG_ARGISNULL(ALTER_RESTART))
 		restart_counter(seqid, PG_GETARG_INT64(ALTER_RESTART));
 	PG_RETURN_VOID();
@@ -211,29 +213,6 @@ parse_kind(const char *text)
 	return label;
 }
 
-static void
-set_option(SkLabel *label, const char *name, const char *value)
-{
-	SkOption   *option = palloc(sizeof(SkOption));
-
-	unset_option(label, name);
-	option->name = name;
-	option->value = value;
-	label->options = lappend(label->options, option);
-}
-
-static void
-unset_option(SkLabel *label, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, label->options)
-	{
-		if (strcmp(((SkOption *) lfirst(lc))->name, name) == 0)
-			label->options = foreach_delete_current(label->options, lc);
-	}
-}
-
 /* Take over an integer or bigint argument, if it is not NULL. */
 static void
 take_int_argument(SkLabel *label, FunctionCallInfo fcinfo, int argument,
@@ -247,7 +226,7 @@ take_int_argument(SkLabel *label, FunctionCallInfo fcinfo, int argument,
 		value = PG_GETARG_INT32(argument);
 	else
 		value = PG_GETARG_INT64(argument);
-	set_option(label, name, psprintf(INT64_FORMAT, value));
+	sk_label_set(label, name, psprintf(INT64_FORMAT, value));
 }
 
 static void
@@ -353,8 +332,8 @@ altered_label(FunctionCallInfo fcinfo, Oid seqid)
 
 	if (no_skip)
 	{
-		unset_option(label, "skip_range_min");
-		unset_option(label, "skip_range_max");
+		sk_label_unset(label, "skip_range_min");
+		sk_label_unset(label, "skip_range_max");
 	}
 	take_int_argument(label, fcinfo, ALTER_BITS, "bits");
 	take_int_argument(label, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
@@ -397,7 +376,7 @@ label_of_kind(const char *kind, SkLabel *old)
 	{
 		SkOption   *option = lfirst(lc);
 
-		set_option(label, option->name, pstrdup(option->value));
+		sk_label_set(label, option->name, pstrdup(option->value));
 	}
 	return label;
 }
@@ -509,8 +488,8 @@ protect_given_values(Oid seqid, SkLabel *new, int64 next)
 						 (long long) (next - 1))));
 	}
 
-	set_option(new, "skip_range_min", "1");
-	set_option(new, "skip_range_max", psprintf(INT64_FORMAT, next - 1));
+	sk_label_set(new, "skip_range_min", "1");
+	sk_label_set(new, "skip_range_max", psprintf(INT64_FORMAT, next - 1));
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("sequence \"%s\" skips the values 1 to %lld, which it may have given before",

@@ -21,19 +21,25 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/supportnodes.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/counter.h"
+#include "sequence/identity_privilege.h"
 #include "sequence/sequence_functions.h"
 
 PG_FUNCTION_INFO_V1(spanner_nextval);
@@ -43,6 +49,7 @@ PG_FUNCTION_INFO_V1(spanner_map_identity_counter);
 PG_FUNCTION_INFO_V1(spanner_identity_sequence);
 PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
+PG_FUNCTION_INFO_V1(spanner_setval);
 
 /* The sequence that this session drew from last through this file. */
 static SkBinding *last_binding = NULL;
@@ -93,11 +100,14 @@ spanner_nextval(PG_FUNCTION_ARGS)
 /*
  * spanner.map_counter(counter bigint, seq regclass) returns bigint
  *
- * What is left of spanner.nextval() in a plan.
+ * What is left of spanner.nextval() in a plan.  Not strict, since it looks at
+ * its arguments faster than the executor does.
  */
 Datum
 spanner_map_counter(PG_FUNCTION_ARGS)
 {
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
 	PG_RETURN_INT64(map_drawn_counter(fcinfo, PG_GETARG_OID(1),
 									  PG_GETARG_INT64(0)));
 }
@@ -175,7 +185,7 @@ make_map_call(Const *sequence, Oid namespace)
 									InvalidOid, InvalidOid,
 									COERCE_EXPLICIT_CALL);
 	return (Expr *)
-		makeFuncExpr(sk_sequence_function("map_counter", namespace, 2, types),
+		makeFuncExpr(sk_sequence_function("map_counter", namespace, 2, types, false),
 					 INT8OID, list_make2(counter, copyObject(sequence)),
 					 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
@@ -196,11 +206,11 @@ make_identity_call(Const *sequence, Oid namespace)
 	next->seqid = DatumGetObjectId(sequence->constvalue);
 	next->typeId = INT8OID;
 	checked = (Expr *)
-		makeFuncExpr(sk_sequence_function("identity_sequence", namespace, 1, types),
+		makeFuncExpr(sk_sequence_function("identity_sequence", namespace, 1, types, false),
 					 REGCLASSOID, list_make1(sequence),
 					 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	return (Expr *)
-		makeFuncExpr(sk_sequence_function("map_identity_counter", namespace, 2, types),
+		makeFuncExpr(sk_sequence_function("map_identity_counter", namespace, 2, types, false),
 					 INT8OID, list_make2(checked, next),
 					 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
@@ -209,24 +219,34 @@ make_identity_call(Const *sequence, Oid namespace)
  * sk_sequence_function
  *		Find a function of the extension in its schema.
  *
- * Rights do not matter: the caller's expression was let in already.
+ * Only a function in C counts, since nobody but a superuser can have put it
+ * there.  Rights do not matter: the caller's expression was let in already.
+ * Returns InvalidOid, or raises an error, if there is none.
  */
 Oid
 sk_sequence_function(const char *name, Oid namespace, int nargs,
-					 const Oid *types)
+					 const Oid *types, bool missing_ok)
 {
 	oidvector  *arguments = buildoidvector(types, nargs);
-	Oid			result;
+	HeapTuple	tuple;
+	Oid			result = InvalidOid;
 
-	result = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-							 CStringGetDatum(name),
-							 PointerGetDatum(arguments),
-							 ObjectIdGetDatum(namespace));
-	if (!OidIsValid(result))
+	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+							PointerGetDatum(arguments),
+							ObjectIdGetDatum(namespace));
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+
+		if (form->prolang == ClanguageId)
+			result = form->oid;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(result) && !missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("function \"%s\" of the extension is missing", name),
-				 errhint("Run ALTER EXTENSION spanner_keys UPDATE.")));
+				 errhint("Run ALTER EXTENSION spanner_keys UPDATE, or create the extension anew.")));
 	return result;
 }
 
@@ -239,13 +259,12 @@ Datum
 spanner_currval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
+	SkBinding  *binding = call_binding(fcinfo, seqid);
 	int64		counter;
-	SkBinding  *binding;
 	int64		value;
 
 	counter = DatumGetInt64(DirectFunctionCall1(currval_oid,
 												ObjectIdGetDatum(seqid)));
-	binding = call_binding(fcinfo, seqid);
 
 	/* what was given out stays, even if the binding has changed since */
 	if (binding->last_counter == counter)
@@ -271,4 +290,38 @@ spanner_lastval(PG_FUNCTION_ARGS)
 	if (last_binding != NULL && last_binding->last_counter == counter)
 		PG_RETURN_INT64(last_binding->last_value);
 	PG_RETURN_INT64(counter);
+}
+
+/*
+ * spanner.setval(seq regclass, value bigint [, is_called boolean])
+ * returns bigint
+ *
+ * As core's setval, but leaves a bound sequence alone: what applications
+ * pass is a value, most often the largest stored one, and the counter would
+ * be set to nonsense.  Returns the value like core.  A dump that is being
+ * restored passes a counter, and sets it.
+ */
+Datum
+spanner_setval(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+
+	if (!check_function_bodies || call_binding(fcinfo, seqid)->am == NULL)
+	{
+		if (PG_NARGS() == 2)
+			return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),
+									   PG_GETARG_DATUM(1));
+		return DirectFunctionCall3(setval3_oid, PG_GETARG_DATUM(0),
+								   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
+	}
+
+	if (pg_class_aclcheck(seqid, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("setval leaves the counter of sequence \"%s\" alone",
+					get_rel_name(seqid)),
+			 errdetail("Its values do not ascend, so the largest one says nothing about the next."),
+			 errhint("Use spanner.sync_sequence() to pass over stored values, or spanner.alter_sequence() to restart the counter.")));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }

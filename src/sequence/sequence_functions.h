@@ -10,7 +10,10 @@
 #ifndef SK_SEQUENCE_FUNCTIONS_H
 #define SK_SEQUENCE_FUNCTIONS_H
 
+/* The schema that the extension is fixed to. */
+#define SK_SCHEMA "spanner"
+
 extern Oid	sk_sequence_function(const char *name, Oid namespace, int nargs,
-								 const Oid *types);
+								 const Oid *types, bool missing_ok);
 
 #endif							/* SK_SEQUENCE_FUNCTIONS_H */

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_sequence.h"
@@ -25,6 +24,8 @@
 #include "sequence/binding.h"
 #include "sequence/counter.h"
 #include "sequence/label.h"
+#include "sequence/registry.h"
+#include "sequence/sequence_column.h"
 
 PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
 PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
@@ -46,7 +47,6 @@ enum
 static bool internal_state(Oid seqid, int64 *counter);
 static bool is_state(Oid seqid, int64 next, bool used);
 static void describe_options(Oid seqid, Datum *values, bool *nulls);
-static Oid	column_sequence(Oid table, const char *column);
 static RangeVar *split_column_identifier(text *identifier, char **column);
 
 /*
@@ -104,7 +104,7 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 				 errmsg("Table not found for the GET_TABLE_COLUMN_IDENTITY_STATE function: %s",
 						range->relname),
 				 errhint("Qualify the name with its schema if that is not in the search path.")));
-	seqid = column_sequence(table, column);
+	seqid = sk_column_sequence(table, get_attnum(table, column));
 	if (!OidIsValid(seqid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -182,6 +182,10 @@ describe_options(Oid seqid, Datum *values, bool *nulls)
 	int64		next;
 	bool		used;
 
+	/* it may have been unbound since its label was read */
+	if (options == NULL)
+		return;
+
 	values[COL_BITS] = Int32GetDatum(options->bits);
 	nulls[COL_BITS] = false;
 	if (options->has_skip_range)
@@ -235,30 +239,6 @@ is_state(Oid seqid, int64 next, bool used)
 	start = ((Form_pg_sequence) GETSTRUCT(tuple))->seqstart;
 	ReleaseSysCache(tuple);
 	return next != start;
-}
-
-/* The sequence that a column owns, of whatever kind; InvalidOid if none. */
-static Oid
-column_sequence(Oid table, const char *column)
-{
-	AttrNumber	attnum = get_attnum(table, column);
-	ListCell   *lc;
-
-	if (attnum <= 0)
-		return InvalidOid;
-
-	foreach(lc, getOwnedSequences(table))
-	{
-		Oid			seqid = lfirst_oid(lc);
-		Oid			owner;
-		int32		owner_column;
-
-		if ((sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &owner_column) ||
-			 sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &owner, &owner_column)) &&
-			owner_column == attnum)
-			return seqid;
-	}
-	return InvalidOid;
 }
 
 /* Take '[schema.]table.column' apart. */

@@ -17,7 +17,7 @@
 #include "port/pg_bitutils.h"
 
 #include "keys/bit_reverse.h"
-#include "sequence/access_method.h"
+#include "sequence/registry.h"
 
 #define SK_DEFAULT_STRIPES 256
 #define SK_MAX_STRIPES 65536
@@ -66,7 +66,7 @@ striped_parse_options(SkSequenceOptions *options, List *own)
 		SkOption   *option = lfirst(lc);
 
 		if (strcmp(option->name, "stripes") != 0)
-			sk_unknown_option(option);
+			sk_unknown_option(option, "stripes");
 		stripes = sk_option_int64(option);
 		if (stripes < 2 || stripes > SK_MAX_STRIPES ||
 			(stripes & (stripes - 1)) != 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
 #
-# Fuzzes the pure C of src/keys with libFuzzer, under the address and
+# Fuzzes the pure C of src with libFuzzer, under the address and
 # undefined behaviour sanitizers.
 #
 # usage: run.sh [seconds [seed]]

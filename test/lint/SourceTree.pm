@@ -68,7 +68,7 @@ sub read_files
 
 sub c_files
 {
-	return grep { m{^src/.*\.[ch]$} } @files;
+	return grep { m{^(?:src|test/modules)/.*\.[ch]$} } @files;
 }
 
 sub base_scripts

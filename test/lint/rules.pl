@@ -130,10 +130,10 @@ sub check_rooms
 	my @found;
 	my %public;
 
-	foreach my $line (split(/\n/, $text{'src/README.md'} // ''))
+	foreach my $paragraph (split(/\n\n/, $text{'src/README.md'} // ''))
 	{
-		next unless $line =~ /\bpublic\b/i;
-		$public{$1} = 1 while $line =~ m{`(?:src/)?(\w+/\w+\.h)`}g;
+		next unless $paragraph =~ /\bpublic\s+headers?\b/i;
+		$public{$1} = 1 while $paragraph =~ m{`(?:src/)?(\w+/\w+\.h)`}g;
 	}
 	foreach my $file (c_files())
 	{

@@ -87,7 +87,12 @@ check_indent()
 	esac
 }
 
-perl test/lint/rules.pl || bad=1
+perl test/lint/rules.pl
+case $? in
+	0) ;;
+	1) bad=1 ;;
+	*) report rules "rules.pl failed" ;;
+esac
 check_headers
 check_shell
 check_indent

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * access_method.c
+ * registry.c
  *	  The registry of sequence access methods and the options they share.
  *
- * src/sequence/access_method.c
+ * src/sequence/registry.c
  *
  *-------------------------------------------------------------------------
  */
@@ -14,11 +14,13 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "sequence/access_method.h"
+#include "sequence/method_library.h"
+#include "sequence/registry.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_sequence_access_methods);
 
 static SkSequenceAmRegistry *get_registry(void);
+static const SequenceAccessMethod *find_registered(const char *kind);
 static bool take_common_option(SkSequenceOptions *options,
 							   const SkOption *option, bool *has_min,
 							   bool *has_max);
@@ -31,26 +33,25 @@ static SkOption *make_int_option(const char *name, int64 value);
 
 /*
  * sk_sequence_am_find
- *		The access method of a kind, or NULL if no loaded library offers it.
+ *		The access method of a kind, or NULL if there is none.
+ *
+ * Loads the library that offers it if need be.
  */
 const SequenceAccessMethod *
 sk_sequence_am_find(const char *kind)
 {
-	SkSequenceAmRegistry *registry = get_registry();
+	const SequenceAccessMethod *am = find_registered(kind);
 
-	for (int i = 0; registry != NULL && i < registry->count; i++)
-	{
-		if (strcmp(registry->methods[i]->name, kind) == 0)
-			return registry->methods[i];
-	}
-	return NULL;
+	if (am == NULL && sk_method_library_load(kind))
+		am = find_registered(kind);
+	return am;
 }
 
 /*
  * sk_sequence_am_get
  *		The access method of a kind.
  *
- * Raises Spanner's error for a kind that no loaded library offers.
+ * Raises Spanner's error for a kind that does not exist.
  */
 const SequenceAccessMethod *
 sk_sequence_am_get(const char *kind)
@@ -69,7 +70,7 @@ sk_sequence_am_get(const char *kind)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("Invalid Sequence Kind: %s.", kind),
-			 errhint("This session knows these kinds: %s. A kind of another library is known once that library is loaded.",
+			 errhint("This session knows these kinds: %s. A further kind needs the extension that offers it in this database.",
 					 kinds.data)));
 	return NULL;				/* keep compiler quiet */
 }
@@ -107,7 +108,7 @@ sk_sequence_am_parse(const SequenceAccessMethod *am, List *options, int width)
 	if (am->parse_options != NULL)
 		am->parse_options(result, own);
 	else if (own != NIL)
-		sk_unknown_option(linitial(own));
+		sk_unknown_option(linitial(own), NULL);
 	return result;
 }
 
@@ -144,38 +145,25 @@ sk_sequence_am_describe(const SequenceAccessMethod *am,
 	return result;
 }
 
-/*
- * sk_option_int64
- *		The value of an option that is an integer.
- */
-int64
-sk_option_int64(const SkOption *option)
-{
-	char	   *end;
-	long long	value;
-
-	errno = 0;
-	value = strtoll(option->value, &end, 10);
-	if (end == option->value || *end != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Option %s can only take a integer value.",
-						option->name),
-				 errhint("The value given is \"%s\".", option->value)));
-	if (errno == ERANGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("value \"%s\" of option \"%s\" is out of range for type bigint",
-						option->value, option->name),
-				 errhint("Give a value that fits into 64 bits.")));
-	return value;
-}
-
 static SkSequenceAmRegistry *
 get_registry(void)
 {
 	return *(SkSequenceAmRegistry **)
 		find_rendezvous_variable(SK_SEQUENCE_AM_RENDEZVOUS);
+}
+
+/* The access method of a kind that is registered already, or NULL. */
+static const SequenceAccessMethod *
+find_registered(const char *kind)
+{
+	SkSequenceAmRegistry *registry = get_registry();
+
+	for (int i = 0; registry != NULL && i < registry->count; i++)
+	{
+		if (strcmp(registry->methods[i]->name, kind) == 0)
+			return registry->methods[i];
+	}
+	return NULL;
 }
 
 /*

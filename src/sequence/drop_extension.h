@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * drop_extension.h
+ *	  What is left to do when the extension is dropped.
+ *
+ * src/sequence/drop_extension.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_DROP_EXTENSION_H
+#define SK_DROP_EXTENSION_H
+
+extern void sk_drop_extension_init(void);
+
+#endif							/* SK_DROP_EXTENSION_H */

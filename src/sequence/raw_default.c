@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * raw_default.c
+ *	  Sequence functions in the expressions of DDL commands.
+ *
+ * ALTER TABLE evaluates the default of a new column, or the USING expression
+ * of a new type, for the rows that are there, and COPY evaluates the default
+ * of a domain.  Neither is planned as a query.  So nextval in these
+ * expressions is replaced before the command is parsed any further.
+ *
+ * src/sequence/raw_default.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "sequence/binding.h"
+#include "sequence/raw_default.h"
+
+static void redirect_column(ColumnDef *column, char *schema);
+static void redirect_constraints(List *constraints, char *schema);
+static bool nextval_walker(Node *node, void *schema);
+static bool is_core_nextval(List *name);
+static bool is_unbound_literal(List *args);
+
+/*
+ * sk_redirect_raw_defaults
+ *		Have ALTER TABLE, CREATE DOMAIN or ALTER DOMAIN call spanner.nextval().
+ *
+ * "namespace" is the schema of that function.
+ */
+void
+sk_redirect_raw_defaults(Node *command, Oid namespace)
+{
+	MemoryContext old;
+	char	   *schema;
+	ListCell   *lc;
+
+	if (!sk_bindings_exist())
+		return;
+
+	/* what is put into the command has to live as long as it does */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(command));
+	schema = get_namespace_name(namespace);
+	if (IsA(command, CreateDomainStmt))
+		redirect_constraints(((CreateDomainStmt *) command)->constraints,
+							 schema);
+	else if (IsA(command, AlterDomainStmt))
+		(void) nextval_walker(((AlterDomainStmt *) command)->def, schema);
+	else if (IsA(command, AlterTableStmt))
+	{
+		foreach(lc, ((AlterTableStmt *) command)->cmds)
+		{
+			AlterTableCmd *cmd = lfirst(lc);
+
+			if (cmd->subtype == AT_AddColumn ||
+				cmd->subtype == AT_AlterColumnType)
+				redirect_column((ColumnDef *) cmd->def, schema);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+redirect_column(ColumnDef *column, char *schema)
+{
+	(void) nextval_walker(column->raw_default, schema);
+	redirect_constraints(column->constraints, schema);
+}
+
+static void
+redirect_constraints(List *constraints, char *schema)
+{
+	ListCell   *lc;
+
+	foreach(lc, constraints)
+	{
+		Constraint *constraint = lfirst(lc);
+
+		if (constraint->contype == CONSTR_DEFAULT)
+			(void) nextval_walker(constraint->raw_expr, schema);
+	}
+}
+
+static bool
+nextval_walker(Node *node, void *schema)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncCall) &&
+		is_core_nextval(((FuncCall *) node)->funcname) &&
+		!is_unbound_literal(((FuncCall *) node)->args))
+		((FuncCall *) node)->funcname = list_make2(makeString(schema),
+												   makeString("nextval"));
+	return raw_expression_tree_walker(node, nextval_walker, schema);
+}
+
+/*
+ * Does a name mean core's nextval?  Without a schema it does if no other
+ * function of that name is in the search path.
+ */
+static bool
+is_core_nextval(List *name)
+{
+	CatCList   *functions;
+	List	   *path;
+	bool		result = true;
+
+	if (list_length(name) > 2 || strcmp(strVal(llast(name)), "nextval") != 0)
+		return false;
+	if (list_length(name) == 2)
+		return strcmp(strVal(linitial(name)), "pg_catalog") == 0;
+
+	path = fetch_search_path(true);
+	functions = SearchSysCacheList1(PROCNAMEARGSNSP,
+									CStringGetDatum("nextval"));
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple);
+
+		if (form->oid != F_NEXTVAL && form->pronargs == 1 &&
+			list_member_oid(path, form->pronamespace))
+			result = false;
+	}
+	ReleaseSysCacheList(functions);
+	list_free(path);
+	return result;
+}
+
+/* Is the argument the name of a sequence that is not bound? */
+static bool
+is_unbound_literal(List *args)
+{
+	Node	   *name;
+	Oid			seqid;
+
+	if (list_length(args) != 1)
+		return false;
+	name = linitial(args);
+	while (IsA(name, TypeCast))
+		name = ((TypeCast *) name)->arg;
+	if (!IsA(name, A_Const) || ((A_Const *) name)->isnull ||
+		!IsA(&((A_Const *) name)->val, String))
+		return false;
+
+	seqid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(strVal(&((A_Const *) name)->val)))),
+							 NoLock, true);
+	return OidIsValid(seqid) && sk_binding_label(seqid) == NULL;
+}
