@@ -31,6 +31,12 @@ OBJS = \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
+	src/sequence/spanner_ddl.o \
+	src/sequence/spanner_ddl_alter_column.o \
+	src/sequence/spanner_ddl_clauses.o \
+	src/sequence/spanner_ddl_columns.o \
+	src/sequence/spanner_ddl_parser.o \
+	src/sequence/spanner_ddl_scan.o \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
 	src/sequence/sync.o
@@ -49,6 +55,8 @@ REGRESS = \
 	sequence_functions \
 	sequence_views \
 	default_kind \
+	execute_ddl \
+	execute_ddl_errors \
 	redirect \
 	convert
 REGRESS_OPTS = --load-extension=$(EXTENSION)

@@ -217,6 +217,14 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.sync_sequence(regclass, name)
   IS 'have the sequence of a column pass over every stored value; only for the owner of the table';
 
+CREATE FUNCTION spanner.execute_ddl(statement text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.execute_ddl(text)
+  IS 'run a statement of Spanner''s DDL for sequences and identity columns';
+
 CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_get_internal_sequence_state'

@@ -40,6 +40,11 @@
 #define SK_PLANNER_PASS parse, query_string, cursorOptions, boundParams
 #endif
 
+/* 18: a function that does not return is marked in front */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* 18: NOT NULL constraints have names, and a constructor */
 #if PG_VERSION_NUM < 180000
 static inline Constraint *

@@ -64,7 +64,7 @@ sk_query_row(const char *query, int count, int64 *values, bool *isnull)
 
 /*
  * sk_query_texts
- *		Run a query and take the texts of its first column.
+ *		Run a query and take the texts of its first column, NULLs left out.
  */
 List *
 sk_query_texts(const char *query)
@@ -82,7 +82,8 @@ sk_query_texts(const char *query)
 										 SPI_tuptable->tupdesc, 1);
 		MemoryContext old = MemoryContextSwitchTo(caller);
 
-		result = lappend(result, pstrdup(value));
+		if (value != NULL)
+			result = lappend(result, pstrdup(value));
 		MemoryContextSwitchTo(old);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)

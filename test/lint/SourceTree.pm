@@ -133,7 +133,7 @@ sub literals
 	my ($arguments, $count) = @_;
 	my @found;
 
-	$arguments =~ s/"\s*(?:(?:U?INT64_FORMAT|PRI[du]64)\s*)?"//g;
+	$arguments =~ s/(?<!\\)"\s*(?:(?:U?INT64_FORMAT|PRI[du]64)\s*)?"//g;
 	while (@found < $count && $arguments =~ /\G[\s,_(]*"((?:\\.|[^"\\])*)"\)?/gc)
 	{
 		push @found, $1 =~ s/\\(.)/$1 eq 'n' ? "\n" : $1/ger;

@@ -1,0 +1,511 @@
+/*-------------------------------------------------------------------------
+ *
+ * spanner_ddl_columns.c
+ *	  Spanner's DDL for new identity columns.
+ *
+ * CREATE TABLE and ALTER TABLE ... ADD COLUMN are PostgreSQL's own but for
+ * what stands in the parentheses behind AS IDENTITY.  That is read here and
+ * overwritten with blanks, so that positions in the text stay; a start
+ * counter becomes PostgreSQL's START WITH.  PostgreSQL's parser then says
+ * whether the rest is one such statement, and which columns have sequences.
+ * It runs under the kind of the columns, which the event triggers apply as
+ * they do for any client.
+ *
+ * src/sequence/spanner_ddl_columns.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "nodes/makefuncs.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_type.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "sequence/binding.h"
+#include "sequence/counter.h"
+#include "sequence/label.h"
+#include "sequence/run_command.h"
+#include "sequence/sequence_column.h"
+#include "sequence/spanner_ddl_columns.h"
+
+#define SK_CORE_HINT "Besides Spanner's clauses, statements are in PostgreSQL's own grammar."
+
+/* AS IDENTITY, where the word before it is at byte "start" of the text. */
+typedef struct SkIdentityText
+{
+	size_t		start;
+	SkDdlClauses clauses;
+	bool		found;			/* PostgreSQL's parser sees it, too */
+} SkIdentityText;
+
+/* A column that gets a sequence. */
+typedef struct SkNewColumn
+{
+	ColumnDef  *def;
+	bool		is_serial;
+	bool		existed;		/* before the statement ran */
+	char	   *label;
+} SkNewColumn;
+
+static List *cut_identity_clauses(SkDdlParser *parser, char *sql);
+static void cut_clauses(SkDdlParser *parser, SkIdentityText *identity,
+						char *sql);
+pg_noreturn static void refuse_googlesql(const SkDdlParser *parser,
+										 size_t start);
+static Node *parse_statement(SkDdlParser *parser, const char *sql);
+static List *list_columns(const SkDdlParser *parser, Node *statement,
+						  List *identities);
+static List *add_column(List *columns, const SkDdlParser *parser,
+						ColumnDef *def, List *identities);
+static void check_identity(const SkDdlParser *parser, Constraint *constraint,
+						   SkIdentityText *identity);
+static void check_conflicts(const SkDdlParser *parser, ColumnDef *def,
+							bool is_both, bool has_default);
+static SkIdentityText *find_identity_text(List *identities, int location);
+static bool is_serial(TypeName *type);
+static bool is_googlesql_type(TypeName *type);
+static Oid	find_target(Node *statement);
+static void check_columns(Node *statement, List *columns);
+static void run_with_kind(const char *sql, const char *label);
+static void finish_columns(Oid table, List *columns);
+static void change_label(Oid seqid, SkNewColumn *column);
+static void check_counter(Oid seqid);
+
+/*
+ * sk_ddl_run_table_statement
+ *		Run CREATE TABLE or ALTER TABLE with serial or identity columns, or
+ *		report that the statement is none of ours.
+ */
+void
+sk_ddl_run_table_statement(SkDdlParser *parser)
+{
+	SkDdlParser start = *parser;
+	char	   *sql = pstrdup(parser->sql);
+	List	   *identities = cut_identity_clauses(parser, sql);
+	Node	   *statement = parse_statement(parser, sql);
+	List	   *columns = list_columns(&start, statement, identities);
+	ListCell   *lc;
+
+	foreach(lc, identities)
+	{
+		SkIdentityText *identity = lfirst(lc);
+
+		if (!identity->found)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("identity clause does not belong to a column that is created"),
+					 errhint("Spanner's clauses stand in CREATE TABLE and ALTER TABLE ... ADD COLUMN."),
+					 sk_ddl_position(&start, identity->start)));
+	}
+	if (columns == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not Spanner's DDL for sequences or identity columns"),
+				 errhint("Run it directly, without execute_ddl."),
+				 sk_ddl_position(&start, start.token.start)));
+
+	check_columns(statement, columns);
+	run_with_kind(sql, ((SkNewColumn *) linitial(columns))->label);
+	finish_columns(find_target(statement), columns);
+}
+
+/*
+ * Find AS IDENTITY, and take Spanner's clauses behind it out of "sql", which
+ * is a copy of the statement.  Returns a list of SkIdentityText.
+ */
+static List *
+cut_identity_clauses(SkDdlParser *parser, char *sql)
+{
+	List	   *result = NIL;
+	SkDdlParser first = *parser;
+	bool		is_create = sk_ddl_accept(&first, "create");
+	int			depth = 0;
+
+	while (!sk_ddl_at_end(parser))
+	{
+		size_t		start = parser->token.start;
+
+		if (sql[start] == '`' ||
+			(is_create && depth == 0 && sk_ddl_accept(parser, "primary key")))
+			refuse_googlesql(parser, start);
+		if (sk_ddl_at_char(parser, '('))
+			depth++;
+		if (sk_ddl_at_char(parser, ')'))
+			depth--;
+
+		if (sk_ddl_accept(parser, "generated by default as identity") ||
+			sk_ddl_accept(parser, "generated always as identity"))
+		{
+			SkIdentityText *identity = palloc0(sizeof(SkIdentityText));
+
+			identity->start = start;
+			if (sk_ddl_at_char(parser, '('))
+				cut_clauses(parser, identity, sql);
+			result = lappend(result, identity);
+		}
+		else
+			sk_ddl_advance(parser);
+	}
+	return result;
+}
+
+/* Read clauses in parentheses, and leave only a start counter in "sql". */
+static void
+cut_clauses(SkDdlParser *parser, SkIdentityText *identity, char *sql)
+{
+	const char *hint = "An example is (BIT_REVERSED_POSITIVE START COUNTER WITH 50).";
+	size_t		start = parser->token.start;
+	SkDdlClauses *clauses = &identity->clauses;
+
+	sk_ddl_expect_char(parser, '(', hint);
+	sk_ddl_parse_clauses(parser, SK_DDL_IDENTITY_COLUMN, NULL, clauses);
+	if (clauses->count == 0 || !sk_ddl_at_char(parser, ')'))
+		sk_ddl_syntax_error(parser, hint);
+
+	memset(sql + start, ' ', parser->token.end - start);
+	if (clauses->has_counter)
+	{
+		/* shorter than START COUNTER n, which has been there */
+		char	   *core = psprintf("(START " INT64_FORMAT ")",
+									clauses->counter);
+
+		memcpy(sql + start, core, strlen(core));
+	}
+	sk_ddl_advance(parser);
+}
+
+static void
+refuse_googlesql(const SkDdlParser *parser, size_t start)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("tables in GoogleSQL are not supported"),
+			 errhint("Write the table in the PostgreSQL dialect: bigint instead of INT64, and the primary key inside the parentheses."),
+			 sk_ddl_position(parser, start)));
+}
+
+/* Have PostgreSQL's parser read what is left, which must be one statement. */
+static Node *
+parse_statement(SkDdlParser *parser, const char *sql)
+{
+	List	   *statements;
+
+	parser->hint = SK_CORE_HINT;
+	statements = raw_parser(sql, RAW_PARSE_DEFAULT);
+	parser->hint = NULL;
+	if (list_length(statements) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("cannot run more than one statement at a time"),
+				 errhint("Call execute_ddl once for each statement.")));
+	return linitial_node(RawStmt, statements)->stmt;
+}
+
+/* The columns of a statement that get sequences, a list of SkNewColumn. */
+static List *
+list_columns(const SkDdlParser *parser, Node *statement, List *identities)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (IsA(statement, CreateStmt))
+	{
+		foreach(lc, ((CreateStmt *) statement)->tableElts)
+		{
+			if (IsA(lfirst(lc), ColumnDef))
+				result = add_column(result, parser, lfirst(lc), identities);
+		}
+	}
+	else if (IsA(statement, AlterTableStmt) &&
+			 ((AlterTableStmt *) statement)->objtype == OBJECT_TABLE)
+	{
+		foreach(lc, ((AlterTableStmt *) statement)->cmds)
+		{
+			AlterTableCmd *cmd = lfirst(lc);
+
+			if (cmd->subtype == AT_AddColumn)
+				result = add_column(result, parser, (ColumnDef *) cmd->def,
+									identities);
+			else if (cmd->subtype == AT_AddIdentity)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								((AlterTableStmt *) statement)->relation->relname,
+								cmd->name),
+						 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses.")));
+		}
+	}
+	return result;
+}
+
+/* Append a column to a list of SkNewColumn if it gets a sequence. */
+static List *
+add_column(List *columns, const SkDdlParser *parser, ColumnDef *def,
+		   List *identities)
+{
+	SkNewColumn *column = palloc0(sizeof(SkNewColumn));
+	SkIdentityText *identity = NULL;
+	SkDdlClauses none = {0};
+	bool		has_default = false;
+	ListCell   *lc;
+
+	column->def = def;
+	column->is_serial = is_serial(def->typeName);
+	foreach(lc, def->constraints)
+	{
+		Constraint *constraint = lfirst_node(Constraint, lc);
+
+		if (constraint->contype == CONSTR_DEFAULT)
+			has_default = true;
+		else if (constraint->contype == CONSTR_IDENTITY)
+		{
+			identity = find_identity_text(identities, constraint->location);
+			check_identity(parser, constraint, identity);
+		}
+	}
+	if (is_googlesql_type(def->typeName))
+		refuse_googlesql(parser, def->location);
+	if (!column->is_serial && identity == NULL)
+		return columns;
+
+	check_conflicts(parser, def, column->is_serial && identity != NULL,
+					has_default);
+	column->label = sk_ddl_label(identity != NULL ? &identity->clauses : &none);
+	if (column->label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("The sequence kind of an identity column %s is not specified. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`.",
+						def->colname),
+				 errhint("Write GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE), or set spanner.default_sequence_kind."),
+				 sk_ddl_position(parser, def->location)));
+	return lappend(columns, column);
+}
+
+/* What PostgreSQL's parser calls an identity column must be one to us. */
+static void
+check_identity(const SkDdlParser *parser, Constraint *constraint,
+			   SkIdentityText *identity)
+{
+	if (identity == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("identity clause is not understood"),
+				 errhint("Write GENERATED BY DEFAULT AS IDENTITY."),
+				 sk_ddl_position(parser, constraint->location)));
+	identity->found = true;
+	if (constraint->generated_when == ATTRIBUTE_IDENTITY_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
+				 errhint("Run the statement directly if explicit values shall be refused."),
+				 sk_ddl_position(parser, constraint->location)));
+}
+
+static void
+check_conflicts(const SkDdlParser *parser, ColumnDef *def, bool is_both,
+				bool has_default)
+{
+	if (is_both)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("Both serial and identity specified for column \"%s\"",
+						def->colname),
+				 errhint("Use bigint for an identity column."),
+				 sk_ddl_position(parser, def->location)));
+	if (has_default)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("Both identity and default value specified for column \"%s\"",
+						def->colname),
+				 errhint("Remove the default."),
+				 sk_ddl_position(parser, def->location)));
+}
+
+static SkIdentityText *
+find_identity_text(List *identities, int location)
+{
+	ListCell   *lc;
+
+	foreach(lc, identities)
+	{
+		SkIdentityText *identity = lfirst(lc);
+
+		if (identity->start == location)
+			return identity;
+	}
+	return NULL;
+}
+
+/* Is a type written as serial or one of its relatives? */
+static bool
+is_serial(TypeName *type)
+{
+	static const char *const names[] = {
+		"smallserial", "serial2", "serial", "serial4", "bigserial", "serial8"
+	};
+
+	if (type == NULL || list_length(type->names) != 1)
+		return false;
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		if (strcmp(strVal(linitial(type->names)), names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is a type one of GoogleSQL's, and none of this database? */
+static bool
+is_googlesql_type(TypeName *type)
+{
+	const char *name;
+
+	if (type == NULL || list_length(type->names) != 1)
+		return false;
+	name = strVal(linitial(type->names));
+	return (strcmp(name, "int64") == 0 || strcmp(name, "float64") == 0 ||
+			strcmp(name, "string") == 0) &&
+		!OidIsValid(LookupTypeNameOid(NULL, type, true));
+}
+
+/*
+ * The table that a statement creates or alters, InvalidOid if there is none
+ * (yet).  A new table is looked for only where it will be.
+ */
+static Oid
+find_target(Node *statement)
+{
+	RangeVar   *table;
+
+	if (IsA(statement, AlterTableStmt))
+		return RangeVarGetRelid(((AlterTableStmt *) statement)->relation,
+								NoLock, true);
+	table = ((CreateStmt *) statement)->relation;
+	return get_relname_relid(table->relname,
+							 RangeVarGetCreationNamespace(table));
+}
+
+/*
+ * Note which columns are there, so that they will be left alone.  Columns
+ * that are added get their values while the statement runs, so they must be
+ * of the one kind that it runs with.
+ */
+static void
+check_columns(Node *statement, List *columns)
+{
+	Oid			table = find_target(statement);
+	SkNewColumn *first = linitial(columns);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		SkNewColumn *column = lfirst(lc);
+
+		column->existed = OidIsValid(table) &&
+			(IsA(statement, CreateStmt) ||
+			 get_attnum(table, column->def->colname) != InvalidAttrNumber);
+		if (IsA(statement, AlterTableStmt) &&
+			strcmp(column->label, first->label) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("columns that one statement adds must have the same sequence kind and skip range"),
+					 errhint("Add them one by one.")));
+	}
+}
+
+/* Run a statement that makes new sequences of this kind, as in no restore. */
+static void
+run_with_kind(const char *sql, const char *label)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	(void) set_config_option("spanner.default_sequence_kind", label,
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("check_function_bodies", "on",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	sk_run_command(sql);
+	AtEOXact_GUC(true, nest_level);
+}
+
+/*
+ * Give the columns that are not of the statement's kind their own, and check
+ * that their counters begin where there are values.
+ */
+static void
+finish_columns(Oid table, List *columns)
+{
+	SkNewColumn *first = linitial(columns);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		SkNewColumn *column = lfirst(lc);
+		AttrNumber	attnum;
+		Oid			seqid;
+
+		if (!OidIsValid(table) || column->existed)
+			continue;
+		attnum = get_attnum(table, column->def->colname);
+		seqid = sk_column_sequence(table, attnum);
+		if (!OidIsValid(seqid) || sk_binding_label(seqid) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("column \"%s\" did not get a sequence with an access method",
+							column->def->colname),
+					 errhint("Enable the event triggers of the extension.")));
+		if (strcmp(column->label, first->label) != 0)
+			change_label(seqid, column);
+		check_counter(seqid);
+	}
+}
+
+/* Replace the kind and all options of a new sequence. */
+static void
+change_label(Oid seqid, SkNewColumn *column)
+{
+	const char *problem;
+	char	   *name = quote_literal_cstr(sk_qualified_name(seqid));
+	SkLabel    *label = sk_label_parse(column->label, &problem);
+
+	if (!column->is_serial)
+	{
+		SkOption   *option = palloc(sizeof(SkOption));
+
+		option->name = "identity";
+		option->value = "by_default";
+		label->options = lappend(label->options, option);
+	}
+	(void) sk_query_texts(psprintf("SELECT spanner.alter_sequence(%s, kind => 'local')",
+								   name));
+	(void) sk_query_texts(psprintf("SELECT spanner.alter_sequence(%s, kind => %s)",
+								   name,
+								   quote_literal_cstr(sk_label_format(label->kind,
+																	  label->options))));
+}
+
+/* Raise an error if a new sequence has no value to give. */
+static void
+check_counter(Oid seqid)
+{
+	SkSequenceOptions *options = sk_binding_get(seqid)->options;
+	int64		next;
+	bool		used;
+
+	if (options != NULL && sk_counter_state(seqid, &next, &used) &&
+		next > options->max_counter)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted", get_rel_name(seqid)),
+				 errdetail("The last counter that has a value of %d bits is %lld.",
+						   options->bits, (long long) options->max_counter),
+				 errhint("Start with a smaller counter.")));
+}

@@ -1,0 +1,321 @@
+/*-------------------------------------------------------------------------
+ *
+ * spanner_ddl_parser.c
+ *	  Reading statements of Spanner's DDL, token by token.
+ *
+ * What every statement is made of: keywords, names, numbers, and the errors
+ * where something else is found.
+ *
+ * src/sequence/spanner_ddl_parser.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/keywords.h"
+#include "mb/pg_wchar.h"
+#include "nodes/value.h"
+#include "parser/scansup.h"
+
+#include "sequence/spanner_ddl_parser.h"
+
+static void check_token(const SkDdlParser *parser, const SkToken *token);
+static char *label_name(SkDdlParser *parser);
+
+/*
+ * sk_ddl_start
+ *		Go to the first token of a text, which must be one statement.
+ *
+ * Checks all of its tokens.  A semicolon ends the statement and may be left
+ * out.
+ */
+void
+sk_ddl_start(SkDdlParser *parser)
+{
+	SkToken		token = sk_token_next(parser->sql, parser->length, 0);
+	bool		ended = false;
+
+	parser->token = token;
+	while (token.type != SK_TOKEN_END)
+	{
+		check_token(parser, &token);
+		if (ended)
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("cannot run more than one statement at a time"),
+					 errhint("Call execute_ddl once for each statement."),
+					 sk_ddl_position(parser, token.start)));
+		ended = token.type == SK_TOKEN_CHAR &&
+			parser->sql[token.start] == ';';
+		token = sk_token_next(parser->sql, parser->length, token.end);
+	}
+	if (sk_ddl_at_end(parser))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("statement is empty"),
+				 errhint("Write one statement of Spanner's DDL.")));
+}
+
+/*
+ * sk_ddl_advance
+ *		Go to the next token.
+ */
+void
+sk_ddl_advance(SkDdlParser *parser)
+{
+	parser->token = sk_token_next(parser->sql, parser->length,
+								  parser->token.end);
+}
+
+/*
+ * sk_ddl_at_end
+ *		Has the whole statement been read?
+ */
+bool
+sk_ddl_at_end(const SkDdlParser *parser)
+{
+	return parser->token.type == SK_TOKEN_END || sk_ddl_at_char(parser, ';');
+}
+
+/*
+ * sk_ddl_expect_end
+ *		Raise an error if the statement goes on.
+ */
+void
+sk_ddl_expect_end(SkDdlParser *parser, const char *hint)
+{
+	if (!sk_ddl_at_end(parser))
+		sk_ddl_syntax_error(parser, hint);
+}
+
+/*
+ * sk_ddl_at_char
+ *		Does this character come next, which is none of a word?
+ */
+bool
+sk_ddl_at_char(const SkDdlParser *parser, char c)
+{
+	return parser->token.type == SK_TOKEN_CHAR &&
+		parser->sql[parser->token.start] == c;
+}
+
+/*
+ * sk_ddl_accept_char
+ *		Step over a character if it comes next.
+ */
+bool
+sk_ddl_accept_char(SkDdlParser *parser, char c)
+{
+	if (!sk_ddl_at_char(parser, c))
+		return false;
+	sk_ddl_advance(parser);
+	return true;
+}
+
+/*
+ * sk_ddl_expect_char
+ *		Step over a character, which must come next.
+ */
+void
+sk_ddl_expect_char(SkDdlParser *parser, char c, const char *hint)
+{
+	if (!sk_ddl_accept_char(parser, c))
+		sk_ddl_syntax_error(parser, hint);
+}
+
+/*
+ * sk_ddl_accept
+ *		Step over keywords if all of them come next.
+ *
+ * "words" are in lower case and separated by single blanks.
+ */
+bool
+sk_ddl_accept(SkDdlParser *parser, const char *words)
+{
+	SkToken		first = parser->token;
+
+	while (*words != '\0')
+	{
+		size_t		length = strcspn(words, " ");
+
+		if (!sk_token_is_word(parser->sql, &parser->token, words, length))
+		{
+			parser->token = first;
+			return false;
+		}
+		sk_ddl_advance(parser);
+		words += length;
+		if (*words == ' ')
+			words++;
+	}
+	return true;
+}
+
+/*
+ * sk_ddl_word
+ *		The name that a token without quotes stands for; NULL for any other.
+ */
+char *
+sk_ddl_word(const SkDdlParser *parser)
+{
+	const SkToken *token = &parser->token;
+
+	if (token->type != SK_TOKEN_WORD)
+		return NULL;
+	return downcase_truncate_identifier(parser->sql + token->start,
+										(int) (token->end - token->start),
+										true);
+}
+
+/*
+ * sk_ddl_unquoted
+ *		What stands between the quotes of a token.
+ */
+char *
+sk_ddl_unquoted(const SkDdlParser *parser)
+{
+	const SkToken *token = &parser->token;
+	char	   *result = palloc(token->end - token->start);
+
+	result[sk_token_unquote(parser->sql, token, result)] = '\0';
+	return result;
+}
+
+/*
+ * sk_ddl_name
+ *		Read the name of an object.
+ *
+ * As in PostgreSQL, reserved keywords need quotes.
+ */
+char *
+sk_ddl_name(SkDdlParser *parser)
+{
+	if (parser->token.type == SK_TOKEN_WORD && !sk_ddl_at_name(parser))
+		sk_ddl_syntax_error(parser, "Quote names that are keywords.");
+	return label_name(parser);
+}
+
+/*
+ * sk_ddl_at_name
+ *		Does the name of an object come next?
+ */
+bool
+sk_ddl_at_name(const SkDdlParser *parser)
+{
+	const SkToken *token = &parser->token;
+	char	   *word;
+	int			keyword;
+
+	if (token->type != SK_TOKEN_WORD)
+		return token->type == SK_TOKEN_NAME;
+	word = downcase_truncate_identifier(parser->sql + token->start,
+										(int) (token->end - token->start),
+										false);
+	keyword = ScanKeywordLookup(word, &ScanKeywords);
+	return keyword < 0 ||
+		ScanKeywordCategories[keyword] == UNRESERVED_KEYWORD ||
+		ScanKeywordCategories[keyword] == COL_NAME_KEYWORD;
+}
+
+/*
+ * sk_ddl_qualified_name
+ *		Read a name with its schema, as a list of strings.
+ */
+List *
+sk_ddl_qualified_name(SkDdlParser *parser)
+{
+	List	   *names = list_make1(makeString(sk_ddl_name(parser)));
+
+	while (sk_ddl_accept_char(parser, '.'))
+		names = lappend(names, makeString(label_name(parser)));
+	return names;
+}
+
+/*
+ * sk_ddl_integer
+ *		Read a number, which may have a sign.
+ */
+int64
+sk_ddl_integer(SkDdlParser *parser)
+{
+	size_t		start = parser->token.start;
+	bool		negative = sk_ddl_accept_char(parser, '-');
+	SkToken		token;
+	int64_t		value;
+
+	if (!negative)
+		(void) sk_ddl_accept_char(parser, '+');
+	token = parser->token;
+	if (!sk_token_is_integer(parser->sql, &token))
+		sk_ddl_syntax_error(parser, "An integer is expected here.");
+	if (!sk_token_int64(parser->sql, &token, negative, &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("number is out of range for type bigint"),
+				 errhint("Write a number that fits into 64 bits."),
+				 sk_ddl_position(parser, start)));
+	sk_ddl_advance(parser);
+	return value;
+}
+
+/*
+ * sk_ddl_syntax_error
+ *		Report that the next token is not what may stand here.
+ */
+void
+sk_ddl_syntax_error(const SkDdlParser *parser, const char *hint)
+{
+	const char *near = parser->sql + parser->token.start;
+	int			length = (int) (parser->token.end - parser->token.start);
+
+	if (parser->token.type == SK_TOKEN_END)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("syntax error at end of input"),
+				 errhint("%s", hint),
+				 sk_ddl_position(parser, parser->token.start)));
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("syntax error at or near \"%s\"",
+					pnstrdup(near, pg_mbcliplen(near, length, NAMEDATALEN))),
+			 errhint("%s", hint),
+			 sk_ddl_position(parser, parser->token.start)));
+}
+
+/*
+ * sk_ddl_position
+ *		The error position of a byte of the text, for use in ereport().
+ */
+int
+sk_ddl_position(const SkDdlParser *parser, size_t offset)
+{
+	return errposition(pg_mbstrlen_with_len(parser->sql, (int) offset) + 1);
+}
+
+static void
+check_token(const SkDdlParser *parser, const SkToken *token)
+{
+	if (token->type == SK_TOKEN_ERROR)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("%s", token->problem),
+				 errhint("Quotes and comments are those of PostgreSQL, and a backslash is an ordinary character."),
+				 sk_ddl_position(parser, token->start)));
+}
+
+/* Any name, keywords included. */
+static char *
+label_name(SkDdlParser *parser)
+{
+	char	   *name = sk_ddl_word(parser);
+
+	if (parser->token.type == SK_TOKEN_NAME)
+	{
+		name = sk_ddl_unquoted(parser);
+		truncate_identifier(name, (int) strlen(name), true);
+	}
+	else if (name == NULL)
+		sk_ddl_syntax_error(parser, "A name is expected here.");
+	sk_ddl_advance(parser);
+	return name;
+}
