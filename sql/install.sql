@@ -30,7 +30,7 @@ SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
        proleakproof, prosupport
   FROM pg_proc p
  WHERE pronamespace = 'spanner'::regnamespace
- ORDER BY proname COLLATE "C", pronargs;
+ ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- the prefix of our own settings is reserved, that of Spanner's is not
 SELECT spanner.bit_reverse(1, true);
