@@ -20,6 +20,7 @@ OBJS = \
 	src/sequence/convert.o \
 	src/sequence/counter.o \
 	src/sequence/ddl.o \
+	src/sequence/dependents.o \
 	src/sequence/drop_extension.o \
 	src/sequence/identity_privilege.o \
 	src/sequence/label.o \

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -21,7 +20,6 @@
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -38,6 +36,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_default.h"
+#include "sequence/dependents.h"
 #include "sequence/run_command.h"
 #include "sequence/sequence_functions.h"
 
@@ -192,28 +191,12 @@ sk_use_sequence(Oid seqid, Oid namespace)
 static List *
 list_dependent_tables(Oid seqid)
 {
-	Relation	catalog = table_open(DependRelationId, AccessShareLock);
 	List	   *result = NIL;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(seqid));
-	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL, 2,
-							  keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-
-		if (form->classid == AttrDefaultRelationId)
-			result = list_append_unique_oid(result,
-											GetAttrDefaultColumnAddress(form->objid).objectId);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	foreach(lc, sk_list_dependents(seqid, AttrDefaultRelationId))
+		result = list_append_unique_oid(result,
+										GetAttrDefaultColumnAddress(lfirst_oid(lc)).objectId);
 	return result;
 }
 

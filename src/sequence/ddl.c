@@ -308,18 +308,10 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 SkLabel *
 sk_fitting_label(const char *kind, Oid seqid, int width)
 {
-	const char *problem;
-	SkLabel    *label = sk_label_parse(kind, &problem);
+	SkLabel    *label = sk_label_parse_kind(kind);
 	int			limit = limited_bits(seqid, width);
 	bool		has_bits = false;
 	ListCell   *lc;
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Invalid Sequence Kind: %s.", kind),
-				 errdetail_internal("%s", problem),
-				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
 
 	foreach(lc, label->options)
 	{

@@ -22,7 +22,6 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_rewrite.h"
 #include "miscadmin.h"
@@ -33,6 +32,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/dependents.h"
 #include "sequence/identity_privilege.h"
 
 /* The last answer that was yes; good for one user and one statement. */
@@ -116,31 +116,15 @@ may_write(Oid relation, Oid user)
 static List *
 list_views(Oid relation, List *views)
 {
-	Relation	catalog = table_open(DependRelationId, AccessShareLock);
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relation));
-	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL, 2,
-							  keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	foreach(lc, sk_list_dependents(relation, RewriteRelationId))
 	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+		Oid			view = rule_relation(lfirst_oid(lc));
 
-		Oid			view;
-
-		if (form->classid != RewriteRelationId)
-			continue;
-		view = rule_relation(form->objid);
 		if (may_write(relation, relation_owner(view)))
 			views = list_append_unique_oid(views, view);
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
 	return views;
 }
 

@@ -58,6 +58,27 @@ sk_label_parse(const char *text, const char **problem)
 }
 
 /*
+ * sk_label_parse_kind
+ *		Take apart the kind that a user gave: its name, or a whole label.
+ *
+ * Raises Spanner's error for a text that is neither.
+ */
+SkLabel *
+sk_label_parse_kind(const char *text)
+{
+	const char *problem;
+	SkLabel    *label = sk_label_parse(text, &problem);
+
+	if (label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Invalid Sequence Kind: %s.", text),
+				 errdetail_internal("%s", problem),
+				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
+	return label;
+}
+
+/*
  * sk_label_format
  *		Put a label together, in the one form that we write.
  */

@@ -20,6 +20,7 @@ typedef struct SkLabel
 } SkLabel;
 
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
+extern SkLabel *sk_label_parse_kind(const char *text);
 extern char *sk_label_format(const char *kind, List *options);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
 extern void sk_label_unset(SkLabel *label, const char *name);

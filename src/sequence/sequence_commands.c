@@ -65,7 +65,6 @@ enum
 	ALTER_STRIPES
 };
 
-static SkLabel *parse_kind(const char *text);
 static void take_int_argument(SkLabel *label, FunctionCallInfo fcinfo,
 							  int argument, const char *name);
 static void check_start_counter(int64 counter);
@@ -120,7 +119,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
 				 errhint("Give kind => 'bit_reversed_positive', or set spanner.default_sequence_kind.")));
 
-	label = parse_kind(kind);
+	label = sk_label_parse_kind(kind);
 	am = sk_sequence_am_get(label->kind);
 	if (!PG_ARGISNULL(CREATE_START))
 	{
@@ -195,22 +194,6 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_RESTART))
 		restart_counter(seqid, PG_GETARG_INT64(ALTER_RESTART));
 	PG_RETURN_VOID();
-}
-
-/* The kind argument: the name of a kind, or a whole label. */
-static SkLabel *
-parse_kind(const char *text)
-{
-	const char *problem;
-	SkLabel    *label = sk_label_parse(text, &problem);
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Invalid Sequence Kind: %s.", text),
-				 errdetail_internal("%s", problem),
-				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
-	return label;
 }
 
 /* Take over an integer or bigint argument, if it is not NULL. */
@@ -357,7 +340,7 @@ label_of_kind(const char *kind, SkLabel *old)
 	if (strcmp(kind, SK_LOCAL_KIND) == 0)
 		return NULL;
 
-	label = parse_kind(kind);
+	label = sk_label_parse_kind(kind);
 	(void) sk_sequence_am_get(label->kind);
 	if (old == NULL)
 		return label;

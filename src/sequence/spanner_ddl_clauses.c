@@ -389,16 +389,9 @@ parse_option(SkDdlParser *parser, const char *name, SkDdlClauses *clauses)
 static void
 take_kind(const char *kind, SkDdlClauses *clauses)
 {
-	const char *problem;
-	SkLabel    *label = sk_label_parse(kind, &problem);
+	SkLabel    *label = sk_label_parse_kind(kind);
 	ListCell   *lc;
 
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Invalid Sequence Kind: %s.", kind),
-				 errdetail_internal("%s", problem),
-				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
 	clauses->kind = pstrdup(sk_sequence_am_get(label->kind)->name);
 	foreach(lc, label->options)
 	{

@@ -87,7 +87,7 @@ EOS
 # Alter the sequences as often as the session lives.
 sub altering_script
 {
-	return join '', map { <<"EOS" } 1 .. 3000;
+	return join '', map { <<"EOS" } 1 .. 20000;
 SELECT spanner.alter_sequence('narrow', skip_range_min => 1,
   skip_range_max => @{[ 2**30 + $_ ]}) \\g /dev/null
 ALTER SEQUENCE reversed CACHE @{[ 1 + $_ % 20 ]};
@@ -113,7 +113,7 @@ EOS
 
 sub turning_script
 {
-	return "SET client_min_messages = error;\n" . join '', map { <<"EOS" } 1 .. 2000;
+	return "SET client_min_messages = error;\n" . join '', map { <<"EOS" } 1 .. 20000;
 SELECT spanner.alter_sequence('turning', kind => 'local') \\g /dev/null
 SELECT spanner.alter_sequence('turning', kind => 'bit_reversed_positive') \\g /dev/null
 EOS
