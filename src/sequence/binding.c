@@ -58,7 +58,7 @@
 bool		sk_bindings_possible = true;
 
 static bool bindings_counted = false;
-static HTAB * bindings = NULL;
+static HTAB *bindings = NULL;
 
 static void check_label(const ObjectAddress *object, const char *label);
 static bool find_any_label(void);

@@ -45,7 +45,7 @@ case ${1:-} in
 				find_typedefs "${headers[@]}" "${sources[@]}"; } |
 				grep -vxE 'FD_SET|LookupSet|boolean|date|duration|element_type|inquiry|iterator|other|pointer|reference|rep|string|timestamp|type|wrap' |
 				LC_ALL=C sort -u) \
-			<(cat "${sources[@]}" | perl -0777 -ne 's!/\*.*?\*/!!gs; s/"(\\.|[^"\\])*"//g; print "$&\n" while /\b[A-Za-z_]\w*/g' |
+			<(cat "${sources[@]}" | perl -0777 -ne 's!/\*.*?\*/!!gs; s/\x27\\?"\x27//g; s/"(\\.|[^"\\])*"//g; print "$&\n" while /\b[A-Za-z_]\w*/g' |
 				LC_ALL=C sort -u) > "$typedefs.new" && mv "$typedefs.new" "$typedefs"
 		exit ;;
 esac
