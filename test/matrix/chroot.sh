@@ -5,17 +5,19 @@
 #
 # Usage: test/matrix/chroot.sh VERSION
 #
-# Prints the path of the chroot.  It is made with mmdebstrap from Debian's own
-# archive, once, and kept in MATRIX_CACHE (default /var/cache/pgmatrix).  With
-# MATRIX_REFRESH=1 it is made anew, for a newer minor release.
+# Prints the path of the chroot.  It is made with mmdebstrap, once, from the
+# mirrors that this machine's apt uses (MATRIX_MIRROR, MATRIX_SECURITY_MIRROR),
+# and kept in MATRIX_CACHE (default /var/cache/pgmatrix).  With MATRIX_REFRESH=1
+# it is made anew, for a newer minor release.
 #
 # test/matrix/chroot.sh
 
 set -u
 version=$1
 cache=${MATRIX_CACHE:-/var/cache/pgmatrix}
-mirror=${MATRIX_MIRROR:-http://deb.debian.org/debian}
-security=${MATRIX_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
+mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u)
+mirror=${MATRIX_MIRROR:-$(grep -v security <<< "$mirrors" | head -n 1)}
+security=${MATRIX_SECURITY_MIRROR:-$(grep security <<< "$mirrors" | head -n 1)}
 chroot=$cache/pg$version
 new=$chroot.new.$$
 log=$cache/pg$version.log
