@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_sequence.h"
@@ -126,13 +127,14 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
  *
  * What the view spanner.sequences shows.  Fields that cannot be told are
  * NULL: all but the kind if the method's library is not loaded, the counter
- * without the right to see it.
+ * without the right to see it, everything if the sequence is gone.
  */
 Datum
 spanner_describe_sequence(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
-	char	   *text = sk_binding_label(seqid);
+	Relation	rel;
+	char	   *stored;
 	SkLabel    *label = NULL;
 	const char *problem;
 	TupleDesc	tupdesc;
@@ -143,8 +145,14 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	memset(nulls, true, sizeof(nulls));
 
-	if (text !=NULL)
-		label = sk_label_parse(text, &problem);
+	/* it may have been dropped since it was listed */
+	rel = try_relation_open(seqid, AccessShareLock);
+	if (rel == NULL)
+		PG_RETURN_NULL();
+
+	stored = sk_binding_label(seqid);
+	if (stored != NULL)
+		label = sk_label_parse(stored, &problem);
 	if (label != NULL)
 	{
 		values[COL_KIND] = CStringGetTextDatum(label->kind);
@@ -152,6 +160,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 		if (sk_sequence_am_find(label->kind) != NULL)
 			describe_options(seqid, values, nulls);
 	}
+	relation_close(rel, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }
 

@@ -1,147 +1,434 @@
-# Bindings and values across transactions that do not simply commit, and
-# across commands that end sessions, owners or the extension.
+# Bindings and values in transactions: what is rolled back, prepared, run by
+# parallel workers or truncated; sequences that are temporary, discarded,
+# moved or dropped with their owner; and looking at sequences that other
+# sessions bind and drop.
 
 use strict;
 use warnings;
 
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('transactions');
+my $other;
 
-# The first values of a bit-reversed sequence
-my ($first, $second, $third) = (4611686018427387904, 2305843009213693952, 6917529027641081856);
-
-sub sql
+# Run SQL in a fresh session, and return what it prints in one line.
+sub query
 {
-	return $node->safe_psql('postgres', "SET client_min_messages = error; $_[0]");
+	my ($sql, $database, @options) = @_;
+
+	return $node->safe_psql($database // 'postgres',
+		"SET client_min_messages = error;\n$sql", @options) =~ s/^\n+//r =~ s/\n+/ /gr;
 }
+
+# Run SQL that is refused.
+sub refused
+{
+	my ($sql, $message, $name, @options) = @_;
+	my ($result, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 1, @options);
+
+	isnt($result, 0, "$name: refused");
+	like($err, $message, $name);
+	return;
+}
+
+# Another session, with the library loaded.
+sub start_other
+{
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+
+	$session->query_safe('SET client_min_messages = error; SELECT spanner.bit_reverse(1, true)');
+	return $session;
+}
+
+# The first values of a new sequence of 63 bits
+my @value = (0, 4611686018427387904, 2305843009213693952, 6917529027641081856,
+	1152921504606846976, 5764607523034234880, 3458764513820540928, 8070450532247928832);
 
 $node->init;
-$node->append_conf('postgresql.conf', 'max_prepared_transactions = 5');
+$node->append_conf(
+	'postgresql.conf', q{
+autovacuum = off
+max_prepared_transactions = 4});
 $node->start;
-sql('CREATE EXTENSION spanner_keys');
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+$other = start_other();
 
-# A binding that is rolled back is gone at once, in this session and others.
-is( sql(q{
+# Subtransactions
+is( query(q{
 		CREATE SEQUENCE s;
+		BEGIN;
 		SELECT spanner.nextval('s');
+		SAVEPOINT a;
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		SELECT nextval('s'), lastval(), currval('s');
+		ROLLBACK TO a;
+		SELECT nextval('s'), lastval(), currval('s');
+		SAVEPOINT b;
+		SAVEPOINT c;
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		RELEASE c;
+		SELECT nextval('s');
+		ROLLBACK TO b;
+		SELECT spanner.nextval('s');
+		COMMIT;
+		SELECT spanner.nextval('s'), count(*) FROM pg_seclabel;}),
+	"1 $value[2]|$value[2]|$value[2] 3|3|3 $value[4] 5 6|0", 'a binding in a rolled back subtransaction');
+is($other->query_safe(q{SELECT nextval('s')}), 7, 'another session knows nothing of it');
+is( query(q{
+		BEGIN;
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		SELECT nextval('s') > 2 ^ 40;
+		ROLLBACK;
+		SELECT nextval('s'), spanner.nextval('s');}),
+	't 9|10', 'a binding in a rolled back transaction');
+is($other->query_safe(q{SELECT nextval('s'), spanner.nextval('s')}),
+	'11|12', 'another session knows nothing of that');
+is( query(q{
+		SELECT spanner.create_sequence('t', 'bit_reversed_positive');
+		BEGIN;
+		SELECT nextval('t');
+		SAVEPOINT a;
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE t IS NULL;
+		SELECT nextval('t'), lastval();
+		ROLLBACK TO a;
+		SELECT nextval('t'), lastval();
+		COMMIT;
+		SELECT nextval('t');}),
+	"t $value[1] 2|2 $value[3]|$value[3] $value[4]",
+	'the only binding, removed in a rolled back subtransaction');
+is( $other->query_safe(q{
+		DO $$
+		BEGIN
+			SECURITY LABEL FOR spanner_keys ON SEQUENCE t IS 'striped';
+			RAISE division_by_zero;
+		EXCEPTION WHEN division_by_zero THEN
+			PERFORM set_config('transactions.value', nextval('t')::text, false);
+		END $$;
+		SELECT current_setting('transactions.value')}),
+	$value[5], 'a binding in a block with an exception');
+is( query(q{
 		BEGIN;
 		SAVEPOINT a;
-		SELECT spanner.alter_sequence('s', 'bit_reversed_positive', restart_counter_with => 1) \g /dev/null
-		SELECT spanner.nextval('s');
+		SELECT spanner.nextval('t');
 		ROLLBACK TO a;
-		SELECT spanner.nextval('s');
-		COMMIT;}),
-	"1\n$first\n2", 'binding in a subtransaction that is rolled back');
-is( sql(q{
-		BEGIN;
-		SELECT spanner.alter_sequence('s', 'striped', restart_counter_with => 1) \g /dev/null
+		SELECT lastval(), currval('t');
 		ROLLBACK;
-		SELECT spanner.nextval('s');}),
-	3, 'binding in a transaction that is rolled back');
-
-# A counter is not rolled back, as in core.
-is( sql(q{
-		SELECT spanner.create_sequence('b', 'bit_reversed_positive') \g /dev/null
+		SELECT lastval(), nextval('t');}),
+	"$value[6] $value[6]|$value[6] $value[6]|$value[7]", 'values of a subtransaction are not given again');
+is( query(q{
+		SET spanner.default_sequence_kind = 'bit_reversed_positive';
 		BEGIN;
-		SELECT spanner.nextval('b');
-		ROLLBACK;
-		SELECT spanner.nextval('b');}),
-	"$first\n$second", 'a value is not given again after a rollback');
+		SAVEPOINT a;
+		CREATE TABLE made (id bigserial);
+		INSERT INTO made DEFAULT VALUES RETURNING id;
+		ROLLBACK TO a;
+		CREATE TABLE made (id bigint GENERATED BY DEFAULT AS IDENTITY);
+		INSERT INTO made DEFAULT VALUES RETURNING id;
+		COMMIT;
+		INSERT INTO made DEFAULT VALUES RETURNING id;
+		DROP TABLE made;}),
+	"$value[1] $value[1] $value[2]", 'a table that is created twice');
+query('DROP SEQUENCE s, t');
 
-# Two-phase commit: of a draw, and of a binding
-sql(q{
-	CREATE TABLE t (id bigint DEFAULT spanner.nextval('b'));
-	BEGIN;
-	INSERT INTO t DEFAULT VALUES;
-	PREPARE TRANSACTION 'drew';});
-is(sql(q{COMMIT PREPARED 'drew'; SELECT id FROM t}), $third, 'PREPARE of a transaction that drew');
-sql(q{
-	CREATE SEQUENCE two;
-	BEGIN;
-	SELECT spanner.alter_sequence('two', 'bit_reversed_positive');
-	PREPARE TRANSACTION 'bound';});
-$node->restart;
-my ($code, $out, $err) =
-  $node->psql('postgres', q{SET lock_timeout = '100ms'; SELECT spanner.nextval('two')});
-like($err, qr/lock timeout/, 'who draws waits for a binding that is prepared');
-is(sql(q{COMMIT PREPARED 'bound'; SELECT spanner.nextval('two')}), $first, 'PREPARE of a transaction that bound');
-
-# TRUNCATE RESTART IDENTITY, and its rollback
-sql(q{
-	SET spanner.default_sequence_kind = 'bit_reversed_positive';
-	CREATE TABLE r (id bigserial, v int)});
-is( sql(q{
-		INSERT INTO r (v) VALUES (1) RETURNING id;
-		BEGIN;
-		TRUNCATE r RESTART IDENTITY;
-		INSERT INTO r (v) VALUES (1) RETURNING id;
-		ROLLBACK;
-		INSERT INTO r (v) VALUES (1) RETURNING id;
-		TRUNCATE r RESTART IDENTITY;
-		INSERT INTO r (v) VALUES (1) RETURNING id;}),
-	"$first\n$first\n$second\n$first", 'TRUNCATE RESTART IDENTITY');
-
-# Sessions that are reset, as poolers do
-is( sql(q{
-		INSERT INTO r (v) VALUES (1) RETURNING id;
-		DISCARD ALL;
-		INSERT INTO r (v) VALUES (1) RETURNING id;
-		SELECT spanner.currval('r_id_seq');}),
-	"$second\n$third\n$third", 'DISCARD ALL');
-
-# Parallel query never runs a draw in a worker.
-my $force = $node->safe_psql('postgres',
-	q{SELECT name FROM pg_settings WHERE name IN ('debug_parallel_query', 'force_parallel_mode')});
-is( sql(qq{
-		SET $force = on;
-		SELECT count(DISTINCT v) FROM (SELECT spanner.nextval('b') AS v FROM generate_series(1, 100)) x;
-		SELECT spanner.shard_id(8, oid::bigint) IS NULL FROM pg_class LIMIT 1;
-		SELECT spanner.unmap_value(1, 'b');}),
-	"100\nf\n$first", 'with forced parallel query');
-
-# The binding goes where the sequence goes.
-sql(q{
-	CREATE ROLE new_owner;
-	CREATE SCHEMA elsewhere AUTHORIZATION new_owner;
-	CREATE UNLOGGED TABLE u (id bigserial);
-	SELECT spanner.alter_sequence('u_id_seq', 'striped(stripes=8)');
-	ALTER TABLE u OWNER TO new_owner;
-	ALTER TABLE u SET SCHEMA elsewhere;
-	ALTER TABLE elsewhere.u SET LOGGED;
-	ALTER SEQUENCE elsewhere.u_id_seq RENAME TO renamed});
-is( sql(q{
-		SELECT schemaname, sequencename, kind FROM spanner.sequences WHERE sequencename = 'renamed';
-		INSERT INTO elsewhere.u DEFAULT VALUES RETURNING id}),
-	"elsewhere|renamed|striped\n$first", 'owner, schema, name and persistence change');
-$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE postgres');
-is($node->safe_psql('copy', 'SELECT count(*) FROM spanner.sequences'),
-	sql('SELECT count(*) FROM spanner.sequences'), 'CREATE DATABASE ... TEMPLATE');
-
-# A sequence that is unbound or dropped while it is looked at
-my $watcher = $node->background_psql('postgres', on_error_stop => 0);
-my $lost = 0;
-for my $i (1 .. 40)
+# Prepared transactions
+foreach my $outcome ('COMMIT', 'ROLLBACK')
 {
-	sql(q{SELECT spanner.create_sequence('brief', 'bit_reversed_positive')});
-	$watcher->query_until(qr/go/, "\\echo go\n" . "SELECT count(*) FROM spanner.sequences \\g /dev/null\n" x 20);
-	sql($i % 2 ? q{SELECT spanner.alter_sequence('brief', 'local'); DROP SEQUENCE brief} : 'DROP SEQUENCE brief');
-}
-is($node->safe_psql('postgres', 'SELECT 1'), 1, 'the server is alive');
-$watcher->quit;
-ok(!$node->log_contains(qr/terminated by signal/), 'no server process crashed');
+	query(q{
+		SELECT spanner.create_sequence('drawn', 'bit_reversed_positive');
+		CREATE SEQUENCE bound;
+		CREATE TABLE prepared (id bigint DEFAULT spanner.nextval('drawn'), v integer);});
+	is( query(q{
+			BEGIN;
+			INSERT INTO prepared (v) VALUES (1) RETURNING id;
+			SELECT nextval('drawn');
+			PREPARE TRANSACTION 'drew';
+			BEGIN;
+			SELECT nextval('bound');
+			SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'bit_reversed_positive';
+			SELECT nextval('bound');
+			PREPARE TRANSACTION 'bound';}),
+		"$value[1] $value[2] 1 $value[2]", "$outcome PREPARED: transactions that drew and bound");
+	is($other->query_safe(q{SELECT nextval('drawn')}),
+		$value[3], "$outcome PREPARED: others draw meanwhile");
+	refused(q{SET lock_timeout = '1ms'; SELECT spanner.alter_sequence('drawn', kind => 'local')},
+		qr/lock timeout/, "$outcome PREPARED: a sequence that was drawn from is altered");
+	refused(q{SET lock_timeout = '1ms'; SELECT nextval('bound')},
+		qr/lock timeout/, "$outcome PREPARED: a sequence that is being bound is drawn from");
 
-# Whoever drops the extension takes the labels with it.
-$node->safe_psql('postgres', 'CREATE ROLE installer LOGIN; CREATE DATABASE owned OWNER installer');
-$node->safe_psql('owned', q{
-	CREATE EXTENSION spanner_keys;
-	CREATE TABLE kept (id bigserial);
-	SELECT spanner.convert_column('kept', 'id')}, extra_params => [ '-U', 'installer' ]);
-is($node->safe_psql('owned', 'SELECT count(*) FROM pg_seclabel'), 1, 'a label is there');
-$node->safe_psql('owned', 'SET client_min_messages = error; DROP OWNED BY installer CASCADE');
-is($node->safe_psql('owned', 'SELECT count(*) FROM pg_seclabel'), 0, 'DROP OWNED removes the labels');
+	# Prepared transactions survive a crash; counters may leave a gap.
+	if ($outcome eq 'COMMIT')
+	{
+		$other->quit;
+		$node->stop('immediate');
+		$node->start;
+		$other = start_other();
+	}
+	query("$outcome PREPARED 'drew'; $outcome PREPARED 'bound'");
+	is( $other->query_safe(q{SELECT nextval('bound') > 2 ^ 30, spanner.nextval('bound') > 2 ^ 30}),
+		$outcome eq 'COMMIT' ? 't|t' : 'f|f', "$outcome PREPARED: the binding");
+	is( query(qq{
+			INSERT INTO prepared (v) SELECT generate_series(1, 100);
+			SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE v = 1)
+			FROM prepared WHERE id NOT IN ($value[2], $value[3]);}),
+		$outcome eq 'COMMIT' ? '101|101|2' : '100|100|1', "$outcome PREPARED: the values");
+	query('DROP TABLE prepared; DROP SEQUENCE drawn, bound');
+}
+
+# Parallel workers
+my $setting = query('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
+query(q{
+	SET spanner.default_sequence_kind = 'striped';
+	CREATE SEQUENCE drawn;
+	CREATE TABLE many (id bigserial, v integer);
+	INSERT INTO many (v) SELECT generate_series(1, 10000);
+	CREATE FUNCTION draw() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('drawn')$$;
+	CREATE FUNCTION draw_too() RETURNS bigint LANGUAGE plpgsql AS $$BEGIN RETURN nextval('drawn'); END$$;
+	ANALYZE many;});
+foreach my $value ('on', 'regress')
+{
+	foreach my $sql (
+		q{SELECT count(nextval('drawn')) FROM many},
+		q{SELECT count(spanner.nextval('drawn')) FROM many},
+		q{SELECT count(*) FROM (SELECT nextval('drawn'), v FROM many WHERE v > 0) m},
+		q{SELECT count(currval('drawn')) FROM many},
+		q{SELECT count(lastval()) FROM many},
+		q{SELECT count(draw()) FROM many},
+		q{SELECT count(draw_too()) FROM many},
+		q{SELECT count(setval('drawn', v)) FROM many WHERE v < 10},
+		q{WITH i AS (INSERT INTO many (v) SELECT -v FROM many RETURNING *) SELECT count(*) FROM i},
+		q{WITH u AS (UPDATE many SET id = DEFAULT WHERE v < 0 RETURNING *) SELECT count(*) FROM u},
+		q{WITH d AS (DELETE FROM many WHERE v < 0 RETURNING *) SELECT count(*) FROM d})
+	{
+		is( query(qq{
+				SET $setting = $value;
+				SET parallel_setup_cost = 0;
+				SET parallel_tuple_cost = 0;
+				SET min_parallel_table_scan_size = 0;
+				SET parallel_leader_participation = off;
+				SELECT spanner.nextval('drawn') \\g /dev/null
+				$sql}),
+			$sql =~ /setval/ ? 9 : 10000, "$setting = $value: $sql");
+	}
+}
+is( query(qq{
+		SET parallel_setup_cost = 0;
+		SET parallel_tuple_cost = 0;
+		SET min_parallel_table_scan_size = 0;
+		SET parallel_leader_participation = off;
+		SELECT count(DISTINCT spanner.unmap_value(id, 'many_id_seq')) FROM many;
+		EXPLAIN (COSTS OFF)
+			SELECT count(DISTINCT spanner.unmap_value(id, 'many_id_seq')) FROM many;}) =~
+	  s/ .*(Workers Planned).*/ $1/rs,
+	'10000 Workers Planned', 'workers look at bindings');
+query('DROP TABLE many; DROP FUNCTION draw, draw_too; DROP SEQUENCE drawn');
+
+# TRUNCATE ... RESTART IDENTITY
+query(q{
+	SET spanner.default_sequence_kind = 'bit_reversed_positive';
+	CREATE TABLE truncated (id bigserial PRIMARY KEY,
+		also bigint GENERATED ALWAYS AS IDENTITY, v integer)});
+is( query(q{
+		INSERT INTO truncated (v) VALUES (1), (2) RETURNING id, also;
+		BEGIN;
+		TRUNCATE truncated RESTART IDENTITY;
+		INSERT INTO truncated (v) VALUES (1) RETURNING id, also;
+		SELECT lastval();
+		ROLLBACK;
+		INSERT INTO truncated (v) VALUES (3) RETURNING id, also;}),
+	"$value[1]|$value[1] $value[2]|$value[2] $value[1]|$value[1] $value[1] $value[3]|$value[3]",
+	'TRUNCATE ... RESTART IDENTITY that is rolled back');
+is( query(q{
+		BEGIN;
+		SAVEPOINT a;
+		TRUNCATE truncated RESTART IDENTITY;
+		INSERT INTO truncated (v) VALUES (1) RETURNING id;
+		ROLLBACK TO a;
+		INSERT INTO truncated (v) VALUES (4) RETURNING id;
+		TRUNCATE truncated CONTINUE IDENTITY;
+		INSERT INTO truncated (v) VALUES (5) RETURNING id;
+		COMMIT;
+		TRUNCATE truncated RESTART IDENTITY;
+		INSERT INTO truncated (v) VALUES (1) RETURNING id, also;
+		DROP TABLE truncated;}),
+	"$value[1] $value[4] $value[5] $value[1]|$value[1]",
+	'TRUNCATE in a subtransaction, without a restart, and for good');
+
+# Temporary and unlogged sequences
+query(q{
+	SET spanner.default_sequence_kind = 'striped(stripes=2)';
+	CREATE UNLOGGED TABLE unlogged (id bigserial PRIMARY KEY, v integer);
+	INSERT INTO unlogged (v) SELECT generate_series(1, 10)});
+$other->query_safe(q{
+	SET spanner.default_sequence_kind = 'bit_reversed_positive';
+	CREATE TEMP SEQUENCE s;
+	CREATE TEMP TABLE t (id bigint GENERATED ALWAYS AS IDENTITY, n serial) ON COMMIT DELETE ROWS;});
+is( $other->query_safe(q{
+		SELECT nextval('s'), nextval('pg_temp.s');
+		INSERT INTO t DEFAULT VALUES RETURNING id, n}),
+	"$value[1]|$value[2]\n$value[1]|1073741824", 'temporary sequences');
+is( $other->query_safe(q{SELECT count(*) FROM spanner.sequences WHERE schemaname LIKE 'pg\_temp%'}),
+	3, 'temporary sequences in the view of their session');
+is(query(q{SELECT count(*) FROM spanner.sequences}), 1, 'and not in the view of others');
+$other->query_safe('DISCARD TEMP');
+is($other->query_safe('SELECT count(*) FROM pg_seclabel'), 1, 'their labels go with them');
+$other->query_safe('CREATE TEMP SEQUENCE s; SELECT nextval(\'s\')');
+$other->quit;
+ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM pg_seclabel'),
+	'labels go at the end of the session, too');
+$node->stop('immediate');
+$node->start;
+is( query(q{
+		SELECT count(*) FROM unlogged;
+		INSERT INTO unlogged (v) VALUES (1), (2), (3) RETURNING id;
+		DROP TABLE unlogged;}),
+	"0 $value[1] 1 4611686018427387905", 'an unlogged table starts again after a crash, of its kind');
+
+# DISCARD
+query(q{
+	SELECT spanner.create_sequence('cached', 'bit_reversed_positive');
+	ALTER SEQUENCE cached CACHE 3;});
+$other = start_other();
+is($other->query_safe(q{SELECT spanner.nextval('cached'), lastval()}),
+	"$value[1]|$value[1]", 'DISCARD: a sequence with a cache');
+foreach my $what ('SEQUENCES', 'ALL')
+{
+	my $next = $what eq 'SEQUENCES' ? 4 : 7;
+
+	$other->query_safe("DISCARD $what");
+	foreach my $function ('lastval()', q{currval('cached')}, 'spanner.lastval()', q{spanner.currval('cached')})
+	{
+		my ($result, $failed) = $other->query("SELECT $function");
+
+		like($other->{stderr}, qr/ not yet defined in this session/, "DISCARD $what: $function");
+		$other->{stderr} = '';
+	}
+	is($other->query_safe(q{SELECT nextval('cached'), lastval(), currval('cached')}),
+		$next == 4 ? "$value[4]|$value[4]|$value[4]" : "$value[7]|$value[7]|$value[7]",
+		"DISCARD $what: the rest of the cache is gone");
+}
+query('DROP SEQUENCE cached');
+
+# Sequences that are moved; a plan of another session stays right
+query(q{
+	CREATE ROLE first_owner LOGIN;
+	CREATE ROLE second_owner LOGIN;
+	GRANT CREATE ON SCHEMA public TO first_owner, second_owner;
+	CREATE SCHEMA elsewhere AUTHORIZATION second_owner;});
+query(
+	q{
+	SELECT spanner.create_sequence('moved', 'bit_reversed_positive');
+	CREATE TABLE holder (id bigint DEFAULT nextval('moved'), v integer);},
+	'postgres', extra_params => [ '-U', 'first_owner' ]);
+$other->query_safe('PREPARE draw AS INSERT INTO holder (v) VALUES (1) RETURNING id');
+is($other->query_safe('EXECUTE draw'), $value[1], 'a sequence before it is moved');
+query('ALTER SEQUENCE moved RENAME TO "Renamed"');
+is($other->query_safe('EXECUTE draw'), $value[2], 'RENAME');
+query('ALTER SEQUENCE "Renamed" OWNER TO second_owner; ALTER TABLE holder OWNER TO second_owner');
+is($other->query_safe('EXECUTE draw'), $value[3], 'OWNER TO');
+refused(q{SELECT spanner.alter_sequence('"Renamed"', skip_range_min => 1, skip_range_max => 2)},
+	qr/must be owner of sequence Renamed/, 'the former owner alters',
+	extra_params => [ '-U', 'first_owner' ]);
+query(
+	q{
+	SELECT spanner.alter_sequence('"Renamed"', skip_range_min => 1, skip_range_max => 2);
+	ALTER SEQUENCE "Renamed" SET SCHEMA elsewhere;},
+	'postgres', extra_params => [ '-U', 'second_owner' ]);
+is($other->query_safe('EXECUTE draw'), $value[4], 'SET SCHEMA');
+query('ALTER SEQUENCE elsewhere."Renamed" SET SCHEMA public; ALTER SEQUENCE "Renamed" OWNED BY holder.id');
+is($other->query_safe('EXECUTE draw'), $value[5], 'OWNED BY');
+query('ALTER TABLE holder SET SCHEMA elsewhere; ALTER TABLE elsewhere.holder RENAME COLUMN id TO "Id"');
+refused(
+	'INSERT INTO holder (v) VALUES (1)', qr/relation "holder" does not exist/, 'the table has moved');
+is( query(q{
+		INSERT INTO elsewhere.holder (v) VALUES (1) RETURNING "Id";
+		SELECT spanner.get_table_column_identity_state('elsewhere.holder."Id"'), schemaname,
+			sequencename, skip_range_max FROM spanner.sequences}),
+	"$value[6] 7|elsewhere|Renamed|2", 'an owned sequence moves with its table');
+query('ALTER SEQUENCE elsewhere."Renamed" OWNED BY NONE; DROP TABLE elsewhere.holder');
+is(query(q{SELECT nextval('elsewhere."Renamed"'), spanner.nextval('elsewhere."Renamed"')}),
+	"7|$value[1]" =~ s/\|.*/|576460752303423488/r, 'OWNED BY NONE: it outlives the table');
+
+# A copy of the database
+$other->quit;
+is( query(q{
+		CREATE DATABASE copied TEMPLATE postgres}), '', 'CREATE DATABASE ... TEMPLATE');
+foreach my $database ('copied', 'postgres')
+{
+	is( query(q{
+			SELECT spanner.nextval('elsewhere."Renamed"'), kind, counter, skip_range_max
+			FROM spanner.sequences}, $database),
+		"5188146770730811392|bit_reversed_positive|9|2", "$database: goes on for itself")
+	  or diag(query('SELECT * FROM spanner.sequences', $database));
+}
+
+# Everything of the extension's owner is dropped, in fresh sessions
+foreach my $command ('DROP OWNED BY keeper CASCADE', 'DROP SCHEMA spanner CASCADE',
+	'DROP EXTENSION spanner_keys CASCADE')
+{
+	$node->safe_psql(
+		'postgres', q{
+		DO $$BEGIN
+			IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'keeper') THEN
+				CREATE ROLE keeper LOGIN;
+			END IF;
+		END$$});
+	$node->safe_psql('postgres', 'CREATE DATABASE kept OWNER keeper');
+	query('CREATE EXTENSION spanner_keys', 'kept', extra_params => [ '-U', 'keeper' ]);
+	query(
+		q{
+		SET spanner.default_sequence_kind = 'striped';
+		CREATE TABLE holder (id bigserial, v integer);
+		CREATE SEQUENCE loose},
+		'kept');
+	is(query('SELECT count(*) FROM pg_seclabel', 'kept'), 2, "$command: two sequences are bound");
+	query($command, 'kept');
+	is( query(q{
+			SELECT count(*) FROM pg_seclabel;
+			SELECT count(*) FROM pg_extension WHERE extname = 'spanner_keys';
+			SELECT nextval('loose'), nextval('holder_id_seq');}, 'kept'),
+		'0 0 1|1', "$command: neither label nor extension is left");
+	$node->safe_psql('postgres', 'DROP DATABASE kept');
+}
+
+# Sequences that other sessions bind, unbind and drop while they are looked at
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $rounds = 600;
+my %script = (
+	binding => join('', map { <<"EOS" } 1 .. $rounds),
+SELECT spanner.alter_sequence('turning', kind => 'striped') \\g /dev/null
+SELECT spanner.alter_sequence('turning', kind => 'local') \\g /dev/null
+EOS
+	dropping => join('', map { <<"EOS" } 1 .. $rounds),
+SELECT spanner.create_sequence('passing_$_', 'striped') \\g /dev/null
+DROP SEQUENCE passing_$_;
+EOS
+	watching => join('', map { <<'EOS' } 1 .. $rounds),
+SELECT * FROM spanner.sequences \g /dev/null
+SELECT * FROM spanner.describe_sequence('turning') \g /dev/null
+SELECT spanner.get_internal_sequence_state('turning') \g /dev/null
+SELECT spanner.describe_sequence(oid) FROM pg_class WHERE relname LIKE 'passing%' \g /dev/null
+EOS
+	drawing => "SELECT nextval('turning') \\g /dev/null\n" x $rounds);
+my %session;
+
+query('CREATE SEQUENCE turning');
+append_to_file("$dir/$_.sql", "SET client_min_messages = error;\n$script{$_}") foreach keys %script;
+foreach my $name (sort keys %script)
+{
+	$session{$name} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', "$dir/$name.sql" ],
+		'>', "$dir/$name.out", '2>', "$dir/$name.err",
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+}
+foreach my $name (sort keys %session)
+{
+	ok($session{$name}->finish, "$name session: lives");
+	is(slurp_file("$dir/$name.err"), '', "$name session: no error");
+}
 
 $node->stop;
+
 done_testing();
