@@ -3,6 +3,7 @@
 #   make, make install, make installcheck    as for every extension (PGXS)
 #   make demo, make test, make bench-keys    need nothing but root or sudo
 #   make lint, indent, matrix, asan, coverage    for developers: test/README.md
+#   make clients                             real clients: test/clients/README.md
 
 EXTENSION = spanner_keys
 MODULE_big = spanner_keys
@@ -89,7 +90,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo test bench-keys lint indent matrix asan coverage: export PG_CONFIG := $(PG_CONFIG)
+demo test bench-keys lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -108,5 +109,7 @@ asan:
 	@test/asan.sh
 coverage:
 	@test/coverage.sh
+clients:
+	@test/clients/run.sh
 
-.PHONY: demo test bench-keys lint indent matrix asan coverage
+.PHONY: demo test bench-keys lint indent matrix asan coverage clients

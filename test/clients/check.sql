@@ -1,0 +1,27 @@
+-- Print what is right or wrong with the objects of a client: the standard
+-- input has a line "id<TAB>name" for each, the table :table their rows.
+\set ON_ERROR_STOP on
+CREATE TEMPORARY TABLE object (id bigint, name text);
+\copy object FROM pstdin
+
+-- An id is mapped if a sequence with an access method has given it.
+WITH stored AS (
+  SELECT id::bigint, name,
+    EXISTS (
+      SELECT FROM spanner.sequences s
+      WHERE spanner.unmap_value(t.id::bigint,
+          format('%I.%I', s.schemaname, s.sequencename)::regclass) < s.counter) AS mapped
+  FROM :table t)
+SELECT CASE
+    WHEN count(o) <> 11 OR count(s) <> 11 OR count(*) <> 11
+      THEN format('%s objects, %s rows', count(o), count(s))
+    WHEN count(*) FILTER (WHERE o.id <> s.id) > 0
+      THEN format('%s of 11 objects have a wrong id', count(*) FILTER (WHERE o.id <> s.id))
+    WHEN max(s.id) < 1000
+      THEN '11 plain counters'
+    WHEN count(*) FILTER (WHERE NOT mapped) > 0
+      THEN format('%s of 11 ids are not of the sequence', count(*) FILTER (WHERE NOT mapped))
+    ELSE '11 ids'
+  END
+FROM object o
+FULL JOIN stored s USING (name);
