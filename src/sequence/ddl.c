@@ -47,6 +47,7 @@
 #include "sequence/column_default.h"
 #include "sequence/ddl.h"
 #include "sequence/drop_extension.h"
+#include "sequence/identity_privilege.h"
 #include "sequence/label.h"
 #include "sequence/raw_default.h"
 #include "sequence/redirect.h"
@@ -87,6 +88,7 @@ sk_sequence_init(void)
 	sk_register_sequence_am(&sk_striped_am);
 	sk_binding_init();
 	sk_drop_extension_init();
+	sk_identity_privilege_init();
 	sk_redirect_init();
 
 	DefineCustomStringVariable("spanner.default_sequence_kind",

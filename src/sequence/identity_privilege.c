@@ -27,6 +27,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -35,7 +36,10 @@
 #include "sequence/dependents.h"
 #include "sequence/identity_privilege.h"
 
-/* The last answer that was yes; good for one user and one statement. */
+/*
+ * The last answer that was yes; good for one user and one statement, until
+ * relations, columns or roles change.
+ */
 typedef struct Permission
 {
 	Oid			seqid;
@@ -44,12 +48,29 @@ typedef struct Permission
 } Permission;
 
 static Permission last_permission = {InvalidOid, InvalidOid, 0};
+static uint64 invalidations = 0;
 
+static pg_noinline void look_for_permission(Oid seqid, Oid user,
+											TimestampTz statement);
+static void forget_permission(Datum arg, int cacheid, uint32 hashvalue);
 static bool may_write_column(Oid seqid, Oid user);
 static bool may_write(Oid relation, Oid user);
 static List *list_views(Oid relation, List *views);
 static Oid	rule_relation(Oid rule);
 static Oid	relation_owner(Oid relation);
+
+/*
+ * sk_identity_privilege_init
+ *		Register for invalidations of what privileges come from.
+ */
+void
+sk_identity_privilege_init(void)
+{
+	const int	caches[] = {RELOID, ATTNUM, AUTHOID, AUTHMEMROLEMEM, DATABASEOID};
+
+	for (int i = 0; i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], forget_permission, (Datum) 0);
+}
 
 /*
  * sk_check_identity_privilege
@@ -61,17 +82,36 @@ sk_check_identity_privilege(Oid seqid)
 	Oid			user = GetUserId();
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
 
-	if (pg_class_aclcheck(seqid, user, ACL_USAGE | ACL_UPDATE) == ACLCHECK_OK)
-		return;
-	if (last_permission.seqid == seqid && last_permission.user == user &&
-		last_permission.statement == statement)
+	if (last_permission.seqid != seqid || last_permission.user != user ||
+		last_permission.statement != statement)
+		look_for_permission(seqid, user, statement);
+}
+
+/*
+ * Apart from its caller, which runs for every row.  An invalidation that
+ * arrives while we look leaves the answer good for this row only.
+ */
+static pg_noinline void
+look_for_permission(Oid seqid, Oid user, TimestampTz statement)
+{
+	uint64		before = invalidations;
+
+	if (pg_class_aclcheck(seqid, user, ACL_USAGE | ACL_UPDATE) != ACLCHECK_OK &&
+		!may_write_column(seqid, user))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
+	if (before != invalidations)
 		return;
 
-	if (!may_write_column(seqid, user))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
 	last_permission.seqid = seqid;
 	last_permission.user = user;
 	last_permission.statement = statement;
+}
+
+static void
+forget_permission(Datum arg, int cacheid, uint32 hashvalue)
+{
+	last_permission.seqid = InvalidOid;
+	invalidations++;
 }
 
 static bool

@@ -10,6 +10,7 @@
 #ifndef SK_IDENTITY_PRIVILEGE_H
 #define SK_IDENTITY_PRIVILEGE_H
 
+extern void sk_identity_privilege_init(void);
 extern void sk_check_identity_privilege(Oid seqid);
 
 #endif							/* SK_IDENTITY_PRIVILEGE_H */

@@ -3,42 +3,23 @@
 # run.sh
 #	  Build and test against every supported release of PostgreSQL.
 #
-# Usage: test/matrix/run.sh [VERSION ...]		default: 15 17 18 19
+# Usage: test/matrix/run.sh [VERSION | OLD-NEW ...]
+#
+# OLD-NEW stands for pg_upgrade from one release to another.  The default is
+# every release, and with all phases (TESTS) the upgrades too.
 #
 # A release that this machine has is used from here, any other comes from a
 # chroot (chroot.sh).  Either way the tests run as root of a mount, process
-# and network namespace over a copy-on-write view, so that nothing of the
-# machine or of the chroot is changed.  MATRIX_STRICT=1 makes a release that
-# cannot be had an error.
+# and network namespace over a copy-on-write view (inside.sh), so that nothing
+# of the machine or of the chroot is changed.  MATRIX_STRICT=1 makes a release
+# that cannot be had an error.
 #
 # test/matrix/run.sh
 
 set -u
 here=$(dirname "$(realpath "$0")")
-phases=${TESTS:-build install regress regress-preload isolation tap}
+[ $# -gt 0 ] || [ -n "${TESTS:-}" ] || set -- 15 17 18 19 15-17 15-18 15-19 17-18 18-19
 [ $# -gt 0 ] || set -- 15 17 18 19
-
-# Inside the namespaces: $2 is the chroot, $3 the source, $4 an empty
-# directory.
-if [ "${1:-}" = --inside ]
-then
-	root=$2 source=$3 work=$4
-	mount -t tmpfs -o size=4g tmpfs "$work" &&
-		mkdir "$work/upper" "$work/work" "$work/root" &&
-		mount -t overlay overlay -o \
-			"lowerdir=$root,upperdir=$work/upper,workdir=$work/work" "$work/root" || exit 3
-	root=$work/root
-	mkdir -p "$root"/{proc,dev,sys,tmp,build} &&
-		mount -t proc proc "$root/proc" &&
-		mount --rbind /dev "$root/dev" &&
-		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
-		mount -t tmpfs -o mode=1777,size=4g tmpfs "$root/tmp" || exit 3
-	tar -C "$source" -cf - . | tar -C "$root/build" --no-same-owner -xf - || exit 3
-	ip link set lo up 2> /dev/null
-	exec chroot "$root" env -i LC_ALL=C.UTF-8 HOME=/root NO_SETUP=1 "TESTS=$phases" \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		PG_CONFIG="$5" BUILD_ARGS="with_llvm=no --keep-going" JOBS="${JOBS:-}" /build/test/run.sh
-fi
 
 if [ "$(id -u)" != 0 ]
 then
@@ -55,6 +36,7 @@ fi
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
+export TESTS=${TESTS:-build install regress regress-preload isolation tap}
 bad=0
 skipped=0
 
@@ -74,34 +56,71 @@ summary()
 		}' "$1"
 }
 
-for version in "$@"
-do
-	started=$SECONDS
-	log=$cluster_dir/matrix$version.log
-	config=/usr/lib/postgresql/$version/bin/pg_config
+# The test runs once for each mode of pg_upgrade.
+upgrade_summary()
+{
+	sed -n 's/^Files=.* Tests=\([0-9]*\),.*/\1/p' "$1" | paste -s -d + |
+		sed 's/.*/upgrade, & checks/'
+}
+
+# Find the root with a release, this machine's or a chroot's, for the caller's
+# variable "root"; the log says why there is none.
+find_root()
+{
+	local config=/usr/lib/postgresql/$1/bin/pg_config
+
 	if [ -x "$config" ] && [ -x "$(dirname "$config")/postgres" ] &&
 		[ -e "$("$config" --includedir-server)/postgres.h" ]
 	then
 		root=/
-	elif ! root=$("$here/chroot.sh" "$version" 2> "$log")
-	then
-		echo "PG$version SKIP $(tail -n 1 "$log")"
-		skipped=$((skipped + 1))
-		continue
+	else
+		root=$("$here/chroot.sh" "$1" 2> "$log")
 	fi
-	minor=$(chroot "$root" "$config" --version | awk '{ print $2 }')
-	mkdir "$cluster_dir/work$version"
+}
+
+minor_release()
+{
+	chroot "$2" "/usr/lib/postgresql/$1/bin/pg_config" --version | awk '{ print $2 }'
+}
+
+# run_inside TITLE SUMMARY ARGUMENT ...: have inside.sh test, and report.
+run_inside()
+{
+	local title=$1 summary=$2 started=$SECONDS rc
+
+	shift 2
+	mkdir "$work"
 	unshare --mount --pid --ipc --net --uts --fork --kill-child \
-		"$here/run.sh" --inside "$root" "$cluster_dir/src" "$cluster_dir/work$version" "$config" \
-		> "$log" 2>&1 < /dev/null
+		"$here/inside.sh" "$cluster_dir/src" "$work" "$@" > "$log" 2>&1 < /dev/null
 	rc=$?
+	rmdir "$work"
 	if [ $rc = 0 ]
 	then
-		echo "PG$version $minor PASS $(summary "$log") ($((SECONDS - started)) s)"
+		echo "$title PASS $("$summary" "$log") ($((SECONDS - started)) s)"
 	else
-		echo "PG$version $minor FAIL $(tail -n 1 "$log") ($((SECONDS - started)) s)"
+		echo "$title FAIL $(tail -n 1 "$log") ($((SECONDS - started)) s)"
 		tail -n 150 "$log" | sed 's/^/    /'
 		bad=$((bad + 1))
+	fi
+}
+
+for job in "$@"
+do
+	version=${job#*-}
+	old=${job%-*}
+	title=PG${job/-/->}
+	log=$cluster_dir/matrix$job.log
+	work=$cluster_dir/work$job
+	if ! find_root "$old" || ! { old_root=$root && find_root "$version"; }
+	then
+		echo "$title SKIP $(tail -n 1 "$log")"
+		skipped=$((skipped + 1))
+	elif [ "$old" = "$version" ]
+	then
+		run_inside "$title $(minor_release "$version" "$root")" summary "$version" "$root"
+	else
+		run_inside "$title $(minor_release "$old" "$old_root")->$(minor_release "$version" "$root")" \
+			upgrade_summary "$version" "$root" "$old" "$old_root"
 	fi
 done
 

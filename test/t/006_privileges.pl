@@ -149,6 +149,35 @@ for my $table (qw(core_identity core_identity_view identity always columns parts
 		qr/permission denied for sequence/, "$table: a stranger draws");
 }
 
+# A right that is lost between two draws of one statement
+foreach (
+	[ 'writer', 'identity_id_seq', 'REVOKE INSERT ON identity FROM writer' ],
+	[ 'writer', 'columns_id_seq', 'REVOKE INSERT (v) ON columns FROM writer' ],
+	[ 'friend', 'parts_id_seq', 'REVOKE USAGE ON SEQUENCE parts_id_seq FROM friend' ],
+	[ 'member', 'always_id_seq', 'REVOKE writer FROM member' ],
+	[ 'chief', 'always_id_seq', 'ALTER ROLE chief NOSUPERUSER' ])
+{
+	my ($role, $sequence, $lost) = @$_;
+	my ($result, $out, $err) = $node->psql(
+		'app', qq{
+		BEGIN;
+		CREATE ROLE friend;
+		CREATE ROLE member IN ROLE writer;
+		CREATE ROLE chief SUPERUSER;
+		GRANT USAGE ON SEQUENCE parts_id_seq TO friend;
+		DO \$\$ BEGIN
+			SET LOCAL ROLE $role;
+			PERFORM spanner.nextval('$sequence');
+			RAISE NOTICE 'drawn';
+			RESET ROLE;
+			$lost;
+			SET LOCAL ROLE $role;
+			PERFORM spanner.nextval('$sequence');
+		END \$\$;});
+
+	like($err, qr/NOTICE:  drawn\n.*ERROR:  permission denied for sequence $sequence/s, $lost);
+}
+
 # Drawing, looking, altering
 for my $sequence (qw(loose serial_id_seq identity_id_seq core_serial_id_seq))
 {

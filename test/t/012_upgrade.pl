@@ -1,6 +1,10 @@
 # pg_upgrade, and pg_dumpall into a new cluster, carry kind, options, counter
 # and label of every sequence, the defaults of columns, and the settings of
 # roles and databases; the next value is the one that would have come.
+#
+# As in PostgreSQL's own test of pg_upgrade, "oldinstall" in the environment
+# may name the installation of an older release to come from, which has the
+# extension too, and PG_TEST_PG_UPGRADE_MODE the mode.
 
 use strict;
 use warnings;
@@ -10,7 +14,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $old = PostgreSQL::Test::Cluster->new('old');
+my @old_release = $ENV{oldinstall} ? (install_path => $ENV{oldinstall}) : ();
+my @mode = grep { $_ ne '' } $ENV{PG_TEST_PG_UPGRADE_MODE} // '';
+my $old = PostgreSQL::Test::Cluster->new('old', @old_release);
+
+# The defaults of initdb are not those of every release.
+my @alike = (extra => [ '--encoding=UTF8', '--locale=C', '--data-checksums' ]);
 my @databases = qw(app other);
 
 # What a database says about its sequences, and about what draws from them.
@@ -46,6 +55,17 @@ sub describe
 		ORDER BY d.datname COLLATE "C", r.rolname COLLATE "C"});
 }
 
+# The statements that this release's pg_dump makes of a database.
+sub dump_statements
+{
+	my ($node, $database) = @_;
+	my ($out, $err);
+
+	run_log([ 'pg_dump', '-s', '-d', $node->connstr($database) ], '>', \$out, '2>', \$err)
+	  or die "pg_dump: $err";
+	return join "\n", grep { !/^(--|\\(un)?restrict |$)/ } split /\n/, $out;
+}
+
 # The next values of all sequences of a database, in three sessions.
 sub draw
 {
@@ -75,19 +95,64 @@ sub insert_rows
 		ORDER BY schemaname COLLATE "C", tablename COLLATE "C" \gexec});
 }
 
+# Some minor releases note a version in the options of every column.  A server
+# that does not do so refuses them, and pg_upgrade fails for any table.
+sub remove_column_versions
+{
+	my ($new) = @_;
+	my $has_versions = q{SELECT count(*) > 0 FROM pg_attribute
+		WHERE array_to_string(attoptions, ' ') ~ 'pg_attver='};
+
+	$new->start;
+	my $known = $new->safe_psql('postgres', $has_versions);
+	$new->stop;
+	return if $known eq 't' || $old->safe_psql('postgres', $has_versions) ne 't';
+
+	note('the options pg_attver of columns are removed');
+	foreach my $database ('postgres', 'template1', @databases)
+	{
+		$old->safe_psql(
+			$database, q{
+			UPDATE pg_attribute SET attoptions =
+				(SELECT array_agg(o) FROM unnest(attoptions) o WHERE o !~ '^pg_attver=')
+			WHERE array_to_string(attoptions, ' ') ~ 'pg_attver='});
+	}
+	return;
+}
+
+# Show what stands in the logs of a pg_upgrade that failed.
+sub show_pg_upgrade_errors
+{
+	my ($node) = @_;
+
+	foreach my $log (glob $node->data_dir . '/pg_upgrade_output.d/*/log/*')
+	{
+		diag("$log: $_") foreach grep { /(error|fatal): /i } split /^/, slurp_file($log);
+	}
+	return;
+}
+
 # Compare a new cluster with what the old one said, and let it go on.
 sub check_cluster
 {
-	my ($node, $described, $drawn) = @_;
+	my ($node, $described, $dumped, $drawn) = @_;
 	my $name = $node->name;
 
 	foreach my $database (@databases)
 	{
 		is(describe($node, $database), $described->{$database},
 			"$name: $database: kinds, options, counters, defaults, labels and settings");
+		is(dump_statements($node, $database), $dumped->{$database},
+			"$name: $database: the statements of pg_dump");
 		is(draw($node, $database), $drawn->{$database}, "$name: $database: the next values");
 		insert_rows($node, $database);
 		pass("$name: $database: no value is stored already");
+		is( $node->safe_psql(
+				$database, q{
+				SET enable_seqscan = off;
+				SELECT count(*), bool_and(s.id IS NOT NULL) FROM sharded t
+				LEFT JOIN sharded s ON s.shard = spanner.shard_id(64, t.id) AND s.id = t.id}),
+			'400|t', "$name: $database: shard ids are the same, and in the index");
 	}
 
 	# New tables are of the kind that role and database have set.
@@ -111,7 +176,7 @@ sub check_cluster
 	return;
 }
 
-$old->init;
+$old->init(@alike);
 $old->append_conf('postgresql.conf', 'autovacuum = off');
 $old->start;
 $old->safe_psql('postgres', 'CREATE ROLE maker LOGIN');
@@ -125,6 +190,7 @@ foreach my $database (@databases)
 		CREATE TABLE plain_serial (id serial PRIMARY KEY, v integer);
 		CREATE TABLE plain_identity (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v integer);
 		CREATE EXTENSION spanner_keys;
+		CREATE EXTENSION permuted;
 		GRANT CREATE ON SCHEMA public TO maker;
 		CREATE SCHEMA "Odd ""Name""";
 		SELECT spanner.create_sequence('reversed', 'bit_reversed_positive',
@@ -134,6 +200,13 @@ foreach my $database (@databases)
 		SELECT spanner.create_sequence('restarted', 'bit_reversed_positive');
 		SELECT spanner.nextval('restarted');
 		SELECT spanner.alter_sequence('restarted', restart_counter_with => 40);
+		SELECT spanner.create_sequence('secret', 'permuted(key=7)', skip_range_min => 1,
+			skip_range_max => 1000);
+		SELECT spanner.execute_ddl('CREATE SEQUENCE by_ddl BIT_REVERSED_POSITIVE
+			SKIP RANGE 1 1000 START COUNTER WITH 50');
+		SELECT spanner.execute_ddl('CREATE TABLE table_by_ddl (
+			id bigint GENERATED BY DEFAULT AS IDENTITY (STRIPED (stripes=4, bits=53)) PRIMARY KEY,
+			v integer)');
 		SELECT spanner.create_sequence('cached', 'bit_reversed_positive');
 		ALTER SEQUENCE cached CACHE 20 INCREMENT BY 3;
 		SET spanner.default_sequence_kind = 'bit_reversed_positive';
@@ -149,13 +222,20 @@ foreach my $database (@databases)
 		CREATE TABLE late (v integer);
 		INSERT INTO late VALUES (1), (2);
 		ALTER TABLE late ADD COLUMN id bigserial PRIMARY KEY;
+		CREATE TABLE sharded (id bigserial PRIMARY KEY, v integer,
+			shard integer GENERATED ALWAYS AS (spanner.shard_id(64, id)) STORED);
+		CREATE INDEX ON sharded (shard, id);
 		CREATE UNLOGGED TABLE unlogged (id bigserial PRIMARY KEY, v integer);
 		CREATE DOMAIN drawn AS bigint DEFAULT nextval('reversed');
 		CREATE TABLE with_domain (id drawn PRIMARY KEY, v integer);
 		RESET spanner.default_sequence_kind;
 		CREATE TABLE converted (id serial PRIMARY KEY, v integer);
 		INSERT INTO converted (v) SELECT generate_series(1, 10);
-		SELECT spanner.convert_column('converted', 'id', 'striped');});
+		SELECT spanner.convert_column('converted', 'id', 'striped');
+		CREATE TABLE converted_identity
+			(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v integer);
+		INSERT INTO converted_identity (v) SELECT generate_series(1, 10);
+		SELECT spanner.convert_column('converted_identity', 'id', 'bit_reversed_positive');});
 	insert_rows($old, $database);
 	draw($old, $database);
 }
@@ -166,51 +246,53 @@ $old->safe_psql(
 	ALTER ROLE CURRENT_USER IN DATABASE other SET spanner.default_sequence_kind = 'striped(stripes=4)';
 	ALTER DATABASE app SET session_preload_libraries = 'spanner_keys'});
 
+my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
+$upgraded->init(@alike);
+remove_column_versions($upgraded) if @old_release;
+
 # All ways start from here.
 my %described = map { $_ => describe($old, $_) } @databases;
+my %dumped = map { $_ => dump_statements($old, $_) } @databases;
 command_ok([ 'pg_dumpall', '-d', $old->connstr('postgres'), '-f', "$dir/all.sql" ], 'pg_dumpall');
 $old->stop;
 
-my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
-my $bindir = $old->config_data('--bindir');
+# What the old one would have given, said by a copy: pg_upgrade may use it up.
+$old->backup_fs_cold('copy');
+my $going_on = PostgreSQL::Test::Cluster->new('going_on', @old_release);
+$going_on->init_from_backup($old, 'copy');
+$going_on->start;
+my %drawn = map { $_ => draw($going_on, $_) } @databases;
+$going_on->stop;
 
-$upgraded->init;
+my $bindir = $upgraded->config_data('--bindir');
+
 SKIP:
 {
 	skip "pg_upgrade is not in $bindir", 1 unless -x "$bindir/pg_upgrade";
 	chdir $dir or die "chdir: $!";
-	command_ok(
+	my $succeeds = command_ok(
 		[
-			'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $upgraded->data_dir,
-			'-b', $bindir, '-B', $bindir, '-s', $upgraded->host,
+			'pg_upgrade', '--no-sync', @mode, '-d', $old->data_dir, '-D', $upgraded->data_dir,
+			'-b', $old->config_data('--bindir'), '-B', $bindir, '-s', $upgraded->host,
 			'-p', $old->port, '-P', $upgraded->port
 		],
 		'pg_upgrade');
-}
-
-# What the old one would have given
-$old->start;
-my %drawn = map { $_ => draw($old, $_) } @databases;
-$old->stop;
-
-SKIP:
-{
-	skip "pg_upgrade is not in $bindir", 9 unless -x "$bindir/pg_upgrade";
+	show_pg_upgrade_errors($upgraded) unless $succeeds;
 	$upgraded->start;
-	check_cluster($upgraded, \%described, \%drawn);
+	check_cluster($upgraded, \%described, \%dumped, \%drawn);
 	$upgraded->stop;
 }
 
 my $restored = PostgreSQL::Test::Cluster->new('restored');
 my ($out, $err) = ('', '');
 
-$restored->init;
+$restored->init(@alike);
 $restored->start;
 run_log([ 'psql', '-X', '-q', '-d', $restored->connstr('postgres'), '-f', "$dir/all.sql" ],
 	'>', \$out, '2>', \$err);
 $err =~ s/^.*ERROR:  role ".*" already exists\n//m;
 is($err, '', 'restored: nothing but the first role is there already');
-check_cluster($restored, \%described, \%drawn);
+check_cluster($restored, \%described, \%dumped, \%drawn);
 $restored->stop;
 
 done_testing();
