@@ -24,10 +24,12 @@ OBJS = \
 	src/sequence/dependents.o \
 	src/sequence/drop_extension.o \
 	src/sequence/identity_privilege.o \
+	src/sequence/kind_change.o \
 	src/sequence/label.o \
 	src/sequence/method_library.o \
 	src/sequence/raw_default.o \
 	src/sequence/redirect.o \
+	src/sequence/redirect_utility.o \
 	src/sequence/registry.o \
 	src/sequence/run_command.o \
 	src/sequence/sequence_column.o \
@@ -60,6 +62,7 @@ REGRESS = \
 	execute_ddl \
 	execute_ddl_errors \
 	redirect \
+	redirect_more \
 	convert
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \

@@ -333,6 +333,8 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
                'DROP OWNED', 'DROP SCHEMA')
   EXECUTE FUNCTION spanner.on_ddl_command_start();
 
+ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
+
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
   IS 'loads the provider of security labels, applies spanner.default_sequence_kind to added columns';
 
@@ -340,8 +342,10 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER SEQUENCE')
+               'ALTER VIEW', 'ALTER SEQUENCE')
   EXECUTE FUNCTION spanner.on_ddl_command_end();
+
+ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_end
   IS 'applies spanner.default_sequence_kind';

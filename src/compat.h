@@ -14,6 +14,7 @@
 #define SK_COMPAT_H
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
@@ -61,7 +62,8 @@ makeNotNullConstraint(String *column)
 /* 16: one ownership check for every kind of object */
 #if PG_VERSION_NUM < 160000
 #define object_ownercheck(classid, objectid, roleid) \
-	(AssertMacro((classid) == RelationRelationId), \
+	((classid) == TypeRelationId ? \
+	 pg_type_ownercheck((objectid), (roleid)) : \
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 

@@ -48,6 +48,7 @@
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/kind_change.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
 
@@ -269,6 +270,7 @@ check_label(const ObjectAddress *object, const char *label)
 		(void) sk_label_options(label, sk_sequence_width(object->objectId),
 								&am);
 		sk_binding_check_sequence(object->objectId);
+		sk_check_label_change(object->objectId, label);
 	}
 	send_invalidation(object->objectId);
 }

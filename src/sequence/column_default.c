@@ -56,6 +56,7 @@ typedef struct NewDefault
 
 static bool clear_identity(Oid table, const char *column);
 static List *list_dependent_tables(Oid seqid);
+static void redirect_domain(Oid domain, Oid seqid, Oid namespace);
 static bool redirect_own_defaults(Oid table, Oid namespace);
 static List *list_redirected(Oid table, Oid namespace);
 static Node *redirect_mutator(Node *node, RedirectContext *context);
@@ -185,6 +186,32 @@ sk_use_sequence(Oid seqid, Oid namespace)
 							get_rel_name(table), get_rel_name(seqid)),
 					 errhint("Have the owner of the table set the default to spanner.nextval().")));
 	}
+	foreach(lc, sk_list_dependents(seqid, TypeRelationId))
+		redirect_domain(lfirst_oid(lc), seqid, namespace);
+}
+
+/* The same for a domain. */
+static void
+redirect_domain(Oid domain, Oid seqid, Oid namespace)
+{
+	Node	   *expression = get_typdefault(domain);
+	RedirectContext context = {InvalidOid, false};
+	Oid			type = REGCLASSOID;
+
+	context.nextval = sk_sequence_function("nextval", namespace, 1, &type, false);
+	expression = redirect_mutator(expression, &context);
+	if (!context.changed)
+		return;
+	if (object_ownercheck(TypeRelationId, domain, GetUserId()))
+		sk_run_command(psprintf("ALTER DOMAIN %s SET DEFAULT %s",
+								format_type_be_qualified(domain),
+								deparse_expression(expression, NIL, false, false)));
+	else
+		ereport(WARNING,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("the default of domain %s still draws the plain counter of sequence \"%s\"",
+						format_type_be(domain), get_rel_name(seqid)),
+				 errhint("Have the owner of the domain set the default to spanner.nextval().")));
 }
 
 /* The tables with a column default that mentions a sequence. */

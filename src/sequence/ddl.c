@@ -201,7 +201,8 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 
 		if (change->relkind == RELKIND_RELATION ||
 			change->relkind == RELKIND_PARTITIONED_TABLE ||
-			change->relkind == RELKIND_FOREIGN_TABLE)
+			change->relkind == RELKIND_FOREIGN_TABLE ||
+			change->relkind == RELKIND_VIEW)
 			sk_redirect_defaults(change->relid, namespace);
 	}
 	PG_RETURN_VOID();

@@ -16,6 +16,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -28,11 +29,13 @@
 
 #include "sequence/binding.h"
 #include "sequence/raw_default.h"
+#include "sequence/sequence_functions.h"
 
 static void redirect_column(ColumnDef *column, char *schema);
 static void redirect_constraints(List *constraints, char *schema);
 static bool nextval_walker(Node *node, void *schema);
-static bool is_core_nextval(List *name);
+static bool arguments_walker(Node *node, void *schema);
+static bool is_core_function(List *name, const char *function);
 static bool is_unbound_literal(List *args);
 
 /*
@@ -100,7 +103,7 @@ nextval_walker(Node *node, void *schema)
 	if (node == NULL)
 		return false;
 	if (IsA(node, FuncCall) &&
-		is_core_nextval(((FuncCall *) node)->funcname) &&
+		is_core_function(((FuncCall *) node)->funcname, "nextval") &&
 		!is_unbound_literal(((FuncCall *) node)->args))
 		((FuncCall *) node)->funcname = list_make2(makeString(schema),
 												   makeString("nextval"));
@@ -108,29 +111,58 @@ nextval_walker(Node *node, void *schema)
 }
 
 /*
- * Does a name mean core's nextval?  Without a schema it does if no other
- * function of that name is in the search path.
+ * sk_redirect_raw_arguments
+ *		Have the arguments of EXECUTE call our functions.
+ */
+void
+sk_redirect_raw_arguments(List *arguments)
+{
+	(void) arguments_walker((Node *) arguments, SK_SCHEMA);
+}
+
+/* As in queries, all sequences are redirected. */
+static bool
+arguments_walker(Node *node, void *schema)
+{
+	static const char *const functions[] = {"nextval", "currval", "lastval", "setval"};
+
+	if (node == NULL)
+		return false;
+	for (int i = 0; IsA(node, FuncCall) && i < lengthof(functions); i++)
+	{
+		FuncCall   *call = (FuncCall *) node;
+
+		if (is_core_function(call->funcname, functions[i]))
+			call->funcname = list_make2(makeString(schema),
+										makeString(pstrdup(functions[i])));
+	}
+	return raw_expression_tree_walker(node, arguments_walker, schema);
+}
+
+/*
+ * Does a name mean this function of core?  Without a schema it does if no
+ * other function of that name is in the search path.
  */
 static bool
-is_core_nextval(List *name)
+is_core_function(List *name, const char *function)
 {
 	CatCList   *functions;
 	List	   *path;
 	bool		result = true;
 
-	if (list_length(name) > 2 || strcmp(strVal(llast(name)), "nextval") != 0)
+	if (list_length(name) > 2 || strcmp(strVal(llast(name)), function) != 0)
 		return false;
 	if (list_length(name) == 2)
 		return strcmp(strVal(linitial(name)), "pg_catalog") == 0;
 
 	path = fetch_search_path(true);
 	functions = SearchSysCacheList1(PROCNAMEARGSNSP,
-									CStringGetDatum("nextval"));
+									CStringGetDatum(function));
 	for (int i = 0; i < functions->n_members; i++)
 	{
 		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple);
 
-		if (form->oid != F_NEXTVAL && form->pronargs == 1 &&
+		if (form->pronamespace != PG_CATALOG_NAMESPACE &&
 			list_member_oid(path, form->pronamespace))
 			result = false;
 	}

@@ -13,5 +13,6 @@
 #include "nodes/parsenodes.h"
 
 extern void sk_redirect_raw_defaults(Node *command, Oid namespace);
+extern void sk_redirect_raw_arguments(List *arguments);
 
 #endif							/* SK_RAW_DEFAULT_H */

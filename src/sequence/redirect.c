@@ -11,7 +11,8 @@
  * is redirected.
  *
  * What is not planned as a query does not come here: the defaults that COPY
- * and ALTER TABLE evaluate, which ddl.c has seen to, and calls from C.
+ * and ALTER TABLE evaluate, which ddl.c has seen to, arguments of CALL and
+ * EXECUTE, which redirect_utility.c sees to, and calls from C.
  *
  * A function in SQL that calls one of core's is kept from being inlined.
  * Inlining would bring the call into a query behind our back, whereas the
@@ -24,6 +25,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
@@ -31,6 +33,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -42,6 +45,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/redirect.h"
+#include "sequence/redirect_utility.h"
 #include "sequence/sequence_functions.h"
 
 /* A function of core and what stands for it. */
@@ -73,13 +77,14 @@ static planner_hook_type prev_planner_hook = NULL;
 static needs_fmgr_hook_type prev_needs_fmgr_hook = NULL;
 
 static PlannedStmt *redirecting_planner(SK_PLANNER_ARGS);
-static PlannedStmt *plan_without_inlining(SK_PLANNER_ARGS);
 static PlannedStmt *plan_query(SK_PLANNER_ARGS);
 static bool must_not_inline(Oid function);
 static bool calls_sequence_function(HeapTuple function);
+static bool mentions_function(char *expression);
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
 static bool resolve_functions(void);
 static bool redirect_walker(Node *node, void *context);
+static void add_default_arguments(FuncExpr *call);
 static Node *identity_mutator(Node *node, void *context);
 static Node *map_identity(NextValueExpr *identity);
 
@@ -96,7 +101,25 @@ sk_redirect_init(void)
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_functions, (Datum) 0);
 	prev_planner_hook = planner_hook;
 	planner_hook = redirecting_planner;
+	prev_needs_fmgr_hook = needs_fmgr_hook;
+	needs_fmgr_hook = must_not_inline;
+	sk_redirect_utility_init();
 	ResetPlanCache();
+}
+
+/*
+ * sk_redirect_expression
+ *		Redirect the calls in an expression, in place.
+ *
+ * For expressions in which there can be no identity column.
+ */
+void
+sk_redirect_expression(Node *expression)
+{
+	bool		has_identity = false;
+
+	if (sk_bindings_possible && sk_bindings_exist() && resolve_functions())
+		(void) redirect_walker(expression, &has_identity);
 }
 
 static PlannedStmt *
@@ -110,33 +133,7 @@ redirecting_planner(SK_PLANNER_ARGS)
 	(void) redirect_walker((Node *) parse, &has_identity);
 	if (has_identity)
 		parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
-	return plan_without_inlining(SK_PLANNER_PASS);
-}
-
-/*
- * Plan a query while must_not_inline() is on duty.  The planner asks the
- * hook before it inlines a function; at other times nobody has to.
- */
-static PlannedStmt *
-plan_without_inlining(SK_PLANNER_ARGS)
-{
-	const needs_fmgr_hook_type saved_hook = needs_fmgr_hook;
-	PlannedStmt *result;
-
-	/* planning can nest */
-	if (saved_hook != must_not_inline)
-		prev_needs_fmgr_hook = saved_hook;
-	needs_fmgr_hook = must_not_inline;
-	PG_TRY();
-	{
-		result = plan_query(SK_PLANNER_PASS);
-	}
-	PG_FINALLY();
-	{
-		needs_fmgr_hook = saved_hook;
-	}
-	PG_END_TRY();
-	return result;
+	return plan_query(SK_PLANNER_PASS);
 }
 
 static PlannedStmt *
@@ -148,8 +145,10 @@ plan_query(SK_PLANNER_ARGS)
 }
 
 /*
- * Asked before a function in SQL is inlined.  To say yes costs no more than
- * the inlining, so a name in a comment may count as a call.
+ * Asked before a function in SQL is inlined, into a query or into a default
+ * that COPY evaluates, and when a function is looked up to be called.  To say
+ * yes costs no more than the inlining, so a name in a comment may count as a
+ * call.  Catalogs are not scanned here, since the caller may be anywhere.
  */
 static bool
 must_not_inline(Oid function)
@@ -159,6 +158,8 @@ must_not_inline(Oid function)
 
 	if (prev_needs_fmgr_hook && prev_needs_fmgr_hook(function))
 		return true;
+	if (!sk_bindings_possible)
+		return false;
 
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
@@ -176,30 +177,38 @@ calls_sequence_function(HeapTuple function)
 	Datum		body;
 	bool		isnull;
 	char	   *source;
+	bool		result = false;
 
 	/* a body that was parsed at its creation names functions by OID */
 	body = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosqlbody, &isnull);
 	if (!isnull)
-	{
-		source = TextDatumGetCString(body);
-		for (int i = 0; i < lengthof(redirections); i++)
-		{
-			if (strstr(source, psprintf(":funcid %u ", redirections[i].from)))
-				return true;
-		}
-		return false;
-	}
+		return mentions_function(TextDatumGetCString(body));
 
 	body = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &isnull);
 	source = str_tolower(VARDATA_ANY(DatumGetTextPP(body)),
 						 VARSIZE_ANY_EXHDR(DatumGetTextPP(body)),
 						 C_COLLATION_OID);
 	for (int i = 0; i < lengthof(redirections); i++)
+		result |= strstr(source, redirections[i].name) != NULL;
+	pfree(source);
+	return result;
+}
+
+/* Does an expression, as catalogs store it, call one of core's functions? */
+static bool
+mentions_function(char *expression)
+{
+	bool		result = false;
+
+	for (int i = 0; i < lengthof(redirections); i++)
 	{
-		if (strstr(source, redirections[i].name))
-			return true;
+		char		call[32];
+
+		snprintf(call, sizeof(call), ":funcid %u ", redirections[i].from);
+		result |= strstr(expression, call) != NULL;
 	}
-	return false;
+	pfree(expression);
+	return result;
 }
 
 static void
@@ -257,6 +266,8 @@ redirect_walker(Node *node, void *context)
 
 		if (call->funcid == map_counter)
 			return false;
+		if (call->funcid >= FirstNormalObjectId)
+			add_default_arguments(call);
 		for (int i = 0; i < lengthof(redirections); i++)
 		{
 			if (call->funcid == redirections[i].from)
@@ -264,6 +275,27 @@ redirect_walker(Node *node, void *context)
 		}
 	}
 	return expression_tree_walker(node, redirect_walker, context);
+}
+
+/*
+ * Arguments that a call leaves out are put in by the planner, too late for
+ * us.  So do it now if one of them is drawn.
+ */
+static void
+add_default_arguments(FuncExpr *call)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
+	Datum		defaults;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", call->funcid);
+	defaults = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults,
+							   &isnull);
+	if (!isnull && mentions_function(TextDatumGetCString(defaults)))
+		call->args = expand_function_arguments(call->args, false,
+											   call->funcresulttype, tuple);
+	ReleaseSysCache(tuple);
 }
 
 /*

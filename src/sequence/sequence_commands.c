@@ -29,6 +29,7 @@
 #include "sequence/column_default.h"
 #include "sequence/counter.h"
 #include "sequence/ddl.h"
+#include "sequence/kind_change.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
 #include "sequence/run_command.h"
@@ -78,7 +79,6 @@ static SkLabel *label_of_kind(const char *kind, SkLabel *old);
 static void lock_own_sequence(Oid seqid);
 static void check_change(FunctionCallInfo fcinfo, Oid seqid, SkLabel *old,
 						 SkLabel *new);
-static bool same_mapping(Oid seqid, SkLabel *old, SkLabel *new);
 static void protect_given_values(Oid seqid, SkLabel *new, int64 next);
 static void restart_counter(Oid seqid, int64 counter);
 
@@ -415,34 +415,8 @@ check_change(FunctionCallInfo fcinfo, Oid seqid, SkLabel *old, SkLabel *new)
 				 errdetail("It goes on with its plain counter, at %lld.",
 						   (long long) next),
 				 errhint("Use a new sequence for keys that must stay unique.")));
-	else if (!same_mapping(seqid, old, new))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot change the kind of sequence \"%s\", which has been used",
-						get_rel_name(seqid)),
-				 errdetail("It could give values that it has given before."),
-				 errhint("Create a new sequence, or give restart_counter_with as well if repeated values do no harm.")));
-}
-
-/* Do two labels map every counter to the same value? */
-static bool
-same_mapping(Oid seqid, SkLabel *old, SkLabel *new)
-{
-	int			width = sk_sequence_width(seqid);
-	const SequenceAccessMethod *old_am = sk_sequence_am_get(old->kind);
-	const SequenceAccessMethod *new_am = sk_sequence_am_get(new->kind);
-	SkSequenceOptions *old_options;
-	SkSequenceOptions *new_options;
-
-	if (old_am != new_am)
-		return false;
-
-	old_options = sk_sequence_am_parse(old_am, old->options, width);
-	new_options = sk_sequence_am_parse(new_am, new->options, width);
-	old_options->has_skip_range = new_options->has_skip_range = false;
-	old_options->identity = new_options->identity = SK_IDENTITY_NONE;
-	return strcmp(sk_label_format("", sk_sequence_am_describe(old_am, old_options, width)),
-				  sk_label_format("", sk_sequence_am_describe(new_am, new_options, width))) == 0;
+	else
+		sk_check_same_mapping(seqid, old, new);
 }
 
 /*

@@ -156,31 +156,31 @@ my @paths = (
 		q{PREPARE draw AS SELECT nextval('s');}, ('EXECUTE draw;') x 8
 	],
 	[
-		'`INSERT`, default of a view', $PLAIN, $MAPPED, 's',
+		'`INSERT`, default of a view', $MAPPED, $MAPPED, 's',
 		'INSERT INTO with_default (v) VALUES (7), (8) RETURNING id;'
 	],
 	[
-		'`INSERT`, default of a domain that is older than the kind', $PLAIN, $MAPPED, 'late',
+		'`INSERT`, default of a domain that is older than the kind', $MAPPED, $MAPPED, 'late',
 		'INSERT INTO with_late (v) VALUES (1), (2) RETURNING id;'
 	],
 	[
-		'`COPY FROM`, default of a domain that is older than the kind', $PLAIN, $PLAIN, 'late',
+		'`COPY FROM`, default of a domain that is older than the kind', $MAPPED, $MAPPED, 'late',
 		"COPY with_late (v) FROM STDIN;\n6\n6\n\\.\nSELECT id FROM with_late WHERE v = 6;"
 	],
 	[
-		'`COPY FROM`, default that calls a function in SQL', $PLAIN, $PLAIN, 's',
+		'`COPY FROM`, default that calls a function in SQL', $PLAIN, $MAPPED, 's',
 		"COPY with_function (v) FROM STDIN;\n6\n6\n\\.\nSELECT id FROM with_function WHERE v = 6;"
 	],
 	[
-		q{`CALL p(nextval('s'))`}, $PLAIN, $PLAIN, 's',
+		q{`CALL p(nextval('s'))`}, $PLAIN, $MAPPED, 's',
 		q{CALL passed(nextval('s'));}
 	],
 	[
-		q{`EXECUTE p(nextval('s'))`}, $PLAIN, $PLAIN, 's',
+		q{`EXECUTE p(nextval('s'))`}, $PLAIN, $MAPPED, 's',
 		q{PREPARE given(bigint) AS SELECT $1;}, q{EXECUTE given(nextval('s'));}
 	],
 	[
-		'default of an argument', $PLAIN, $PLAIN, 's', 'SELECT defaulted();'
+		'default of an argument', $PLAIN, $MAPPED, 's', 'SELECT defaulted();'
 	],
 	[
 		q{contrib's `autoinc`, and other calls from C}, $PLAIN, $PLAIN, 'narrow',

@@ -102,7 +102,7 @@ is( query(q{
 is( $other->query_safe(q{
 		DO $$
 		BEGIN
-			SECURITY LABEL FOR spanner_keys ON SEQUENCE t IS 'striped';
+			SECURITY LABEL FOR spanner_keys ON SEQUENCE t IS 'bit_reversed_positive(skip_range_min=1, skip_range_max=9000000000000000000)';
 			RAISE division_by_zero;
 		EXCEPTION WHEN division_by_zero THEN
 			PERFORM set_config('transactions.value', nextval('t')::text, false);
