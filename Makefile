@@ -15,6 +15,7 @@ OBJS = \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
 	src/sequence/add_column.o \
+	src/sequence/ascending.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/column_default.o \
@@ -35,6 +36,7 @@ OBJS = \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
+	src/sequence/spacing.o \
 	src/sequence/spanner_ddl.o \
 	src/sequence/spanner_ddl_alter_column.o \
 	src/sequence/spanner_ddl_clauses.o \
@@ -59,13 +61,17 @@ REGRESS = \
 	sequence_functions \
 	sequence_views \
 	default_kind \
+	increment \
 	execute_ddl \
 	execute_ddl_errors \
 	redirect \
 	redirect_more \
+	ascending \
+	ascending_values \
 	convert
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
+	ascending_alter \
 	bind_unbind \
 	nextval_alter
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)

@@ -145,6 +145,14 @@ LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.identity_sequence(regclass)
   IS 'check that the user may draw from the sequence of an identity column';
 
+CREATE FUNCTION spanner.ascending_nextval(seq regclass, rows integer)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.ascending_nextval(regclass, integer)
+  IS 'draw the values of that many rows at the first of them, and return them in ascending order';
+
 CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_unmap_value'

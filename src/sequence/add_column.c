@@ -155,6 +155,8 @@ change_column(Relation rel, ColumnDef *def, Oid namespace)
 		return;
 
 	seqid = create_bound_sequence(rel, def->colname, type, identity);
+	if (!OidIsValid(seqid))
+		return;
 	default_value = makeNode(Constraint);
 	default_value->contype = CONSTR_DEFAULT;
 	default_value->location = -1;
@@ -204,7 +206,10 @@ serial_type(TypeName *type)
 	return InvalidOid;
 }
 
-/* Do what core does for the column, and bind the sequence. */
+/*
+ * Do what core does for the column, and bind the sequence.  Returns
+ * InvalidOid, and leaves all to core, if the sequence is not to be bound.
+ */
 static Oid
 create_bound_sequence(Relation rel, const char *column, Oid type,
 					  Constraint *identity)
@@ -213,6 +218,7 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	List	   *options = identity != NULL ? list_copy(identity->options) : NIL;
 	SkIdentity	kind = SK_IDENTITY_NONE;
 	ObjectAddress address;
+	bool		overlap;
 
 	stmt->sequence = choose_name(rel, column, &options);
 	stmt->options = lcons(makeDefElem("as",
@@ -226,9 +232,15 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	if (identity != NULL)
 		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
 			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
+	(void) sk_bind_new_sequence(address.objectId, kind, &overlap);
+	if (overlap)
+	{
+		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+		CommandCounterIncrement();
+		return InvalidOid;
+	}
 	if (kind == SK_IDENTITY_ALWAYS)
 		sk_report_lost_always(column, RelationGetRelationName(rel));
-	sk_bind_new_sequence(address.objectId, kind);
 	return address.objectId;
 }
 

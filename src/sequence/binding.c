@@ -51,6 +51,7 @@
 #include "sequence/kind_change.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
+#include "sequence/spacing.h"
 
 /*
  * False if this database is known to have no bound sequence.  A change of
@@ -67,6 +68,7 @@ static void create_cache(void);
 static void forget_count(void);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
+static bool same_label(const char *a, const char *b);
 static void check_relkind(Oid relid);
 static void send_invalidation(Oid seqid);
 
@@ -267,10 +269,13 @@ check_label(const ObjectAddress *object, const char *label)
 	LockRelationOid(object->objectId, ShareRowExclusiveLock);
 	if (label != NULL)
 	{
-		(void) sk_label_options(label, sk_sequence_width(object->objectId),
-								&am);
+		SkSequenceOptions *options;
+
+		options = sk_label_options(label, sk_sequence_width(object->objectId),
+								   &am);
 		sk_binding_check_sequence(object->objectId);
 		sk_check_label_change(object->objectId, label);
+		sk_report_overlap(object->objectId, am, options);
 	}
 	send_invalidation(object->objectId);
 }
@@ -364,16 +369,28 @@ load_binding(SkBinding *binding)
 		old = MemoryContextSwitchTo(context);
 		options = sk_label_options(label, sk_sequence_width(binding->seqid),
 								   &am);
+		label = pstrdup(label);
 		MemoryContextSwitchTo(old);
 		MemoryContextSetParent(context, CacheMemoryContext);
 	}
 
+	if (!same_label(binding->label, label))
+		binding->changes++;
 	if (binding->context != NULL)
 		MemoryContextDelete(binding->context);
 	binding->context = context;
+	binding->label = label;
 	binding->am = am;
 	binding->options = options;
 	binding->valid = binding->fresh;
+}
+
+static bool
+same_label(const char *a, const char *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return strcmp(a, b) == 0;
 }
 
 static void

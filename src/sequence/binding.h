@@ -23,7 +23,9 @@ typedef struct SkBinding
 	bool		fresh;			/* no invalidation since loading began */
 	const SequenceAccessMethod *am; /* NULL: not bound */
 	SkSequenceOptions *options; /* NULL: not bound */
-	MemoryContext context;		/* holds the options */
+	MemoryContext context;		/* holds the options and the label */
+	char	   *label;			/* what the options were made from */
+	uint64		changes;		/* grows when another label is loaded */
 
 	/* the last counter that this session drew, 0 if none, and its value */
 	int64		last_counter;

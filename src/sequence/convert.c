@@ -42,6 +42,7 @@
 #include "sequence/registry.h"
 #include "sequence/run_command.h"
 #include "sequence/sequence_column.h"
+#include "sequence/spacing.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);
 PG_FUNCTION_INFO_V1(spanner_convert_all);
@@ -99,6 +100,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	sk_run_command(psprintf("ALTER SEQUENCE %s RESTART",
 							sk_qualified_name(column.seqid)));
 	sk_use_sequence(column.seqid, get_func_namespace(fcinfo->flinfo->fn_oid));
+	sk_report_overlap(column.seqid, am, options);
 	PG_RETURN_OID(column.seqid);
 }
 

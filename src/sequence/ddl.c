@@ -5,7 +5,8 @@
  *
  * After every command that can create a sequence or a column default:
  *
- * - a new sequence gets the kind that spanner.default_sequence_kind names;
+ * - a new sequence gets the kind that spanner.default_sequence_kind names,
+ *	 unless blocks of ids that clients make of its values would overlap;
  * - an identity column with such a sequence becomes a column whose default
  *	 draws from it, since core's identity draws the plain counter;
  * - a column default that calls core's nextval on a bound sequence, as that
@@ -53,6 +54,7 @@
 #include "sequence/redirect.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_functions.h"
+#include "sequence/spacing.h"
 #include "spanner_keys.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
@@ -73,6 +75,7 @@ static bool check_default_kind(char **newval, void **extra, GucSource source);
 static bool is_local(const char *kind);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static List *list_changes(void);
+static void check_altered_sequence(Oid seqid, Node *parsetree);
 static void adopt_sequence(Oid seqid, Oid namespace);
 static int	limited_bits(Oid seqid, int width);
 static void check_new_type(AlterSeqStmt *stmt);
@@ -193,7 +196,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 			adopt_sequence(change->relid, namespace);
 		else if (change->relkind == RELKIND_SEQUENCE &&
 				 sk_binding_label(change->relid) != NULL)
-			sk_binding_check_sequence(change->relid);
+			check_altered_sequence(change->relid, parsetree);
 	}
 	foreach(lc, changes)
 	{
@@ -258,13 +261,35 @@ list_changes(void)
 	return result;
 }
 
+/* A bound sequence may have got an increment. */
+static void
+check_altered_sequence(Oid seqid, Node *parsetree)
+{
+	ListCell   *lc;
+
+	sk_binding_check_sequence(seqid);
+	if (!IsA(parsetree, AlterSeqStmt))
+		return;
+	foreach(lc, ((AlterSeqStmt *) parsetree)->options)
+	{
+		if (strcmp(lfirst_node(DefElem, lc)->defname, "increment") == 0)
+		{
+			SkBinding  *binding = sk_binding_get(seqid);
+
+			sk_report_overlap(seqid, binding->am, binding->options);
+		}
+	}
+}
+
 /* Give a new sequence, and the identity column it may be of, the default kind. */
 static void
 adopt_sequence(Oid seqid, Oid namespace)
 {
 	SkIdentity	identity = SK_IDENTITY_NONE;
+	const SequenceAccessMethod *am;
 	Oid			table;
 	int32		column;
+	bool		overlap;
 
 	if (sk_default_sequence_kind() == NULL ||
 		sk_binding_label(seqid) != NULL)
@@ -272,8 +297,10 @@ adopt_sequence(Oid seqid, Oid namespace)
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		identity = sk_column_identity(table, column);
-	sk_bind_new_sequence(seqid, identity);
-	if (identity != SK_IDENTITY_NONE)
+	am = sk_bind_new_sequence(seqid, identity, &overlap);
+	if (overlap)
+		sk_report_left_alone(seqid, am);
+	else if (identity != SK_IDENTITY_NONE)
 		sk_convert_identity(table, column, seqid, namespace);
 }
 
@@ -281,10 +308,12 @@ adopt_sequence(Oid seqid, Oid namespace)
  * sk_bind_new_sequence
  *		Give a sequence that has not been used the default kind.
  *
- * "identity" is that of the column that the sequence is made for.
+ * "identity" is that of the column that the sequence is made for.  Returns
+ * the access method.  Sets *overlap, and leaves the sequence alone, if its
+ * values would be closer than its increment.
  */
-void
-sk_bind_new_sequence(Oid seqid, SkIdentity identity)
+const SequenceAccessMethod *
+sk_bind_new_sequence(Oid seqid, SkIdentity identity, bool *overlap)
 {
 	int			width = sk_sequence_width(seqid);
 	const SequenceAccessMethod *am;
@@ -296,8 +325,11 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 	am = sk_sequence_am_get(label->kind);
 	options = sk_sequence_am_parse(am, label->options, width);
 	options->identity = identity;
-	sk_binding_set(seqid, sk_label_format(am->name,
-										  sk_sequence_am_describe(am, options, width)));
+	*overlap = sk_blocks_overlap(seqid, am, options);
+	if (!*overlap)
+		sk_binding_set(seqid, sk_label_format(am->name,
+											  sk_sequence_am_describe(am, options, width)));
+	return am;
 }
 
 /*

@@ -14,7 +14,9 @@
 #include "sequence/label.h"
 
 extern char *sk_default_sequence_kind(void);
-extern void sk_bind_new_sequence(Oid seqid, SkIdentity identity);
+extern const SequenceAccessMethod *sk_bind_new_sequence(Oid seqid,
+														SkIdentity identity,
+														bool *overlap);
 extern SkLabel *sk_fitting_label(const char *kind, Oid seqid, int width);
 
 #endif							/* SK_DDL_H */

@@ -43,6 +43,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/ascending.h"
 #include "sequence/binding.h"
 #include "sequence/redirect.h"
 #include "sequence/redirect_utility.h"
@@ -131,6 +132,7 @@ redirecting_planner(SK_PLANNER_ARGS)
 		return plan_query(SK_PLANNER_PASS);
 
 	(void) redirect_walker((Node *) parse, &has_identity);
+	sk_lift_nextval(parse, redirections[0].to);
 	if (has_identity)
 		parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
 	return plan_query(SK_PLANNER_PASS);

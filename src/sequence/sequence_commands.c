@@ -33,6 +33,7 @@
 #include "sequence/label.h"
 #include "sequence/registry.h"
 #include "sequence/run_command.h"
+#include "sequence/spacing.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);
 PG_FUNCTION_INFO_V1(spanner_alter_sequence);
@@ -186,6 +187,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 			check_start_has_value(get_rel_name(seqid),
 								  PG_GETARG_INT64(ALTER_RESTART), options);
 		sk_binding_check_sequence(seqid);
+		sk_report_overlap(seqid, am, options);
 		sk_binding_set(seqid, sk_label_format(am->name,
 											  sk_sequence_am_describe(am, options, width)));
 	}

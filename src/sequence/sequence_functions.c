@@ -15,6 +15,8 @@
  *
  *		spanner.map_identity_counter(spanner.identity_sequence('s'), ...)
  *
+ * Where the values of an INSERT have to ascend, ascending.c plans it.
+ *
  * src/sequence/sequence_functions.c
  *
  *-------------------------------------------------------------------------
@@ -37,6 +39,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "sequence/ascending.h"
 #include "sequence/binding.h"
 #include "sequence/counter.h"
 #include "sequence/identity_privilege.h"
@@ -51,13 +54,17 @@ PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_setval);
 
-/* The sequence that this session drew from last through this file. */
+/*
+ * The sequence that this session drew from last through this file, or what
+ * looks like one: see sk_set_last_value().
+ */
 static SkBinding *last_binding = NULL;
+static SkBinding last_handed_out;
 
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
 static int64 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid,
 							   int64 counter);
-static Expr *simplify_nextval(FuncExpr *call);
+static Expr *simplify_nextval(PlannerInfo *root, FuncExpr *call);
 static Expr *make_map_call(Const *sequence, Oid namespace);
 static Expr *make_identity_call(Const *sequence, Oid namespace);
 
@@ -149,13 +156,17 @@ spanner_nextval_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
 	if (IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(simplify_nextval(((SupportRequestSimplify *) request)->fcall));
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+
+		PG_RETURN_POINTER(simplify_nextval(simplify->root, simplify->fcall));
+	}
 	PG_RETURN_POINTER(NULL);
 }
 
 /* Replace a call whose sequence is known. */
 static Expr *
-simplify_nextval(FuncExpr *call)
+simplify_nextval(PlannerInfo *root, FuncExpr *call)
 {
 	Const	   *sequence = linitial(call->args);
 	Oid			namespace = get_func_namespace(call->funcid);
@@ -169,6 +180,13 @@ simplify_nextval(FuncExpr *call)
 		return NULL;
 
 	binding = sk_binding_get(seqid);
+	if (binding->am != NULL)
+	{
+		Expr	   *ascending = sk_ascending_call(root, call);
+
+		if (ascending != NULL)
+			return ascending;
+	}
 	if (binding->am != NULL && binding->options->identity != SK_IDENTITY_NONE)
 		return make_identity_call(sequence, namespace);
 	return make_map_call(sequence, namespace);
@@ -248,6 +266,36 @@ sk_sequence_function(const char *name, Oid namespace, int nargs,
 				 errmsg("function \"%s\" of the extension is missing", name),
 				 errhint("Run ALTER EXTENSION spanner_keys UPDATE, or create the extension anew.")));
 	return result;
+}
+
+/*
+ * sk_draw_value
+ *		Draw a value, as spanner.nextval() does.
+ */
+int64
+sk_draw_value(Oid seqid)
+{
+	int64		counter = sk_counter_draw(sk_binding_get(seqid));
+
+	last_binding = sk_binding_get(seqid);
+	return sk_counter_value(last_binding, counter);
+}
+
+/*
+ * sk_set_last_value
+ *		Have currval and lastval tell a value that was drawn before others.
+ *
+ * Both go by the counter that was drawn last, from the sequence and from any,
+ * so that they notice draws that we know nothing of.  That counter stays, and
+ * the value is exchanged.
+ */
+void
+sk_set_last_value(SkBinding *binding, int64 value)
+{
+	binding->last_value = value;
+	last_handed_out.last_counter = last_binding->last_counter;
+	last_handed_out.last_value = value;
+	last_binding = &last_handed_out;
 }
 
 /*

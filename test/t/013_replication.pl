@@ -72,7 +72,8 @@ foreach my $name (sort keys %node)
 			(START WITH $start{$name} INCREMENT BY 2) PRIMARY KEY, v integer, made text $extra{$name});
 		SET spanner.default_sequence_kind = 'striped(stripes=4)';
 		CREATE TABLE striped (id bigint GENERATED ALWAYS AS IDENTITY
-			(START WITH $start{$name} INCREMENT BY 2) PRIMARY KEY, v integer, made text $extra{$name});},
+			(START WITH $start{$name} INCREMENT BY 2) PRIMARY KEY, v integer, made text $extra{$name});
+		SELECT spanner.convert_column('striped', 'id', 'striped', stripes => 4);},
 		extra_params => [ '-U', 'app' ]);
 }
 my @sequences = split /\n/, query('subscriber', 'SELECT sequencename FROM spanner.sequences ORDER BY 1');

@@ -1,0 +1,428 @@
+/*-------------------------------------------------------------------------
+ *
+ * ascending.c
+ *	  Values in ascending order for clients that sort returned ids.
+ *
+ * Some clients insert many objects with
+ *
+ *		INSERT INTO t (...) SELECT ... FROM (VALUES (..., 0), (..., 1)) AS v
+ *		ORDER BY v.n RETURNING id
+ *
+ * sort the ids that come back, and take the n-th smallest for the id of the
+ * n-th row, because nothing promises the order of RETURNING.  So in exactly
+ * this form, an INSERT with RETURNING whose only source is a sorted SELECT of
+ * the rows of a VALUES list, a draw is planned as
+ *
+ *		spanner.ascending_nextval('s', number of rows)
+ *
+ * which draws for all rows at the first one, sorts the values, and hands them
+ * out one by one.  They are the values that would have been drawn anyway.
+ *
+ * The values wait in fn_extra, that is, for as long as one execution of the
+ * statement lasts.  What is left over then is a gap.
+ *
+ * src/sequence/ascending.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "sequence/ascending.h"
+#include "sequence/binding.h"
+#include "sequence/sequence_functions.h"
+
+/*
+ * More rows than this draw one by one.  Their VALUES list takes far more
+ * memory than their values, so this is only for direct calls.
+ */
+#define SK_MAX_BATCH 1000000
+
+PG_FUNCTION_INFO_V1(spanner_ascending_nextval);
+
+/* What was drawn ahead by one call in one execution of a statement. */
+typedef struct SkBatch
+{
+	Oid			seqid;
+	uint64		changes;		/* those of the binding, after the draw */
+	int			next;			/* the first that has not been handed out */
+	int			count;
+	int64		values[FLEXIBLE_ARRAY_MEMBER];
+} SkBatch;
+
+/* A call that takes the place of a column. */
+typedef struct SkLiftedCall
+{
+	AttrNumber	column;
+	FuncExpr   *call;
+} SkLiftedCall;
+
+static SkBatch *make_batch(MemoryContext context, Oid seqid, int count);
+static void draw_batch(SkBatch *batch, int first);
+static int	compare_values(const void *a, const void *b);
+static Query *sorted_source(Query *insert);
+static RangeTblEntry *only_relation(Query *query);
+static bool keeps_rows(Query *query);
+static List *values_lists(Query *query);
+static bool has_volatile_order(Query *query);
+static bool calls_function(Node *node, void *function);
+static FuncExpr *common_call(List *rows, int column, Oid nextval);
+static TargetEntry *only_use(Query *source, AttrNumber column);
+static Node *lift_mutator(Node *node, void *context);
+
+/*
+ * spanner.ascending_nextval(seq regclass, rows integer) returns bigint
+ *
+ * Draws "rows" values at its first call, and returns them in ascending order.
+ * After that many calls it draws again.
+ */
+Datum
+spanner_ascending_nextval(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+	int			count = PG_GETARG_INT32(1);
+	SkBatch    *batch = fcinfo->flinfo->fn_extra;
+	int64		value;
+
+	if (count < 1 || count > SK_MAX_BATCH)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of rows must be between 1 and %d",
+						SK_MAX_BATCH),
+				 errhint("Use spanner.nextval() to draw one value.")));
+
+	if (batch == NULL || batch->seqid != seqid || batch->count != count)
+	{
+		batch = make_batch(fcinfo->flinfo->fn_mcxt, seqid, count);
+		fcinfo->flinfo->fn_extra = batch;
+	}
+	if (batch->next == count)
+		draw_batch(batch, 0);
+	else if (batch->changes != sk_binding_get(seqid)->changes)
+		draw_batch(batch, batch->next);
+
+	value = batch->values[batch->next++];
+	sk_set_last_value(sk_binding_get(seqid), value);
+	PG_RETURN_INT64(value);
+}
+
+static SkBatch *
+make_batch(MemoryContext context, Oid seqid, int count)
+{
+	SkBatch    *batch = MemoryContextAlloc(context,
+										   offsetof(SkBatch, values) +
+										   sizeof(int64) * count);
+
+	batch->seqid = seqid;
+	batch->changes = 0;
+	batch->next = batch->count = count;
+	return batch;
+}
+
+/*
+ * Draw the values from "first" on.  Not always all of them: the transaction
+ * itself may change the binding while it inserts, and what follows has to
+ * obey.
+ */
+static void
+draw_batch(SkBatch *batch, int first)
+{
+	/* there is nothing to hand out if this fails */
+	batch->next = batch->count;
+	for (int i = first; i < batch->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		batch->values[i] = sk_draw_value(batch->seqid);
+	}
+	qsort(batch->values + first, batch->count - first, sizeof(int64),
+		  compare_values);
+	batch->changes = sk_binding_get(batch->seqid)->changes;
+	batch->next = first;
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * sk_ascending_call
+ *		Replace a call of spanner.nextval whose values have to ascend.
+ *
+ * "call" draws from a bound sequence, and belongs to the query that "root"
+ * plans: the INSERT, if it comes from a column default, or its SELECT.
+ * Returns NULL if the values need not ascend.
+ */
+Expr *
+sk_ascending_call(PlannerInfo *root, FuncExpr *call)
+{
+	Oid			types[2] = {REGCLASSOID, INT4OID};
+	bool		in_select;
+	Query	   *insert;
+	Query	   *source;
+	List	   *rows;
+	Oid			function;
+
+	if (root == NULL)
+		return NULL;
+	in_select = root->parse->commandType == CMD_SELECT;
+	if (in_select && root->parent_root == NULL)
+		return NULL;
+	insert = in_select ? root->parent_root->parse : root->parse;
+	source = sorted_source(insert);
+	if (source == NULL)
+		return NULL;
+	rows = values_lists(source);
+	if (list_length(rows) < 2 || list_length(rows) > SK_MAX_BATCH)
+		return NULL;
+
+	/*
+	 * Calls in other places are left alone: they are not evaluated once for
+	 * each row, or not in order.  Without subqueries and CTEs in the INSERT,
+	 * what is planned below it is its source.
+	 */
+	if (in_select &&
+		(insert->hasSubLinks || insert->cteList != NIL ||
+		 calls_function((Node *) rows, &call->funcid) ||
+		 has_volatile_order(source)))
+		return NULL;
+	if (calls_function((Node *) list_make3(insert->returningList,
+										   insert->onConflict,
+										   insert->withCheckOptions),
+					   &call->funcid))
+		return NULL;
+
+	function = sk_sequence_function("ascending_nextval",
+									get_func_namespace(call->funcid),
+									2, types, false);
+	return (Expr *)
+		makeFuncExpr(function, INT8OID,
+					 list_make2(linitial(call->args),
+								makeConst(INT4OID, -1, InvalidOid,
+										  sizeof(int32),
+										  Int32GetDatum(list_length(rows)),
+										  false, true)),
+					 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * The sorted SELECT that is the only source of an INSERT with RETURNING, NULL
+ * for any other query.
+ */
+static Query *
+sorted_source(Query *insert)
+{
+	RangeTblEntry *rte;
+
+	if (insert->commandType != CMD_INSERT || insert->returningList == NIL)
+		return NULL;
+	rte = only_relation(insert);
+	if (rte == NULL || rte->rtekind != RTE_SUBQUERY ||
+		rte->subquery->sortClause == NIL)
+		return NULL;
+	return rte->subquery;
+}
+
+/* What a query without WHERE reads, NULL if it is not a single relation. */
+static RangeTblEntry *
+only_relation(Query *query)
+{
+	Node	   *node = (Node *) query->jointree;
+
+	while (node != NULL && IsA(node, FromExpr))
+	{
+		FromExpr   *from = (FromExpr *) node;
+
+		if (list_length(from->fromlist) != 1 || from->quals != NULL)
+			return NULL;
+		node = linitial(from->fromlist);
+	}
+	if (node == NULL || !IsA(node, RangeTblRef))
+		return NULL;
+	return rt_fetch(((RangeTblRef *) node)->rtindex, query->rtable);
+}
+
+/* Does a query give as many rows as it reads? */
+static bool
+keeps_rows(Query *query)
+{
+	return query->commandType == CMD_SELECT &&
+		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
+		query->groupClause == NIL && query->groupingSets == NIL &&
+		query->havingQual == NULL && query->distinctClause == NIL &&
+		query->limitOffset == NULL && query->limitCount == NULL &&
+		query->setOperations == NULL;
+}
+
+/* The rows of a VALUES list that a query gives one by one; NIL if it is not so. */
+static List *
+values_lists(Query *query)
+{
+	while (keeps_rows(query))
+	{
+		RangeTblEntry *rte = only_relation(query);
+
+		if (rte == NULL)
+			return NIL;
+		if (rte->rtekind == RTE_VALUES)
+			return rte->values_lists;
+		if (rte->rtekind != RTE_SUBQUERY || rte->subquery->sortClause != NIL)
+			return NIL;
+		query = rte->subquery;
+	}
+	return NIL;
+}
+
+static bool
+has_volatile_order(Query *query)
+{
+	return contain_volatile_functions((Node *)
+									  get_sortgrouplist_exprs(query->sortClause,
+															  query->targetList));
+}
+
+/* Is a function, whose OID is pointed to, called anywhere in an expression? */
+static bool
+calls_function(Node *node, void *function)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) &&
+		((FuncExpr *) node)->funcid == *(Oid *) function)
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, calls_function, function, 0);
+	return expression_tree_walker(node, calls_function, function);
+}
+
+/*
+ * sk_lift_nextval
+ *		Have an INSERT draw in its SELECT what its VALUES draw row by row.
+ *
+ * A client that names the sequence itself writes nextval into each row of the
+ * VALUES list.  That is as many calls as there are rows, which know nothing
+ * of each other.  If a column consists of the same call in every row, and is
+ * used once and not for sorting, then the call takes the place of the
+ * column's use, and is evaluated as often, after the sort.
+ *
+ * "nextval" is spanner.nextval.  Only bound sequences are lifted.
+ */
+void
+sk_lift_nextval(Query *insert, Oid nextval)
+{
+	Query	   *source = sorted_source(insert);
+	RangeTblEntry *rte;
+	List	   *rows;
+	ListCell   *lc;
+
+	if (source == NULL || source->hasSubLinks)
+		return;
+	rte = only_relation(source);
+	if (rte == NULL || rte->rtekind != RTE_SUBQUERY)
+		return;
+	rows = values_lists(source);
+	if (rows == NIL || rows != only_relation(rte->subquery)->values_lists)
+		return;
+
+	foreach(lc, rte->subquery->targetList)
+	{
+		SkLiftedCall lifted;
+		TargetEntry *use;
+		ListCell   *row;
+
+		lifted.column = lfirst_node(TargetEntry, lc)->resno;
+		lifted.call = common_call(rows, lifted.column, nextval);
+		if (lifted.call == NULL)
+			continue;
+		use = only_use(source, lifted.column);
+		if (use == NULL)
+			continue;
+		use->expr = (Expr *) lift_mutator((Node *) use->expr, &lifted);
+		foreach(row, rows)
+			lfirst(list_nth_cell(lfirst(row), lifted.column - 1)) =
+			makeNullConst(INT8OID, -1, InvalidOid);
+	}
+}
+
+/* The call that makes up a column of a VALUES list, NULL if there is none. */
+static FuncExpr *
+common_call(List *rows, int column, Oid nextval)
+{
+	FuncExpr   *call = list_nth(linitial(rows), column - 1);
+	Const	   *sequence;
+	Oid			seqid;
+	ListCell   *lc;
+
+	if (!IsA(call, FuncExpr) || call->funcid != nextval)
+		return NULL;
+	sequence = linitial(call->args);
+	if (!IsA(sequence, Const) || sequence->constisnull)
+		return NULL;
+	seqid = DatumGetObjectId(sequence->constvalue);
+	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
+		sk_binding_get(seqid)->am == NULL)
+		return NULL;
+
+	foreach(lc, rows)
+	{
+		if (!equal(list_nth(lfirst(lc), column - 1), call))
+			return NULL;
+	}
+	return call;
+}
+
+/*
+ * The output of a query that alone refers to a column, once; NULL if there
+ * is none, or if the query sorts by it.
+ */
+static TargetEntry *
+only_use(Query *source, AttrNumber column)
+{
+	TargetEntry *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, source->targetList)
+	{
+		TargetEntry *entry = lfirst(lc);
+		ListCell   *var;
+
+		foreach(var, pull_var_clause((Node *) entry->expr, 0))
+		{
+			AttrNumber	attnum = ((Var *) lfirst(var))->varattno;
+
+			if (attnum != column && attnum != InvalidAttrNumber)
+				continue;
+			if (attnum != column || result != NULL ||
+				entry->ressortgroupref != 0)
+				return NULL;
+			result = entry;
+		}
+	}
+	return result;
+}
+
+/* Put a call where a column was. */
+static Node *
+lift_mutator(Node *node, void *context)
+{
+	SkLiftedCall *lifted = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varattno == lifted->column)
+		return copyObject((Node *) lifted->call);
+	return expression_tree_mutator(node, lift_mutator, context);
+}
