@@ -1,7 +1,7 @@
 # spanner_keys: primary keys without hotspots
 #
 #   make, make install, make installcheck    as for every extension (PGXS)
-#   make demo, make test, make bench-keys    need nothing but root or sudo
+#   make demo, make test, make bench         need nothing but root or sudo
 #   make lint, indent, matrix, asan, coverage    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
 
@@ -11,6 +11,26 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 
 OBJS = \
 	src/spanner_keys.o \
+	src/allocator/allocator.o \
+	src/allocator/allocator_cache.o \
+	src/allocator/allocator_commands.o \
+	src/allocator/allocator_options.o \
+	src/allocator/allocator_stats.o \
+	src/allocator/allocator_table.o \
+	src/allocator/change.o \
+	src/allocator/commit_number.o \
+	src/allocator/draw.o \
+	src/allocator/early_release.o \
+	src/allocator/number_rows.o \
+	src/allocator/pool.o \
+	src/allocator/pool_fill.o \
+	src/allocator/remote.o \
+	src/allocator/remote_connection.o \
+	src/allocator/reserve.o \
+	src/allocator/reserve_in_turn.o \
+	src/allocator/shared_state.o \
+	src/allocator/worker.o \
+	src/allocator/worker_list.o \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
@@ -62,18 +82,27 @@ REGRESS = \
 	sequence_views \
 	default_kind \
 	increment \
+	allocator \
+	allocator_errors \
+	allocator_privileges \
+	allocator_remote \
 	execute_ddl \
 	execute_ddl_errors \
 	redirect \
 	redirect_more \
 	ascending \
 	ascending_values \
-	convert
+	convert \
+	bad_input \
+	on_commit \
+	on_commit_errors \
+	on_commit_triggers
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	ascending_alter \
 	bind_unbind \
-	nextval_alter
+	nextval_alter \
+	on_commit
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
@@ -99,14 +128,17 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo test bench-keys lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
+demo test bench bench-keys bench-allocator lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
 test:
 	@test/run.sh
+bench: bench-keys bench-allocator
 bench-keys:
 	@test/bench/key_cost/run.sh
+bench-allocator:
+	@test/bench/allocator/run.sh
 lint:
 	@test/lint/run.sh
 indent:
@@ -121,4 +153,4 @@ coverage:
 clients:
 	@test/clients/run.sh
 
-.PHONY: demo test bench-keys lint indent matrix asan coverage clients
+.PHONY: demo test bench bench-keys bench-allocator lint indent matrix asan coverage clients

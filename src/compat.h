@@ -15,9 +15,18 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#endif
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
 #include "utils/acl.h"
+#include "utils/relcache.h"
+#include "utils/wait_event.h"
+
 
 #if PG_VERSION_NUM < 150000
 #error "spanner_keys needs PostgreSQL 15 or later"
@@ -65,6 +74,87 @@ makeNotNullConstraint(String *column)
 	((classid) == TypeRelationId ? \
 	 pg_type_ownercheck((objectid), (roleid)) : \
 	 pg_class_ownercheck((objectid), (roleid)))
+#endif
+
+/* 16: to become a role can be granted apart from inheriting its privileges */
+#if PG_VERSION_NUM < 160000
+#define check_can_set_role(member, role) check_is_member_of_role(member, role)
+#endif
+
+/*
+ * 17: shared memory by name at any time; 19: its initializer gets an argument.
+ * Before, what is left over of the main segment serves as well; a library
+ * that is loaded at server start can ask for more.
+ */
+#if PG_VERSION_NUM >= 190000
+#define SK_SEGMENT_ARGS void *segment, void *arg
+#define sk_named_segment(name, size, init, found) \
+	GetNamedDSMSegment(name, size, init, found, NULL)
+#elif PG_VERSION_NUM >= 170000
+#define SK_SEGMENT_ARGS void *segment
+#define sk_named_segment(name, size, init, found) \
+	GetNamedDSMSegment(name, size, init, found)
+#else
+#define SK_SEGMENT_ARGS void *segment
+#define SK_SEGMENT_NEEDS_REQUEST
+static inline void *
+sk_named_segment(const char *name, Size size,
+				 void (*init) (void *segment), bool *found)
+{
+	void	   *segment;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	segment = ShmemInitStruct(name, size, found);
+	if (!*found)
+		init(segment);
+	LWLockRelease(AddinShmemInitLock);
+	return segment;
+}
+#endif
+
+/* 19: a tranche of locks gets its name with its number, for all processes */
+#if PG_VERSION_NUM >= 190000
+#define sk_register_tranche(id, name) ((void) 0)
+#else
+#define sk_register_tranche(id, name) LWLockRegisterTranche(id, name)
+#define LWLockNewTrancheId(name) LWLockNewTrancheId()
+#endif
+
+/* 17: named wait events; before that all extensions share one */
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name) ((uint32) PG_WAIT_EXTENSION)
+#endif
+
+/*
+ * 19: commands on a database end the background workers that are connected to
+ * it; before, they give them 5 seconds to leave
+ */
+#if PG_VERSION_NUM >= 190000
+#define SK_MAX_IDLE_TIMEOUT (24 * 3600 * 1000)
+#else
+#define SK_MAX_IDLE_TIMEOUT 4000
+#define BGWORKER_INTERRUPTIBLE 0
+#endif
+
+/* 16: the relations that are written; 18: also a primary key that is deferred */
+#if PG_VERSION_NUM < 160000
+#define EvalPlanQualInit(epq, estate, plan, marks, param, relations) \
+	EvalPlanQualInit(epq, estate, plan, marks, param)
+#endif
+#if PG_VERSION_NUM < 180000
+#define RelationGetPrimaryKeyIndex(relation, deferrable_ok) \
+	RelationGetPrimaryKeyIndex(relation)
+#endif
+
+/* 19: the caller says whether equal keys of the index are enough; a primary key is */
+#if PG_VERSION_NUM < 190000
+#define RelationFindReplTupleByIndex(rel, index, keys_suffice, mode, key, slot) \
+	RelationFindReplTupleByIndex(rel, index, mode, key, slot)
+#endif
+
+/* 19: the signal handlers that are no functions have names of their own */
+#ifndef PG_SIG_IGN
+#define PG_SIG_IGN SIG_IGN
 #endif
 
 #endif							/* SK_COMPAT_H */

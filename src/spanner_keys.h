@@ -10,6 +10,9 @@
 #ifndef SPANNER_KEYS_H
 #define SPANNER_KEYS_H
 
+/* allocator/allocator.c */
+extern void sk_allocator_init(void);
+
 /* sequence/ddl.c */
 extern void sk_sequence_init(void);
 

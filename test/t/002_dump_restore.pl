@@ -57,7 +57,7 @@ sub draw
 			$database, qq{
 			SELECT s.schemaname, s.sequencename, spanner.nextval(
 				format('%I.%I', s.schemaname, s.sequencename)::regclass)
-			FROM (SELECT * FROM pg_sequences s
+			FROM (SELECT * FROM pg_sequences s WHERE s.schemaname <> 'spanner'
 				ORDER BY s.schemaname COLLATE "C", s.sequencename COLLATE "C") s}) . "\n";
 	}
 	return $result;
@@ -71,7 +71,7 @@ sub insert_rows
 		$database, qq{
 		SELECT format('INSERT INTO %I.%I (v) SELECT generate_series(1, 200)',
 			schemaname, tablename)
-		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') \\gexec},
+		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner') \\gexec},
 		on_error_stop => 1);
 	is($result, 0, "$database: no value is stored already") or diag($err);
 	return;
@@ -157,6 +157,9 @@ $node->safe_psql(
 	CREATE SCHEMA "Other ""Schema""";
 	SET client_min_messages = warning;
 
+	SELECT spanner.create_allocator('dumped', mode => 'sync');
+	SELECT spanner.next_value('dumped') FROM generate_series(1, 5);
+
 	-- of their own
 	SELECT spanner.create_sequence('unused', 'bit_reversed_positive');
 	SELECT spanner.create_sequence('app.skips', 'bit_reversed_positive',
@@ -203,7 +206,7 @@ $node->safe_psql(
 	SELECT spanner.alter_sequence('app.was_plain_id_seq', kind => 'bit_reversed_positive');
 
 	SELECT format('INSERT INTO %I.%I (v) SELECT generate_series(1, 100)', schemaname, tablename)
-	FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+	FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner')
 	AND tablename <> 'empty' \gexec
 	SELECT format('ALTER %s %s OWNER TO dumper', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
 		oid::regclass)
@@ -232,6 +235,8 @@ sub check
 	is(describe($database), $described, "$database: kinds, options, counters and defaults");
 	is(draw($database), $drawn, "$database: the next values");
 	insert_rows($database);
+	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), last_value FROM spanner.allocator_allocator_id_seq}),
+		'6|1', "$database: allocators");
 	return;
 }
 

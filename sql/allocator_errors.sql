@@ -1,0 +1,94 @@
+-- What allocators refuse: state, message and hint of each, and nothing changed.
+
+\set SHOW_CONTEXT never
+\pset format unaligned
+CREATE FUNCTION refused(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  message text;
+  detail text;
+  hint text;
+BEGIN
+  EXECUTE command;
+  RETURN 'not refused';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  RETURN concat_ws(E'\n  ', SQLSTATE || ' ' || message,
+                   CASE WHEN SQLSTATE NOT LIKE '23%' THEN NULLIF(detail, '') END, NULLIF(hint, ''));
+END $$;
+
+SELECT spanner.create_allocator('a', start_value => 10, max_value => 100, min_value => 5) > 0 AS id;
+SELECT spanner.create_allocator('c', mode => 'on_commit') > 0 AS id;
+CREATE TEMP TABLE before AS SELECT * FROM spanner.allocator;
+
+SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
+  (1, $$SELECT spanner.create_allocator(NULL)$$),
+  (2, $$SELECT spanner.create_allocator('')$$),
+  (3, $$SELECT spanner.create_allocator(repeat('ä', 64) || 'x')$$),
+  (4, $$SELECT spanner.create_allocator('a')$$),
+  (5, $$SELECT spanner.create_allocator('x', mode => 'fast')$$),
+  (6, $$SELECT spanner.create_allocator('x', mode => NULL)$$),
+  (7, $$SELECT spanner.create_allocator('x', batch_size => 0)$$),
+  (8, $$SELECT spanner.create_allocator('x', batch_size => 10000001)$$),
+  (9, $$SELECT spanner.create_allocator('x', batch_size => 20, max_batch_size => 10)$$),
+  (10, $$SELECT spanner.create_allocator('x', low_water_mark => -2)$$),
+  (11, $$SELECT spanner.create_allocator('x', failover_gap => -2)$$),
+  (12, $$SELECT spanner.create_allocator('x', max_value => 9223372036854775807)$$),
+  (13, $$SELECT spanner.create_allocator('x', start_value => 10, max_value => 8)$$),
+  (14, $$SELECT spanner.create_allocator('x', start_value => 10, min_value => 11)$$),
+  (15, $$SELECT spanner.create_allocator('x', mode => 'remote')$$),
+  (16, $$SELECT spanner.create_allocator('x', server => 'nowhere')$$),
+  (17, $$SELECT spanner.create_allocator('x', mode => 'remote', server => 'nowhere')$$),
+  (20, $$SELECT spanner.alter_allocator('nobody', batch_size => 1)$$),
+  (21, $$SELECT spanner.alter_allocator(NULL)$$),
+  (22, $$SELECT spanner.alter_allocator('a', mode => 'slow')$$),
+  (23, $$SELECT spanner.alter_allocator('a', max_value => 4)$$),
+  (24, $$SELECT spanner.alter_allocator('a', min_value => 50)$$),
+  (25, $$SELECT spanner.alter_allocator('a', owner_role => 'nobody_of_that_name')$$),
+  (30, $$SELECT spanner.rename_allocator('nobody', 'b')$$),
+  (31, $$SELECT spanner.rename_allocator('a', 'c')$$),
+  (32, $$SELECT spanner.rename_allocator('a', '')$$),
+  (33, $$SELECT spanner.drop_allocator('nobody')$$),
+  (34, $$SELECT spanner.grant_allocator('a', 'nobody_of_that_name')$$),
+  (35, $$SELECT spanner.grant_allocator('nobody', 'public')$$),
+  (36, $$SELECT spanner.revoke_allocator('nobody')$$),
+  (40, $$SELECT spanner.next_value('nobody')$$),
+  (41, $$SELECT spanner.next_value(repeat('x', 130))$$),
+  (42, $$SELECT spanner.next_value(-1)$$),
+  (43, $$SELECT spanner.next_value('c')$$),
+  (44, $$SELECT spanner.reserve_block('c', 1)$$),
+  (45, $$SELECT spanner.next_values('c', 1)$$),
+  (46, $$SELECT spanner.next_values('a', -1)$$),
+  (47, $$SELECT spanner.reserve_block('a', 0)$$),
+  (48, $$SELECT spanner.reserve_block('nobody', 1)$$),
+  (50, $$SELECT spanner.advance_allocator('a', 102)$$),
+  (51, $$SELECT spanner.advance_allocator('nobody', 1)$$),
+  (52, $$SELECT spanner.reset_allocator('a', 9)$$),
+  (53, $$SELECT spanner.reset_allocator('a', 4, force => true)$$),
+  (54, $$SELECT spanner.reset_allocator('a', 101)$$),
+  (55, $$SELECT spanner.release_allocator('nobody')$$),
+  (60, $$SELECT spanner.on_allocator_change()$$),
+  (61, $$UPDATE spanner.allocator SET next_value = 3 WHERE name = 'a'$$),
+  (62, $$INSERT INTO spanner.allocator (name, owner_role) VALUES ('a', 'pg_monitor')$$)
+  ) c(number, command) ORDER BY number;
+
+-- NULL gives NULL where it can mean nothing else
+SELECT spanner.next_value(NULL::text), spanner.next_value(NULL::bigint), spanner.reserve_block('a', NULL),
+       spanner.rename_allocator('a', NULL), spanner.drop_allocator(NULL), spanner.advance_allocator('a', NULL),
+       spanner.reset_allocator('a', NULL), spanner.release_allocator(NULL);
+SELECT count(*) FROM spanner.next_values('a', NULL);
+
+-- where nothing may be written
+BEGIN READ ONLY;
+SELECT refused($$SELECT spanner.next_value('a')$$);
+SELECT refused($$SELECT spanner.reserve_block('a', 1)$$);
+SELECT refused($$SELECT spanner.create_allocator('x')$$);
+SELECT refused($$SELECT spanner.drop_allocator('a')$$);
+ROLLBACK;
+BEGIN;
+SELECT spanner.alter_allocator('a', batch_size => 10);
+PREPARE TRANSACTION 'refused';
+
+SELECT * FROM spanner.allocator EXCEPT SELECT * FROM before;
+SELECT spanner.drop_allocator('a'), spanner.drop_allocator('c');
+DROP FUNCTION refused(text);
+DROP TABLE before;

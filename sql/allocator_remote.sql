@@ -1,0 +1,43 @@
+--
+-- Allocators of other servers: what can be said without another server
+--
+
+-- An option of the server belongs to the mode, and the other way round
+CREATE FOREIGN DATA WRAPPER wrapper;
+CREATE SERVER elsewhere FOREIGN DATA WRAPPER wrapper;
+SELECT spanner.create_allocator('far', mode => 'remote');
+SELECT spanner.create_allocator('far', server => 'elsewhere');
+SELECT spanner.create_allocator('far', mode => 'remote', server => 'nowhere');
+
+-- In the transaction that creates it, it cannot be used
+BEGIN;
+SELECT spanner.create_allocator('far', mode => 'remote', server => 'elsewhere') > 0 AS created;
+SELECT spanner.next_value('far');
+ROLLBACK;
+
+-- The name over there is the name here, if not said otherwise
+SELECT spanner.create_allocator('far', mode => 'remote', server => 'elsewhere') > 0 AS created;
+SELECT spanner.create_allocator('further', mode => 'remote', server => 'elsewhere', remote_name => 'Far') > 0 AS created;
+SELECT name, mode, server, remote_name FROM spanner.allocator WHERE mode = 'remote' ORDER BY name;
+
+-- Without dblink there are no values
+SELECT spanner.next_value('far');
+SELECT * FROM spanner.next_values('far', 3);
+SELECT * FROM spanner.reserve_block('further', 3);
+SELECT name, last_error FROM spanner.stat_allocator WHERE name = 'far';
+
+-- There is nothing to give back
+SELECT spanner.release_allocator('far');
+
+-- A server that is dropped is missed when values are needed
+DROP SERVER elsewhere;
+SELECT spanner.next_value('far');
+
+-- Another mode needs no server
+SELECT spanner.alter_allocator('far', mode => 'batch');
+SELECT spanner.next_value('far');
+SELECT name, mode, server, remote_name FROM spanner.allocator WHERE name = 'far';
+
+SELECT spanner.drop_allocator('far');
+SELECT spanner.drop_allocator('further');
+DROP FOREIGN DATA WRAPPER wrapper;

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * allocator_stats.c
+ *	  What the statistics views of allocators show.
+ *
+ * src/allocator/allocator_stats.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "allocator/pool.h"
+#include "allocator/worker_list.h"
+
+PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
+PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
+
+#define POOL_COLUMNS 14
+#define WORKER_COLUMNS 7
+
+static void put_pool(ReturnSetInfo *result, SkPoolState *pool);
+static void put_worker(ReturnSetInfo *result, SkWorkerState *worker);
+
+/*
+ * spanner.list_allocator_pools() returns setof record
+ *
+ * One row for each pool in shared memory.
+ */
+Datum
+spanner_list_allocator_pools(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < sk_pool_count(); i++)
+	{
+		SkPoolState pool;
+
+		if (sk_pool_read(i, &pool))
+			put_pool((ReturnSetInfo *) fcinfo->resultinfo, &pool);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_pool(ReturnSetInfo *result, SkPoolState *pool)
+{
+	SkPoolStats *stats = &pool->stats;
+	Datum		values[POOL_COLUMNS];
+	bool		nulls[POOL_COLUMNS] = {false};
+
+	values[0] = ObjectIdGetDatum(pool->key.dbid);
+	values[1] = ObjectIdGetDatum(pool->key.relid);
+	values[2] = Int64GetDatum(pool->key.allocator_id);
+	values[3] = Int64GetDatum(stats->values);
+	values[4] = Int64GetDatum(stats->refills);
+	values[5] = Int64GetDatum(stats->waits);
+	values[6] = Float8GetDatum(stats->wait_us / 1000.0);
+	values[7] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
+	values[8] = Float8GetDatum(stats->refill_us_max / 1000.0);
+	nulls[7] = nulls[8] = stats->refills == 0;
+	values[9] = Int64GetDatum(pool->remaining);
+	values[10] = Int32GetDatum(pool->batch);
+	nulls[10] = pool->batch == 0;
+	values[11] = Int64GetDatum(stats->lost);
+	values[12] = CStringGetTextDatum(pool->error.message);
+	nulls[12] = pool->error.sqlerrcode == 0;
+	values[13] = TimestampTzGetDatum(stats->last_refill);
+	nulls[13] = stats->last_refill == 0;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * spanner.list_allocator_workers() returns setof record
+ *
+ * One row for each worker that runs or is being started.
+ */
+Datum
+spanner_list_allocator_workers(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < sk_pool_count(); i++)
+	{
+		SkWorkerState worker;
+
+		if (sk_worker_read(i, &worker))
+			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_worker(ReturnSetInfo *result, SkWorkerState *worker)
+{
+	const char *state = worker->pid == 0 ? "starting" :
+		worker->blocked ? "blocked" :
+		worker->idle_since != 0 ? "idle" : "reserving";
+	Datum		values[WORKER_COLUMNS];
+	bool		nulls[WORKER_COLUMNS] = {false};
+	TransactionId blocked_by;
+	int			pending;
+
+	(void) sk_pool_any_pending(worker->dbid, worker->kind, &pending);
+	blocked_by = sk_pool_blocker(worker->dbid, worker->kind);
+	values[0] = ObjectIdGetDatum(worker->dbid);
+	values[1] = Int32GetDatum(worker->pid);
+	nulls[1] = worker->pid == 0;
+	values[2] = CStringGetTextDatum(state);
+	values[3] = TimestampTzGetDatum(worker->started);
+	nulls[3] = worker->pid == 0;
+	values[4] = TimestampTzGetDatum(worker->idle_since);
+	nulls[4] = worker->idle_since == 0;
+	values[5] = Int32GetDatum(pending);
+	values[6] = TransactionIdGetDatum(blocked_by);
+	nulls[6] = !worker->blocked || !TransactionIdIsValid(blocked_by);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}

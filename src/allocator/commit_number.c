@@ -1,0 +1,569 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_number.c
+ *	  Numbering rows when their transaction commits.
+ *
+ * The trigger is deferred, so it is called at the commit, once for each row.
+ * It then only takes down the row, and queues the same event once more for
+ * the first row of a target.  Events that are queued while deferred triggers
+ * run are called in a further round, which core repeats until there are none.
+ * When a whole round has brought no new row, all rows are numbered together:
+ * an allocator is locked as late as can be, once, and several allocators are
+ * locked in the order of their ids.
+ *
+ * An XactCallback at XACT_EVENT_PRE_COMMIT would come later still, but the
+ * updates fire triggers of users, and these may open cursors or foreign
+ * transactions which core and other extensions have finished off by then.
+ * Here all such code runs where it may.
+ *
+ * As long as an event is queued, core refuses to truncate, rewrite or drop
+ * the table: row versions that were taken down stay where they are.
+ *
+ * After SET CONSTRAINTS ... IMMEDIATE an event that we queue is called at
+ * once, so the row is numbered at once.  The allocator then stays locked to
+ * the end of the transaction, and numbers still are in the order of commits.
+ *
+ * When a subtransaction is rolled back, core forgets the events that were
+ * queued in it, and calls those again that were called in it.  So do we: what
+ * had been taken down and numbered is remembered for each level.
+ *
+ * src/allocator/commit_number.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_trigger.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "allocator/allocator_cache.h"
+#include "allocator/commit_number.h"
+#include "allocator/early_release.h"
+#include "allocator/number_rows.h"
+
+PG_FUNCTION_INFO_V1(spanner_assign_on_commit);
+PG_FUNCTION_INFO_V1(spanner_last_assigned);
+
+/* A trigger that has been called in this transaction. */
+typedef struct Target
+{
+	SkNumberTarget number;
+	Oid			trigger;
+	bool		is_queued;		/* have we queued an event? */
+	int			queued_level;	/* in which level of subtransactions? */
+	ItemPointerData queued_tid; /* for which row version? */
+	uint64		seen;			/* rows_ever when it was queued, 0 at first */
+} Target;
+
+/* How far a transaction has come. */
+typedef struct Progress
+{
+	uint64		rows;			/* taken down */
+	uint64		done;			/* of these, from the first on */
+	int			assignments;
+} Progress;
+
+/* The last number of an allocator that this session has assigned. */
+typedef struct LastAssigned
+{
+	struct
+	{
+		int64		allocator_id;
+		int64		table;		/* OID of spanner.allocator */
+	}			key;
+	bool		is_committed;
+	int64		number;
+} LastAssigned;
+
+/* What the current transaction has assigned. */
+typedef struct Assignment
+{
+	LastAssigned *entry;
+	int64		number;
+} Assignment;
+
+/* Of the current transaction, in TopTransactionContext. */
+static List *targets = NIL;
+static SkUnnumbered *rows = NULL;
+static uint64 row_space = 0;
+static uint64 rows_ever = 0;
+static Assignment *assignments = NULL;
+static int	assignment_space = 0;
+static Progress progress;
+
+/* At the start of each level of subtransactions. */
+static Progress *starts = NULL;
+static int	start_space = 0;
+
+static bool is_queueing = false;
+static bool is_called_at_once = false;
+static bool is_numbering = false;
+
+/* Of the session. */
+static HTAB *last_assigned = NULL;
+
+static void check_trigger(FunctionCallInfo fcinfo);
+static ItemPointer row_version(TriggerData *trigger);
+static Target *find_queued(TriggerData *trigger);
+static Target *find_target(TriggerData *trigger);
+static void take_down(Target *target, ItemPointer tid);
+static void queue_again(TriggerData *trigger, Target *target);
+static bool queue_event(TriggerData *trigger);
+static void number_all(void);
+static void remember_assignment(SkAssignment *assignment);
+static LastAssigned *last_assigned_entry(int64 allocator_id, HASHACTION action);
+static void end_transaction(XactEvent event, void *arg);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
+static void start_level(int level);
+static void roll_back_level(int level);
+static void leave_level(int level);
+
+/*
+ * sk_commit_number_init
+ *		Be told of the ends of transactions and subtransactions.
+ */
+void
+sk_commit_number_init(void)
+{
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
+}
+
+/*
+ * spanner.assign_on_commit() returns trigger
+ *
+ * Deferred constraint trigger with the arguments (allocator, column).
+ */
+Datum
+spanner_assign_on_commit(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Target	   *target;
+
+	check_trigger(fcinfo);
+	if (is_queueing)
+	{
+		is_called_at_once = true;
+		return PointerGetDatum(NULL);
+	}
+
+	target = find_queued(trigger);
+	if (target == NULL)
+	{
+		target = find_target(trigger);
+		take_down(target, row_version(trigger));
+		if (!target->is_queued)
+		{
+			target->seen = 0;
+			queue_again(trigger, target);
+		}
+	}
+	else
+	{
+		target->is_queued = false;
+		if (target->seen == rows_ever)
+			number_all();
+		else
+		{
+			target->seen = rows_ever;
+			queue_again(trigger, target);
+		}
+	}
+	return PointerGetDatum(NULL);
+}
+
+/*
+ * spanner.last_assigned(name text) returns bigint
+ *
+ * The last number that a committed transaction of this session has assigned.
+ */
+Datum
+spanner_last_assigned(PG_FUNCTION_ARGS)
+{
+	SkAllocator *allocator =
+		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	LastAssigned *entry;
+
+	sk_allocator_check_usage(allocator);
+	entry = last_assigned_entry(allocator->id, HASH_FIND);
+	if (entry == NULL || !entry->is_committed)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry->number);
+}
+
+static void
+check_trigger(FunctionCallInfo fcinfo)
+{
+	const char *function = "spanner.assign_on_commit";
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						function),
+				 errhint("Use it in CREATE CONSTRAINT TRIGGER.")));
+	if (!TRIGGER_FIRED_AFTER(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		!trigger->tg_trigger->tgdeferrable ||
+		!trigger->tg_trigger->tginitdeferred)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be an initially deferred constraint trigger",
+						trigger->tg_trigger->tgname),
+				 errhint("Create it with CREATE CONSTRAINT TRIGGER ... DEFERRABLE INITIALLY DEFERRED FOR EACH ROW.")));
+	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event) &&
+		!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired for INSERT or UPDATE",
+						trigger->tg_trigger->tgname),
+				 errhint("Create it with AFTER INSERT.")));
+	if (trigger->tg_trigger->tgnargs != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must have two arguments",
+						trigger->tg_trigger->tgname),
+				 errhint("Create it with EXECUTE FUNCTION %s('allocator', 'column').",
+						 function)));
+}
+
+static ItemPointer
+row_version(TriggerData *trigger)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
+		&trigger->tg_newtuple->t_self : &trigger->tg_trigtuple->t_self;
+}
+
+/* The target if this event is the one that we have queued for it. */
+static Target *
+find_queued(TriggerData *trigger)
+{
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		if (target->is_queued &&
+			target->trigger == trigger->tg_trigger->tgoid &&
+			ItemPointerEquals(&target->queued_tid, row_version(trigger)))
+			return target;
+	}
+	return NULL;
+}
+
+/* Names are looked up for each row: they may have changed in between. */
+static Target *
+find_target(TriggerData *trigger)
+{
+	MemoryContext old;
+	SkNumberTarget number;
+	Target	   *target;
+	ListCell   *lc;
+
+	sk_number_target(&number, trigger->tg_relation,
+					 trigger->tg_trigger->tgargs[0],
+					 trigger->tg_trigger->tgargs[1]);
+	foreach(lc, targets)
+	{
+		target = lfirst(lc);
+		if (target->trigger == trigger->tg_trigger->tgoid &&
+			target->number.relid == number.relid &&
+			target->number.attnum == number.attnum &&
+			target->number.allocator_id == number.allocator_id)
+			return target;
+	}
+
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	target = palloc0(sizeof(Target));
+	target->number = number;
+	target->trigger = trigger->tg_trigger->tgoid;
+	targets = lappend(targets, target);
+	MemoryContextSwitchTo(old);
+	return target;
+}
+
+static void
+take_down(Target *target, ItemPointer tid)
+{
+	if (row_space == 0)
+	{
+		rows = MemoryContextAlloc(TopTransactionContext,
+								  16 * sizeof(SkUnnumbered));
+		row_space = 16;
+	}
+	else if (progress.rows == row_space)
+	{
+		rows = repalloc_huge(rows, 2 * row_space * sizeof(SkUnnumbered));
+		row_space *= 2;
+	}
+	rows[progress.rows].target = &target->number;
+	rows[progress.rows].tid = *tid;
+	progress.rows++;
+	rows_ever++;
+}
+
+/* Be called again for this row, after all events that are queued now. */
+static void
+queue_again(TriggerData *trigger, Target *target)
+{
+	if (queue_event(trigger))
+		number_all();
+	else
+	{
+		target->is_queued = true;
+		target->queued_level = GetCurrentTransactionNestLevel();
+		target->queued_tid = *row_version(trigger);
+	}
+}
+
+/*
+ * Queue an event for the row, as INSERT would do it.  Returns whether it was
+ * called at once.
+ */
+static bool
+queue_event(TriggerData *trigger)
+{
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *target = makeNode(ResultRelInfo);
+	TriggerDesc *triggers = palloc0(sizeof(TriggerDesc));
+	Trigger    *copy = palloc(sizeof(Trigger));
+
+	/* whether it fires has been decided: it has fired */
+	*copy = *trigger->tg_trigger;
+	copy->tgtype |= TRIGGER_TYPE_INSERT;
+	copy->tgenabled = TRIGGER_FIRES_ALWAYS;
+	copy->tgqual = NULL;
+	triggers->triggers = copy;
+	triggers->numtriggers = 1;
+	triggers->trig_insert_after_row = true;
+	InitResultRelInfo(target, trigger->tg_relation, 0, NULL, 0);
+	target->ri_TrigDesc = triggers;
+
+	is_queueing = true;
+	is_called_at_once = false;
+	PG_TRY();
+	{
+		AfterTriggerBeginQuery();
+		ExecARInsertTriggers(estate, target,
+							 TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
+							 trigger->tg_newslot : trigger->tg_trigslot,
+							 NIL, NULL);
+		AfterTriggerEndQuery(estate);
+	}
+	PG_FINALLY();
+	{
+		is_queueing = false;
+	}
+	PG_END_TRY();
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	ExecCloseResultRelations(estate);
+	FreeExecutorState(estate);
+	return is_called_at_once;
+}
+
+/*
+ * Number all rows that have been taken down, and those that the triggers on
+ * them take down while we are at it.
+ */
+static void
+number_all(void)
+{
+	if (is_numbering)
+		return;
+	is_numbering = true;
+	PG_TRY();
+	{
+		while (progress.done < progress.rows)
+		{
+			uint64		first = progress.done;
+			uint64		count = progress.rows - first;
+			SkUnnumbered *batch =
+				MemoryContextAllocHuge(CurrentMemoryContext,
+									   count * sizeof(SkUnnumbered));
+			List	   *assigned;
+			ListCell   *lc;
+
+			memcpy(batch, rows + first, count * sizeof(SkUnnumbered));
+			assigned = sk_number_rows(batch, count);
+			progress.done += count;
+			foreach(lc, assigned)
+				remember_assignment(lfirst(lc));
+			pfree(batch);
+		}
+	}
+	PG_FINALLY();
+	{
+		is_numbering = false;
+	}
+	PG_END_TRY();
+	if (GetCurrentTransactionNestLevel() == 1)
+		progress.rows = progress.done = 0;
+}
+
+/* The entry is made here, because nothing may fail after the commit. */
+static void
+remember_assignment(SkAssignment *assignment)
+{
+	if (assignment_space == 0)
+	{
+		assignments = MemoryContextAlloc(TopTransactionContext,
+										 8 * sizeof(Assignment));
+		assignment_space = 8;
+	}
+	else if (progress.assignments == assignment_space)
+	{
+		assignments = repalloc(assignments,
+							   2 * assignment_space * sizeof(Assignment));
+		assignment_space *= 2;
+	}
+	assignments[progress.assignments].entry =
+		last_assigned_entry(assignment->allocator_id, HASH_ENTER);
+	assignments[progress.assignments].number = assignment->last;
+	progress.assignments++;
+}
+
+/* NULL if it is only to be found and there is none. */
+static LastAssigned *
+last_assigned_entry(int64 allocator_id, HASHACTION action)
+{
+	LastAssigned key = {{allocator_id, sk_allocator_table()}};
+	LastAssigned *entry;
+	bool		found;
+
+	if (last_assigned == NULL)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(key.key);
+		ctl.entrysize = sizeof(LastAssigned);
+		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
+									HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(last_assigned, &key.key, action, &found);
+	if (entry != NULL && !found)
+		entry->is_committed = false;
+	return entry;
+}
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			if (progress.assignments > 0)
+				sk_early_release_prepare();
+			return;
+		case XACT_EVENT_PRE_PREPARE:
+			if (progress.assignments > 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
+						 errhint("Number rows in a transaction that commits in one step.")));
+			return;
+		case XACT_EVENT_COMMIT:
+			for (int i = 0; i < progress.assignments; i++)
+			{
+				assignments[i].entry->number = assignments[i].number;
+				assignments[i].entry->is_committed = true;
+			}
+			break;
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+			break;
+		default:
+			return;
+	}
+	targets = NIL;
+	rows = NULL;
+	row_space = 0;
+	assignments = NULL;
+	assignment_space = 0;
+	starts = NULL;
+	start_space = 0;
+	memset(&progress, 0, sizeof(Progress));
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+
+	switch (event)
+	{
+		case SUBXACT_EVENT_START_SUB:
+			start_level(level);
+			break;
+		case SUBXACT_EVENT_COMMIT_SUB:
+			leave_level(level);
+			break;
+		case SUBXACT_EVENT_ABORT_SUB:
+			roll_back_level(level);
+			leave_level(level);
+			break;
+		default:
+			break;
+	}
+}
+
+/* Levels that began when there was nothing yet need no memory. */
+static void
+start_level(int level)
+{
+	if (level < start_space)
+		starts[level] = progress;
+	else if (progress.rows > 0 || progress.assignments > 0)
+	{
+		int			space = Max(16, 2 * level);
+		Progress   *wider = MemoryContextAllocZero(TopTransactionContext,
+												   space * sizeof(Progress));
+
+		if (start_space > 0)
+			memcpy(wider, starts, start_space * sizeof(Progress));
+		starts = wider;
+		start_space = space;
+		starts[level] = progress;
+	}
+}
+
+static void
+roll_back_level(int level)
+{
+	ListCell   *lc;
+
+	if (level < start_space)
+		progress = starts[level];
+	else
+		memset(&progress, 0, sizeof(Progress));
+	foreach(lc, targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		if (target->queued_level >= level)
+			target->is_queued = false;
+	}
+}
+
+static void
+leave_level(int level)
+{
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		target->queued_level = Min(target->queued_level, level - 1);
+	}
+}

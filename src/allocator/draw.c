@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * draw.c
+ *	  Drawing values from an allocator.
+ *
+ * Values come from the shared pool; when that is empty the session waits for
+ * the worker to fill it.  What the current transaction has changed or locked
+ * is out of the worker's reach, so the session then reserves by itself.
+ *
+ * src/allocator/draw.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+#include "allocator/draw.h"
+#include "allocator/reserve.h"
+#include "allocator/worker_list.h"
+#include "compat.h"
+
+/* How often a waiting session looks whether there still is a worker. */
+#define SK_WAIT_SLICE_MS 1000
+
+int			sk_allocator_timeout = 10000;
+
+static SkRange draw_from_pool(SkAllocator *allocator, int64 count, bool whole);
+static SkRange reserve_own(SkAllocator *allocator, int64 count);
+static bool wait_for_values(SkAllocator *allocator, int64 count, bool whole,
+							SkRange *range);
+static bool wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
+					  TimestampTz begin, SkRange *range);
+pg_noreturn static void report_refill_error(SkAllocator *allocator,
+											SkPoolError *error);
+pg_noreturn static void report_timeout(SkAllocator *allocator,
+									   TransactionId blocked_by);
+pg_noreturn static void report_no_worker(void);
+
+static inline SkWorkerKind
+worker_kind(SkAllocator *allocator)
+{
+	return allocator->row.mode == SK_MODE_REMOTE ?
+		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
+}
+
+/*
+ * sk_draw
+ *		Draw "count" values one after the other if "whole", else from 1 to
+ *		"count" of them.
+ *
+ * The caller has checked privileges.
+ */
+SkRange
+sk_draw(SkAllocator *allocator, int64 count, bool whole)
+{
+	switch (allocator->row.mode)
+	{
+		case SK_MODE_ON_COMMIT:
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("allocator \"%s\" assigns values on commit",
+							allocator->name),
+					 errhint("Use spanner.assign_on_commit() as a deferred constraint trigger.")));
+			break;
+		case SK_MODE_SYNC:
+			return sk_reserve_here(&allocator->row, count);
+		default:
+			break;
+	}
+	if (allocator->row.is_own || !IsUnderPostmaster)
+		return reserve_own(allocator, count);
+	return draw_from_pool(allocator, count, whole);
+}
+
+static SkRange
+draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
+{
+	SkRange		range;
+	bool		is_low;
+
+	for (;;)
+	{
+		if (allocator->pool == NULL)
+			allocator->pool = sk_pool_open(&allocator->key,
+										   worker_kind(allocator));
+		switch (sk_pool_take(allocator->pool, &allocator->key, count, whole,
+							 &range, &is_low))
+		{
+			case SK_TAKE_DONE:
+				if (is_low)
+					(void) sk_worker_wake(worker_kind(allocator));
+				return range;
+			case SK_TAKE_EMPTY:
+				if (wait_for_values(allocator, count, whole, &range))
+					return range;
+				break;
+			case SK_TAKE_GONE:
+				break;
+		}
+		allocator->pool = NULL;
+	}
+}
+
+/* Reserve in the current transaction, where the worker cannot. */
+static SkRange
+reserve_own(SkAllocator *allocator, int64 count)
+{
+	if (allocator->row.mode == SK_MODE_REMOTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot draw from allocator \"%s\" in the transaction that has changed it",
+						allocator->name),
+				 errdetail("Its values come from server \"%s\".",
+						   allocator->row.server),
+				 errhint("Commit the change first.")));
+	return sk_reserve_here(&allocator->row, count);
+}
+
+/*
+ * Wait until there are values, and take them.  Returns false if the pool is
+ * no more the allocator's.
+ */
+static bool
+wait_for_values(SkAllocator *allocator, int64 count, bool whole,
+				SkRange *range)
+{
+	TimestampTz begin = GetCurrentTimestamp();
+	volatile bool found = false;
+	SkWaiter	waiter;
+
+	waiter.pool = allocator->pool;
+	waiter.key = allocator->key;
+	waiter.count = count;
+
+	sk_pool_wait_begin(&waiter);
+	PG_TRY();
+	{
+		found = wait_loop(allocator, &waiter, whole, begin, range);
+	}
+	PG_FINALLY();
+	{
+		sk_pool_wait_end(&waiter, GetCurrentTimestamp() - begin);
+	}
+	PG_END_TRY();
+	return found;
+}
+
+static bool
+wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
+		  TimestampTz begin, SkRange *range)
+{
+	for (;;)
+	{
+		TransactionId blocked_by;
+		SkPoolError error;
+		SkTakeResult result;
+		long		left;
+		bool		is_low;
+
+		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
+							  range, &is_low);
+		if (result != SK_TAKE_EMPTY)
+			return result == SK_TAKE_DONE;
+		if (sk_pool_wait_failed(waiter, &error))
+			report_refill_error(allocator, &error);
+		blocked_by = sk_pool_blocked_by(waiter);
+		if (TransactionIdIsValid(blocked_by) &&
+			TransactionIdIsCurrentTransactionId(blocked_by))
+		{
+			*range = reserve_own(allocator, waiter->count);
+			return true;
+		}
+
+		left = SK_WAIT_SLICE_MS;
+		if (sk_allocator_timeout > 0)
+			left = Min(left, sk_allocator_timeout -
+					   TimestampDifferenceMilliseconds(begin, GetCurrentTimestamp()));
+		if (left <= 0)
+			report_timeout(allocator, blocked_by);
+		sk_pool_wait_again(waiter);
+		if (!sk_worker_wake(worker_kind(allocator)))
+			report_no_worker();
+		sk_pool_wait_sleep(waiter, left);
+	}
+}
+
+static void
+report_refill_error(SkAllocator *allocator, SkPoolError *error)
+{
+	switch (error->is_remote ? ERRCODE_SUCCESSFUL_COMPLETION : error->sqlerrcode)
+	{
+		case ERRCODE_UNDEFINED_OBJECT:
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("allocator \"%s\" does not exist",
+							allocator->name)));
+			break;
+		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
+			sk_report_exhausted(allocator->name, error->limit);
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(error->sqlerrcode),
+					 errmsg("could not refill allocator \"%s\": %s",
+							allocator->name, error->message),
+					 error->hint[0] != '\0' ? errhint("%s", error->hint) : 0));
+	}
+}
+
+static void
+report_timeout(SkAllocator *allocator, TransactionId blocked_by)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
+					sk_allocator_timeout, allocator->name),
+			 TransactionIdIsValid(blocked_by) ?
+			 errdetail("Its row is locked by transaction %u.", blocked_by) :
+			 allocator->row.server != NULL ?
+			 errdetail("Server \"%s\" has not answered yet.",
+					   allocator->row.server) :
+			 errdetail("The worker is starting, or its commit waits for storage or for a synchronous standby."),
+			 errhint("Look at %s, or increase \"%s\".",
+					 "spanner.stat_allocator_worker",
+					 "spanner_keys.allocator_timeout")));
+}
+
+static void
+report_no_worker(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("could not start allocator worker"),
+			 errhint("Increase \"%s\".", "max_worker_processes")));
+}

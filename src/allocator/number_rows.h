@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * number_rows.h
+ *	  Writing numbers of allocators into rows.
+ *
+ * src/allocator/number_rows.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_NUMBER_ROWS_H
+#define SK_NUMBER_ROWS_H
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+/* The rows of one table that one allocator numbers. */
+typedef struct SkNumberTarget
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	int64		allocator_id;
+} SkNumberTarget;
+
+/* A row that may be due for a number. */
+typedef struct SkUnnumbered
+{
+	const SkNumberTarget *target;
+	ItemPointerData tid;		/* any version of the row */
+} SkUnnumbered;
+
+/* What has become of an allocator. */
+typedef struct SkAssignment
+{
+	int64		allocator_id;
+	int64		last;			/* number that was written last */
+} SkAssignment;
+
+extern void sk_number_target(SkNumberTarget *target, Relation rel,
+							 const char *allocator, const char *column);
+extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
+
+#endif							/* SK_NUMBER_ROWS_H */

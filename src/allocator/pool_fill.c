@@ -1,0 +1,385 @@
+/*-------------------------------------------------------------------------
+ *
+ * pool_fill.c
+ *	  Pools of reserved values: how they are filled and emptied.
+ *
+ * src/allocator/pool_fill.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "common/int.h"
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+#include "allocator/pool.h"
+#include "allocator/shared_state.h"
+
+/* How long to leave a failing allocator alone while nobody waits for it. */
+#define SK_RETRY_MS 1000
+
+static void discard_values(SkPool *pool, int64 minimum);
+static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
+static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
+static int64 values_up_to(int64 limit, int64 first);
+static bool publish_range(SkPool *pool, const SkRefill *refill);
+
+/*
+ * sk_pool_discard
+ *		Drop values below "minimum", and what is being reserved just now.
+ *
+ * Called while the row is locked, before the change is committed: so nothing
+ * that is reserved later is of the time before the change.
+ */
+void
+sk_pool_discard(const SkPoolKey *key, int64 minimum)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+		discard_values(pool, minimum);
+	LWLockRelease(state->lock);
+}
+
+/*
+ * sk_pool_discard_all
+ *		The same for all values of all allocators of a table.
+ */
+void
+sk_pool_discard_all(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		if (pool->key.dbid == key->dbid && pool->key.relid == key->relid)
+			discard_values(pool, PG_INT64_MAX);
+	}
+	LWLockRelease(state->lock);
+}
+
+static void
+discard_values(SkPool *pool, int64 minimum)
+{
+	SpinLockAcquire(&pool->mutex);
+	discard_below(pool, &pool->current, minimum);
+	discard_below(pool, &pool->next, minimum);
+	pool->generation++;
+	pool->last_end = 0;
+	pool->batch = 0;
+	pool->low_water_mark = 0;
+	pool->left_known = false;
+	SpinLockRelease(&pool->mutex);
+}
+
+static void
+discard_below(SkPool *pool, SkRange *range, int64 minimum)
+{
+	int64		first = Min(minimum, range->end);
+
+	if (range->first < first)
+	{
+		pool->stats.lost += first - range->first;
+		range->first = first;
+	}
+}
+
+/*
+ * sk_pool_withdraw
+ *		Take out what could be given back to the table.
+ *
+ * Returns the last values that were reserved, an empty range if there are
+ * none.
+ */
+SkRange
+sk_pool_withdraw(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+	SkRange		result = {0, 0};
+	SkPool	   *pool;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+	{
+		SpinLockAcquire(&pool->mutex);
+		result = range_size(&pool->next) > 0 ? pool->next : pool->current;
+		if (pool->current.end == pool->next.first)
+			result.first = pool->current.first;
+		empty_pool(pool);
+		pool->stats.lost -= range_size(&result);
+		if (range_size(&result) > 0)
+			pool->last_end = result.first;
+		SpinLockRelease(&pool->mutex);
+	}
+	LWLockRelease(state->lock);
+	return result;
+}
+
+/*
+ * sk_pool_count
+ *		How many pools there are room for.
+ */
+int
+sk_pool_count(void)
+{
+	return sk_shared_state()->size;
+}
+
+/*
+ * sk_pool_collect
+ *		List the pools of this database that a worker has to fill now.
+ *
+ * "refills" has room for sk_pool_count().  Pools of a former table are
+ * passed over.
+ */
+int
+sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
+{
+	SkSharedState *state = sk_shared_state();
+	TimestampTz now = GetCurrentTimestamp();
+	int			count = 0;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		/* a dirty look first: whoever sets it wakes the worker afterwards */
+		if (!pool->pending || pool->key.dbid != MyDatabaseId)
+			continue;
+		SpinLockAcquire(&pool->mutex);
+		if (pool->key.dbid == MyDatabaseId && pool->key.relid == relid &&
+			pool->kind == kind && collect_pool(pool, now, &refills[count]))
+			count++;
+		SpinLockRelease(&pool->mutex);
+	}
+	return count;
+}
+
+static bool
+collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
+{
+	if (!pool->pending)
+		return false;
+	if (pool->wanted <= 0)
+	{
+		if (pool_size(pool) >= pool->low_water_mark || now < pool->retry_at)
+		{
+			pool->pending = false;
+			return false;
+		}
+	}
+	refill->pool = pool;
+	refill->key = pool->key;
+	refill->generation = pool->generation;
+	refill->round = ++pool->round;
+	refill->wanted = pool->wanted;
+	refill->largest = pool->largest;
+	refill->begin = now;
+	refill->since_last_us = pool->stats.last_refill == 0 ? -1 :
+		now - pool->stats.last_refill;
+	refill->batch = pool->batch;
+	refill->low_water_mark = pool->low_water_mark;
+	refill->result = SK_REFILL_FAILED;
+	refill->error.sqlerrcode = 0;
+	refill->blocked_by = InvalidTransactionId;
+	pool->wanted = 0;
+	pool->largest = 0;
+	pool->pending = false;
+	return true;
+}
+
+/*
+ * sk_pool_finish
+ *		Hand the values that have been reserved to the sessions, or tell them
+ *		what went wrong.
+ *
+ * For a range this must not be called before the reservation is committed.
+ * Returns false if the range lies below one that was handed out before.
+ */
+bool
+sk_pool_finish(SkRefill *refill)
+{
+	SkPool	   *pool = refill->pool;
+	bool		in_order = true;
+	bool		wake = true;
+
+	SpinLockAcquire(&pool->mutex);
+	if (!is_pool_of(pool, &refill->key))
+		wake = false;
+	else if (refill->result == SK_REFILL_LOCKED)
+	{
+		/* as if it had not been looked at; sessions may have locked it */
+		wake = pool->blocked_by != refill->blocked_by;
+		pool->blocked_by = refill->blocked_by;
+		if (pg_add_s64_overflow(pool->wanted, refill->wanted, &pool->wanted))
+			pool->wanted = PG_INT64_MAX;
+		pool->largest = Max(pool->largest, refill->largest);
+		pool->pending = true;
+		if (pool->round == refill->round)
+			pool->round--;
+	}
+	else
+	{
+		pool->blocked_by = InvalidTransactionId;
+		if (refill->result == SK_REFILL_DONE)
+			in_order = publish_range(pool, refill);
+		else
+		{
+			pool->failures++;
+			pool->error = refill->error;
+			pool->retry_at =
+				TimestampTzPlusMilliseconds(refill->begin, SK_RETRY_MS);
+		}
+	}
+	SpinLockRelease(&pool->mutex);
+	if (wake)
+		ConditionVariableBroadcast(&pool->filled);
+	return in_order;
+}
+
+/* How many values there are in [first, limit]. */
+static int64
+values_up_to(int64 limit, int64 first)
+{
+	uint64		count;
+
+	if (first > limit)
+		return 0;
+	count = (uint64) limit - (uint64) first;
+	return count < (uint64) PG_INT64_MAX ? (int64) count + 1 : PG_INT64_MAX;
+}
+
+static bool
+publish_range(SkPool *pool, const SkRefill *refill)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int64		taken_us = now - refill->begin;
+	bool		in_order = refill->range.first >= pool->last_end;
+
+	pool->stats.refills++;
+	pool->stats.refill_us += taken_us;
+	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
+	pool->stats.last_refill = now;
+	if (pool->generation != refill->generation)
+	{
+		pool->stats.lost += range_size(&refill->range);
+		return true;
+	}
+
+	if (!in_order)
+		empty_pool(pool);
+	if (range_size(&pool->next) > 0)
+	{
+		pool->stats.lost += range_size(&pool->current);
+		pool->current = pool->next;
+		pool->next = refill->range;
+	}
+	else if (range_size(&pool->current) == 0)
+		pool->current = refill->range;
+	else if (pool->current.end == refill->range.first)
+		pool->current.end = refill->range.end;
+	else
+		pool->next = refill->range;
+	pool->last_end = refill->range.end;
+	pool->limit = refill->limit;
+	pool->left = values_up_to(refill->limit, refill->range.end);
+	pool->left_known = true;
+	pool->batch = refill->batch;
+	pool->low_water_mark = refill->low_water_mark;
+	return in_order;
+}
+
+/*
+ * sk_pool_any_pending
+ *		Is there anything for a worker to do?
+ *
+ * Sets *count to the number of pools, if not NULL.
+ */
+bool
+sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count)
+{
+	SkSharedState *state = sk_shared_state();
+	int			found = 0;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		SpinLockAcquire(&pool->mutex);
+		if (pool->key.dbid == dbid && pool->kind == kind && pool->pending)
+			found++;
+		SpinLockRelease(&pool->mutex);
+	}
+	if (count != NULL)
+		*count = found;
+	return found > 0;
+}
+
+/*
+ * sk_pool_blocker
+ *		A transaction that keeps a worker from reserving, if there is one.
+ */
+TransactionId
+sk_pool_blocker(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	TransactionId result = InvalidTransactionId;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		SpinLockAcquire(&pool->mutex);
+		if (pool->key.dbid == dbid && pool->kind == kind &&
+			TransactionIdIsValid(pool->blocked_by))
+			result = pool->blocked_by;
+		SpinLockRelease(&pool->mutex);
+	}
+	return result;
+}
+
+/*
+ * sk_pool_list_used
+ *		List the allocators of a database that have a pool.
+ */
+int
+sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys)
+{
+	SkSharedState *state = sk_shared_state();
+	int			count = 0;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	for (int i = 0; i < state->size; i++)
+		if (state->pools[i].key.dbid == dbid && state->pools[i].kind == kind)
+			keys[count++] = state->pools[i].key;
+	LWLockRelease(state->lock);
+	return count;
+}
+
+/*
+ * sk_pool_read
+ *		Look at a pool.  Returns false if it is free.
+ */
+bool
+sk_pool_read(int index, SkPoolState *result)
+{
+	SkPool	   *pool = &sk_shared_state()->pools[index];
+
+	SpinLockAcquire(&pool->mutex);
+	result->key = pool->key;
+	result->stats = pool->stats;
+	result->remaining = pool_size(pool);
+	result->batch = pool->batch;
+	result->error = pool->error;
+	SpinLockRelease(&pool->mutex);
+	return OidIsValid(result->key.dbid);
+}

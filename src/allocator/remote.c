@@ -1,0 +1,532 @@
+/*-------------------------------------------------------------------------
+ *
+ * remote.c
+ *	  Values that come from allocators of other servers.
+ *
+ * The worker asks the other server for a block of values, in a transaction of
+ * that server, and goes on with other allocators until the answer is there:
+ * no server has to wait for another one.  A request is made anew on a new
+ * connection if an older one turns out to be broken, and once more if that is
+ * lost too; if only the answer was lost, its values are never used.
+ *
+ * Each step is a transaction here, which fails for its allocator alone.
+ *
+ * src/allocator/remote.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "pgstat.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "allocator/allocator_cache.h"
+#include "allocator/remote.h"
+#include "allocator/remote_connection.h"
+#include "allocator/reserve.h"
+#include "compat.h"
+
+/* How long to wait for an answer; the other server may have to wait too. */
+#define SK_ANSWER_TIMEOUT_MS 30000
+
+/* dblink does not tell when an answer comes, so it is looked for. */
+#define SK_MIN_DELAY_MS 1
+#define SK_MAX_DELAY_MS 50
+
+typedef enum RequestState
+{
+	REQUEST_NONE,
+	REQUEST_READY,				/* to be sent */
+	REQUEST_WAITING,			/* for the answer */
+	REQUEST_FINISHED			/* refill has the result */
+} RequestState;
+
+/* Where an error comes from. */
+typedef enum RequestPhase
+{
+	PHASE_HERE,
+	PHASE_CONNECT,
+	PHASE_SERVER
+} RequestPhase;
+
+/* What is asked for an allocator.  There is at most one request for each. */
+typedef struct Request
+{
+	RequestState state;
+	RequestPhase phase;
+	SkRefill	refill;
+	SkConnection connection;
+
+	int64		count;			/* of values; 0: not yet chosen */
+	bool		again;			/* to be made anew */
+	bool		is_fresh;		/* the connection is of this request */
+	bool		was_lost;		/* such a connection was lost already */
+	TimestampTz begin;
+
+	/* the row */
+	char		name[SK_MAX_ALLOCATOR_NAME + 1];
+	char		server[NAMEDATALEN];
+	char	   *query;			/* of the transaction */
+	Oid			owner_role;
+	int64		min_value;
+	int64		max_value;
+
+	/* when the server may be tried again, and what was wrong with it */
+	TimestampTz retry_at;
+	SkPoolError connect_error;
+} Request;
+
+typedef void (*RequestStep) (Request *request);
+
+static SkStatement lock_row = {
+	"SELECT a.name, a.mode, a.server, a.remote_name, a.owner_role,"
+	" a.batch_size, a.max_batch_size, a.low_water_mark, a.min_value,"
+	" a.max_value FROM spanner.allocator a"
+	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1"
+	" FOR NO KEY UPDATE OF a SKIP LOCKED",
+	SPI_OK_SELECT, 1, {INT8OID}
+};
+
+/* In TopMemoryContext. */
+static List *requests = NIL;
+
+static Request *find_request(const SkPoolKey *key);
+static void ask(Request *request);
+static void run_step(Request *request, RequestStep step);
+static void describe_step(void *arg);
+static void read_row(Request *request);
+static void write_query(Request *request, const char *remote_name);
+static void send_request(Request *request);
+static Request *find_dead_server(Request *request);
+static void receive_values(Request *request);
+static void check_range(Request *request, int64 first, int64 last);
+static void note_failure(Request *request, ErrorData *error);
+static const char *first_line(const char *message);
+static void close_connection(Request *request);
+
+/*
+ * sk_remote_exchange
+ *		Ask for what pools need, and look for answers.
+ *
+ * Puts refills that are done or have failed, of this or of earlier calls,
+ * into "refills", which has room for sk_pool_count(), and returns how many
+ * these are.
+ */
+int
+sk_remote_exchange(SkRefill *refills, int count)
+{
+	int			finished = 0;
+	ListCell   *lc;
+
+	for (int i = 0; i < count; i++)
+	{
+		Request    *request = find_request(&refills[i].key);
+
+		if (request->state != REQUEST_NONE)
+		{
+			/* leave it for the next time */
+			refills[i].result = SK_REFILL_LOCKED;
+			(void) sk_pool_finish(&refills[i]);
+			continue;
+		}
+		request->refill = refills[i];
+		request->count = 0;
+		request->was_lost = false;
+		ask(request);
+	}
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state == REQUEST_WAITING)
+		{
+			run_step(request, receive_values);
+			if (request->again)
+				ask(request);
+		}
+		/* requests for former pools can make them more than there are pools */
+		if (request->state == REQUEST_FINISHED && finished < sk_pool_count())
+		{
+			refills[finished++] = request->refill;
+			request->state = REQUEST_NONE;
+		}
+	}
+	return finished;
+}
+
+/*
+ * sk_remote_delay
+ *		After how many milliseconds to call sk_remote_exchange() again; -1 if
+ *		nothing is under way.
+ */
+long
+sk_remote_delay(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	long		delay = -1;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+		long		waited;
+
+		if (request->state == REQUEST_NONE)
+			continue;
+		waited = TimestampDifferenceMilliseconds(request->begin, now) / 4;
+		waited = Min(Max(waited, SK_MIN_DELAY_MS), SK_MAX_DELAY_MS);
+		delay = delay < 0 ? waited : Min(delay, waited);
+	}
+	return delay;
+}
+
+/*
+ * sk_remote_disconnect
+ *		Close all connections.
+ */
+void
+sk_remote_disconnect(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state == REQUEST_NONE &&
+			sk_connection_is_open(&request->connection))
+			run_step(request, close_connection);
+	}
+}
+
+static Request *
+find_request(const SkPoolKey *key)
+{
+	MemoryContext old;
+	Request    *request;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		request = lfirst(lc);
+		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
+			return request;
+	}
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	request = palloc0(sizeof(Request));
+	requests = lappend(requests, request);
+	MemoryContextSwitchTo(old);
+	return request;
+}
+
+static void
+ask(Request *request)
+{
+	do
+	{
+		run_step(request, read_row);
+		if (request->state == REQUEST_READY)
+			run_step(request, send_request);
+	} while (request->again);
+}
+
+/* Run a step in a transaction.  An error becomes the result. */
+static void
+run_step(Request *request, RequestStep step)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorContextCallback callback;
+	volatile bool failed = false;
+
+	request->again = false;
+	request->phase = PHASE_HERE;
+	callback.callback = describe_step;
+	callback.arg = request;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, "getting values of allocators from other servers");
+		step(request);
+		PopActiveSnapshot();
+		/* nothing but a lock on the row has been written */
+		synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		error = CopyErrorData();
+		if (step != close_connection)
+			note_failure(request, error);
+		FreeErrorData(error);
+		AbortCurrentTransaction();
+		FlushErrorState();
+		failed = true;
+	}
+	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
+	error_context_stack = callback.previous;
+	MemoryContextSwitchTo(context);
+
+	if (failed && sk_connection_is_open(&request->connection))
+	{
+		bool		again = request->again;
+
+		run_step(request, close_connection);
+		request->again = again;
+	}
+}
+
+static void
+describe_step(void *arg)
+{
+	Request    *request = arg;
+
+	if (request->name[0] != '\0')
+		errcontext("refill of allocator \"%s\" from server \"%s\"",
+				   request->name, request->server);
+}
+
+/*
+ * What is to be asked.  The row is locked for a moment, so that whoever
+ * changes it comes afterwards, and sees to it that the answer is not used.
+ */
+static void
+read_row(Request *request)
+{
+	Datum		id = Int64GetDatum(request->refill.key.allocator_id);
+	SkTableScope scope;
+	SkMode		mode;
+	Datum		value;
+	bool		isnull;
+
+	request->refill.result = SK_REFILL_LOCKED;
+	request->state = REQUEST_FINISHED;
+	sk_table_enter(&scope);
+	if (sk_table_execute(&lock_row, &id, NULL) == 0)
+		sk_reserve_explain_missing(&request->refill, 1);
+	else if (!sk_mode_from_name(TextDatumGetCString(sk_table_datum(0, 2, &isnull)),
+								&mode) || mode != SK_MODE_REMOTE)
+		sk_reserve_wrong_mode(&request->refill, mode);
+	else
+	{
+		strlcpy(request->name, TextDatumGetCString(sk_table_datum(0, 1, &isnull)),
+				sizeof(request->name));
+		strlcpy(request->server, NameStr(*DatumGetName(sk_table_datum(0, 3, &isnull))),
+				NAMEDATALEN);
+		request->owner_role = DatumGetObjectId(sk_table_datum(0, 5, &isnull));
+		request->min_value = sk_table_int64(0, 9);
+		request->max_value = sk_table_int64(0, 10);
+		value = sk_table_datum(0, 8, &isnull);
+		if (request->count == 0)
+		{
+			sk_reserve_choose_batch(&request->refill, mode,
+									DatumGetInt32(sk_table_datum(0, 6, &isnull)),
+									DatumGetInt32(sk_table_datum(0, 7, &isnull)),
+									isnull ? -1 : DatumGetInt32(value));
+			request->count = Max(request->refill.batch, request->refill.wanted);
+		}
+		value = sk_table_datum(0, 4, &isnull);
+		write_query(request, isnull ? request->name : TextDatumGetCString(value));
+		request->state = REQUEST_READY;
+	}
+	sk_table_leave(&scope);
+}
+
+static void
+write_query(Request *request, const char *remote_name)
+{
+	char	   *query = psprintf("SELECT b.first_value, b.last_value"
+								 " FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
+								 quote_literal_cstr(remote_name),
+								 (long long) request->count);
+
+	if (request->query != NULL)
+		pfree(request->query);
+	request->query = MemoryContextStrdup(TopMemoryContext, query);
+}
+
+/*
+ * A server for which one has to wait in vain would hold up the others.  So it
+ * is left alone for as long as that took the last time.
+ */
+static void
+send_request(Request *request)
+{
+	SkConnection *connection = &request->connection;
+
+	request->refill.result = SK_REFILL_FAILED;
+	request->state = REQUEST_FINISHED;
+	request->phase = PHASE_CONNECT;
+	request->begin = GetCurrentTimestamp();
+	request->is_fresh = false;
+	if (!sk_connection_is_for(connection, request->server, request->owner_role))
+	{
+		Request    *dead = find_dead_server(request);
+
+		if (dead != NULL)
+		{
+			request->refill.error = dead->connect_error;
+			return;
+		}
+		if (sk_connection_is_open(connection))
+			sk_connection_close(connection);
+		sk_connection_open(connection, request->server, request->owner_role);
+		request->is_fresh = true;
+	}
+	request->phase = PHASE_SERVER;
+	sk_connection_send(connection, request->query);
+	request->begin = GetCurrentTimestamp();
+	request->state = REQUEST_WAITING;
+}
+
+static Request *
+find_dead_server(Request *request)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *other = lfirst(lc);
+
+		if (other->retry_at > request->begin &&
+			other->connection.userid == request->owner_role &&
+			strcmp(other->connection.server, request->server) == 0 &&
+			!sk_connection_is_stale(&other->connection))
+			return other;
+	}
+	return NULL;
+}
+
+static void
+receive_values(Request *request)
+{
+	int64		first;
+	int64		last;
+
+	request->phase = PHASE_SERVER;
+	if (!sk_connection_receive(&request->connection, &first, &last))
+	{
+		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
+									   SK_ANSWER_TIMEOUT_MS))
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("no answer within %d ms", SK_ANSWER_TIMEOUT_MS),
+					 errhint("Look for what keeps that server, or the network, from answering.")));
+		return;
+	}
+	request->state = REQUEST_FINISHED;
+	request->refill.result = SK_REFILL_FAILED;
+	check_range(request, first, last);
+	request->refill.range.first = first;
+	request->refill.range.end = last + 1;
+	request->refill.limit = request->max_value;
+	request->refill.result = SK_REFILL_DONE;
+}
+
+static void
+check_range(Request *request, int64 first, int64 last)
+{
+	if (first > last || (uint64) last - (uint64) first != request->count - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("asked for %lld values, it gave those from %lld to %lld",
+						(long long) request->count,
+						(long long) first, (long long) last),
+				 errhint("Check that %s on that server is the function of this extension.",
+						 "spanner.reserve_block()")));
+	if (first < request->min_value || last > request->max_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("values from %lld to %lld are out of bounds here (%lld..%lld)",
+						(long long) first, (long long) last,
+						(long long) request->min_value,
+						(long long) request->max_value),
+				 errhint("Change the bounds with spanner.alter_allocator().")));
+}
+
+/* Make an error the result, or decide to ask again. */
+static void
+note_failure(Request *request, ErrorData *error)
+{
+	SkPoolError *result = &request->refill.error;
+	const char *message = error->message;
+	const char *hint = error->hint;
+	int			code = error->sqlerrcode;
+	int			category = ERRCODE_TO_CATEGORY(code);
+	int64		least = Max(request->refill.wanted, 1);
+
+	request->state = REQUEST_FINISHED;
+	request->refill.result = SK_REFILL_FAILED;
+	if (request->phase == PHASE_CONNECT)
+	{
+		if (code == ERRCODE_QUERY_CANCELED)
+		{
+			code = ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION;
+			message = "timeout expired";
+		}
+		else if (category == ERRCODE_CONNECTION_EXCEPTION && error->detail != NULL)
+			message = error->detail;
+		if (code == ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED)
+			hint = "Put a password into the user mapping of the allocator's owner, and have that server ask for it.";
+		else if (hint == NULL)
+			hint = "Check the options of the server, and the user mapping of the allocator's owner.";
+		message = psprintf("could not connect to server \"%s\": %s",
+						   request->server, message);
+	}
+	else if (request->phase == PHASE_SERVER)
+	{
+		if (!request->was_lost &&
+			(category == ERRCODE_CONNECTION_EXCEPTION ||
+			 category == ERRCODE_OPERATOR_INTERVENTION))
+		{
+			/* an older one may have been broken for long */
+			request->again = true;
+			request->was_lost = request->is_fresh;
+		}
+		else if (code == ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED &&
+				 request->count > least)
+		{
+			/* there may be enough for those who wait */
+			request->count = least;
+			request->again = true;
+		}
+		message = psprintf("server \"%s\": %s", request->server, message);
+	}
+	sk_reserve_error(result, code, first_line(message), hint);
+	result->is_remote = request->phase != PHASE_HERE;
+
+	if (request->phase == PHASE_CONNECT)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+
+		request->retry_at = now + (now - request->begin);
+		request->connect_error = *result;
+	}
+}
+
+/* libpq adds lines with advice that does not belong into a message. */
+static const char *
+first_line(const char *message)
+{
+	return pnstrdup(message, strcspn(message, "\n"));
+}
+
+static void
+close_connection(Request *request)
+{
+	sk_connection_close(&request->connection);
+}

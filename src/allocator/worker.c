@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  The background worker that reserves values.
+ *
+ * It fills all pools of its database that have asked for it in one
+ * transaction, hands the values out when that is committed, and leaves after
+ * a while without work, so that the database can be dropped.  Allocators of
+ * other servers have a worker of their own.
+ *
+ * src/allocator/worker.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "allocator/change.h"
+#include "allocator/remote.h"
+#include "allocator/reserve.h"
+#include "allocator/worker.h"
+#include "allocator/worker_list.h"
+#include "compat.h"
+
+/* How long to leave an allocator alone whose row somebody has locked. */
+#define SK_LOCKED_RETRY_MS 10
+
+typedef enum ReturnUnused
+{
+	RETURN_OFF,
+	RETURN_IDLE,
+	RETURN_SHUTDOWN
+} ReturnUnused;
+
+static const struct config_enum_entry return_unused_values[] = {
+	{"off", RETURN_OFF, false},
+	{"idle", RETURN_IDLE, false},
+	{"shutdown", RETURN_SHUTDOWN, false},
+	{NULL, 0, false}
+};
+
+/* Values must not be handed out before the reservation is durable. */
+static const struct config_enum_entry synchronous_commit_values[] = {
+	{"local", SYNCHRONOUS_COMMIT_LOCAL_FLUSH, false},
+	{"remote_write", SYNCHRONOUS_COMMIT_REMOTE_WRITE, false},
+	{"on", SYNCHRONOUS_COMMIT_REMOTE_FLUSH, false},
+	{"remote_apply", SYNCHRONOUS_COMMIT_REMOTE_APPLY, false},
+	{NULL, 0, false}
+};
+
+static int	idle_timeout = 1000;
+static int	return_unused = RETURN_OFF;
+static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
+
+typedef enum FillResult
+{
+	FILL_NOTHING,
+	FILL_DONE,
+	FILL_BLOCKED,
+	FILL_WAITING				/* for another server */
+} FillResult;
+
+static SkWorkerKind my_kind;
+static SkRefill *refills;
+
+PGDLLEXPORT void spanner_allocator_worker(Datum arg);
+
+static void set_session_defaults(void);
+static void work_until_idle(void);
+static FillResult fill_pools(void);
+static void reserve_and_publish(SkRefill *list, int count);
+static bool try_to_reserve(SkRefill *list, int count);
+static void note_error(SkRefill *list, int count);
+static void publish(SkRefill *list, int count);
+static void give_back_unused(void);
+static void give_back_at_exit(int code, Datum arg);
+static void leave_at_exit(int code, Datum arg);
+
+/*
+ * sk_worker_init
+ *		Define the settings of the worker.
+ */
+void
+sk_worker_init(void)
+{
+	DefineCustomIntVariable("spanner_keys.allocator_idle_timeout",
+							"Sets how long an allocator worker stays without work.",
+							"Commands on a database wait until it is gone.",
+							&idle_timeout,
+							1000, 0, SK_MAX_IDLE_TIMEOUT,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomEnumVariable("spanner_keys.allocator_return_unused",
+							 "Sets when values of allocators that were reserved and not used are given back.",
+							 NULL,
+							 &return_unused,
+							 RETURN_OFF, return_unused_values,
+							 PGC_SIGHUP,
+							 0,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("spanner_keys.allocator_synchronous_commit",
+							 "Sets how durable a reservation is before its values are handed out.",
+							 NULL,
+							 &reservation_commit,
+							 SYNCHRONOUS_COMMIT_REMOTE_FLUSH,
+							 synchronous_commit_values,
+							 PGC_SIGHUP,
+							 0,
+							 NULL, NULL, NULL);
+}
+
+/*
+ * spanner_allocator_worker
+ *		Entry point.  "bgw_extra" holds a SkWorkerStart.
+ */
+void
+spanner_allocator_worker(Datum arg)
+{
+	SkWorkerStart start;
+
+	memcpy(&start, MyBgworkerEntry->bgw_extra, sizeof(start));
+	my_kind = start.kind;
+
+	/* die() lets a commit end before the process does */
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	/* a canceled wait for a standby must not look like a commit */
+	pqsignal(SIGINT, PG_SIG_IGN);
+
+	if (!sk_worker_attach(start.dbid, start.kind))
+		return;
+	before_shmem_exit(leave_at_exit, (Datum) 0);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(start.dbid, InvalidOid, 0);
+	before_shmem_exit(give_back_at_exit, (Datum) 0);
+	set_session_defaults();
+
+	sk_only_reserves = true;
+	refills = MemoryContextAlloc(TopMemoryContext,
+								 sk_pool_count() * sizeof(SkRefill));
+	do
+	{
+		work_until_idle();
+		if (my_kind == SK_WORKER_REMOTE)
+			sk_remote_disconnect();
+		else if (return_unused != RETURN_OFF)
+			give_back_unused();
+	} while (!sk_worker_leave(false));
+	pgstat_report_stat(true);
+}
+
+/* Settings of the database are for its users, not for this process. */
+static void
+set_session_defaults(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_deferrable", "off"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"jit", "off"}
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1],
+						PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+static void
+work_until_idle(void)
+{
+	static uint32 main_event = 0;
+	static uint32 remote_event = 0;
+	TimestampTz idle_since = 0;
+
+	if (main_event == 0)
+	{
+		main_event = WaitEventExtensionNew("SpannerKeysAllocatorMain");
+		remote_event = WaitEventExtensionNew("SpannerKeysAllocatorRemote");
+	}
+	for (;;)
+	{
+		FillResult	result = fill_pools();
+		TimestampTz now = GetCurrentTimestamp();
+		long		timeout = idle_timeout + 1;
+
+		if (result != FILL_NOTHING)
+			idle_since = 0;
+		else if (idle_since == 0)
+			idle_since = now;
+		else if (TimestampDifferenceExceeds(idle_since, now, idle_timeout))
+			return;
+		if (result == FILL_BLOCKED)
+			timeout = SK_LOCKED_RETRY_MS;
+		if (result == FILL_WAITING)
+			timeout = sk_remote_delay();
+
+		sk_worker_set_state(idle_since, result == FILL_BLOCKED);
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 timeout,
+						 result == FILL_WAITING ? remote_event : main_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+}
+
+/* Fill the pools that have to be filled now. */
+static FillResult
+fill_pools(void)
+{
+	FillResult	result = FILL_DONE;
+	MemoryContext context;
+	int			count;
+
+	StartTransactionCommand();
+	count = sk_pool_collect(my_kind, sk_allocator_table(), refills);
+	CommitTransactionCommand();
+	if (count == 0 && (my_kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
+		return FILL_NOTHING;
+
+	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
+									ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	if (my_kind == SK_WORKER_LOCAL)
+		reserve_and_publish(refills, count);
+	else
+	{
+		count = sk_remote_exchange(refills, count);
+		publish(refills, count);
+		if (sk_remote_delay() >= 0)
+			result = FILL_WAITING;
+	}
+	for (int i = 0; i < count; i++)
+		if (refills[i].result == SK_REFILL_LOCKED && result != FILL_WAITING)
+			result = FILL_BLOCKED;
+	MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContextDelete(context);
+	pgstat_report_stat(false);
+	return result;
+}
+
+/* One that fails must not keep the others from being filled. */
+static void
+reserve_and_publish(SkRefill *list, int count)
+{
+	if (count > 1 && !try_to_reserve(list, count))
+	{
+		for (int i = 0; i < count; i++)
+			reserve_and_publish(&list[i], 1);
+		return;
+	}
+	if (count == 1)
+		(void) try_to_reserve(list, 1);
+#ifdef SK_PUBLISH_BEFORE_COMMIT
+	if (list[0].result == SK_REFILL_DONE)
+		return;
+#endif
+	publish(list, count);
+}
+
+/* Reserve in a transaction, and commit it.  Sets the results. */
+static bool
+try_to_reserve(SkRefill *list, int count)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = true;
+
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, "reserving values of allocators");
+		sk_reserve_pools(list, count);
+		PopActiveSnapshot();
+		synchronous_commit = reservation_commit;
+#ifdef SK_PUBLISH_BEFORE_COMMIT
+		/* a mistake on purpose: test/positive_control.sh */
+		publish(list, count);
+		pg_usleep(20000L);
+#endif
+		CommitTransactionCommand();
+		pgstat_report_activity(STATE_IDLE, NULL);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		note_error(list, count);
+		AbortCurrentTransaction();
+		FlushErrorState();
+		pgstat_report_activity(STATE_IDLE, NULL);
+		done = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	return done;
+}
+
+static void
+note_error(SkRefill *list, int count)
+{
+	ErrorData  *error = CopyErrorData();
+
+	EmitErrorReport();
+	for (int i = 0; i < count; i++)
+	{
+		list[i].result = SK_REFILL_FAILED;
+		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
+						 error->hint);
+	}
+	FreeErrorData(error);
+}
+
+/*
+ * Hand out what has been reserved.  A commit that did not wait for the
+ * standby to its end because this process has to die is not good enough.
+ */
+static void
+publish(SkRefill *list, int count)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < count; i++)
+		if (!sk_pool_finish(&list[i]))
+			ereport(WARNING,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("allocator %lld was moved backwards to %lld; discarding cached values",
+							(long long) list[i].key.allocator_id,
+							(long long) list[i].range.first),
+					 errhint("Use spanner.reset_allocator() to move an allocator.")));
+}
+
+/* Give back what is left in the pools of this worker. */
+static void
+give_back_unused(void)
+{
+	SkPoolKey  *keys;
+	int			count;
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	keys = palloc(sk_pool_count() * sizeof(SkPoolKey));
+	count = sk_pool_list_used(MyDatabaseId, my_kind, keys);
+	for (int i = 0; i < count; i++)
+	{
+		SkRange		range = sk_pool_withdraw(&keys[i]);
+
+		if (keys[i].relid == sk_allocator_table() && range.first < range.end)
+			(void) sk_reserve_undo(keys[i].allocator_id, range);
+	}
+	PopActiveSnapshot();
+	/* to lose this does no harm, to wait for a standby could last */
+	synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
+	CommitTransactionCommand();
+}
+
+static void
+give_back_at_exit(int code, Datum arg)
+{
+	if (my_kind == SK_WORKER_REMOTE || return_unused != RETURN_SHUTDOWN ||
+		code == 0)
+		return;
+	PG_TRY();
+	{
+		AbortOutOfAnyTransaction();
+		give_back_unused();
+	}
+	PG_CATCH();
+	{
+		EmitErrorReport();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+}
+
+/* Whatever ends the worker, the next one can be started. */
+static void
+leave_at_exit(int code, Datum arg)
+{
+	(void) sk_worker_leave(true);
+}
