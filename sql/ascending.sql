@@ -15,10 +15,19 @@ BEGIN
   RETURN false;
 END $$;
 
+-- releases give the source of an INSERT different names
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+    RETURN NEXT regexp_replace(line, '"\*SELECT\*"|unnamed_subquery', 'source', 'g');
+  END LOOP;
+END $$;
+
 -- the values that would have been drawn, in the order of the rows
-EXPLAIN (VERBOSE, COSTS OFF)
+SELECT plan($$
   INSERT INTO t (v) SELECT p0::text FROM (VALUES ('a', 0), ('b', 1), ('c', 2)) AS imp_sen (p0, n)
-  ORDER BY n RETURNING t.id, t.id AS id__1;
+  ORDER BY n RETURNING t.id, t.id AS id__1$$);
 INSERT INTO t (v) SELECT p0::text FROM (VALUES ('c', 2), ('a', 0), ('b', 1)) AS imp_sen (p0, n)
   ORDER BY n RETURNING id, v, spanner.unmap_value(id, 't_id_seq');
 SELECT lastval() = spanner.currval('t_id_seq') AS same, v FROM t WHERE id = lastval();
@@ -65,17 +74,17 @@ SELECT spanner.create_sequence('striped', 'striped', stripes => 4);
 SET spanner.default_sequence_kind = 'local';
 CREATE TABLE m (k bigserial, b bigint DEFAULT nextval('s'), c bigint DEFAULT nextval('s'),
                 d bigint DEFAULT nextval('striped'), v integer);
-EXPLAIN (VERBOSE, COSTS OFF)
-  INSERT INTO m (v) SELECT x FROM (VALUES (3), (4)) v (x) ORDER BY x RETURNING k;
+SELECT plan($$
+  INSERT INTO m (v) SELECT x FROM (VALUES (3), (4)) v (x) ORDER BY x RETURNING k$$);
 INSERT INTO m (v) SELECT x FROM (VALUES (1), (2), (3), (4), (5)) v (x) ORDER BY x
   RETURNING v, k, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c, d;
 SELECT lastval() = d AS last, currval('s') = c AS current FROM m WHERE v = 5;
 
 -- nextval in each row of the VALUES, or in the SELECT, with the library loaded
-EXPLAIN (VERBOSE, COSTS OFF)
+SELECT plan($$
   INSERT INTO t (id, v) SELECT p0::bigint, p1::text
     FROM (VALUES (nextval('t_id_seq'), 'd', 0), (nextval('t_id_seq'), 'e', 1)) AS imp_sen (p0, p1, n)
-   ORDER BY n RETURNING t.id;
+   ORDER BY n RETURNING t.id$$);
 INSERT INTO t (id, v) SELECT p0, p1
   FROM (VALUES (nextval('t_id_seq'), 'e', 1), (nextval('t_id_seq'), 'd', 0), (nextval('t_id_seq'), 'f', 2)) v (p0, p1, n)
   ORDER BY n RETURNING v, spanner.unmap_value(id, 't_id_seq'), id = lastval() AS last;
@@ -88,8 +97,8 @@ SELECT q AS query, ascends(q) FROM (VALUES
   ('INSERT INTO t SELECT p0, n FROM (VALUES (nextval(''s''), 1), (7, 2)) v (p0, n) ORDER BY n RETURNING id'),
   ('INSERT INTO t SELECT p0, n FROM (VALUES (nextval(''m_k_seq''), 1), (nextval(''m_k_seq''), 2)) v (p0, n) ORDER BY n RETURNING id'),
   ('INSERT INTO t SELECT p0, (SELECT p0) FROM (VALUES (nextval(''s''), 1), (nextval(''s''), 2)) v (p0, n) ORDER BY n RETURNING id')) q (q);
-EXPLAIN (VERBOSE, COSTS OFF)
-  INSERT INTO t SELECT p0, n FROM (VALUES (nextval('s'), 1), (nextval('s'), 2)) v (p0, n) ORDER BY p0 RETURNING id;
+SELECT plan($$
+  INSERT INTO t SELECT p0, n FROM (VALUES (nextval('s'), 1), (nextval('s'), 2)) v (p0, n) ORDER BY p0 RETURNING id$$);
 INSERT INTO m (b, c, v) SELECT p0, p0, n FROM (VALUES (nextval('s'), 6), (nextval('s'), 7)) v (p0, n)
   ORDER BY n RETURNING v, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c;
 
