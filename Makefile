@@ -99,6 +99,7 @@ REGRESS = \
 	on_commit_triggers
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
+	allocator_lock \
 	ascending_alter \
 	bind_unbind \
 	nextval_alter \

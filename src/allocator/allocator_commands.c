@@ -157,6 +157,7 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	(void) read_owned(fcinfo, name, false, &row);
 
+	sk_reserve_leave_gap(&row);
 	sk_options_lock(row.id, &options);
 	if (!PG_ARGISNULL(1))
 		options.mode = mode_argument(fcinfo, 1);
@@ -274,6 +275,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorOptions options;
 
 	(void) read_owned(fcinfo, name, false, &row);
+	sk_reserve_leave_gap(&row);
 	sk_options_lock(row.id, &options);
 	if (minimum > options.max_value && minimum - 1 > options.max_value)
 		sk_report_exhausted(name, options.max_value);
@@ -304,6 +306,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 	Datum		values[2];
 
 	(void) read_owned(fcinfo, name, false, &row);
+	sk_reserve_leave_gap(&row);
 	sk_options_lock(row.id, &options);
 	if (value < options.next_value && !PG_GETARG_BOOL(2))
 		ereport(ERROR,

@@ -83,7 +83,7 @@ Datum
 spanner_list_allocator_workers(PG_FUNCTION_ARGS)
 {
 	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < sk_pool_count(); i++)
+	for (int i = 0; i < sk_worker_count(); i++)
 	{
 		SkWorkerState worker;
 

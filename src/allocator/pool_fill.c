@@ -12,6 +12,7 @@
 #include "access/transam.h"
 #include "common/int.h"
 #include "miscadmin.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "allocator/pool.h"
@@ -22,7 +23,9 @@
 
 static void discard_values(SkPool *pool, int64 minimum);
 static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
+static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
 static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
+static bool put_back(SkPool *pool, const SkRefill *refill);
 static int64 values_up_to(int64 limit, int64 first);
 static bool publish_range(SkPool *pool, const SkRefill *refill);
 
@@ -138,8 +141,7 @@ sk_pool_count(void)
  * sk_pool_collect
  *		List the pools of this database that a worker has to fill now.
  *
- * "refills" has room for sk_pool_count().  Pools of a former table are
- * passed over.
+ * "refills" has room for sk_pool_count().  To be called in a transaction.
  */
 int
 sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
@@ -151,17 +153,50 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 	for (int i = 0; i < state->size; i++)
 	{
 		SkPool	   *pool = &state->pools[i];
+		SkPoolKey	key;
+		bool		is_mine;
 
 		/* a dirty look first: whoever sets it wakes the worker afterwards */
 		if (!pool->pending || pool->key.dbid != MyDatabaseId)
 			continue;
 		SpinLockAcquire(&pool->mutex);
-		if (pool->key.dbid == MyDatabaseId && pool->key.relid == relid &&
-			pool->kind == kind && collect_pool(pool, now, &refills[count]))
+		key = pool->key;
+		is_mine = key.dbid == MyDatabaseId && pool->kind == kind;
+		if (is_mine && key.relid == relid &&
+			collect_pool(pool, now, &refills[count]))
 			count++;
 		SpinLockRelease(&pool->mutex);
+		if (is_mine && key.relid != relid)
+			end_if_dropped(pool, &key);
 	}
 	return count;
+}
+
+/*
+ * Nobody can fill a pool of a table that is gone.  If it went on asking for
+ * that, the worker would never leave.
+ */
+static void
+end_if_dropped(SkPool *pool, const SkPoolKey *key)
+{
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
+		return;
+
+	SpinLockAcquire(&pool->mutex);
+	if (is_pool_of(pool, key))
+	{
+		empty_pool(pool);
+		pool->pending = false;
+		pool->wanted = 0;
+		pool->largest = 0;
+		pool->round++;
+		pool->blocked_by = InvalidTransactionId;
+		pool->failures++;
+		memset(&pool->error, 0, sizeof(SkPoolError));
+		pool->error.sqlerrcode = ERRCODE_UNDEFINED_OBJECT;
+	}
+	SpinLockRelease(&pool->mutex);
+	ConditionVariableBroadcast(&pool->filled);
 }
 
 static bool
@@ -217,15 +252,10 @@ sk_pool_finish(SkRefill *refill)
 		wake = false;
 	else if (refill->result == SK_REFILL_LOCKED)
 	{
-		/* as if it had not been looked at; sessions may have locked it */
+		/* sessions may have locked it */
 		wake = pool->blocked_by != refill->blocked_by;
 		pool->blocked_by = refill->blocked_by;
-		if (pg_add_s64_overflow(pool->wanted, refill->wanted, &pool->wanted))
-			pool->wanted = PG_INT64_MAX;
-		pool->largest = Max(pool->largest, refill->largest);
-		pool->pending = true;
-		if (pool->round == refill->round)
-			pool->round--;
+		wake |= !put_back(pool, refill);
 	}
 	else
 	{
@@ -244,6 +274,26 @@ sk_pool_finish(SkRefill *refill)
 	if (wake)
 		ConditionVariableBroadcast(&pool->filled);
 	return in_order;
+}
+
+/*
+ * As if the pool had not been looked at, unless sessions have asked since:
+ * then all have to ask again, for these rely on the round that is under way.
+ * Returns false if they have to be woken for that.
+ */
+static bool
+put_back(SkPool *pool, const SkRefill *refill)
+{
+	bool		is_same = pool->round == refill->round && pool->wanted == 0;
+
+	pool->pending = true;
+	pool->wanted = is_same ? refill->wanted : 0;
+	pool->largest = is_same ? refill->largest : 0;
+	if (is_same)
+		pool->round--;
+	else
+		pool->round++;
+	return is_same;
 }
 
 /* How many values there are in [first, limit]. */

@@ -36,25 +36,34 @@ static SkStatement reserve_here = {
 	"UPDATE spanner.allocator a"
 	" SET next_value = a.next_value OPERATOR(pg_catalog.+) $2, timeline = $3"
 	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1"
+	" AND (a.timeline IS NULL OR a.timeline OPERATOR(pg_catalog.>=) $3)"
 	" AND a.next_value OPERATOR(pg_catalog.<=)"
 	" (a.max_value OPERATOR(pg_catalog.-) ($2 OPERATOR(pg_catalog.-) 1))"
 	" RETURNING a.next_value",
 	SPI_OK_UPDATE_RETURNING, 3, {INT8OID, INT8OID, INT4OID}
 };
 
-static SkStatement read_limit = {
-	"SELECT a.max_value FROM spanner.allocator a"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
+/* What fetch_counter() reads. */
+#define SELECT_COUNTERS \
+	"SELECT a.allocator_id, a.mode, a.next_value, a.max_value, a.batch_size," \
+	" a.max_batch_size, a.low_water_mark, a.failover_gap, a.timeline, a.name" \
+	" FROM spanner.allocator a WHERE a.allocator_id OPERATOR(pg_catalog.=)"
+
+static SkStatement lock_row = {
+	SELECT_COUNTERS " $1 FOR NO KEY UPDATE OF a",
 	SPI_OK_SELECT, 1, {INT8OID}
 };
 
 static SkStatement lock_rows = {
-	"SELECT a.allocator_id, a.mode, a.next_value, a.max_value, a.batch_size,"
-	" a.max_batch_size, a.low_water_mark, a.failover_gap, a.timeline, a.name"
-	" FROM spanner.allocator a"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) ANY ($1)"
+	SELECT_COUNTERS " ANY ($1)"
 	" ORDER BY a.allocator_id FOR NO KEY UPDATE OF a SKIP LOCKED",
 	SPI_OK_SELECT, 1, {INT8ARRAYOID}
+};
+
+static SkStatement leave_gap = {
+	"UPDATE spanner.allocator a SET next_value = $2, timeline = $3"
+	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
+	SPI_OK_UPDATE, 3, {INT8OID, INT8OID, INT4OID}
 };
 
 static SkStatement find_rows = {
@@ -98,7 +107,9 @@ static Datum int64_array(Datum *values, int count);
 static void fetch_counter(uint64 number, CounterRow *row);
 static SkRefill *find_refill(SkRefill *refills, int count, int64 id);
 static void plan_refill(SkRefill *refill, CounterRow *row);
-static int64 first_value(CounterRow *row);
+static int64 leave_gap_here(int64 id, const char *name);
+static bool is_before_promotion(const CounterRow *row);
+static int64 first_value(const CounterRow *row);
 static void write_counters(SkRefill *refills, int count);
 
 /*
@@ -160,16 +171,55 @@ sk_reserve_here(const SkAllocatorRow *row, int64 count)
 	sk_table_enter(&scope);
 	if (sk_table_execute(&reserve_here, values, NULL) == 0)
 	{
-		if (sk_table_execute(&read_limit, values, NULL) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("allocator \"%s\" does not exist", row->name)));
-		sk_report_exhausted(row->name, sk_table_int64(0, 1));
+		int64		limit = leave_gap_here(row->id, row->name);
+
+		if (sk_table_execute(&reserve_here, values, NULL) == 0)
+			sk_report_exhausted(row->name, limit);
 	}
 	range.end = sk_table_int64(0, 1);
 	range.first = range.end - count;
 	sk_table_leave(&scope);
 	return range;
+}
+
+/*
+ * sk_reserve_leave_gap
+ *		Leave out values that may have been given before a promotion.
+ *
+ * To be called before anything is changed that the gap depends on, or that
+ * depends on it.
+ */
+void
+sk_reserve_leave_gap(const SkAllocatorRow *row)
+{
+	SkTableScope scope;
+
+	sk_table_enter(&scope);
+	(void) leave_gap_here(row->id, row->name);
+	sk_table_leave(&scope);
+}
+
+/* The same on the table.  Locks the row, and returns its max_value. */
+static int64
+leave_gap_here(int64 id, const char *name)
+{
+	Datum		values[] = {Int64GetDatum(id), (Datum) 0,
+	Int32GetDatum(GetWALInsertionTimeLine())};
+	CounterRow	row;
+	int64		first;
+
+	if (sk_table_execute(&lock_row, values, NULL) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator \"%s\" does not exist", name)));
+	fetch_counter(0, &row);
+	first = Min(first_value(&row), row.max_value + 1);
+	if (is_before_promotion(&row))
+	{
+		values[1] = Int64GetDatum(first);
+		(void) sk_table_execute(&leave_gap, values, NULL);
+	}
+	return row.max_value;
 }
 
 /*
@@ -330,18 +380,27 @@ sk_reserve_choose_batch(SkRefill *refill, SkMode mode, int32 batch_size,
 		refill->low_water_mark = low_water_mark >= 0 ? low_water_mark : batch / 2;
 }
 
+/* Was the counter moved last before a promotion? */
+static bool
+is_before_promotion(const CounterRow *row)
+{
+	return row->timeline != 0 && row->timeline < GetWALInsertionTimeLine();
+}
+
 /*
  * The first value to reserve.  After a promotion or a recovery to a point in
- * time, values may have been given of which this server does not know.
+ * time, values may have been given of which this server does not know.  Those
+ * of the other modes are of transactions that are lost too, or not ours.
  */
 static int64
-first_value(CounterRow *row)
+first_value(const CounterRow *row)
 {
-	TimeLineID	timeline = GetWALInsertionTimeLine();
 	int64		gap = row->failover_gap;
 	int64		first;
 
-	if (row->timeline == 0 || timeline <= row->timeline)
+	if (!is_before_promotion(row) || gap == 0 ||
+		(row->mode != SK_MODE_ASYNC && row->mode != SK_MODE_BATCH &&
+		 row->mode != SK_MODE_ASYNC_BATCH))
 		return row->next_value;
 	if (gap < 0)
 		gap = SK_GAP_BATCHES * (int64) (row->mode == SK_MODE_ASYNC ?
@@ -351,7 +410,7 @@ first_value(CounterRow *row)
 	ereport(LOG,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("new timeline %u: allocator \"%s\" skipped %lld values",
-					timeline, row->name, (long long) gap)));
+					GetWALInsertionTimeLine(), row->name, (long long) gap)));
 	return first;
 }
 

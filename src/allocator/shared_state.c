@@ -34,6 +34,7 @@ typedef struct SharedHeader
 static int	max_allocators = 64;
 static int	arrays_of = 0;		/* what init_arrays() is to make */
 
+static int	worker_entries(int size);
 static Size arrays_size(int size);
 static void init_header(SK_SEGMENT_ARGS);
 static void init_arrays(SK_SEGMENT_ARGS);
@@ -100,17 +101,26 @@ sk_shared_state(void)
 
 	state.lock = &header->lock;
 	state.size = header->size;
+	state.worker_size = worker_entries(header->size);
 	state.workers = (SkWorkerEntry *)
 		(arrays + MAXALIGN(mul_size(sizeof(SkPool), state.size)));
 	state.pools = (SkPool *) arrays;
 	return &state;
 }
 
+/* Each pool may ask for another worker, while others have nothing to do. */
+static int
+worker_entries(int size)
+{
+	return size + max_worker_processes;
+}
+
 static Size
 arrays_size(int size)
 {
 	return add_size(MAXALIGN(mul_size(sizeof(SkPool), size)),
-					MAXALIGN(mul_size(sizeof(SkWorkerEntry), size)));
+					MAXALIGN(mul_size(sizeof(SkWorkerEntry),
+									  worker_entries(size))));
 }
 
 static void

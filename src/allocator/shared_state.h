@@ -74,7 +74,8 @@ typedef struct SkWorkerEntry
 typedef struct SkSharedState
 {
 	LWLock	   *lock;
-	int			size;			/* number of pools, and of worker entries */
+	int			size;			/* number of pools */
+	int			worker_size;	/* number of worker entries */
 	SkPool	   *pools;
 	SkWorkerEntry *workers;
 } SkSharedState;

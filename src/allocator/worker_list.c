@@ -76,7 +76,7 @@ find_entry(Oid dbid, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 
-	for (int i = 0; i < state->size; i++)
+	for (int i = 0; i < state->worker_size; i++)
 	{
 		SkWorkerEntry *entry = &state->workers[i];
 
@@ -86,14 +86,14 @@ find_entry(Oid dbid, SkWorkerKind kind)
 	return NULL;
 }
 
-/* There are as many entries as pools, so one without a worker can be found. */
+/* There are enough entries for one without a worker to be found. */
 static SkWorkerEntry *
 make_entry(SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
 
-	for (int i = 0; entry == NULL && i < state->size; i++)
+	for (int i = 0; entry == NULL && i < state->worker_size; i++)
 	{
 		SkWorkerEntry *other = &state->workers[i];
 
@@ -203,6 +203,16 @@ sk_worker_leave(bool even_if_pending)
 	LWLockRelease(state->lock);
 	my_entry = NULL;
 	return true;
+}
+
+/*
+ * sk_worker_count
+ *		How many entries there are.
+ */
+int
+sk_worker_count(void)
+{
+	return sk_shared_state()->worker_size;
 }
 
 /*

@@ -32,6 +32,7 @@ extern bool sk_worker_wake(SkWorkerKind kind);
 extern bool sk_worker_attach(Oid dbid, SkWorkerKind kind);
 extern void sk_worker_set_state(TimestampTz idle_since, bool blocked);
 extern bool sk_worker_leave(bool even_if_pending);
+extern int	sk_worker_count(void);
 extern bool sk_worker_read(int index, SkWorkerState *state);
 
 #endif							/* SK_WORKER_LIST_H */

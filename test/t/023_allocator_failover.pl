@@ -1,115 +1,252 @@
-# Allocators when another server takes over: a standby that lacks the last
-# reservations, a standby that has them all, a recovery to a point in time,
-# and reservations that wait for a standby in vain.
+# Allocators and standbys: a standby refuses to draw, and after its promotion or
+# a recovery to a point in time no value is given that was given before, although
+# the server may not know of the last batches.
 
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
-my $draw = q{SELECT spanner.next_value('%s') FROM generate_series(1, %d)};
+plan skip_all => 'processes cannot be stopped here' if $windows_os;
 
+# Poll until a function says yes.
+sub wait_for
+{
+	my ($what, $ready) = @_;
+
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return 1 if $ready->();
+		usleep(100_000);
+	}
+	die "timed out waiting for $what";
+}
+
+# Draw values from an allocator, and return the last one.
 sub draw
 {
 	my ($node, $name, $count) = @_;
 
-	return split /\n/, $node->safe_psql('postgres', sprintf($draw, $name, $count));
+	return $node->safe_psql('postgres',
+		"SELECT max(spanner.next_value('$name')) FROM generate_series(1, $count)");
 }
 
-# How often a value is in both lists.
-sub repeated
+sub fails_like
 {
-	my ($first, $second) = @_;
-	my %seen = map { $_ => 1 } @$first;
+	my ($node, $query, $message, $name) = @_;
+	my ($result, $out, $err) = $node->psql('postgres', $query);
 
-	return scalar grep { $seen{$_} } @$second;
+	isnt($result, 0, "$name: fails");
+	like($err, $message, $name);
+	return;
 }
 
-sub stderr_of
+sub new_primary
 {
-	my ($node, $sql) = @_;
-	my $stderr;
+	my ($name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->psql('postgres', $sql, stderr => \$stderr);
-	return $stderr;
+	$node->init(allows_streaming => 1);
+	$node->append_conf('postgresql.conf', q{
+autovacuum = off
+wal_sender_timeout = 0
+spanner_keys.allocator_idle_timeout = 100
+});
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+	return $node;
 }
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1, has_archiving => 1);
-$primary->append_conf('postgresql.conf', "autovacuum = off\n");
+sub new_standby
+{
+	my ($primary, $name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$primary->backup("for_$name");
+	$node->init_from_backup($primary, "for_$name", has_streaming => 1);
+	$node->append_conf('postgresql.conf', "primary_conninfo = '" . $primary->connstr . " application_name=$name'");
+	$node->start;
+	return $node;
+}
+
+# Nothing goes on in a server after this, not even in a stopped process.
+sub kill_server
+{
+	my ($node, $stopped) = @_;
+	my @processes = split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity');
+
+	$node->kill9;
+	kill 'KILL', $stopped if defined $stopped;
+	wait_for('the end of all processes', sub { return !kill(0, @processes) });
+	return;
+}
+
+my %last;
+
+# Draw what a standby does not come to know of, and promote that.
+sub fail_over
+{
+	my ($primary, $standby, @names) = @_;
+	my $sender = $primary->safe_psql('postgres', 'SELECT pid FROM pg_stat_replication');
+
+	kill 'STOP', $sender;
+	$last{$_} = draw($primary, $_, 60) foreach @names;
+	kill_server($primary, $sender);
+	$standby->promote;
+	return;
+}
+
+# An asynchronous standby does not know of the last batches.
+my $primary = new_primary('primary');
+
+$primary->safe_psql('postgres', q{
+	SELECT spanner.create_allocator('automatic', mode => 'batch', batch_size => 20, max_batch_size => 20),
+	       spanner.create_allocator('fixed', mode => 'async_batch', batch_size => 20, max_batch_size => 20, failover_gap => 200),
+	       spanner.create_allocator('async', mode => 'async'),
+	       spanner.create_allocator('none', mode => 'batch', batch_size => 20, max_batch_size => 20, failover_gap => 0),
+	       spanner.create_allocator('altered', mode => 'async', failover_gap => 500),
+	       spanner.create_allocator('locked', mode => 'async', failover_gap => 500),
+	       spanner.create_allocator('advanced', mode => 'batch', failover_gap => 500),
+	       spanner.create_allocator('reset', mode => 'batch', failover_gap => 500),
+	       spanner.create_allocator('now sync', mode => 'async', failover_gap => 500)});
+my @names = split /\n/, $primary->safe_psql('postgres', 'SELECT name FROM spanner.allocator ORDER BY 1');
+draw($primary, $_, 30) foreach @names;
+
+my $standby = new_standby($primary, 'standby');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+fails_like($standby, "SELECT spanner.$_",
+	qr/cannot execute spanner\.\w+\(\) during recovery/, "on a standby: $_")
+  foreach q{next_value('none')}, q{next_value(1)}, q{next_values('none', 3)},
+	q{reserve_block('none', 3)}, q{create_allocator('other')},
+	q{alter_allocator('none', batch_size => 3)}, q{drop_allocator('none')},
+	q{release_allocator('none')}, q{advance_allocator('none', 1000)};
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM spanner.stat_allocator_worker'),
+	0, 'no worker on a standby');
+fail_over($primary, $standby, @names);
+
+my %gap = (automatic => 200, fixed => 200, async => 1000);
+foreach my $name (sort keys %gap)
+{
+	my $before = $standby->safe_psql('postgres', "SELECT next_value FROM spanner.allocator WHERE name = '$name'");
+	my $first = draw($standby, $name, 1);
+
+	cmp_ok($before, '<=', $last{$name}, "$name: the standby does not know of the last batches");
+	is($first, $before + $gap{$name}, "$name: the gap is left out");
+	cmp_ok($first, '>', $last{$name}, "$name: no value twice");
+	is(draw($standby, $name, 1), $first + 1, "$name: it is left out once");
+}
+like(slurp_file($standby->logfile), qr/new timeline 2: allocator "fixed" skipped 200 values/, 'the gap is logged');
+cmp_ok(draw($standby, 'none', 1), '<=', $last{none}, 'without a gap a value is given twice');
+unlike(slurp_file($standby->logfile), qr/allocator "none" skipped/, 'no gap is logged');
+
+# The session that has changed or locked the row reserves by itself.
+my @own = ("SELECT spanner.alter_allocator('altered', batch_size => 20)",
+	"SELECT FROM spanner.allocator WHERE name = 'locked' FOR UPDATE",
+	"SELECT spanner.alter_allocator('now sync', mode => 'sync')");
+foreach my $name ('altered', 'locked', 'now sync')
+{
+	my $statement = shift @own;
+	my $value = $standby->safe_psql('postgres', "BEGIN; $statement; SELECT spanner.next_value('$name'); COMMIT");
+
+	$value =~ s/^\n//;
+	cmp_ok($value, '>', $last{$name}, "$name: no value twice in the transaction that has changed it");
+	is(draw($standby, $name, 1), $value + 1, "$name: the next value");
+}
+
+# Whoever moves a counter starts from behind the gap.
+cmp_ok($standby->safe_psql('postgres', q{SELECT spanner.advance_allocator('advanced', 40)}), '>', 500, 'advanced: what is not reserved');
+cmp_ok(draw($standby, 'advanced', 1), '>', $last{advanced}, 'advanced: no value twice');
+fails_like($standby, q{SELECT spanner.reset_allocator('reset', 300)}, qr/value 300 is below the next value/, 'reset below the gap');
+is($standby->safe_psql('postgres', q{SELECT spanner.reset_allocator('reset', 7, force => true); SELECT spanner.next_value('reset')}),
+	"\n7", 'reset by force: without a gap');
+
+# The gap may be larger than what is left.
+is($standby->safe_psql('postgres', q{SELECT spanner.create_allocator('limited', mode => 'async', max_value => 50, failover_gap => 100) IS NULL;
+	UPDATE spanner.allocator SET timeline = 1 WHERE name = 'limited'}), 'f', 'an allocator with few values');
+fails_like($standby, "BEGIN; SELECT FROM spanner.allocator WHERE name = 'limited' FOR UPDATE; SELECT spanner.next_value('limited')",
+	qr/reached maximum value of allocator "limited" \(50\)/, 'the gap is larger than what is left, in a transaction');
+fails_like($standby, "SELECT spanner.next_value('limited')",
+	qr/reached maximum value of allocator "limited" \(50\)/, 'the gap is larger than what is left');
+$standby->stop;
+
+# Values wait for a synchronous standby, which knows of all that were given.
+$primary = new_primary('sync_primary');
+$primary->safe_psql('postgres', q{
+	SELECT spanner.create_allocator('batch', mode => 'batch', batch_size => 20, max_batch_size => 20, failover_gap => 0),
+	       spanner.create_allocator('async', mode => 'async', failover_gap => 0)});
+$standby = new_standby($primary, 'sync_standby');
+$primary->append_conf('postgresql.conf', "synchronous_standby_names = 'sync_standby'");
+$primary->reload;
+$primary->poll_query_until('postgres', q{SELECT sync_state = 'sync' FROM pg_stat_replication}) or die 'standby is not synchronous';
+$last{$_} = draw($primary, $_, 30) foreach qw(batch async);
+
+$standby->stop;
+is($primary->safe_psql('postgres', q{SELECT count(*) FROM generate_series(1, 10) WHERE spanner.next_value('batch') > 0}),
+	10, 'what is in the pool does not wait for the standby');
+fails_like($primary, "SET spanner_keys.allocator_timeout = '300ms'; \\set VERBOSITY verbose\nSELECT spanner.next_value('$_')",
+	qr/55P03: timed out after 300 ms waiting for allocator "$_"\nDETAIL:  The worker is starting, or its commit waits for storage or for a synchronous standby/,
+	"standby down, $_")
+  foreach qw(batch async);
+
+my $waiting = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'spanner_keys allocator' AND wait_event = 'SyncRep'};
+$primary->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($waiting) w") or die 'the worker does not wait';
+my $worker = $primary->safe_psql('postgres', $waiting);
+$primary->safe_psql('postgres', "SELECT pg_cancel_backend($worker)");
+fails_like($primary, q{SET spanner_keys.allocator_timeout = '300ms'; SELECT spanner.next_value('batch')},
+	qr/timed out/, 'a cancelled worker hands out nothing');
+is($primary->safe_psql('postgres', $waiting), $worker, 'a worker cannot be cancelled');
+
+my $reserved = $primary->safe_psql('postgres', q{SELECT next_value FROM spanner.allocator WHERE name = 'batch'});
+$primary->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
+$primary->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $worker") or die 'the worker goes on';
+fails_like($primary, q{SET spanner_keys.allocator_timeout = '300ms'; SELECT spanner.next_value('batch')},
+	qr/timed out/, 'a terminated worker hands out nothing');
+is($primary->safe_psql('postgres', q{SELECT next_value FROM spanner.allocator WHERE name = 'batch'}),
+	$reserved + 20, 'its commit is there, though');
+$standby->start;
+is(draw($primary, 'batch', 1), $reserved + 20, 'the first value after it was terminated');
+$last{batch} = draw($primary, 'batch', 9);
+$last{async} = draw($primary, 'async', 9);
+
+kill_server($primary);
+$standby->promote;
+foreach my $name (qw(batch async))
+{
+	my $first = draw($standby, $name, 1);
+
+	cmp_ok($first, '>', $last{$name}, "$name: no value twice after the promotion of a synchronous standby");
+	cmp_ok($first, '<=', $last{$name} + 20, "$name: nothing is left out but a batch");
+}
+unlike(slurp_file($standby->logfile), qr/skipped/, 'no gap');
+$standby->stop;
+
+# Recovery to a point in time is a new timeline too.
+$primary = PostgreSQL::Test::Cluster->new('archive');
+$primary->init(has_archiving => 1, allows_streaming => 1);
 $primary->start;
 $primary->safe_psql('postgres', q{
 	CREATE EXTENSION spanner_keys;
-	SELECT spanner.create_allocator('gap', batch_size => 10, max_batch_size => 10),
-	       spanner.create_allocator('no_gap', batch_size => 10, max_batch_size => 10, failover_gap => 0),
-	       spanner.create_allocator('fresh', batch_size => 10, max_batch_size => 10)});
+	SELECT spanner.create_allocator('batch', mode => 'batch', batch_size => 20, max_batch_size => 20, failover_gap => 300);
+	SELECT spanner.create_allocator('sync', mode => 'sync')});
 $primary->backup('base');
-
-# An asynchronous standby that is behind
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
-draw($primary, $_, 5) foreach qw(gap no_gap);
-$primary->wait_for_catchup($standby);
-like(stderr_of($standby, "SELECT spanner.next_value('gap')"),
-	qr/ERROR:  cannot execute spanner\.next_value\(\) during recovery/, 'a standby gives nothing');
-my $sender = $primary->safe_psql('postgres', 'SELECT pid FROM pg_stat_replication');
-kill 'STOP', $sender;
-my %lost = map { $_ => [ draw($primary, $_, 50) ] } qw(gap no_gap fresh);
-$primary->stop('immediate');
-$standby->promote;
-my %after = map { $_ => [ draw($standby, $_, 50) ] } qw(gap no_gap fresh);
-is(repeated($lost{gap}, $after{gap}), 0, 'after a promotion no value is given twice');
-is(repeated($lost{fresh}, $after{fresh}), 0, 'nor of an allocator that was not used before');
-cmp_ok(repeated($lost{no_gap}, $after{no_gap}), '>', 0, 'without a gap values are given twice: the test can see it');
-like(slurp_file($standby->logfile), qr/LOG:  new timeline 2: allocator "gap" skipped 100 values/, 'the gap is logged');
-my ($highest) = sort { $b <=> $a } @{ $after{gap} };
-cmp_ok((draw($standby, 'gap', 1))[0], '<=', $highest + 20, 'it is left out once');
-
-# A synchronous standby has it all
-my $second = PostgreSQL::Test::Cluster->new('second');
-$standby->backup('base');
-$second->init_from_backup($standby, 'base', has_streaming => 1);
-$second->start;
-$standby->append_conf('postgresql.conf', "synchronous_standby_names = '*'\n");
-$standby->reload;
-$standby->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
-my @synchronous = draw($standby, 'no_gap', 50);
-
-# Nothing is handed out that has not reached it, whatever ends the wait.
-$second->stop('fast');
-my $timeout = "SET spanner_keys.allocator_timeout = '1s'; SELECT count(n) FROM spanner.next_values('gap', 100) n";
-like(stderr_of($standby, $timeout), qr/ERROR:  timed out after 1000 ms waiting for allocator "gap"\nDETAIL:  .*standby/, 'a wait for the standby times out');
-my $worker = $standby->safe_psql('postgres', 'SELECT pid FROM spanner.stat_allocator_worker WHERE pid IS NOT NULL');
-$standby->safe_psql('postgres', "SELECT pg_cancel_backend($worker)");
-is($standby->safe_psql('postgres', "SELECT count(*) FROM spanner.stat_allocator_worker WHERE pid = $worker"), 1, 'the worker goes on waiting when it is canceled');
-my $reserved = $standby->safe_psql('postgres', "SET synchronous_commit = local; SELECT next_value FROM spanner.allocator WHERE name = 'gap'");
-$standby->safe_psql('postgres', "SELECT pg_terminate_backend($worker)");
-$standby->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $worker");
-is($standby->safe_psql('postgres', "SELECT pool_remaining FROM spanner.stat_allocator WHERE name = 'gap'") <= 20, 1, 'a wait that is ended gives nothing to the pool');
-$standby->safe_psql('postgres', "ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()");
-my @later = draw($standby, 'gap', 60);
-is(repeated($after{gap}, \@later), 0, 'values after that are new');
-$standby->stop('immediate');
-$second->start;
-$second->promote;
-is(repeated(\@synchronous, [ draw($second, 'no_gap', 50) ]), 0, 'a synchronous standby needs no gap');
-
-# Back in time
-$primary->start;
-my $name = 'before';
-$primary->safe_psql('postgres', "SELECT pg_create_restore_point('$name')");
-my @gone = draw($primary, 'gap', 100);
+draw($primary, $_, 50) foreach qw(batch sync);
+$primary->safe_psql('postgres', q{SELECT pg_create_restore_point('here')});
+$last{$_} = draw($primary, $_, 50) foreach qw(batch sync);
 $primary->safe_psql('postgres', 'SELECT pg_switch_wal()');
-my $past = PostgreSQL::Test::Cluster->new('past');
 $primary->stop;
-$past->init_from_backup($primary, 'base', has_restoring => 1, standby => 0);
-$past->append_conf('postgresql.conf', "recovery_target_name = '$name'\nrecovery_target_action = promote\nrecovery_target_timeline = current\n");
-$past->start;
-$past->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
-is(repeated(\@gone, [ draw($past, 'gap', 100) ]), 0, 'after a recovery to a point in time no value is given twice');
-$past->stop;
-$second->stop;
+
+my $restored = PostgreSQL::Test::Cluster->new('restored');
+$restored->init_from_backup($primary, 'base', has_restoring => 1, standby => 0);
+$restored->append_conf('postgresql.conf', q{
+recovery_target_name = 'here'
+recovery_target_action = 'promote'
+});
+$restored->start;
+$restored->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no promotion';
+cmp_ok(draw($restored, 'batch', 1), '>', $last{batch}, 'no value twice after recovery to a point in time');
+is(draw($restored, 'sync', 1), 51, 'mode sync: goes on after the last transaction that is there');
+$restored->stop;
 
 done_testing();

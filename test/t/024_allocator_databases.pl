@@ -1,5 +1,6 @@
-# Allocators, their worker, and what is done to databases: DROP, RENAME, a new
-# life of the extension, locked rows, errors in the worker, limits.
+# Allocators of several databases, and of databases, extensions and allocators
+# that come and go: nobody receives a number of another's pool, and the workers
+# are in nobody's way.
 
 use strict;
 use warnings;
@@ -9,146 +10,167 @@ use Test::More;
 use Time::HiRes qw(time);
 
 my $node = PostgreSQL::Test::Cluster->new('databases');
-my $create = q{CREATE EXTENSION spanner_keys; SELECT spanner.create_allocator('a')};
-
-sub sql
-{
-	my ($database, $sql) = @_;
-
-	return $node->safe_psql($database, $sql);
-}
-
-sub stderr_of
-{
-	my ($database, $sql) = @_;
-	my $stderr;
-
-	$node->psql($database, $sql, stderr => \$stderr);
-	return $stderr;
-}
-
-sub next_value
-{
-	my ($database, $name) = @_;
-
-	return sql($database, "SELECT spanner.next_value('" . ($name // 'a') . "')");
-}
-
-# Run a command while the worker of a database lives, and tell how long it took.
-sub seconds
-{
-	my ($database, $command) = @_;
-	my $begin;
-
-	next_value($database);
-	$begin = time;
-	sql('postgres', $command);
-	return time - $begin;
-}
 
 $node->init;
-$node->append_conf('postgresql.conf', "max_worker_processes = 4\nautovacuum = off\nspanner_keys.max_allocators = 12\n");
+$node->append_conf('postgresql.conf', q{
+autovacuum = off
+max_worker_processes = 10
+});
 $node->start;
-sql('postgres', $create);
 
-# Two databases with equal ids do not mix
-sql('postgres', 'CREATE DATABASE other');
-sql('other', $create);
-sql('postgres', q{SELECT spanner.reset_allocator('a', 1000)});
-is(next_value('postgres') . ' ' . next_value('other'), '1000 1', 'each database has its own numbers');
-is(sql('postgres', 'SELECT count(DISTINCT datid) FROM spanner.stat_allocator_worker WHERE pid IS NOT NULL'), 2, 'and a worker');
-
-# Commands on a database do not wait long for it
-cmp_ok(seconds('other', 'CREATE DATABASE copy TEMPLATE other'), '<', 4.5, 'CREATE DATABASE ... TEMPLATE');
-is(next_value('copy') > 1, 1, 'the copy goes on');
-cmp_ok(seconds('copy', 'ALTER DATABASE copy RENAME TO renamed'), '<', 4.5, 'ALTER DATABASE ... RENAME');
-cmp_ok(seconds('renamed', 'DROP DATABASE renamed'), '<', 4.5, 'DROP DATABASE');
-sql('postgres', 'DROP DATABASE other');
-sql('postgres', 'CREATE DATABASE other');
-sql('other', $create);
-is(next_value('other'), 1, 'a new database of the same name begins anew');
-
-# No number of a former life
-sql('other', q{SELECT count(n) FROM spanner.next_values('a', 10) n; SELECT spanner.drop_allocator('a'); SELECT spanner.create_allocator('a', start_value => 5000)});
-is(next_value('other'), 5000, 'an allocator of the same name');
-sql('other', 'SET client_min_messages = warning; DROP EXTENSION spanner_keys CASCADE');
-sql('other', q{CREATE EXTENSION spanner_keys; SELECT spanner.create_allocator('a', start_value => 70)});
-is(next_value('other'), 70, 'a new life of the extension');
-
-# A locked row holds up its own allocator only, and no canceled wait leaves a trace
-sql('other', q{SELECT spanner.create_allocator('single', mode => 'async'), spanner.create_allocator('free', mode => 'async')});
-is(next_value('other', 'single'), 1, 'async');
-my $locker = $node->background_psql('other') if $node->can('background_psql');
-SKIP:
+# Draw values in a database, and return them in one line.
+sub draw
 {
-	skip 'no background_psql', 5 unless $locker;
-	$locker->query_safe(q{BEGIN; UPDATE spanner.allocator SET timeline = timeline WHERE name = 'single'});
-	like(stderr_of('other', q{SET spanner_keys.allocator_timeout = 300; SELECT spanner.next_value('single')}),
-		qr/ERROR:  timed out after 300 ms waiting for allocator "single"\nDETAIL:  Its row is locked by transaction \d+\./, 'a wait for a locked row ends');
-	like(stderr_of('other', q{SET statement_timeout = 300; SELECT spanner.next_value('single')}),
-		qr/ERROR:  canceling statement due to statement timeout/, 'or is canceled');
-	is(next_value('other', 'free'), 1, 'another allocator does not wait');
-	$locker->query_safe('ROLLBACK');
-	$locker->quit;
-	is(next_value('other', 'single'), 2, 'no value was reserved for those who gave up');
-	is(next_value('other', 'single'), 3, 'nor later');
+	my ($database, $name, $count) = @_;
+
+	return $node->safe_psql($database,
+		"SELECT string_agg(n::text, ' ') FROM spanner.next_values('$name', $count) n");
 }
 
-# Errors in the worker reach the session, and do not end the worker
-sql('other', q{
-	CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
-	BEGIN RAISE EXCEPTION 'no more of this' USING ERRCODE = 'XX123', HINT = 'Give up.'; END $$;
-	CREATE TRIGGER fail BEFORE UPDATE ON spanner.allocator FOR EACH ROW
-		WHEN (OLD.name = 'single') EXECUTE FUNCTION fail();});
-like(stderr_of('other', q{\set VERBOSITY verbose
-	SELECT spanner.next_value('single')}),
-	qr/ERROR:  XX123: could not refill allocator "single": no more of this\nHINT:  Give up\./, 'an error of the worker');
-next_value('other', 'free');
-my $pid = "SELECT pid FROM spanner.stat_allocator_worker WHERE datid = (SELECT oid FROM pg_database WHERE datname = 'other')";
-my $before = sql('other', $pid);
-sql('other', q{
-	DO $$ BEGIN
-		FOR i IN 1 .. 200 LOOP
-			BEGIN
-				PERFORM spanner.next_value('single');
-				RAISE EXCEPTION 'not refused';
-			EXCEPTION WHEN SQLSTATE 'XX123' THEN
-				PERFORM spanner.next_value('free');
-			END;
-		END LOOP;
-	END $$});
-is(sql('other', $pid), $before, 'the same worker after 200 errors');
-is(sql('other', q{SELECT last_error FROM spanner.stat_allocator WHERE name = 'single'}), 'no more of this', 'the view has the error');
-sql('other', 'DROP TRIGGER fail ON spanner.allocator');
-is(next_value('other', 'single'), 4, 'it works again');
+sub create
+{
+	my ($database, $arguments) = @_;
 
-# What the worker does not use is given back if that is wanted
-$node->append_conf('postgresql.conf', "spanner_keys.allocator_return_unused = 'idle'\n");
+	return $node->safe_psql($database, "SELECT spanner.create_allocator($arguments)");
+}
+
+sub fails_like
+{
+	my ($database, $query, $message, $name) = @_;
+	my ($result, $out, $err) = $node->psql($database, "\\set VERBOSITY verbose\n$query");
+
+	isnt($result, 0, "$name: fails");
+	like($err, $message, $name);
+	return;
+}
+
+# A command on a database whose worker is alive.
+sub quick_command
+{
+	my ($database, $command) = @_;
+
+	like(draw($database, 'quick', 3), qr/^\d+ \d+ \d+$/, "values before: $command");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM spanner.stat_allocator_worker w JOIN pg_database d ON d.oid = w.datid WHERE datname = '$database' AND pid IS NOT NULL"),
+		1, "a worker before: $command");
+
+	my $begin = time();
+
+	$node->safe_psql('postgres', $command);
+	cmp_ok(time() - $begin, '<', 4, "quick enough: $command");
+	return;
+}
+
+sub new_database
+{
+	my ($name) = @_;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, 'CREATE EXTENSION spanner_keys');
+	return;
+}
+
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+new_database($_) foreach qw(one two three four);
+
+# Two databases with equal ids of allocators
+is(create('one', "'a', start_value => 1"), 1, 'id in the first database');
+is(create('two', "'a', start_value => 1000001"), 1, 'id in the second database');
+foreach my $round (0 .. 2)
+{
+	is(draw('one', 'a', 2), join(' ', map { 2 * $round + $_ } 1, 2), "the first database draws its values, $round");
+	is(draw('two', 'a', 2), join(' ', map { 1000000 + 2 * $round + $_ } 1, 2), "the second one too, $round");
+}
+is($node->safe_psql('one', 'SELECT values FROM spanner.stat_allocator'), 6, 'statistics of one database');
+create('one', "'quick', 'async'");
+
+# The name of a database, or of an allocator, means another one
+quick_command('one', 'CREATE DATABASE copy TEMPLATE one');
+is(draw('copy', 'a', 1), $node->safe_psql('one', q{SELECT next_value FROM spanner.allocator WHERE name = 'a'}),
+	'a copy of a database goes on at its row');
+quick_command('one', 'ALTER DATABASE one RENAME TO renamed');
+is(draw('renamed', 'a', 1), 7, 'the pool survives');
+quick_command('renamed', 'DROP DATABASE renamed');
+new_database('renamed');
+create('renamed', "'a', start_value => 501");
+is(draw('renamed', 'a', 3), '501 502 503', 'a database of the same name has its own values');
+
+foreach my $mode (qw(async batch async_batch))
+{
+	draw('two', 'a', 3);
+	$node->safe_psql('two', 'SELECT spanner.drop_allocator(\'a\')');
+	create('two', "'a', '$mode', start_value => 7");
+	is(draw('two', 'a', 3), '7 8 9', "$mode: an allocator of the same name has its own values");
+	is($node->safe_psql('two', q{SELECT spanner.next_value('a');
+		DROP EXTENSION spanner_keys;
+		CREATE EXTENSION spanner_keys;
+		SELECT spanner.create_allocator('a', start_value => 70, mode => '} . $mode . q{');
+		SELECT string_agg(n::text, ' ') FROM spanner.next_values('a', 3) n}),
+		"10\n1\n70 71 72", "$mode: the extension was created again");
+}
+
+# A pool that asks for a batch when the extension is dropped keeps nobody: a
+# session with a warm cache has no lock on the table while it waits.
+my $locker = $node->background_psql('three', on_error_die => 1);
+my $waiter = $node->background_psql('three', on_error_stop => 0);
+
+create('three', "'a', 'async'");
+is($waiter->query_safe(q{SELECT spanner.next_value('a')}), 1, 'a session that has the allocator in its cache');
+$locker->query_safe('BEGIN; SELECT FROM spanner.allocator FOR UPDATE');
+$waiter->query_until(qr/started/, "\\echo started\nSELECT spanner.next_value('a');\n");
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = 'three' AND query ~ 'next_value' AND state = 'active' AND wait_event_type = 'Extension'})
+  or die 'the session does not wait';
+$locker->query_safe('DROP EXTENSION spanner_keys; COMMIT');
+$locker->quit;
+$waiter->query_until(qr/finished/, "\\echo finished\n");
+$waiter->quit;
+like(slurp_file($node->logfile), qr/ERROR: .*allocator "a"(?: does not exist|: could not open relation)/, 'who waits is told');
+
+my $begin = time();
+
+$node->safe_psql('postgres', 'DROP DATABASE three');
+cmp_ok(time() - $begin, '<', 4, 'a database without the extension is dropped');
+
+# No worker can be started.
+$node->safe_psql('renamed', q{SELECT spanner.create_allocator('b', 'async'), spanner.next_value('a')});
+create($_, "'b', 'async'") foreach qw(copy four);
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nspanner_keys.allocator_idle_timeout = 4s");
+$node->restart;
+# the launcher of logical replication has the only place
+$begin = time();
+fails_like('four', q{SELECT spanner.next_value('b')},
+	qr/53000: could not start allocator worker\n.*HINT:  Increase "max_worker_processes"\./s, 'no worker process is free');
+cmp_ok(time() - $begin, '<', 3, 'without waiting');
+$node->append_conf('postgresql.conf', "max_worker_processes = 3\nspanner_keys.allocator_idle_timeout = 4s");
+$node->restart;
+draw($_, 'b', 1) foreach qw(four copy);
+fails_like('renamed', q{SELECT spanner.next_value('b')},
+	qr/53000: could not start allocator worker\n/, 'other workers have all places');
+$node->append_conf('postgresql.conf', 'spanner_keys.allocator_idle_timeout = 0');
 $node->reload;
-sql('other', q{SELECT spanner.create_allocator('returned', mode => 'batch')});
-is(next_value('other', 'returned'), 1, 'a value of a batch');
-ok($node->poll_query_until('other', q{SELECT next_value = 2 FROM spanner.allocator WHERE name = 'returned'}), 'the rest is given back');
-is(next_value('other', 'returned'), 2, 'and given');
+$node->poll_query_until('renamed', q{SELECT count(*) = 0 FROM spanner.stat_allocator_worker WHERE pid IS NOT NULL}) or die 'workers stay';
+is(draw('renamed', 'b', 3), '1 2 3', 'when one has left, values come again, and none is lost');
+is(draw('four', 'b', 3), '2 3 4', 'so in the other database');
 
-# More allocators than there is room for
-sql('other', q{SELECT spanner.create_allocator('many ' || n) FROM generate_series(1, 13) n});
-like(stderr_of('other', q{SELECT spanner.next_value('many ' || n) FROM generate_series(1, 13) n}),
-	qr/ERROR:  too many allocators in use\n.*HINT:  Increase "spanner_keys\.max_allocators"/s, 'too many');
-ok($node->poll_query_until('other', q{SELECT sum(pool_remaining) = 0 FROM spanner.stat_allocator}), 'all is given back');
-is(next_value('other', 'many 13'), 1, 'empty pools make room');
-sql('other', q{SELECT spanner.create_allocator('row ' || n, mode => 'sync') FROM generate_series(1, 12000) n});
-is(sql('other', q{SELECT sum(spanner.next_value('row ' || n)) FROM generate_series(1, 12000) n}), 12000, 'a session with many allocators');
+# A dump has a next value above all that were given.
+my $dump = PostgreSQL::Test::Utils::tempdir;
 
-# No place for a worker
-sql('postgres', 'ALTER SYSTEM SET max_worker_processes = 0');
-$node->restart;
-like(stderr_of('other', q{SELECT spanner.next_value('a')}),
-	qr/ERROR:  could not start allocator worker\nHINT:  Increase "max_worker_processes"\./, 'no place for a worker');
-sql('postgres', 'ALTER SYSTEM RESET max_worker_processes');
-sql('postgres', q{ALTER SYSTEM SET shared_preload_libraries = 'spanner_keys'});
-$node->append_conf('postgresql.conf', "spanner_keys.max_allocators = 1000\n");
-$node->restart;
-is(sql('other', q{SELECT count(spanner.next_value('many ' || n)) FROM generate_series(1, 13) n}), 13, 'preloaded, with more room');
+create('renamed', "'$_', '$_'") foreach qw(sync async batch async_batch);
+foreach my $format (qw(p c))
+{
+	my %last = map { $_ => (split / /, draw('renamed', $_, 50))[-1] } qw(sync async batch async_batch);
+
+	$node->command_ok(['pg_dump', "-F$format", '-f', "$dump/$format", '-d', $node->connstr('renamed')], "dump, format $format");
+	$node->safe_psql('postgres', "CREATE DATABASE restored_$format");
+	$node->command_ok($format eq 'p' ?
+		['psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump/p", '-d', $node->connstr("restored_$format")] :
+		['pg_restore', '-d', $node->connstr("restored_$format"), "$dump/c"], "restore, format $format");
+	foreach my $name (sort keys %last)
+	{
+		cmp_ok(draw("restored_$format", $name, 1), '>', $last{$name}, "format $format, $name: the next value");
+	}
+	is(draw("restored_$format", 'sync', 1), $last{sync} + 2, "format $format, sync: without a gap");
+	cmp_ok(create("restored_$format", "'new'"), '>', 6, "format $format: a new id");
+}
 $node->stop;
 
 done_testing();
