@@ -48,6 +48,7 @@ OBJS = \
 	src/sequence/kind_change.o \
 	src/sequence/label.o \
 	src/sequence/method_library.o \
+	src/sequence/object_name.o \
 	src/sequence/raw_default.o \
 	src/sequence/redirect.o \
 	src/sequence/redirect_utility.o \
@@ -90,6 +91,7 @@ REGRESS = \
 	execute_ddl_errors \
 	redirect \
 	redirect_more \
+	redirect_ddl \
 	ascending \
 	ascending_values \
 	convert \

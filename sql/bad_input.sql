@@ -41,6 +41,12 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (14, $$SELECT spanner.create_sequence('x', 'striped', skip_range_min => 1)$$),
   (15, $$SELECT spanner.create_sequence('x', 'striped(bits=20, bits=20)')$$),
   (16, $$SELECT spanner.create_sequence('x', 'striped(bits=20', bits => 20)$$),
+  (17, $$SELECT spanner.create_sequence('other.bad.x', 'striped')$$),
+  (17, $$SELECT spanner.create_sequence('"x', 'striped')$$),
+  (17, $$SELECT spanner.create_sequence('v', 'striped', if_not_exists => true)$$),
+  (18, $$SELECT spanner.create_sequence('x', 'striped', start_with_counter => 9223372036854775807)$$),
+  (18, $$SELECT spanner.create_sequence('x', 'striped', skip_range_max => 1, skip_range_min => 9223372036854775807)$$),
+  (18, $$SELECT spanner.create_sequence('x', 'striped', skip_range_min => -9223372036854775808, skip_range_max => 0)$$),
   (20, $$SELECT spanner.alter_sequence(NULL)$$),
   (21, $$SELECT spanner.alter_sequence(4294967295::oid::regclass, kind => 'striped')$$),
   (22, $$SELECT spanner.alter_sequence('t', kind => 'striped')$$),
@@ -57,12 +63,23 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (35, $$SELECT spanner.currval('v')$$),
   (36, $$SELECT spanner.setval('t', 1)$$),
   (37, $$SELECT spanner.unmap_value(1, 't')$$),
+  (38, $$SELECT spanner.map_counter(9223372036854775807, 's')$$),
+  (38, $$SELECT spanner.map_counter(1, 't')$$),
+  (38, $$SELECT spanner.map_identity_counter('t', 1)$$),
+  (39, $$SELECT spanner.identity_sequence('t')$$),
+  (39, $$SELECT spanner.identity_sequence(4294967295)$$),
+  (39, $$SELECT spanner.ascending_nextval('t', 2)$$),
   (40, $$SELECT spanner.get_internal_sequence_state('')$$),
   (41, $$SELECT spanner.get_internal_sequence_state('nowhere')$$),
   (42, $$SELECT spanner.get_internal_sequence_state('t')$$),
   (43, $$SELECT spanner.get_table_column_identity_state('t')$$),
   (44, $$SELECT spanner.get_table_column_identity_state('t.nothing')$$),
   (45, $$SELECT spanner.get_table_column_identity_state('t.plain')$$),
+  (46, $$SELECT spanner.get_table_column_identity_state('t.')$$),
+  (46, $$SELECT spanner.get_table_column_identity_state('v.id')$$),
+  (47, $$SELECT spanner.get_internal_sequence_state('other.bad.s')$$),
+  (48, $$SECURITY LABEL FOR spanner_keys ON VIEW v IS 'striped'$$),
+  (48, $$SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'striped(stripes=4, stripes=8)'$$),
   (50, $$SELECT spanner.convert_column(NULL, 'id')$$),
   (51, $$SELECT spanner.convert_column('t', NULL)$$),
   (52, $$SELECT spanner.convert_column('t', 'nothing')$$),
@@ -75,6 +92,8 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (59, $$SELECT spanner.convert_column(4294967295::oid::regclass, 'id')$$),
   (60, $$SELECT spanner.convert_all('nowhere')$$),
   (61, $$SELECT spanner.convert_all(NULL)$$),
+  (61, $$SELECT spanner.convert_all('')$$),
+  (61, $$SELECT spanner.convert_all('bad', 'zigzag')$$),
   (62, $$SELECT spanner.sync_sequence('t', 'plain')$$),
   (63, $$SELECT spanner.sync_sequence('t', 'nothing')$$),
   (64, $$SELECT spanner.sync_sequence('v', 'id')$$),
@@ -82,7 +101,7 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (66, $$SELECT spanner.execute_ddl('')$$),
   (67, $$SELECT spanner.execute_ddl('SELECT 1')$$),
   (68, $$SELECT spanner.execute_ddl(E'CREATE SEQUENCE x BIT_REVERSED_POSITIVE; DROP TABLE bad.t')$$)
-  ) c(number, command) ORDER BY number;
+  ) c(number, command) ORDER BY number, command COLLATE "C";
 
 -- of somebody else
 GRANT USAGE ON SCHEMA bad TO regress_bad_other;
@@ -103,6 +122,15 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
 RESET ROLE;
 
 SELECT * FROM spanner.sequences EXCEPT SELECT * FROM before;
+
+-- names of 63 bytes that need quotes are good everywhere
+SELECT quote_ident('a"''. ü' || repeat('ß', 28)) AS name, 'a"''. ü' || repeat('ß', 28) AS plain \gset
+CREATE SCHEMA :name CREATE TABLE :name (:name bigserial);
+SELECT octet_length(:'plain'), spanner.create_sequence(:'name', 'striped');
+SELECT spanner.nextval(:'name'), spanner.get_internal_sequence_state(:'name');
+SELECT spanner.convert_all(:'plain', 'striped', false);
+INSERT INTO :name.:name DEFAULT VALUES;
+SELECT spanner.sync_sequence(format('%1$s.%1$s', :'name'), :'plain'), spanner.get_table_column_identity_state(format('%1$s.%1$s.%1$s', :'name'));
 SET client_min_messages = warning;
-DROP SCHEMA bad CASCADE;
+DROP SCHEMA bad, :name CASCADE;
 DROP ROLE regress_bad_other;

@@ -37,6 +37,36 @@ SELECT spanner.bit_reverse(1, true);
 SET spanner_keys.nonsense = 1;
 SET spanner.retry_aborts_internally = false;
 
+-- CASCADE takes the default of a domain back, not its columns
+SELECT spanner.create_sequence('install_seq', 'striped');
+CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq') + 0 * nextval('install_seq');
+CREATE TABLE install_table (id install_domain, other bigint DEFAULT nextval('install_seq'));
+INSERT INTO install_table VALUES (1, 2);
+DROP EXTENSION spanner_keys;
+DROP EXTENSION spanner_keys CASCADE;
+SELECT typdefault FROM pg_type WHERE typname = 'install_domain';
+INSERT INTO install_table DEFAULT VALUES;
+SELECT * FROM install_table ORDER BY id;
+DROP TABLE install_table;
+DROP DOMAIN install_domain;
+DROP SEQUENCE install_seq;
+CREATE EXTENSION spanner_keys;
+
+-- the same if its schema or its owner's objects are dropped
+SELECT spanner.create_sequence('install_seq', 'striped');
+CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq');
+DROP SCHEMA spanner CASCADE;
+CREATE EXTENSION spanner_keys;
+CREATE ROLE regress_spanner_owner SUPERUSER;
+ALTER SCHEMA spanner OWNER TO regress_spanner_owner;
+ALTER DOMAIN install_domain SET DEFAULT spanner.nextval('install_seq');
+DROP OWNED BY regress_spanner_owner CASCADE;
+SELECT typdefault FROM pg_type WHERE typname = 'install_domain';
+DROP ROLE regress_spanner_owner;
+DROP DOMAIN install_domain;
+DROP SEQUENCE install_seq;
+CREATE EXTENSION spanner_keys;
+
 -- the schema stays behind, and one that is there already serves as well
 DROP EXTENSION spanner_keys;
 DROP SCHEMA spanner;

@@ -337,6 +337,7 @@ COMMENT ON FUNCTION spanner.on_ddl_command_end()
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'ALTER VIEW', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE DOMAIN', 'ALTER DOMAIN', 'DROP EXTENSION',
                'DROP OWNED', 'DROP SCHEMA')
   EXECUTE FUNCTION spanner.on_ddl_command_start();
@@ -350,7 +351,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER VIEW', 'ALTER SEQUENCE')
+               'ALTER VIEW', 'ALTER SEQUENCE', 'SECURITY LABEL')
   EXECUTE FUNCTION spanner.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;

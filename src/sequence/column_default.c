@@ -37,6 +37,8 @@
 #include "sequence/binding.h"
 #include "sequence/column_default.h"
 #include "sequence/dependents.h"
+#include "sequence/label.h"
+#include "sequence/registry.h"
 #include "sequence/run_command.h"
 #include "sequence/sequence_functions.h"
 
@@ -54,6 +56,7 @@ typedef struct NewDefault
 	char	   *expression;
 } NewDefault;
 
+static void mark_identity(Oid seqid, SkIdentity identity);
 static bool clear_identity(Oid table, const char *column);
 static List *list_dependent_tables(Oid seqid);
 static void redirect_domain(Oid domain, Oid seqid, Oid namespace);
@@ -172,7 +175,10 @@ sk_use_sequence(Oid seqid, Oid namespace)
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) &&
 		object_ownercheck(RelationRelationId, table, GetUserId()))
+	{
+		mark_identity(seqid, sk_column_identity(table, column));
 		sk_convert_identity(table, column, seqid, namespace);
+	}
 
 	foreach(lc, list_dependent_tables(seqid))
 	{
@@ -190,7 +196,21 @@ sk_use_sequence(Oid seqid, Oid namespace)
 		redirect_domain(lfirst_oid(lc), seqid, namespace);
 }
 
-/* The same for a domain. */
+/* Have the label say that the sequence is that of an identity column. */
+static void
+mark_identity(Oid seqid, SkIdentity identity)
+{
+	int			width = sk_sequence_width(seqid);
+	const SequenceAccessMethod *am;
+	SkSequenceOptions *options = sk_label_options(sk_binding_label(seqid),
+												  width, &am);
+
+	options->identity = identity;
+	sk_binding_set(seqid, sk_label_format(am->name,
+										  sk_sequence_am_describe(am, options, width)));
+}
+
+/* Have a domain draw mapped values. */
 static void
 redirect_domain(Oid domain, Oid seqid, Oid namespace)
 {

@@ -21,7 +21,6 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
@@ -39,6 +38,7 @@
 #include "sequence/counter.h"
 #include "sequence/ddl.h"
 #include "sequence/label.h"
+#include "sequence/object_name.h"
 #include "sequence/registry.h"
 #include "sequence/run_command.h"
 #include "sequence/sequence_column.h"
@@ -93,7 +93,6 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	options = sk_sequence_am_parse(am, label->options, width);
 	report_remaining(&column, am, options);
 
-	options->identity = sk_column_identity(column.table, column.attnum);
 	sk_binding_set(column.seqid,
 				   sk_label_format(am->name,
 								   sk_sequence_am_describe(am, options, width)));
@@ -125,9 +124,12 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument schema must not be null"),
 				 errhint("Name the schema whose columns are to be converted.")));
-	(void) get_namespace_oid(NameStr(*PG_GETARG_NAME(0)), false);
+	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));
 	if (!PG_ARGISNULL(1))
+	{
 		kind = text_to_cstring(PG_GETARG_TEXT_PP(1));
+		(void) sk_sequence_am_get(sk_label_parse_kind(kind)->kind);
+	}
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	foreach(lc, list_conversions(NameStr(*PG_GETARG_NAME(0)), kind))

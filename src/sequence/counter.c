@@ -35,6 +35,7 @@
  */
 #define SK_MAX_ATTEMPTS 2000
 
+static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
 
@@ -70,7 +71,7 @@ sk_counter_draw_again(SkBinding *binding, int64 *counter)
 	int64		value;
 
 	for (int attempt = 1;
-		 !sk_counter_unskipped_value(binding, *counter, &value) ||
+		 !unskipped_value(binding, *counter, &value) ||
 		 sk_is_skipped(binding->options, value); attempt++)
 	{
 		if (attempt >= SK_MAX_ATTEMPTS)
@@ -85,13 +86,11 @@ sk_counter_draw_again(SkBinding *binding, int64 *counter)
 }
 
 /*
- * sk_counter_unskipped_value
- *		Map a counter of a bound sequence, without regard to skip ranges.
- *
- * Returns false if the access method passes it over.
+ * Map a counter of a bound sequence, without regard to skip ranges.  Returns
+ * false if the access method passes it over.
  */
-bool
-sk_counter_unskipped_value(SkBinding *binding, int64 counter, int64 *value)
+static bool
+unskipped_value(SkBinding *binding, int64 counter, int64 *value)
 {
 	if (!sk_has_value(binding->options, counter))
 		report_no_value(binding, counter);

@@ -14,8 +14,6 @@
 
 extern int64 sk_counter_draw(SkBinding *binding);
 extern int64 sk_counter_draw_again(SkBinding *binding, int64 *counter);
-extern bool sk_counter_unskipped_value(SkBinding *binding, int64 counter,
-									   int64 *value);
 extern bool sk_counter_reaches_value(const SequenceAccessMethod *am,
 									 const SkSequenceOptions *options);
 extern bool sk_counter_state(Oid seqid, int64 *next, bool *used);

@@ -167,6 +167,8 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 
 	if (IsA(parsetree, AlterSeqStmt))
 		check_new_type((AlterSeqStmt *) parsetree);
+	else
+		sk_drop_extension_start(parsetree, namespace);
 	PG_RETURN_VOID();
 }
 
@@ -196,7 +198,11 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 			adopt_sequence(change->relid, namespace);
 		else if (change->relkind == RELKIND_SEQUENCE &&
 				 sk_binding_label(change->relid) != NULL)
+		{
 			check_altered_sequence(change->relid, parsetree);
+			if (IsA(parsetree, SecLabelStmt))
+				sk_use_sequence(change->relid, namespace);
+		}
 	}
 	foreach(lc, changes)
 	{

@@ -29,6 +29,16 @@
 List *
 sk_list_dependents(Oid relation, Oid catalog)
 {
+	return sk_list_object_dependents(RelationRelationId, relation, catalog);
+}
+
+/*
+ * sk_list_object_dependents
+ *		The same for an object of any kind.
+ */
+List *
+sk_list_object_dependents(Oid classid, Oid objectid, Oid catalog)
+{
 	Relation	depend = table_open(DependRelationId, AccessShareLock);
 	List	   *result = NIL;
 	ScanKeyData keys[2];
@@ -36,9 +46,9 @@ sk_list_dependents(Oid relation, Oid catalog)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
+				F_OIDEQ, ObjectIdGetDatum(classid));
 	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relation));
+				F_OIDEQ, ObjectIdGetDatum(objectid));
 	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2,
 							  keys);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))

@@ -10,6 +10,9 @@
 #ifndef SK_DROP_EXTENSION_H
 #define SK_DROP_EXTENSION_H
 
+#include "nodes/nodes.h"
+
 extern void sk_drop_extension_init(void);
+extern void sk_drop_extension_start(Node *command, Oid namespace);
 
 #endif							/* SK_DROP_EXTENSION_H */

@@ -33,6 +33,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/binding.h"
 #include "sequence/dependents.h"
 #include "sequence/identity_privilege.h"
 
@@ -96,6 +97,8 @@ look_for_permission(Oid seqid, Oid user, TimestampTz statement)
 {
 	uint64		before = invalidations;
 
+	/* raises an error for what is no sequence */
+	(void) sk_binding_get(seqid);
 	if (pg_class_aclcheck(seqid, user, ACL_USAGE | ACL_UPDATE) != ACLCHECK_OK &&
 		!may_write_column(seqid, user))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));

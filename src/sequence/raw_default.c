@@ -4,9 +4,11 @@
  *	  Sequence functions in the expressions of DDL commands.
  *
  * ALTER TABLE evaluates the default of a new column, or the USING expression
- * of a new type, for the rows that are there, and COPY evaluates the default
- * of a domain.  Neither is planned as a query.  So nextval in these
- * expressions is replaced before the command is parsed any further.
+ * of a new type, for the rows that are there; bounds of partitions are
+ * evaluated at once; and COPY evaluates defaults.  None of this is planned as
+ * a query.  So nextval in these expressions is replaced before the command is
+ * parsed any further.  Most defaults are seen to after the command as well,
+ * but not those that compute the name of their sequence.
  *
  * src/sequence/raw_default.c
  *
@@ -31,8 +33,11 @@
 #include "sequence/raw_default.h"
 #include "sequence/sequence_functions.h"
 
+static void redirect_create(CreateStmt *create, char *schema);
+static void redirect_alter(AlterTableCmd *cmd, char *schema);
 static void redirect_column(ColumnDef *column, char *schema);
 static void redirect_constraints(List *constraints, char *schema);
+static void redirect_bound(PartitionBoundSpec *bound, char *schema);
 static bool nextval_walker(Node *node, void *schema);
 static bool arguments_walker(Node *node, void *schema);
 static bool is_core_function(List *name, const char *function);
@@ -40,7 +45,7 @@ static bool is_unbound_literal(List *args);
 
 /*
  * sk_redirect_raw_defaults
- *		Have ALTER TABLE, CREATE DOMAIN or ALTER DOMAIN call spanner.nextval().
+ *		Have commands on tables and domains call spanner.nextval().
  *
  * "namespace" is the schema of that function.
  */
@@ -62,18 +67,49 @@ sk_redirect_raw_defaults(Node *command, Oid namespace)
 							 schema);
 	else if (IsA(command, AlterDomainStmt))
 		(void) nextval_walker(((AlterDomainStmt *) command)->def, schema);
+	else if (IsA(command, CreateStmt))
+		redirect_create((CreateStmt *) command, schema);
+	else if (IsA(command, CreateForeignTableStmt))
+		redirect_create(&((CreateForeignTableStmt *) command)->base, schema);
 	else if (IsA(command, AlterTableStmt))
 	{
 		foreach(lc, ((AlterTableStmt *) command)->cmds)
-		{
-			AlterTableCmd *cmd = lfirst(lc);
-
-			if (cmd->subtype == AT_AddColumn ||
-				cmd->subtype == AT_AlterColumnType)
-				redirect_column((ColumnDef *) cmd->def, schema);
-		}
+			redirect_alter(lfirst(lc), schema);
 	}
 	MemoryContextSwitchTo(old);
+}
+
+static void
+redirect_create(CreateStmt *create, char *schema)
+{
+	ListCell   *lc;
+
+	foreach(lc, create->tableElts)
+	{
+		if (IsA(lfirst(lc), ColumnDef))
+			redirect_column(lfirst(lc), schema);
+	}
+	redirect_bound(create->partbound, schema);
+}
+
+static void
+redirect_alter(AlterTableCmd *cmd, char *schema)
+{
+	switch (cmd->subtype)
+	{
+		case AT_AddColumn:
+		case AT_AlterColumnType:
+			redirect_column((ColumnDef *) cmd->def, schema);
+			break;
+		case AT_ColumnDefault:
+			(void) nextval_walker(cmd->def, schema);
+			break;
+		case AT_AttachPartition:
+			redirect_bound(((PartitionCmd *) cmd->def)->bound, schema);
+			break;
+		default:
+			break;
+	}
 }
 
 static void
@@ -97,6 +133,16 @@ redirect_constraints(List *constraints, char *schema)
 	}
 }
 
+static void
+redirect_bound(PartitionBoundSpec *bound, char *schema)
+{
+	if (bound == NULL)
+		return;
+	(void) nextval_walker((Node *) bound->listdatums, schema);
+	(void) nextval_walker((Node *) bound->lowerdatums, schema);
+	(void) nextval_walker((Node *) bound->upperdatums, schema);
+}
+
 static bool
 nextval_walker(Node *node, void *schema)
 {
@@ -112,7 +158,7 @@ nextval_walker(Node *node, void *schema)
 
 /*
  * sk_redirect_raw_arguments
- *		Have the arguments of EXECUTE call our functions.
+ *		Have the arguments of EXECUTE, or the like, call our functions.
  */
 void
 sk_redirect_raw_arguments(List *arguments)

@@ -3,8 +3,9 @@
  * redirect_utility.c
  *	  Calls of core's sequence functions in the arguments of commands.
  *
- * The arguments of CALL and of EXECUTE are evaluated without being planned as
- * a query, so the planner hook does not see them.
+ * The arguments of CALL and of EXECUTE, and the condition of COPY ... WHERE,
+ * are evaluated without being planned as a query, so the planner hook does
+ * not see them.
  *
  * src/sequence/redirect_utility.c
  *
@@ -58,6 +59,8 @@ redirecting_utility(PlannedStmt *pstmt, const char *queryString,
 		command = pstmt->utilityStmt;
 		if (IsA(command, CallStmt))
 			sk_redirect_expression((Node *) ((CallStmt *) command)->funcexpr);
+		else if (IsA(command, CopyStmt))
+			sk_redirect_raw_arguments(list_make1(((CopyStmt *) command)->whereClause));
 		else
 			sk_redirect_raw_arguments(inner_execute(command)->params);
 	}
@@ -77,6 +80,8 @@ has_arguments(Node *command)
 
 	if (IsA(command, CallStmt))
 		return true;
+	if (IsA(command, CopyStmt))
+		return ((CopyStmt *) command)->whereClause != NULL;
 	execute = inner_execute(command);
 	return execute != NULL && execute->params != NIL;
 }

@@ -22,7 +22,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/varlena.h"
 
 #include "compat.h"
 #include "sequence/binding.h"
@@ -31,6 +30,7 @@
 #include "sequence/ddl.h"
 #include "sequence/kind_change.h"
 #include "sequence/label.h"
+#include "sequence/object_name.h"
 #include "sequence/registry.h"
 #include "sequence/run_command.h"
 #include "sequence/spacing.h"
@@ -67,6 +67,7 @@ enum
 	ALTER_STRIPES
 };
 
+static RangeVar *take_name(text *argument);
 static void take_int_argument(SkLabel *label, FunctionCallInfo fcinfo,
 							  int argument, const char *name);
 static void check_start_counter(int64 counter);
@@ -108,7 +109,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument name must not be null"),
 				 errhint("Name the sequence, with its schema if need be.")));
-	name = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(CREATE_NAME)));
+	name = take_name(PG_GETARG_TEXT_PP(CREATE_NAME));
 
 	if (!PG_ARGISNULL(CREATE_KIND))
 		kind = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND));
@@ -198,6 +199,19 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Read the name of a new sequence. */
+static RangeVar *
+take_name(text *argument)
+{
+	char	   *name = text_to_cstring(argument);
+	RangeVar   *result = sk_make_range_var(sk_split_name(name), name);
+
+	if (result->schemaname != NULL &&
+		strcmp(result->schemaname, "pg_temp") != 0)
+		(void) sk_schema_oid(result->schemaname);
+	return result;
+}
+
 /* Take over an integer or bigint argument, if it is not NULL. */
 static void
 take_int_argument(SkLabel *label, FunctionCallInfo fcinfo, int argument,
@@ -254,6 +268,11 @@ make_core_sequence(RangeVar *name, bool has_start, int64 start,
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a sequence", name->relname),
+				 errhint("Choose another name.")));
+	if (OidIsValid(seqid) && !if_not_exists)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->relname),
 				 errhint("Choose another name.")));
 
 	initStringInfo(&command);

@@ -301,7 +301,9 @@ sk_set_last_value(SkBinding *binding, int64 value)
 /*
  * spanner.currval(seq regclass) returns bigint
  *
- * The value that this session drew last from the sequence.
+ * The value that this session drew last from the sequence, even if the
+ * binding has changed since.  A counter that core's nextval gave after the
+ * last call of spanner.nextval comes as it is: that is what its caller got.
  */
 Datum
 spanner_currval(PG_FUNCTION_ARGS)
@@ -309,18 +311,12 @@ spanner_currval(PG_FUNCTION_ARGS)
 	Oid			seqid = PG_GETARG_OID(0);
 	SkBinding  *binding = call_binding(fcinfo, seqid);
 	int64		counter;
-	int64		value;
 
 	counter = DatumGetInt64(DirectFunctionCall1(currval_oid,
 												ObjectIdGetDatum(seqid)));
-
-	/* what was given out stays, even if the binding has changed since */
 	if (binding->last_counter == counter)
 		PG_RETURN_INT64(binding->last_value);
-	if (binding->am == NULL ||
-		!sk_counter_unskipped_value(binding, counter, &value))
-		PG_RETURN_INT64(counter);
-	PG_RETURN_INT64(value);
+	PG_RETURN_INT64(counter);
 }
 
 /*

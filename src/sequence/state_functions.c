@@ -20,11 +20,11 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #include "sequence/binding.h"
 #include "sequence/counter.h"
 #include "sequence/label.h"
+#include "sequence/object_name.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_column.h"
 
@@ -48,7 +48,7 @@ enum
 static bool internal_state(Oid seqid, int64 *counter);
 static bool is_state(Oid seqid, int64 next, bool used);
 static void describe_options(Oid seqid, Datum *values, bool *nulls);
-static RangeVar *split_column_identifier(text *identifier, char **column);
+static RangeVar *split_column_identifier(const char *identifier, char **column);
 
 /*
  * spanner.get_internal_sequence_state(sequence_name text) returns bigint
@@ -59,15 +59,15 @@ static RangeVar *split_column_identifier(text *identifier, char **column);
 Datum
 spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
 {
-	text	   *name = PG_GETARG_TEXT_PP(0);
-	RangeVar   *range = makeRangeVarFromNameList(textToQualifiedNameList(name));
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	RangeVar   *range = sk_make_range_var(sk_split_name(name), name);
 	Oid			seqid = RangeVarGetRelid(range, NoLock, true);
 	int64		counter;
 
 	if (!OidIsValid(seqid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("Sequence not found: %s", text_to_cstring(name)),
+				 errmsg("Sequence not found: %s", name),
 				 errhint("Qualify the name with its schema if that is not in the search path.")));
 	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		ereport(ERROR,
@@ -92,7 +92,7 @@ spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
 Datum
 spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 {
-	text	   *identifier = PG_GETARG_TEXT_PP(0);
+	char	   *identifier = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *column;
 	RangeVar   *range = split_column_identifier(identifier, &column);
 	Oid			table = RangeVarGetRelid(range, NoLock, true);
@@ -252,15 +252,15 @@ is_state(Oid seqid, int64 next, bool used)
 
 /* Take '[schema.]table.column' apart. */
 static RangeVar *
-split_column_identifier(text *identifier, char **column)
+split_column_identifier(const char *identifier, char **column)
 {
-	List	   *names = textToQualifiedNameList(identifier);
+	List	   *names = sk_split_name(identifier);
 
 	if (list_length(names) < 2 || list_length(names) > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("The column identifier's format is invalid: %s. It should be either \"<schema>.<table>.<column>\" or \"<table>.<column>\".",
-						text_to_cstring(identifier)),
+						identifier),
 				 errhint("Quote names that contain a dot.")));
 	*column = strVal(llast(names));
 	return makeRangeVarFromNameList(list_truncate(names,

@@ -119,7 +119,11 @@ $locker->query_safe('BEGIN; SELECT FROM spanner.allocator FOR UPDATE');
 $waiter->query_until(qr/started/, "\\echo started\nSELECT spanner.next_value('a');\n");
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = 'three' AND query ~ 'next_value' AND state = 'active' AND wait_event_type = 'Extension'})
   or die 'the session does not wait';
-$locker->query_safe('DROP EXTENSION spanner_keys; COMMIT');
+# the next worker finds no table any more
+$locker->query_safe(q{
+	SELECT pg_terminate_backend(pid, 1000) FROM spanner.stat_allocator_worker
+	 WHERE datid = (SELECT oid FROM pg_database WHERE datname = 'three');
+	DROP EXTENSION spanner_keys; COMMIT});
 $locker->quit;
 $waiter->query_until(qr/finished/, "\\echo finished\n");
 $waiter->quit;

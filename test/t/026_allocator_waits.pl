@@ -134,6 +134,7 @@ COMMIT;
 my $worker = worker_pid();
 
 sql(q{
+	SELECT spanner.release_allocator(name) FROM spanner.allocator;
 	CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
 		IF NEW.name IN ('async', 'batch') THEN
@@ -141,8 +142,7 @@ sql(q{
 		END IF;
 		RETURN NEW;
 	END $$;
-	CREATE TRIGGER fail BEFORE UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION fail();
-	SELECT spanner.release_allocator('other')});
+	CREATE TRIGGER fail BEFORE UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION fail()});
 fails_like(q{SELECT spanner.next_value('async')},
 	qr/AB123: could not refill allocator "async": no async today\nHINT:  Come back tomorrow\./, 'a failing trigger');
 
