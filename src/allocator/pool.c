@@ -136,6 +136,7 @@ give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind)
 	pool->round++;
 	pool->retry_at = 0;
 	pool->blocked_by = InvalidTransactionId;
+	pool->locked_until = 0;
 	pool->error.sqlerrcode = 0;
 	memset(&pool->stats, 0, sizeof(SkPoolStats));
 	SpinLockRelease(&pool->mutex);

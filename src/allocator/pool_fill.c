@@ -21,6 +21,9 @@
 /* How long to leave a failing allocator alone while nobody waits for it. */
 #define SK_RETRY_MS 1000
 
+/* How long to leave an allocator alone whose row somebody has locked. */
+#define SK_LOCKED_MS 10
+
 static void discard_values(SkPool *pool, int64 minimum);
 static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
 static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
@@ -202,7 +205,7 @@ end_if_dropped(SkPool *pool, const SkPoolKey *key)
 static bool
 collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 {
-	if (!pool->pending)
+	if (!pool->pending || now < pool->locked_until)
 		return false;
 	if (pool->wanted <= 0)
 	{
@@ -255,6 +258,8 @@ sk_pool_finish(SkRefill *refill)
 		/* sessions may have locked it */
 		wake = pool->blocked_by != refill->blocked_by;
 		pool->blocked_by = refill->blocked_by;
+		pool->locked_until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+														 SK_LOCKED_MS);
 		wake |= !put_back(pool, refill);
 	}
 	else

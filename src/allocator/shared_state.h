@@ -49,6 +49,7 @@ struct SkPool
 	uint64		round;			/* how often the worker has looked at that */
 	TimestampTz retry_at;		/* after a failure, if nobody waits */
 	TransactionId blocked_by;	/* transaction that has locked the row */
+	TimestampTz locked_until;	/* when to look at the row again */
 
 	uint64		failures;		/* counts them */
 	SkPoolError error;			/* the last one */

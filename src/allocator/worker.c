@@ -81,6 +81,7 @@ PGDLLEXPORT void spanner_allocator_worker(Datum arg);
 static void set_session_defaults(void);
 static void work_until_idle(void);
 static FillResult fill_pools(void);
+static bool is_blocked(void);
 static void reserve_and_publish(SkRefill *list, int count);
 static bool try_to_reserve(SkRefill *list, int count);
 static void note_error(SkRefill *list, int count);
@@ -239,7 +240,7 @@ fill_pools(void)
 	count = sk_pool_collect(my_kind, sk_allocator_table(), refills);
 	CommitTransactionCommand();
 	if (count == 0 && (my_kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
-		return FILL_NOTHING;
+		return is_blocked() ? FILL_BLOCKED : FILL_NOTHING;
 
 	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
 									ALLOCSET_DEFAULT_SIZES);
@@ -256,10 +257,19 @@ fill_pools(void)
 	for (int i = 0; i < count; i++)
 		if (refills[i].result == SK_REFILL_LOCKED && result != FILL_WAITING)
 			result = FILL_BLOCKED;
+	if (result == FILL_DONE && is_blocked())
+		result = FILL_BLOCKED;
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(context);
 	pgstat_report_stat(false);
 	return result;
+}
+
+/* Is there a pool to be filled that is left alone for a while? */
+static bool
+is_blocked(void)
+{
+	return sk_pool_any_pending(MyDatabaseId, my_kind, NULL);
 }
 
 /* One that fails must not keep the others from being filled. */
