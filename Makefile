@@ -34,6 +34,19 @@ OBJS = \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
+	src/keys/shard_id.o \
+	src/planner/derive.o \
+	src/planner/derived_clauses.o \
+	src/planner/index_order.o \
+	src/planner/merge_explain.o \
+	src/planner/merge_path.o \
+	src/planner/merge_scan.o \
+	src/planner/merge_stream.o \
+	src/planner/parent_quals.o \
+	src/planner/planner.o \
+	src/planner/shard_key.o \
+	src/planner/shard_keys_view.o \
+	src/planner/shard_paths.o \
 	src/sequence/add_column.o \
 	src/sequence/ascending.o \
 	src/sequence/binding.o \
@@ -95,6 +108,11 @@ REGRESS = \
 	ascending \
 	ascending_values \
 	convert \
+	derived_shard \
+	shard_keys \
+	shard_merge \
+	shard_security \
+	shard_traps \
 	bad_input \
 	on_commit \
 	on_commit_errors \
@@ -105,7 +123,8 @@ ISOLATION = \
 	ascending_alter \
 	bind_unbind \
 	nextval_alter \
-	on_commit
+	on_commit \
+	shard_merge
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -13,18 +13,25 @@
 #ifndef SK_COMPAT_H
 #define SK_COMPAT_H
 
+#include "access/tupdesc.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#endif
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
-#include "utils/relcache.h"
+#include "utils/rel.h"
 #include "utils/wait_event.h"
 
 
@@ -150,6 +157,104 @@ sk_named_segment(const char *name, Size size,
 #if PG_VERSION_NUM < 190000
 #define RelationFindReplTupleByIndex(rel, index, keys_suffice, mode, key, slot) \
 	RelationFindReplTupleByIndex(rel, index, mode, key, slot)
+#endif
+
+/* 16: one check of privileges for every kind of object */
+#if PG_VERSION_NUM < 160000
+#define object_aclcheck(classid, objectid, roleid, mode) \
+	pg_proc_aclcheck((objectid), (roleid), (mode))
+#endif
+
+/* 18: constraints that are not enforced, NOT NULL that is not validated */
+#if PG_VERSION_NUM >= 180000
+#define sk_check_holds(check) ((check)->ccvalid && (check)->ccenforced)
+#define sk_never_null(desc, attnum) \
+	(TupleDescCompactAttr(desc, (attnum) - 1)->attnullability == \
+	 ATTNULLABLE_VALID)
+#else
+#define sk_check_holds(check) ((check)->ccvalid)
+#define sk_never_null(desc, attnum) \
+	(TupleDescAttr(desc, (attnum) - 1)->attnotnull)
+#endif
+
+/*
+ * 16: outer joins have numbers of their own, and a clause says which are not
+ * to be above it; before, it said which relations they make nullable.  A
+ * clause that only one scan uses needs none of that.
+ */
+#if PG_VERSION_NUM >= 160000
+#define sk_make_scan_clause(root, clause, security_level) \
+	make_restrictinfo(root, clause, true, false, false, false, \
+					  security_level, NULL, NULL, NULL)
+#else
+#define sk_make_scan_clause(root, clause, security_level) \
+	make_restrictinfo(root, clause, true, false, false, \
+					  security_level, NULL, NULL, NULL)
+#endif
+
+/* 16: 1 means that a clause takes no row away; before, anything above it */
+#if PG_VERSION_NUM >= 160000
+#define SK_REDUNDANT_SELECTIVITY 1.0
+#else
+#define SK_REDUNDANT_SELECTIVITY 2.0
+#endif
+
+/* 19: the hook on the planner's data on a relation has a new name and place */
+#if PG_VERSION_NUM >= 190000
+#define SK_SIMPLE_REL_ARGS PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define SK_SIMPLE_REL_PASS root, rel, rte
+#else
+#define SK_SIMPLE_REL_ARGS PlannerInfo *root, Oid relid, bool inhparent, \
+	RelOptInfo *rel
+#define SK_SIMPLE_REL_PASS root, relid, inhparent, rel
+#define build_simple_rel_hook_type get_relation_info_hook_type
+#define build_simple_rel_hook get_relation_info_hook
+#endif
+
+/* 18: a B-tree skips from one value of its first column to the next by itself */
+#if PG_VERSION_NUM >= 180000
+#define SK_ENABLE_SHARD_LIST false
+#else
+#define SK_ENABLE_SHARD_LIST true
+#endif
+
+/* 18: what is disabled is counted, not made expensive */
+#if PG_VERSION_NUM >= 180000
+#define sk_copy_disabled_nodes(to, from) \
+	((to)->disabled_nodes = (from)->disabled_nodes)
+#else
+#define sk_copy_disabled_nodes(to, from) ((void) 0)
+#endif
+
+/* 18: the scan of an index counts its searches; 19: flags */
+#if PG_VERSION_NUM >= 190000
+#define sk_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0, 0)
+#elif PG_VERSION_NUM >= 180000
+#define sk_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
+#else
+#define sk_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, nkeys, 0)
+#endif
+
+/* 16: a custom scan says what slots it uses; before, it has to make them */
+#if PG_VERSION_NUM >= 160000
+#define sk_use_slots(css, ops) ((css)->slotOps = (ops))
+#define sk_init_slots(css, estate, ops) ((void) 0)
+#else
+#define sk_use_slots(css, ops) ((void) 0)
+static inline void
+sk_init_slots(CustomScanState *css, EState *estate,
+			  const TupleTableSlotOps *ops)
+{
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+
+	ExecInitScanTupleSlot(estate, &css->ss,
+						  RelationGetDescr(css->ss.ss_currentRelation), ops);
+	ExecAssignScanProjectionInfoWithVarno(&css->ss, scan->scan.scanrelid);
+	css->ss.ps.qual = ExecInitQual(scan->scan.plan.qual, &css->ss.ps);
+}
 #endif
 
 /* 19: the signal handlers that are no functions have names of their own */

@@ -26,6 +26,7 @@ void
 _PG_init(void)
 {
 	sk_allocator_init();
+	sk_planner_init();
 	sk_sequence_init();
 
 	/*

@@ -13,6 +13,9 @@
 /* allocator/allocator.c */
 extern void sk_allocator_init(void);
 
+/* planner/planner.c */
+extern void sk_planner_init(void);
+
 /* sequence/ddl.c */
 extern void sk_sequence_init(void);
 

@@ -1,16 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_functions.c
- *	  SQL functions on keys: bit reversal, fingerprints, shard ids.
- *
- * A shard id is the remainder of the fingerprint of the keys.  A single key
- * is hashed as its canonical text, "-" if it is NULL.  Several keys are
- * hashed as one string, in which each is written as its length, ":" and its
- * canonical text, or as "-"; no two lists of keys give the same string.
- *
- * shard_id() is leakproof: whether it fails may depend on the statement,
- * never on a value that the statement reads.  So a number of shards below 1
- * is refused if it is a constant, and counts as 1 otherwise.
+ *	  SQL functions on keys: bit reversal, fingerprints, UUIDs, times.
  *
  * src/keys/key_functions.c
  *
@@ -22,8 +13,6 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
 #include "pgtime.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -39,23 +28,6 @@
 /* GoogleSQL's limit on an offset from UTC, in minutes */
 #define SK_MAX_ZONE_OFFSET (14 * MINS_PER_HOUR)
 
-/* The keys of one call site of shard_id(). */
-typedef struct SkShardCall
-{
-	bool		variadic;		/* are the keys the elements of one array? */
-	int			key_count;
-	SkKeyKind	kinds[FLEXIBLE_ARRAY_MEMBER];
-} SkShardCall;
-
-/* Several keys as one string; it may grow beyond 1 GB. */
-typedef struct SkKeyList
-{
-	char	   *data;
-	Size		len;
-	Size		size;
-	char		space[256];
-} SkKeyList;
-
 /* The time zone last used by one call site of timestamp_to_string(). */
 typedef struct SkTimeZone
 {
@@ -69,20 +41,9 @@ PG_FUNCTION_INFO_V1(spanner_bit_reverse);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_bytea);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_text);
 PG_FUNCTION_INFO_V1(spanner_generate_uuid);
-PG_FUNCTION_INFO_V1(spanner_shard_id);
-PG_FUNCTION_INFO_V1(spanner_shard_id_support);
 PG_FUNCTION_INFO_V1(spanner_timestamp_to_string);
 
-static SkShardCall *prepare_shard_call(FunctionCallInfo fcinfo);
-static void check_shards(Node *shards);
-static SkKeyKind require_key_kind(Oid type);
-static uint64 fingerprint_keys(FunctionCallInfo fcinfo, SkShardCall *call);
-static uint64 fingerprint_array(NullableDatum *array, SkKeyKind kind);
-static uint64 fingerprint_key(SkKeyKind kind, NullableDatum *key);
-static void start_key_list(SkKeyList *list);
-static void append_key(SkKeyList *list, SkKeyKind kind, NullableDatum *key);
-static void append_bytes(SkKeyList *list, const char *data, Size len);
-static uint64 fingerprint_key_list(SkKeyList *list);
+static uint64 fingerprint(SkKeyKind kind, Datum value);
 static SkTimeZone *find_time_zone(FunctionCallInfo fcinfo, Datum name);
 static bool parse_time_zone(const char *name, SkTimeZone *result);
 static bool parse_offset(const char *name, int *offset);
@@ -109,7 +70,7 @@ spanner_bit_reverse(PG_FUNCTION_ARGS)
 Datum
 spanner_farm_fingerprint_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) fingerprint_key(SK_KEY_BYTEA, &fcinfo->args[0]));
+	PG_RETURN_INT64((int64) fingerprint(SK_KEY_BYTEA, PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -121,7 +82,7 @@ spanner_farm_fingerprint_bytea(PG_FUNCTION_ARGS)
 Datum
 spanner_farm_fingerprint_text(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) fingerprint_key(SK_KEY_TEXT, &fcinfo->args[0]));
+	PG_RETURN_INT64((int64) fingerprint(SK_KEY_TEXT, PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -167,228 +128,15 @@ spanner_timestamp_to_string(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, len));
 }
 
-/*
- * spanner.shard_id(shards integer, VARIADIC keys "any") returns integer
- *
- * abs(mod(fingerprint of the keys, shards)): from 0 to shards - 1, never
- * NULL.  A type that has no canonical text is an error, no value is.
- */
-Datum
-spanner_shard_id(PG_FUNCTION_ARGS)
-{
-	SkShardCall *call = fcinfo->flinfo->fn_extra;
-	int32		shards = PG_ARGISNULL(0) ? 1 : Max(PG_GETARG_INT32(0), 1);
-	int64		fingerprint;
-
-	if (call == NULL)
-		call = prepare_shard_call(fcinfo);
-
-	fingerprint = (int64) fingerprint_keys(fcinfo, call);
-	PG_RETURN_INT32(abs((int32) (fingerprint % shards)));
-}
-
-/*
- * spanner.shard_id_support(request internal) returns internal
- *
- * Refuse at plan time what no row can make right.  Calls that are constant
- * as a whole never come here; they are evaluated, and checked by that.
- */
-Datum
-spanner_shard_id_support(PG_FUNCTION_ARGS)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(request, SupportRequestSimplify))
-	{
-		FuncExpr   *call = ((SupportRequestSimplify *) request)->fcall;
-
-		check_shards(linitial(call->args));
-		for (int i = 1; i < list_length(call->args); i++)
-		{
-			Oid			type = exprType(list_nth(call->args, i));
-
-			require_key_kind(call->funcvariadic ?
-							 get_base_element_type(type) : type);
-		}
-	}
-
-	PG_RETURN_POINTER(NULL);
-}
-
-static SkShardCall *
-prepare_shard_call(FunctionCallInfo fcinfo)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	int			key_count = PG_NARGS() - 1;
-	SkShardCall *call;
-
-	if (flinfo->fn_expr && IsA(flinfo->fn_expr, FuncExpr))
-		check_shards(linitial(((FuncExpr *) flinfo->fn_expr)->args));
-
-	call = MemoryContextAlloc(flinfo->fn_mcxt,
-							  offsetof(SkShardCall, kinds) +
-							  key_count * sizeof(SkKeyKind));
-	call->variadic = get_fn_expr_variadic(flinfo);
-	call->key_count = key_count;
-	for (int i = 0; i < key_count; i++)
-	{
-		Oid			type = get_fn_expr_argtype(flinfo, i + 1);
-
-		call->kinds[i] = require_key_kind(call->variadic ?
-										  get_base_element_type(type) : type);
-	}
-
-	flinfo->fn_extra = call;
-	return call;
-}
-
-static void
-check_shards(Node *shards)
-{
-	Const	   *constant = (Const *) shards;
-
-	if (!IsA(shards, Const))
-		return;
-
-	if (constant->constisnull || DatumGetInt32(constant->constvalue) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of shards must be at least 1"),
-				 errhint("Use a positive number, such as a small multiple of the number of servers.")));
-}
-
-static SkKeyKind
-require_key_kind(Oid type)
-{
-	SkKeyKind	kind = sk_key_kind(type);
-
-	if (kind == SK_KEY_UNSUPPORTED)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot compute a shard id of type %s",
-						format_type_be(type)),
-				 errhint("Supported are smallint, integer, bigint, numeric, real, double precision, text, varchar, char, name, bytea, boolean, uuid, date, timestamp, timestamptz, enums and domains over them; cast other types to text.")));
-	return kind;
-}
-
 static uint64
-fingerprint_keys(FunctionCallInfo fcinfo, SkShardCall *call)
-{
-	NullableDatum *keys = &fcinfo->args[1];
-	SkKeyList	list;
-
-	if (call->variadic)
-		return fingerprint_array(&keys[0], call->kinds[0]);
-	if (call->key_count == 1)
-		return fingerprint_key(call->kinds[0], &keys[0]);
-
-	start_key_list(&list);
-	for (int i = 0; i < call->key_count; i++)
-		append_key(&list, call->kinds[i], &keys[i]);
-	return fingerprint_key_list(&list);
-}
-
-/* A NULL array is one NULL key; an empty one has an empty list of keys. */
-static uint64
-fingerprint_array(NullableDatum *array, SkKeyKind kind)
-{
-	ArrayType  *keys;
-	ArrayIterator iterator;
-	NullableDatum key;
-	SkKeyList	list;
-
-	if (array->isnull)
-		return fingerprint_key(kind, array);
-
-	keys = DatumGetArrayTypeP(array->value);
-	iterator = array_create_iterator(keys, 0, NULL);
-	if (ArrayGetNItems(ARR_NDIM(keys), ARR_DIMS(keys)) == 1)
-	{
-		array_iterate(iterator, &key.value, &key.isnull);
-		return fingerprint_key(kind, &key);
-	}
-
-	start_key_list(&list);
-	while (array_iterate(iterator, &key.value, &key.isnull))
-	{
-		CHECK_FOR_INTERRUPTS();
-		append_key(&list, kind, &key);
-	}
-	return fingerprint_key_list(&list);
-}
-
-static uint64
-fingerprint_key(SkKeyKind kind, NullableDatum *key)
+fingerprint(SkKeyKind kind, Datum value)
 {
 	SkKeyText	key_text;
 	uint64		result;
 
-	if (key->isnull)
-		return sk_farm_fingerprint64("-", 1);
-
-	sk_key_text(kind, key->value, &key_text);
+	sk_key_text(kind, value, &key_text);
 	result = sk_farm_fingerprint64(key_text.data, key_text.len);
 	sk_key_text_release(&key_text);
-	return result;
-}
-
-static void
-start_key_list(SkKeyList *list)
-{
-	list->data = list->space;
-	list->len = 0;
-	list->size = sizeof(list->space);
-}
-
-static void
-append_key(SkKeyList *list, SkKeyKind kind, NullableDatum *key)
-{
-	SkKeyText	key_text;
-	char		length[MAXINT8LEN + 2];
-	int			digits;
-
-	if (key->isnull)
-	{
-		append_bytes(list, "-", 1);
-		return;
-	}
-
-	sk_key_text(kind, key->value, &key_text);
-	digits = pg_lltoa(key_text.len, length);
-	length[digits++] = ':';
-	append_bytes(list, length, digits);
-	append_bytes(list, key_text.data, key_text.len);
-	sk_key_text_release(&key_text);
-}
-
-static void
-append_bytes(SkKeyList *list, const char *data, Size len)
-{
-	if (len > list->size - list->len)
-	{
-		Size		size = Max(list->size * 2, list->len + len);
-
-		if (list->data == list->space)
-		{
-			list->data = MemoryContextAllocHuge(CurrentMemoryContext, size);
-			memcpy(list->data, list->space, list->len);
-		}
-		else
-			list->data = repalloc_huge(list->data, size);
-		list->size = size;
-	}
-
-	memcpy(list->data + list->len, data, len);
-	list->len += len;
-}
-
-static uint64
-fingerprint_key_list(SkKeyList *list)
-{
-	uint64		result = sk_farm_fingerprint64(list->data, list->len);
-
-	if (list->data != list->space)
-		pfree(list->data);
 	return result;
 }
 

@@ -1,0 +1,103 @@
+-- Shard-aware planning and privileges.
+
+LOAD 'spanner_keys';
+SET TimeZone = 'UTC';
+CREATE SCHEMA test_shard_security;
+SET search_path = test_shard_security;
+SET max_parallel_workers_per_gather = 0;
+SET spanner_keys.enable_shard_list = off;
+
+-- what a plan consists of, in short
+CREATE FUNCTION plan(query text) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    CONTINUE WHEN line !~ 'Cond:|Filter:|Scan|Join|Loop|Merge|Limit|Sort|Append|Or$|Shards|Index:';
+    RETURN NEXT replace(line, '::timestamp with time zone', '');
+  END LOOP;
+END $$;
+
+-- do the settings make a difference for the rows, or for their order?
+CREATE FUNCTION same(query text, ordered boolean DEFAULT false) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  results text[];
+  result text;
+  enabled boolean;
+BEGIN
+  FOREACH enabled IN ARRAY '{true,false}'::boolean[] LOOP
+    PERFORM set_config('spanner_keys.' || name, enabled::text, true)
+       FROM unnest('{enable_derived_shard,enable_shard_merge,enable_shard_list}'::text[]) name;
+    EXECUTE format('SELECT string_agg(q::text, chr(10) %s) FROM (%s) q',
+                   CASE WHEN NOT ordered THEN 'ORDER BY q::text' END, query) INTO result;
+    results := results || coalesce(result, 'none');
+  END LOOP;
+  RETURN results[1] = results[2];
+END $$;
+
+CREATE ROLE regress_shard_reader;
+GRANT USAGE ON SCHEMA test_shard_security TO regress_shard_reader;
+CREATE TABLE doc (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, id)) STORED, id int, owner text, body text);
+CREATE INDEX doc_index ON doc (shard_id, id);
+INSERT INTO doc (id, owner, body)
+SELECT i, CASE i % 2 WHEN 0 THEN 'regress_shard_reader' ELSE 'other' END, 'body ' || i FROM generate_series(1, 4000) i;
+CREATE TABLE asked AS SELECT i * 97 AS id FROM generate_series(1, 5) i;
+VACUUM ANALYZE doc, asked;
+
+-- the shard column need not be granted
+GRANT SELECT (id, owner, body) ON doc TO regress_shard_reader;
+GRANT SELECT ON asked TO regress_shard_reader;
+GRANT EXECUTE ON FUNCTION plan TO regress_shard_reader;
+SET ROLE regress_shard_reader;
+SELECT plan('SELECT body FROM doc WHERE id = 7');
+SELECT body FROM doc WHERE id = 7;
+SELECT body FROM doc ORDER BY id DESC LIMIT 1;
+SELECT plan('SELECT body FROM asked JOIN doc USING (id)');
+SELECT shard_id FROM doc WHERE id = 7;
+RESET ROLE;
+
+-- row-level security: conditions come from policies and from the query
+ALTER TABLE doc ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON doc USING (owner = current_user);
+SET ROLE regress_shard_reader;
+SELECT plan('SELECT body FROM doc WHERE id = 8');
+SELECT body FROM doc WHERE id IN (7, 8);
+SELECT plan('SELECT body FROM asked JOIN doc USING (id)');
+SELECT count(*), bool_and(same(q)) FROM unnest(ARRAY[
+  'SELECT body FROM doc WHERE id IN (7, 8)',
+  'SELECT body FROM asked JOIN doc USING (id)',
+  'SELECT id, body FROM doc ORDER BY id LIMIT 5',
+  'SELECT id, body FROM asked LEFT JOIN doc USING (id)']) q;
+SELECT body FROM doc ORDER BY id LIMIT 2;
+RESET ROLE;
+
+-- a function that is not leakproof sees no row that a policy hides
+CREATE FUNCTION spy(int) RETURNS int LANGUAGE plpgsql COST 0.0001 AS $$
+BEGIN RAISE NOTICE 'saw %', $1; RETURN $1; END $$;
+SET ROLE regress_shard_reader;
+SELECT body FROM doc WHERE id = 7 AND spy(id) = 7;
+SELECT body FROM doc WHERE spy(id) < 3 AND id < 4 ORDER BY id LIMIT 1;
+RESET ROLE;
+
+-- the same through a security barrier
+CREATE VIEW even WITH (security_barrier) AS SELECT * FROM doc WHERE id % 2 = 0;
+GRANT SELECT ON even TO regress_shard_reader;
+SET ROLE regress_shard_reader;
+SELECT body FROM even WHERE id = 8 AND spy(id) = 8;
+SELECT body FROM even WHERE id = 7 AND spy(id) = 7;
+SELECT plan('SELECT body FROM even WHERE id = 8');
+RESET ROLE;
+
+-- who may not call the function gets a plan without it
+REVOKE EXECUTE ON FUNCTION spanner.shard_id FROM PUBLIC;
+SET ROLE regress_shard_reader;
+SELECT plan('SELECT body FROM asked JOIN doc USING (id)');
+SELECT count(*) FROM asked JOIN doc USING (id);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION spanner.shard_id TO PUBLIC;
+
+SET client_min_messages = warning;
+DROP SCHEMA test_shard_security CASCADE;
+DROP ROLE regress_shard_reader;

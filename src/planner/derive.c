@@ -1,0 +1,379 @@
+/*-------------------------------------------------------------------------
+ *
+ * derive.c
+ *	  From equalities on the keys to a condition on the shard.
+ *
+ * A row whose keys are equal to given values is in the shard of these values,
+ * for shard_id() hashes a text that equal values have in common.  "Equal" is
+ * the equality of the hash operator family of the column's type, under a
+ * deterministic collation: the families join int2, int4 and int8, text,
+ * varchar and name, float4 and float8, and no others that shard_id() knows.
+ *
+ * The operators are strict, so a condition that holds has no NULL on either
+ * side.  A value must not depend on the row, nor change while the table is
+ * scanned.
+ *
+ * src/planner/derive.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "keys/canonical.h"
+#include "planner/derive.h"
+
+static bool match_operator(PlannerInfo *root, OpExpr *clause,
+						   const Var *column, SkKeyValue *value);
+static bool match_array(PlannerInfo *root, ScalarArrayOpExpr *clause,
+						const Var *column, SkKeyValue *value);
+static bool match_boolean(Expr *clause, const Var *column, SkKeyValue *value);
+static bool is_column(Node *expr, const Var *column);
+static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
+							Oid value_type);
+static bool is_stable_value(PlannerInfo *root, Expr *value,
+							const Var *column);
+static Expr *shard_is(const SkShardKey *key, Expr *value);
+static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
+static Oid	find_sibling(const SkShardKey *key, const char *name, int nargs,
+						 const Oid *argtypes);
+
+/*
+ * sk_match_equality
+ *		Does a clause say what a column is equal to?
+ *
+ * Sets value and is_array; the security level is the caller's to set.
+ */
+bool
+sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
+				  SkKeyValue *value)
+{
+	if (IsA(clause, OpExpr))
+		return match_operator(root, (OpExpr *) clause, column, value);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return match_array(root, (ScalarArrayOpExpr *) clause, column, value);
+	return column->vartype == BOOLOID && match_boolean(clause, column, value);
+}
+
+/*
+ * sk_key_columns
+ *		List the columns among the keys, each once; returns their number.
+ *
+ * "columns" has room for as many as the call has arguments.
+ */
+int
+sk_key_columns(const SkShardKey *key, Var **columns)
+{
+	int			count = 0;
+	ListCell   *lc;
+
+	for_each_from(lc, key->call->args, 1)
+	{
+		Var		   *column = lfirst(lc);
+		int			i = 0;
+
+		if (!IsA(column, Var))
+			continue;
+		while (i < count && columns[i]->varattno != column->varattno)
+			i++;
+		if (i == count)
+			columns[count++] = column;
+	}
+	return count;
+}
+
+/*
+ * sk_derive_condition
+ *		The condition on the shard, given what each column is equal to.
+ *
+ * "values" are those of sk_key_columns(), all known.  NULL if it would be of
+ * no use.
+ */
+Expr *
+sk_derive_condition(PlannerInfo *root, const SkShardKey *key,
+					const SkKeyValue *values)
+{
+	Var		  **columns = palloc(list_length(key->call->args) * sizeof(Var *));
+	int			count = sk_key_columns(key, columns);
+	List	   *args = list_make1(linitial(key->call->args));
+	bool		is_list = false;
+	FuncExpr   *call;
+	ListCell   *lc;
+
+	for_each_from(lc, key->call->args, 1)
+	{
+		Node	   *arg = lfirst(lc);
+
+		for (int i = 0; i < count && IsA(lfirst(lc), Var); i++)
+			if (columns[i]->varattno == ((Var *) lfirst(lc))->varattno)
+			{
+				arg = (Node *) values[i].value;
+				is_list |= values[i].is_array;
+			}
+		args = lappend(args, copyObject(arg));
+	}
+	if (is_list)
+		return derive_list(root, key, args);
+
+	call = copyObject(key->call);
+	call->args = args;
+	return shard_is(key, (Expr *) eval_const_expressions(root, (Node *) call));
+}
+
+/*
+ * sk_shard_in
+ *		The condition that the shard is one of a list, of type integer[].
+ */
+Expr *
+sk_shard_in(const SkShardKey *key, Expr *list)
+{
+	ScalarArrayOpExpr *result = makeNode(ScalarArrayOpExpr);
+
+	result->opno = get_opfamily_member(INTEGER_BTREE_FAM_OID,
+									   exprType((Node *) key->shard), INT4OID,
+									   BTEqualStrategyNumber);
+	result->opfuncid = get_opcode(result->opno);
+	result->useOr = true;
+	result->args = list_make2(copyObject(key->shard), list);
+	result->location = -1;
+	return (Expr *) result;
+}
+
+/*
+ * sk_has_shard_condition
+ *		Does a list of RestrictInfos already fix the shard, or list shards?
+ */
+bool
+sk_has_shard_condition(const SkShardKey *key, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+		List	   *args;
+		Oid			operator;
+
+		if (IsA(clause, OpExpr))
+		{
+			args = ((OpExpr *) clause)->args;
+			operator = ((OpExpr *) clause)->opno;
+		}
+		else if (IsA(clause, ScalarArrayOpExpr))
+		{
+			args = ((ScalarArrayOpExpr *) clause)->args;
+			operator = ((ScalarArrayOpExpr *) clause)->opno;
+		}
+		else
+			continue;
+		if (list_length(args) == 2 &&
+			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID) ==
+			BTEqualStrategyNumber &&
+			(equal(linitial(args), key->shard) ||
+			 equal(lsecond(args), key->shard)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * sk_all_shards_const
+ *		All shards, as a constant of type integer[].
+ */
+Const *
+sk_all_shards_const(int32 shards)
+{
+	Datum	   *list = palloc(shards * sizeof(Datum));
+	ArrayType  *array;
+
+	for (int32 i = 0; i < shards; i++)
+		list[i] = Int32GetDatum(i);
+	array = construct_array(list, shards, INT4OID,
+							sizeof(int32), true, TYPALIGN_INT);
+	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
+					 PointerGetDatum(array), false, false);
+}
+
+/*
+ * sk_all_shards_call
+ *		The same as a call of all_shards(), which is short to read.
+ */
+Expr *
+sk_all_shards_call(const SkShardKey *key)
+{
+	const Oid	argtypes[] = {INT4OID};
+	Oid			function = find_sibling(key, "all_shards", 1, argtypes);
+
+	if (!OidIsValid(function))
+		return (Expr *) sk_all_shards_const(key->shards);
+	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
+								 list_make1(linitial(key->call->args)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static bool
+match_operator(PlannerInfo *root, OpExpr *clause, const Var *column,
+			   SkKeyValue *value)
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			operator = clause->opno;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!is_column(left, column))
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		if (!is_column(left, column))
+			return false;
+		operator = get_commutator(operator);
+	}
+
+	value->value = (Expr *) right;
+	value->is_array = false;
+	return OidIsValid(operator) &&
+		is_key_equality(operator, clause->inputcollid, column->vartype,
+						exprType(right)) &&
+		is_stable_value(root, value->value, column);
+}
+
+static bool
+match_array(PlannerInfo *root, ScalarArrayOpExpr *clause, const Var *column,
+			SkKeyValue *value)
+{
+	Expr	   *array = lsecond(clause->args);
+	Oid			element_type = get_base_element_type(exprType((Node *) array));
+
+	value->value = array;
+	value->is_array = true;
+	return clause->useOr && OidIsValid(element_type) &&
+		is_column(linitial(clause->args), column) &&
+		is_key_equality(clause->opno, clause->inputcollid, column->vartype,
+						element_type) &&
+		is_stable_value(root, array, column);
+}
+
+/* "b = true" has become "b" when a clause comes here. */
+static bool
+match_boolean(Expr *clause, const Var *column, SkKeyValue *value)
+{
+	bool		is_true = !is_notclause(clause);
+
+	if (!is_true)
+		clause = (Expr *) get_notclausearg(clause);
+	if (!is_column((Node *) clause, column))
+		return false;
+	value->value = (Expr *) makeBoolConst(is_true, false);
+	value->is_array = false;
+	return true;
+}
+
+static bool
+is_column(Node *expr, const Var *column)
+{
+	while (expr && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return expr && IsA(expr, Var) &&
+		((Var *) expr)->varno == column->varno &&
+		((Var *) expr)->varattno == column->varattno &&
+		((Var *) expr)->varlevelsup == 0;
+}
+
+static bool
+is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
+{
+	Oid			opclass = GetDefaultOpClass(getBaseType(column_type),
+											HASH_AM_OID);
+
+	return OidIsValid(opclass) &&
+		get_op_opfamily_strategy(operator, get_opclass_family(opclass)) ==
+		HTEqualStrategyNumber &&
+		sk_key_kind(value_type) != SK_KEY_UNSUPPORTED &&
+		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+static bool
+is_stable_value(PlannerInfo *root, Expr *value, const Var *column)
+{
+	return !bms_is_member(column->varno, pull_varnos(root, (Node *) value)) &&
+		!contain_volatile_functions((Node *) value) &&
+		!contain_subplans((Node *) value);
+}
+
+static Expr *
+shard_is(const SkShardKey *key, Expr *value)
+{
+	Oid			operator = get_opfamily_member(INTEGER_BTREE_FAM_OID,
+											   exprType((Node *) key->shard),
+											   INT4OID, BTEqualStrategyNumber);
+	OpExpr	   *result = (OpExpr *)
+		make_opclause(operator, BOOLOID, false,
+					  copyObject(key->shard), value, InvalidOid, InvalidOid);
+
+	set_opfuncid(result);
+	return (Expr *) result;
+}
+
+/* One shard of a list that is known now is no list. */
+static Expr *
+derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
+{
+	const Oid	argtypes[] = {INT4OID, ANYOID};
+	Oid			function = find_sibling(key, "shard_ids", 2, argtypes);
+	Expr	   *list;
+
+	if (!OidIsValid(function))
+		return NULL;
+	list = (Expr *) makeFuncExpr(function, INT4ARRAYOID, args,
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	list = (Expr *) eval_const_expressions(root, (Node *) list);
+	if (IsA(list, Const) && !((Const *) list)->constisnull)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
+
+		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 1)
+		{
+			int32		shard = *(int32 *) ARR_DATA_PTR(array);
+
+			return shard_is(key, (Expr *)
+							makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+									  Int32GetDatum(shard), false, true));
+		}
+	}
+	return sk_shard_in(key, list);
+}
+
+/* A function of the extension that the user may call; else InvalidOid. */
+static Oid
+find_sibling(const SkShardKey *key, const char *name, int nargs,
+			 const Oid *argtypes)
+{
+	char	   *schema =
+		get_namespace_name(get_func_namespace(key->call->funcid));
+	Oid			function;
+
+	if (schema == NULL)
+		return InvalidOid;
+	function = LookupFuncName(list_make2(makeString(schema),
+										 makeString(pstrdup(name))),
+							  nargs, argtypes, true);
+	return OidIsValid(function) && sk_may_call(function) ? function : InvalidOid;
+}

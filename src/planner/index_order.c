@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * index_order.c
+ *	  The order of the rows of one shard in an index.
+ *
+ * The server knows that a column is constant from the conditions of the
+ * query.  It does not know that of a shard that has been derived, so it does
+ * not see that the rows of the shard are ordered by the columns behind.
+ *
+ * src/planner/index_order.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+
+#include "planner/derive.h"
+#include "planner/index_order.h"
+
+static void add_ordered_path(PlannerInfo *root, RelOptInfo *rel,
+							 IndexOptInfo *index, RestrictInfo *shard,
+							 ScanDirection direction);
+static bool uses_array(IndexClause *clause);
+
+/*
+ * sk_one_shard
+ *		The clause of a list that leaves one shard, or NULL.
+ */
+RestrictInfo *
+sk_one_shard(const SkShardKey *key, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IsA(rinfo->clause, OpExpr) &&
+			sk_has_shard_condition(key, list_make1(rinfo)))
+			return rinfo;
+	}
+	return NULL;
+}
+
+/*
+ * sk_order_in_shard
+ *		The useful order that the rows of one shard have in an index.
+ *
+ * Returns pathkeys, NIL if there is no such order, and how many columns behind
+ * the shard make it.  A column that is redundant for the query counts, for the
+ * rows are ordered by it.
+ */
+List *
+sk_order_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				  ScanDirection direction, int *column_count)
+{
+	IndexOptInfo suffix = *index;
+	List	   *pathkeys;
+
+	if (index->sortopfamily == NULL || index->nkeycolumns < 2)
+		return NIL;
+
+	suffix.nkeycolumns--;
+	suffix.ncolumns--;
+	suffix.indexkeys++;
+	suffix.indexcollations++;
+	suffix.opfamily++;
+	suffix.opcintype++;
+	suffix.sortopfamily++;
+	suffix.reverse_sort++;
+	suffix.nulls_first++;
+	suffix.indextlist = list_copy_tail(index->indextlist, 1);
+	if (index->indexkeys[0] == 0)
+		suffix.indexprs = list_copy_tail(index->indexprs, 1);
+
+	pathkeys = build_index_pathkeys(root, &suffix, direction);
+	pathkeys = truncate_useless_pathkeys(root, rel, pathkeys);
+	if (pathkeys == NIL)
+		return NIL;
+
+	for (suffix.nkeycolumns = 1; suffix.nkeycolumns < index->nkeycolumns - 1;
+		 suffix.nkeycolumns++)
+		if (list_length(build_index_pathkeys(root, &suffix, direction)) >=
+			list_length(pathkeys))
+			break;
+	*column_count = suffix.nkeycolumns;
+	return pathkeys;
+}
+
+/*
+ * sk_index_clauses
+ *		The clauses that the server finds for an index if the shard is fixed.
+ *
+ * "shard" says so, and comes first.  Arrays are left to the filter, for they
+ * need not keep the order; so are other conditions on the shard.  NIL if the
+ * index cannot be scanned.
+ */
+List *
+sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				 RestrictInfo *shard, bool *index_only)
+{
+	RelOptInfo *scratch = makeNode(RelOptInfo);
+	IndexOptInfo *only = makeNode(IndexOptInfo);
+	List	   *first = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	*scratch = *rel;
+	*only = *index;
+	only->rel = scratch;
+	only->indrestrictinfo = lcons(shard, list_copy(index->indrestrictinfo));
+	scratch->indexlist = list_make1(only);
+	scratch->baserestrictinfo = NIL;
+	scratch->joininfo = NIL;
+	scratch->has_eclass_joins = false;
+	scratch->pathlist = NIL;
+	scratch->partial_pathlist = NIL;
+	scratch->consider_parallel = false;
+	create_index_paths(root, scratch);
+
+	foreach(lc, scratch->pathlist)
+	{
+		IndexPath  *path = lfirst(lc);
+		ListCell   *lc2;
+
+		if (!IsA(path, IndexPath))
+			continue;
+		foreach(lc2, path->indexclauses)
+		{
+			IndexClause *clause = lfirst_node(IndexClause, lc2);
+
+			if (clause->rinfo == shard)
+				first = list_make1(clause);
+			else if (clause->indexcol > 0 && !uses_array(clause))
+				others = lappend(others, clause);
+		}
+		*index_only = path->path.pathtype == T_IndexOnlyScan;
+		return first ? list_concat(first, others) : NIL;
+	}
+	return NIL;
+}
+
+/*
+ * sk_add_ordered_paths
+ *		Add index scans of one shard that give a useful order.
+ *
+ * "shard" is the derived condition that fixes the shard.
+ */
+void
+sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+					 RestrictInfo *shard)
+{
+	ListCell   *lc;
+
+	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL)
+		return;
+	foreach(lc, key->indexes)
+	{
+		add_ordered_path(root, rel, lfirst(lc), shard, ForwardScanDirection);
+		add_ordered_path(root, rel, lfirst(lc), shard, BackwardScanDirection);
+	}
+}
+
+static void
+add_ordered_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				 RestrictInfo *shard, ScanDirection direction)
+{
+	int			column_count;
+	bool		index_only;
+	List	   *clauses;
+	List	   *pathkeys = sk_order_in_shard(root, rel, index, direction,
+											 &column_count);
+
+	if (pathkeys == NIL)
+		return;
+	clauses = sk_index_clauses(root, rel, index, shard, &index_only);
+	if (clauses != NIL)
+		add_path(rel, (Path *)
+				 create_index_path(root, index, clauses, NIL, NIL, pathkeys,
+								   direction, index_only, NULL, 1.0, false));
+}
+
+static bool
+uses_array(IndexClause *clause)
+{
+	ListCell   *lc;
+
+	foreach(lc, clause->indexquals)
+		if (IsA(lfirst_node(RestrictInfo, lc)->clause, ScalarArrayOpExpr))
+		return true;
+	return false;
+}

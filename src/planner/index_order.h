@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * index_order.h
+ *	  The order of the rows of one shard in an index.
+ *
+ * src/planner/index_order.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_INDEX_ORDER_H
+#define SK_INDEX_ORDER_H
+
+#include "nodes/pathnodes.h"
+#include "planner/shard_key.h"
+
+extern RestrictInfo *sk_one_shard(const SkShardKey *key, List *clauses);
+extern List *sk_order_in_shard(PlannerInfo *root, RelOptInfo *rel,
+							   IndexOptInfo *index, ScanDirection direction,
+							   int *column_count);
+extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
+							  IndexOptInfo *index, RestrictInfo *shard,
+							  bool *index_only);
+extern void sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
+								 const SkShardKey *key, RestrictInfo *shard);
+
+#endif							/* SK_INDEX_ORDER_H */

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge_explain.c
+ *	  What EXPLAIN says of the merge of the shards of an index.
+ *
+ * src/planner/merge_explain.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "catalog/pg_index.h"
+#include "commands/explain.h"
+#include "lib/stringinfo.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "compat.h"
+#include "planner/merge_scan.h"
+
+static List *describe_keys(SkMergeState *state, List *context, bool prefix);
+static void explain_qual(const char *label, List *qual, List *context,
+						 bool prefix, ExplainState *es);
+
+/*
+ * sk_explain_merge
+ *		Print the order, the index, the shards and the conditions.
+ */
+void
+sk_explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	SkMergeState *state = (SkMergeState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	bool		backward = intVal(list_nth(scan->custom_private,
+										   SK_MERGE_BACKWARD));
+	bool		prefix = es->verbose || list_length(es->rtable) > 1;
+	char	   *index = get_rel_name(state->template->indexid);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   node->ss.ps.plan,
+												   ancestors);
+
+	ExplainPropertyList("Merge Key", describe_keys(state, context, prefix),
+						es);
+	ExplainPropertyText("Index", es->format != EXPLAIN_FORMAT_TEXT ? index :
+						psprintf("%s%s", quote_identifier(index),
+								 backward ? " (backward)" : ""), es);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Scan Direction",
+							backward ? "Backward" : "Forward", es);
+	ExplainPropertyInteger("Shards", NULL,
+						   intVal(list_nth(scan->custom_private,
+										   SK_MERGE_SHARDS)), es);
+	explain_qual("Shard Filter",
+				 list_nth(scan->custom_exprs, SK_MERGE_SHARD_FILTER),
+				 context, prefix, es);
+	explain_qual("Index Cond", state->template->indexqualorig,
+				 context, prefix, es);
+	if (es->analyze)
+	{
+		ExplainPropertyInteger("Shards Read", NULL, state->merge.primed, es);
+		ExplainPropertyInteger("Streams Opened", NULL, state->merge.opened,
+							   es);
+		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
+							   state->merge.fetched, es);
+	}
+}
+
+/* The columns of the order, as in ORDER BY. */
+static List *
+describe_keys(SkMergeState *state, List *context, bool prefix)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	bool		backward = intVal(list_nth(scan->custom_private,
+										   SK_MERGE_BACKWARD));
+	Relation	index = index_open(state->template->indexid, AccessShareLock);
+	List	   *result = NIL;
+	int			column = 1;
+	ListCell   *lc;
+
+	foreach(lc, (List *) list_nth(scan->custom_exprs, SK_MERGE_KEYS))
+	{
+		Node	   *expr = lfirst(lc);
+		int16		option = index->rd_indoption[column];
+		Oid			collation = index->rd_indcollation[column];
+		bool		descending = ((option & INDOPTION_DESC) != 0) != backward;
+		bool		nulls_first =
+			((option & INDOPTION_NULLS_FIRST) != 0) != backward;
+		StringInfoData key;
+
+		initStringInfo(&key);
+		appendStringInfoString(&key,
+							   deparse_expression(expr, context, prefix, false));
+		if (OidIsValid(collation) && collation != exprCollation(expr))
+			appendStringInfo(&key, " COLLATE %s",
+							 quote_identifier(get_collation_name(collation)));
+		if (descending)
+			appendStringInfoString(&key, " DESC");
+		if (nulls_first != descending)
+			appendStringInfoString(&key,
+								   nulls_first ? " NULLS FIRST" : " NULLS LAST");
+		result = lappend(result, key.data);
+		column++;
+	}
+	index_close(index, AccessShareLock);
+	return result;
+}
+
+static void
+explain_qual(const char *label, List *qual, List *context, bool prefix,
+			 ExplainState *es)
+{
+	if (qual == NIL)
+		return;
+	ExplainPropertyText(label,
+						deparse_expression((Node *) make_ands_explicit(qual),
+										   context, prefix, false), es);
+}

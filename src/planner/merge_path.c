@@ -1,0 +1,321 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge_path.c
+ *	  Paths that merge the shards of an index in order.
+ *
+ * Within one shard an index (shard, a, b) is ordered by (a, b).  The path
+ * scans it once for each shard, and merges.  It is one scan of the table for
+ * the rest of the plan: an append of many scans would lose rows that
+ * EvalPlanQual looks at again.
+ *
+ * The scan of one shard is planned as an ordinary index scan, the template,
+ * with the condition "shard = 0" in front.
+ *
+ * src/planner/merge_path.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "planner/derive.h"
+#include "planner/index_order.h"
+#include "planner/merge_path.h"
+#include "planner/merge_scan.h"
+#include "planner/planner.h"
+#include "planner/shard_paths.h"
+
+/*
+ * Scans of temporary and unlogged tables keep pages pinned, and a session has
+ * few local buffers.
+ */
+#define SK_MAX_PINNED_SHARDS 64
+
+/* Comparing rows of different shards costs more than sorting them in place. */
+#define SK_MERGE_COST_FACTOR 3.0
+
+static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel,
+						CustomPath *path, List *tlist, List *clauses,
+						List *custom_plans);
+static List *filter_clauses(List *clauses, CustomPath *path);
+static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
+					  const SkShardKey *key);
+static List *find_shard_filter(RelOptInfo *rel, const SkShardKey *key,
+							   List *derived);
+static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
+							 RestrictInfo *rinfo);
+static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
+						   const SkShardKey *key, IndexOptInfo *index,
+						   List *filter, ScanDirection direction);
+static IndexPath *make_template(PlannerInfo *root, RelOptInfo *rel,
+								const SkShardKey *key, IndexOptInfo *index,
+								ScanDirection direction, double streams);
+static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
+static void cost_merge(Path *path, IndexPath *template, double streams);
+
+static const CustomPathMethods merge_path_methods = {
+	.CustomName = SK_MERGE_NAME,
+	.PlanCustomPath = plan_merge
+};
+
+void
+sk_merge_init(void)
+{
+	RegisterCustomScanMethods(&sk_merge_scan_methods);
+}
+
+/*
+ * sk_add_merge_paths
+ *		Add the paths that give the rows of a table in the order that the
+ *		columns behind the shard have in an index.
+ *
+ * "derived" is what has been derived for the shard; it narrows the shards.
+ */
+void
+sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				   List *derived)
+{
+	List	   *filter;
+	ListCell   *lc;
+
+	if (!can_merge(root, rel, key) || sk_one_shard(key, derived) ||
+		sk_one_shard(key, rel->baserestrictinfo))
+		return;
+
+	filter = find_shard_filter(rel, key, derived);
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		add_merge_path(root, rel, key, index, filter, ForwardScanDirection);
+		add_merge_path(root, rel, key, index, filter, BackwardScanDirection);
+	}
+}
+
+/* Make the plan of a path.  The template has become an IndexScan. */
+static Plan *
+plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+		   List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *template = linitial(custom_plans);
+	IndexScan  *index_scan;
+
+	/* constant conditions are checked above the merge, not here */
+	if (IsA(template, Result))
+		template = outerPlan(template);
+	index_scan = castNode(IndexScan, template);
+
+	/* the executor puts the shards in place of "shard = 0" */
+	index_scan->indexqual = list_delete_first(index_scan->indexqual);
+	index_scan->indexqualorig = list_delete_first(index_scan->indexqualorig);
+
+	scan->custom_private = list_truncate(list_copy(path->custom_private),
+										 SK_MERGE_PRIVATE_COUNT);
+	scan->custom_exprs = list_copy_tail(path->custom_private,
+										SK_MERGE_PRIVATE_COUNT);
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = filter_clauses(clauses, path);
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_plans = list_make1(template);
+	scan->methods = &sk_merge_scan_methods;
+	return &scan->scan.plan;
+}
+
+/*
+ * The conditions that neither the index nor the choice of shards enforces.
+ * Those of the template do not serve: some are dropped there because
+ * "shard = 0" implies them.
+ */
+static List *
+filter_clauses(List *clauses, CustomPath *path)
+{
+	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
+	List	   *shard_filter = list_nth(path->custom_private,
+										SK_MERGE_PRIVATE_COUNT +
+										SK_MERGE_SHARD_FILTER);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant &&
+			list_member_ptr(template->indexinfo->indrestrictinfo, rinfo) &&
+			!is_redundant_with_indexclauses(rinfo, template->indexclauses) &&
+			!list_member(shard_filter, rinfo->clause))
+			result = lappend(result, rinfo->clause);
+	}
+	return result;
+}
+
+static bool
+can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+{
+	Relation	relation;
+	bool		result;
+
+	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL ||
+		key->shards > sk_max_merge_shards)
+		return false;
+
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	result = relation->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		(relation->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT ||
+		 key->shards <= SK_MAX_PINNED_SHARDS);
+	table_close(relation, NoLock);
+	return result;
+}
+
+/* The conditions that need nothing of a row but its shard. */
+static List *
+find_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
+{
+	List	   *result = extract_actual_clauses(derived, false);
+	ListCell   *lc;
+
+	if (key->attnum == 0)
+		return NIL;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (is_on_shard_only(rel, key, rinfo))
+			result = lappend(result, rinfo->clause);
+	}
+	return result;
+}
+
+static bool
+is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
+{
+	Bitmapset  *attnums = NULL;
+
+	if (rinfo->pseudoconstant || rinfo->security_level > rel->baserestrict_min_security ||
+		contain_volatile_functions((Node *) rinfo->clause) ||
+		contain_subplans((Node *) rinfo->clause))
+		return false;
+	pull_varattnos((Node *) rinfo->clause, rel->relid, &attnums);
+	return bms_membership(attnums) == BMS_SINGLETON &&
+		bms_is_member(key->attnum - FirstLowInvalidHeapAttributeNumber,
+					  attnums);
+}
+
+static void
+add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			   IndexOptInfo *index, List *filter, ScanDirection direction)
+{
+	CustomPath *path;
+	IndexPath  *template;
+	List	   *columns = NIL;
+	List	   *pathkeys;
+	int			column_count;
+	double		streams;
+
+	pathkeys = sk_order_in_shard(root, rel, index, direction, &column_count);
+	if (pathkeys == NIL)
+		return;
+	for (int i = 1; i <= column_count; i++)
+		columns = lappend(columns,
+						  list_nth_node(TargetEntry, index->indextlist, i)->expr);
+
+	streams = key->shards *
+		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
+	streams = Min(Max(rint(streams), 1), key->shards);
+	template = make_template(root, rel, key, index, direction, streams);
+	if (template == NULL)
+		return;
+
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = rel->reltarget;
+	path->path.parallel_safe = rel->consider_parallel;
+	path->path.rows = rel->rows;
+	path->path.pathkeys = pathkeys;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(template);
+	path->custom_private = list_make5(makeInteger(key->shards),
+									  makeInteger(key->attnum),
+									  makeInteger(ScanDirectionIsBackward(direction)),
+									  columns, filter);
+	path->methods = &merge_path_methods;
+	cost_merge(&path->path, template, streams);
+	add_path(rel, &path->path);
+}
+
+/* The path of one shard's scan, or NULL if the index cannot be scanned. */
+static IndexPath *
+make_template(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			  IndexOptInfo *index, ScanDirection direction, double streams)
+{
+	RestrictInfo *shard_zero = make_shard_zero(root, key);
+	bool		index_only;
+	List	   *clauses = sk_index_clauses(root, rel, index, shard_zero,
+										   &index_only);
+
+	if (clauses == NIL)
+		return NULL;
+	return create_index_path(root, index, clauses, NIL, NIL, NIL,
+							 direction, false, NULL, streams, false);
+}
+
+static RestrictInfo *
+make_shard_zero(PlannerInfo *root, const SkShardKey *key)
+{
+	ScalarArrayOpExpr *list = (ScalarArrayOpExpr *)
+		sk_shard_in(key, (Expr *) sk_all_shards_const(1));
+	Expr	   *zero = (Expr *) makeConst(INT4OID, -1, InvalidOid,
+										  sizeof(int32), Int32GetDatum(0),
+										  false, true);
+	OpExpr	   *condition = (OpExpr *)
+		make_opclause(list->opno, BOOLOID, false, linitial(list->args), zero,
+					  InvalidOid, InvalidOid);
+	RestrictInfo *result;
+
+	set_opfuncid(condition);
+	result = sk_make_shard_clause(root, (Expr *) condition, 0);
+	result->norm_selec = 1.0 / key->shards;
+	return result;
+}
+
+/*
+ * The first row is there when each shard has given one.  The cost of the
+ * template is that of all rows of one shard, the scans of others considered.
+ */
+static void
+cost_merge(Path *path, IndexPath *template, double streams)
+{
+	double		tuples = clamp_row_est(template->indexselectivity *
+									   template->path.parent->tuples);
+	Cost		startup = template->path.startup_cost;
+	Cost		first = (template->path.total_cost - startup) / tuples;
+	Cost		comparison = 2.0 * cpu_operator_cost * (log2(streams) + 1.0);
+
+	path->startup_cost = streams * (startup + first + comparison);
+	path->total_cost = streams * template->path.total_cost +
+		SK_MERGE_COST_FACTOR * streams * tuples * comparison;
+	path->total_cost = Max(path->total_cost, path->startup_cost);
+	sk_copy_disabled_nodes(path, &template->path);
+}

@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ *
+ * shard_keys_view.c
+ *	  What the view spanner.shard_keys shows of an expression.
+ *
+ * src/planner/shard_keys_view.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "planner/shard_key.h"
+
+/* The columns of the result. */
+typedef enum ResultColumn
+{
+	RESULT_COLUMN_NUMBER,
+	RESULT_SHARDS,
+	RESULT_KEYS,
+	RESULT_PROBLEM,
+	RESULT_COUNT
+} ResultColumn;
+
+PG_FUNCTION_INFO_V1(spanner_read_shard_key);
+
+static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
+static bool contains_call(Node *node, void *context);
+static Datum list_keys(FuncExpr *call, Oid relid);
+
+/*
+ * spanner.read_shard_key(expression pg_node_tree, relation oid)
+ * returns record
+ *
+ * Reads an expression of the catalogs: of a generated column, a CHECK
+ * constraint, an index or a partition key, the latter two as lists.  Gives the
+ * column that a CHECK compares, the shards, the keys as text, and why it is
+ * no shard key.  NULL if it does not look like one.
+ */
+Datum
+spanner_read_shard_key(PG_FUNCTION_ARGS)
+{
+	Node	   *expr = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0)));
+	List	   *exprs = IsA(expr, List) ? (List *) expr :
+		make_ands_implicit((Expr *) expr);
+	AttrNumber	attnum = 0;
+	FuncExpr   *call = find_call(exprs, &attnum);
+	const char *problem = "the expression is not just a call of spanner.shard_id()";
+	int32		shards = 0;
+	TupleDesc	desc;
+	Datum		values[RESULT_COUNT] = {0};
+	bool		nulls[RESULT_COUNT] = {true, true, true, true};
+
+	if (call == NULL && !contains_call((Node *) exprs, NULL))
+		PG_RETURN_NULL();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	if (call)
+	{
+		(void) sk_read_shard_call(call, &shards, &problem);
+		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
+		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
+		nulls[RESULT_SHARDS] = shards == 0;
+		values[RESULT_SHARDS] = Int32GetDatum(shards);
+		nulls[RESULT_KEYS] = false;
+		values[RESULT_KEYS] = list_keys(call, PG_GETARG_OID(1));
+	}
+	if (problem)
+	{
+		nulls[RESULT_PROBLEM] = false;
+		values[RESULT_PROBLEM] = CStringGetTextDatum(problem);
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
+
+static FuncExpr *
+find_call(List *exprs, AttrNumber *attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		FuncExpr   *call = sk_find_shard_call(lfirst(lc));
+
+		if (call || sk_read_shard_check(lfirst(lc), attnum, &call))
+			return call;
+	}
+	return NULL;
+}
+
+/* Is there a call of shard_id() or farm_fingerprint() somewhere? */
+static bool
+contains_call(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr))
+	{
+		char	   *name = get_func_name(((FuncExpr *) node)->funcid);
+
+		if (name && (strcmp(name, "shard_id") == 0 ||
+					 strcmp(name, "farm_fingerprint") == 0))
+			return true;
+	}
+	return expression_tree_walker(node, contains_call, context);
+}
+
+/* The names of columns, and the text of other keys. */
+static Datum
+list_keys(FuncExpr *call, Oid relid)
+{
+	int			count = list_length(call->args) - 1;
+	Datum	   *names = palloc(Max(count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+	{
+		Node	   *key = list_nth(call->args, i + 1);
+		char	   *name;
+
+		if (IsA(key, Var) && ((Var *) key)->varattno > 0)
+			name = get_attname(relid, ((Var *) key)->varattno, false);
+		else
+			name = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
+														   CStringGetTextDatum(nodeToString(key)),
+														   ObjectIdGetDatum(relid)));
+		names[i] = CStringGetTextDatum(name);
+	}
+	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}

@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * shard_paths.c
+ *	  Index paths with conditions on the shard that the query does not have.
+ *
+ * The server's own code makes and costs these paths: it is run again on the
+ * indexes that a shard key leads, while the relation seems to have the
+ * additional clauses.  They stay in the index conditions of the paths, and
+ * nowhere else.
+ *
+ * src/planner/shard_paths.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+
+#include "planner/derive.h"
+#include "planner/planner.h"
+#include "planner/shard_paths.h"
+
+static List *exchange_restrictions(const SkShardKey *key, List *clauses);
+static void restore_restrictions(const SkShardKey *key, List *saved);
+static void forget_joins(RelOptInfo *rel, List *joins);
+static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
+									const SkShardKey *key);
+static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
+					 int attnum);
+
+/*
+ * sk_add_index_paths
+ *		Add the paths that use additional conditions on the shard.
+ *
+ * An OR may need other indexes for other arms, hence all of them.
+ */
+void
+sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				   const SkExtraClauses *extra)
+{
+	List	   *indexlist = rel->indexlist;
+	List	   *joininfo = rel->joininfo;
+	List	   *baserestrictinfo = rel->baserestrictinfo;
+	List	   *saved;
+	ListCell   *lc;
+
+	if (extra->base == NIL && extra->alternatives == NIL &&
+		extra->joins == NIL)
+		return;
+
+	/* What is enforced outside the index condition must not change. */
+	foreach(lc, extra->joins)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
+
+		(void) get_baserel_parampathinfo(root, rel,
+										 bms_union(outer,
+												   rel->lateral_relids));
+	}
+
+	saved = exchange_restrictions(key, extra->base);
+	rel->joininfo = list_concat_copy(joininfo, extra->joins);
+	if (extra->alternatives == NIL)
+		rel->indexlist = key->indexes;
+	else
+		rel->baserestrictinfo = list_concat_copy(baserestrictinfo,
+												 extra->alternatives);
+	create_index_paths(root, rel);
+	rel->baserestrictinfo = baserestrictinfo;
+	rel->indexlist = indexlist;
+	rel->joininfo = joininfo;
+	restore_restrictions(key, saved);
+	forget_joins(rel, extra->joins);
+}
+
+/*
+ * sk_add_list_paths
+ *		Add the paths that look into every shard, one after the other.
+ *
+ * That pays if the second column of an index is restricted.  The list is
+ * costed as what it is, and then replaced by a call that gives it.
+ */
+void
+sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+{
+	SkExtraClauses extra = {NIL, NIL, NIL};
+	ScalarArrayOpExpr *condition;
+
+	if (key->shards > sk_max_merge_shards ||
+		!restricts_second_column(root, rel, key) ||
+		sk_has_shard_condition(key, rel->baserestrictinfo))
+		return;
+
+	condition = (ScalarArrayOpExpr *)
+		sk_shard_in(key, (Expr *) sk_all_shards_const(key->shards));
+	extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
+	sk_add_index_paths(root, rel, key, &extra);
+	lsecond(condition->args) = sk_all_shards_call(key);
+}
+
+/* Returns the restrictions that the indexes of the key have had. */
+static List *
+exchange_restrictions(const SkShardKey *key, List *clauses)
+{
+	List	   *saved = NIL;
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		saved = lappend(saved, index->indrestrictinfo);
+		index->indrestrictinfo = list_concat_copy(index->indrestrictinfo,
+												  clauses);
+	}
+	return saved;
+}
+
+static void
+restore_restrictions(const SkShardKey *key, List *saved)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, key->indexes, lc2, saved)
+		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
+}
+
+/* A parameterized scan need not check a condition that is implied. */
+static void
+forget_joins(RelOptInfo *rel, List *joins)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->ppilist)
+	{
+		ParamPathInfo *info = lfirst(lc);
+
+		info->ppi_clauses = list_difference_ptr(info->ppi_clauses, joins);
+	}
+}
+
+static bool
+restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
+						const SkShardKey *key)
+{
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		if (index->nkeycolumns < 2)
+			continue;
+		if (index->indexkeys[1] == 0 || rel->has_eclass_joins ||
+			mentions(root, rel->baserestrictinfo, rel, index->indexkeys[1]) ||
+			mentions(root, rel->joininfo, rel, index->indexkeys[1]))
+			return true;
+	}
+	return false;
+}
+
+static bool
+mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel, int attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Bitmapset  *attnums = NULL;
+
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause,
+					   rel->relid, &attnums);
+		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
+						  attnums))
+			return true;
+	}
+	return false;
+}
