@@ -150,17 +150,19 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo test bench bench-keys bench-allocator lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
+demo test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
 test:
 	@test/run.sh
-bench: bench-keys bench-allocator
+bench: bench-keys bench-allocator bench-planner
 bench-keys:
 	@test/bench/key_cost/run.sh
 bench-allocator:
 	@test/bench/allocator/run.sh
+bench-planner:
+	@test/bench/planner/run.sh
 lint:
 	@test/lint/run.sh
 indent:
@@ -175,4 +177,4 @@ coverage:
 clients:
 	@test/clients/run.sh
 
-.PHONY: demo test bench bench-keys bench-allocator lint indent matrix asan coverage clients
+.PHONY: demo test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients

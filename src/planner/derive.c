@@ -20,10 +20,8 @@
 #include "postgres.h"
 
 #include "access/hash.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -32,6 +30,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "keys/canonical.h"
 #include "planner/derive.h"
@@ -300,12 +299,11 @@ is_column(Node *expr, const Var *column)
 static bool
 is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
 {
-	Oid			opclass = GetDefaultOpClass(getBaseType(column_type),
-											HASH_AM_OID);
+	Oid			family = lookup_type_cache(getBaseType(column_type),
+										   TYPECACHE_HASH_OPFAMILY)->hash_opf;
 
-	return OidIsValid(opclass) &&
-		get_op_opfamily_strategy(operator, get_opclass_family(opclass)) ==
-		HTEqualStrategyNumber &&
+	return OidIsValid(family) &&
+		get_op_opfamily_strategy(operator, family) == HTEqualStrategyNumber &&
 		sk_key_kind(value_type) != SK_KEY_UNSUPPORTED &&
 		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 }

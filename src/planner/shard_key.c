@@ -47,14 +47,21 @@
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
 
-/* A relation whose descriptor has been looked at; keys may be NIL. */
+/* A relation that has keys. */
 typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
-	MemoryContext context;		/* of the keys, if there are any */
+	MemoryContext context;		/* of the keys */
 } SkKeyCacheEntry;
 
+/*
+ * Relations that are known to have no such keys, by the low bits of their OID.
+ * Most have none, and this is quicker to look at than the cache.
+ */
+#define SK_PLAIN_RELATIONS 1024
+
+static Oid	plain_relations[SK_PLAIN_RELATIONS];
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
@@ -235,32 +242,33 @@ sk_may_call(Oid funcid)
 static List *
 column_keys(Oid relid, Index varno)
 {
-	SkKeyCacheEntry *entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
+	SkKeyCacheEntry *entry;
 	uint64		before = invalidations;
 	Relation	relation;
 	MemoryContext context;
 	List	   *keys;
 
+	if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
+		return NIL;
+	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
 
 	relation = table_open(relid, NoLock);
 	keys = read_column_keys(relation);
 	table_close(relation, NoLock);
-	if (before == invalidations)
+	if (before == invalidations && keys == NIL)
+		plain_relations[relid % SK_PLAIN_RELATIONS] = relid;
+	else if (before == invalidations)
 	{
+		context = AllocSetContextCreate(key_cache_context,
+										"spanner_keys shard keys",
+										ALLOCSET_SMALL_SIZES);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
-		entry->keys = NIL;
-		entry->context = NULL;
-		if (keys)
-		{
-			entry->context = AllocSetContextCreate(key_cache_context,
-												   "spanner_keys shard keys",
-												   ALLOCSET_SMALL_SIZES);
-			context = MemoryContextSwitchTo(entry->context);
-			entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
-			MemoryContextSwitchTo(context);
-		}
+		entry->context = context;
+		context = MemoryContextSwitchTo(entry->context);
+		entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
+		MemoryContextSwitchTo(context);
 	}
 	return copy_keys(keys, varno);
 }
@@ -476,12 +484,17 @@ forget_relation(Datum arg, Oid relid)
 {
 	invalidations++;
 	if (OidIsValid(relid))
+	{
+		if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
+			plain_relations[relid % SK_PLAIN_RELATIONS] = InvalidOid;
 		forget_entry(hash_search(key_cache, &relid, HASH_FIND, NULL));
-	else if (hash_get_num_entries(key_cache) > 0)
+	}
+	else
 	{
 		HASH_SEQ_STATUS status;
 		SkKeyCacheEntry *entry;
 
+		memset(plain_relations, 0, sizeof(plain_relations));
 		hash_seq_init(&status, key_cache);
 		while ((entry = hash_seq_search(&status)) != NULL)
 			forget_entry(entry);
@@ -493,8 +506,7 @@ forget_entry(SkKeyCacheEntry *entry)
 {
 	if (entry == NULL)
 		return;
-	if (entry->context)
-		MemoryContextDelete(entry->context);
+	MemoryContextDelete(entry->context);
 	(void) hash_search(key_cache, &entry->relid, HASH_REMOVE, NULL);
 }
 

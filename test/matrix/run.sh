@@ -27,7 +27,7 @@ then
 		echo "make matrix needs root or sudo, for mmdebstrap and chroot" >&2
 		exit 1
 	}
-	exec sudo --preserve-env=TESTS,JOBS,PG_CONFIG,MATRIX_CACHE,MATRIX_REFRESH,MATRIX_STRICT,MATRIX_MIRROR,MATRIX_SECURITY_MIRROR \
+	exec sudo --preserve-env=TESTS,PLANNER_SECONDS,JOBS,PG_CONFIG,MATRIX_CACHE,MATRIX_REFRESH,MATRIX_STRICT,MATRIX_MIRROR,MATRIX_SECURITY_MIRROR \
 		"$0" "$@"
 fi
 

@@ -1,0 +1,70 @@
+-- Tables of the same rows, and functions that measure queries on them.
+--
+-- Variables: rows, the number of rows of each table.
+
+CREATE EXTENSION spanner_keys;
+
+CREATE TABLE visit AS
+  SELECT timestamptz '2025-01-01' + i * interval '1 second' + (i % 7) * interval '1 millisecond' AS lastaccess,
+         (i * 7919) % 1000003 AS userid,
+         md5(i::text) AS data
+    FROM generate_series(1, :rows) i;
+
+-- What a query costs in ms, planned and run: the best of some runs.
+CREATE FUNCTION cost(query text, runs integer DEFAULT 7) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+  best float8;
+  ms float8;
+BEGIN
+  FOR i IN 1 .. runs LOOP
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+    ms := (plan->0->>'Planning Time')::float8 + (plan->0->>'Execution Time')::float8;
+    IF best IS NULL OR ms < best THEN
+      best := ms;
+    END IF;
+    EXIT WHEN ms > 500 AND i >= 3;
+  END LOOP;
+  RETURN best;
+END $$;
+
+-- The names of the nodes of a plan, from the top.
+CREATE FUNCTION nodes(query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result text := '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    result := concat_ws(' > ', nullif(result, ''), substring(line, '^ *(?:->)? *((?:[A-Z][A-Za-z]* ?)+)(?:using|on|$|\()'));
+  END LOOP;
+  RETURN result;
+END $$;
+
+-- A table that is keyed by a shard, and one that is partitioned by it.
+CREATE PROCEDURE make_tables(shards integer, partitioned boolean)
+LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('CREATE TABLE v%s (shard_id int GENERATED ALWAYS AS (spanner.shard_id(%1$s, lastaccess, userid)) STORED,
+    lastaccess timestamptz NOT NULL, userid bigint NOT NULL, data text)', shards);
+  EXECUTE format('INSERT INTO v%s (lastaccess, userid, data) SELECT * FROM visit', shards);
+  EXECUTE format('ALTER TABLE v%s ADD PRIMARY KEY (shard_id, lastaccess, userid)', shards);
+  IF NOT partitioned THEN
+    RETURN;
+  END IF;
+  EXECUTE format('CREATE TABLE p%s (shard_id int NOT NULL, lastaccess timestamptz NOT NULL, userid bigint NOT NULL, data text)
+    PARTITION BY LIST (shard_id)', shards);
+  FOR i IN 0 .. shards - 1 LOOP
+    EXECUTE format('CREATE TABLE p%s_%s PARTITION OF p%1$s FOR VALUES IN (%2$s)', shards, i);
+  END LOOP;
+  EXECUTE format('INSERT INTO p%s SELECT * FROM v%1$s', shards);
+  EXECUTE format('CREATE UNIQUE INDEX ON p%s (lastaccess, userid, shard_id)', shards);
+END $$;
+
+CALL make_tables(16, true);
+CALL make_tables(64, true);
+CALL make_tables(256, true);
+CALL make_tables(2048, false);
+CREATE INDEX hotspot ON visit (lastaccess);
+CREATE TABLE asked AS SELECT lastaccess AS ts, userid AS uid FROM visit TABLESAMPLE SYSTEM (1) LIMIT 1000;
