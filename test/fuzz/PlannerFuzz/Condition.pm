@@ -62,7 +62,9 @@ sub norm
 {
 	my ($column, $sql) = @_;
 
-	return sprintf($families{ $column->{family} }{norm} // '%s', $sql // $column->{sql});
+	my $family = ($column->{type} // '') =~ /^(char|bpchar)/ ? 'char' : $column->{family};
+
+	return sprintf($families{$family}{norm} // '%s', $sql // $column->{sql});
 }
 
 sub cast_value
