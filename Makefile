@@ -1,7 +1,7 @@
 # spanner_keys: primary keys without hotspots
 #
 #   make, make install, make installcheck    as for every extension (PGXS)
-#   make demo, make test, make bench         need nothing but root or sudo
+#   make demo, demo-cluster, test, bench     need nothing but root or sudo
 #   make lint, indent, matrix, asan, coverage    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
 
@@ -11,6 +11,28 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 
 OBJS = \
 	src/spanner_keys.o \
+	src/advisor/add_shard_key.o \
+	src/advisor/advisor.o \
+	src/advisor/create_splits.o \
+	src/advisor/facts.o \
+	src/advisor/heatmap_html.o \
+	src/advisor/heatmap_text.o \
+	src/advisor/key_alphabet.o \
+	src/advisor/key_column.o \
+	src/advisor/key_heatmap.o \
+	src/advisor/key_histogram.o \
+	src/advisor/key_sample.o \
+	src/advisor/key_scale.o \
+	src/advisor/rules.o \
+	src/advisor/rules_hotspots.o \
+	src/advisor/rules_indexes.o \
+	src/advisor/rules_keys.o \
+	src/advisor/rules_shards.o \
+	src/advisor/shard_table.o \
+	src/advisor/silence.o \
+	src/advisor/split_points.o \
+	src/advisor/split_stats.o \
+	src/advisor/suggest_shards.o \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
@@ -116,7 +138,13 @@ REGRESS = \
 	bad_input \
 	on_commit \
 	on_commit_errors \
-	on_commit_triggers
+	on_commit_triggers \
+	advise \
+	advise_more \
+	add_shard_key \
+	key_histogram \
+	key_heatmap \
+	split_points
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	allocator_lock \
@@ -150,10 +178,12 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
+demo-cluster:
+	@demo/cluster.sh
 test:
 	@test/run.sh
 bench: bench-keys bench-allocator bench-planner
@@ -177,4 +207,4 @@ coverage:
 clients:
 	@test/clients/run.sh
 
-.PHONY: demo test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients

@@ -838,3 +838,206 @@ COMMENT ON COLUMN spanner.shard_keys.problem
   IS 'why it does not';
 
 GRANT SELECT ON spanner.shard_keys TO PUBLIC;
+
+-- Advisor: rules about keys and indexes, shard keys
+--
+
+CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL)
+RETURNS TABLE (
+  severity text,
+  rule text,
+  relation regclass,
+  object text,
+  finding text,
+  suggestion text)
+AS 'MODULE_PATHNAME', 'spanner_advise'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.advise(regclass)
+  IS 'hotspots and other faults of a table, or of all tables, with the statements that mend them';
+
+CREATE FUNCTION spanner.list_advisor_rules(
+  OUT rule text, OUT severity text, OUT checkable boolean, OUT explanation text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_list_advisor_rules'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 50;
+
+COMMENT ON FUNCTION spanner.list_advisor_rules()
+  IS 'the rules of spanner.advise';
+
+CREATE VIEW spanner.advisor_rules AS
+  SELECT r.rule, r.severity, r.checkable, r.explanation
+    FROM spanner.list_advisor_rules() r;
+
+COMMENT ON VIEW spanner.advisor_rules
+  IS 'the rules of spanner.advise, and recommendations that it cannot check';
+COMMENT ON COLUMN spanner.advisor_rules.severity
+  IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than one explanation';
+COMMENT ON COLUMN spanner.advisor_rules.checkable
+  IS 'false for a recommendation that the catalogs and statistics cannot tell about';
+
+GRANT SELECT ON spanner.advisor_rules TO PUBLIC;
+
+CREATE FUNCTION spanner.silence_rule(object regclass, rule text, "column" name DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_silence_rule'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name)
+  IS 'have spanner.advise keep quiet about a rule on a table, index or column; only for the owner';
+
+CREATE FUNCTION spanner.unsilence_rule(object regclass, rule text, "column" name DEFAULT NULL)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_unsilence_rule'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.unsilence_rule(regclass, text, name)
+  IS 'undo spanner.silence_rule, and tell whether there was something to undo';
+
+CREATE FUNCTION spanner.add_shard_key(
+  relation regclass,
+  keys name[] DEFAULT NULL,
+  shards integer DEFAULT 16,
+  column_name name DEFAULT 'shard_id',
+  dry_run boolean DEFAULT true,
+  time_bucket interval DEFAULT NULL)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_add_shard_key'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval)
+  IS 'put a generated shard column in front of the primary key, or show the statements that would';
+
+CREATE FUNCTION spanner.suggest_shards(
+  writes_per_second double precision,
+  reads_per_second double precision DEFAULT 0,
+  nodes integer DEFAULT 1,
+  rows_per_read double precision DEFAULT 100,
+  writes_per_shard double precision DEFAULT 1000)
+RETURNS TABLE (
+  shards integer,
+  writes_per_shard double precision,
+  busiest_node double precision,
+  read_microseconds double precision,
+  read_cores double precision,
+  suggested boolean,
+  reasoning text)
+AS 'MODULE_PATHNAME', 'spanner_suggest_shards'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+
+COMMENT ON FUNCTION spanner.suggest_shards(double precision, double precision, integer, double precision, double precision)
+  IS 'numbers of shards for a load, with what each costs writers and readers';
+
+-- Advisor: pictures of key space, and tables that are split in it
+--
+
+CREATE FUNCTION spanner.key_histogram(
+  relation regclass,
+  buckets integer DEFAULT 32,
+  column_name name DEFAULT NULL,
+  sample_rows integer DEFAULT 30000,
+  OUT bucket integer,
+  OUT key_from text,
+  OUT key_to text,
+  OUT rows bigint,
+  OUT share double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_key_histogram'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.key_histogram(regclass, integer, name, integer)
+  IS 'rows in each of equal parts of key space, estimated from a sample of so many rows unless the table has fewer';
+
+CREATE FUNCTION spanner.key_heatmap(
+  relation regclass,
+  time_buckets integer DEFAULT 40,
+  key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL,
+  order_by name DEFAULT NULL,
+  sample_rows integer DEFAULT 30000,
+  OUT time_bucket integer,
+  OUT time_from text,
+  OUT key_bucket integer,
+  OUT key_from text,
+  OUT key_to text,
+  OUT rows bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_key_heatmap'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.key_heatmap(regclass, integer, integer, name, name, integer)
+  IS 'rows by key range and order of insertion, estimated from a sample of so many rows unless the table has fewer';
+
+CREATE FUNCTION spanner.key_heatmap_text(
+  relation regclass,
+  time_buckets integer DEFAULT 40,
+  key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL,
+  order_by name DEFAULT NULL,
+  sample_rows integer DEFAULT 30000)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_key_heatmap_text'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.key_heatmap_text(regclass, integer, integer, name, name, integer)
+  IS 'picture of spanner.key_heatmap for a terminal: a diagonal is a hotspot, an even field is none';
+
+CREATE FUNCTION spanner.key_heatmap_html(
+  relation regclass,
+  time_buckets integer DEFAULT 40,
+  key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL,
+  order_by name DEFAULT NULL,
+  sample_rows integer DEFAULT 30000)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_key_heatmap_html'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, integer, integer, name, name, integer)
+  IS 'the same picture as an HTML page that needs no other file';
+
+CREATE FUNCTION spanner.split_points(
+  splits integer,
+  bits integer DEFAULT 63,
+  stripes integer DEFAULT NULL)
+RETURNS SETOF bigint
+AS 'MODULE_PATHNAME', 'spanner_split_points'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.split_points(integer, integer, integer)
+  IS 'the bounds between equal ranges of bit-reversed or striped keys, as many as splits less one';
+
+CREATE FUNCTION spanner.create_splits(
+  relation regclass,
+  splits integer,
+  servers name[] DEFAULT NULL,
+  dry_run boolean DEFAULT true,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL,
+  shards integer DEFAULT NULL,
+  OUT server name,
+  OUT statement text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_create_splits'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.create_splits(regclass, integer, name[], boolean, integer, integer, integer)
+  IS 'make partitions for equal ranges of an evenly spread key, here or on other servers, or show the statements that do';
+
+CREATE FUNCTION spanner.split_stats(
+  relation regclass,
+  exact boolean DEFAULT false,
+  OUT split integer,
+  OUT partition regclass,
+  OUT server name,
+  OUT range text,
+  OUT rows bigint,
+  OUT counted boolean,
+  OUT size bigint,
+  OUT inserts bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_split_stats'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.split_stats(regclass, boolean)
+  IS 'server, range, rows (counted or estimated), size in bytes and inserts of each partition';

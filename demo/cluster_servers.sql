@@ -1,0 +1,11 @@
+-- The three servers, as the first one knows them.
+-- psql variables: "socket" and "port".
+
+CREATE EXTENSION spanner_keys;
+CREATE EXTENSION postgres_fdw;
+
+SELECT format('CREATE SERVER server%s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
+              i, :'socket', :port + i, 'postgres'),
+       format('CREATE USER MAPPING FOR CURRENT_USER SERVER server%s', i)
+  FROM generate_series(1, 3) i
+\gexec

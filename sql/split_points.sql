@@ -1,0 +1,90 @@
+-- Splitting a table by ranges of an evenly spread key, on one server.
+SELECT spanner.split_points(4);
+SELECT spanner.split_points(3, 31);
+SELECT spanner.split_points(4, stripes => 16), spanner.split_points(4, 15, 4);
+SELECT count(*) FROM spanner.split_points(1);
+SELECT count(*), min(p), max(p) FROM spanner.split_points(65536) p;
+
+-- each split gets as many of the first values as any other
+SELECT width_bucket(spanner.bit_reverse(i, true), ARRAY(SELECT spanner.split_points(5))) AS split,
+       count(*)
+  FROM generate_series(1, 10000) i GROUP BY 1 ORDER BY 1;
+
+-- what cannot be split evenly
+SELECT spanner.split_points(0);
+SELECT spanner.split_points(65537);
+SELECT spanner.split_points(4, 64);
+SELECT spanner.split_points(5, 3);
+SELECT spanner.split_points(3, stripes => 16);
+SELECT spanner.split_points(32, stripes => 16);
+SELECT spanner.split_points(2, stripes => 0);
+SELECT spanner.split_points(2, stripes => 12);
+SELECT spanner.split_points(2, 3, 8);
+
+-- partitions by the id, with what the sequence of the column says
+SET spanner.default_sequence_kind = 'bit_reversed_positive';
+CREATE TABLE sp_orders (id bigserial PRIMARY KEY, note text) PARTITION BY RANGE (id);
+SET spanner.default_sequence_kind = 'striped(stripes=16,bits=53)';
+CREATE TABLE sp_items (id bigserial, note text) PARTITION BY RANGE (id);
+SET spanner.default_sequence_kind = 'striped';
+CREATE TABLE sp_small (id smallserial) PARTITION BY RANGE (id);
+RESET spanner.default_sequence_kind;
+SELECT * FROM spanner.create_splits('sp_orders', 3);
+SELECT * FROM spanner.create_splits('sp_items', 2);
+SELECT * FROM spanner.create_splits('sp_items', 3);
+SELECT * FROM spanner.create_splits('sp_small', 2);
+SELECT count(*) FROM pg_inherits WHERE inhparent = 'sp_orders'::regclass;
+SELECT count(*) FROM spanner.create_splits('sp_orders', 3, dry_run => false);
+INSERT INTO sp_orders (note) SELECT 'x' FROM generate_series(1, 3000);
+SELECT split, partition, server, range, rows, counted, size > 0 AS size, inserts >= 0 AS inserts
+  FROM spanner.split_stats('sp_orders', exact => true);
+SELECT sum(rows) BETWEEN 2000 AND 4000 AS estimated, bool_or(counted)
+  FROM spanner.split_stats('sp_orders');
+SELECT spanner.create_splits('sp_orders', 3);
+
+-- by a shard id: a column, or the first of several, or an expression
+CREATE TABLE sp_log (shard smallint, at date) PARTITION BY RANGE (shard, at);
+SELECT statement FROM spanner.create_splits('sp_log', 2, shards => 16);
+CREATE TABLE sp_expression (userid text) PARTITION BY RANGE (spanner.shard_id(6, userid));
+SELECT statement FROM spanner.create_splits('sp_expression', 3, dry_run => false);
+INSERT INTO sp_expression SELECT 'user' || i FROM generate_series(1, 600) i;
+SELECT partition, rows BETWEEN 150 AND 250 AS even
+  FROM spanner.split_stats('sp_expression', true);
+SELECT spanner.create_splits('sp_log', 5, shards => 16);
+SELECT spanner.create_splits('sp_log', 5, shards => 0);
+SELECT spanner.create_splits('sp_log', 5);
+SELECT spanner.create_splits('sp_log', 4, bits => 16);
+
+-- names: long ones are cut, odd ones quoted, those in use refused
+CREATE TABLE "sp <b>""'" ("k ""k" bigint) PARTITION BY RANGE ("k ""k");
+SELECT statement FROM spanner.create_splits('"sp <b>""''"', 1, bits => 63, dry_run => false);
+SELECT * FROM spanner.split_stats('"sp <b>""''"', true);
+CREATE TABLE sp_long_4567890123456789012345678901234567890123456789012345678 (id bigint) PARTITION BY RANGE (id);
+SELECT statement ~ ' public.sp_long_\d{52}_p1 PARTITION'
+  FROM spanner.create_splits('sp_long_4567890123456789012345678901234567890123456789012345678', 2, bits => 63)
+ OFFSET 1;
+CREATE TABLE sp_items_p1 ();
+SELECT spanner.create_splits('sp_items', 2);
+
+-- tables that cannot be split
+CREATE TABLE sp_plain (id bigint);
+CREATE VIEW sp_view AS SELECT 1 AS id;
+CREATE TABLE sp_hash (id bigint) PARTITION BY HASH (id);
+CREATE TABLE sp_text (id text) PARTITION BY RANGE (id);
+CREATE TABLE sp_default (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE sp_rest PARTITION OF sp_default DEFAULT;
+SELECT spanner.create_splits('sp_plain', 2);
+SELECT spanner.split_stats('sp_view');
+SELECT spanner.create_splits('sp_hash', 2);
+SELECT spanner.create_splits('sp_text', 2);
+SELECT spanner.create_splits('sp_default', 2, bits => 63);
+SELECT spanner.create_splits(NULL, 2);
+SELECT spanner.split_stats(0);
+
+-- servers
+CREATE FOREIGN DATA WRAPPER sp_wrapper;
+CREATE SERVER sp_server FOREIGN DATA WRAPPER sp_wrapper;
+SELECT spanner.create_splits('sp_small', 2, servers => '{nowhere}');
+SELECT spanner.create_splits('sp_small', 2, servers => '{sp_server}');
+SELECT server, statement FROM spanner.create_splits('sp_small', 2, servers => '{NULL}');
+DROP FOREIGN DATA WRAPPER sp_wrapper CASCADE;

@@ -1,0 +1,230 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_column.c
+ *	  Which expression of a table is the leading part of a key.
+ *
+ * Tables and what they contain are locked with AccessShareLock, as a query
+ * does, to the end of the transaction.  Privileges are checked by the queries
+ * that are made of the result.
+ *
+ * src/advisor/key_column.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/index.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "advisor/key_column.h"
+#include "compat.h"
+
+static void check_relation_kind(Relation rel);
+static AttrNumber find_column(Oid relid, const char *column);
+static void use_column(SkKeyColumn *key, AttrNumber attnum);
+static void use_index(SkKeyColumn *key, Oid indexid);
+static void check_index_functions(Relation index);
+static bool calls_strange_function(Node *node, void *context);
+static bool is_strange_function(Oid funcid, void *context);
+static void check_order(const SkKeyColumn *key);
+
+/*
+ * sk_key_column_find
+ *		Find the first column of a key.
+ *
+ * "relid" is a table or an index.  Without "column", which may be NULL, the
+ * key is the index or else the primary key of the table.
+ */
+void
+sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column)
+{
+	char		relkind = get_rel_relkind(relid);
+	bool		is_index = relkind == RELKIND_INDEX ||
+		relkind == RELKIND_PARTITIONED_INDEX;
+	Relation	rel;
+	Oid			indexid;
+
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("Name a table, a materialized view, or an index of one.")));
+
+	memset(key, 0, sizeof(SkKeyColumn));
+	key->relid = is_index ? IndexGetRelation(relid, false) : relid;
+	rel = relation_open(key->relid, AccessShareLock);
+	check_relation_kind(rel);
+	key->partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	key->table = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+											RelationGetRelationName(rel));
+	indexid = is_index ? relid : RelationGetPrimaryKeyIndex(rel, true);
+
+	if (column != NULL)
+		use_column(key, find_column(key->relid, column));
+	else if (OidIsValid(indexid))
+		use_index(key, indexid);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("relation \"%s\" has no primary key",
+						RelationGetRelationName(rel)),
+				 errhint("Name a column with column_name, or give an index instead of the relation.")));
+
+	check_order(key);
+	relation_close(rel, NoLock);
+}
+
+/*
+ * sk_key_column_named
+ *		Another column of the table, as SQL.
+ */
+char *
+sk_key_column_named(const SkKeyColumn *key, const char *column)
+{
+	SkKeyColumn other = *key;
+
+	use_column(&other, find_column(key->relid, column));
+	check_order(&other);
+	return other.expression;
+}
+
+static void
+check_relation_kind(Relation rel)
+{
+	char		relkind = rel->rd_rel->relkind;
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW ||
+		relkind == RELKIND_PARTITIONED_TABLE)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("cannot sample relation \"%s\"",
+					RelationGetRelationName(rel)),
+			 errdetail_relkind_not_supported(relkind),
+			 relkind == RELKIND_FOREIGN_TABLE ?
+			 errhint("Call the function on the server that holds the rows.") :
+			 errhint("Name a table or a materialized view.")));
+}
+
+static AttrNumber
+find_column(Oid relid, const char *column)
+{
+	AttrNumber	result = get_attnum(relid, column);
+
+	if (result <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, get_rel_name(relid)),
+				 errhint("Name a column of the relation that users can write.")));
+	return result;
+}
+
+static void
+use_column(SkKeyColumn *key, AttrNumber attnum)
+{
+	key->name = get_attname(key->relid, attnum, false);
+	key->expression = psprintf("t.%s", quote_identifier(key->name));
+	key->type = getBaseType(get_atttype(key->relid, attnum));
+}
+
+/*
+ * Expressions of an index are evaluated as the owner of the table elsewhere.
+ * Here they are a part of the caller's query, who need not trust the owner.
+ */
+static void
+check_index_functions(Relation index)
+{
+	if (calls_strange_function((Node *) RelationGetIndexExpressions(index), NULL) ||
+		calls_strange_function((Node *) RelationGetIndexPredicate(index), NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("index \"%s\" calls a function of another user",
+						RelationGetRelationName(index)),
+				 errhint("Name a column with column_name, or have the owner of the function call this one.")));
+}
+
+/* Does a node call a function of neither a superuser nor the current user? */
+static bool
+calls_strange_function(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_strange_function, context) ||
+		expression_tree_walker(node, calls_strange_function, context);
+}
+
+static bool
+is_strange_function(Oid funcid, void *context)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", funcid);
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	return owner != GetUserId() && !superuser_arg(owner);
+}
+
+/* An index may be on an expression, and on a part of the rows. */
+static void
+use_index(SkKeyColumn *key, Oid indexid)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	Form_pg_index form = index->rd_index;
+
+	check_index_functions(index);
+	if (form->indkey.values[0] != 0)
+		use_column(key, form->indkey.values[0]);
+	else
+	{
+		Node	   *expression = linitial(RelationGetIndexExpressions(index));
+		Datum		definition = DirectFunctionCall3(pg_get_indexdef_ext,
+													 ObjectIdGetDatum(indexid),
+													 Int32GetDatum(1),
+													 BoolGetDatum(false));
+
+		key->name = TextDatumGetCString(definition);
+		key->expression = psprintf("(%s)", key->name);
+		key->type = getBaseType(exprType(expression));
+	}
+
+	if (RelationGetIndexPredicate(index) != NIL)
+	{
+		bool		isnull;
+		Datum		predicate = SysCacheGetAttr(INDEXRELID,
+												index->rd_indextuple,
+												Anum_pg_index_indpred,
+												&isnull);
+
+		key->filter = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
+															  predicate,
+															  ObjectIdGetDatum(key->relid)));
+	}
+	index_close(index, NoLock);
+}
+
+static void
+check_order(const SkKeyColumn *key)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_LT_OPR);
+
+	if (!OidIsValid(type->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column \"%s\" of type %s has no order",
+						key->name, format_type_be(key->type)),
+				 errhint("Name a column of a type that a B-tree index can hold.")));
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_sample.h
+ *	  A sample of the rows of a table: their keys and the order in which they
+ *	  were inserted.
+ *
+ * src/advisor/key_sample.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_KEY_SAMPLE_H
+#define SK_KEY_SAMPLE_H
+
+#include "advisor/key_column.h"
+
+/* How many characters, or bytes, of a key are looked at. */
+#define SK_KEY_BYTES_READ 64
+
+/* By what a key finds its position in key space. */
+typedef enum SkKeyForm
+{
+	SK_KEY_INTEGER,				/* its value, perhaps in days or microseconds */
+	SK_KEY_FLOAT,				/* its value, in 2^52 steps */
+	SK_KEY_UUID,				/* its first 8 bytes */
+	SK_KEY_BYTES,				/* its first bytes */
+	SK_KEY_RANK					/* its place among the sampled keys */
+} SkKeyForm;
+
+typedef struct SkSampledRow
+{
+	int64		integer;		/* the key, as its form has it */
+	double		number;
+	unsigned char *bytes;
+	int			length;
+	int64		rank;			/* how many keys are smaller, plus one */
+	int64		dense_rank;		/* how many different keys are */
+	char	   *label;			/* the key as text, for SK_KEY_RANK */
+	int64		order;			/* place in order of insertion, from 1 */
+	char	   *order_label;	/* what was ordered by */
+	uint64		position;		/* in key space, set by key_scale.c */
+} SkSampledRow;
+
+typedef struct SkKeySample
+{
+	SkKeyColumn key;
+	SkKeyForm	form;
+	int			count;
+	SkSampledRow *rows;			/* those that have a key */
+	int64		null_count;		/* and those that have none */
+	double		total;			/* rows of the table, estimated unless whole */
+	bool		whole;			/* were all rows read? */
+	char	   *order_by;		/* name of a column, NULL for the physical
+								 * order */
+} SkKeySample;
+
+extern void sk_key_sample_read(SkKeySample *sample, int sample_rows,
+							   bool ordered);
+extern double sk_key_sample_rows(const SkKeySample *sample, int64 count);
+
+#endif							/* SK_KEY_SAMPLE_H */
