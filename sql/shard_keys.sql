@@ -120,6 +120,12 @@ RESET enable_seqscan;
 -- the view, with what is none
 CREATE TABLE no_index (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED, id int);
 CREATE TABLE nullable (shard_id int CHECK (shard_id = spanner.shard_id(4, id)), id int);
+CREATE INDEX ON nullable (shard_id, id);
+INSERT INTO nullable VALUES (NULL, 7);
+SET enable_seqscan = off;
+SELECT * FROM nullable WHERE id = 7;
+SELECT * FROM nullable ORDER BY id LIMIT 1;
+RESET enable_seqscan;
 CREATE TABLE formula (shard_id bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(id), 8))) STORED, id text);
 CREATE TABLE expression (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, lower(id))) STORED, id text);
 CREATE TABLE variable (n int, shard_id int GENERATED ALWAYS AS (spanner.shard_id(n, id)) STORED, id text);

@@ -72,8 +72,7 @@ static Oid	shard_id_function = InvalidOid;
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
-							FuncExpr *call, SkDeclaration declaration,
-							bool no_inherit);
+							FuncExpr *call, SkDeclaration declaration);
 static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   FuncExpr **call);
 static List *copy_keys(List *keys, Index varno);
@@ -123,7 +122,8 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
  * sk_parent_shard_keys
  *		The shard keys that hold for all partitions of a partitioned table.
  *
- * A generated column is none of them: a partition may generate its own.
+ * A generated column is none of them: a partition may generate its own.  A
+ * CHECK constraint of a partitioned table is one of all its partitions.
  */
 List *
 sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
@@ -136,7 +136,7 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 	{
 		SkShardKey *key = lfirst(lc);
 
-		if (key->declaration == SK_CHECK_CONSTRAINT && !key->no_inherit &&
+		if (key->declaration == SK_CHECK_CONSTRAINT &&
 			sk_may_call(key->call->funcid))
 			keys = lappend(keys, key);
 	}
@@ -293,7 +293,7 @@ read_column_keys(Relation relation)
 			continue;
 		call = sk_find_shard_call(stringToNode(value->adbin));
 		keys = add_column_key(keys, desc, value->adnum, call,
-							  SK_GENERATED_COLUMN, false);
+							  SK_GENERATED_COLUMN);
 	}
 
 	for (int i = 0; i < constr->num_check; i++)
@@ -311,8 +311,7 @@ read_column_keys(Relation relation)
 			if (sk_read_shard_check(lfirst(lc), &attnum, &call) &&
 				sk_never_null(desc, attnum))
 				keys = add_column_key(keys, desc, attnum, call,
-									  SK_CHECK_CONSTRAINT,
-									  check->ccnoinherit);
+									  SK_CHECK_CONSTRAINT);
 		}
 	}
 	return keys;
@@ -321,7 +320,7 @@ read_column_keys(Relation relation)
 /* Add a key, unless the planner can make nothing of the call. */
 static List *
 add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
-			   SkDeclaration declaration, bool no_inherit)
+			   SkDeclaration declaration)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 	SkShardKey *key;
@@ -333,7 +332,6 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 
 	key = palloc0(sizeof(SkShardKey));
 	key->declaration = declaration;
-	key->no_inherit = no_inherit;
 	key->attnum = attnum;
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);

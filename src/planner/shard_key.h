@@ -28,7 +28,6 @@ typedef enum SkDeclaration
 typedef struct SkShardKey
 {
 	SkDeclaration declaration;
-	bool		no_inherit;		/* does it not hold for child tables? */
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	FuncExpr   *call;

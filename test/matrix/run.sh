@@ -36,7 +36,7 @@ fi
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
-export TESTS=${TESTS:-build install regress regress-preload isolation tap}
+export TESTS=${TESTS:-build install regress regress-preload isolation planner tap}
 bad=0
 skipped=0
 
@@ -48,10 +48,12 @@ summary()
 		$1 == "regress-preload" { twice = " x2" }
 		$1 == "isolation" { isolation = $2 }
 		$1 == "tap" { tap = $2 }
+		$2 == "planner_fuzz" { fuzz = substr($3, 2) }
 		END {
 			if (regress != "") out = regress " regress" twice
 			if (isolation != "") out = out (out == "" ? "" : ", ") isolation " isolation"
 			if (tap != "") out = out (out == "" ? "" : ", ") tap " TAP"
+			if (fuzz != "") out = out (out == "" ? "" : ", ") fuzz " random queries"
 			print out
 		}' "$1"
 }

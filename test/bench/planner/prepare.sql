@@ -6,7 +6,7 @@ CREATE EXTENSION spanner_keys;
 
 CREATE TABLE visit AS
   SELECT timestamptz '2025-01-01' + i * interval '1 second' + (i % 7) * interval '1 millisecond' AS lastaccess,
-         (i * 7919) % 1000003 AS userid,
+         (i * 7919::bigint) % 1000003 AS userid,
          md5(i::text) AS data
     FROM generate_series(1, :rows) i;
 
