@@ -2,7 +2,7 @@
 #
 #   make, make install, make installcheck    as for every extension (PGXS)
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
-#   make lint, indent, matrix, asan, coverage    for developers: test/README.md
+#   make lint, indent, matrix, asan, coverage, core-check    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
 
 EXTENSION = spanner_keys
@@ -178,7 +178,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -204,7 +204,9 @@ asan:
 	@test/asan.sh
 coverage:
 	@test/coverage.sh
+core-check:
+	@test/core_check.sh
 clients:
 	@test/clients/run.sh
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage clients
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients

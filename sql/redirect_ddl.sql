@@ -56,6 +56,12 @@ SELECT objname, label FROM pg_seclabels WHERE objname LIKE 'i\__%\_seq' ORDER BY
 SELECT adnum, pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'i'::regclass ORDER BY adnum;
 SELECT typdefault FROM pg_type WHERE typname = 'drawn';
 
+-- a domain may be given constraints
+ALTER DOMAIN drawn ADD CONSTRAINT positive CHECK (VALUE > 0);
+ALTER DOMAIN drawn ADD CHECK (VALUE < 2 ^ 62) NOT VALID;
+ALTER DOMAIN drawn SET DEFAULT nextval('i_k_seq') + 0;
+SELECT (-1)::drawn;
+
 -- whoever may write an identity column may still draw for it
 CREATE ROLE regress_spanner_ddl;
 GRANT USAGE ON SCHEMA n TO regress_spanner_ddl;

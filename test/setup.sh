@@ -3,7 +3,7 @@
 # setup.sh
 #	  Install what a make target needs and the machine does not have.
 #
-# Usage: test/setup.sh [demo|test|matrix]
+# Usage: test/setup.sh [demo|test|matrix|core]
 #
 # Looks for files and commands, not for packages, so that a PostgreSQL of
 # another origin, named by PG_CONFIG, is as good.  With nothing missing
@@ -98,6 +98,9 @@ find_missing()
 			return ;;
 		matrix)
 			have mmdebstrap || missing+=(mmdebstrap)
+			return ;;
+		core)
+			have bzip2 || missing+=(bzip2)
 			return ;;
 	esac
 	have g++ || missing+=(g++)

@@ -35,6 +35,7 @@
 
 static void redirect_create(CreateStmt *create, char *schema);
 static void redirect_alter(AlterTableCmd *cmd, char *schema);
+static void redirect_alter_domain(AlterDomainStmt *alter, char *schema);
 static void redirect_column(ColumnDef *column, char *schema);
 static void redirect_constraints(List *constraints, char *schema);
 static void redirect_bound(PartitionBoundSpec *bound, char *schema);
@@ -66,7 +67,7 @@ sk_redirect_raw_defaults(Node *command, Oid namespace)
 		redirect_constraints(((CreateDomainStmt *) command)->constraints,
 							 schema);
 	else if (IsA(command, AlterDomainStmt))
-		(void) nextval_walker(((AlterDomainStmt *) command)->def, schema);
+		redirect_alter_domain((AlterDomainStmt *) command, schema);
 	else if (IsA(command, CreateStmt))
 		redirect_create((CreateStmt *) command, schema);
 	else if (IsA(command, CreateForeignTableStmt))
@@ -110,6 +111,16 @@ redirect_alter(AlterTableCmd *cmd, char *schema)
 		default:
 			break;
 	}
+}
+
+/* The definition is a default or, in ADD, a constraint. */
+static void
+redirect_alter_domain(AlterDomainStmt *alter, char *schema)
+{
+	if (alter->def != NULL && IsA(alter->def, Constraint))
+		redirect_constraints(list_make1(alter->def), schema);
+	else
+		(void) nextval_walker(alter->def, schema);
 }
 
 static void
