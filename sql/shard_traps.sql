@@ -49,6 +49,17 @@ SELECT name FROM named WHERE name = 'Ann 7' COLLATE "C";
 SELECT name FROM named ORDER BY name, n LIMIT 3;
 RESET enable_seqscan;
 
+-- enums: stored shards are those of the old label
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE TABLE felt (shard_id int GENERATED ALWAYS AS (spanner.shard_id(64, mood, at)) STORED, mood mood, at int);
+CREATE INDEX felt_index ON felt (shard_id, mood, at);
+INSERT INTO felt (mood, at) SELECT 'sad', generate_series(1, 500);
+ALTER TYPE mood RENAME VALUE 'sad' TO 'blue';
+SET enable_seqscan = off;
+SELECT * FROM felt WHERE mood = 'blue' AND at = 7;
+SELECT at FROM felt WHERE mood = 'blue' ORDER BY at DESC LIMIT 2;
+RESET enable_seqscan;
+
 -- duplicate and redundant columns of the index and of the order
 CREATE TABLE event (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, a, b)) STORED, a int NOT NULL, b int, c int);
 CREATE INDEX event_abc ON event (shard_id, a, b, c);

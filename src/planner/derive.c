@@ -8,6 +8,8 @@
  * the equality of the hash operator family of the column's type, under a
  * deterministic collation: the families join int2, int4 and int8, text,
  * varchar and name, float4 and float8, and no others that shard_id() knows.
+ * Enums are left out: renaming a label changes the text, but not the shard ids
+ * that are stored.
  *
  * The operators are strict, so a condition that holds has no NULL on either
  * side.  A value must not depend on the row, nor change while the table is
@@ -301,10 +303,11 @@ is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
 {
 	Oid			family = lookup_type_cache(getBaseType(column_type),
 										   TYPECACHE_HASH_OPFAMILY)->hash_opf;
+	SkKeyKind	kind = sk_key_kind(value_type);
 
 	return OidIsValid(family) &&
 		get_op_opfamily_strategy(operator, family) == HTEqualStrategyNumber &&
-		sk_key_kind(value_type) != SK_KEY_UNSUPPORTED &&
+		kind != SK_KEY_UNSUPPORTED && kind != SK_KEY_ENUM &&
 		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 }
 
