@@ -144,9 +144,11 @@ REGRESS = \
 	add_shard_key \
 	key_histogram \
 	key_heatmap \
-	split_points
+	split_points \
+	advisor_input
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
+	advisor_drop \
 	allocator_lock \
 	ascending_alter \
 	bind_unbind \

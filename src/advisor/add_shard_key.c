@@ -8,7 +8,7 @@
  *
  * Locking: AccessExclusiveLock on the table from the start, since all that
  * is read about it has to hold until the statements have run.  A dry run
- * takes no lock that lasts.
+ * takes AccessShareLock, and gives it back.
  *
  * src/advisor/add_shard_key.c
  *
@@ -20,6 +20,7 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -74,12 +75,15 @@ spanner_add_shard_key(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	check_arguments(fcinfo);
+	if (!dry_run)
+		PreventCommandIfReadOnly("spanner.add_shard_key()");
 	column = NameStr(*PG_GETARG_NAME(ARG_COLUMN));
 	sk_shard_table_open(&table, PG_GETARG_OID(ARG_RELATION), column, dry_run);
 	statements = list_statements(&table, quote_identifier(column),
 								 shard_expression(fcinfo, &table,
 												  hashed_columns(fcinfo, &table)));
 	sk_shard_table_report(&table, dry_run);
+	sk_shard_table_close(&table);
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	foreach(lc, statements)
@@ -104,6 +108,11 @@ check_arguments(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("arguments relation, shards and column_name must not be null"),
 				 errhint("Name a table and the number of shards.")));
+	if (NameStr(*PG_GETARG_NAME(ARG_COLUMN))[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("column_name must not be empty"),
+				 errhint("The default is shard_id.")));
 	if (PG_GETARG_INT32(ARG_SHARDS) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

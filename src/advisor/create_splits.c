@@ -379,7 +379,7 @@ remote_statement(const SkSplits *splits, int split)
 
 /*
  * Values come from here, except those of generated columns: postgres_fdw has
- * them computed there.
+ * them computed there.  It takes collations for the same on both sides.
  */
 static void
 append_column(StringInfo statement, Relation rel, Form_pg_attribute column)
@@ -387,14 +387,20 @@ append_column(StringInfo statement, Relation rel, Form_pg_attribute column)
 	appendStringInfo(statement, "%s %s", quote_identifier(NameStr(column->attname)),
 					 format_type_extended(column->atttypid, column->atttypmod,
 										  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	if (column->attgenerated == ATTRIBUTE_GENERATED_STORED)
+	if (OidIsValid(column->attcollation) &&
+		column->attcollation != get_typcollation(column->atttypid))
+		appendStringInfo(statement, " COLLATE %s",
+						 generate_collation_name(column->attcollation));
+	if (column->attgenerated != '\0')
 	{
 		Node	   *expression = build_column_default(rel, column->attnum);
 		List	   *context = deparse_context_for(RelationGetRelationName(rel),
 												  RelationGetRelid(rel));
 
-		appendStringInfo(statement, " GENERATED ALWAYS AS (%s) STORED",
-						 deparse_expression(expression, context, false, false));
+		appendStringInfo(statement, " GENERATED ALWAYS AS (%s) %s",
+						 deparse_expression(expression, context, false, false),
+						 column->attgenerated == ATTRIBUTE_GENERATED_STORED ?
+						 "STORED" : "VIRTUAL");
 	}
 	if (column->attnotnull)
 		appendStringInfoString(statement, " NOT NULL");

@@ -25,7 +25,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
@@ -78,7 +80,9 @@ static const SkFact first_facts[] = {
 		" p.indexrelid AS pkey, p.indkey[0] AS pkey_attnum, k.conname AS pkey_name, "
 		" f.conindid IS NOT NULL AS referenced, "
 		" COALESCE(h.partstrat = 'h', false) AS hashed, "
-		" c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition AS can_widen "
+		" c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition AS can_widen, "
+		" h.partexprs IS NULL AND e.inhparent IS NULL AS can_have_key, "
+		" has_schema_privilege(n.oid, 'USAGE') AS is_usable "
 		"FROM pg_class c "
 		"JOIN pg_namespace n ON n.oid = c.relnamespace "
 		"LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary "
@@ -86,6 +90,8 @@ static const SkFact first_facts[] = {
 		"LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f "
 		" ON f.conindid = p.indexrelid "
 		"LEFT JOIN pg_partitioned_table h ON h.partrelid = c.oid "
+		"LEFT JOIN (SELECT DISTINCT r.inhparent FROM pg_inherits r "
+		"  JOIN pg_class g ON g.oid = r.inhrelid AND g.relkind = 'f' AND g.relispartition) e ON e.inhparent = c.oid "
 		"WHERE c.relkind = ANY ('{r,p}') AND c.oid >= 16384 "
 		"AND NOT pg_is_other_temp_schema(n.oid) "
 		"AND CASE WHEN $1 = 0 THEN "
@@ -99,7 +105,8 @@ static const SkFact first_facts[] = {
 		"SELECT i.indexrelid AS indexid, t.relid, t.ident, t.nspname, c.relname AS name, "
 		" i.indkey[0] AS attnum, i.indkey, i.indnkeyatts AS keys, i.indnatts > i.indnkeyatts AS storing, "
 		" i.indisunique AS is_unique, i.indisprimary AS is_primary, "
-		" i.indisreplident OR i.indisclustered OR f.conindid IS NOT NULL AS is_needed, k.oid AS constraint_id, "
+		" i.indimmediate AS is_immediate, i.indnullsnotdistinct AS is_strict, "
+		" i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL AS is_needed, k.oid AS constraint_id, "
 		" c.relam = 403 AS is_btree, pg_get_expr(i.indpred, i.indrelid) AS predicate, "
 		" CASE WHEN i.indkey[0] = 0 THEN pg_get_indexdef(i.indexrelid, 1, false) END AS expression, "
 		" (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option, "
@@ -116,10 +123,10 @@ static const SkFact first_facts[] = {
 		"SELECT q.*, CASE "
 		" WHEN q.generated AND q.expr ~ 'shard_id\\(|fingerprint\\(|hash' THEN 'shard' "
 		" WHEN q.generated THEN 'generated' "
-		" WHEN q.seqid <> 0 AND (q.identity OR q.expr ~ '^\\(*(spanner\\.)?nextval\\([^)]*\\)(\\)?::(integer|smallint|bigint))?$') "
+		" WHEN q.seqid <> 0 AND (q.identity OR q.expr ~ '^\\(*(spanner\\.)?nextval\\(E?''([^'']|'''')*''::regclass\\)(\\)?::(integer|smallint|bigint))?$') "
 		"  THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END "
 		" WHEN q.expr ~ 'bit_reverse|random|uuid_generate_v4|uuidv4|generate_uuid|md5|sha[0-9]+|hash|fingerprint' THEN 'random' "
-		" WHEN q.expr ~* '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|ulid|ksuid|xid|tsid|snowflake)[a-z0-9_]*\\(' THEN 'uuid' "
+		" WHEN q.expr ~* '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|ulid|ksuid|(^|[^a-z])(xid|tsid)|snowflake)[a-z0-9_]*\\(' THEN 'uuid' "
 		" WHEN q.expr ~ '(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\\(|CURRENT_TIMESTAMP|CURRENT_DATE|LOCALTIMESTAMP' THEN 'now' "
 		" WHEN q.seqid <> 0 AND q.label IS NULL OR q.expr ~ 'spanner\\.next_value\\(' THEN 'derived' "
 		" WHEN q.is_reference THEN 'reference' "
@@ -127,6 +134,7 @@ static const SkFact first_facts[] = {
 		" END AS source "
 		"FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name, quote_ident(a.attname) AS quoted, "
 		" CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, a.attnotnull AS is_notnull, "
+		" a.attcollation AS collid, "
 		" COALESCE(pg_get_expr(d.adbin, d.adrelid), y.typdefault) AS expr, "
 		" a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity, "
 		" COALESCE(s.seqid, 0) AS seqid, l.label, o.objid IS NOT NULL AND a.attinhcount = 0 AS owned, "
@@ -168,9 +176,9 @@ static const SkFact first_facts[] = {
 };
 
 static const char candidate_query[] =
-"SELECT c.relid, c.attnum, c.ident, c.quoted "
+"SELECT c.relid, c.attnum "
 "FROM columns c "
-"JOIN tables t ON t.relid = c.relid AND t.relkind = 'r' "
+"JOIN tables t ON t.relid = c.relid AND t.relkind = 'r' AND t.is_usable "
 "JOIN (SELECT DISTINCT relid, attnum FROM indexes WHERE is_btree) i ON i.relid = c.relid AND i.attnum = c.attnum "
 "LEFT JOIN statistics s ON s.relid = c.relid AND s.attnum = c.attnum "
 "WHERE s.relid IS NULL AND c.source IS NULL "
@@ -207,7 +215,7 @@ static const SkFact last_facts[] = {
 		" AND starts_with(j.signature, i.signature) AND i.predicate IS NOT DISTINCT FROM j.predicate "
 		"WHERE i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed "
 		"AND (NOT i.storing OR i.indkey::text = j.indkey::text) "
-		"AND (NOT i.is_unique OR j.is_unique AND j.keys = i.keys) "
+		"AND (NOT i.is_unique OR j.is_unique AND j.keys = i.keys AND j.is_immediate AND (j.is_strict OR j.is_primary OR NOT i.is_strict)) "
 		"AND (j.keys > i.keys OR j.constraint_id IS NOT NULL OR j.is_unique AND NOT i.is_unique OR j.indexid < i.indexid) "
 	"GROUP BY i.indexid"},
 
@@ -320,7 +328,8 @@ gather_samples(void)
 /*
  * Read the first rows of a table, in the order in which they are stored.
  *
- * A table that somebody is altering or has dropped meanwhile is left out.
+ * A table that somebody is altering or has dropped meanwhile is left out, and
+ * so is a column.  Either may have another name now.
  */
 static void
 sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
@@ -329,6 +338,7 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 	Datum		values[5];
 	bool		nulls[5] = {0};
 	Oid			relid;
+	HeapTuple	column = NULL;
 	char	   *query;
 
 	values[0] = SPI_getbinval(candidate, candidate_desc, 1, &nulls[0]);
@@ -336,7 +346,9 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 	relid = DatumGetObjectId(values[0]);
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return;
-	if (!SearchSysCacheExists1(RELOID, values[0]))
+	if (SearchSysCacheExists1(RELOID, values[0]))
+		column = SearchSysCacheAttNum(relid, DatumGetInt16(values[1]));
+	if (column == NULL)
 	{
 		UnlockRelationOid(relid, AccessShareLock);
 		return;
@@ -346,8 +358,10 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 					 " avg((v > before)::int)::float8 "
 					 "FROM (SELECT v, lag(v) OVER () AS before FROM "
 					 " (SELECT %s AS v FROM ONLY %s LIMIT 1000) r) q",
-					 SPI_getvalue(candidate, candidate_desc, 4),
-					 SPI_getvalue(candidate, candidate_desc, 3));
+					 quote_identifier(NameStr(((Form_pg_attribute) GETSTRUCT(column))->attname)),
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+												get_rel_name(relid)));
+	ReleaseSysCache(column);
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "query failed: %s", query);
 	for (int i = 2; i < 5; i++)

@@ -13,11 +13,11 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/index.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -30,6 +30,7 @@
 #include "advisor/key_column.h"
 #include "compat.h"
 
+static Relation open_existing(Oid relid);
 static void check_relation_kind(Relation rel);
 static AttrNumber find_column(Oid relid, const char *column);
 static void use_column(SkKeyColumn *key, AttrNumber attnum);
@@ -37,6 +38,7 @@ static void use_index(SkKeyColumn *key, Oid indexid);
 static void check_index_functions(Relation index);
 static bool calls_strange_function(Node *node, void *context);
 static bool is_strange_function(Oid funcid, void *context);
+static bool is_strange_domain(Oid type);
 static void check_order(const SkKeyColumn *key);
 
 /*
@@ -55,15 +57,9 @@ sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column)
 	Relation	rel;
 	Oid			indexid;
 
-	if (relkind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("Name a table, a materialized view, or an index of one.")));
-
 	memset(key, 0, sizeof(SkKeyColumn));
-	key->relid = is_index ? IndexGetRelation(relid, false) : relid;
-	rel = relation_open(key->relid, AccessShareLock);
+	key->relid = is_index ? IndexGetRelation(relid, true) : relid;
+	rel = open_existing(key->relid);
 	check_relation_kind(rel);
 	key->partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	key->table = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
@@ -97,6 +93,20 @@ sk_key_column_named(const SkKeyColumn *key, const char *column)
 	use_column(&other, find_column(key->relid, column));
 	check_order(&other);
 	return other.expression;
+}
+
+/* Somebody may drop it before we have the lock. */
+static Relation
+open_existing(Oid relid)
+{
+	Relation	result = try_relation_open(relid, AccessShareLock);
+
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("Name a table, a materialized view, or an index of one.")));
+	return result;
 }
 
 static void
@@ -150,17 +160,23 @@ check_index_functions(Relation index)
 		calls_strange_function((Node *) RelationGetIndexPredicate(index), NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("index \"%s\" calls a function of another user",
+				 errmsg("index \"%s\" calls a function or uses a domain of another user",
 						RelationGetRelationName(index)),
-				 errhint("Name a column with column_name, or have the owner of the function call this one.")));
+				 errhint("Name a column with column_name, or have the owner of the function or domain call this one.")));
 }
 
-/* Does a node call a function of neither a superuser nor the current user? */
+/*
+ * Does a node call a function of neither a superuser nor the current user, or
+ * make a value of such a domain, whose constraints can call functions?
+ */
 static bool
 calls_strange_function(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, CoerceToDomain) &&
+		is_strange_domain(((CoerceToDomain *) node)->resulttype))
+		return true;
 	return check_functions_in_node(node, is_strange_function, context) ||
 		expression_tree_walker(node, calls_strange_function, context);
 }
@@ -178,11 +194,32 @@ is_strange_function(Oid funcid, void *context)
 	return owner != GetUserId() && !superuser_arg(owner);
 }
 
+/* Also asks about the domains that a domain is made of. */
+static bool
+is_strange_domain(Oid type)
+{
+	for (;;)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		FormData_pg_type form;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for type %u", type);
+		form = *(Form_pg_type) GETSTRUCT(tuple);
+		ReleaseSysCache(tuple);
+		if (form.typtype != TYPTYPE_DOMAIN)
+			return false;
+		if (form.typowner != GetUserId() && !superuser_arg(form.typowner))
+			return true;
+		type = form.typbasetype;
+	}
+}
+
 /* An index may be on an expression, and on a part of the rows. */
 static void
 use_index(SkKeyColumn *key, Oid indexid)
 {
-	Relation	index = index_open(indexid, AccessShareLock);
+	Relation	index = open_existing(indexid);
 	Form_pg_index form = index->rd_index;
 
 	check_index_functions(index);
@@ -213,7 +250,7 @@ use_index(SkKeyColumn *key, Oid indexid)
 															  predicate,
 															  ObjectIdGetDatum(key->relid)));
 	}
-	index_close(index, NoLock);
+	relation_close(index, NoLock);
 }
 
 static void

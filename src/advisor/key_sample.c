@@ -20,11 +20,13 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "access/xlog.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
@@ -117,6 +119,27 @@ sk_key_sample_rows(const SkKeySample *sample, int64 count)
 	return rint(count * (sample->total / (sample->count + sample->null_count)));
 }
 
+/*
+ * sk_key_sample_estimate
+ *		How many rows a table has, by its size and what ANALYZE has found.
+ *
+ * The planner takes a small table that has not been analyzed for one of ten
+ * pages, lest it choose plans that are bad when the table grows.  On a standby
+ * an unlogged table has no rows, and not even a file.
+ */
+double
+sk_key_sample_estimate(Relation rel)
+{
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+		return 0;
+	estimate_rel_size(rel, NULL, &pages, &rows, &visible);
+	return pages == 0 ? 0 : rint(rows * RelationGetNumberOfBlocks(rel) / pages);
+}
+
 static SkKeyForm
 key_form(Oid type)
 {
@@ -163,9 +186,7 @@ estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 	{
 		Relation	part = table_open(lfirst_oid(lc), NoLock);
 		char		relkind = part->rd_rel->relkind;
-		BlockNumber part_pages;
 		double		part_tuples;
-		double		visible;
 
 		if (relkind == RELKIND_FOREIGN_TABLE)
 			ereport(ERROR,
@@ -177,9 +198,9 @@ estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 					 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats().")));
 		if (relkind != RELKIND_PARTITIONED_TABLE)
 		{
-			estimate_rel_size(part, NULL, &part_pages, &part_tuples, &visible);
-			*pages += part_pages;
+			part_tuples = sk_key_sample_estimate(part);
 			*tuples += part_tuples;
+			*pages += part_tuples > 0 ? RelationGetNumberOfBlocks(part) : 0;
 		}
 		table_close(part, NoLock);
 	}

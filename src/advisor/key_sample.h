@@ -11,6 +11,8 @@
 #ifndef SK_KEY_SAMPLE_H
 #define SK_KEY_SAMPLE_H
 
+#include "utils/relcache.h"
+
 #include "advisor/key_column.h"
 
 /* How many characters, or bytes, of a key are looked at. */
@@ -55,6 +57,7 @@ typedef struct SkKeySample
 
 extern void sk_key_sample_read(SkKeySample *sample, int sample_rows,
 							   bool ordered);
+extern double sk_key_sample_estimate(Relation rel);
 extern double sk_key_sample_rows(const SkKeySample *sample, int64 count);
 
 #endif							/* SK_KEY_SAMPLE_H */

@@ -30,7 +30,8 @@
 	" WHEN q.referenced THEN '; foreign keys refer to it, so decide whether their tables get the shard column too' " \
 	" ELSE '; a shard column cannot be added as it is, so decide on another key' END"
 #define OR_DECIDE_INDEX \
-	" || CASE WHEN q.sharded IS NOT NULL THEN '' " \
+	" || CASE WHEN q.sharded IS NOT NULL AND q.is_unique THEN '; ON CONFLICT then has to name the shard as well' " \
+	" WHEN q.sharded IS NOT NULL THEN '' " \
 	" WHEN q.constraint_id IS NOT NULL THEN '; it belongs to a constraint, so decide whether that is needed' " \
 	" ELSE '; decide whether the index is needed' END"
 

@@ -16,6 +16,13 @@
 /* When a column that is measured counts as ascending. */
 #define SK_CORRELATED "0.95"
 
+/* Can spanner.add_shard_key hash the column "a" of pg_attribute? */
+#define SK_HASHABLE \
+	"(a.attgenerated = '' " \
+	"AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = a.attcollation AND NOT c.collisdeterministic) " \
+	"AND EXISTS (SELECT FROM pg_type y WHERE y.oid = a.atttypid AND (y.typtype = 'e' OR COALESCE(NULLIF(y.typbasetype, 0), y.oid) = ANY " \
+	" ('{int2,int4,int8,text,varchar,bpchar,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[]))))"
+
 /*
  * One rule.
  *

@@ -20,14 +20,12 @@
  * would refuse the table.
  */
 #define SHARDABLE_KEY \
-	"(SELECT CASE WHEN bool_and(a.attgenerated = '' AND (y.typtype = 'e' OR COALESCE(NULLIF(y.typbasetype, 0), y.oid) = ANY " \
-	"  ('{int2,int4,int8,text,varchar,bpchar,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[]))) " \
+	"(SELECT CASE WHEN bool_and(" SK_HASHABLE ") " \
 	"  AND NOT t.referenced AND t.can_widen AND NOT t.has_children AND p.keys < 32 " \
 	"  AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = t.relid AND o.attname = 'shard_id') " \
 	"  THEN array_agg(a.attname ORDER BY u.n) END " \
 	" FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n) " \
-	" JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum " \
-	" JOIN pg_type y ON y.oid = a.atttypid WHERE u.n <= p.keys)"
+	" JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum WHERE u.n <= p.keys)"
 
 /* Primary keys whose first column is a suspect, for these reasons. */
 #define SUSPECT_KEYS(reasons) \
@@ -57,6 +55,7 @@
 #define SHARDED_INDEX \
 	"CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed AND i.keys < 32 AND starts_with(d.definition, d.head) " \
 	" AND s.type = ANY ('{int2,int4,int8,text,varchar,bpchar,uuid,date,timestamp,timestamptz,numeric,bytea}'::regtype[]) " \
+	" AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = s.collid AND NOT c.collisdeterministic) " \
 	"THEN format('DROP INDEX %I.%I; %sspanner.shard_id(" SK_ADVISED_SHARDS ", %s), ', i.nspname, i.name, d.new_head, s.quoted) " \
 	" || substr(d.definition, length(d.head) + 1) " \
 	" || CASE WHEN i.predicate IS NULL AND s.null_share >= 0.5 THEN format(' WHERE %s IS NOT NULL', s.quoted) ELSE '' END " \

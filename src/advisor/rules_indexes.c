@@ -63,7 +63,7 @@ const char	sk_query_no_privilege[] =
 "FROM tables t "
 "WHERE EXISTS (SELECT FROM columns c JOIN indexes i ON i.relid = c.relid AND i.attnum = c.attnum "
 " WHERE c.relid = t.relid AND (c.source IS NULL OR c.source = 'time') "
-" AND (NOT has_column_privilege(c.relid, c.attnum, 'SELECT') OR row_security_active(c.relid)))";
+" AND (NOT t.is_usable OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT') OR row_security_active(c.relid)))";
 
 /* Tables of some size that have never been analyzed. */
 const char	sk_query_no_statistics[] =

@@ -68,14 +68,16 @@ const char	sk_query_key_application_sequence[] =
 
 /*
  * A unique index of columns that are not null can become the key.  Else a
- * random UUID can, if a column can still be added.
+ * random UUID can, if a column can still be added.  A table that is
+ * partitioned by an expression or has foreign partitions cannot have a key.
  */
 const char	sk_query_key_missing[] =
 "SELECT t.relid, 0::oid AS indexid, 0::int2 AS attnum, t.ident, t.relname::text AS object, u.name, "
 " CASE WHEN t.relkind = 'p' THEN NULL "
 "  WHEN u.name IS NOT NULL AND u.constraint_id IS NULL THEN "
 "   format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name) "
-"  WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children AND NOT EXISTS "
+"  WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children "
+"   AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid) AND NOT EXISTS "
 "   (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN "
 "   format('ALTER TABLE %s ADD COLUMN row_id uuid DEFAULT gen_random_uuid() PRIMARY KEY', t.ident) END AS fix "
 "FROM tables t "
@@ -87,7 +89,7 @@ const char	sk_query_key_missing[] =
 "  WHERE i.is_unique AND i.is_btree AND i.predicate IS NULL AND NOT 0 = ANY (i.indkey::int2[]) "
 "  GROUP BY 1, 2, 3, 4, 5 HAVING bool_and(a.attnotnull)) i "
 " ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid "
-"WHERE t.pkey IS NULL";
+"WHERE t.pkey IS NULL AND t.can_have_key";
 
 /*
  * Expressions that take the remainder of a bit-reversed id by an even
@@ -147,7 +149,8 @@ const char	sk_query_sequence_near_end[] =
 "SELECT s.relid, 0::oid AS indexid, s.attnum, s.ident, s.name::text AS object, s.quoted, s.type::regtype AS type, "
 " s.used, CASE WHEN s.label IS NULL AND s.owned AND NOT s.used_elsewhere THEN format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', s.ident, s.quoted) "
 "  || CASE WHEN s.identity THEN '' ELSE format('; ALTER SEQUENCE %s AS bigint', s.seqid::regclass) END END AS fix "
-"FROM (SELECT b.*, CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE') "
+/* a sequence that is being dropped is waited for, and then has no size */
+"FROM (SELECT b.*, CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE') AND pg_relation_size(b.seqid) IS NOT NULL "
 "  THEN pg_sequence_last_value(b.seqid) END::float8 / "
 "  CASE WHEN b.type = 'int2'::regtype THEN 32767 ELSE 2147483647 END AS used, "
 /* the type of a column that a view, a policy or the like uses cannot change */

@@ -27,7 +27,9 @@
 #define CAN_RESHARD \
 	"NOT t.referenced AND t.can_widen AND NOT t.has_children AND s.shards IS NOT NULL AND p.indexid IS NOT NULL " \
 	"AND NOT EXISTS (SELECT FROM indexes o WHERE o.relid = s.relid AND o.indexid <> p.indexid " \
-	" AND s.attnum = ANY (o.indkey::int2[]))"
+	" AND s.attnum = ANY (o.indkey::int2[])) " \
+	"AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = s.relid AND a.attnum = ANY (p.indkey::int2[]) " \
+	" AND a.attnum <> s.attnum AND NOT " SK_HASHABLE ")"
 
 #define RESHARDING(shards) \
 	"CASE WHEN " CAN_RESHARD " THEN format('SELECT spanner.add_shard_key(%L, %L, " shards ", column_name => %L, dry_run => false)', " \
@@ -77,7 +79,8 @@ const char	sk_query_wide_partition[] =
 "SELECT c.relid, p.indexid, c.attnum, c.ident, c.name::text AS object, c.quoted, "
 " m.top_share * m.rows AS top_rows, "
 " CASE WHEN NOT t.referenced AND t.can_widen AND NOT t.has_children AND p.keys < 32 "
-"  AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = t.relid AND (o.attname = 'shard_id' OR o.attnum = ANY (p.indkey::int2[]) AND o.attgenerated <> '')) THEN "
+"  AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = t.relid AND o.attname = 'shard_id') "
+"  AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attnum = ANY (p.indkey::int2[]) AND NOT " SK_HASHABLE ") THEN "
 "  format('SELECT spanner.add_shard_key(%L, %L, " SK_ADVISED_SHARDS "%s, dry_run => false)', c.ident, "
 "   CASE WHEN b.attname IS NOT NULL THEN ARRAY[c.name, b.attname] ELSE "
 "   (SELECT array_agg(a.attname ORDER BY u.n) FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n) "

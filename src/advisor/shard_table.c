@@ -55,14 +55,27 @@ sk_shard_table_open(SkShardTable *table, Oid relid, const char *column,
 {
 	memset(table, 0, sizeof(SkShardTable));
 	check_table(relid, dry_run);
-	if (!dry_run)
-		LockRelationOid(relid, AccessExclusiveLock);
+	table->lock = dry_run ? AccessShareLock : AccessExclusiveLock;
+	LockRelationOid(relid, table->lock);
+	/* it may have been dropped or changed while we waited */
+	check_table(relid, dry_run);
 	table->relid = relid;
 	table->name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 											 get_rel_name(relid));
 	table->is_partitioned = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE;
 	find_column(table, column);
 	open_key(table, column);
+}
+
+/*
+ * sk_shard_table_close
+ *		Release the lock, unless the table was changed under it.
+ */
+void
+sk_shard_table_close(SkShardTable *table)
+{
+	if (table->lock == AccessShareLock)
+		UnlockRelationOid(table->relid, table->lock);
 }
 
 /*
@@ -87,12 +100,25 @@ sk_shard_table_has_key(SkShardTable *table, const char *column)
  *		Raise an error if a column cannot be hashed to a shard.
  *
  * A generated column cannot, and of the types spanner.shard_id() knows which.
+ * Texts that are equal under a nondeterministic collation have different
+ * shards, so the key would no longer keep them from being inserted twice.
  */
 void
 sk_shard_table_check_type(SkShardTable *table, const char *column, Oid type)
 {
 	AttrNumber	attnum = get_attnum(table->relid, column);
+	Oid			column_type;
+	int32		typmod;
+	Oid			collation;
 
+	get_atttypetypmodcoll(table->relid, attnum, &column_type, &typmod, &collation);
+	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of table \"%s\" has a nondeterministic collation",
+						column, get_rel_name(table->relid)),
+				 errdetail("Texts that are equal would have different shards, and could be inserted twice."),
+				 errhint("Name other columns of the primary key.")));
 	if (get_attgenerated(table->relid, attnum) != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -244,8 +270,9 @@ find_primary_key(Oid relid)
 		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
 											ObjectIdGetDatum(lfirst_oid(lc)));
 
+		/* DROP INDEX CONCURRENTLY does not wait for a dry run */
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for index %u", lfirst_oid(lc));
+			continue;
 		if (((Form_pg_index) GETSTRUCT(tuple))->indisprimary)
 			result = lfirst_oid(lc);
 		ReleaseSysCache(tuple);

@@ -11,11 +11,13 @@
 #define SK_SHARD_TABLE_H
 
 #include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
 
 /* Names are quoted and, except for those in "key", ready for a statement. */
 typedef struct SkShardTable
 {
 	Oid			relid;
+	LOCKMODE	lock;
 	Oid			indexid;		/* of the primary key */
 	Oid			constraint_id;
 	const char *name;			/* qualified */
@@ -33,6 +35,7 @@ typedef struct SkShardTable
 
 extern void sk_shard_table_open(SkShardTable *table, Oid relid,
 								const char *column, bool dry_run);
+extern void sk_shard_table_close(SkShardTable *table);
 extern bool sk_shard_table_has_key(SkShardTable *table, const char *column);
 extern void sk_shard_table_check_type(SkShardTable *table, const char *column,
 									  Oid type);

@@ -29,8 +29,10 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "advisor/rules.h"
 #include "advisor/silence.h"
@@ -63,6 +65,7 @@ static void watch_drops(ObjectAccessType access, Oid classid, Oid objectid,
 						int subid, void *arg);
 static void remove_labels(void);
 static bool parse_label(const char *label, List **silences);
+static Oid	lock_table(Oid relid);
 static void take_arguments(FunctionCallInfo fcinfo, SkSilenceTarget *target);
 static List *current_silences(SkSilenceTarget *target);
 static void write_label(SkSilenceTarget *target, List *silences);
@@ -320,6 +323,29 @@ parse_label(const char *label, List **silences)
 	}
 }
 
+/*
+ * The table that a relation is or belongs to, which must not be dropped from
+ * now on.
+ */
+static Oid
+lock_table(Oid relid)
+{
+	char		relkind = get_rel_relkind(relid);
+	Oid			result = relid;
+
+	if (relkind == RELKIND_INDEX || relkind == RELKIND_PARTITIONED_INDEX)
+		result = IndexGetRelation(relid, true);
+	if (OidIsValid(result))
+		LockRelationOid(result, AccessShareLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(result)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("Name the relation that the finding is about.")));
+	return result;
+}
+
 /* Find out which label the arguments are about. */
 static void
 take_arguments(FunctionCallInfo fcinfo, SkSilenceTarget *target)
@@ -333,20 +359,12 @@ take_arguments(FunctionCallInfo fcinfo, SkSilenceTarget *target)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("arguments object and rule must not be null"),
 				 errhint("Name a table or an index, and a rule.")));
-	relid = PG_GETARG_OID(0);
-	relkind = get_rel_relkind(relid);
+	relid = lock_table(PG_GETARG_OID(0));
+	relkind = get_rel_relkind(PG_GETARG_OID(0));
 	target->silence.rule = text_to_cstring(PG_GETARG_TEXT_PP(1));
 
 	if (relkind == RELKIND_INDEX || relkind == RELKIND_PARTITIONED_INDEX)
-	{
-		target->silence.index = get_rel_name(relid);
-		relid = IndexGetRelation(relid, false);
-	}
-	else if (relkind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("Name the relation that the finding is about.")));
+		target->silence.index = get_rel_name(PG_GETARG_OID(0));
 	else if (relkind != RELKIND_RELATION &&
 			 relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,

@@ -15,7 +15,6 @@
 #include "foreign/foreign.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "optimizer/plancat.h"
 #include "partitioning/partdesc.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -24,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "advisor/key_sample.h"
 #include "advisor/split_stats.h"
 
 #define STATS_COLUMNS 8
@@ -65,22 +65,19 @@ spanner_split_stats(PG_FUNCTION_ARGS)
 Relation
 sk_split_table_open(Oid relid)
 {
-	char		relkind = get_rel_relkind(relid);
-	Relation	rel;
+	Relation	rel = try_relation_open(relid, AccessShareLock);
 
-	if (relkind == '\0')
+	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid),
 				 errhint("Name a partitioned table.")));
-	if (relkind != RELKIND_PARTITIONED_TABLE)
+	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a partitioned table", get_rel_name(relid)),
+				 errmsg("\"%s\" is not a partitioned table",
+						RelationGetRelationName(rel)),
 				 errhint("Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.")));
-	rel = relation_open(relid, AccessShareLock);
-	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		elog(ERROR, "relation %u is another one now", relid);
 	return rel;
 }
 
@@ -95,7 +92,11 @@ sk_split_table_name(Oid relid)
 									  get_rel_name(relid));
 }
 
-/* Partitions that are partitioned themselves are represented by theirs. */
+/*
+ * Partitions that are partitioned themselves are represented by theirs.
+ *
+ * No lock on them is kept, since there may be more than fit in the lock table.
+ */
 static void
 put_partitions(ReturnSetInfo *result, Relation rel, bool exact, int *split)
 {
@@ -110,7 +111,7 @@ put_partitions(ReturnSetInfo *result, Relation rel, bool exact, int *split)
 			put_partitions(result, part, exact, split);
 		else
 			put_partition(result, part, exact, ++(*split));
-		relation_close(part, NoLock);
+		relation_close(part, AccessShareLock);
 	}
 }
 
@@ -127,12 +128,7 @@ put_partition(ReturnSetInfo *result, Relation part, bool exact, int split)
 	if (counted)
 		rows = count_rows(relid);
 	else
-	{
-		BlockNumber pages;
-		double		visible;
-
-		estimate_rel_size(part, NULL, &pages, &rows, &visible);
-	}
+		rows = sk_key_sample_estimate(part);
 
 	values[0] = Int32GetDatum(split);
 	values[1] = ObjectIdGetDatum(relid);
