@@ -135,7 +135,8 @@ static const SkFact first_facts[] = {
 		"FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name, quote_ident(a.attname) AS quoted, "
 		" CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, a.attnotnull AS is_notnull, "
 		" a.attcollation AS collid, "
-		" COALESCE(pg_get_expr(d.adbin, d.adrelid), y.typdefault) AS expr, "
+		/* a default has no columns, and without the names of them is quick to print */
+		" COALESCE(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END), y.typdefault) AS expr, "
 		" a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity, "
 		" COALESCE(s.seqid, 0) AS seqid, l.label, o.objid IS NOT NULL AND a.attinhcount = 0 AS owned, "
 		" r.conrelid IS NOT NULL AS is_reference "
