@@ -88,7 +88,6 @@ OBJS = \
 	src/sequence/redirect.o \
 	src/sequence/redirect_utility.o \
 	src/sequence/registry.o \
-	src/sequence/run_command.o \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
@@ -101,7 +100,8 @@ OBJS = \
 	src/sequence/spanner_ddl_scan.o \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
-	src/sequence/sync.o
+	src/sequence/sync.o \
+	src/spi/run_command.o
 
 DATA = sql/spanner_keys--1.0.sql
 HEADERS_spanner_keys = src/sequence/access_method.h

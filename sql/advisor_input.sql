@@ -4,17 +4,9 @@
 \pset format unaligned
 CREATE SCHEMA odd;
 SET search_path = odd;
-CREATE FUNCTION refused(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  message text;
-  hint text;
-BEGIN
-  EXECUTE command;
-  RETURN 'not refused';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(E'\n  ', SQLSTATE || ' ' || message, NULLIF(hint, ''));
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/test/include/refused.sql'
+\i :included
 CREATE TABLE t (id int PRIMARY KEY, at timestamptz, p point);
 INSERT INTO t VALUES (1);
 CREATE TABLE keyless (j json);

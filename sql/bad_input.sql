@@ -4,17 +4,9 @@
 \pset format unaligned
 CREATE SCHEMA bad;
 SET search_path = bad;
-CREATE FUNCTION refused(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  message text;
-  hint text;
-BEGIN
-  EXECUTE command;
-  RETURN 'not refused';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(E'\n  ', SQLSTATE || ' ' || message, NULLIF(hint, ''));
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/test/include/refused.sql'
+\i :included
 CREATE TABLE t (id bigserial, plain integer, note text);
 CREATE VIEW v AS SELECT * FROM t;
 CREATE INDEX i ON t (id);

@@ -7,6 +7,10 @@ SET search_path = test_derived_shard;
 SET max_parallel_workers_per_gather = 0;
 SET spanner_keys.enable_shard_list = off;
 
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/test/include/plans.sql'
+\i :included
+
 -- the conditions on the shard that a plan has
 CREATE FUNCTION derived(query text) RETURNS text
 LANGUAGE plpgsql AS $$
@@ -20,24 +24,6 @@ BEGIN
      WHERE line ~ 'Index Cond:');
   END LOOP;
   RETURN array_to_string(ARRAY(SELECT DISTINCT unnest(result) ORDER BY 1), ', ');
-END $$;
-
--- do the settings make a difference for the rows, or for their order?
-CREATE FUNCTION same(query text, ordered boolean DEFAULT false) RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-  results text[];
-  result text;
-  enabled boolean;
-BEGIN
-  FOREACH enabled IN ARRAY '{true,false}'::boolean[] LOOP
-    PERFORM set_config('spanner_keys.' || name, enabled::text, true)
-       FROM unnest('{enable_derived_shard,enable_shard_merge,enable_shard_list}'::text[]) name;
-    EXECUTE format('SELECT string_agg(q::text, chr(10) %s) FROM (%s) q',
-                   CASE WHEN NOT ordered THEN 'ORDER BY q::text' END, query) INTO result;
-    results := results || coalesce(result, 'none');
-  END LOOP;
-  RETURN results[1] = results[2];
 END $$;
 
 CREATE TABLE visit (

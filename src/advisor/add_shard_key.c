@@ -29,6 +29,7 @@
 
 #include "advisor/shard_table.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_add_shard_key);
 
@@ -50,7 +51,6 @@ static char *bucket_argument(FunctionCallInfo fcinfo);
 static List *hashed_columns(FunctionCallInfo fcinfo, SkShardTable *table);
 static List *list_statements(SkShardTable *table, const char *column,
 							 const char *expression);
-static void run_statement(const char *statement);
 
 /*
  * spanner.add_shard_key(relation regclass, keys name[], shards integer,
@@ -92,7 +92,7 @@ spanner_add_shard_key(PG_FUNCTION_ARGS)
 		bool		isnull = false;
 
 		if (!dry_run)
-			run_statement(lfirst(lc));
+			sk_run_command(lfirst(lc));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 &value, &isnull);
 	}
@@ -261,15 +261,4 @@ list_statements(SkShardTable *table, const char *column,
 								  table->constraint, table->name,
 								  quote_literal_cstr(table->comment)));
 	return result;
-}
-
-static void
-run_statement(const char *statement)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(statement, false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "command failed: %s", statement);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
 }

@@ -34,6 +34,7 @@
 
 #include "advisor/split_points.h"
 #include "advisor/split_stats.h"
+#include "spi/run_command.h"
 
 /* How many rows an INSERT sends to another server at a time. */
 #define SK_BATCH_SIZE 1000
@@ -68,7 +69,6 @@ static void append_column(StringInfo statement, Relation rel, Form_pg_attribute 
 static char *local_statement(const SkSplits *splits, int split);
 static void append_bound(StringInfo statement, const SkSplits *splits, int point);
 static void put_statement(ReturnSetInfo *result, const char *server, const char *statement);
-static void run_statement(const char *statement);
 
 /*
  * spanner.create_splits(relation regclass, splits integer, servers name[],
@@ -117,7 +117,7 @@ spanner_create_splits(PG_FUNCTION_ARGS)
 	{
 		put_statement(result, NULL, lfirst(lc));
 		if (!dry_run)
-			run_statement(lfirst(lc));
+			sk_run_command(lfirst(lc));
 	}
 	return (Datum) 0;
 }
@@ -418,7 +418,7 @@ local_statement(const SkSplits *splits, int split)
 	appendStringInfo(&statement, "CREATE %s %s PARTITION OF %s FOR VALUES FROM (",
 					 server != NULL ? "FOREIGN TABLE" : "TABLE",
 					 quote_qualified_identifier(schema, name),
-					 sk_split_table_name(RelationGetRelid(splits->rel)));
+					 sk_qualified_name(RelationGetRelid(splits->rel)));
 	append_bound(&statement, splits, split);
 	appendStringInfoString(&statement, ") TO (");
 	append_bound(&statement, splits, split + 1);
@@ -463,15 +463,4 @@ put_statement(ReturnSetInfo *result, const char *server, const char *statement)
 		values[0] = DirectFunctionCall1(namein, CStringGetDatum(server));
 	values[1] = CStringGetTextDatum(statement);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
-static void
-run_statement(const char *statement)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(statement, false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "command failed: %s", statement);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
 }

@@ -41,6 +41,7 @@
 
 #include "advisor/facts.h"
 #include "advisor/rules.h"
+#include "spi/run_command.h"
 
 /* Tables without statistics are read only up to this number. */
 #define SK_MAX_SAMPLED_TABLES 200
@@ -135,7 +136,7 @@ static const SkFact first_facts[] = {
 		"FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name, quote_ident(a.attname) AS quoted, "
 		" CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, a.attnotnull AS is_notnull, "
 		" a.attcollation AS collid, "
-		/* a default has no columns, and without the names of them is quick to print */
+		/* without the names of columns, which a default has not: quick */
 		" COALESCE(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END), y.typdefault) AS expr, "
 		" a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity, "
 		" COALESCE(s.seqid, 0) AS seqid, l.label, o.objid IS NOT NULL AND a.attinhcount = 0 AS owned, "
@@ -360,8 +361,7 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 					 "FROM (SELECT v, lag(v) OVER () AS before FROM "
 					 " (SELECT %s AS v FROM ONLY %s LIMIT 1000) r) q",
 					 quote_identifier(NameStr(((Form_pg_attribute) GETSTRUCT(column))->attname)),
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-												get_rel_name(relid)));
+					 sk_qualified_name(relid));
 	ReleaseSysCache(column);
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "query failed: %s", query);

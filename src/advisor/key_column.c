@@ -29,6 +29,7 @@
 
 #include "advisor/key_column.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 static Relation open_existing(Oid relid);
 static void check_relation_kind(Relation rel);
@@ -62,8 +63,7 @@ sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column)
 	rel = open_existing(key->relid);
 	check_relation_kind(rel);
 	key->partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
-	key->table = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-											RelationGetRelationName(rel));
+	key->table = sk_qualified_name(key->relid);
 	indexid = is_index ? relid : RelationGetPrimaryKeyIndex(rel, true);
 
 	if (column != NULL)

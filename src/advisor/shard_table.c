@@ -33,6 +33,7 @@
 
 #include "advisor/shard_table.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 static void check_table(Oid relid, bool dry_run);
 static void find_column(SkShardTable *table, const char *column);
@@ -60,8 +61,7 @@ sk_shard_table_open(SkShardTable *table, Oid relid, const char *column,
 	/* it may have been dropped or changed while we waited */
 	check_table(relid, dry_run);
 	table->relid = relid;
-	table->name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-											 get_rel_name(relid));
+	table->name = sk_qualified_name(relid);
 	table->is_partitioned = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE;
 	find_column(table, column);
 	open_key(table, column);
@@ -375,25 +375,11 @@ tail(const char *definition, const char *head)
 static char *
 query_list(const char *query)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	char	   *result = NULL;
+	ListCell   *lc;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "query failed: %s", query);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		char	   *value = SPI_getvalue(SPI_tuptable->vals[i],
-										 SPI_tuptable->tupdesc, 1);
-		MemoryContext old = MemoryContextSwitchTo(caller);
-
-		if (value != NULL)
-			result = result == NULL ? pstrdup(value) :
-				psprintf("%s, %s", result, value);
-		MemoryContextSwitchTo(old);
-	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
+	foreach(lc, sk_query_texts(query))
+		result = result == NULL ? lfirst(lc) :
+		psprintf("%s, %s", result, (char *) lfirst(lc));
 	return result;
 }

@@ -36,6 +36,7 @@
 
 #include "advisor/rules.h"
 #include "advisor/silence.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_silence_rule);
 PG_FUNCTION_INFO_V1(spanner_unsilence_rule);
@@ -431,8 +432,7 @@ write_label(SkSilenceTarget *target, List *silences)
 	initStringInfo(&command);
 	appendStringInfo(&command, "SECURITY LABEL FOR " SK_ADVISOR_PROVIDER " ON %s %s",
 					 target->object.objectSubId != 0 ? "COLUMN" : "TABLE",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-												get_rel_name(relid)));
+					 sk_qualified_name(relid));
 	if (target->object.objectSubId != 0)
 		appendStringInfo(&command, ".%s",
 						 quote_identifier(get_attname(relid, target->object.objectSubId, false)));

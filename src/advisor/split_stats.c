@@ -25,6 +25,7 @@
 
 #include "advisor/key_sample.h"
 #include "advisor/split_stats.h"
+#include "spi/run_command.h"
 
 #define STATS_COLUMNS 8
 
@@ -79,17 +80,6 @@ sk_split_table_open(Oid relid)
 						RelationGetRelationName(rel)),
 				 errhint("Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.")));
 	return rel;
-}
-
-/*
- * sk_split_table_name
- *		The name of a relation as in SQL.
- */
-char *
-sk_split_table_name(Oid relid)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-									  get_rel_name(relid));
 }
 
 /*
@@ -171,7 +161,7 @@ static int64
 count_rows(Oid relid)
 {
 	char	   *query = psprintf("SELECT pg_catalog.count(*) FROM %s",
-								 sk_split_table_name(relid));
+								 sk_qualified_name(relid));
 	int64		result;
 	bool		isnull;
 

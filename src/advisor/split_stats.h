@@ -13,6 +13,5 @@
 #include "utils/relcache.h"
 
 extern Relation sk_split_table_open(Oid relid);
-extern char *sk_split_table_name(Oid relid);
 
 #endif							/* SK_SPLIT_STATS_H */

@@ -42,6 +42,7 @@
 #include "allocator/number_rows.h"
 #include "allocator/reserve.h"
 #include "allocator/reserve_in_turn.h"
+#include "spi/run_command.h"
 
 /* A row that gets a number. */
 typedef struct DueRow
@@ -439,8 +440,7 @@ column_plan(Relation rel, AttrNumber attnum)
 	command = psprintf("UPDATE ONLY %s n SET %s = $1"
 					   " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
 					   " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
-					   quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-												  RelationGetRelationName(rel)),
+					   sk_qualified_name(RelationGetRelid(rel)),
 					   column, column, column);
 	plan = SPI_prepare_cursor(command, 2, argtypes, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL || SPI_keepplan(plan) != 0)

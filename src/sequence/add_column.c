@@ -37,7 +37,7 @@
 #include "sequence/add_column.h"
 #include "sequence/column_default.h"
 #include "sequence/ddl.h"
-#include "sequence/run_command.h"
+#include "spi/run_command.h"
 
 /* Location of the function calls that we put into a command. */
 #define SK_OUR_LOCATION (-4711)

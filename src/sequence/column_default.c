@@ -39,8 +39,8 @@
 #include "sequence/dependents.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
-#include "sequence/run_command.h"
 #include "sequence/sequence_functions.h"
+#include "spi/run_command.h"
 
 /* State of redirect_mutator(). */
 typedef struct RedirectContext

@@ -40,9 +40,9 @@
 #include "sequence/label.h"
 #include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/run_command.h"
 #include "sequence/sequence_column.h"
 #include "sequence/spacing.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);
 PG_FUNCTION_INFO_V1(spanner_convert_all);

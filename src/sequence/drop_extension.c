@@ -43,8 +43,8 @@
 #include "sequence/binding.h"
 #include "sequence/dependents.h"
 #include "sequence/drop_extension.h"
-#include "sequence/run_command.h"
 #include "sequence/sequence_functions.h"
+#include "spi/run_command.h"
 
 #define SK_EXTENSION "spanner_keys"
 

@@ -32,8 +32,8 @@
 #include "sequence/label.h"
 #include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/run_command.h"
 #include "sequence/spacing.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);
 PG_FUNCTION_INFO_V1(spanner_alter_sequence);

@@ -29,9 +29,9 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/access_method.h"
-#include "sequence/run_command.h"
 #include "sequence/spanner_ddl_clauses.h"
 #include "sequence/spanner_ddl_columns.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_execute_ddl);
 

@@ -31,9 +31,9 @@
 #include "sequence/binding.h"
 #include "sequence/counter.h"
 #include "sequence/label.h"
-#include "sequence/run_command.h"
 #include "sequence/sequence_column.h"
 #include "sequence/spanner_ddl_columns.h"
+#include "spi/run_command.h"
 
 #define SK_CORE_HINT "Besides Spanner's clauses, statements are in PostgreSQL's own grammar."
 

@@ -21,8 +21,8 @@
 #include "sequence/counter.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
-#include "sequence/run_command.h"
 #include "sequence/sequence_column.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_sync_sequence);
 

@@ -21,11 +21,12 @@ my $max_regress = 150;
 
 # The rooms, and the rooms whose public headers they may use.
 my %uses = (
+	spi       => [],
 	keys      => [],
-	sequence  => ['keys'],
-	allocator => ['keys'],
+	sequence  => [ 'keys', 'spi' ],
+	allocator => [ 'keys', 'spi' ],
 	planner   => ['keys'],
-	advisor   => [],);
+	advisor   => ['spi'],);
 
 sub check_version_num
 {

@@ -3,7 +3,7 @@
  * run_command.h
  *	  Running SQL commands of our own.
  *
- * src/sequence/run_command.h
+ * src/spi/run_command.h
  *
  *-------------------------------------------------------------------------
  */

@@ -7,7 +7,7 @@
  * privileges, takes locks, and tells other event triggers.  Names in them
  * are qualified and quoted.
  *
- * src/sequence/run_command.c
+ * src/spi/run_command.c
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/run_command.h"
+#include "spi/run_command.h"
 
 /*
  * sk_run_command
