@@ -69,35 +69,40 @@ OBJS = \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
-	src/sequence/add_column.o \
-	src/sequence/ascending.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
-	src/sequence/column_default.o \
 	src/sequence/convert.o \
 	src/sequence/counter.o \
 	src/sequence/ddl.o \
+	src/sequence/default_kind.o \
 	src/sequence/dependents.o \
 	src/sequence/drop_extension.o \
 	src/sequence/identity_privilege.o \
 	src/sequence/kind_change.o \
 	src/sequence/label.o \
+	src/sequence/label_provider.o \
 	src/sequence/method_library.o \
 	src/sequence/object_name.o \
-	src/sequence/raw_default.o \
-	src/sequence/redirect.o \
-	src/sequence/redirect_utility.o \
+	src/sequence/redirect/add_column.o \
+	src/sequence/redirect/ascending.o \
+	src/sequence/redirect/column_default.o \
+	src/sequence/redirect/nextval_support.o \
+	src/sequence/redirect/raw_default.o \
+	src/sequence/redirect/redirect.o \
+	src/sequence/redirect/redirect_utility.o \
 	src/sequence/registry.o \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
 	src/sequence/spacing.o \
-	src/sequence/spanner_ddl.o \
-	src/sequence/spanner_ddl_alter_column.o \
-	src/sequence/spanner_ddl_clauses.o \
-	src/sequence/spanner_ddl_columns.o \
-	src/sequence/spanner_ddl_parser.o \
-	src/sequence/spanner_ddl_scan.o \
+	src/sequence/spanner_ddl/alter_column.o \
+	src/sequence/spanner_ddl/clauses.o \
+	src/sequence/spanner_ddl/columns.o \
+	src/sequence/spanner_ddl/database.o \
+	src/sequence/spanner_ddl/execute_ddl.o \
+	src/sequence/spanner_ddl/parser.o \
+	src/sequence/spanner_ddl/scan.o \
+	src/sequence/spanner_ddl/sequences.o \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
 	src/sequence/sync.o \
@@ -173,7 +178,7 @@ endif
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 else
 all install installcheck clean:
 	@echo "PostgreSQL's server headers are missing: install postgresql-server-dev-NN or set PG_CONFIG" >&2; exit 1

@@ -36,7 +36,7 @@ cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${flags[@]}" >
 	echo "coverage: some tests failed, see make test" >&2
 cluster_ctl -m fast stop > /dev/null 2>&1
 
-cluster_run sh -c "cd '$build' && for c in src/*.c src/*/*.c
+cluster_run sh -c "cd '$build' && for c in src/*.c src/*/*.c src/*/*/*.c
 	do gcov -n -o \"\${c%.c}.o\" \"\$c\" 2> /dev/null; done" |
 	awk -v "quote='" '
 		/^File/ { split($0, part, quote); file = part[2] }

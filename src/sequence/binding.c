@@ -36,7 +36,6 @@
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -48,10 +47,8 @@
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
-#include "sequence/kind_change.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
-#include "sequence/spacing.h"
 
 /*
  * False if this database is known to have no bound sequence.  A change of
@@ -62,7 +59,6 @@ bool		sk_bindings_possible = true;
 static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
-static void check_label(const ObjectAddress *object, const char *label);
 static bool find_any_label(void);
 static void create_cache(void);
 static void forget_count(void);
@@ -70,16 +66,14 @@ static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
 static void check_relkind(Oid relid);
-static void send_invalidation(Oid seqid);
 
 /*
  * sk_binding_init
- *		Register the label provider, and for invalidations of its labels.
+ *		Register for invalidations of labels.
  */
 void
 sk_binding_init(void)
 {
-	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
 }
 
@@ -145,7 +139,7 @@ sk_binding_set(Oid seqid, const char *label)
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
 	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
-	send_invalidation(seqid);
+	sk_binding_invalidate(seqid);
 	CommandCounterIncrement();
 }
 
@@ -250,34 +244,6 @@ sk_label_options(const char *text, int width, const SequenceAccessMethod **am)
 						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
 	*am = sk_sequence_am_get(label->kind);
 	return sk_sequence_am_parse(*am, label->options, width);
-}
-
-/* The provider's hook: SECURITY LABEL FOR spanner_keys ON ... */
-static void
-check_label(const ObjectAddress *object, const char *label)
-{
-	const SequenceAccessMethod *am;
-
-	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
-		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("security labels of provider \"%s\" are for sequences",
-						SK_LABEL_PROVIDER),
-				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
-
-	LockRelationOid(object->objectId, ShareRowExclusiveLock);
-	if (label != NULL)
-	{
-		SkSequenceOptions *options;
-
-		options = sk_label_options(label, sk_sequence_width(object->objectId),
-								   &am);
-		sk_binding_check_sequence(object->objectId);
-		sk_check_label_change(object->objectId, label);
-		sk_report_overlap(object->objectId, am, options);
-	}
-	send_invalidation(object->objectId);
 }
 
 static bool
@@ -411,9 +377,12 @@ check_relkind(Oid relid)
 			 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
 }
 
-/* Make every backend load the binding again, and plan again. */
-static void
-send_invalidation(Oid seqid)
+/*
+ * sk_binding_invalidate
+ *		Make every backend load a binding again, and plan again.
+ */
+void
+sk_binding_invalidate(Oid seqid)
 {
 	Oid			table;
 	int32		column;

@@ -34,11 +34,11 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/column_default.h"
 #include "sequence/counter.h"
-#include "sequence/ddl.h"
+#include "sequence/default_kind.h"
 #include "sequence/label.h"
 #include "sequence/object_name.h"
+#include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_column.h"
 #include "sequence/spacing.h"

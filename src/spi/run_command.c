@@ -92,6 +92,18 @@ sk_query_texts(const char *query)
 }
 
 /*
+ * sk_query_text
+ *		Run a query and take the first of these texts, NULL if there is none.
+ */
+char *
+sk_query_text(const char *query)
+{
+	List	   *texts = sk_query_texts(query);
+
+	return texts == NIL ? NULL : linitial(texts);
+}
+
+/*
  * sk_qualified_name
  *		The name of a relation as it stands in such a command.
  */

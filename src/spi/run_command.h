@@ -16,6 +16,7 @@ extern void sk_run_command(const char *command);
 extern void sk_query_row(const char *query, int count, int64 *values,
 						 bool *isnull);
 extern List *sk_query_texts(const char *query);
+extern char *sk_query_text(const char *query);
 extern char *sk_qualified_name(Oid relid);
 
 #endif							/* SK_RUN_COMMAND_H */

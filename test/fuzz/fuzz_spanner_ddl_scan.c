@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sequence/spanner_ddl_scan.h"
+#include "sequence/spanner_ddl/scan.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

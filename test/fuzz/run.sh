@@ -51,5 +51,5 @@ fuzz_one()
 
 fuzz_one bit_reverse
 fuzz_one farmhash "$top/src/keys/farmhash.c"
-fuzz_one spanner_ddl_scan "$top/src/sequence/spanner_ddl_scan.c"
+fuzz_one spanner_ddl_scan "$top/src/sequence/spanner_ddl/scan.c"
 exit $failed

@@ -21,7 +21,7 @@
  * The values wait in fn_extra, that is, for as long as one execution of the
  * statement lasts.  What is left over then is a gap.
  *
- * src/sequence/ascending.c
+ * src/sequence/redirect/ascending.c
  *
  *-------------------------------------------------------------------------
  */
@@ -37,8 +37,8 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/ascending.h"
 #include "sequence/binding.h"
+#include "sequence/redirect/ascending.h"
 #include "sequence/sequence_functions.h"
 
 /*

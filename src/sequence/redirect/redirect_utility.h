@@ -3,7 +3,7 @@
  * redirect_utility.h
  *	  Calls of core's sequence functions in the arguments of commands.
  *
- * src/sequence/redirect_utility.h
+ * src/sequence/redirect/redirect_utility.h
  *
  *-------------------------------------------------------------------------
  */

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_parser.h
+ * parser.h
  *	  Reading statements of Spanner's DDL, token by token.
  *
- * src/sequence/spanner_ddl_parser.h
+ * src/sequence/spanner_ddl/parser.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_SPANNER_DDL_PARSER_H
-#define SK_SPANNER_DDL_PARSER_H
+#ifndef SK_DDL_PARSER_H
+#define SK_DDL_PARSER_H
 
 #include "nodes/pg_list.h"
 
 #include "compat.h"
-#include "sequence/spanner_ddl_scan.h"
+#include "sequence/spanner_ddl/scan.h"
 
 /* A statement, and the token that comes next.  To go back, copy it. */
 typedef struct SkDdlParser
@@ -42,4 +42,4 @@ pg_noreturn extern void sk_ddl_syntax_error(const SkDdlParser *parser,
 											const char *hint);
 extern int	sk_ddl_position(const SkDdlParser *parser, size_t offset);
 
-#endif							/* SK_SPANNER_DDL_PARSER_H */
+#endif							/* SK_DDL_PARSER_H */

@@ -12,7 +12,7 @@
  * What was changed is recognized by the location of the default's function
  * call, which no parser sets.
  *
- * src/sequence/add_column.c
+ * src/sequence/redirect/add_column.c
  *
  *-------------------------------------------------------------------------
  */
@@ -34,9 +34,9 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "sequence/add_column.h"
-#include "sequence/column_default.h"
-#include "sequence/ddl.h"
+#include "sequence/default_kind.h"
+#include "sequence/redirect/add_column.h"
+#include "sequence/redirect/column_default.h"
 #include "spi/run_command.h"
 
 /* Location of the function calls that we put into a command. */

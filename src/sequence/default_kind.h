@@ -1,22 +1,23 @@
 /*-------------------------------------------------------------------------
  *
- * ddl.h
- *	  Event triggers, and the default kind of new sequences.
+ * default_kind.h
+ *	  The kind of new sequences: spanner.default_sequence_kind.
  *
- * src/sequence/ddl.h
+ * src/sequence/default_kind.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_DDL_H
-#define SK_DDL_H
+#ifndef SK_DEFAULT_KIND_H
+#define SK_DEFAULT_KIND_H
 
 #include "sequence/access_method.h"
 #include "sequence/label.h"
 
+extern void sk_default_kind_init(void);
 extern char *sk_default_sequence_kind(void);
 extern const SequenceAccessMethod *sk_bind_new_sequence(Oid seqid,
 														SkIdentity identity,
 														bool *overlap);
 extern SkLabel *sk_fitting_label(const char *kind, Oid seqid, int width);
 
-#endif							/* SK_DDL_H */
+#endif							/* SK_DEFAULT_KIND_H */

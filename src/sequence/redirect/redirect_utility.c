@@ -7,7 +7,7 @@
  * are evaluated without being planned as a query, so the planner hook does
  * not see them.
  *
- * src/sequence/redirect_utility.c
+ * src/sequence/redirect/redirect_utility.c
  *
  *-------------------------------------------------------------------------
  */
@@ -17,9 +17,9 @@
 #include "tcop/utility.h"
 
 #include "sequence/binding.h"
-#include "sequence/raw_default.h"
-#include "sequence/redirect.h"
-#include "sequence/redirect_utility.h"
+#include "sequence/redirect/raw_default.h"
+#include "sequence/redirect/redirect.h"
+#include "sequence/redirect/redirect_utility.h"
 
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_scan.c
+ * scan.c
  *	  Tokens of SQL text; pure C.
  *
  * The rules are those of PostgreSQL's scanner with
@@ -11,11 +11,11 @@
  *
  * No memory is allocated: a token is a piece of the text.
  *
- * src/sequence/spanner_ddl_scan.c
+ * src/sequence/spanner_ddl/scan.c
  *
  *-------------------------------------------------------------------------
  */
-#include "sequence/spanner_ddl_scan.h"
+#include "sequence/spanner_ddl/scan.h"
 
 /* The text, and how far it has been read. */
 typedef struct SkScan

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_clauses.c
+ * clauses.c
  *	  The clauses that Spanner's DDL has for sequences and identity columns.
  *
  *		clause	:= kind [ "(" name "=" value { "," name "=" value } ")" ]
@@ -13,17 +13,17 @@
  * other than bit_reversed_positive and the options "bits" and "stripes" are
  * ours.  In a sequence the last of equal clauses counts.
  *
- * src/sequence/spanner_ddl_clauses.c
+ * src/sequence/spanner_ddl/clauses.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "sequence/access_method.h"
-#include "sequence/ddl.h"
+#include "sequence/default_kind.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
-#include "sequence/spanner_ddl_clauses.h"
+#include "sequence/spanner_ddl/clauses.h"
 
 /* A clause that PostgreSQL has and Spanner refuses. */
 typedef struct SkCoreClause

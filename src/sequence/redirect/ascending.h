@@ -3,7 +3,7 @@
  * ascending.h
  *	  Values in ascending order for clients that sort returned ids.
  *
- * src/sequence/ascending.h
+ * src/sequence/redirect/ascending.h
  *
  *-------------------------------------------------------------------------
  */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_scan.h
+ * scan.h
  *	  Tokens of SQL text; pure C.
  *
- * src/sequence/spanner_ddl_scan.h
+ * src/sequence/spanner_ddl/scan.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_SPANNER_DDL_SCAN_H
-#define SK_SPANNER_DDL_SCAN_H
+#ifndef SK_DDL_SCAN_H
+#define SK_DDL_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,4 +44,4 @@ extern bool sk_token_is_integer(const char *sql, const SkToken *token);
 extern bool sk_token_int64(const char *sql, const SkToken *token,
 						   bool negative, int64_t *value);
 
-#endif							/* SK_SPANNER_DDL_SCAN_H */
+#endif							/* SK_DDL_SCAN_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_alter_column.c
+ * alter_column.c
  *	  Spanner's DDL for identity columns that are there.
  *
- * src/sequence/spanner_ddl_alter_column.c
+ * src/sequence/spanner_ddl/alter_column.c
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,8 @@
 
 #include "compat.h"
 #include "sequence/sequence_column.h"
-#include "sequence/spanner_ddl_columns.h"
+#include "sequence/spanner_ddl/columns.h"
+#include "sequence/spanner_ddl/sequences.h"
 
 static bool alter_column_clauses(SkDdlParser *parser, SkDdlClauses *clauses);
 static Oid	existing_column_sequence(List *table, const char *column,
@@ -61,7 +62,7 @@ sk_ddl_alter_column(SkDdlParser *parser)
 
 	seqid = existing_column_sequence(table, column, missing_ok);
 	if (OidIsValid(seqid))
-		sk_ddl_alter_sequence(seqid, &clauses);
+		sk_ddl_change_sequence(seqid, &clauses);
 	return true;
 }
 

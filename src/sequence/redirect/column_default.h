@@ -3,7 +3,7 @@
  * column_default.h
  *	  Column defaults that draw from bound sequences.
  *
- * src/sequence/column_default.h
+ * src/sequence/redirect/column_default.h
  *
  *-------------------------------------------------------------------------
  */

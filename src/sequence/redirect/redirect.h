@@ -3,7 +3,7 @@
  * redirect.h
  *	  Calls of core's sequence functions on bound sequences.
  *
- * src/sequence/redirect.h
+ * src/sequence/redirect/redirect.h
  *
  *-------------------------------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * raw_default.h
  *	  Sequence functions in the expressions of DDL commands.
  *
- * src/sequence/raw_default.h
+ * src/sequence/redirect/raw_default.h
  *
  *-------------------------------------------------------------------------
  */

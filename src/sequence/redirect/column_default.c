@@ -6,7 +6,7 @@
  * Defaults are changed with ALTER TABLE, as the current user, so that core
  * checks everything and other event triggers see it.
  *
- * src/sequence/column_default.c
+ * src/sequence/redirect/column_default.c
  *
  *-------------------------------------------------------------------------
  */
@@ -35,9 +35,9 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/column_default.h"
 #include "sequence/dependents.h"
 #include "sequence/label.h"
+#include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_functions.h"
 #include "spi/run_command.h"

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_parser.c
+ * parser.c
  *	  Reading statements of Spanner's DDL, token by token.
  *
  * What every statement is made of: keywords, names, numbers, and the errors
  * where something else is found.
  *
- * src/sequence/spanner_ddl_parser.c
+ * src/sequence/spanner_ddl/parser.c
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #include "nodes/value.h"
 #include "parser/scansup.h"
 
-#include "sequence/spanner_ddl_parser.h"
+#include "sequence/spanner_ddl/parser.h"
 
 static void check_token(const SkDdlParser *parser, const SkToken *token);
 static char *label_name(SkDdlParser *parser);

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_clauses.h
+ * clauses.h
  *	  The clauses that Spanner's DDL has for sequences and identity columns.
  *
- * src/sequence/spanner_ddl_clauses.h
+ * src/sequence/spanner_ddl/clauses.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_SPANNER_DDL_CLAUSES_H
-#define SK_SPANNER_DDL_CLAUSES_H
+#ifndef SK_DDL_CLAUSES_H
+#define SK_DDL_CLAUSES_H
 
-#include "sequence/spanner_ddl_parser.h"
+#include "sequence/spanner_ddl/parser.h"
 
 /* The statement that clauses belong to. */
 typedef enum SkDdlPlace
@@ -39,4 +39,4 @@ extern void sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 								SkDdlClauses *clauses);
 extern char *sk_ddl_label(const SkDdlClauses *clauses);
 
-#endif							/* SK_SPANNER_DDL_CLAUSES_H */
+#endif							/* SK_DDL_CLAUSES_H */

@@ -10,7 +10,7 @@
  * parsed any further.  Most defaults are seen to after the command as well,
  * but not those that compute the name of their sequence.
  *
- * src/sequence/raw_default.c
+ * src/sequence/redirect/raw_default.c
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@
 #include "utils/varlena.h"
 
 #include "sequence/binding.h"
-#include "sequence/raw_default.h"
+#include "sequence/redirect/raw_default.h"
 #include "sequence/sequence_functions.h"
 
 static void redirect_create(CreateStmt *create, char *schema);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * spanner_ddl_columns.c
+ * columns.c
  *	  Spanner's DDL for new identity columns.
  *
  * CREATE TABLE and ALTER TABLE ... ADD COLUMN are PostgreSQL's own but for
@@ -11,7 +11,7 @@
  * It runs under the kind of the columns, which the event triggers apply as
  * they do for any client.
  *
- * src/sequence/spanner_ddl_columns.c
+ * src/sequence/spanner_ddl/columns.c
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,7 @@
 #include "sequence/counter.h"
 #include "sequence/label.h"
 #include "sequence/sequence_column.h"
-#include "sequence/spanner_ddl_columns.h"
+#include "sequence/spanner_ddl/columns.h"
 #include "spi/run_command.h"
 
 #define SK_CORE_HINT "Besides Spanner's clauses, statements are in PostgreSQL's own grammar."

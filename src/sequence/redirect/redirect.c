@@ -18,7 +18,7 @@
  * Inlining would bring the call into a query behind our back, whereas the
  * body of a function that is not inlined is planned as a query.
  *
- * src/sequence/redirect.c
+ * src/sequence/redirect/redirect.c
  *
  *-------------------------------------------------------------------------
  */
@@ -43,10 +43,9 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/ascending.h"
 #include "sequence/binding.h"
-#include "sequence/redirect.h"
-#include "sequence/redirect_utility.h"
+#include "sequence/redirect/ascending.h"
+#include "sequence/redirect/redirect.h"
 #include "sequence/sequence_functions.h"
 
 /* A function of core and what stands for it. */
@@ -104,7 +103,6 @@ sk_redirect_init(void)
 	planner_hook = redirecting_planner;
 	prev_needs_fmgr_hook = needs_fmgr_hook;
 	needs_fmgr_hook = must_not_inline;
-	sk_redirect_utility_init();
 	ResetPlanCache();
 }
 

@@ -3,7 +3,7 @@
  * add_column.h
  *	  ALTER TABLE ... ADD COLUMN with a sequence of the default kind.
  *
- * src/sequence/add_column.h
+ * src/sequence/redirect/add_column.h
  *
  *-------------------------------------------------------------------------
  */

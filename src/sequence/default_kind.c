@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * default_kind.c
+ *	  The kind of new sequences: spanner.default_sequence_kind.
+ *
+ * src/sequence/default_kind.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_sequence.h"
+#include "port/pg_bitutils.h"
+#include "utils/guc.h"
+#include "utils/syscache.h"
+
+#include "sequence/binding.h"
+#include "sequence/default_kind.h"
+#include "sequence/label.h"
+#include "sequence/registry.h"
+#include "sequence/spacing.h"
+
+
+static char *default_kind = "";
+static bool initialized = false;
+
+static bool check_default_kind(char **newval, void **extra, GucSource source);
+static bool is_local(const char *kind);
+static int	limited_bits(Oid seqid, int width);
+
+/*
+ * sk_default_kind_init
+ *		Define the setting.
+ */
+void
+sk_default_kind_init(void)
+{
+	DefineCustomStringVariable("spanner.default_sequence_kind",
+							   "Sets the kind of new sequences and identity columns.",
+							   "Empty or \"local\" stands for PostgreSQL's own sequences.",
+							   &default_kind,
+							   "",
+							   PGC_USERSET,
+							   0,
+							   check_default_kind, NULL, NULL);
+	initialized = true;
+}
+
+/*
+ * sk_default_sequence_kind
+ *		The label that new sequences get, or NULL if they stay as they are.
+ */
+char *
+sk_default_sequence_kind(void)
+{
+	return is_local(default_kind) ? NULL : default_kind;
+}
+
+/*
+ * A value that was set before the library was loaded is kept whatever it is:
+ * the command that would use it fails then, whereas falling back to plain
+ * sequences would go unnoticed.
+ */
+static bool
+check_default_kind(char **newval, void **extra, GucSource source)
+{
+	const char *problem;
+	SkLabel    *label;
+
+	if (!initialized || is_local(*newval) ||
+		(source != PGC_S_SESSION && source != PGC_S_TEST))
+		return true;
+
+	label = sk_label_parse(*newval, &problem);
+	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
+		return true;
+
+	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);
+	if (label == NULL)
+		GUC_check_errdetail("%s", problem);
+	GUC_check_errhint("Use \"bit_reversed_positive\", \"striped\" or \"local\".");
+	return false;
+}
+
+static bool
+is_local(const char *kind)
+{
+	return kind[0] == '\0' || strcmp(kind, "local") == 0;
+}
+
+/*
+ * sk_bind_new_sequence
+ *		Give a sequence that has not been used the default kind.
+ *
+ * "identity" is that of the column that the sequence is made for.  Returns
+ * the access method.  Sets *overlap, and leaves the sequence alone, if its
+ * values would be closer than its increment.
+ */
+const SequenceAccessMethod *
+sk_bind_new_sequence(Oid seqid, SkIdentity identity, bool *overlap)
+{
+	int			width = sk_sequence_width(seqid);
+	const SequenceAccessMethod *am;
+	SkSequenceOptions *options;
+	SkLabel    *label;
+
+	sk_binding_check_sequence(seqid);
+	label = sk_fitting_label(sk_default_sequence_kind(), seqid, width);
+	am = sk_sequence_am_get(label->kind);
+	options = sk_sequence_am_parse(am, label->options, width);
+	options->identity = identity;
+	*overlap = sk_blocks_overlap(seqid, am, options);
+	if (!*overlap)
+		sk_binding_set(seqid, sk_label_format(am->name,
+											  sk_sequence_am_describe(am, options, width)));
+	return am;
+}
+
+/*
+ * sk_fitting_label
+ *		Parse a kind, and give it no more bits than fit.
+ *
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor
+ * "width", the value bits of the column that it is for.  Raises an error for
+ * what is no kind.
+ */
+SkLabel *
+sk_fitting_label(const char *kind, Oid seqid, int width)
+{
+	SkLabel    *label = sk_label_parse_kind(kind);
+	int			limit = limited_bits(seqid, width);
+	bool		has_bits = false;
+	ListCell   *lc;
+
+	foreach(lc, label->options)
+	{
+		SkOption   *option = lfirst(lc);
+
+		if (strcmp(option->name, "bits") == 0)
+			has_bits = sk_option_int64(option) <= limit;
+	}
+	if (!has_bits)
+		sk_label_set(label, "bits", psprintf("%d", limit));
+	return label;
+}
+
+/* How many bits the values of a sequence can have within its MAXVALUE. */
+static int
+limited_bits(Oid seqid, int width)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
+	uint64		max_value;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for sequence %u", seqid);
+	max_value = (uint64) ((Form_pg_sequence) GETSTRUCT(tuple))->seqmax;
+	ReleaseSysCache(tuple);
+	return Min(width, pg_leftmost_one_pos64(max_value + 1));
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * label_provider.c
+ *	  SECURITY LABEL FOR spanner_keys ON SEQUENCE ...: what it checks.
+ *
+ * src/sequence/label_provider.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "commands/seclabel.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
+
+#include "sequence/binding.h"
+#include "sequence/kind_change.h"
+#include "sequence/label_provider.h"
+#include "sequence/spacing.h"
+
+
+static void check_label(const ObjectAddress *object, const char *label);
+
+/*
+ * sk_label_provider_init
+ *		Register the label provider.
+ */
+void
+sk_label_provider_init(void)
+{
+	register_label_provider(SK_LABEL_PROVIDER, check_label);
+}
+
+/* The provider's hook. */
+static void
+check_label(const ObjectAddress *object, const char *label)
+{
+	const SequenceAccessMethod *am;
+
+	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("security labels of provider \"%s\" are for sequences",
+						SK_LABEL_PROVIDER),
+				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
+
+	LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	if (label != NULL)
+	{
+		SkSequenceOptions *options;
+
+		options = sk_label_options(label, sk_sequence_width(object->objectId),
+								   &am);
+		sk_binding_check_sequence(object->objectId);
+		sk_check_label_change(object->objectId, label);
+		sk_report_overlap(object->objectId, am, options);
+	}
+	sk_binding_invalidate(object->objectId);
+}
