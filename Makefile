@@ -4,6 +4,7 @@
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
 #   make lint, indent, matrix, asan, coverage, core-check    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
+#   make deb-check, dist                     packages: CONTRIBUTING.md
 
 EXTENSION = spanner_keys
 MODULE_big = spanner_keys
@@ -178,6 +179,11 @@ endif
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
+# A build in another directory has the same subdirectories.
+ifdef VPATH
+$(shell mkdir -p $(dir $(OBJS)))
+endif
+
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 else
 all install installcheck clean:
@@ -185,7 +191,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -215,5 +221,13 @@ core-check:
 	@test/core_check.sh
 clients:
 	@test/clients/run.sh
+deb-check:
+	@test/deb.sh
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients
+# What is committed, as PGXN wants it.
+dist:
+	@version=$$(perl -MJSON::PP -0777 -ne 'print decode_json($$_)->{version}' META.json) && \
+		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
+		echo $(EXTENSION)-$$version.zip
+
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients deb-check dist

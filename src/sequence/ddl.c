@@ -34,6 +34,7 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "parser/parse_type.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"

@@ -40,14 +40,14 @@ sub blank
 
 sub read_files
 {
-	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log)$};
+	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log|build-[^/]+|debian/(?:\.debhelper|tmp|postgresql-[^/]+))$};
 
 	find(
 		{
 			no_chdir => 1,
 			wanted   => sub {
 				$File::Find::prune = 1 if -d $_ && $_ =~ $skip;
-				return if !-f $_ || /\.(?:o|bc|so|gcda|gcno)$/ || /regression\.(?:out|diffs)$/;
+				return if !-f $_ || /\.(?:o|bc|so|gcda|gcno|zip)$/ || /regression\.(?:out|diffs)$/;
 				push @files, $_ =~ s{^\./}{}r;
 			}
 		},

@@ -416,36 +416,69 @@ sub check_test_files
 
 sub check_expected_files
 {
-	return map { "$_ is missing" } grep { !exists $text{$_} } qw(README.md CHANGELOG.md LICENSE
+	return map { "$_ is missing" } grep { !exists $text{$_} } qw(README.md CHANGELOG.md CONTRIBUTING.md LICENSE
 	  META.json Makefile spanner_keys.control src/README.md test/README.md .editorconfig .gitignore .ci/run);
 }
 
+# What names the release: control file and scripts by the version of the SQL
+# objects, the rest with a third number, of which 0 may be left out.
 sub check_versions
 {
 	my @found;
 	my ($control) = ($text{'spanner_keys.control'} // '') =~ /^default_version\s*=\s*'([^']+)'/m;
+	my %listed = map { $_ => 1 } make_list('DATA');
+	my $meta = ($text{'META.json'} // '') =~ s/"(?:meta-spec|prereqs)"\s*:\s*\{.*?\n\t\}//gsr;
+	my ($release) = $meta =~ /^\t"version"\s*:\s*"([^"]+)"/m;
+	my ($magic) = ($text{'src/compat.h'} // '') =~ /\.version\s*=\s*"([^"]+)"/;
+	my ($changes, $pending) = ($text{'CHANGELOG.md'} // '') =~ /^## (\S+)(.*)$/m;
+	my ($package, $distribution) = ($text{'debian/changelog'} // '') =~ /\A\S+ \(([^)]+)-[^-)]+\) (\S+);/;
+	my %version = (
+		'META.json'        => $release,
+		'src/compat.h'     => $magic,
+		'CHANGELOG.md'     => $changes,
+		'debian/changelog' => $package);
 
 	return 'spanner_keys.control: no default_version' unless defined $control;
 
 	push @found, "sql/spanner_keys--$control.sql is missing"
 	  unless exists $text{"sql/spanner_keys--$control.sql"};
-	push @found, "Makefile: DATA does not list sql/spanner_keys--$control.sql"
-	  unless grep { $_ eq "sql/spanner_keys--$control.sql" } make_list('DATA');
-	while (($text{'META.json'} // '') =~ /"version"\s*:\s*"([^"]+)"/g)
+	push @found, map { "Makefile: DATA does not list $_" }
+	  grep { m{^sql/spanner_keys--.*\.sql$} && !$listed{$_} } @files;
+	push @found, map { "Makefile: DATA lists $_, which is missing" } grep { !exists $text{$_} } sort keys %listed;
+	foreach my $file (sort keys %version)
 	{
-		# META.json has three numbers, also for the version of its own format.
-		my $version = $1;
+		my $version = $version{$file} // 'none';
 
-		next if substr($text{'META.json'}, 0, $-[0]) =~ /"meta-spec"\s*:\s*\{[^}]*\z/;
-		push @found, "META.json: version $version, the control file says $control"
+		push @found, "$file: version $version, the control file says $control"
 		  unless $version =~ /^\Q$control\E(?:\.\d+)?$/;
+		push @found, "$file: version $version, META.json says " . ($release // 'none')
+		  unless $version =~ s/^(\d+\.\d+)\.0$/$1/r eq ($release // '') =~ s/^(\d+\.\d+)\.0$/$1/r;
 	}
-	my ($magic) = ($text{'src/compat.h'} // '') =~ /\.version\s*=\s*"([^"]+)"/;
-	push @found, 'src/compat.h: version ' . ($magic // 'missing') . ", the control file says $control"
-	  unless defined $magic && $magic =~ /^\Q$control\E(?:\.\d+)?$/;
-	push @found, "CHANGELOG.md: does not mention $control"
-	  unless ($text{'CHANGELOG.md'} // '') =~ /^#+.*\b\Q$control\E/m;
+	push @found, map { "META.json: version $_ of what it provides, not $release" }
+	  grep { $_ ne ($release // '') } $meta =~ /"version"\s*:\s*"([^"]+)"/g;
+
+	# All of them, or none, say that it is not released yet.
+	my $unreleased = ($pending // '') =~ /unreleased/;
+
+	push @found, 'debian/changelog: ' . ($distribution // 'none') . ', CHANGELOG.md says' . ($pending // ' nothing')
+	  if (($distribution // '') eq 'UNRELEASED') != $unreleased;
+	push @found, 'META.json: release_status, CHANGELOG.md says' . ($pending // ' nothing')
+	  if ($meta =~ /"release_status"\s*:\s*"stable"/ ? 1 : 0) == $unreleased;
 	return @found;
+}
+
+# debian/control is control.in, with the packages once for each server release.
+sub check_packages
+{
+	my @paragraphs = split(/\n\n/, ($text{'debian/control.in'} // '') =~ s/\n\z//r);
+	my $control = $text{'debian/control'} // '';
+	my @releases = $control =~ /^Package: postgresql-(\d+)-/mg;
+	my $expected = join("\n\n",
+		map { my $paragraph = $_; /PGVERSION/ ? map { $paragraph =~ s/PGVERSION/$_/gr } @releases : $paragraph }
+		  @paragraphs);
+
+	return if @releases && $control eq "$expected\n";
+	return 'debian/control is not what pg_buildext updatecontrol makes of debian/control.in';
 }
 
 sub check_blanks
@@ -506,6 +539,7 @@ my @rules = (
 	[ 'test-files',      \&check_test_files ],
 	[ 'expected-files',  \&check_expected_files ],
 	[ 'versions',        \&check_versions ],
+	[ 'packages',        \&check_packages ],
 	[ 'trailing-blanks', \&check_blanks ],
 	[ 'tabs',            \&check_tabs ],
 	[ 'words',           \&check_words ],);

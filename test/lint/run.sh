@@ -73,6 +73,15 @@ check_shell()
 	report shell "${findings[@]}"
 }
 
+# META.json is what PGXN accepts.
+check_meta()
+{
+	local output
+
+	mapfile -t output < <(perl test/lint/meta.pl 2>&1)
+	report meta "${output[@]}"
+}
+
 check_indent()
 {
 	local output rc
@@ -93,6 +102,7 @@ case $? in
 	1) bad=1 ;;
 	*) report rules "rules.pl failed" ;;
 esac
+check_meta
 check_headers
 check_shell
 check_indent
