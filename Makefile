@@ -67,6 +67,7 @@ OBJS = \
 	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
+	src/planner/row_comparison.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \

@@ -93,6 +93,20 @@ SELECT plan('SELECT a, b FROM event WHERE c <> 5 ORDER BY a LIMIT 2');
 CREATE UNIQUE INDEX ON named (shard_id, n, name);
 INSERT INTO named (name, n) VALUES ('Ann 7', 14) ON CONFLICT (shard_id, n, name) DO UPDATE SET n = -1 RETURNING n;
 
+-- a row comparison that is NULL on the last row of a page of the index
+CREATE TABLE hidden (shard_id int GENERATED ALWAYS AS (spanner.shard_id(2, k)) STORED, k int, b int, a int, z int);
+INSERT INTO hidden (k, z, b, a) SELECT 1, i, CASE WHEN i <= 500 THEN 0 WHEN i <= 510 THEN 1 ELSE 3 END, CASE WHEN i <= 510 THEN 1 END
+  FROM generate_series(1, 512) i;
+CREATE INDEX ON hidden (shard_id, b, a, z);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*), max(b) FROM hidden WHERE k = 1 AND (b, a) <= (3, 100) AND b = 0;
+SELECT count(*), max(b) FROM (SELECT b FROM hidden WHERE k = 1 AND (b, a, k) <= (3, 100, 1) AND b = 0 ORDER BY b DESC) q;
+SELECT count(*), max(h.b) FROM hidden h, (VALUES (1, 0)) v (k, b) WHERE h.k = v.k AND h.b = v.b AND (h.b, h.a) <= (3, 100);
+SELECT count(*), max(b) FROM hidden WHERE (k = 1 AND (b, a) <= (3, 100) AND b = 0) OR (k = 2 AND b = 7);
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
 -- unlogged and temporary tables, and a table without rows
 CREATE TEMP TABLE temporary (shard_id int GENERATED ALWAYS AS (spanner.shard_id(256, a)) STORED, a int);
 CREATE INDEX ON temporary (shard_id, a);

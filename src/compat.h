@@ -211,6 +211,13 @@ sk_named_segment(const char *name, Size size,
 #define build_simple_rel_hook get_relation_info_hook
 #endif
 
+/* 17: a row comparison can make a B-tree forget another index condition */
+#if PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000
+#define SK_ROW_COMPARISON_HIDES true
+#else
+#define SK_ROW_COMPARISON_HIDES false
+#endif
+
 /* 18: a B-tree skips from one value of its first column to the next by itself */
 #if PG_VERSION_NUM >= 180000
 #define SK_ENABLE_SHARD_LIST false

@@ -19,6 +19,7 @@
 
 #include "planner/derive.h"
 #include "planner/index_order.h"
+#include "planner/row_comparison.h"
 
 static void add_ordered_path(PlannerInfo *root, RelOptInfo *rel,
 							 IndexOptInfo *index, RestrictInfo *shard,
@@ -111,7 +112,8 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	*scratch = *rel;
 	*only = *index;
 	only->rel = scratch;
-	only->indrestrictinfo = lcons(shard, list_copy(index->indrestrictinfo));
+	only->indrestrictinfo =
+		lcons(shard, list_copy(sk_unhidden_clauses(rel, index->indrestrictinfo)));
 	scratch->indexlist = list_make1(only);
 	scratch->baserestrictinfo = NIL;
 	scratch->joininfo = NIL;

@@ -25,6 +25,7 @@
 
 #include "planner/derive.h"
 #include "planner/parent_quals.h"
+#include "planner/row_comparison.h"
 #include "planner/shard_key.h"
 
 /* What a column of a key is equal to, and which list says so. */
@@ -52,7 +53,7 @@ sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 	List	   *lists = NIL;
 	ListCell   *lc;
 
-	if (keys == NIL ||
+	if (keys == NIL || sk_may_hide((Node *) root->parse->jointree) ||
 		!find_lists((Node *) root->parse->jointree, rel->relid, &lists))
 		return;
 	foreach(lc, keys)

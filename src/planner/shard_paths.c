@@ -22,6 +22,7 @@
 
 #include "planner/derive.h"
 #include "planner/planner.h"
+#include "planner/row_comparison.h"
 #include "planner/shard_paths.h"
 
 static List *exchange_restrictions(const SkShardKey *key, List *clauses);
@@ -50,6 +51,9 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	if (extra->base == NIL && extra->alternatives == NIL &&
 		extra->joins == NIL)
+		return;
+	if (sk_may_hide((Node *) joininfo) ||
+		sk_may_hide((Node *) extra->alternatives))
 		return;
 
 	/* What is enforced outside the index condition must not change. */
@@ -115,8 +119,10 @@ exchange_restrictions(const SkShardKey *key, List *clauses)
 		IndexOptInfo *index = lfirst(lc);
 
 		saved = lappend(saved, index->indrestrictinfo);
-		index->indrestrictinfo = list_concat_copy(index->indrestrictinfo,
-												  clauses);
+		index->indrestrictinfo =
+			list_concat_copy(sk_unhidden_clauses(index->rel,
+												 index->indrestrictinfo),
+							 clauses);
 	}
 	return saved;
 }

@@ -33,7 +33,7 @@ sub feature_settings
 sub random_case
 {
 	my ($server, $role, $tables) = @_;
-	my $query = { tables => $tables, aliases => 0 };
+	my $query = { tables => $tables, aliases => 0, server => $server };
 	my ($name, $make) = @{
 		weighted(
 			[ 'select', \&select_case ] => 70, [ 'prepared', \&prepared_case ] => 12,

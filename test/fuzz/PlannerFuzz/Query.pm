@@ -192,7 +192,11 @@ sub ordered_body
 	@terms = random_order($relation) if !@terms;
 	push @where, range_condition($query, $terms[0][0]) if chance(0.25);
 	push @where, keyset($query, map { $_->[0] } @terms[ 0 .. int(rand(@terms)) ]) if chance(0.2);
-	push @where, shard_condition($query, $relation) if chance(0.08);
+
+	# of these, release 17 itself loses a condition beside a row comparison
+	my $complete = @where && $query->{server} >= 170000 && $query->{server} < 180000;
+
+	push @where, shard_condition($query, $relation) if chance(0.08) && !$complete;
 	push @where, other_condition($query, $relation) if chance(0.15);
 	push @where, lookup($query, $relation) if chance(0.06);
 	if (@terms > 1 && chance(0.04))

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_comparison.c
+ *	  What must not be an index condition beside one on the shard.
+ *
+ * A B-tree of release 17 can forget a condition, such as "a = 1" in
+ *
+ *		shard = 3 AND (a, b) < (5, 6) AND a = 1
+ *
+ * When it goes on to a page, it checks the last row there, and if that is not
+ * past the end, takes the conditions that bound the scan for granted on the
+ * whole page.  A row comparison that is NULL, as (5, NULL) < (5, 6) is, ends
+ * that check before it comes to the next condition on the same column.  That
+ * takes a condition on every column before, which the query may not have and
+ * a condition on the shard completes.  Nothing is lost if the row comparison
+ * is left to the filter.
+ *
+ * src/planner/row_comparison.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "compat.h"
+#include "planner/row_comparison.h"
+
+static bool is_hiding(const RelOptInfo *rel, const RestrictInfo *rinfo,
+					  List *clauses);
+static bool contains_row_comparison(Node *node, void *context);
+static Bitmapset *first_columns(const RowCompareExpr *comparison, Index relid);
+
+/*
+ * sk_unhidden_clauses
+ *		The restrictions of a relation, those that can hide others in disguise.
+ *
+ * "clauses" are all that may become index conditions, but for those of joins.
+ * An AND with one arm is no index condition, and still tells which columns
+ * are needed.
+ */
+List *
+sk_unhidden_clauses(const RelOptInfo *rel, List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (!SK_ROW_COMPARISON_HIDES)
+		return clauses;
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (is_hiding(rel, rinfo, clauses))
+		{
+			RestrictInfo *disguised = makeNode(RestrictInfo);
+
+			*disguised = *rinfo;
+			disguised->clause = make_andclause(list_make1(rinfo->clause));
+			rinfo = disguised;
+		}
+		result = lappend(result, rinfo);
+	}
+	return result;
+}
+
+/*
+ * sk_may_hide
+ *		Can there be a row comparison in an expression that hides another part?
+ */
+bool
+sk_may_hide(Node *node)
+{
+	return SK_ROW_COMPARISON_HIDES && contains_row_comparison(node, NULL);
+}
+
+static bool
+is_hiding(const RelOptInfo *rel, const RestrictInfo *rinfo, List *clauses)
+{
+	Bitmapset  *columns;
+	ListCell   *lc;
+
+	if (!IsA(rinfo->clause, RowCompareExpr))
+		return false;
+	if (rel->joininfo != NIL || rel->has_eclass_joins)
+		return true;
+	columns = first_columns((RowCompareExpr *) rinfo->clause, rel->relid);
+	foreach(lc, clauses)
+	{
+		RestrictInfo *other = lfirst_node(RestrictInfo, lc);
+		Bitmapset  *others = NULL;
+
+		pull_varattnos((Node *) other->clause, rel->relid, &others);
+		if (other != rinfo && bms_overlap(columns, others))
+			return true;
+	}
+	return false;
+}
+
+static bool
+contains_row_comparison(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RowCompareExpr))
+		return true;
+	if (IsA(node, RestrictInfo))
+		node = (Node *) ((RestrictInfo *) node)->clause;
+	return IsA(node, RowCompareExpr) ||
+		expression_tree_walker(node, contains_row_comparison, context);
+}
+
+/* Either side can be the one that is matched to an index. */
+static Bitmapset *
+first_columns(const RowCompareExpr *comparison, Index relid)
+{
+	Bitmapset  *result = NULL;
+
+	pull_varattnos(linitial(comparison->largs), relid, &result);
+	pull_varattnos(linitial(comparison->rargs), relid, &result);
+	return result;
+}

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_comparison.h
+ *	  What must not be an index condition beside one on the shard.
+ *
+ * src/planner/row_comparison.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_ROW_COMPARISON_H
+#define SK_ROW_COMPARISON_H
+
+#include "nodes/pathnodes.h"
+
+extern List *sk_unhidden_clauses(const RelOptInfo *rel, List *clauses);
+extern bool sk_may_hide(Node *node);
+
+#endif							/* SK_ROW_COMPARISON_H */
