@@ -108,6 +108,7 @@ OBJS = \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
 	src/sequence/sync.o \
+	src/spi/owner_rights.o \
 	src/spi/run_command.o
 
 DATA = sql/spanner_keys--1.0.sql

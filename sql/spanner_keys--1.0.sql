@@ -3,6 +3,32 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION spanner_keys" to load this file. \quit
 
+-- Allocators are drawn from with the rights of the owner of their table, whom
+-- statements find by its name.  So nobody may put objects of theirs into the
+-- schema beforehand, or rename it later.
+DO $$
+BEGIN
+  IF EXISTS (
+    SELECT FROM pg_catalog.pg_depend d
+     WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
+       AND d.refobjid OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
+       AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_extension'::pg_catalog.regclass)
+  OR EXISTS (
+    SELECT FROM pg_catalog.pg_namespace n
+     CROSS JOIN LATERAL pg_catalog.aclexplode(n.nspacl) a
+     WHERE n.nspname OPERATOR(pg_catalog.=) 'spanner'
+       AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'
+       AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner)
+  THEN
+    RAISE EXCEPTION USING
+      ERRCODE := 'object_not_in_prerequisite_state',
+      MESSAGE := 'schema "spanner" is in use',
+      DETAIL := 'It contains objects, or others than its owner may create some.',
+      HINT := 'Rename or drop the schema, or have its owner empty it and revoke CREATE.';
+  END IF;
+END $$;
+
+ALTER SCHEMA spanner OWNER TO CURRENT_USER;
 GRANT USAGE ON SCHEMA spanner TO PUBLIC;
 
 --
@@ -626,7 +652,7 @@ CREATE FUNCTION spanner.list_allocator_pools(
   OUT last_error text, OUT last_refill timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_allocator_pools'
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 64;
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 64;
 
 COMMENT ON FUNCTION spanner.list_allocator_pools()
   IS 'pools of reserved numbers in shared memory';

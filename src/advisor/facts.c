@@ -17,7 +17,8 @@
  *		redundant	indexes that another index can stand in for
  *
  * So the catalogs are read a few times, not once for each rule and table.
- * Everything is read with the privileges of the caller.
+ * Everything is read with the privileges of the caller; see owner_rights.c for
+ * what the owner of a table may have run meanwhile.
  *
  * src/advisor/facts.c
  *
@@ -41,6 +42,7 @@
 
 #include "advisor/facts.h"
 #include "advisor/rules.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /* Tables without statistics are read only up to this number. */
@@ -181,11 +183,14 @@ static const char candidate_query[] =
 "SELECT c.relid, c.attnum "
 "FROM columns c "
 "JOIN tables t ON t.relid = c.relid AND t.relkind = 'r' AND t.is_usable "
+"JOIN pg_class o ON o.oid = c.relid "
 "JOIN (SELECT DISTINCT relid, attnum FROM indexes WHERE is_btree) i ON i.relid = c.relid AND i.attnum = c.attnum "
 "LEFT JOIN statistics s ON s.relid = c.relid AND s.attnum = c.attnum "
 "WHERE s.relid IS NULL AND c.source IS NULL "
 "AND c.type = ANY ('{int2,int4,int8,numeric,date,uuid,text,varchar,bpchar,bytea}'::regtype[]) "
 "AND has_column_privilege(c.relid, c.attnum, 'SELECT') AND NOT row_security_active(c.relid) "
+/* it is read as the owner, who can have lost these rights */
+"AND has_column_privilege(o.relowner, c.relid, c.attnum, 'SELECT') AND has_schema_privilege(o.relowner, o.relnamespace, 'USAGE') "
 "AND pg_relation_size(c.relid) > 0 "
 "ORDER BY c.relid, c.attnum LIMIT $1";
 
@@ -341,6 +346,7 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 	bool		nulls[5] = {0};
 	Oid			relid;
 	HeapTuple	column = NULL;
+	SkOwnerScope scope;
 	char	   *query;
 
 	values[0] = SPI_getbinval(candidate, candidate_desc, 1, &nulls[0]);
@@ -363,8 +369,10 @@ sample_column(Tuplestorestate *store, TupleDesc desc, HeapTuple candidate,
 					 quote_identifier(NameStr(((Form_pg_attribute) GETSTRUCT(column))->attname)),
 					 sk_qualified_name(relid));
 	ReleaseSysCache(column);
+	sk_owner_enter(&scope, relid, true);
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "query failed: %s", query);
+	sk_owner_leave(&scope);
 	for (int i = 2; i < 5; i++)
 		values[i] = SPI_getbinval(SPI_tuptable->vals[0],
 								  SPI_tuptable->tupdesc, i - 1, &nulls[i]);

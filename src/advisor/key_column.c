@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/index.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -37,6 +38,7 @@ static AttrNumber find_column(Oid relid, const char *column);
 static void use_column(SkKeyColumn *key, AttrNumber attnum);
 static void use_index(SkKeyColumn *key, Oid indexid);
 static void check_index_functions(Relation index);
+static Node *stored_tree(Relation index, AttrNumber attribute);
 static bool calls_strange_function(Node *node, void *context);
 static bool is_strange_function(Oid funcid, void *context);
 static bool is_strange_domain(Oid type);
@@ -156,13 +158,24 @@ use_column(SkKeyColumn *key, AttrNumber attnum)
 static void
 check_index_functions(Relation index)
 {
-	if (calls_strange_function((Node *) RelationGetIndexExpressions(index), NULL) ||
-		calls_strange_function((Node *) RelationGetIndexPredicate(index), NULL))
+	if (calls_strange_function(stored_tree(index, Anum_pg_index_indexprs), NULL) ||
+		calls_strange_function(stored_tree(index, Anum_pg_index_indpred), NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("index \"%s\" calls a function or uses a domain of another user",
 						RelationGetRelationName(index)),
 				 errhint("Name a column with column_name, or have the owner of the function or domain call this one.")));
+}
+
+/* The relation cache would run functions with constant arguments. */
+static Node *
+stored_tree(Relation index, AttrNumber attribute)
+{
+	bool		isnull;
+	Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+									   attribute, &isnull);
+
+	return isnull ? NULL : stringToNode(TextDatumGetCString(tree));
 }
 
 /*

@@ -9,7 +9,8 @@
  * rows in one block were mostly inserted together, and would say the same.
  * Both choices are always the same ones, so that a picture can be repeated.
  *
- * The query runs as the current user, with all names qualified.
+ * The query runs with the privileges of the current user, see owner_rights.c,
+ * with all names qualified.
  *
  * src/advisor/key_sample.c
  *
@@ -36,6 +37,7 @@
 #include "utils/uuid.h"
 
 #include "advisor/key_sample.h"
+#include "spi/owner_rights.h"
 
 /* How many rows of a block are taken at most, on average. */
 #define SK_ROWS_PER_BLOCK 10
@@ -68,6 +70,7 @@ void
 sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	SkOwnerScope scope;
 	double		fraction;
 	char	   *sampling;
 	char	   *query;
@@ -87,10 +90,12 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 	sample->form = key_form(sample->key.type);
 	sampling = sampling_clause(sample, sample_rows, &fraction);
 	query = sample_query(sample, sampling, ordered);
+	sk_owner_enter(&scope, sample->key.relid, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "query failed: %s", query);
+	sk_owner_leave(&scope);
 	MemoryContextSwitchTo(caller);
 	read_rows(sample);
 	if (SPI_finish() != SPI_OK_FINISH)

@@ -25,6 +25,7 @@
 
 #include "advisor/key_sample.h"
 #include "advisor/split_stats.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 #define STATS_COLUMNS 8
@@ -79,6 +80,7 @@ sk_split_table_open(Oid relid)
 				 errmsg("\"%s\" is not a partitioned table",
 						RelationGetRelationName(rel)),
 				 errhint("Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.")));
+	sk_owner_load_partitions(rel);
 	return rel;
 }
 
@@ -98,7 +100,10 @@ put_partitions(ReturnSetInfo *result, Relation rel, bool exact, int *split)
 		Relation	part = relation_open(desc->oids[i], AccessShareLock);
 
 		if (part->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		{
+			sk_owner_load_partitions(part);
 			put_partitions(result, part, exact, split);
+		}
 		else
 			put_partition(result, part, exact, ++(*split));
 		relation_close(part, AccessShareLock);
@@ -162,13 +167,16 @@ count_rows(Oid relid)
 {
 	char	   *query = psprintf("SELECT pg_catalog.count(*) FROM %s",
 								 sk_qualified_name(relid));
+	SkOwnerScope scope;
 	int64		result;
 	bool		isnull;
 
+	sk_owner_enter(&scope, relid, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "query failed: %s", query);
+	sk_owner_leave(&scope);
 	result = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 										 SPI_tuptable->tupdesc, 1, &isnull));
 	if (SPI_finish() != SPI_OK_FINISH)

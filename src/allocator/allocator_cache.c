@@ -178,17 +178,27 @@ sk_allocator_check_usage(SkAllocator *allocator)
 }
 
 /*
- * sk_check_usage
+ * sk_may_use
  *		May a role draw from an allocator?
  */
-void
-sk_check_usage(const SkAllocatorRow *row, Oid role)
+bool
+sk_may_use(const SkAllocatorRow *row, Oid role)
 {
 	if (row->has_usage_role &&
 		(!OidIsValid(row->usage_role) ||
 		 has_privs_of_role(role, row->usage_role)))
-		return;
-	if (!has_privs_of_role(role, row->owner_role))
+		return true;
+	return has_privs_of_role(role, row->owner_role);
+}
+
+/*
+ * sk_check_usage
+ *		Raise an error if a role may not draw from an allocator.
+ */
+void
+sk_check_usage(const SkAllocatorRow *row, Oid role)
+{
+	if (!sk_may_use(row, role))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for allocator \"%s\"", row->name),

@@ -34,6 +34,7 @@ extern void sk_allocator_cache_init(void);
 extern SkAllocator *sk_allocator_by_name(const char *name);
 extern SkAllocator *sk_allocator_by_id(int64 id);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
+extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
 extern void sk_check_owner(const SkAllocatorRow *row);
 extern void sk_check_writable(Oid function);

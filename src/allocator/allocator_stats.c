@@ -10,11 +10,16 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/pg_authid.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "allocator/allocator_cache.h"
+#include "allocator/allocator_table.h"
 #include "allocator/pool.h"
 #include "allocator/worker_list.h"
 
@@ -25,6 +30,7 @@ PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 #define WORKER_COLUMNS 7
 
 static void put_pool(ReturnSetInfo *result, SkPoolState *pool);
+static bool may_see_error(const SkPoolKey *key);
 static void put_worker(ReturnSetInfo *result, SkWorkerState *worker);
 
 /*
@@ -68,10 +74,26 @@ put_pool(ReturnSetInfo *result, SkPoolState *pool)
 	nulls[10] = pool->batch == 0;
 	values[11] = Int64GetDatum(stats->lost);
 	values[12] = CStringGetTextDatum(pool->error.message);
-	nulls[12] = pool->error.sqlerrcode == 0;
+	nulls[12] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
 	values[13] = TimestampTzGetDatum(stats->last_refill);
 	nulls[13] = stats->last_refill == 0;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * An error of another server can name its address, and the user there.  So it
+ * is for those who would get it when they draw, and for monitoring.
+ */
+static bool
+may_see_error(const SkPoolKey *key)
+{
+	SkAllocatorRow row;
+
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	return key->dbid == MyDatabaseId && key->relid == sk_allocator_table() &&
+		sk_allocator_read(NULL, key->allocator_id, &row) &&
+		sk_may_use(&row, GetUserId());
 }
 
 /*

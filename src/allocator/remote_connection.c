@@ -45,6 +45,7 @@ static uint64 servers_epoch = 0;
 
 static TimeoutId connect_timeout;
 
+static void check_server(const ForeignServer *server, Oid userid);
 static void become(Oid userid, SkTableScope *scope);
 static uint64 run_dblink(const char *command, const char *arg1, const char *arg2);
 static int	connect_limit_ms(const char *server);
@@ -101,7 +102,7 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 
 	prepare_process();
 	/* dblink would take another text for a connection string */
-	(void) GetForeignServerByName(server, false);
+	check_server(GetForeignServerByName(server, false), userid);
 	strlcpy(connection->server, server, NAMEDATALEN);
 	connection->userid = userid;
 	connection->epoch = servers_epoch;
@@ -198,6 +199,25 @@ sk_connection_close(SkConnection *connection)
 	become(connection->userid, &scope);
 	(void) run_dblink("SELECT %s.dblink_disconnect($1)", name, NULL);
 	sk_table_leave(&scope);
+}
+
+/*
+ * dblink lets superusers connect without a password.  The owner of the server
+ * says where to, and as whom: he can make a user mapping for anybody.  And who
+ * may write into spanner.allocator, as the owner of the database, can make a
+ * superuser the owner of an allocator.  So another's server would be connected
+ * to with the rights of this server's account.
+ */
+static void
+check_server(const ForeignServer *server, Oid userid)
+{
+	if (superuser_arg(userid) && !superuser_arg(server->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("server \"%s\" does not belong to a superuser",
+						server->servername),
+				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
+				 errhint("Give the allocator, or the server, to another role.")));
 }
 
 /* Until sk_table_leave(). */

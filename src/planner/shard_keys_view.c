@@ -50,7 +50,9 @@ Datum
 spanner_read_shard_key(PG_FUNCTION_ARGS)
 {
 	Node	   *expr = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0)));
-	List	   *exprs = IsA(expr, List) ? (List *) expr :
+
+	/* anybody may pass any tree of the catalogs; some are empty */
+	List	   *exprs = expr != NULL && IsA(expr, List) ? (List *) expr :
 		make_ands_implicit((Expr *) expr);
 	AttrNumber	attnum = 0;
 	FuncExpr   *call = find_call(exprs, &attnum);

@@ -185,7 +185,8 @@ last_taken_value(SkSequenceColumn *column)
 
 	if (sk_counter_state(column->seqid, &next, &used) && used)
 		result = next - 1;
-	sk_query_row(psprintf("SELECT CAST(pg_catalog.max(%s) AS pg_catalog.int8) FROM %s",
+	sk_query_row(column->table,
+				 psprintf("SELECT CAST(pg_catalog.max(%s) AS pg_catalog.int8) FROM %s",
 						  quote_identifier(column->name),
 						  sk_qualified_name(column->table)),
 				 1, &largest, &isnull);

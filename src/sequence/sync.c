@@ -109,7 +109,7 @@ find_ahead(SkSequenceColumn *column, int64 next, SkAhead *ahead)
 						 " AND v OPERATOR(pg_catalog.<=) " INT64_FORMAT ")",
 						 binding->options->skip_range_min,
 						 binding->options->skip_range_max);
-	sk_query_row(query.data, 3, values, isnull);
+	sk_query_row(column->table, query.data, 3, values, isnull);
 
 	ahead->last_near = isnull[0] ? 0 : values[0];
 	ahead->far_low = isnull[1] ? 0 : values[1];

@@ -18,6 +18,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /*
@@ -41,12 +42,17 @@ sk_run_command(const char *command)
  *
  * Sets "isnull" for each.  Row-level security must not hide rows from a
  * question about all of them: it raises an error instead.
+ *
+ * "table" is what is read.  Callers have found that the current user owns it,
+ * or may act as the owner, as whom the query runs; owner_rights.c says why.
  */
 void
-sk_query_row(const char *query, int count, int64 *values, bool *isnull)
+sk_query_row(Oid table, const char *query, int count, int64 *values,
+			 bool *isnull)
 {
-	int			nest_level = NewGUCNestLevel();
+	SkOwnerScope scope;
 
+	sk_owner_enter(&scope, table, false);
 	(void) set_config_option("row_security", "off", PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -59,7 +65,7 @@ sk_query_row(const char *query, int count, int64 *values, bool *isnull)
 												i + 1, &isnull[i]));
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
-	AtEOXact_GUC(true, nest_level);
+	sk_owner_leave(&scope);
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "nodes/pg_list.h"
 
 extern void sk_run_command(const char *command);
-extern void sk_query_row(const char *query, int count, int64 *values,
+extern void sk_query_row(Oid table, const char *query, int count, int64 *values,
 						 bool *isnull);
 extern List *sk_query_texts(const char *query);
 extern char *sk_query_text(const char *query);

@@ -10,7 +10,7 @@ use warnings;
 use Exporter 'import';
 use File::Find;
 
-our @EXPORT = qw(@files %text %code %nocom read_files c_files base_scripts line_at make_list
+our @EXPORT = qw(@files %text %code %nocom blank read_files c_files base_scripts line_at make_list
   calls literals functions statements find_ours room_of);
 
 our @files;    # the names of all files

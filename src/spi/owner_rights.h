@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * owner_rights.h
+ *	  Looking at a table with the rights of its owner.
+ *
+ * src/spi/owner_rights.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_OWNER_RIGHTS_H
+#define SK_OWNER_RIGHTS_H
+
+#include "utils/relcache.h"
+
+/* What sk_owner_leave() puts back. */
+typedef struct SkOwnerScope
+{
+	Oid			userid;
+	int			sec_context;
+	int			nest_level;
+} SkOwnerScope;
+
+extern void sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read);
+extern void sk_owner_leave(SkOwnerScope *scope);
+extern void sk_owner_load_partitions(Relation rel);
+
+#endif							/* SK_OWNER_RIGHTS_H */

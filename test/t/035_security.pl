@@ -1,0 +1,594 @@
+# What an attacker cannot do: see docs/security.md.  The functions of the
+# extension, its views and the objects that are planted come from the
+# catalogs, so that whatever is new is tested, or has to be added here.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('security');
+
+$node->init;
+$node->append_conf('postgresql.conf', q{
+autovacuum = off
+log_min_messages = warning
+spanner_keys.allocator_idle_timeout = 200ms
+});
+$node->start;
+
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+
+# Run SQL as a role, in a session of its own; dies if it fails.
+sub run_as
+{
+	my ($role, $sql, $database) = @_;
+
+	return $node->safe_psql($database || 'app', $sql, extra_params => [ '-U', $role ]);
+}
+
+sub refused
+{
+	my ($role, $sql, $message, $name, $database) = @_;
+	my ($result, $out, $err) = $node->psql($database || 'app', $sql,
+		extra_params => [ '-U', $role ], on_error_stop => 1);
+
+	isnt($result, 0, "$name: refused");
+	like($err, $message, $name);
+	return;
+}
+
+# What the server has written since a place in its log.
+sub log_since
+{
+	my ($offset) = @_;
+
+	return substr(slurp_file($node->logfile), $offset);
+}
+
+sub log_place
+{
+	return -s $node->logfile;
+}
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE ROLE db_owner LOGIN;
+	CREATE ROLE attacker LOGIN;
+	CREATE ROLE stranger LOGIN;
+	CREATE DATABASE app OWNER db_owner;
+	CREATE DATABASE bait OWNER db_owner;
+	CREATE DATABASE bare;});
+run_as('db_owner', 'GRANT CREATE ON DATABASE app TO attacker; GRANT CREATE ON SCHEMA public TO attacker', $_)
+  foreach qw(app bait);
+
+# A schema that somebody else has prepared
+my $in_use = qr/schema "spanner" is in use/;
+
+run_as('attacker', q{CREATE SCHEMA spanner;
+	CREATE FUNCTION spanner.describe_sequence(oid) RETURNS int RETURN 1});
+refused($_, 'CREATE EXTENSION spanner_keys', $in_use, "function prepared, $_ installs")
+  foreach $superuser, 'db_owner';
+run_as('attacker', q{DROP FUNCTION spanner.describe_sequence(oid); CREATE TYPE spanner.bait AS ENUM ()});
+refused('db_owner', 'CREATE EXTENSION spanner_keys', $in_use, 'type prepared');
+run_as('attacker', q{DROP TYPE spanner.bait; GRANT CREATE ON SCHEMA spanner TO stranger});
+refused('db_owner', 'CREATE EXTENSION spanner_keys', $in_use, 'CREATE granted');
+run_as('attacker', 'REVOKE CREATE ON SCHEMA spanner FROM stranger');
+run_as('db_owner', 'CREATE EXTENSION spanner_keys');
+
+# Nobody but a superuser can put another table or function in the place of the
+# extension's: statements find them by name, and run as their owner.
+is( $node->safe_psql('app', q{
+		SELECT DISTINCT pg_get_userbyid(o.owner) FROM (
+			SELECT nspowner AS owner FROM pg_namespace WHERE nspname = 'spanner'
+			UNION ALL SELECT relowner FROM pg_class WHERE relnamespace = 'spanner'::regnamespace
+			UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace
+			UNION ALL SELECT evtowner FROM pg_event_trigger) o}),
+	$superuser, 'schema, tables, functions and event triggers belong to a superuser');
+foreach my $role (qw(attacker db_owner))
+{
+	refused($role, 'ALTER SCHEMA spanner RENAME TO gone', qr/must be owner of schema spanner/, "$role renames the schema");
+	refused($role, 'CREATE TABLE spanner.trap ()', qr/permission denied for schema spanner/, "$role creates in it");
+	refused($role, 'ALTER TABLE spanner.allocator DROP COLUMN mode', qr/must be owner of table allocator/, "$role alters the table");
+	refused($role, 'CREATE TRIGGER t AFTER UPDATE ON spanner.allocator EXECUTE FUNCTION spanner.on_allocator_change()',
+		qr/permission denied for table allocator/, "$role puts a trigger on it");
+	refused($role, 'CREATE OR REPLACE FUNCTION spanner.lastval() RETURNS bigint RETURN 1',
+		qr/permission denied for schema spanner/, "$role replaces a function");
+}
+refused('attacker', 'DROP SCHEMA spanner CASCADE', qr/must be owner of schema spanner/, 'the former owner drops the schema');
+
+# What is claimed of functions
+my $members = q{
+	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+	JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'spanner_keys'};
+
+is( $node->safe_psql('app', "SELECT count(*) $members WHERE p.prosecdef OR p.proconfig IS NOT NULL
+	OR p.prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c')"),
+	0, 'no function runs with the rights of its owner, none has a body in SQL');
+is( $node->safe_psql('app', "SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::regprocedure::text) $members AND p.proleakproof"),
+	'spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
+	'functions that are leakproof');
+
+# Every query that C code runs is known: a new file has to be looked at.
+my %runs_sql;
+foreach my $file (glob 'src/*/*.c')
+{
+	$runs_sql{ $file =~ s{src/(.*)\.c}{$1}r } = 1 if slurp_file($file) =~ /SPI_(execute|prepare)/;
+}
+is(join(' ', sort keys %runs_sql),
+	'advisor/advisor advisor/create_splits advisor/facts advisor/key_sample advisor/silence advisor/split_stats'
+	  . ' allocator/allocator_table allocator/number_rows allocator/remote_connection'
+	  . ' sequence/ddl spi/run_command',
+	'files that run SQL');
+
+# The trap: a copy of what pg_catalog offers, which tells who runs it.
+$node->safe_psql(
+	'app', q{
+	CREATE SCHEMA trap AUTHORIZATION attacker;
+	GRANT USAGE ON SCHEMA trap TO PUBLIC;
+	SET ROLE attacker;
+	CREATE TABLE trap.planted (kind text, name text);
+	CREATE FUNCTION trap.run(name text) RETURNS boolean LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE WARNING 'trapped % by %', current_user, name;
+		RAISE EXCEPTION 'trapped';
+	END $$;
+	DO $do$
+	DECLARE
+		planted record;
+		body text := $f$ LANGUAGE plpgsql AS $$BEGIN PERFORM trap.run('%s'); RETURN%s; END$$ $f$;
+	BEGIN
+		FOR planted IN
+			SELECT 'function' AS kind, p.proname AS name,
+				format('CREATE FUNCTION trap.%I(%s) RETURNS %s%s' || body,
+					p.proname, oidvectortypes(p.proargtypes), CASE WHEN p.proretset THEN 'SETOF ' END,
+					format_type(p.prorettype, NULL), p.proname,
+					CASE WHEN NOT p.proretset AND p.prorettype <> 'void'::regtype THEN ' NULL' END) AS command
+			FROM pg_proc p
+			WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f'
+			AND NOT ARRAY['internal', 'cstring', 'trigger', 'event_trigger', '"any"']::regtype[] && (p.prorettype || p.proargtypes::oid[])::regtype[]
+			UNION ALL
+			SELECT 'operator', o.oprname,
+				format('CREATE FUNCTION trap.operator_%s(%s) RETURNS %s' || body
+					|| '; CREATE OPERATOR trap.%s (%s RIGHTARG = %s, FUNCTION = trap.operator_%s)',
+					o.oid, concat_ws(', ', format_type(NULLIF(o.oprleft, 0), NULL), format_type(o.oprright, NULL)),
+					format_type(o.oprresult, NULL), o.oprname, ' NULL', o.oprname,
+					'LEFTARG = ' || format_type(NULLIF(o.oprleft, 0), NULL) || ',', format_type(o.oprright, NULL), o.oid)
+			FROM pg_operator o WHERE o.oprnamespace = 'pg_catalog'::regnamespace
+			UNION ALL
+			SELECT 'type', t.typname,
+				format('CREATE DOMAIN trap.%I AS pg_catalog.%I CHECK (trap.run(%L))', t.typname, t.typname, t.typname)
+			FROM pg_type t WHERE t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype = 'b' AND t.typelem = 0
+			UNION ALL
+			SELECT 'relation', c.relname, format('CREATE VIEW trap.%I AS SELECT trap.run(%L)', c.relname, c.relname)
+			FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind IN ('r', 'v')
+		LOOP
+			BEGIN
+				EXECUTE planted.command;
+				INSERT INTO trap.planted VALUES (planted.kind, planted.name);
+			EXCEPTION WHEN OTHERS THEN
+				-- plpgsql does not take every pseudo-type, types share names with relations
+			END;
+		END LOOP;
+	END $do$;
+	CREATE AGGREGATE trap.count(*) (SFUNC = int8inc, STYPE = bigint, INITCOND = '0', FINALFUNC = trap.abs);
+	CREATE AGGREGATE trap.max(bigint) (SFUNC = trap.int8larger, STYPE = bigint);
+	CREATE AGGREGATE trap.min(bigint) (SFUNC = trap.int8smaller, STYPE = bigint);});
+foreach ([ 'function', 1500 ], [ 'operator', 600 ], [ 'type', 40 ], [ 'relation', 100 ])
+{
+	my ($kind, $least) = @$_;
+
+	cmp_ok($node->safe_psql('app', "SELECT count(*) FROM trap.planted WHERE kind = '$kind'"),
+		'>=', $least, "planted: $kind");
+}
+
+# The objects that the functions are called for, and a call for each function
+$node->safe_psql(
+	'app', q{
+	CREATE TABLE t (id bigserial PRIMARY KEY, v text);
+	CREATE TABLE other (id bigserial PRIMARY KEY, v text);
+	CREATE TABLE identity (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, v text);
+	CREATE TABLE parted (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+	CREATE TABLE whole (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+	CREATE TABLE whole_part PARTITION OF whole DEFAULT;
+	CREATE TABLE sharded (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED, id bigint, v text,
+		PRIMARY KEY (shard_id, id));
+	CREATE TABLE numbered (id bigint);
+	INSERT INTO t (v) SELECT 'x' FROM generate_series(1, 200);
+	INSERT INTO other (v) SELECT 'x' FROM generate_series(1, 200);
+	INSERT INTO sharded (id, v) SELECT i, 'x' FROM generate_series(1, 200) i;
+	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON numbered DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('at_commit', 'id');
+	CREATE SCHEMA converted;
+	CREATE TABLE converted.t (id serial);});
+
+my %calls = (
+	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false} ],
+	advance_allocator => [ q{'a', 10} ],
+	advise => [ '', q{'public.t'}, q{'public.other'} ],
+	all_shards => [ '4' ],
+	alter_allocator => [ q{'a', batch_size => 3} ],
+	alter_sequence => [ q{'public.s', skip_range_min => 1, skip_range_max => 9} ],
+	ascending_nextval => [ q{'public.s', 3} ],
+	bit_reverse => [ '1, true' ],
+	convert_all => [ q{'converted'}, q{'converted', dry_run => false} ],
+	convert_column => [ q{'public.other', 'id'}, q{'public.identity', 'id'} ],
+	create_allocator => [ q{'a'}, q{'here', mode => 'sync'}, q{'at_commit', mode => 'on_commit'}, q{'gone'} ],
+	create_sequence => [ q{'public.s', 'striped'} ],
+	create_splits => [ q{'public.parted', 4, bits => 63}, q{'public.parted', 4, bits => 63, dry_run => false} ],
+	currval => [ q{'public.s'} ],
+	describe_sequence => [ q{'public.s'} ],
+	drop_allocator => [ q{'gone'} ],
+	execute_ddl => [ q{'CREATE SEQUENCE public.ddl OPTIONS (sequence_kind = "bit_reversed_positive")'} ],
+	farm_fingerprint => [ q{'x'} ],
+	generate_uuid => [ '' ],
+	get_internal_sequence_state => [ q{'public.s'} ],
+	get_table_column_identity_state => [ q{'public.other.id'} ],
+	grant_allocator => [ q{'a', 'stranger'} ],
+	identity_sequence => [ q{'public.s'} ],
+	key_heatmap => [ q{'public.other'} ],
+	key_heatmap_html => [ q{'public.other'} ],
+	key_heatmap_text => [ q{'public.other'} ],
+	key_histogram => [ q{'public.other'} ],
+	last_assigned => [ q{'at_commit'} ],
+	lastval => [ '' ],
+	list_advisor_rules => [ '' ],
+	list_allocator_pools => [ '' ],
+	list_allocator_workers => [ '' ],
+	list_sequence_access_methods => [ '' ],
+	map_counter => [ q{1, 'public.s'} ],
+	map_identity_counter => [ q{'public.s', 1} ],
+	next_value => [ q{'a'}, q{'here'}, '1' ],
+	next_values => [ q{'a', 3} ],
+	nextval => [ q{'public.s'} ],
+	read_shard_key => [ 'd.adbin, d.adrelid) FROM (SELECT * FROM pg_catalog.pg_attrdef) d WHERE ROW(' ],
+	release_allocator => [ q{'a'} ],
+	rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
+	reserve_block => [ q{'a', 3} ],
+	reset_allocator => [ q{'a', 1000000} ],
+	revoke_allocator => [ q{'a'} ],
+	setval => [ q{'public.s', 5}, q{'public.s', 5, true} ],
+	shard_id => [ q{4, 'x', 1} ],
+	shard_ids => [ q{4, 'x', '{1,2}'::pg_catalog.int4[]} ],
+	silence_rule => [ q{'public.t', 'key_sequence'} ],
+	split_points => [ '4' ],
+	split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
+	suggest_shards => [ '10000' ],
+	sync_sequence => [ q{'public.other', 'id'} ],
+	timestamp_to_string => [ q{'2024-01-01 00:00:00+00'} ],
+	unmap_value => [ q{1, 'public.s'} ],
+	unsilence_rule => [ q{'public.t', 'key_sequence'} ]);
+my @first = qw(create_sequence nextval create_allocator convert_column silence_rule);
+my $callable = q{ AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)};
+my @functions = split /\n/, $node->safe_psql('app', "SELECT DISTINCT p.proname $members $callable ORDER BY 1");
+my @views = split /\n/, $node->safe_psql('app', q{
+	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind = 'v' ORDER BY 1});
+
+is(join(' ', grep { !$calls{$_} } @functions), '', 'the test has a call for every function');
+
+$calls{read_shard_key} = [ q{(SELECT adbin FROM pg_catalog.pg_attrdef WHERE adrelid OPERATOR(pg_catalog.=) 'public.sharded'::pg_catalog.regclass), 'public.sharded'::pg_catalog.regclass} ];
+
+my %is_first = map { $_ => 1 } @first;
+my @statements = map {
+		my $function = $_;
+		map { "SELECT * FROM spanner.$function($_)" } @{ $calls{$function} };
+	} @first, grep { !$is_first{$_} } @functions;
+
+push @statements, map { "SELECT * FROM $_" } @views;
+# the hooks of the planner and the trigger that numbers rows
+push @statements,
+  q{SELECT v FROM public.sharded WHERE id OPERATOR(pg_catalog.=) 7},
+  q{SELECT v FROM public.sharded ORDER BY id LIMIT 3},
+  q{INSERT INTO public.other (v) VALUES ('y'), ('z') RETURNING id},
+  q{INSERT INTO public.numbered VALUES (NULL)},
+  q{DROP TABLE public.converted_later},
+  q{DROP SCHEMA converted CASCADE};
+
+# Catalogs and types by their names in pg_temp as well; pg_temp comes first
+# where the path does not say otherwise.
+my $temporary = $node->safe_psql('app', q{
+	SELECT string_agg(format('CREATE TEMP VIEW %I AS SELECT trap.run(%L)', name, name), ';')
+	FROM trap.planted WHERE kind = 'relation'});
+
+$node->safe_psql('app', 'CREATE TABLE public.converted_later (id bigserial)');
+foreach my $path ('pg_temp, trap, pg_catalog, public')
+{
+	my $begin = log_place();
+
+	$node->safe_psql('postgres', "ALTER DATABASE app SET search_path = $path");
+	my ($result, $out, $err) = $node->psql('app', 'SELECT now()');
+	like($err, qr/WARNING:  trapped $superuser by now/, 'the trap works for those who call it by name');
+	like(log_since($begin), qr/WARNING:  trapped/, 'and the log tells');
+
+	$begin = log_place();
+	($result, $out, $err) = $node->psql('app',
+		"$temporary;\nLOAD 'spanner_keys';\nSET client_min_messages = error;\n"
+		  . join('', map { "$_;\n" } @statements),
+		on_error_stop => 1);
+	is($result, 0, 'every function and view with a hostile search_path') or diag($err);
+	unlike(log_since($begin), qr/WARNING:  trapped/, 'nothing that was planted has run, in the worker neither')
+	  or diag(log_since($begin));
+	$node->safe_psql('postgres', 'ALTER DATABASE app RESET search_path');
+}
+
+# Hostile arguments: whatever the catalogs say that a function takes
+my $begin = log_place();
+
+$node->safe_psql(
+	'app', q{
+	CREATE TABLE extreme (kind int, type regtype, value text);
+	INSERT INTO extreme
+	SELECT k.kind, t.type, CASE t.type
+		WHEN 'integer'::regtype THEN ('{-2147483648,2147483647,0,-1}'::text[])[k.kind]
+		WHEN 'bigint'::regtype THEN ('{-9223372036854775808,9223372036854775807,0,-1}'::text[])[k.kind]
+		WHEN 'boolean'::regtype THEN ('{t,f,t,f}'::text[])[k.kind]
+		WHEN 'oid'::regtype THEN ('{0,4294967295,1259,2619}'::text[])[k.kind]
+		WHEN 'regclass'::regtype THEN ('{0,4294967295,pg_class,public.parted}'::text[])[k.kind]
+		WHEN 'double precision'::regtype THEN ('{NaN,Infinity,0,-1e300}'::text[])[k.kind]
+		WHEN 'timestamp with time zone'::regtype THEN ('{-infinity,infinity,4713-01-01 BC,294276-12-31}'::text[])[k.kind]
+		WHEN 'interval'::regtype THEN ('{-178000000 years,178000000 years,0,1 microsecond}'::text[])[k.kind]
+		WHEN 'name[]'::regtype THEN ('{"{}","{NULL}","{{a,b}}","{a,a}"}'::text[])[k.kind]
+		WHEN 'bytea'::regtype THEN ('{"","\\\\x00","",""}'::text[])[k.kind]
+		WHEN 'pg_node_tree'::regtype THEN NULL
+		ELSE CASE k.kind WHEN 1 THEN '' WHEN 2 THEN repeat('"', 100000) WHEN 3 THEN repeat('%s(', 500) ELSE E'\x01.a.b.c.d' END END
+	FROM generate_series(1, 4) k (kind),
+		(SELECT DISTINCT unnest(proargtypes) FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace) t (type);});
+my $outcome = $node->safe_psql(
+	'app', q{
+	SET client_min_messages = error;
+	CREATE TABLE outcome (call text, code text);
+	DO $$
+	DECLARE
+		c record;
+	BEGIN
+		FOR c IN
+			SELECT format('SELECT count(*) FROM spanner.%I(%s)', p.proname, string_agg(CASE
+					WHEN a.type = '"any"'::regtype THEN quote_nullable(e.value) || '::text'
+					ELSE quote_nullable(e.value) || '::' || a.type END, ', ' ORDER BY a.n)) AS call
+			FROM pg_proc p
+			CROSS JOIN LATERAL unnest(p.proargtypes::regtype[]) WITH ORDINALITY a (type, n)
+			CROSS JOIN generate_series(0, 4) k (kind)
+			LEFT JOIN extreme e ON e.type = a.type AND e.kind = k.kind
+			WHERE p.pronamespace = 'spanner'::regnamespace AND NOT 'internal'::regtype = ANY (p.proargtypes::regtype[])
+			AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+			GROUP BY p.oid, p.proname, k.kind
+		LOOP
+			BEGIN
+				EXECUTE c.call;
+				INSERT INTO outcome VALUES (left(c.call, 200), 'done');
+			EXCEPTION WHEN OTHERS THEN
+				INSERT INTO outcome VALUES (left(c.call, 200), SQLSTATE || ' ' || left(SQLERRM, 200));
+			END;
+		END LOOP;
+	END $$;
+	SELECT count(*) > 200 FROM outcome;});
+is($outcome, 't', 'every function with extreme arguments');
+is($node->safe_psql('app', q{SELECT call, code FROM outcome WHERE code LIKE 'XX%' AND call NOT LIKE '%read_shard_key%'}),
+	'', 'bad arguments are no internal errors');
+
+# Every expression tree that catalogs hold can be passed by anybody
+my $trees = $node->safe_psql('app', q{
+	SELECT string_agg(format('SELECT %I FROM pg_catalog.%s WHERE %I IS NOT NULL', attname, attrelid::regclass, attname), ' UNION ALL ')
+	FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+	WHERE atttypid = 'pg_node_tree'::regtype AND c.relkind = 'r'
+	AND has_column_privilege('stranger', attrelid, attnum, 'SELECT')});
+is( run_as('stranger', qq{
+		SET client_min_messages = error;
+		DO \$\$
+		DECLARE
+			t pg_node_tree;
+			relation oid;
+		BEGIN
+			FOR t IN $trees LOOP
+				FOREACH relation IN ARRAY '{0,1259,4294967295}'::oid[] LOOP
+					BEGIN
+						PERFORM spanner.read_shard_key(t, relation);
+					EXCEPTION WHEN OTHERS THEN
+					END;
+				END LOOP;
+			END LOOP;
+		END \$\$;
+		SELECT 'alive'}),
+	'alive', 'every expression tree of the catalogs');
+
+# Rows of spanner.allocator that its constraints admit
+run_as('db_owner', q{
+	INSERT INTO spanner.allocator (allocator_id, name, mode, next_value, min_value, max_value, batch_size, max_batch_size,
+		low_water_mark, failover_gap, timeline, server, remote_name, owner_role, usage_role)
+	OVERRIDING SYSTEM VALUE
+	SELECT -9223372036854775808 + n, format('odd %s', n), m, next, low, high, 10000000, 10000000,
+		2147483647, 9223372036854775807, t, CASE m WHEN 'remote' THEN E'\x01nobody' END, repeat('''', 100000), o, u
+	FROM (SELECT row_number() OVER () AS n, m, v.*, w.* FROM
+		unnest('{sync,on_commit,async,batch,async_batch,remote}'::text[]) m,
+		(VALUES (-9223372036854775808, -9223372036854775808, 9223372036854775806),
+			(9223372036854775807, -9223372036854775808, 9223372036854775806),
+			(-9223372036854775807, -9223372036854775808, -9223372036854775808)) v (next, low, high),
+		(VALUES (NULL, 'db_owner'::regrole, NULL::regrole), (-1, '0'::regrole, '4294967295'::regrole)) w (t, o, u)) q});
+is( run_as('db_owner', q{
+		SET client_min_messages = error;
+		DO $$
+		DECLARE
+			c record;
+		BEGIN
+			FOR c IN SELECT format(f, quote_literal(a.name)) AS call
+				FROM spanner.allocator a, unnest('{
+					"SELECT spanner.next_value(%s)",
+					"SELECT spanner.reserve_block(%s, 9223372036854775807)", "SELECT spanner.advance_allocator(%s, 9223372036854775807)",
+					"SELECT spanner.alter_allocator(%s, low_water_mark => -1)", "SELECT spanner.release_allocator(%s)",
+					"SELECT spanner.reset_allocator(%s, -9223372036854775808, true)"}'::text[]) f
+				WHERE a.name LIKE 'odd %' LOOP
+				BEGIN
+					EXECUTE c.call;
+				EXCEPTION WHEN OTHERS THEN
+					IF SQLSTATE LIKE 'XX%' THEN
+						RAISE EXCEPTION '%: %', c.call, SQLERRM;
+					END IF;
+				END;
+			END LOOP;
+		END $$;
+		SELECT count(*) FROM spanner.stat_allocator WHERE name LIKE 'odd %';}),
+	36, 'allocators with odd rows');
+run_as('db_owner', q{DELETE FROM spanner.allocator WHERE name LIKE 'odd %'});
+unlike(log_since($begin), qr/terminated by signal|TRAP|PANIC/, 'no process has died');
+
+# Code of the owner of a table: the planner runs it, as whom?
+run_as('attacker', q{
+	CREATE SCHEMA mine;
+	GRANT USAGE ON SCHEMA mine TO PUBLIC;
+	CREATE FUNCTION mine.run() RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE WARNING 'code of attacker runs as %', current_user;
+		PERFORM set_config('search_path', 'mine', false);
+	END $$;
+	CREATE FUNCTION mine.one(i bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+	BEGIN
+		PERFORM mine.run();
+		RETURN i;
+	END $$;
+	CREATE TYPE mine.mood AS ENUM ('sad', 'happy');
+	CREATE FUNCTION mine.mood_text(m mine.mood) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+	BEGIN
+		PERFORM mine.run();
+		RETURN 'x';
+	END $$;
+	CREATE CAST (mine.mood AS text) WITH FUNCTION mine.mood_text(mine.mood) AS IMPLICIT;
+	CREATE DOMAIN mine.checked AS bigint CHECK (mine.one(1) = 1);
+	SET client_min_messages = error;
+	CREATE TABLE mine.t (id bigserial PRIMARY KEY, mood mine.mood, checked mine.checked);
+	INSERT INTO mine.t (mood, checked) SELECT 'sad', i FROM generate_series(1, 200) i;
+	CREATE INDEX moody ON mine.t (mood);
+	CREATE INDEX checked ON mine.t (checked);
+	CREATE INDEX indexed ON mine.t ((mine.one(1) + id)) WHERE mine.one(2) = 2;
+	CREATE STATISTICS mine.s ON (mine.one(3) + id), id FROM mine.t;
+	CREATE TABLE mine.parted (id bigint, v int) PARTITION BY RANGE ((mine.one(4) + id));
+	CREATE TABLE mine.part PARTITION OF mine.parted (CHECK (mine.one(5) = 5)) DEFAULT;
+	CREATE INDEX ON mine.part ((mine.one(6) + id));
+	INSERT INTO mine.parted SELECT i, i FROM generate_series(1, 200) i;
+	CREATE FUNCTION mine.policy() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM mine.run(); RETURN true; END $$;
+	CREATE TABLE mine.hidden (id bigserial PRIMARY KEY);
+	INSERT INTO mine.hidden SELECT generate_series(1, 200);
+	CREATE POLICY p ON mine.hidden USING (mine.policy());
+	ALTER TABLE mine.hidden ENABLE ROW LEVEL SECURITY;
+	ALTER TABLE mine.hidden FORCE ROW LEVEL SECURITY;});
+
+sub runs_as
+{
+	my ($role, $sql) = @_;
+	my $offset = log_place();
+	my ($result, $out, $err) =
+	  $node->psql('app', "$sql;\nSHOW search_path", extra_params => [ '-U', $role ], on_error_stop => 0);
+	my %users = map { $_ => 1 } log_since($offset) =~ /WARNING:  code of attacker runs as (\S+)/g;
+
+	like($out, qr/"\$user", public$/, "$sql: settings stay as they were");
+	return join ' ', sort keys %users;
+}
+
+foreach (
+	[ 'SELECT * FROM spanner.advise()', 1 ],
+	[ q{SELECT * FROM spanner.advise('mine.t')}, 1 ],
+	[ q{SELECT * FROM spanner.advise('mine.parted')}, 0 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.t')}, 1 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.t', column_name => 'mood')}, 1 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.checked')}, 1 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.indexed')}, 0 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.parted', column_name => 'v')}, 1 ],
+	[ q{SELECT * FROM spanner.key_histogram('mine.hidden')}, 0 ],
+	[ q{SELECT * FROM spanner.key_heatmap('mine.t', order_by => 'mood')}, 1 ],
+	[ q{SELECT spanner.key_heatmap_text('mine.t')}, 1 ],
+	[ q{SELECT spanner.key_heatmap_html('mine.t')}, 1 ],
+	[ q{SELECT * FROM spanner.split_stats('mine.parted', true)}, 1 ],
+	[ q{SELECT * FROM spanner.create_splits('mine.parted', 4)}, 1 ],
+	[ q{SELECT * FROM spanner.add_shard_key('mine.t')}, 0 ],
+	[ q{SELECT * FROM spanner.convert_all('mine')}, 0 ],
+	[ q{SELECT * FROM spanner.shard_keys}, 0 ],
+	[ q{SELECT spanner.convert_column('mine.t', 'id')}, 1 ],
+	[ q{SELECT spanner.convert_column('mine.hidden', 'id')}, 0 ],
+	[ q{SELECT spanner.sync_sequence('mine.t', 'id')}, 1 ])
+{
+	my ($sql, $runs) = @$_;
+
+	is(runs_as($superuser, $sql), $runs ? 'attacker' : '', "$sql: code of the owner");
+}
+$node->safe_psql('app', q{ALTER TABLE mine.t ADD UNIQUE (id); REVOKE ALL ON mine.t FROM attacker});
+is(runs_as($superuser, 'SELECT * FROM spanner.advise()'), '', 'an owner who may not read his table is not impersonated');
+
+# The event trigger looks at a table before core has checked who owns it
+my $reader = $node->background_psql('app', on_error_die => 1);
+
+$reader->query_safe('BEGIN; LOCK TABLE t IN ACCESS SHARE MODE');
+refused('stranger', q{
+	SET lock_timeout = '1s';
+	SET spanner.default_sequence_kind = 'striped';
+	ALTER TABLE t ADD COLUMN x serial}, qr/must be owner of table t/, 'a lock on the table of another role');
+$reader->quit;
+
+# Labels that a dump may bring along
+my $label = 'SECURITY LABEL FOR spanner_keys ON';
+
+$node->safe_psql('app', q{CREATE SEQUENCE labelled; CREATE FUNCTION f() RETURNS int RETURN 1});
+foreach (
+	[ "$label SEQUENCE labelled IS ''", qr/invalid sequence kind/ ],
+	[ "$label SEQUENCE labelled IS 'striped(stripes=99999999999999999999)'", qr/stripes/ ],
+	[ "$label SEQUENCE labelled IS 'striped(identity=attacker)'", qr/identity/ ],
+	[ "$label SEQUENCE labelled IS '../../tmp/evil'", qr/invalid sequence kind/ ],
+	[ "$label SEQUENCE labelled IS 'evil'", qr/evil/ ],
+	[ "$label SEQUENCE labelled IS '" . ('x' x 1000000) . "'", qr/x/ ],
+	[ "$label SEQUENCE labelled IS 'striped(" . join(',', ('stripes=4') x 100000) . ")'", qr/stripes/ ],
+	[ "$label TABLE t IS 'striped'", qr/are for sequences/ ],
+	[ "$label COLUMN t.id IS 'striped'", qr/are for sequences/ ],
+	[ "$label SCHEMA public IS 'striped'", qr/are for sequences/ ],
+	[ "$label FUNCTION f() IS 'striped'", qr/are for sequences/ ],
+	[ "LOAD 'spanner_keys'; $label ROLE attacker IS 'striped'", qr/are for sequences/ ],
+	[ "LOAD 'spanner_keys'; $label DATABASE app IS 'striped'", qr/are for sequences/ ],
+	[ "SECURITY LABEL FOR spanner_keys_advisor ON SCHEMA public IS 'key_sequence'", qr/ERROR/ ],
+	[ "SECURITY LABEL FOR spanner_keys_advisor ON ROLE attacker IS 'key_sequence'", qr/ERROR/ ],
+	[ "SECURITY LABEL FOR spanner_keys_advisor ON TABLE t IS '" . ('(' x 100000) . "'", qr/ERROR/ ])
+{
+	my ($sql, $message) = @$_;
+
+	refused($superuser, $sql, $message, substr($sql, 0, 80));
+}
+refused($superuser, "CREATE SEQUENCE s; $label SEQUENCE s IS 'striped'",
+	qr/provider "spanner_keys" is not loaded/, 'a label without the extension', 'bare');
+is($node->safe_psql('app', q{SELECT count(*) FROM pg_seclabels WHERE objname LIKE '%labelled%'}), 0, 'no label was set');
+
+# The owner of the database makes a superuser the owner of an allocator whose
+# server is his own: the worker must not connect to it with the rights of the
+# server's account.
+my ($host, $port) = ($node->host, $node->port);
+my $place = log_place();
+
+$node->safe_psql('app', q{CREATE EXTENSION dblink; GRANT USAGE ON FOREIGN DATA WRAPPER dblink_fdw TO db_owner});
+run_as('db_owner', q{
+	CREATE SCHEMA spanner;
+	CREATE FUNCTION spanner.reserve_block(text, bigint, OUT first_value bigint, OUT last_value bigint) LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE WARNING 'code of the bait runs as %', current_user;
+		first_value := 1;
+		last_value := $2;
+	END $$;}, 'bait');
+run_as('db_owner', qq{
+	CREATE SERVER bait FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '$host', port '$port', dbname 'bait');
+	CREATE USER MAPPING FOR $superuser SERVER bait OPTIONS (user '$superuser');
+	INSERT INTO spanner.allocator (name, mode, server, remote_name, owner_role, usage_role)
+	VALUES ('bait', 'remote', 'bait', 'x', '$superuser', '-');});
+refused('db_owner', q{SELECT spanner.next_value('bait')},
+	qr/server "bait" does not belong to a superuser/, 'an allocator of a superuser at the server of another role');
+unlike(log_since($place), qr/WARNING:  code of the bait runs/, 'nothing has run there');
+
+# What went wrong at another server is not for everybody
+my $error = q{SELECT last_error IS NOT NULL FROM spanner.stat_allocator WHERE name = 'bait'};
+
+is(run_as($superuser, $error), 't', 'a superuser sees the last error');
+run_as('db_owner', q{UPDATE spanner.allocator SET usage_role = NULL WHERE name = 'bait'});
+is(run_as('stranger', $error), 'f', 'a stranger does not');
+is(run_as('stranger', 'SELECT count(last_error) FROM spanner.list_allocator_pools()'), 0, 'not from the function either');
+$node->safe_psql('app', 'GRANT pg_monitor TO stranger');
+is(run_as('stranger', $error), 't', 'but monitoring does');
+
+unlike(slurp_file($node->logfile), qr/terminated by signal|TRAP|PANIC/, 'the server is well');
+$node->stop;
+
+done_testing();
