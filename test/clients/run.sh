@@ -9,7 +9,7 @@
 # and reports their ids, which check.sql compares with the rows: once with
 # nothing preloaded, once with the library preloaded, once more with striped
 # sequences.  One line for each way to use a client: "ok", "not ok", "known"
-# for what is known to go wrong and why README.md tells; "SKIP" for a client
+# for what is known to go wrong and why docs/clients.md tells; "SKIP" for a client
 # that cannot be had.  The last line is "N passed, N failed, N skipped".
 #
 # Missing packages of Debian are installed; those of npm and a chroot for newer

@@ -82,6 +82,15 @@ check_meta()
 	report meta "${output[@]}"
 }
 
+# What documents link to is there.
+check_links()
+{
+	local output
+
+	mapfile -t output < <(perl test/lint/links.pl 2>&1)
+	report links "${output[@]}"
+}
+
 check_indent()
 {
 	local output rc
@@ -103,6 +112,7 @@ case $? in
 	*) report rules "rules.pl failed" ;;
 esac
 check_meta
+check_links
 check_headers
 check_shell
 check_indent

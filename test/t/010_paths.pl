@@ -1,11 +1,12 @@
 # Every path on which a value is drawn, each in a session of its own: what it
 # gives if nothing is preloaded, and what with the library loaded; and that
-# lastval and currval tell the same value afterwards.  The table of paths is
-# printed as README.md has it.
+# lastval and currval tell the same value afterwards.  docs/sequences.md
+# has the table of paths.
 
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -439,12 +440,14 @@ sub check_paths
 	return;
 }
 
-# Print the table as Markdown.
-sub note_paths
+# The document has the same table.
+sub check_document
 {
-	note '| path | nothing preloaded | library loaded |';
-	note '|---|---|---|';
-	note '| ' . join(' | ', @$_[ 0 .. 2 ]) . ' |' foreach @paths;
+	my $table = join '', map { '| ' . join(' | ', @$_[ 0 .. 2 ]) . " |\n" }
+	  [ 'path', 'nothing preloaded', 'library loaded' ], @paths;
+	my ($shown) = slurp_file("$FindBin::Bin/../../docs/sequences.md") =~ /^(\| path \|.*?)^$/ms;
+
+	is($shown =~ s/^\|---.*\n//mr, $table, 'docs/sequences.md has this table');
 	return;
 }
 
@@ -468,7 +471,7 @@ foreach my $kind ('bit_reversed_positive', 'striped')
 		check_paths($database, $loaded);
 	}
 }
-note_paths();
+check_document();
 
 $node->stop;
 

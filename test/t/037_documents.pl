@@ -1,0 +1,332 @@
+# Every command in README.md and docs/ is tried, in the order of the document:
+# SQL in a database that begins empty, with the output that is shown; targets
+# of make exist; programs compute what the server computes.  The reference in
+# README.md has every function, view and setting.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use DocumentBlocks;
+use File::Spec;
+use IPC::Run;
+use List::Util qw(first);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$FindBin::Bin/../..";
+my $node = PostgreSQL::Test::Cluster->new('documents');
+my $makefile = slurp_file("$top/Makefile");
+
+# Targets of ours, and those of PGXS.
+my %targets = map { $_ => 1 } qw(all install installcheck clean), $makefile =~ /^\.PHONY:(.*)$/m ? split(' ', $1) : ();
+
+sub find_program
+{
+	my ($name) = @_;
+
+	return first { -x $_ && !-d _ } map { "$_/$name" } File::Spec->path;
+}
+
+# Run the blocks in one session of psql.  Each block gets "result".
+sub run_sql
+{
+	my ($document, @sql) = @_;
+	my $script = "\\pset footer off\n";
+	my $output;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE shop');
+	$script .= "\\echo =block $_->{line}\n$_->{text};\n" foreach @sql;
+	IPC::Run::run [ 'psql', '-Xq', '-d', $node->connstr('shop') ], '<', \$script, '>&', \$output,
+	  IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default);
+	my %result = $output =~ /^=block (\d+)\n(.*?)(?=^=block |\z)/msg;
+	$_->{result} = $result{ $_->{line} } // "ERROR: not reached\n" foreach @sql;
+	return;
+}
+
+sub check_sql
+{
+	my ($document, $block) = @_;
+	my $name = "$document, line $block->{line}";
+	my $shown = $block->{output};
+	my $way = $shown ? $shown->{way} // '' : 'output varies';
+	my $result = plain_output($block->{result});
+
+	if ($way eq 'output varies')
+	{
+		unlike($result, qr/^(?:ERROR|FATAL|WARNING|invalid command)/m, $name);
+		return;
+	}
+	my $expected = plain_output($shown->{text});
+
+	if ($way eq 'numbers vary')
+	{
+		$_ = without_numbers($_) foreach $result, $expected;
+	}
+	is($result, $expected, $name);
+	return;
+}
+
+# What a line in a shell does, or nothing if that cannot be told.
+sub check_shell
+{
+	my ($document, $block) = @_;
+
+	foreach my $line (split /\n/, $block->{text} =~ s/\\\n\s*/ /gr)
+	{
+		my $command = $line =~ s/\s*#.*$//r =~ s/^\$\s+//r =~ s/^sudo\s+//r =~ s/^(?:\w+=(?:"[^"]*"|\S*)\s+)+(?=make|test)//r;
+		my $name = "$document, line $block->{line}: $command";
+
+		next if $command eq '';
+		if ($command =~ /^make\b(.*)$/)
+		{
+			my @missing = grep { !/=/ && !$targets{$_} } split ' ', $1;
+
+			is("@missing", '', "$name: the targets exist");
+		}
+		elsif ($command =~ m{^((?:test|demo|examples)/\S+)})
+		{
+			ok(-x "$top/$1", "$name: exists");
+		}
+		elsif ($command =~ /^(?:psql|createdb|pgbench)\b/)
+		{
+			local $ENV{PGHOST} = $node->host;
+			local $ENV{PGPORT} = $node->port;
+			local $ENV{PGDATABASE} = 'shop';
+			my $directory = PostgreSQL::Test::Utils::tempdir;
+
+			ok(!system('sh', '-c', "cd '$directory' && $line > log 2>&1"), $name)
+			  or diag(slurp_file("$directory/log"));
+		}
+		else
+		{
+			fail("$name: cannot be run, and is not marked");
+		}
+	}
+	return;
+}
+
+# Arguments of shard_id with positive and negative fingerprints, and a number of
+# shards that divides no power of two.
+my @calls = ([ 2048, q{'abc'} ], [ 2048, q{'abc'}, 'NULL' ], [ 1000, q{'Alice'} ], [ 1000, q{'TomSmith'} ], [ 1000, q{'a'}, q{'b'} ]);
+
+# The calls in a language, as one list.
+sub calls
+{
+	my ($function, $null, $quote) = @_;
+
+	return join ', ', map { "$function(" . join(', ', map { s/NULL/$null/r =~ s/'/$quote/gr } @$_) . ')' } @calls;
+}
+
+# The fingerprint comes from our own programs, as package "farmhash".
+my %program = (
+	python => sub {
+		my ($directory, $code) = @_;
+
+		append_to_file("$directory/farmhash.py", <<"PYTHON");
+import sys
+sys.path.insert(0, "$top/examples/shard_id")
+import shard_id as example
+def fingerprint64(text):
+    return example.fingerprint64(text.encode())
+PYTHON
+		append_to_file("$directory/main.py", "${code}print(" . calls('shard_id', 'None', "'") . ")\n");
+		return ('python3', '-B', "$directory/main.py");
+	},
+	js => sub {
+		my ($directory, $code) = @_;
+		my $package = "$directory/node_modules/farmhash";
+
+		mkdir $_ foreach "$directory/node_modules", $package;
+		append_to_file("$package/package.json", '{"name": "farmhash", "exports": "./index.mjs"}');
+		append_to_file("$package/index.mjs", <<"JAVASCRIPT");
+import { fingerprint64 } from '$top/examples/shard_id/shard_id.mjs';
+export default { fingerprint64signed: (text) => BigInt.asIntN(64, fingerprint64(Buffer.from(text))) };
+JAVASCRIPT
+		append_to_file("$directory/main.mjs", "${code}console.log(" . calls('shardId', 'null', "'") . ");\n");
+		return ('node', "$directory/main.mjs");
+	},
+	java => sub {
+		my ($directory, $code) = @_;
+		my $guava = $ENV{GUAVA_JAR} // '/usr/share/java/guava.jar';
+
+		return unless -e $guava && find_program('javac');
+		my $ids = calls('shardId', 'null', '"');
+		append_to_file("$directory/Main.java", <<"JAVA");
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
+import com.google.common.hash.Hashing;
+import java.util.Arrays;
+class Main {
+$code
+  public static void main(String[] args) {
+    for (int id : new int[] {$ids}) {
+      System.out.print(id + " ");
+    }
+  }
+}
+JAVA
+		return ('java', '-XX:TieredStopAtLevel=1', '-cp', $guava, "$directory/Main.java");
+	});
+
+sub check_program
+{
+	my ($document, $block) = @_;
+	my $name = "$document, line $block->{line}: shard ids in $block->{language}";
+	my $directory = PostgreSQL::Test::Utils::tempdir;
+	my @command = $program{ $block->{language} }->($directory, $block->{text});
+	my $expected = $node->safe_psql('postgres', "SELECT concat_ws(' ', " . calls('spanner.shard_id', 'NULL', "'") . ')');
+	my ($output, $errors) = ('', '');
+
+  SKIP:
+	{
+		skip "NOT TESTED: $name", 1 unless @command && find_program($command[0]);
+		IPC::Run::run \@command, '>', \$output, '2>', \$errors;
+		is($output =~ s/\s+\z//r, $expected, $name) or diag($errors);
+	}
+	return;
+}
+
+sub check_block
+{
+	my ($document, $block) = @_;
+	my $name = "$document, line $block->{line}";
+	my ($way, $named) = ($block->{way} // '', $block->{named} // '');
+
+	if ($way eq 'not run')
+	{
+		like($named, qr/\w+ \w+/, "$name: says why it is not run");
+	}
+	elsif ($way eq 'run by')
+	{
+		ok(-f "$top/$named", "$name: there is $named");
+	}
+	elsif ($way eq 'found in')
+	{
+		my ($text, $excerpt) = map { s/\s+/ /gr } slurp_file("$top/$named"), $block->{text};
+
+		ok(index($text, $excerpt) >= 0, "$name: is in $named");
+	}
+	elsif ($way eq 'computes shard ids' && $program{ $block->{language} })
+	{
+		check_program($document, $block);
+	}
+	elsif ($way eq '' && $block->{language} eq 'sql')
+	{
+		check_sql($document, $block);
+	}
+	elsif ($way eq '' && $block->{language} eq 'sh')
+	{
+		check_shell($document, $block);
+	}
+	else
+	{
+		fail("$name: a block of \"$block->{language}\", $way $named: cannot be run, and is not marked");
+	}
+	return;
+}
+
+# What stands within the lines: files and targets of make exist, and the
+# statements of tables run, each for itself.
+sub check_code_in_text
+{
+	my ($document, $source) = @_;
+	my $text = $source =~ s/^```.*?^```$//gmsr;
+	my @code = $text =~ /(?<!`)`([^`\n]+)`(?!`)/g;
+	my @files = grep { m{^(?:demo|docs|examples|sql|src|test)/[\w./-]+$} } @code;
+	my @make = map { /^make\s+([a-z][\w-]*)/ ? $1 : () } @code;
+	my @cells = map { /^\|.*?\|(.*?)(?<!\\)\|/ ? $1 : () } $document =~ /recommendations/ ? split(/\n/, $text) : ();
+	my @statements = grep { /^(?:SELECT|CREATE|ALTER|SET|EXPLAIN)\s.*\S/ && !/…/ } map { /`([^`]+)`/g } @cells;
+	my ($script, $output) = ('', '');
+
+	is(join(' ', grep { !-e "$top/$_" } @files), '', "$document: the files that it names exist");
+	is(join(' ', grep { !$targets{$_} } @make), '', "$document: the targets of make that it names exist");
+	$script .= "\\echo =$_\nBEGIN;\n$_;\nROLLBACK;\n" foreach map { s/\\\|/|/gr } @statements;
+	IPC::Run::run [ 'psql', '-Xq', '-d', $node->connstr('shop') ], '<', \$script, '>&', \$output;
+	unlike($output, qr/^(?:ERROR|FATAL|WARNING)/m, "$document: " . @statements . ' statements within the text')
+	  or diag(join "\n", $output =~ /^(=.*\nERROR.*)/mg);
+	return;
+}
+
+sub check_document
+{
+	my ($document) = @_;
+	my $source = slurp_file("$top/$document");
+	my @blocks = blocks($source);
+
+	# A block that is indented only would not be seen.
+	unlike($source =~ s/^```.*?^```$//gmsr, qr/^\n {4}\S/m, "$document: no block without a language");
+	run_sql($document, grep { $_->{language} eq 'sql' && !$_->{way} } @blocks);
+	check_block($document, $_) foreach @blocks;
+	check_code_in_text($document, $source);
+	$node->safe_psql('postgres', 'DROP DATABASE shop WITH (FORCE)');
+	return;
+}
+
+# Each function stands with the names of its arguments, each setting and view
+# with its name; what only the server calls is left out.
+sub check_reference
+{
+	my $readme = slurp_file("$top/README.md");
+	my $functions = $node->safe_psql('postgres', q{
+		SELECT format('%s(%s)', p.oid::regproc,
+			   (SELECT string_agg(name, ', ' ORDER BY i)
+				  FROM unnest(proargnames) WITH ORDINALITY a(name, i)
+				 WHERE proargmodes IS NULL OR proargmodes[i] IN ('i', 'v')))
+		  FROM pg_proc p
+		 WHERE pronamespace = 'spanner'::regnamespace AND prorettype NOT IN ('event_trigger'::regtype, 'internal'::regtype)
+		   AND proname <> 'on_allocator_change'});
+	my $names = $node->safe_psql('postgres', q{
+		LOAD 'spanner_keys';
+		SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind IN ('r', 'v');
+		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
+	my @internal = $readme =~ /^Not for users: (.*)$/m ? $1 =~ /`(spanner\.\w+)`/g : ();
+	my %internal = map { $_ => 1 } @internal;
+	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, $names),
+	  grep { !$internal{ s/\(.*//r } } split(/\n/, $functions);
+	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");
+	my @unknown = grep { !$known{$_} && !/^spanner(?:_keys)?\.(?:load_|c$|enable_$)/ } $readme =~ /`(spanner(?:_keys)?\.\w+)/g;
+
+	is(join("\n", @missing), '', 'README.md has every function, view and setting');
+	is(join("\n", @unknown), '', 'README.md has no other');
+
+	my @rules = split /\n/, $node->safe_psql('postgres', 'SELECT rule FROM spanner.advisor_rules');
+	foreach my $document ('docs/advice.md', 'docs/recommendations.md')
+	{
+		my $text = slurp_file("$top/$document");
+
+		is(join(' ', grep { index($text, "`$_`") < 0 } @rules), '', "$document has every rule of the advisor");
+	}
+	return;
+}
+
+# The messages that README.md explains are such as the source has.
+sub check_messages
+{
+	my ($table) = slurp_file("$top/README.md") =~ /^## Messages\n(.*?)^## /ms;
+	my @shown = $table =~ /^\| `([^`]+)` \|/mg;
+	my @known;
+
+	foreach my $file (glob("$top/src/*/*.c $top/src/*/*/*.c"))
+	{
+		push @known, map { quotemeta(s/\\"/"/gr) =~ s/\\%(?:s|u|d|lld)/.*/gr } slurp_file($file) =~ /errmsg\("((?:\\.|[^"\\])*)"/g;
+	}
+	@known = grep { /[a-z]{3}/ } @known;
+	is(join("\n", grep { my $message = $_; !grep { $message =~ /^$_$/ } @known } @shown),
+		'', 'README.md has ' . @shown . ' messages, which there are');
+	return;
+}
+
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\ntimezone = 'UTC'\nwal_level = logical\nmax_parallel_workers_per_gather = 0");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+check_document($_) foreach map { s{^\Q$top\E/}{}r } "$top/README.md", sort glob("$top/docs/*.md");
+check_reference();
+check_messages();
+
+$node->stop;
+done_testing();
