@@ -201,13 +201,14 @@ demo-cluster:
 	@demo/cluster.sh
 test:
 	@test/run.sh
-bench: bench-keys bench-allocator bench-planner
+bench:
+	@test/bench/run.sh
 bench-keys:
-	@test/bench/key_cost/run.sh
+	@test/bench/run.sh keys
 bench-allocator:
-	@test/bench/allocator/run.sh
+	@test/bench/run.sh allocator
 bench-planner:
-	@test/bench/planner/run.sh
+	@test/bench/run.sh planner
 lint:
 	@test/lint/run.sh
 indent:

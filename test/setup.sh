@@ -3,7 +3,7 @@
 # setup.sh
 #	  Install what a make target needs and the machine does not have.
 #
-# Usage: test/setup.sh [demo|test|matrix|core]
+# Usage: test/setup.sh [demo|test|matrix|core|bench]
 #
 # Looks for files and commands, not for packages, so that a PostgreSQL of
 # another origin, named by PG_CONFIG, is as good.  With nothing missing
@@ -101,6 +101,12 @@ find_missing()
 			return ;;
 		core)
 			have bzip2 || missing+=(bzip2)
+			return ;;
+		bench)
+			have g++ || missing+=(g++)
+			have gnuplot || missing+=(gnuplot-nox)
+			have valgrind || missing+=(valgrind)
+			have_header farmhash.h || missing+=(libfarmhash-dev)
 			return ;;
 	esac
 	have g++ || missing+=(g++)

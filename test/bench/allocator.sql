@@ -1,7 +1,6 @@
 -- One allocator for each way to draw, and tables for those that number rows.
 
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS spanner_keys;
 CREATE SEQUENCE nextval;
 SELECT spanner.create_allocator('sync', mode => 'sync');
 SELECT spanner.create_allocator('async', mode => 'async');

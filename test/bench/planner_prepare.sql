@@ -2,8 +2,6 @@
 --
 -- Variables: rows, the number of rows of each table.
 
-CREATE EXTENSION spanner_keys;
-
 CREATE TABLE visit AS
   SELECT timestamptz '2025-01-01' + i * interval '1 second' + (i % 7) * interval '1 millisecond' AS lastaccess,
          (i * 7919::bigint) % 1000003 AS userid,
@@ -11,7 +9,7 @@ CREATE TABLE visit AS
     FROM generate_series(1, :rows) i;
 
 -- What a query costs in ms, planned and run: the best of some runs.
-CREATE FUNCTION cost(query text, runs integer DEFAULT 7) RETURNS float8
+CREATE FUNCTION cost(query text, runs integer DEFAULT 5) RETURNS float8
 LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -27,19 +25,6 @@ BEGIN
     EXIT WHEN ms > 500 AND i >= 3;
   END LOOP;
   RETURN best;
-END $$;
-
--- The names of the nodes of a plan, from the top.
-CREATE FUNCTION nodes(query text) RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-  line text;
-  result text := '';
-BEGIN
-  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    result := concat_ws(' > ', nullif(result, ''), substring(line, '^ *(?:->)? *((?:[A-Z][A-Za-z]* ?)+)(?:using|on|$|\()'));
-  END LOOP;
-  RETURN result;
 END $$;
 
 -- A table that is keyed by a shard, and one that is partitioned by it.

@@ -1,0 +1,513 @@
+# Sections.pm
+#	  What the report of the benchmark says of each section.
+#
+# Each function returns Markdown, and notes what is to be listed as a bar.
+#
+# test/bench/Sections.pm
+
+package Sections;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use Results;
+
+our @EXPORT = qw(section_names section_text);
+
+my @sections = (
+	[ 'functions',    'Functions',                          \&functions ],
+	[ 'nextval',      'Drawing a value',                    \&nextval ],
+	[ 'instructions', 'Instructions',                       \&instructions ],
+	[ 'keys',         'Keys on one server',                 \&keys_on_one_server ],
+	[ 'ranges',       'How keys spread',                    \&ranges ],
+	[ 'allocator',    'Allocators',                         \&allocator ],
+	[ 'planner',      'Reading tables that have a shard',   \&planner ],
+	[ 'servers',      'One server and three',               \&servers ]);
+
+my %place = (local => 'the server that is asked', one_server => 'one other server',
+	bigserial => 'three, bigserial', bit_reversed_positive => 'three, bit_reversed_positive');
+
+sub section_names { return map { $_->[0] } @sections }
+
+sub section_text
+{
+	my ($section) = grep { $_->[0] eq $_[0] } @sections;
+
+	return "## $section->[1]\n\n" . $section->[2]->();
+}
+
+# The "name=value" of a parameter.
+sub part
+{
+	my ($parameter, $name) = @_;
+
+	return $parameter =~ /(?:^| )\Q$name\E=(\S+)/ ? $1 : undef;
+}
+
+# Lines of gnuplot for the columns after the first, with these titles.
+sub lines
+{
+	my @titles = @_;
+
+	return join(', ', map { sprintf("\$data using 1:%d with linespoints lw 2 title '%s'", $_ + 2, $titles[$_]) } 0 .. $#titles);
+}
+
+sub functions
+{
+	my %base = (number => 'hashint8extended', name => 'hashtextextended', time => 'hashtextextended of time::text');
+	my %argument = (number => 'bigint', name => 'text', time => 'timestamptz');
+	my (@rows, @data, @loops);
+
+	foreach my $argument (qw(number name time))
+	{
+		foreach my $case (cases_of('functions'))
+		{
+			my @ns = values_of('functions', $case, $argument, 'CPU time') or next;
+			my $base = least(values_of('functions', $base{$argument}, $argument, 'CPU time'));
+
+			push @rows, [ $case, $argument{$argument}, number(least(@ns)), spread(@ns),
+				$case eq $base{$argument} ? '' : 'x ' . number(least(@ns) / $base) ];
+			push @data, [ $case =~ / / ? $case : "$case($argument{$argument})", least(@ns) ];
+		}
+	}
+	foreach my $parameter (grep { / bytes$/ } parameters_of('functions', qr/./))
+	{
+		my @ours = values_of('functions', 'C, farmhash.c', $parameter, 'CPU time') or next;
+
+		push @loops, [ $parameter, spread(@ours), spread(values_of('functions', 'C, libfarmhash', $parameter, 'CPU time')),
+			times(ratios('functions', 'C, farmhash.c', 'C, libfarmhash', $parameter, 'CPU time')) ];
+	}
+	my $reversal = spread(values_of('functions', 'C, bit reversal', '8 bytes', 'CPU time'));
+
+	return "CPU time of a call, in ns: of a query that makes eight for each row, less the query without them. The least of the rounds counts, "
+	  . "since everything else on the machine only adds to it.\n\n"
+	  . table('llrrr', [ 'function', 'argument', 'ns', 'median and range', "PostgreSQL's hash = 1" ], @rows)
+	  . "\n" . plot('functions', 'ns of a call', <<'END', data => \@data)
+set logscale y
+set ylabel 'ns of a call'
+set boxwidth 0.7
+set xtics rotate by -35 font ',10'
+set rmargin 14
+unset key
+plot $data using 0:2:xtic(1) with boxes lc rgb '#3b6ea8'
+END
+	  . "\nThe fingerprint in a loop in C, in ns, compiled with `-O2`, as Debian's libfarmhash is:\n\n"
+	  . table('lrrr', [ 'length', 'our `farmhash.c`', 'libfarmhash', '' ], @loops)
+	  . "\nThe same loop around the reversal of a bigint takes $reversal ns, most of which is the loop's.\n";
+}
+
+sub nextval
+{
+	my (@rows, @data);
+	my @parameters = sort {
+		part($a, 'values') <=> part($b, 'values')
+		  || part($a, 'cache') <=> part($b, 'cache')
+		  || part($a, 'clients') <=> part($b, 'clients')
+	} parameters_of('nextval', qr/clients/);
+
+	foreach my $parameter (@parameters)
+	{
+		my @ratios = map { [ ratios('nextval', $_, 'core', $parameter, 'values/s') ] } qw(bit_reversed_positive striped);
+
+		push @rows, [ map({ part($parameter, $_) } qw(values cache clients)),
+			number(median(values_of('nextval', 'core', $parameter, 'values/s')) / 1000), map { times(@$_) } @ratios ];
+		push @data, [ sprintf('%s / %s', part($parameter, 'cache'), part($parameter, 'clients')),
+			map { (median(@$_), (sort { $a <=> $b } @$_)[ 0, -1 ]) } @ratios ]
+		  if part($parameter, 'values') > 1;
+	}
+	my @all = map { ratios('nextval', $_, 'core', qr/values=1000/, 'values/s') } qw(bit_reversed_positive striped);
+	bar('nextval', 'values/s of core `nextval`, many values in a statement, median of all', median(@all), '>=', 0.9);
+
+	return "Values in a second, pgbench; more is better. Core's figure is in thousands, ours are ratios to it.\n\n"
+	  . table('rrrrrr', [ 'values in a statement', 'CACHE', 'clients', 'core, thousands/s', 'bit_reversed_positive', 'striped' ], @rows)
+	  . "\n" . plot('nextval', 'values/s, of those of core nextval', <<'END', data => \@data);
+set ylabel 'values/s, core = 1'
+set xlabel 'CACHE / clients, 1000 values in a statement'
+set yrange [0:1.6]
+set offsets 0.5, 0.5, 0, 0
+set xtics font ',10'
+plot 1 lc rgb '#888888' dt 2 title 'core', \
+  $data using ($0-0.1):2:3:4:xtic(1) with yerrorbars pt 7 lc rgb '#3b6ea8' title 'bit-reversed', \
+  $data using ($0+0.1):5:6:7 with yerrorbars pt 5 lc rgb '#c8643c' title 'striped'
+END
+}
+
+sub instructions
+{
+	my @rows;
+
+	foreach my $row (
+		[ 'nextval, CACHE 1',    'CACHE 1',    'core', 'bit_reversed_positive', 'striped' ],
+		[ 'nextval, CACHE 1000', 'CACHE 1000', 'core', 'bit_reversed_positive', 'striped' ],
+		[ 'a row of COPY', 'COPY', 'core', 'bit_reversed_positive', 'striped' ],
+		[ 'a small statement planned and run', 'planning', 'without the library', 'with the library' ])
+	{
+		my ($what, $parameter, $base, @cases) = @$row;
+		my ($count) = values_of('instructions', $base, $parameter, 'instructions') or next;
+
+		push @rows, [ $what, number($count), map {
+			my ($own) = values_of('instructions', $_, $parameter, 'instructions');
+			sprintf('%s (x %.3f)', number($own), $own / $count) } @cases ];
+		push @{ $rows[-1] }, '' while @{ $rows[-1] } < 4;
+	}
+	my ($value) = values_of('instructions', 'async_batch', 'allocator', 'instructions');
+	my ($core) = values_of('instructions', 'core', 'CACHE 1', 'instructions');
+	my ($text) = values_of('instructions', 'concatenation', 'text', 'instructions');
+	my @calls = map {
+		my ($count) = values_of('instructions', @$_, 'instructions');
+		"`$_->[0]` " . number($count - ($_->[1] eq 'text' ? $text : 0))
+	} grep { values_of('instructions', @$_, 'instructions') } (
+		[ 'hashint8extended', 'number' ], [ 'spanner.bit_reverse', 'number' ], [ 'spanner.shard_id', 'number' ],
+		[ 'hashtextextended', 'text' ], [ 'spanner.farm_fingerprint', 'text' ], [ 'md5', 'text' ]);
+
+	bar('instructions', 'a value of an allocator, `async_batch`, of core `nextval`', $value / $core, '<=', 1);
+	return "Counted by callgrind, so without noise. The last row is a statement on another table, in a database without bound sequences; its second column is with the library loaded.\n\n"
+	  . table('lrrr', [ '', 'core', 'bit_reversed_positive', 'striped' ], @rows)
+	  . "\nA value of an allocator in mode `async_batch`: " . number($value) . sprintf(' (x %.2f of `nextval`).', $value / $core)
+	  . (@calls ? ' A call of ' . join(', ', @calls) . '.' : '') . "\n";
+}
+
+sub keys_on_one_server
+{
+	my @keys = grep { !/100 bytes/ && $_ ne 'shared_buffers' } cases_of('keys');
+	my @segments = parameters_of('keys', qr/from=/);
+	my ($last) = sort { $b <=> $a } map { part($_, 'from') } @segments;
+	my ($end) = grep { /from=$last$/ } @segments;
+	my ($buffers) = values_of('keys', 'shared_buffers', '', 'size');
+	my $row = median(values_of('keys', 'bigserial', qr/pages=on /, 'WAL'));
+
+	return sprintf('%s small rows, a key and four bytes, and an index on the key; at the end no index fits into shared_buffers (%s MB). ',
+		brief($last + part($end, 'every')), $buffers / 1048576)
+	  . 'The tables grow in turn, a segment of rows at a time; times and cache are those of the second half. The times are without the checkpoints, and no disk is in them: reading a page takes it from the cache of the operating system.' . "\n\n"
+	  . cost_table(\@keys, \@segments, $last)
+	  . "\n" . cache_plot(\@keys, \@segments)
+	  . "\nBytes of WAL for a row, bigserial = 1 (" . number($row) . " bytes), by the number of rows from one checkpoint to the next:\n\n"
+	  . wal_text(\@keys, \@segments)
+	  . wide_rows(\@segments);
+}
+
+sub cost_table
+{
+	my ($keys, $segments, $last) = @_;
+	my $large = join('|', grep { $_ >= $last / 2 } map { part($_, 'from') } @$segments);
+	my $half = qr/pages=(?:on|lz4) from=(?:$large)$/;
+	my ($base) = values_of('keys', 'bigserial', qr/from=$last$/, 'index');
+	my @rows;
+
+	foreach my $key (@$keys)
+	{
+		my ($size) = values_of('keys', $key, qr/from=$last$/, 'index');
+
+		push @rows, [ $key, map({ times(ratios('keys', $key, 'bigserial', $half, $_)) } 'time', 'CPU time'),
+			number($size / 1e6), 'x ' . number($size / $base),
+			map { number(median(values_of('keys', $key, $half, $_))) } 'cache hits', 'cache misses' ];
+	}
+	bar('keys', "$_ of striped(256), bigserial = 1", median(ratios('keys', 'striped(256)', 'bigserial', $half, $_)), '<=', 2)
+	  foreach 'time', 'CPU time';
+	return table('lrrrrrr',
+		[ 'key', 'time, bigserial = 1', 'CPU time', 'index, MB', '', 'cache hits of the index, %', 'pages read for a row' ], @rows);
+}
+
+sub cache_plot
+{
+	my ($keys, $segments) = @_;
+	my %from = map { part($_, 'from') => $_ } grep { values_of('keys', 'uuid', $_, 'time') } @$segments;
+	my @shown = grep { /^(?:bigserial|uuid|bit_reversed_positive|striped\((?:16|256|4096)\))$/ } @$keys;
+	my @data;
+
+	foreach my $from (sort { $a <=> $b } keys %from)
+	{
+		push @data, [ $from / 1e6, map { median(values_of('keys', $_, $from{$from}, 'cache misses')) } @shown ];
+	}
+	return plot('keys_cache', 'pages of the index read for a row', <<END, data => \@data);
+set xlabel 'million rows in the table'
+set ylabel 'pages of the index read for a row'
+plot @{[ lines(map { s/_positive//r } @shown) ]}
+END
+}
+
+# The WAL of each key, by the distance of checkpoints, and why.
+sub wal_text
+{
+	my ($keys, $segments) = @_;
+	my @every = sort { $a <=> $b } distinct(map { part($_, 'every') } grep { /pages=on/ } @$segments);
+	my %wal = map { $_ => { wal_ratios($_, 'bigserial', @every) } } @$keys;
+	my @modes = (@every, grep { $wal{uuid}{$_} } 'lz4', 'off');
+	my %head = (lz4 => 'every ' . brief($every[0]) . ', wal_compression=lz4', off => 'full_page_writes=off',
+		map { $_ => 'every ' . brief($_) } @every);
+	my (@rows, @data);
+
+	foreach my $key (@$keys)
+	{
+		push @rows, [ $key, map { times(@{ $wal{$key}{$_} }) } @modes ];
+		push @data, [ $1, map { median(@{ $wal{$key}{$_} }) } @modes ] if $key =~ /^striped\((\d+)/;
+	}
+	return table('l' . 'r' x @modes, [ 'key', map { $head{$_} } @modes ], @rows)
+	  . "\n" . plot('keys_wal', 'WAL by stripes', <<END, data => \@data) . "\n" . wal_reasons($keys, \%wal, \@every);
+set logscale x 2
+set logscale y
+set xtics (2, 16, 64, 256, 1024, 4096)
+set xrange [1.7:5000]
+set ytics (1, 1.2, 1.5, 2, 3, 4, 6, 8, 12)
+set xlabel 'stripes'
+set ylabel 'WAL of striped keys, bigserial = 1'
+set key top left inside
+plot @{[ lines(map { $head{$_} } @modes) ]}, 1.2 lc rgb '#888888' dt 2 title '1.2'
+END
+}
+
+sub wal_ratios
+{
+	my ($key, $base, @every) = @_;
+	my %ratios = map { $_ => [ ratios('keys', $key, $base, qr/every=$_ pages=on /, 'WAL') ] } @every;
+
+	foreach my $mode (qw(lz4 off))
+	{
+		my @list = ratios('keys', $key, $base, qr/pages=$mode /, 'WAL');
+
+		$ratios{$mode} = \@list if @list;
+	}
+	return %ratios;
+}
+
+# What makes the WAL of stripes, and which number of them meets the bar.
+sub wal_reasons
+{
+	my ($keys, $wal, $every) = @_;
+	my $text = 'A striped key costs WAL in two ways. Its pages are split in the middle, and half of each is logged again: that is what is left with `full_page_writes=off`. '
+	  . "And after a checkpoint the first change of each stripe's last page logs the whole page: that shrinks with the number of rows from one checkpoint to the next; with rows as small as these it is 5 % where each stripe gets some 800 of them meanwhile. "
+	  . "With PostgreSQL's defaults a checkpoint comes after some 3.5 million such rows (`max_wal_size = 1GB`), or after 5 minutes, which is 300,000 rows at 1,000 rows/s.\n\n"
+	  . "The WAL of uuid and bit-reversed keys grows with the table, since ever fewer rows share a page from one checkpoint to the next. The columns on the right are of the largest tables.\n\n";
+
+	foreach my $distance (@$every)
+	{
+		my @met = grep { /striped/ && median(@{ $wal->{$_}{$distance} }) <= 1.2 } @$keys;
+
+		$text .= '- A checkpoint every ' . brief($distance) . ' rows: '
+		  . (@met ? "of those measured, $met[-1] has the most stripes that stay" : 'no number of stripes stays')
+		  . " within 1.2 times the WAL of bigserial.\n";
+		bar('keys', 'WAL of striped(256), bigserial = 1, a checkpoint every ' . brief($distance) . ' rows',
+			median(@{ $wal->{'striped(256)'}{$distance} }), '<=', 1.2);
+	}
+	return $text;
+}
+
+sub wide_rows
+{
+	my ($segments) = @_;
+	my @keys = grep { /100 bytes/ } cases_of('keys') or return '';
+	my @every = sort { $a <=> $b } distinct(map { part($_, 'every') }
+		  grep { /pages=on/ && values_of('keys', $keys[0], $_, 'WAL') } @$segments);
+	my @rows;
+
+	foreach my $key (@keys)
+	{
+		my %ratios = wal_ratios($key, $keys[0], @every);
+
+		push @rows, [ $key =~ s/, 100 bytes//r, map { times(@{ $ratios{$_} }) } @every ];
+	}
+	return "\nThe same with 100 bytes more in each row, so that the index is a smaller part of it:\n\n"
+	  . table('l' . 'r' x @every, [ 'key', map { 'every ' . brief($_) } @every ], @rows);
+}
+
+sub ranges
+{
+	my @parameters = parameters_of('ranges', qr/ranges=/);
+	my ($values) = sort { $b <=> $a } map { part($_, 'values') } @parameters;
+	my @cases = cases_of('ranges');
+	my @data;
+
+	foreach my $ranges (distinct(map { part($_, 'ranges') } @parameters))
+	{
+		push @data, [ $ranges,
+			map { median(values_of('ranges', $_, "ranges=$ranges values=$values", 'largest/mean')) } @cases ];
+	}
+	bar('ranges', 'largest of 1024 ranges, bit_reversed_positive, mean = 1',
+		median(values_of('ranges', 'bit_reversed_positive', "ranges=1024 values=$values", 'largest/mean')), '<=', 1.05);
+	return brief($values) . ' keys in equal ranges of their space, of which bigserial fills the lowest: the keys in the largest range, the mean being 1. A hash shard is `spanner.shard_id(1024, …)` before what ascends.' . "\n\n"
+	  . ranges_table($values, 'largest/mean')
+	  . "\n" . plot('ranges', 'largest range', <<END, data => \@data)
+set logscale x 2
+set logscale y
+set xlabel 'equal ranges of key space'
+set ylabel 'keys in the largest, mean = 1'
+plot @{[ lines(map { s/_positive//r } @cases) ]}
+END
+	  . "\nAn engine that splits by size does not have empty ranges. So now the bounds are such that each range has as many of these keys, and the next 10,000 are drawn: how many come into the busiest range, the mean being 1?\n\n"
+	  . ranges_table(10000, 'next, largest/mean')
+	  . "\nWith few keys for each range, chance alone makes one the busiest: so it is with uuid and hash shards here. Bit-reversed keys come in turn. A stripe is busy at its end only, so give a striped key as many stripes as there are ranges, or more.\n";
+}
+
+sub ranges_table
+{
+	my ($values, $metric) = @_;
+	my @shown = (16, 64, 256, 1024);
+	my @rows;
+
+	foreach my $case (cases_of('ranges'))
+	{
+		push @rows, [ $case, map { spread(values_of('ranges', $case, "ranges=$_ values=$values", $metric)) } @shown ];
+	}
+	return table('lrrrr', [ 'key', map { "$_ ranges" } @shown ], @rows);
+}
+
+my %mode = (none => 'no allocator', nextval => 'core `nextval`', sync => '`sync`', on_commit => '`on_commit`',
+	on_commit_early => '`on_commit`, early lock release', async => '`async`', batch => '`batch`, 200',
+	async_batch => '`async_batch`, 200, low-water mark 50', adaptive => '`async_batch`, adaptive',
+	insert => 'ordinary insert, `nextval` key');
+
+# Values in a second and p50, p90, p99 of the latency in ms, published for the
+# sequence generator on Cloud Spanner.
+my %published = (sync => { 10 => [ 34, 27, 1189, 2703 ], 50 => [ 30.6, 1191, 3513, 5982 ] },
+	async => { 10 => [ 66.5, 28, 611, 1460 ], 50 => [ 78.1, 29, 1695, 3442 ] },
+	batch => { 10 => [ 494, 18, 20, 38 ], 50 => [ 1195, 27, 55, 168 ] },
+	async_batch => { 10 => [ 512, 18, 20, 30 ], 50 => [ 1622, 24, 28, 30 ] });
+
+sub allocator_table
+{
+	my ($clients, $commit) = @_;
+	my $parameter = "clients=$clients commit=$commit";
+	my @rows;
+
+	foreach my $case (grep { values_of('allocator', $_, $parameter, 'values/s') } cases_of('allocator'))
+	{
+		my ($rate, @theirs) = @{ $published{$case}{$clients} // [] };
+
+		push @rows, [ $mode{$case}, number(median(values_of('allocator', $case, $parameter, 'values/s'))),
+			sprintf('%.2g %%', median(values_of('allocator', $case, $parameter, 'values/s')) / $clients),
+			times(ratios('allocator', $case, 'none', $parameter, 'values/s')),
+			join(' / ', map { number(median(values_of('allocator', $case, $parameter, $_))) } qw(p50 p90 p99)),
+			$rate, join(' / ', @theirs) ];
+	}
+	return table('lrrrrrr', [ 'mode', 'values/s', 'of the limit', 'no allocator = 1', 'p50 / p90 / p99, ms', 'published: values/s', 'p50 / p90 / p99, ms' ], @rows);
+}
+
+sub allocator_bars
+{
+	my $fast = 'clients=50 commit=0';
+	my $slow = 'clients=50 commit=20';
+	my $ratio = sub { return median(ratios('allocator', @_, 'values/s')) };
+
+	bar('allocator', 'async_batch, 50 clients, no allocator = 1', $ratio->('async_batch', 'none', $fast), '>=', 0.95);
+	bar('allocator', 'async_batch, adaptive, 50 clients, no allocator = 1', $ratio->('adaptive', 'none', $fast), '>=', 0.95);
+	bar('allocator', 'async_batch, adaptive, p99 above that of no allocator, ms',
+		median(values_of('allocator', 'adaptive', $fast, 'p99')) - median(values_of('allocator', 'none', $fast, 'p99')), '<=', 1);
+	bar('allocator', 'batch 200, 50 clients, no allocator = 1', $ratio->('batch', 'none', $fast), '>=', 0.9);
+	bar('allocator', 'async, 50 clients, no allocator = 1', $ratio->('async', 'none', $fast), '>=', 0.75);
+	bar('allocator', 'on_commit with early lock release, commits of 20 ms, sync = 1', $ratio->('on_commit_early', 'sync', $slow), '>=', 30);
+	bar('allocator', 'the same, ordinary insert = 1', $ratio->('on_commit_early', 'insert', $slow), '>=', 0.9);
+	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
+	  foreach 1, 10;
+}
+
+sub allocator
+{
+	my @data = map { my $case = $_; [ $mode{$case} =~ s/`//gr =~ s/, 200.*|async_batch, //r, median(values_of('allocator', $case, 'clients=50 commit=0', 'values/s')), $published{$case}{50}[0] ] }
+	  qw(sync async batch async_batch adaptive none);
+
+	allocator_bars();
+	return "Transactions that draw one number and work for 10 ms, on a server that flushes (`fsync = on`). No number of clients can get beyond their number / 10 ms: 1,000 values/s for 10 clients, 5,000 for 50. "
+	  . "Next to it what was published for the sequence generator that this descends from, on Cloud Spanner with the same 10 ms.\n\n10 clients:\n\n"
+	  . allocator_table(10, 0) . "\n50 clients:\n\n" . allocator_table(50, 0)
+	  . "\n" . plot('allocator', 'values/s with 50 clients', <<'END', data => \@data)
+set ylabel 'values/s, 50 clients'
+set style data histograms
+set style histogram clustered gap 1
+set logscale y
+set yrange [10:10000]
+set key top left inside
+plot $data using 2:xtic(1) lc rgb '#3b6ea8' title 'here', $data using 3 lc rgb '#c8643c' title 'published', \
+  5000 lc rgb '#888888' dt 2 with lines title 'limit: 50 / 10 ms'
+END
+	  . "\n50 clients, and a commit lasts 20 ms longer (`commit_delay`), as on a slow disk or with a distant standby:\n\n" . allocator_table(50, 20)
+	  . "\nMany values in one query, values/s of `async_batch`, adaptive, with core `nextval` = 1: "
+	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n";
+}
+
+sub planner
+{
+	my @cases = ('merge', 'scan and sort', 'LATERAL by hand', 'LIST partitions', 'plain index');
+	my @pages = parameters_of('planner', qr/query=page/);
+	my $cell = sub { my $ms = median(values_of('planner', $_[1], $_[0], 'time')); return defined $ms ? number($ms) : '' };
+	my (@rows, @others, @data, @memory);
+
+	foreach my $parameter (@pages)
+	{
+		push @rows, [ part($parameter, 'shards'), part($parameter, 'rows'), $cell->($parameter, 'merge'),
+			map { times(ratios('planner', $_, 'merge', $parameter, 'time')) } @cases[ 1 .. 4 ] ];
+	}
+	foreach my $parameter (
+		sort { part($a, 'query') cmp part($b, 'query') || part($a, 'shards') <=> part($b, 'shards') }
+		grep { !/query=(?:page|all)/ } parameters_of('planner', qr/query=/))
+	{
+		push @others, [ part($parameter, 'query') =~ s/_/ /gr, part($parameter, 'shards'), $cell->($parameter, 'with'),
+			times(ratios('planner', 'without', 'with', $parameter, 'time')),
+			times(ratios('planner', 'by hand', 'with', $parameter, 'time')) ];
+	}
+	foreach my $shards (distinct(map { part($_, 'shards') } @pages))
+	{
+		push @data, [ $shards, map { median(values_of('planner', $_, "query=page shards=$shards rows=100", 'time')) } @cases ];
+	}
+	foreach my $work_mem (qw(4MB 1GB))
+	{
+		my $bytes = median(values_of('planner', 'merge', "query=all shards=2048 work_mem=$work_mem", 'memory'));
+
+		push @memory, number($bytes / 1048576) . " MB with `work_mem = $work_mem`";
+	}
+
+	bar('planner', 'look-up with 64 shards, the shard written out = 1',
+		median(ratios('planner', 'with', 'by hand', 'query=look-up shards=64 rows=100', 'time')), '<=', 1.1);
+	return "`SELECT … ORDER BY lastaccess DESC LIMIT k`, all in memory, ms planned and run for the merge, and how many times as long the others take. The plain index on the time is the hotspot that the shard avoids.\n\n"
+	  . table('rrrrrrr', [ 'shards', 'k', 'merge, ms', @cases[ 1 .. 4 ] ], @rows)
+	  . "\n" . plot('planner', 'LIMIT 100 by shards', <<END, data => \@data)
+set logscale x 2
+set logscale y
+set xtics (16, 64, 256, 2048)
+set xlabel 'shards'
+set ylabel 'ms, LIMIT 100'
+plot @{[ lines(@cases) ]}
+END
+	  . "\nOther queries, with the derived shard or the list of shards, and how many times as long they take without:\n\n"
+	  . table('lrrrr', [ 'query', 'shards', 'ms', 'without', 'with the shard written out' ], @others)
+	  . "\nMemory of a merge of 2048 shards, all of which it reads: " . join(', ', @memory) . ".\n";
+}
+
+sub servers
+{
+	my (@rows, @data);
+
+	foreach my $parameter (parameters_of('servers', qr/limit=\d+$/))
+	{
+		foreach my $case (grep { values_of('servers', $_, $parameter, 'inserts/s') } cases_of('servers'))
+		{
+			my @inserted = map { my $sum = 0; $sum += $_ foreach values_of('servers', $case, "$parameter server=$_", 'inserted'); $sum } 1 .. 3;
+			my $all = $inserted[0] + $inserted[1] + $inserted[2];
+			my $rate = median(values_of('servers', $case, $parameter, 'inserts/s'));
+			my $busiest = $all ? (sort { $b <=> $a } @inserted)[0] / $all : undef;
+
+			push @rows, [ part($parameter, 'limit') ? part($parameter, 'limit') . ' ms a row' : 'none', part($parameter, 'rows'),
+				$place{$case}, number($rate), times(ratios('servers', $case, 'one_server', $parameter, 'inserts/s')),
+				$all ? (join(' / ', map { number($_) } @inserted), sprintf('%.0f %%', 100 * $busiest)) : ('', '') ];
+			push @data, [ $place{$case} =~ s/_positive//r, map { $all ? $rate * $_ / $all : 0 } @inserted ]
+			  if part($parameter, 'limit');
+			bar('servers', 'share of the busiest of three servers, bit_reversed_positive', $busiest, '<=', 0.34)
+			  if $case eq 'bit_reversed_positive' && !part($parameter, 'limit') && part($parameter, 'rows') == 1;
+			bar('servers', 'inserts/s on three servers that are the limit, bit_reversed_positive, bigserial = 1',
+				median(ratios('servers', $case, 'bigserial', $parameter, 'inserts/s')), '>=', 2)
+			  if $case eq 'bit_reversed_positive' && part($parameter, 'limit');
+		}
+	}
+	return "One server takes the statements of pgbench, three others hold the rows behind partitions of postgres_fdw, all on this machine. They share its processors, so without a limit three servers cannot insert more than one, "
+	  . "and a statement with many rows commits on three of them. What counts is where the rows go. With a limit, which a trigger simulates, a row keeps its server busy for some time, as if each were a machine of its own.\n\n"
+	  . table('rrlrrrr', [ 'limit of a server', 'rows in a statement', 'servers', 'inserts/s', 'one other server = 1', 'inserted on each server', 'busiest' ], @rows)
+	  . "\n" . plot('servers', 'inserts/s by server', <<'END', data => \@data);
+set ylabel 'inserts/s, servers with a limit'
+set style data histograms
+set style histogram rowstacked
+set boxwidth 0.6
+plot $data using 2:xtic(1) lc rgb '#3b6ea8' title 'server 1', $data using 3 lc rgb '#c8643c' title 'server 2', \
+  $data using 4 lc rgb '#5f9e6e' title 'server 3'
+END
+}
+
+1;

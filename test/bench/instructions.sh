@@ -1,0 +1,121 @@
+#!/bin/bash
+#
+# instructions.sh
+#	  Count the instructions of single calls, of rows of COPY and of planning.
+#
+# The server runs under callgrind, and each session is a process with a report
+# of its own.  A statement is run with few calls and with many; the difference
+# is that of the calls.  Other than times, the counts hardly vary.
+#
+# test/bench/instructions.sh
+
+. test/bench/common.sh
+
+few=1000
+many=6000
+
+# of_session STATEMENT: %s in it becomes $few or $many
+of_session()
+{
+	local count pid total=()
+
+	for count in $few $many
+	do
+		pid=$(sql -c 'SELECT pg_backend_pid()' -c "${1//%s/$count}" | sed -n 1p) || exit 1
+		until grep -q '^totals:' "$cluster_dir/callgrind.$pid" 2> /dev/null
+		do
+			sleep 0.1
+		done
+		total+=("$(sed -n 's/^totals: \([0-9]*\).*/\1/p' "$cluster_dir/callgrind.$pid")")
+		rm -f "$cluster_dir/callgrind.$pid"
+	done
+	echo $(((total[1] - total[0]) / (many - few)))
+}
+
+# call CASE PARAMETER EXPRESSION
+call()
+{
+	local count
+
+	progress "$1, $2"
+	count=$(of_session "SELECT count($3) FROM generate_series(1::bigint, %s) number") || exit 1
+	record "$1" "$2" instructions $((count - loop)) count
+}
+
+# copy CASE TABLE
+copy()
+{
+	progress "COPY, $1"
+	record "$1" COPY instructions "$(of_session "COPY $2 (v) FROM '$cluster_dir/%s.data'")" count
+}
+
+# planning CASE [SETTING]
+planning()
+{
+	progress "planning, $1"
+	export PGOPTIONS=${2:-}
+	record "$1" planning instructions "$(of_session "DO \$\$ BEGIN FOR i IN 1 .. %s LOOP
+		EXECUTE 'SELECT oid FROM pg_class WHERE oid = 1'; END LOOP; END \$\$")" count
+	unset PGOPTIONS
+}
+
+bench_start fsync=off autovacuum=off
+sql > "$log" << 'SQL'
+SET client_min_messages = warning;
+SELECT spanner.create_allocator('large', batch_size => 1000000, max_batch_size => 1000000);
+CREATE SEQUENCE core_1;
+CREATE SEQUENCE core_1000 CACHE 1000;
+CREATE TABLE core (id bigserial, v integer);
+SET spanner.default_sequence_kind = 'bit_reversed_positive';
+CREATE SEQUENCE bit_reversed_positive_1;
+CREATE SEQUENCE bit_reversed_positive_1000 CACHE 1000;
+CREATE TABLE bit_reversed_positive (id bigserial, v integer);
+SET spanner.default_sequence_kind = 'striped';
+CREATE SEQUENCE striped_1;
+CREATE SEQUENCE striped_1000 CACHE 1000;
+CREATE TABLE striped (id bigserial, v integer);
+CREATE DATABASE unbound;
+SQL
+for count in $few $many
+do
+	seq "$count" | cluster_run tee "$cluster_dir/$count.data" > /dev/null
+done
+
+cluster_ctl -m fast stop > /dev/null
+cluster_run valgrind --tool=callgrind --trace-children=yes --callgrind-out-file="$cluster_dir/callgrind.%p" \
+	"$cluster_bindir/postgres" -D "$cluster_dir/data" > "$cluster_dir/server.log" 2>&1 &
+until psql -Xq -c 'SELECT 1' > /dev/null 2>&1
+do
+	kill -0 $! 2> /dev/null || cluster_fail "the server does not start under valgrind"
+	sleep 0.5
+done
+
+loop=$(of_session 'SELECT count(number) FROM generate_series(1::bigint, %s) number') || exit 1
+if [ "$BENCH" = full ]
+then
+	call spanner.bit_reverse number 'spanner.bit_reverse(number, true)'
+	call hashint8extended number 'hashint8extended(number, 0)'
+	call spanner.shard_id number 'spanner.shard_id(64, number)'
+	call hashtextextended text "hashtextextended('user@example.com' || number, 0)"
+	call md5 text "md5('user@example.com' || number)"
+	call spanner.farm_fingerprint text "spanner.farm_fingerprint('user@example.com' || number)"
+	call concatenation text "'user@example.com' || number"
+fi
+for cache in $(sized '1 1000' 1)
+do
+	call core "CACHE $cache" "nextval('core_$cache')"
+	call bit_reversed_positive "CACHE $cache" "spanner.nextval('bit_reversed_positive_$cache')"
+	call striped "CACHE $cache" "spanner.nextval('striped_$cache')"
+done
+call async_batch allocator "spanner.next_value('large')"
+for kind in core bit_reversed_positive striped
+do
+	copy "$kind" "$kind"
+done
+# The first session of a database writes a file for the others.
+export PGDATABASE=unbound
+sql -c 'SELECT 1' > "$log"
+planning 'without the library'
+planning 'with the library' '-c session_preload_libraries=spanner_keys'
+kill -INT "$(head -n 1 "$cluster_dir/data/postmaster.pid")"
+wait

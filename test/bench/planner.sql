@@ -1,0 +1,69 @@
+-- One round of measurements; prints results.
+--
+-- Variables: last, a time near the end of the rows.
+
+-- The name of a shard count in a query is {shards}, that of a limit {rows}.
+CREATE TEMP TABLE kind (position int, title text, what text, settings text[], query text, most_shards int);
+INSERT INTO kind VALUES
+  (1, 'merge', 'page', '{}', 'SELECT * FROM v{shards} ORDER BY lastaccess DESC LIMIT {rows}', 5000),
+  (2, 'scan and sort', 'page', '{enable_shard_merge}', 'SELECT * FROM v{shards} ORDER BY lastaccess DESC LIMIT {rows}', 5000),
+  (3, 'LATERAL by hand', 'page', '{}', 'SELECT r.* FROM generate_series(0, {shards} - 1) s CROSS JOIN LATERAL
+     (SELECT * FROM v{shards} WHERE shard_id = s ORDER BY lastaccess DESC LIMIT {rows}) r ORDER BY lastaccess DESC LIMIT {rows}', 5000),
+  (4, 'LIST partitions', 'page', '{}', 'SELECT * FROM p{shards} ORDER BY lastaccess DESC LIMIT {rows}', 256),
+  (5, 'plain index', 'page', '{}', 'SELECT * FROM visit ORDER BY lastaccess DESC LIMIT {rows}', 5000);
+
+-- Other queries, with the features and without.
+INSERT INTO kind
+  SELECT 10 + i, title, what, settings, query, most_shards
+    FROM (SELECT lastaccess, userid FROM visit, asked WHERE lastaccess = ts AND userid = uid LIMIT 1) one,
+         LATERAL (VALUES
+           (1, 'with', 'look-up', '{}'::text[], format('SELECT * FROM v{shards} WHERE lastaccess = %L AND userid = %s', lastaccess, userid), 5000),
+           (2, 'by hand', 'look-up', '{}', format('SELECT * FROM v{shards} WHERE shard_id = spanner.shard_id({shards}, timestamptz %1$L, %2$s::bigint)
+              AND lastaccess = %1$L AND userid = %2$s', lastaccess, userid), 5000),
+           (3, 'without', 'look-up', '{enable_derived_shard,enable_shard_list}', format('SELECT * FROM v{shards} WHERE lastaccess = %L AND userid = %s', lastaccess, userid), 5000),
+           (4, 'with', 'join', '{}', 'SELECT count(v.data) FROM asked JOIN v{shards} v ON lastaccess = ts AND userid = uid', 5000),
+           (5, 'without', 'join', '{enable_derived_shard,enable_shard_list}', 'SELECT count(v.data) FROM asked JOIN v{shards} v ON lastaccess = ts AND userid = uid', 5000),
+           (6, 'with', 'range', '{}', format('SELECT count(*) FROM v{shards} WHERE lastaccess BETWEEN timestamptz %1$L - interval ''1000 seconds'' AND %1$L', :'last'), 5000),
+           (7, 'without', 'range', '{enable_shard_list}', format('SELECT count(*) FROM v{shards} WHERE lastaccess BETWEEN timestamptz %1$L - interval ''1000 seconds'' AND %1$L', :'last'), 5000),
+           (8, 'with', 'next page', '{}', format('SELECT * FROM v{shards} WHERE (lastaccess, userid) < (%L, 0) ORDER BY lastaccess DESC, userid DESC LIMIT 100', :'last'), 5000),
+           (9, 'without', 'next page', '{enable_shard_merge,enable_shard_list}', format('SELECT * FROM v{shards} WHERE (lastaccess, userid) < (%L, 0) ORDER BY lastaccess DESC, userid DESC LIMIT 100', :'last'), 5000)
+         ) v (i, title, what, settings, query, most_shards);
+
+CREATE FUNCTION pg_temp.measure(settings text[], query text) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+  result float8;
+  setting text;
+BEGIN
+  FOREACH setting IN ARRAY settings LOOP
+    PERFORM set_config('spanner_keys.' || setting, 'off', false);
+  END LOOP;
+  result := cost(query);
+  FOREACH setting IN ARRAY settings LOOP
+    PERFORM set_config('spanner_keys.' || setting, 'on', false);
+  END LOOP;
+  RETURN result;
+END $$;
+
+SELECT title, format('query=%s shards=%s rows=%s', replace(what, ' ', '_'), shards, rows), 'time',
+       round(pg_temp.measure(settings, replace(replace(query, '{shards}', shards::text), '{rows}', rows::text))::numeric, 4), 'ms'
+  FROM unnest('{16,64,256,2048}'::int[]) shards, unnest('{10,100,1000}'::int[]) rows, kind
+ WHERE shards <= most_shards AND (what = 'page' OR rows = 100)
+ ORDER BY shards, rows, position;
+
+-- Memory of a merge that has opened every stream it may.
+SET enable_sort = off;
+SET work_mem = '4MB';
+BEGIN;
+DECLARE c CURSOR FOR SELECT lastaccess, userid FROM v2048 ORDER BY lastaccess;
+MOVE 20000 IN c;
+SELECT 'merge', 'query=all shards=2048 work_mem=4MB', 'memory', sum(total_bytes), 'bytes'
+  FROM pg_backend_memory_contexts WHERE name = 'spanner_keys shard merge';
+COMMIT;
+SET work_mem = '1GB';
+BEGIN;
+DECLARE c CURSOR FOR SELECT lastaccess, userid FROM v2048 ORDER BY lastaccess;
+MOVE 20000 IN c;
+SELECT 'merge', 'query=all shards=2048 work_mem=1GB', 'memory', sum(total_bytes), 'bytes'
+  FROM pg_backend_memory_contexts WHERE name = 'spanner_keys shard merge';
+COMMIT;
