@@ -2,7 +2,7 @@
 #
 #   make, make install, make installcheck    as for every extension (PGXS)
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
-#   make lint, indent, matrix, asan, coverage, core-check    for developers: test/README.md
+#   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
@@ -132,6 +132,7 @@ REGRESS = \
 	allocator_remote \
 	execute_ddl \
 	execute_ddl_errors \
+	execute_ddl_more \
 	redirect \
 	redirect_more \
 	redirect_ddl \
@@ -141,11 +142,13 @@ REGRESS = \
 	derived_shard \
 	shard_keys \
 	shard_merge \
+	shard_more \
 	shard_security \
 	shard_traps \
 	bad_input \
 	on_commit \
 	on_commit_errors \
+	on_commit_many \
 	on_commit_triggers \
 	advise \
 	advise_more \
@@ -193,7 +196,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -218,8 +221,14 @@ matrix:
 	@test/matrix/run.sh
 asan:
 	@test/asan.sh
+valgrind:
+	@test/valgrind.sh
 coverage:
 	@test/coverage.sh
+analyze:
+	@test/lint/analyze.sh
+soak:
+	@test/soak.sh
 core-check:
 	@test/core_check.sh
 clients:
@@ -233,4 +242,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan coverage core-check clients deb-check dist
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check dist

@@ -89,6 +89,12 @@ SELECT count(*) FROM spanner.add_shard_key('keyless');
 SELECT spanner.add_shard_key('deferred', dry_run => false);
 RESET ROLE;
 
+-- a temporary table can have shards, a catalog cannot
+CREATE TEMP TABLE temporary (id int PRIMARY KEY) WITH (fillfactor = 50);
+SELECT spanner.add_shard_key('temporary', shards => 4, dry_run => false);
+SELECT spanner.add_shard_key('pg_catalog.pg_authid');
+SELECT spanner.add_shard_key('pg_catalog.pg_class', dry_run => false);
+
 -- numbers of shards: writes want many, reads few, nodes a share each
 SELECT * FROM spanner.suggest_shards(20000, 500, 6);
 SELECT shards, suggested FROM spanner.suggest_shards(100);

@@ -77,6 +77,19 @@ SELECT spanner.next_value(NULL::text), spanner.next_value(NULL::bigint), spanner
        spanner.reset_allocator('a', NULL), spanner.release_allocator(NULL);
 SELECT count(*) FROM spanner.next_values('a', NULL);
 
+-- triggers on the table that stand in the way
+CREATE FUNCTION suppress() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+BEGIN;
+CREATE TRIGGER suppress BEFORE INSERT OR UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION suppress();
+SELECT refused($$SELECT spanner.create_allocator('x')$$);
+SELECT refused($$SELECT spanner.alter_allocator('a', batch_size => 10)$$);
+ROLLBACK;
+BEGIN;
+CREATE TRIGGER early BEFORE INSERT ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_change();
+SELECT refused($$SELECT spanner.create_allocator('x')$$);
+ROLLBACK;
+DROP FUNCTION suppress();
+
 -- where nothing may be written
 BEGIN READ ONLY;
 SELECT refused($$SELECT spanner.next_value('a')$$);

@@ -29,6 +29,15 @@ SELECT name, last_error FROM spanner.stat_allocator WHERE name = 'far';
 -- There is nothing to give back
 SELECT spanner.release_allocator('far');
 
+-- What is given changes, the rest stays
+SELECT spanner.alter_allocator('further', failover_gap => 10, remote_name => 'other');
+SELECT mode, server, remote_name, failover_gap FROM spanner.allocator WHERE name = 'further';
+SELECT spanner.create_allocator('moved', mode => 'batch') > 0 AS created;
+SELECT spanner.alter_allocator('moved', mode => 'remote', server => 'elsewhere');
+SELECT mode, server, remote_name FROM spanner.allocator WHERE name = 'moved';
+SELECT spanner.alter_allocator('moved', server => 'nowhere');
+SELECT spanner.drop_allocator('moved');
+
 -- A server that is dropped is missed when values are needed
 DROP SERVER elsewhere;
 SELECT spanner.next_value('far');

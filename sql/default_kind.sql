@@ -122,5 +122,13 @@ SELECT spanner.create_sequence('by_default'), spanner.create_sequence('striped',
 SELECT * FROM labels WHERE relname IN ('by_default', 'striped');
 
 RESET spanner.default_sequence_kind;
+-- a smallserial column that is added
+BEGIN;
+SET LOCAL spanner.default_sequence_kind = 'bit_reversed_positive';
+CREATE TABLE tiny AS SELECT generate_series(1, 3) AS a;
+ALTER TABLE tiny ADD COLUMN id smallserial;
+SELECT id FROM tiny ORDER BY a;
+ROLLBACK;
+
 SET client_min_messages = warning;
 DROP SCHEMA d, element CASCADE;

@@ -86,3 +86,14 @@ SECURITY LABEL FOR spanner_keys ON TABLE no_sequence IS 'striped';
 SECURITY LABEL FOR spanner_keys ON COLUMN no_sequence.a IS 'striped';
 SECURITY LABEL FOR spanner_keys ON SCHEMA public IS 'striped';
 SELECT label FROM pg_seclabels WHERE objname = 'bound';
+
+-- a sequence that has given values: a skip range has to cover them
+CREATE SEQUENCE given;
+SELECT count(nextval('given')) FROM generate_series(1, 10);
+SELECT spanner.alter_sequence('given', 'striped(stripes=4)', skip_range_min => 1, skip_range_max => 5);
+SELECT spanner.alter_sequence('given', 'striped(stripes=4)', skip_range_min => 1, skip_range_max => 1000);
+SELECT label FROM pg_seclabels WHERE objname = 'given';
+CREATE SEQUENCE labelled;
+SELECT count(nextval('labelled')) FROM generate_series(1, 10);
+SECURITY LABEL FOR spanner_keys ON SEQUENCE labelled IS 'striped(skip_range_min=1, skip_range_max=1000)';
+DROP SEQUENCE given, labelled;

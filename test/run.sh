@@ -13,7 +13,7 @@
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
-all_phases="build clang install regress regress-preload planner isolation tap lint fuzz farmhash"
+all_phases="build clang install regress regress-preload planner functions isolation tap lint fuzz farmhash"
 phases=${TESTS:-$all_phases}
 pg_config=${PG_CONFIG:-pg_config}
 jobs=${JOBS:-$(nproc)}
@@ -112,7 +112,7 @@ show_failure()
 	esac
 	case $1 in
 		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
-		lint | fuzz | farmhash | planner) grep -v '^ok ' "$log" | head -n 200 ;;
+		lint | fuzz | farmhash | planner | functions) grep -v '^ok ' "$log" | head -n 200 ;;
 		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
 			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
 		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
@@ -120,12 +120,12 @@ show_failure()
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
 	then
 		head -n 120 "$diffs"
-	elif [[ " lint fuzz farmhash planner tap " != *" $1 "* ]]
+	elif [[ " lint fuzz farmhash planner functions tap " != *" $1 "* ]]
 	then
 		tail -n 20 "$log"
 	fi
 	case $1 in
-		regress* | isolation | planner) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
+		regress* | isolation | planner | functions) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
 	esac
 }
 
@@ -176,7 +176,8 @@ installcheck()
 
 needs_install()
 {
-	wanted regress || wanted regress-preload || wanted planner || wanted isolation || wanted tap
+	wanted regress || wanted regress-preload || wanted planner || wanted functions ||
+		wanted isolation || wanted tap
 }
 
 if wanted build || needs_install
@@ -198,7 +199,7 @@ fi
 regress_count=$(make_variable REGRESS)
 isolation_count=$(make_variable ISOLATION)
 tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
-if wanted regress || wanted regress-preload || wanted planner || wanted isolation
+if wanted regress || wanted regress-preload || wanted planner || wanted functions || wanted isolation
 then
 	cluster_create fsync=off max_connections=50
 fi
@@ -206,7 +207,7 @@ fi
 	phase regress "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
 ! wanted isolation ||
 	phase isolation "$isolation_count" count_results installcheck REGRESS= TAP_TESTS=
-if wanted regress-preload || wanted planner
+if wanted regress-preload || wanted planner || wanted functions
 then
 	cluster_configure session_preload_libraries=spanner_keys
 fi
@@ -215,6 +216,9 @@ fi
 ! wanted planner ||
 	phase planner 1 count_results cluster_run "$build/test/fuzz/planner_smoke.sh" "${PLANNER_SECONDS:-60}" ${PLANNER_SEED:+"$PLANNER_SEED"}
 ! wanted planner || grep '^ok planner_fuzz' "$log"
+! wanted functions ||
+	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
+! wanted functions || grep '^ok function_fuzz' "$log"
 ! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION=
 ! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
 ! wanted fuzz || phase fuzz 1 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"

@@ -138,7 +138,7 @@ static const SkFact first_facts[] = {
 		"FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name, quote_ident(a.attname) AS quoted, "
 		" CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, a.attnotnull AS is_notnull, "
 		" a.attcollation AS collid, "
-		/* without the names of columns, which a default has not: quick */
+		/* a default has no columns; without their names it prints fast */
 		" COALESCE(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END), y.typdefault) AS expr, "
 		" a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity, "
 		" COALESCE(s.seqid, 0) AS seqid, l.label, o.objid IS NOT NULL AND a.attinhcount = 0 AS owned, "

@@ -79,11 +79,11 @@ sk_alphabet_key(const SkAlphabet *alphabet, uint64 place, unsigned char *bytes)
 	memcpy(bytes, alphabet->prefix, length);
 	for (int i = 0; i < alphabet->places; i++)
 	{
-		int symbol = alphabet->place[i].symbols[digits[i]];
+		int			code = alphabet->place[i].symbols[digits[i]];
 
-		if (symbol <0)
+		if (code < 0)
 			break;
-		bytes[length++] = (unsigned char) symbol;
+		bytes[length++] = (unsigned char) code;
 	}
 	return length;
 }

@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
@@ -206,6 +207,11 @@ check_table(Oid relid, bool dry_run)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table", get_rel_name(relid)),
 				 errhint("Name the table that stores the rows.")));
+	if (IsCatalogRelationOid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("\"%s\" is a system catalog", get_rel_name(relid)),
+				 errhint("Name a table of your own.")));
 	if (!dry_run && !object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
 	if (has_superclass(relid))

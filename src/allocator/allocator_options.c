@@ -195,5 +195,10 @@ write_options(SkStatement *statement, const SkAllocatorOptions *options, Datum k
 		nulls[9] = 'n';
 	else
 		values[9] = CStringGetTextDatum(options->remote_name);
-	(void) sk_table_execute(statement, values, nulls);
+	if (sk_table_execute(statement, values, nulls) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+				 errmsg("could not write a row of table \"%s\"",
+						"spanner.allocator"),
+				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
 }

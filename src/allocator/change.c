@@ -111,10 +111,11 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	TriggerEvent event;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		RelationGetRelid(trigger->tg_relation) != sk_allocator_table())
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
+		!TRIGGER_FIRED_AFTER(trigger->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by a trigger of table \"%s\"",
+				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
 						"spanner.on_allocator_change", "spanner.allocator"),
 				 errhint("It serves that table only.")));
 

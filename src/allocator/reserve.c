@@ -211,7 +211,8 @@ leave_gap_here(int64 id, const char *name)
 	if (sk_table_execute(&lock_row, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator \"%s\" does not exist", name)));
+				 errmsg("allocator \"%s\" does not exist", name),
+				 errhint("It has just been dropped.")));
 	fetch_counter(0, &row);
 	first = Min(first_value(&row), row.max_value + 1);
 	if (is_before_promotion(&row))

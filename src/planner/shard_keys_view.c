@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(spanner_read_shard_key);
 
 static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
+static bool misses_column(Node *node, void *context);
 static Datum list_keys(FuncExpr *call, Oid relid);
 
 /*
@@ -44,25 +45,31 @@ static Datum list_keys(FuncExpr *call, Oid relid);
  * Reads an expression of the catalogs: of a generated column, a CHECK
  * constraint, an index or a partition key, the latter two as lists.  Gives the
  * column that a CHECK compares, the shards, the keys as text, and why it is
- * no shard key.  NULL if it does not look like one.
+ * no shard key.  NULL if it does not look like one, or is not of the relation.
+ *
+ * Everybody may call this, with whatever the catalogs have of that type, and
+ * with a relation that has been dropped since they were read.
  */
 Datum
 spanner_read_shard_key(PG_FUNCTION_ARGS)
 {
 	Node	   *expr = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0)));
-
-	/* anybody may pass any tree of the catalogs; some are empty */
-	List	   *exprs = expr != NULL && IsA(expr, List) ? (List *) expr :
-		make_ands_implicit((Expr *) expr);
+	Oid			relid = PG_GETARG_OID(1);
+	List	   *exprs;
 	AttrNumber	attnum = 0;
-	FuncExpr   *call = find_call(exprs, &attnum);
+	FuncExpr   *call;
 	const char *problem = "the expression is not just a call of spanner.shard_id()";
 	int32		shards = 0;
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
 	bool		nulls[RESULT_COUNT] = {true, true, true, true};
 
-	if (call == NULL && !contains_call((Node *) exprs, NULL))
+	if (expr == NULL || IsA(expr, PartitionBoundSpec))
+		PG_RETURN_NULL();
+	exprs = IsA(expr, List) ? (List *) expr : make_ands_implicit((Expr *) expr);
+	call = find_call(exprs, &attnum);
+	if (call ? get_rel_name(relid) == NULL || misses_column((Node *) call, &relid) :
+		!contains_call((Node *) exprs, NULL))
 		PG_RETURN_NULL();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -75,7 +82,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 		nulls[RESULT_SHARDS] = shards == 0;
 		values[RESULT_SHARDS] = Int32GetDatum(shards);
 		nulls[RESULT_KEYS] = false;
-		values[RESULT_KEYS] = list_keys(call, PG_GETARG_OID(1));
+		values[RESULT_KEYS] = list_keys(call, relid);
 	}
 	if (problem)
 	{
@@ -116,6 +123,22 @@ contains_call(Node *node, void *context)
 			return true;
 	}
 	return expression_tree_walker(node, contains_call, context);
+}
+
+/* Does an expression use a column that the relation does not have? */
+static bool
+misses_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *column = (Var *) node;
+
+		return column->varattno > 0 &&
+			get_attname(*(Oid *) context, column->varattno, true) == NULL;
+	}
+	return expression_tree_walker(node, misses_column, context);
 }
 
 /* The names of columns, and the text of other keys. */

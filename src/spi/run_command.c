@@ -116,6 +116,6 @@ sk_query_text(const char *query)
 char *
 sk_qualified_name(Oid relid)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+	return quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(relid)),
 									  get_rel_name(relid));
 }

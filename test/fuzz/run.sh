@@ -52,4 +52,12 @@ fuzz_one()
 fuzz_one bit_reverse
 fuzz_one farmhash "$top/src/keys/farmhash.c"
 fuzz_one spanner_ddl_scan "$top/src/sequence/spanner_ddl/scan.c"
+
+# With the server's headers, of which clang does not know every attribute, and
+# its library of common functions.
+PG_CONFIG=${PG_CONFIG:-pg_config}
+fuzz_one label "$top/src/sequence/label.c" -std=gnu99 -D_GNU_SOURCE \
+	-Wno-ignored-attributes -Wno-unused-parameter -Wno-sign-compare \
+	-I"$("$PG_CONFIG" --includedir-server)" -L"$("$PG_CONFIG" --pkglibdir)" \
+	-L"$("$PG_CONFIG" --libdir)" -lpgcommon -lpgport
 exit $failed

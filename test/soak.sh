@@ -1,0 +1,48 @@
+#!/bin/bash
+#
+# soak.sh
+#	  Draw from everything for hours, while processes are killed.
+#
+# Usage: test/soak.sh [MINUTES]		by default 120
+#
+# Clients draw from sequences of all kinds and allocators of all modes, change
+# them, and read shards; sessions, workers and the postmaster are killed, and
+# the server is stopped and restarted.  At the end no value may have been
+# given twice or be lost, and the memory of processes must not have grown.
+# COPT is for the compiler, as for make: COPT=-DSK_PUBLISH_BEFORE_COMMIT shows
+# that values that are given twice are seen.  SOAK_CLIENTS (6) draw, with
+# SOAK_PAUSE (10000) microseconds between statements.
+#
+# test/soak.sh
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+if [ "${1:-}" != --inside ]
+then
+	test/setup.sh test && exec test/overlay.sh test/soak.sh --inside "${1:-120}"
+	exit 1
+fi
+pg_config=${PG_CONFIG:-pg_config}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+. test/cluster.sh
+ulimit -c unlimited
+cluster_init
+build=$cluster_dir/src
+log=$cluster_dir/build.log
+flags=(with_llvm=no "COPT=${COPT:-}")
+
+cluster_copy_source "$build"
+{
+	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
+		cluster_install "$build" "${flags[@]}"
+} > "$log" 2>&1 || {
+	tail -n 20 "$log"
+	exit 1
+}
+cluster_create max_connections=50 fsync=off autovacuum_naptime=5s shared_buffers=256MB max_wal_size=512MB \
+	"log_line_prefix=%m [%p] %e %a "
+cluster_run env PGDATA="$cluster_dir/data" SERVER_LOG="$cluster_dir/server.log" SOAK_DIR="$build/test/soak" \
+	perl "$build/test/soak/soak.pl" "$2"
+rc=$?
+[ $rc = 0 ] || [ -z "${KEEP_LOG:-}" ] || cp "$cluster_dir/server.log" "$KEEP_LOG"
+exit $rc
