@@ -36,7 +36,7 @@ fi
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
-export TESTS=${TESTS:-build install regress regress-preload isolation planner tap}
+export TESTS=${TESTS:-build install regress regress-preload isolation planner functions tap}
 bad=0
 skipped=0
 
