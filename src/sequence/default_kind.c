@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_sequence.h"
 #include "port/pg_bitutils.h"
 #include "utils/guc.h"
