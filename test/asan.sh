@@ -19,20 +19,10 @@ fi
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 . test/cluster.sh
-cluster_init
-build=$cluster_dir/src
-log=$cluster_dir/asan.log
 flags=(with_llvm=no "COPT=-fsanitize=address,undefined -U_FORTIFY_SOURCE"
 	"SHLIB_LINK=-fsanitize=address,undefined")
 
-cluster_copy_source "$build"
-{
-	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
-		cluster_install "$build" "${flags[@]}"
-} > "$log" 2>&1 || {
-	tail -n 20 "$log"
-	exit 1
-}
+cluster_build "${flags[@]}"
 
 # A server with the preloaded sanitizer hangs in the C library's bindtextdomain.
 echo 'char *bindtextdomain(const char *d, const char *n) { return 0; }' |

@@ -20,6 +20,7 @@
 #	cluster_run COMMAND ...		run a command in there, as the server's user
 #	cluster_copy_source DIR		copy the source tree, for that user to build in
 #	cluster_install DIR	[x=y]	make install there, as root if need be
+#	cluster_build [x=y]			copy, make and install; sets $build, and $log for what comes
 #	cluster_install_modules DIR [x=y]	the same for the modules of the tests
 #	cluster_remove				stop and remove now
 #
@@ -162,6 +163,21 @@ cluster_install()
 	else
 		cluster_fail "cannot write to $pkglibdir: neither root nor sudo"
 	fi
+}
+
+cluster_build()
+{
+	cluster_init
+	build=$cluster_dir/src
+	log=$cluster_dir/build.log
+	cluster_copy_source "$build"
+	{
+		cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$cluster_pg_config" "$@" all &&
+			cluster_install "$build" "$@"
+	} > "$log" 2>&1 || {
+		tail -n 20 "$log"
+		exit 1
+	}
 }
 
 # They are built with the header that has been installed, not with the source's.

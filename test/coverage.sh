@@ -21,20 +21,10 @@ missed=${2:-/dev/null}
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 . test/cluster.sh
-cluster_init
-build=$cluster_dir/src
-log=$cluster_dir/coverage.log
 flags=(with_llvm=no "COPT=--coverage -O0" SHLIB_LINK=--coverage)
 
-cluster_copy_source "$build"
-{
-	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
-		cluster_install "$build" "${flags[@]}" &&
-		cluster_install_modules "$build" with_llvm=no
-} > "$log" 2>&1 || {
-	tail -n 20 "$log"
-	exit 1
-}
+cluster_build "${flags[@]}"
+cluster_install_modules "$build" with_llvm=no > /dev/null || exit 1
 cluster_create fsync=off max_connections=50
 # One make for each kind, since the first failure ends it.
 for tests in "ISOLATION= TAP_TESTS=" "REGRESS= TAP_TESTS=" "REGRESS= ISOLATION="

@@ -22,18 +22,10 @@ then
 	exit 1
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL
-cluster_init
-source=$cluster_dir/src
-log=$cluster_dir/phase.log
-
-cluster_copy_source "$source"
-{
-	cluster_run make -s -C "$source" PG_CONFIG="$cluster_pg_config" COPT=-DSK_PUBLISH_BEFORE_COMMIT all &&
-		cluster_install "$source" COPT=-DSK_PUBLISH_BEFORE_COMMIT
-} > "$log" 2>&1 || cluster_fail "failed: $(grep -m 1 error: "$log")"
+cluster_build COPT=-DSK_PUBLISH_BEFORE_COMMIT
 for _ in 1 2 3 4 5
 do
-	cluster_run make -C "$source" PG_CONFIG="$cluster_pg_config" installcheck REGRESS= ISOLATION= \
+	cluster_run make -C "$build" PG_CONFIG="$cluster_pg_config" installcheck REGRESS= ISOLATION= \
 		PROVE_TESTS=test/t/020_allocator_faults.pl PROVE_FLAGS=-v > "$log" 2>&1
 	if grep '^not ok .* no value was received twice' "$log"
 	then

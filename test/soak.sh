@@ -22,23 +22,12 @@ then
 	test/setup.sh test && exec test/overlay.sh test/soak.sh --inside "${1:-120}"
 	exit 1
 fi
-pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 . test/cluster.sh
 ulimit -c unlimited
-cluster_init
-build=$cluster_dir/src
-log=$cluster_dir/build.log
 flags=(with_llvm=no "COPT=${COPT:-}")
 
-cluster_copy_source "$build"
-{
-	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
-		cluster_install "$build" "${flags[@]}"
-} > "$log" 2>&1 || {
-	tail -n 20 "$log"
-	exit 1
-}
+cluster_build "${flags[@]}"
 cluster_create max_connections=50 fsync=off autovacuum_naptime=5s shared_buffers=256MB max_wal_size=512MB \
 	"log_line_prefix=%m [%p] %e %a "
 cluster_run env PGDATA="$cluster_dir/data" SERVER_LOG="$cluster_dir/server.log" SOAK_DIR="$build/test/soak" \

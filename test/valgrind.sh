@@ -26,21 +26,11 @@ fi
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 . test/cluster.sh
-cluster_init
-build=$cluster_dir/src
-log=$cluster_dir/build.log
 flags=(with_llvm=no COPT=-g)
 tests=()
 [ -z "${REGRESS:-}" ] || tests=("REGRESS=$REGRESS")
 
-cluster_copy_source "$build"
-{
-	cluster_run make -C "$build" -j "$(nproc)" PG_CONFIG="$pg_config" "${flags[@]}" all &&
-		cluster_install "$build" "${flags[@]}"
-} > "$log" 2>&1 || {
-	tail -n 20 "$log"
-	exit 1
-}
+cluster_build "${flags[@]}"
 
 cluster_create fsync=off max_connections=20 autovacuum=off jit=off spanner_keys.allocator_timeout=5min
 cluster_ctl -m fast stop

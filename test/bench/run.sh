@@ -25,13 +25,7 @@ if [ "${1:-}" = --inside ]
 then
 	shift
 	. test/cluster.sh
-	cluster_init
-	log=$cluster_dir/build.log
-	cluster_copy_source "$cluster_dir/src"
-	{
-		cluster_run make -s -j "$(nproc)" -C "$cluster_dir/src" PG_CONFIG="$cluster_pg_config" all &&
-			cluster_install "$cluster_dir/src"
-	} > "$log" 2>&1 || cluster_fail "failed: $(grep -m 1 -i error "$log")"
+	cluster_build
 	for section in "$@"
 	do
 		started=$SECONDS
