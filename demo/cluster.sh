@@ -20,66 +20,20 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 test/setup.sh demo || exit 1
 
 . test/cluster.sh
+. test/servers.sh
 . demo/steps.sh
 
-server_ctl()
-{
-	local number=$1
-
-	shift
-	cluster_run "$cluster_bindir/pg_ctl" -D "$cluster_dir/server$number" -w -s \
-		-l "$cluster_dir/server$number.log" "$@"
-}
-
-stop_servers()
-{
-	local number
-
-	[ -n "$cluster_dir" ] || return 0
-	for number in 1 2 3
-	do
-		if [ -s "$cluster_dir/server$number/postmaster.pid" ]
-		then
-			if [ "${KEEP:-0}" != 0 ]
-			then
-				echo "Server $number too:  kill -INT $(head -n 1 "$cluster_dir/server$number/postmaster.pid")"
-			else
-				server_ctl "$number" -m immediate stop > /dev/null 2>&1
-			fi
-		fi
-	done
-	return 0
-}
-
-# The servers differ in their ports only; sockets are in the same directory.
 start_servers()
 {
-	local number
-
-	cluster_create fsync=off &&
-		for number in 1 2 3
-		do
-			cluster_run "$cluster_bindir/initdb" -D "$cluster_dir/server$number" -E UTF8 --locale=C \
-				-A trust -U "$cluster_user" --no-sync &&
-				printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$cluster_dir'" \
-					"port = $((PGPORT + number))" 'fsync = off' |
-				cluster_run tee -a "$cluster_dir/server$number/postgresql.conf" &&
-				server_ctl "$number" start || return
-		done
+	cluster_create fsync=off && servers_start
 }
 
 # What is made on the three servers comes from create_splits().
 make_table()
 {
-	local number
-
-	sql -v socket="$cluster_dir" -v port="$PGPORT" -f demo/cluster_servers.sql &&
+	servers_connect sql &&
 		sql -f demo/cluster_tables.sql &&
-		for number in 1 2 3
-		do
-			sql -At -c "SELECT statement || ';' FROM statements WHERE server = 'server$number'" |
-				sql -p $((PGPORT + number)) -f - || return
-		done &&
+		servers_run_statements sql &&
 		sql -c "SELECT run_splits()"
 }
 
@@ -95,7 +49,7 @@ show()
 }
 
 cluster_init
-trap 'stop_servers; cluster_remove' EXIT
+trap 'servers_stop; cluster_remove' EXIT
 log=$cluster_dir/step.log
 step "Building and installing the extension" build
 step "Starting four private servers" start_servers
@@ -115,12 +69,12 @@ show -f demo/cluster_new_rows.sql || cluster_fail "cannot count the rows"
 echo "One row by its id asks one server, all rows ask all servers at the same time:"
 show -f demo/cluster_plans.sql || cluster_fail "cannot show the plans"
 
-server_ctl 2 -m fast stop
+servers_ctl 2 -m fast stop
 echo "Server 2 is stopped.  An insert that needs it:"
 echo
 sql -c "INSERT INTO reversed (note) SELECT 'lost' FROM generate_series(1, 100)" 2>&1 |
 	sed 's/^.*psql:[^ ]* //' | grep -E '^ERROR' | cut -c 1-100
-server_ctl 2 start
+servers_ctl 2 start
 echo
 echo "It is started again.  All rows are there, and none of those 100:"
 show -c "SELECT count(*) AS rows, count(*) FILTER (WHERE note = 'lost') AS lost FROM reversed" ||

@@ -1,6 +1,7 @@
 -- Two tables, each split over three servers: one with a plain bigserial, and
 -- one with bit-reversed keys.
 
+CREATE EXTENSION spanner_keys;
 CREATE TABLE plain (id bigserial, note text) PARTITION BY RANGE (id);
 SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE TABLE reversed (id bigserial, note text) PARTITION BY RANGE (id);

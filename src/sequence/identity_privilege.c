@@ -36,6 +36,7 @@
 #include "sequence/binding.h"
 #include "sequence/dependents.h"
 #include "sequence/identity_privilege.h"
+#include "spi/owner_rights.h"
 
 /*
  * The last answer that was yes; good for one user and one statement, until
@@ -58,7 +59,6 @@ static bool may_write_column(Oid seqid, Oid user);
 static bool may_write(Oid relation, Oid user);
 static List *list_views(Oid relation, List *views);
 static Oid	rule_relation(Oid rule);
-static Oid	relation_owner(Oid relation);
 
 /*
  * sk_identity_privilege_init
@@ -165,7 +165,7 @@ list_views(Oid relation, List *views)
 	{
 		Oid			view = rule_relation(lfirst_oid(lc));
 
-		if (may_write(relation, relation_owner(view)))
+		if (may_write(relation, sk_relation_owner(view)))
 			views = list_append_unique_oid(views, view);
 	}
 	return views;
@@ -189,19 +189,5 @@ rule_relation(Oid rule)
 		result = ((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class;
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-static Oid
-relation_owner(Oid relation)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			result = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-		ReleaseSysCache(tuple);
-	}
 	return result;
 }

@@ -29,7 +29,23 @@
 
 #include "spi/owner_rights.h"
 
-static Oid	relation_owner(Oid relid);
+/*
+ * sk_relation_owner
+ *		The owner of a relation; InvalidOid if there is no such relation.
+ */
+Oid
+sk_relation_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
 
 /*
  * sk_owner_enter
@@ -42,7 +58,7 @@ static Oid	relation_owner(Oid relid);
 void
 sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read)
 {
-	Oid			owner = relation_owner(relid);
+	Oid			owner = sk_relation_owner(relid);
 
 	GetUserIdAndSecContext(&scope->userid, &scope->sec_context);
 	scope->nest_level = NewGUCNestLevel();
@@ -85,18 +101,4 @@ sk_owner_load_partitions(Relation rel)
 	(void) RelationGetPartitionKey(rel);
 	(void) RelationGetPartitionDesc(rel, true);
 	sk_owner_leave(&scope);
-}
-
-static Oid
-relation_owner(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			result = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-		ReleaseSysCache(tuple);
-	}
-	return result;
 }

@@ -20,6 +20,7 @@ typedef struct SkOwnerScope
 	int			nest_level;
 } SkOwnerScope;
 
+extern Oid	sk_relation_owner(Oid relid);
 extern void sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read);
 extern void sk_owner_leave(SkOwnerScope *scope);
 extern void sk_owner_load_partitions(Relation rel);

@@ -11,60 +11,11 @@
 # test/bench/servers.sh
 
 . test/bench/common.sh
+. test/servers.sh
 
 rounds=$(sized 3 1)
 each=$(sized 4 1)
 cases='local one_server bigserial bit_reversed_positive'
-
-server_ctl()
-{
-	local number=$1
-
-	shift
-	cluster_run "$cluster_bindir/pg_ctl" -D "$cluster_dir/server$number" -w -s \
-		-l "$cluster_dir/server$number.log" "$@"
-}
-
-stop_servers()
-{
-	local number
-
-	for number in 1 2 3
-	do
-		[ ! -s "$cluster_dir/server$number/postmaster.pid" ] ||
-			server_ctl "$number" -m immediate stop > /dev/null 2>&1
-	done
-}
-
-# They differ in their ports only; the sockets are in the same directory.
-start_servers()
-{
-	local number
-
-	for number in 1 2 3
-	do
-		cluster_run "$cluster_bindir/initdb" -D "$cluster_dir/server$number" -E UTF8 --locale=C \
-			-A trust -U "$cluster_user" --no-sync &&
-			printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$cluster_dir'" \
-				"port = $((PGPORT + number))" 'fsync = off' |
-			cluster_run tee -a "$cluster_dir/server$number/postgresql.conf" &&
-			server_ctl "$number" start || return
-	done
-}
-
-# What is made on the servers comes from create_splits().
-make_tables()
-{
-	local number
-
-	sql -v socket="$cluster_dir" -v port="$PGPORT" -f test/bench/servers.sql > "$log"
-	for number in 1 2 3
-	do
-		sql -c "SELECT statement || ';' FROM statements WHERE server = 'server$number'" > "$cluster_dir/statements"
-		sql -p $((PGPORT + number)) -f "$cluster_dir/statements"
-	done
-	sql -c 'SELECT run_splits()' > "$log"
-}
 
 # limit_servers MS
 limit_servers()
@@ -106,9 +57,12 @@ inserted()
 
 trap 'exit 1' INT TERM
 bench_start fsync=off max_connections=50
-trap 'stop_servers; cluster_remove' EXIT
-start_servers > "$log" 2>&1 || cluster_fail "failed: $(reason)"
-make_tables
+trap 'servers_stop; cluster_remove' EXIT
+servers_start > "$log" 2>&1 || cluster_fail "failed: $(reason)"
+servers_connect sql
+sql -f test/bench/servers.sql
+servers_run_statements sql
+sql -c 'SELECT run_splits()' > "$log"
 for ((round = 1; round <= rounds; round++))
 do
 	progress "round $round of $rounds"

@@ -1,15 +1,6 @@
--- The servers, as the one that takes the statements knows them, and the tables.
--- psql variables: "socket" and "port".
+-- The tables, as the server that takes the statements knows them: one in this
+-- server, one with all its rows in the first of the others, two over all.
 
-CREATE EXTENSION postgres_fdw;
-
-SELECT format('CREATE SERVER server%s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
-              i, :'socket', :port + i, 'postgres'),
-       format('CREATE USER MAPPING FOR CURRENT_USER SERVER server%s', i)
-  FROM generate_series(1, 3) i
-\gexec
-
--- One in this server, one with all its rows in the first of the others.
 CREATE TABLE local (id bigserial PRIMARY KEY, note text);
 CREATE TABLE one_server (id bigserial, note text) PARTITION BY RANGE (id);
 CREATE TABLE bigserial (id bigserial, note text) PARTITION BY RANGE (id);

@@ -1,7 +1,6 @@
--- The three servers, as the first one knows them.
+-- The three servers, as the one that takes the statements knows them.
 -- psql variables: "socket" and "port".
 
-CREATE EXTENSION spanner_keys;
 CREATE EXTENSION postgres_fdw;
 
 SELECT format('CREATE SERVER server%s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
