@@ -27,6 +27,16 @@
 
 #define SK_FARM_SEED	UINT64_C(81)
 
+/*
+ * gcc -O2 leaves a function that is called twice out of line, and what it
+ * works on in memory: long inputs would take 1.3 times as long.
+ */
+#ifdef __GNUC__
+#define SK_ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define SK_ALWAYS_INLINE inline
+#endif
+
 /* Half of the state that is carried from one block of 64 bytes to the next. */
 typedef struct SkFarmPair
 {
@@ -174,7 +184,7 @@ hash_33_to_64(const unsigned char *p, size_t len)
  * Mix the 64 bytes at "p" into the state.  The last block differs from the
  * others in two weights only.
  */
-static inline void
+static SK_ALWAYS_INLINE void
 mix_block(SkFarmState *state, const unsigned char *p, uint64_t mul,
 		  uint64_t weight)
 {
