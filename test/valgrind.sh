@@ -54,7 +54,7 @@ cat "$cluster_dir"/reports/*.log | awk '
 	/ REPORT$/ { report = ""; ours = 0; next }
 	/ END$/ { if (ours) { print report; count++ } next }
 	{ report = report $0 "\n" }
-	/spanner_keys\.so|\(src\/(advisor|allocator|keys|planner|sequence)\// { ours = 1 }
+	/spanner_keys\.so|\(src\/[a-z_/]+\.[ch]:/ { ours = 1 }
 	END { exit count > 0 }' > "$cluster_dir/ours"
 bad=$?
 head -n "${REPORT_LINES:-200}" "$cluster_dir/ours"
