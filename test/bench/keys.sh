@@ -4,14 +4,16 @@
 #	  What each kind of key costs on a single server.
 #
 # Tables that differ only in the key grow in turn, a segment of rows at a time,
-# until their indexes are larger than shared_buffers.  From segment to segment
-# it changes after how many rows a checkpoint comes, and how whole pages get
-# into the WAL.  Then the same for the WAL of wider rows.
+# to 10 million rows; their indexes are larger than shared_buffers.  In the last
+# 4 million it changes from segment to segment after how many rows a checkpoint
+# comes, and how whole pages get into the WAL.  Then the same for the WAL of
+# wider rows.
 #
 # test/bench/keys.sh
 
 . test/bench/common.sh
 
+base=$(sized '1500000 1500000 1500000 1500000' 100000)
 segment=$(sized 500000 100000)
 often=$((segment / 20))
 seldom=$((segment / 4))
@@ -72,7 +74,10 @@ sql -f test/bench/keys_prepare.sql
 record shared_buffers '' size "$(sql -c "SELECT pg_size_bytes(current_setting('shared_buffers'))")" bytes
 
 make_tables "$keys" "'1234'"
-grow "$segment" "$segment" first "$keys"
+for rows in $base
+do
+	grow "$rows" "$rows" first "$keys"
+done
 for ((round = 1; round <= 2; round++))
 do
 	grow "$segment" $often on "$keys"
