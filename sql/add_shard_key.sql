@@ -30,6 +30,9 @@ DROP INDEX log_shard;
 CREATE INDEX log_shard ON log ((shard_id + 1));
 SELECT spanner.add_shard_key('log', shards => 8);
 DROP INDEX log_shard;
+SET quote_all_identifiers = on;
+SELECT spanner.add_shard_key('log', shards => 8);
+RESET quote_all_identifiers;
 
 -- foreign keys are not dropped
 CREATE TABLE parent (id text PRIMARY KEY);

@@ -54,6 +54,8 @@ SELECT spanner.create_splits('sp_log', 5, shards => 16);
 SELECT spanner.create_splits('sp_log', 5, shards => 0);
 SELECT spanner.create_splits('sp_log', 5);
 SELECT spanner.create_splits('sp_log', 4, bits => 16);
+SELECT spanner.create_splits('sp_log', 2, shards => 65536);
+SELECT count(*) FROM spanner.create_splits('sp_log', 2, shards => 32768);
 
 -- names: long ones are cut, odd ones quoted, those in use refused
 CREATE TABLE "sp <b>""'" ("k ""k" bigint) PARTITION BY RANGE ("k ""k");

@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
@@ -73,17 +74,25 @@ spanner_add_shard_key(PG_FUNCTION_ARGS)
 	SkShardTable table;
 	List	   *statements;
 	ListCell   *lc;
+	int			nest_level;
 
 	check_arguments(fcinfo);
 	if (!dry_run)
 		PreventCommandIfReadOnly("spanner.add_shard_key()");
 	column = NameStr(*PG_GETARG_NAME(ARG_COLUMN));
+
+	/* definitions are read, and names looked for in them */
+	nest_level = NewGUCNestLevel();
+	(void) set_config_option("quote_all_identifiers", "off",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	sk_shard_table_open(&table, PG_GETARG_OID(ARG_RELATION), column, dry_run);
 	statements = list_statements(&table, quote_identifier(column),
 								 shard_expression(fcinfo, &table,
 												  hashed_columns(fcinfo, &table)));
 	sk_shard_table_report(&table, dry_run);
 	sk_shard_table_close(&table);
+	AtEOXact_GUC(true, nest_level);
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	foreach(lc, statements)

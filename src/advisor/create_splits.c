@@ -61,6 +61,7 @@ static void check_partition_key(Relation rel);
 static void check_no_partitions(Relation rel);
 static void check_no_unique_index(Relation rel);
 static void find_values(SkSplits *splits, FunctionCallInfo fcinfo);
+static void check_shards_fit(const SkSplits *splits);
 static int	shards_of_expression(PartitionKey key);
 static bool read_sequence(SkSplits *splits);
 static char *partition_name(const SkSplits *splits, int split);
@@ -245,6 +246,7 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 	if (splits->shards != 0 || !PG_ARGISNULL(6))
 	{
 		sk_split_check_shards(splits->count, splits->shards);
+		check_shards_fit(splits);
 		splits->values = splits->shards;
 		return;
 	}
@@ -270,6 +272,21 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 						format_type_be(key->parttypid[0]), splits->bits),
 				 errhint("Give at most %d bits.", 8 * key->parttyplen[0] - 1)));
 	splits->values = UINT64CONST(1) << splits->bits;
+}
+
+/* Bounds that the key cannot have would be refused, if not by a dry run. */
+static void
+check_shards_fit(const SkSplits *splits)
+{
+	PartitionKey key = RelationGetPartitionKey(splits->rel);
+
+	if (key->parttyplen[0] == sizeof(int16) && splits->shards - 1 > PG_INT16_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("type %s has no values for %d shards",
+						format_type_be(key->parttypid[0]), splits->shards),
+				 errhint("Give at most %d shards, or use a column of type integer.",
+						 PG_INT16_MAX + 1)));
 }
 
 /* The first argument of spanner.shard_id(), if that is the key, or 0. */
