@@ -74,6 +74,10 @@ SELECT spanner.next_values('ten', 3);
 SELECT spanner.next_value('ten');
 SELECT spanner.alter_allocator('ten', max_value => 11);
 SELECT spanner.next_value('ten');
+SELECT spanner.create_allocator('below', mode => 'sync', start_value => -10, max_value => -8) > 0 AS id;
+SELECT spanner.reserve_block('below', 9223372036854775807);
+SELECT spanner.reserve_block('below', 3);
+SELECT spanner.next_value('below');
 
 -- moving: forward at will, back by force
 SELECT spanner.advance_allocator('batch', 100000), spanner.next_value('batch');
@@ -84,6 +88,17 @@ SELECT spanner.reset_allocator('batch', 7, force => true);
 SELECT spanner.next_value('batch'), spanner.release_allocator('batch'), spanner.next_value('batch');
 UPDATE spanner.allocator SET next_value = 50 WHERE name = 'batch';
 SELECT spanner.next_value('batch');
+
+-- what cannot be given back is lost: somebody has gone behind our back
+BEGIN;
+ALTER TABLE spanner.allocator DISABLE TRIGGER on_allocator_change;
+UPDATE spanner.allocator SET next_value = next_value + 1 WHERE name = 'batch';
+ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
+COMMIT;
+SELECT pool_remaining AS remaining, lost_values AS lost FROM spanner.stat_allocator WHERE name = 'batch' \gset
+SELECT spanner.release_allocator('batch');
+SELECT :remaining > 0 AS remained, pool_remaining, lost_values - :lost = :remaining AS lost
+  FROM spanner.stat_allocator WHERE name = 'batch';
 
 -- names
 SELECT spanner.rename_allocator('batch', 'Grüße "x"');

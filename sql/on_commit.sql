@@ -110,5 +110,13 @@ INSERT INTO one_number DEFAULT VALUES;
 COMMIT;
 SELECT * FROM one_number ORDER BY number;
 
-SELECT spanner.drop_allocator(name) FROM unnest('{invoice,first,second}'::text[]) name;
-DROP TABLE two_numbers, one_number, invoice;
+-- numbers from below zero on, without a limit
+SELECT spanner.create_allocator('below', 'on_commit', start_value => -2) > 0 AS created;
+CREATE TABLE below (number bigint);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON below DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('below', 'number');
+INSERT INTO below VALUES (NULL), (NULL), (NULL);
+SELECT * FROM below ORDER BY number;
+
+SELECT spanner.drop_allocator(name) FROM unnest('{invoice,first,second,below}'::text[]) name;
+DROP TABLE two_numbers, one_number, invoice, below;

@@ -277,6 +277,12 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	(void) read_owned(fcinfo, name, false, &row);
 	sk_reserve_leave_gap(&row);
 	sk_options_lock(row.id, &options);
+	if (options.mode == SK_MODE_REMOTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot advance allocator \"%s\"", name),
+				 errdetail("Its values come from server \"%s\".", options.server),
+				 errhint("Advance allocator \"%s\" there.", options.remote_name)));
 	if (minimum > options.max_value && minimum - 1 > options.max_value)
 		sk_report_exhausted(name, options.max_value);
 	if (minimum > options.next_value)
@@ -340,6 +346,7 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	SkAllocatorRow row;
+	SkAllocatorOptions options;
 	SkPoolKey	key;
 	SkRange		range;
 
@@ -347,12 +354,14 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 	if (row.mode == SK_MODE_SYNC || row.mode == SK_MODE_ON_COMMIT ||
 		row.mode == SK_MODE_REMOTE)
 		PG_RETURN_INT64(0);
+	sk_options_lock(row.id, &options);
 	key.dbid = MyDatabaseId;
 	key.relid = sk_allocator_table();
 	key.allocator_id = row.id;
 	range = sk_pool_withdraw(&key);
 	if (range.first == range.end || !sk_reserve_undo(row.id, range))
 		PG_RETURN_INT64(0);
+	sk_pool_given_back(&key, range);
 	PG_RETURN_INT64(range.end - range.first);
 }
 

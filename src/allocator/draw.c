@@ -162,6 +162,8 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 
 		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
 							  range, &is_low);
+		if (result == SK_TAKE_DONE && is_low)
+			(void) sk_worker_wake(worker_kind(allocator));
 		if (result != SK_TAKE_EMPTY)
 			return result == SK_TAKE_DONE;
 		if (sk_pool_wait_failed(waiter, &error))

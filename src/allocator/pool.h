@@ -136,6 +136,7 @@ extern TransactionId sk_pool_blocked_by(SkWaiter *waiter);
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
 extern void sk_pool_discard_all(const SkPoolKey *key);
 extern SkRange sk_pool_withdraw(const SkPoolKey *key);
+extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
 
 /* workers */
 extern int	sk_pool_count(void);

@@ -103,7 +103,9 @@ discard_below(SkPool *pool, SkRange *range, int64 minimum)
  *		Take out what could be given back to the table.
  *
  * Returns the last values that were reserved, an empty range if there are
- * none.
+ * none.  All values count as lost until sk_pool_given_back() is called.
+ *
+ * The caller has locked the row, so that nobody reserves meanwhile.
  */
 SkRange
 sk_pool_withdraw(const SkPoolKey *key)
@@ -121,13 +123,33 @@ sk_pool_withdraw(const SkPoolKey *key)
 		if (pool->current.end == pool->next.first)
 			result.first = pool->current.first;
 		empty_pool(pool);
-		pool->stats.lost -= range_size(&result);
 		if (range_size(&result) > 0)
 			pool->last_end = result.first;
 		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
 	return result;
+}
+
+/*
+ * sk_pool_given_back
+ *		Note that values that were withdrawn are in the table again.
+ */
+void
+sk_pool_given_back(const SkPoolKey *key, SkRange range)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+	{
+		SpinLockAcquire(&pool->mutex);
+		pool->stats.lost -= range_size(&range);
+		SpinLockRelease(&pool->mutex);
+	}
+	LWLockRelease(state->lock);
 }
 
 /*
@@ -404,7 +426,7 @@ sk_pool_blocker(Oid dbid, SkWorkerKind kind)
 
 /*
  * sk_pool_list_used
- *		List the allocators of a database that have a pool.
+ *		List the allocators of a database that have values in a pool.
  */
 int
 sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys)
@@ -414,8 +436,14 @@ sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys)
 
 	LWLockAcquire(state->lock, LW_SHARED);
 	for (int i = 0; i < state->size; i++)
-		if (state->pools[i].key.dbid == dbid && state->pools[i].kind == kind)
-			keys[count++] = state->pools[i].key;
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		SpinLockAcquire(&pool->mutex);
+		if (pool->key.dbid == dbid && pool->kind == kind && pool_size(pool) > 0)
+			keys[count++] = pool->key;
+		SpinLockRelease(&pool->mutex);
+	}
 	LWLockRelease(state->lock);
 	return count;
 }

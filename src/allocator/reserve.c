@@ -32,13 +32,17 @@
 
 int			sk_allocator_refill_target = 50;
 
+/* Whatever the signs, neither difference overflows. */
 static SkStatement reserve_here = {
 	"UPDATE spanner.allocator a"
 	" SET next_value = a.next_value OPERATOR(pg_catalog.+) $2, timeline = $3"
 	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1"
 	" AND (a.timeline IS NULL OR a.timeline OPERATOR(pg_catalog.>=) $3)"
-	" AND a.next_value OPERATOR(pg_catalog.<=)"
-	" (a.max_value OPERATOR(pg_catalog.-) ($2 OPERATOR(pg_catalog.-) 1))"
+	" AND CASE WHEN a.max_value OPERATOR(pg_catalog.<) 0"
+	" THEN $2 OPERATOR(pg_catalog.-) 1"
+	" OPERATOR(pg_catalog.<=) (a.max_value OPERATOR(pg_catalog.-) a.next_value)"
+	" ELSE a.next_value OPERATOR(pg_catalog.<=)"
+	" (a.max_value OPERATOR(pg_catalog.-) ($2 OPERATOR(pg_catalog.-) 1)) END"
 	" RETURNING a.next_value",
 	SPI_OK_UPDATE_RETURNING, 3, {INT8OID, INT8OID, INT4OID}
 };
@@ -477,6 +481,25 @@ sk_reserve_explain_missing(SkRefill *refills, int count)
 		refill->blocked_by =
 			DatumGetTransactionId(sk_table_datum(i, 2, &isnull));
 	}
+}
+
+/*
+ * sk_reserve_try_lock
+ *		Lock an allocator for the current transaction, unless somebody else
+ *		has locked it or it is gone.
+ */
+bool
+sk_reserve_try_lock(int64 id)
+{
+	Datum		key = Int64GetDatum(id);
+	Datum		array = int64_array(&key, 1);
+	SkTableScope scope;
+	bool		done;
+
+	sk_table_enter(&scope);
+	done = sk_table_execute(&lock_rows, &array, NULL) > 0;
+	sk_table_leave(&scope);
+	return done;
 }
 
 /*

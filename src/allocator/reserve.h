@@ -19,6 +19,7 @@ extern int	sk_allocator_refill_target;
 extern SkRange sk_reserve_here(const SkAllocatorRow *row, int64 count);
 extern void sk_reserve_leave_gap(const SkAllocatorRow *row);
 extern void sk_reserve_pools(SkRefill *refills, int count);
+extern bool sk_reserve_try_lock(int64 id);
 extern bool sk_reserve_undo(int64 id, SkRange range);
 extern void sk_reserve_error(SkPoolError *error, int sqlerrcode,
 							 const char *message, const char *hint);

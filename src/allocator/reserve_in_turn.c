@@ -60,7 +60,8 @@ sk_reserve_in_turn(const SkAllocatorRow *row, int64 count)
 	old = lock_row(rel, row);
 	range.first = row_value(old, "next_value");
 	max_value = row_value(old, "max_value");
-	if (range.first > max_value || count - 1 > max_value - range.first)
+	if (range.first > max_value ||
+		(uint64) count - 1 > (uint64) max_value - (uint64) range.first)
 		sk_report_exhausted(row->name, max_value);
 	range.end = range.first + count;
 	new = change_row(old, range.end);

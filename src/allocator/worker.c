@@ -362,7 +362,10 @@ publish(SkRefill *list, int count)
 					 errhint("Use spanner.reset_allocator() to move an allocator.")));
 }
 
-/* Give back what is left in the pools of this worker. */
+/*
+ * Give back what is left in the pools of this worker.  A row that somebody
+ * has locked must not keep it from its work, so those values stay in the pool.
+ */
 static void
 give_back_unused(void)
 {
@@ -375,10 +378,15 @@ give_back_unused(void)
 	count = sk_pool_list_used(MyDatabaseId, my_kind, keys);
 	for (int i = 0; i < count; i++)
 	{
-		SkRange		range = sk_pool_withdraw(&keys[i]);
+		SkRange		range;
 
-		if (keys[i].relid == sk_allocator_table() && range.first < range.end)
-			(void) sk_reserve_undo(keys[i].allocator_id, range);
+		if (keys[i].relid != sk_allocator_table() ||
+			!sk_reserve_try_lock(keys[i].allocator_id))
+			continue;
+		range = sk_pool_withdraw(&keys[i]);
+		if (range.first < range.end &&
+			sk_reserve_undo(keys[i].allocator_id, range))
+			sk_pool_given_back(&keys[i], range);
 	}
 	PopActiveSnapshot();
 	/* to lose this does no harm, to wait for a standby could last */

@@ -169,6 +169,14 @@ is(worker_pid(), $worker, 'still the same worker');
 sql('DROP TRIGGER fail ON spanner.allocator');
 is(sql(q{SELECT spanner.next_value('async') = a.next_value FROM spanner.allocator a WHERE name = 'async'}), 't', 'values again');
 
+# A session that has waited, and leaves little behind, asks for the next batch
+# as well: the worker, which may have gone to sleep, does not stay in it.
+$begin = time();
+sql(q{SELECT spanner.create_allocator('low', low_water_mark => 200, max_batch_size => 200)});
+is(sql(q{SELECT spanner.next_value('low')}), 1, 'a value that had to be waited for');
+$node->poll_query_until('postgres', "SELECT refills = 2 FROM spanner.stat_allocator WHERE name = 'low'") or die 'not filled';
+cmp_ok(time() - $begin, '<', 3, 'the pool is filled to its low-water mark at once');
+
 # Unused values are given back by a worker that has nothing to do.
 $node->append_conf('postgresql.conf', q{
 spanner_keys.allocator_return_unused = 'idle'
@@ -182,6 +190,33 @@ foreach my $mode (qw(batch async_batch))
 	$node->poll_query_until('postgres', "SELECT next_value = 8 FROM spanner.allocator WHERE name = 'back $mode'") or die 'not given back';
 	is(sql("SELECT spanner.next_value('back $mode')"), 8, "$mode: the next value after the rest was given back");
 }
+
+# A locked row keeps neither the worker nor other allocators waiting meanwhile.
+$node->append_conf('postgresql.conf', q{
+spanner_keys.allocator_return_unused = 'off'
+spanner_keys.allocator_idle_timeout = 4s
+});
+$node->reload;
+sql(q{SELECT spanner.create_allocator('kept', 'batch', batch_size => 1000)});
+is(sql(q{SELECT spanner.next_value('kept')}), 1, 'a pool with values');
+$locker = $node->background_psql('postgres', on_error_die => 1);
+$locker->query_safe(q{BEGIN; SELECT FROM spanner.allocator WHERE name = 'kept' FOR UPDATE});
+$node->append_conf('postgresql.conf', q{
+spanner_keys.allocator_return_unused = 'idle'
+spanner_keys.allocator_idle_timeout = 50ms
+});
+$node->reload;
+
+my $workers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'spanner_keys%'};
+
+$node->poll_query_until('postgres', "SELECT (${workers} AND wait_event_type IS DISTINCT FROM 'Lock') = 0") or die 'the worker does nothing';
+is(sql($workers), 0, 'the worker does not wait for the row');
+cmp_ok(sql(q{SELECT spanner.next_value('other')}), '>', 0, 'another allocator gives values');
+is(sql(q{SELECT spanner.next_value('kept')}), 2, 'those of the locked row are still there');
+$locker->query_safe('COMMIT');
+$locker->quit;
+is(sql(q{SELECT spanner.next_value('other') > 0}), 't', 'the worker comes again');
+$node->poll_query_until('postgres', q{SELECT next_value = 3 FROM spanner.allocator WHERE name = 'kept'}) or die 'not given back';
 $node->stop;
 
 done_testing();
