@@ -160,6 +160,7 @@ REGRESS = \
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	advisor_drop \
+	allocator_create \
 	allocator_lock \
 	ascending_alter \
 	bind_unbind \

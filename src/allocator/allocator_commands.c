@@ -15,7 +15,9 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -65,6 +67,7 @@ static SkStatement set_counter = {
 };
 
 static void check_name(const char *name);
+static void lock_name(const char *name);
 static bool read_owned(FunctionCallInfo fcinfo, const char *name, bool missing_ok,
 					   SkAllocatorRow *row);
 static SkMode mode_argument(FunctionCallInfo fcinfo, int argno);
@@ -125,6 +128,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	options.owner_role = GetUserId();
 	sk_options_check(name, &options);
 
+	lock_name(name);
 	if (sk_allocator_read(name, 0, &existing))
 	{
 		if (!PG_GETARG_BOOL(11))
@@ -208,6 +212,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 
 	(void) read_owned(fcinfo, name, false, &row);
 	check_name(new_name);
+	lock_name(new_name);
 	if (sk_allocator_read(new_name, 0, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -374,6 +379,18 @@ check_name(const char *name)
 				 errmsg("invalid allocator name: \"%s\"", name),
 				 errhint("A name has from 1 to %d bytes.",
 						 SK_MAX_ALLOCATOR_NAME)));
+}
+
+/*
+ * Wait until others who give an allocator this name have committed or not.
+ * The third number sets this lock apart from those on numbers of rows.
+ */
+static void
+lock_name(const char *name)
+{
+	uint32		hash = hash_bytes((const unsigned char *) name, strlen(name));
+
+	LockDatabaseObject(sk_allocator_table(), (Oid) hash, 1, ExclusiveLock);
 }
 
 /* Find an allocator that the current user may change. */
