@@ -83,6 +83,12 @@ CREATE MATERIALIZED VIEW kh_matview AS SELECT "a""b" AS id FROM "kh ""part""";
 SELECT key_from, key_to, rows FROM spanner.key_histogram('"kh ""part"""', 2);
 SELECT key_from, key_to, rows FROM spanner.key_histogram('kh_matview', 2, 'id');
 
+-- however few rows are asked for, some are seen
+CREATE TABLE kh_few (id bigint PRIMARY KEY, payload text);
+INSERT INTO kh_few SELECT i, repeat('x', 100) FROM generate_series(1, 20000) i;
+ANALYZE kh_few;
+SELECT sum(rows) FROM spanner.key_histogram('kh_few', 4, sample_rows => 1);
+
 -- what cannot be drawn
 CREATE VIEW kh_view AS SELECT 1 AS id;
 CREATE TABLE kh_odd (id xml, p point, n integer);

@@ -1023,7 +1023,7 @@ COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, integer, integer, name, n
   IS 'the same picture as an HTML page that needs no other file';
 
 CREATE FUNCTION spanner.split_points(
-  splits integer,
+  n integer,
   bits integer DEFAULT 63,
   stripes integer DEFAULT NULL)
 RETURNS SETOF bigint
@@ -1031,7 +1031,7 @@ AS 'MODULE_PATHNAME', 'spanner_split_points'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner.split_points(integer, integer, integer)
-  IS 'the bounds between equal ranges of bit-reversed or striped keys, as many as splits less one';
+  IS 'the bounds between n equal ranges of bit-reversed or striped keys';
 
 CREATE FUNCTION spanner.create_splits(
   relation regclass,

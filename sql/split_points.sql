@@ -45,6 +45,10 @@ SELECT spanner.create_splits('sp_orders', 3);
 -- by a shard id: a column, or the first of several, or an expression
 CREATE TABLE sp_log (shard smallint, at date) PARTITION BY RANGE (shard, at);
 SELECT statement FROM spanner.create_splits('sp_log', 2, shards => 16);
+CREATE TABLE sp_checked (shard int NOT NULL, userid text, CHECK (shard = spanner.shard_id(12, userid)))
+  PARTITION BY RANGE (shard);
+SELECT statement FROM spanner.create_splits('sp_checked', 3);
+SELECT spanner.create_splits('sp_checked', 5);
 CREATE TABLE sp_expression (userid text) PARTITION BY RANGE (spanner.shard_id(6, userid));
 SELECT statement FROM spanner.create_splits('sp_expression', 3, dry_run => false);
 INSERT INTO sp_expression SELECT 'user' || i FROM generate_series(1, 600) i;

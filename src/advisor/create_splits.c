@@ -63,6 +63,7 @@ static void check_no_unique_index(Relation rel);
 static void find_values(SkSplits *splits, FunctionCallInfo fcinfo);
 static void check_shards_fit(const SkSplits *splits);
 static int	shards_of_expression(PartitionKey key);
+static int	shards_of_column(Relation rel);
 static bool read_sequence(SkSplits *splits);
 static char *partition_name(const SkSplits *splits, int split);
 static char *remote_statement(const SkSplits *splits, int split);
@@ -242,7 +243,12 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 	PartitionKey key = RelationGetPartitionKey(splits->rel);
 	bool		found;
 
-	splits->shards = PG_ARGISNULL(6) ? shards_of_expression(key) : PG_GETARG_INT32(6);
+	if (!PG_ARGISNULL(6))
+		splits->shards = PG_GETARG_INT32(6);
+	else if (key->partattrs[0] == 0)
+		splits->shards = shards_of_expression(key);
+	else if (PG_ARGISNULL(4))
+		splits->shards = shards_of_column(splits->rel);
 	if (splits->shards != 0 || !PG_ARGISNULL(6))
 	{
 		sk_split_check_shards(splits->count, splits->shards);
@@ -296,7 +302,7 @@ shards_of_expression(PartitionKey key)
 	FuncExpr   *call;
 	Const	   *shards;
 
-	if (key->partattrs[0] != 0 || !IsA(linitial(key->partexprs), FuncExpr))
+	if (!IsA(linitial(key->partexprs), FuncExpr))
 		return 0;
 	call = linitial(key->partexprs);
 	if (strcmp(get_func_name(call->funcid), "shard_id") != 0 ||
@@ -305,6 +311,25 @@ shards_of_expression(PartitionKey key)
 	shards = linitial(call->args);
 	return IsA(shards, Const) && !shards->constisnull ?
 		DatumGetInt32(shards->constvalue) : 0;
+}
+
+/* How many shards a constraint says that the column has which is the key, or 0. */
+static int
+shards_of_column(Relation rel)
+{
+	static const char *const query =
+	"SELECT CAST(k.shards AS pg_catalog.text) FROM spanner.shard_keys k"
+	" WHERE k.schemaname OPERATOR(pg_catalog.=) %s"
+	" AND k.tablename OPERATOR(pg_catalog.=) %s"
+	" AND k.name OPERATOR(pg_catalog.=) %s AND k.keys IS NOT NULL";
+	AttrNumber	column = RelationGetPartitionKey(rel)->partattrs[0];
+	char	   *shards;
+
+	shards = sk_query_text(psprintf(query,
+									quote_literal_cstr(get_namespace_name(RelationGetNamespace(rel))),
+									quote_literal_cstr(RelationGetRelationName(rel)),
+									quote_literal_cstr(get_attname(RelationGetRelid(rel), column, false))));
+	return shards == NULL ? 0 : pg_strtoint32(shards);
 }
 
 /* Bits and stripes of the sequence that the default of the key draws from. */

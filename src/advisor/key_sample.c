@@ -45,6 +45,9 @@
 /* How many characters of a key are shown. */
 #define SK_LABEL_LENGTH 60
 
+/* Fewer rows could be those of blocks that hold none. */
+#define SK_MIN_SAMPLE 100
+
 #define SK_MAX_SAMPLE 10000000
 
 static SkKeyForm key_form(Oid type);
@@ -62,7 +65,7 @@ static int64 first_bytes(const unsigned char *bytes);
 
 /*
  * sk_key_sample_read
- *		Sample about "sample_rows" rows of sample->key.
+ *		Sample about "sample_rows" rows of sample->key, SK_MIN_SAMPLE at least.
  *
  * "ordered" asks for the order of insertion, by the column sample->order_by.
  */
@@ -88,7 +91,7 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 				 errhint("Name a column that tells the order of insertion with order_by, or draw a partition.")));
 
 	sample->form = key_form(sample->key.type);
-	sampling = sampling_clause(sample, sample_rows, &fraction);
+	sampling = sampling_clause(sample, Max(sample_rows, SK_MIN_SAMPLE), &fraction);
 	query = sample_query(sample, sampling, ordered);
 	sk_owner_enter(&scope, sample->key.relid, false);
 	if (SPI_connect() != SPI_OK_CONNECT)

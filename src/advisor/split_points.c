@@ -25,7 +25,7 @@ static void check_splits(int splits);
 static char *divisors(int number);
 
 /*
- * spanner.split_points(splits integer, bits integer, stripes integer)
+ * spanner.split_points(n integer, bits integer, stripes integer)
  * returns setof bigint
  *
  * The lower bounds of all of "splits" equal ranges of bit-reversed keys but
