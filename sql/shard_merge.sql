@@ -72,6 +72,14 @@ SELECT q, same(q, true)
        (SELECT * FROM visit WHERE lastaccess >= timestamptz '2025-01-02Z' + g * interval '1 day'
          ORDER BY lastaccess, userid LIMIT 2) v$$]) q;
 
+-- a condition on the shard that fails for a shard without a row
+CREATE TABLE sparse (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, a)) STORED, a int NOT NULL,
+  PRIMARY KEY (shard_id, a));
+INSERT INTO sparse (a) SELECT i FROM generate_series(1, 3000) i WHERE spanner.shard_id(8, i) <> 0;
+VACUUM ANALYZE sparse;
+SELECT plan('SELECT a FROM sparse WHERE 10 / shard_id > 2 ORDER BY a LIMIT 2');
+SELECT a FROM sparse WHERE 10 / shard_id > 2 ORDER BY a LIMIT 2;
+
 -- more streams than may be open at a time
 SET enable_sort = off;
 SET enable_seqscan = off;

@@ -207,6 +207,10 @@ find_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
 	return result;
 }
 
+/*
+ * Such conditions are computed for every shard, also for those without a row.
+ * So they must not fail, which leakproof functions promise for all values.
+ */
 static bool
 is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
 {
@@ -214,6 +218,7 @@ is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
 
 	if (rinfo->pseudoconstant || rinfo->security_level > rel->baserestrict_min_security ||
 		contain_volatile_functions((Node *) rinfo->clause) ||
+		contain_leaked_vars((Node *) rinfo->clause) ||
 		contain_subplans((Node *) rinfo->clause))
 		return false;
 	pull_varattnos((Node *) rinfo->clause, rel->relid, &attnums);
