@@ -89,6 +89,21 @@ SELECT spanner.shard_ids(2000000000, ARRAY(SELECT generate_series(1, 1001)), ARR
 SELECT spanner.all_shards(0), spanner.all_shards(-1);
 SELECT spanner.all_shards(2147483647);
 
+-- lists that may be longer than shard_ids() bears
+CREATE TABLE many (shard int GENERATED ALWAYS AS (spanner.shard_id(100000, a, b)) STORED, a int, b int);
+INSERT INTO many (a, b) SELECT i, i FROM generate_series(1, 1000) i;
+CREATE INDEX many_key ON many (shard, a, b);
+ANALYZE many;
+SET enable_seqscan = off;
+SELECT plan('SELECT a FROM many WHERE a IN (1, 2) AND b = 2');
+SELECT count(*) FROM many WHERE a = ANY (ARRAY(SELECT generate_series(1, 1001))) AND b = ANY (ARRAY(SELECT generate_series(1, 1000)));
+DO $$
+BEGIN
+  PERFORM FROM many WHERE a = ANY (ARRAY(SELECT generate_series(1, 1001))) AND b = 1;
+  EXECUTE format('SELECT FROM many WHERE a = ANY (%1$L) AND b = ANY (%1$L)', ARRAY(SELECT generate_series(1, 1001)));
+END $$;
+RESET enable_seqscan;
+
 -- what cannot be a shard key
 CREATE TABLE constants (shard int GENERATED ALWAYS AS (spanner.shard_id(4, 'x'::text)) STORED);
 CREATE TABLE by_array (shard int GENERATED ALWAYS AS (spanner.shard_id(4, VARIADIC ARRAY[a, b])) STORED, a int, b int);

@@ -40,6 +40,12 @@ typedef enum SkKeyKind
 
 #define SK_UUID_TEXT_LENGTH 36
 
+/* The longest list of shards that shard_ids() makes without being asked for. */
+#define SK_MAX_SHARD_LIST 65536
+
+/* The most keys that one call of it computes the shards of. */
+#define SK_MAX_COMBINATIONS 1000000
+
 /* A canonical text: bytes of the value itself, of "space" or of "copy". */
 typedef struct SkKeyText
 {

@@ -31,12 +31,6 @@
 #include "keys/canonical.h"
 #include "keys/farmhash.h"
 
-/* The longest list of shards that is made without being asked for. */
-#define SK_MAX_SHARD_LIST 65536
-
-/* The most keys that one call computes the shards of. */
-#define SK_MAX_COMBINATIONS 1000000
-
 /* The keys of one call site of shard_id() or shard_ids(). */
 typedef struct SkShardCall
 {

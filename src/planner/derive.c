@@ -49,6 +49,8 @@ static bool is_stable_value(PlannerInfo *root, Expr *value,
 							const Var *column);
 static Expr *shard_is(const SkShardKey *key, Expr *value);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
+static bool can_be_listed(const SkShardKey *key, List *args);
+static int	known_length(Node *array);
 static Oid	find_sibling(const SkShardKey *key, const char *name, int nargs,
 						 const Oid *argtypes);
 
@@ -341,7 +343,7 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 	Oid			function = find_sibling(key, "shard_ids", 2, argtypes);
 	Expr	   *list;
 
-	if (!OidIsValid(function))
+	if (!OidIsValid(function) || !can_be_listed(key, args))
 		return NULL;
 	list = (Expr *) makeFuncExpr(function, INT4ARRAYOID, args,
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -360,6 +362,48 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 		}
 	}
 	return sk_shard_in(key, list);
+}
+
+/*
+ * shard_ids() resorts to all shards where it would be too long, and fails where
+ * these are too many.  The query itself would not.
+ */
+static bool
+can_be_listed(const SkShardKey *key, List *args)
+{
+	double		combinations = 1;
+	ListCell   *lc;
+
+	if (key->shards <= SK_MAX_SHARD_LIST)
+		return true;
+	for_each_from(lc, args, 1)
+	{
+		int			length = known_length(lfirst(lc));
+
+		if (length < 0)
+			return false;
+		combinations *= length;
+	}
+	return combinations <= SK_MAX_COMBINATIONS;
+}
+
+/* The length of an array, 1 for what is no array, -1 if it is not known. */
+static int
+known_length(Node *array)
+{
+	if (!OidIsValid(get_base_element_type(exprType(array))))
+		return 1;
+	while (IsA(array, RelabelType))
+		array = (Node *) ((RelabelType *) array)->arg;
+	if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		ArrayType  *value = DatumGetArrayTypeP(((Const *) array)->constvalue);
+
+		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+	}
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+		return list_length(((ArrayExpr *) array)->elements);
+	return -1;
 }
 
 /* A function of the extension that the user may call; else InvalidOid. */
