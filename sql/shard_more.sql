@@ -82,6 +82,28 @@ SELECT partitions_in('SELECT b FROM parted p JOIN (VALUES (1), (2)) v(x) ON v.x 
 SELECT x, b FROM parted p RIGHT JOIN (VALUES (1), (2)) v(x) ON v.x = p.b AND p.a = 1 ORDER BY x;
 SELECT count(*) FROM parted p FULL JOIN (VALUES (1), (30)) v(x) ON v.x = p.b;
 
+-- conditions that choose partitions do not change how many rows are expected
+CREATE TABLE valued (a int, b int) PARTITION BY LIST ((spanner.shard_id(4, a)));
+CREATE TABLE valued_01 PARTITION OF valued FOR VALUES IN (0, 1);
+CREATE TABLE valued_23 PARTITION OF valued FOR VALUES IN (2, 3);
+INSERT INTO valued SELECT i % 20, i FROM generate_series(1, 8000) i;
+ANALYZE valued;
+CREATE FUNCTION expected(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+  answer json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO answer;
+  RETURN round((answer #>> '{0,Plan,Plan Rows}')::numeric, -1);
+END $$;
+CREATE VIEW estimate AS SELECT expected(q) FROM unnest(ARRAY[
+  'SELECT b FROM valued WHERE a = 7', 'SELECT b FROM valued WHERE a IN (7, 8)',
+  'SELECT b FROM valued JOIN generate_series(1, 3) g ON a = g', 'SELECT b FROM generate_series(1, 3) g JOIN valued ON g = a',
+  'SELECT b FROM generate_series(1, 3) g LEFT JOIN valued ON a = g']) q;
+SELECT string_agg(expected::text, ', ') FROM estimate;
+SET spanner_keys.enable_derived_shard = off;
+SELECT string_agg(expected::text, ', ') FROM estimate;
+RESET spanner_keys.enable_derived_shard;
+
 -- lists of shards
 SELECT spanner.shard_ids(4, ARRAY[1, 2, 3, 4, 5, 6, 7, 8]);
 SELECT cardinality(spanner.shard_ids(4, ARRAY(SELECT generate_series(1, 100)), ARRAY(SELECT generate_series(1, 100))));

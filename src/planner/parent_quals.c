@@ -13,6 +13,10 @@
  * the way to the table; below an outer join that can replace the row by
  * NULLs, and below a semijoin or antijoin, the way begins anew.
  *
+ * What is added takes no row away.  Partitions inherit it as it is, so it is
+ * marked, and their estimates of rows are made again without it before they
+ * are of use for the table or for joins.
+ *
  * src/planner/parent_quals.c
  *
  *-------------------------------------------------------------------------
@@ -21,12 +25,18 @@
 
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 
+#include "compat.h"
 #include "planner/derive.h"
 #include "planner/parent_quals.h"
 #include "planner/row_comparison.h"
 #include "planner/shard_key.h"
+
+/* Marks conditions that have been added; the server copies it and ignores it. */
+#define SK_ADDED_LOCATION (-2)
 
 /* What a column of a key is equal to, and which list says so. */
 typedef struct SkListValue
@@ -41,6 +51,12 @@ static void add_qual(PlannerInfo *root, const SkShardKey *key, List *lists);
 static SkListValue find_value(PlannerInfo *root, List *lists,
 							  const Var *column);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
+static void mark_added(Expr *condition);
+static bool disregard_added(List *clauses);
+static void disregard_added_joins(PlannerInfo *root, RelOptInfo *rel);
+static void disregard_class(PlannerInfo *root, RelOptInfo *rel,
+							EquivalenceClass *ec, Relids others);
+static void scale_paths(List *paths, double factor);
 
 /*
  * sk_add_parent_quals
@@ -58,6 +74,40 @@ sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	foreach(lc, keys)
 		add_qual(root, lfirst(lc), lists);
+}
+
+/*
+ * sk_disregard_parent_quals
+ *		Have added conditions not count in the estimates of a relation.
+ *
+ * To be called when the paths of the relation have been made: partitions
+ * come before their parent, and all tables before joins.
+ */
+void
+sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel)
+{
+	bool		found = disregard_added(rel->baserestrictinfo);
+	double		rows = rel->rows;
+	ListCell   *lc;
+
+	if (rel->part_scheme)
+	{
+		rel->rows = 0;
+		for (int i = 0; i < rel->nparts; i++)
+			if (rel->part_rels[i] && !IS_DUMMY_REL(rel->part_rels[i]))
+				rel->rows += rel->part_rels[i]->rows;
+		rel->rows = found && rel->rows > 0 ? rel->rows : rows;
+		rel->tuples = found ? rel->rows : rel->tuples;
+		disregard_added_joins(root, rel);
+	}
+	else if (found && rel->fdwroutine == NULL)
+	{
+		set_baserel_size_estimates(root, rel);
+		foreach(lc, rel->ppilist)
+			((ParamPathInfo *) lfirst(lc))->ppi_rows *= rel->rows / rows;
+		scale_paths(rel->pathlist, rel->rows / rows);
+		scale_paths(rel->partial_pathlist, rel->rows / rows);
+	}
 }
 
 /*
@@ -156,6 +206,7 @@ add_qual(PlannerInfo *root, const SkShardKey *key, List *lists)
 	condition = sk_derive_condition(root, key, values);
 	if (condition == NULL)
 		return;
+	mark_added(condition);
 	quals = list_nth(lists, depth);
 	*quals = (Node *) lappend((List *) *quals, condition);
 }
@@ -206,4 +257,111 @@ mentions(List *lists, Index relid, AttrNumber attnum)
 			return true;
 	}
 	return false;
+}
+
+static void
+mark_added(Expr *condition)
+{
+	if (IsA(condition, OpExpr))
+		((OpExpr *) condition)->location = SK_ADDED_LOCATION;
+	else if (IsA(condition, ScalarArrayOpExpr))
+		((ScalarArrayOpExpr *) condition)->location = SK_ADDED_LOCATION;
+}
+
+/* Returns whether there is one among some RestrictInfos. */
+static bool
+disregard_added(List *clauses)
+{
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Expr	   *clause = rinfo->clause;
+
+		if ((IsA(clause, OpExpr) &&
+			 ((OpExpr *) clause)->location == SK_ADDED_LOCATION) ||
+			(IsA(clause, ScalarArrayOpExpr) &&
+			 ((ScalarArrayOpExpr *) clause)->location == SK_ADDED_LOCATION))
+		{
+			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
+			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/*
+ * The same for join clauses.  Those of an equivalence class are made when they
+ * are wanted, and kept; so they are made now.
+ */
+static void
+disregard_added_joins(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	(void) disregard_added(rel->joininfo);
+	if (!rel->has_eclass_joins)
+		return;
+	foreach(lc, root->eq_classes)
+	{
+		EquivalenceClass *ec = lfirst(lc);
+
+		if (!ec->ec_has_const && bms_is_subset(rel->relids, ec->ec_relids) &&
+			disregard_added(ec->ec_sources))
+		{
+			Relids		others = bms_difference(ec->ec_relids, rel->relids);
+
+			disregard_class(root, rel, ec, others);
+		}
+	}
+}
+
+/* All join clauses of the class say the same as the one that was added. */
+static void
+disregard_class(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+				Relids others)
+{
+	List	   *classes = list_make1(ec);
+	int			other = -1;
+	ListCell   *lc;
+
+	while ((other = bms_next_member(others, other)) >= 0)
+	{
+		Relids		relids = bms_make_singleton(other);
+		Relids		joined = bms_union(relids, rel->relids);
+		List	   *clauses;
+
+		if (root->simple_rel_array[other] == NULL)
+			continue;
+		clauses = generate_join_implied_equalities_for_ecs(root, classes,
+														   joined, relids, rel);
+		clauses = list_concat(clauses,
+							  generate_join_implied_equalities_for_ecs(root, classes,
+																	   joined,
+																	   rel->relids,
+																	   root->simple_rel_array[other]));
+		foreach(lc, clauses)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
+			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
+		}
+	}
+}
+
+static void
+scale_paths(List *paths, double factor)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		path->rows = clamp_row_est(path->rows * factor);
+	}
 }

@@ -13,5 +13,6 @@
 #include "nodes/pathnodes.h"
 
 extern void sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
+extern void sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* SK_PARENT_QUALS_H */

@@ -68,6 +68,10 @@ sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	if (prev_set_rel_pathlist_hook)
 		prev_set_rel_pathlist_hook(root, rel, rti, rte);
 
+	if (sk_enable_derived_shard && !IS_DUMMY_REL(rel) &&
+		(rel->part_scheme || rel->reloptkind == RELOPT_OTHER_MEMBER_REL))
+		sk_disregard_parent_quals(root, rel);
+
 	if (rel->indexlist != NIL && rte->rtekind == RTE_RELATION &&
 		rte->tablesample == NULL && !rte->inh &&
 		(sk_enable_derived_shard || sk_enable_shard_list ||
