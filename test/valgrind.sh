@@ -46,7 +46,10 @@ chmod +x "$cluster_dir/postgres"
 cluster_ctl -t 600 -p "$cluster_dir/postgres" -l "$cluster_dir/server.log" start ||
 	cluster_fail "the server does not start: $(tail -n 3 "$cluster_dir/server.log")"
 cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${flags[@]}" ISOLATION= TAP_TESTS= "${tests[@]}" > "$log" 2>&1 ||
-	grep -E '^not ok|\.\.\. FAILED' "$log"
+	{
+		grep -E '^not ok|\.\.\. FAILED' "$log"
+		head -n 100 "$build/regression.diffs"
+	}
 good=$(grep -cE '^(ok |(test |     )[[:space:]]*[A-Za-z0-9_]+ +\.\.\. ok)' "$log")
 cluster_ctl -t 600 -m fast stop
 
