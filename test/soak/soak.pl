@@ -86,7 +86,7 @@ sub draw_statement
 		"SELECT '$allocator ' || n FROM spanner.reserve_block('$allocator', $rows) b, generate_series(first_value, last_value) n;",
 		"BEGIN; SELECT '$durable ' || spanner.next_value('$durable'); SAVEPOINT s; SELECT 1/0; ROLLBACK TO s; COMMIT;",
 		"INSERT INTO numbered (client) SELECT $client FROM generate_series(1, $rows);\nSELECT 'commit ' || spanner.last_assigned('commit');",
-		"INSERT INTO event (id, at, client) SELECT i, clock_timestamp(), $client FROM generate_series(1, $rows) i;",
+		"INSERT INTO event (id, at, client) SELECT $client * 1000 + i, clock_timestamp(), $client FROM generate_series(1, $rows) i;",
 		'DELETE FROM event WHERE at < now() - interval \'3 min\';',
 		'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT read_both_ways(); COMMIT;');
 }
