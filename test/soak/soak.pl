@@ -231,6 +231,8 @@ sub unexpected_lines
 		next if /FATAL:  (?:terminating|postmaster exited|the database system is|connection to client lost|could not (?:receive|send)|canceling)/;
 		next if /FATAL:  (?:could not open shared memory segment|sorry, too many)/;
 		next if /in the middle of recovery|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
+		# a parallel worker that starts when its leader has been killed
+		next if /could not attach to per-session DSM segment/;
 		$lines++;
 		$what .= $_ if $lines <= 10;
 	}
