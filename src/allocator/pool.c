@@ -29,6 +29,7 @@ static SkPool *find_free_pool(Oid relid);
 static bool is_reclaimable(SkPool *pool, Oid relid);
 static void give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind);
 static void register_waiter(SkWaiter *waiter);
+static void take_back(SkPool *pool, const SkWaiter *waiter);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkRange *range);
 
 /*
@@ -134,6 +135,7 @@ give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind)
 	pool->largest = 0;
 	pool->left_known = false;
 	pool->round++;
+	pool->given_up = 0;
 	pool->retry_at = 0;
 	pool->blocked_by = InvalidTransactionId;
 	pool->locked_until = 0;
@@ -275,6 +277,18 @@ sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
 									   wait_event);
 }
 
+/* In a round that is under way the worker may still come back without values. */
+static void
+take_back(SkPool *pool, const SkWaiter *waiter)
+{
+	if (waiter->round == pool->round)
+		pool->wanted = Max(pool->wanted - waiter->count, 0);
+	else if (waiter->round + 1 == pool->round &&
+			 pg_add_s64_overflow(pool->given_up, waiter->count,
+								 &pool->given_up))
+		pool->given_up = PG_INT64_MAX;
+}
+
 /*
  * sk_pool_wait_end
  *		Take back what the session still asks for.
@@ -288,8 +302,8 @@ sk_pool_wait_end(SkWaiter *waiter, int64 waited_us)
 	SpinLockAcquire(&pool->mutex);
 	if (is_pool_of(pool, &waiter->key))
 	{
-		if (waiter->registered && waiter->round == pool->round)
-			pool->wanted = Max(pool->wanted - waiter->count, 0);
+		if (waiter->registered)
+			take_back(pool, waiter);
 		pool->stats.waits++;
 		pool->stats.wait_us += waited_us;
 	}

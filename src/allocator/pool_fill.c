@@ -253,6 +253,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	refill->blocked_by = InvalidTransactionId;
 	pool->wanted = 0;
 	pool->largest = 0;
+	pool->given_up = 0;
 	pool->pending = false;
 	return true;
 }
@@ -306,7 +307,8 @@ sk_pool_finish(SkRefill *refill)
 /*
  * As if the pool had not been looked at, unless sessions have asked since:
  * then all have to ask again, for these rely on the round that is under way.
- * Returns false if they have to be woken for that.
+ * Returns false if they have to be woken for that.  Those that have given up
+ * meanwhile do not count.
  */
 static bool
 put_back(SkPool *pool, const SkRefill *refill)
@@ -314,8 +316,8 @@ put_back(SkPool *pool, const SkRefill *refill)
 	bool		is_same = pool->round == refill->round && pool->wanted == 0;
 
 	pool->pending = true;
-	pool->wanted = is_same ? refill->wanted : 0;
-	pool->largest = is_same ? refill->largest : 0;
+	pool->wanted = is_same ? Max(refill->wanted - pool->given_up, 0) : 0;
+	pool->largest = pool->wanted > 0 ? refill->largest : 0;
 	if (is_same)
 		pool->round--;
 	else

@@ -35,16 +35,30 @@ sub fails_like
 	return;
 }
 
-# Begin to draw in a session of its own.
-sub start_draw
+sub wait_for_idle
 {
-	my ($name) = @_;
+	$node->poll_query_until('postgres', q{SELECT state = 'idle' AND pending = 0 FROM spanner.stat_allocator_worker})
+	  or die 'the worker has something to do';
+	return;
+}
+
+# Begin to execute in a session of its own.
+sub start_sql
+{
+	my ($query) = @_;
 	my %session = (out => '', err => '');
 
 	$session{run} = IPC::Run::start(
-		['psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT spanner.next_value('$name')"],
+		['psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', $query],
 		'<', \undef, '>', \$session{out}, '2>', \$session{err});
 	return \%session;
+}
+
+sub start_draw
+{
+	my ($name) = @_;
+
+	return start_sql("SELECT spanner.next_value('$name')");
 }
 
 sub worker_pid
@@ -87,6 +101,24 @@ foreach my $name (qw(async batch))
 		"$name, allocator_timeout");
 }
 
+# Nothing is reserved for a session that has given up while the worker was at
+# its work, here waiting for the table behind somebody else.
+my $behind = start_sql('BEGIN; LOCK TABLE spanner.allocator IN EXCLUSIVE MODE');
+my $waits_for_table = q{SELECT pid FROM pg_locks WHERE relation = 'spanner.allocator'::regclass AND NOT granted};
+
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($waits_for_table) p") or die 'nobody waits for the table';
+
+my $gives_up = start_draw('batch');
+
+wait_for_waiting(1);
+$node->poll_query_until('postgres', "SELECT count(*) = 2 FROM ($waits_for_table) p") or die 'the worker does not wait for the table';
+sql("SELECT pg_cancel_backend(pid) FROM ($waiting) p");
+$gives_up->{run}->finish;
+like($gives_up->{err}, qr/canceling statement due to user request/, 'a session gives up while the worker waits for the table');
+sql(q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%'});
+$behind->{run}->finish;
+wait_for_idle();
+
 my %message = (
 	cancel => 'canceling statement due to user request',
 	terminate => 'terminating connection due to administrator command');
@@ -106,6 +138,8 @@ $begin = time();
 is(sql(q{SELECT string_agg(spanner.next_value('other')::text, ' ') FROM generate_series(1, 3)}), '2 3 4', 'another allocator goes on');
 cmp_ok(time() - $begin, '<', 1, 'without delay');
 $locker->query_safe('COMMIT');
+wait_for_idle();
+is(sql(q{SELECT next_value FROM spanner.allocator WHERE name = 'batch'}), 11, 'batch: nobody waits, nothing is reserved');
 is(sql(q{SELECT string_agg(spanner.next_value('async')::text, ' ') FROM generate_series(1, 20)}),
 	join(' ', 2 .. 21), 'async: nothing was lost');
 is(sql(q{SELECT string_agg(spanner.next_value('batch')::text, ' ') FROM generate_series(1, 20)}),
