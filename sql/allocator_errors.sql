@@ -96,6 +96,7 @@ SELECT refused($$SELECT spanner.next_value('a')$$);
 SELECT refused($$SELECT spanner.reserve_block('a', 1)$$);
 SELECT refused($$SELECT spanner.create_allocator('x')$$);
 SELECT refused($$SELECT spanner.drop_allocator('a')$$);
+SELECT refused($$SELECT spanner.release_allocator('a')$$);
 ROLLBACK;
 BEGIN;
 SELECT spanner.alter_allocator('a', batch_size => 10);

@@ -58,6 +58,10 @@ SELECT spanner.create_splits('sp_log', 5, shards => 16);
 SELECT spanner.create_splits('sp_log', 5, shards => 0);
 SELECT spanner.create_splits('sp_log', 5);
 SELECT spanner.create_splits('sp_log', 4, bits => 16);
+SELECT spanner.create_splits('sp_log', 2, shards => 16, bits => 16);
+SELECT spanner.create_splits('sp_checked', 3, stripes => 16);
+CREATE TABLE sp_expression2 (userid text) PARTITION BY RANGE (spanner.shard_id(6, userid));
+SELECT spanner.create_splits('sp_expression2', 3, bits => 16);
 SELECT spanner.create_splits('sp_log', 2, shards => 65536);
 SELECT count(*) FROM spanner.create_splits('sp_log', 2, shards => 32768);
 

@@ -247,10 +247,15 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 		splits->shards = PG_GETARG_INT32(6);
 	else if (key->partattrs[0] == 0)
 		splits->shards = shards_of_expression(key);
-	else if (PG_ARGISNULL(4))
+	else
 		splits->shards = shards_of_column(splits->rel);
 	if (splits->shards != 0 || !PG_ARGISNULL(6))
 	{
+		if (!PG_ARGISNULL(4) || !PG_ARGISNULL(5))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a shard id has neither bits nor stripes"),
+					 errhint("Give only shards for a table that is partitioned by a shard id.")));
 		sk_split_check_shards(splits->count, splits->shards);
 		check_shards_fit(splits);
 		splits->values = splits->shards;

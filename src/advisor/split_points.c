@@ -28,8 +28,8 @@ static char *divisors(int number);
  * spanner.split_points(n integer, bits integer, stripes integer)
  * returns setof bigint
  *
- * The lower bounds of all of "splits" equal ranges of bit-reversed keys but
- * the first.  For striped keys, "stripes" says how many stripes they have.
+ * The lower bounds of all of "n" equal ranges of bit-reversed keys but the
+ * first.  For striped keys, "stripes" says how many stripes they have.
  */
 Datum
 spanner_split_points(PG_FUNCTION_ARGS)

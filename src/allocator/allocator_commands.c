@@ -41,7 +41,6 @@ PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
 #define SK_DEFAULT_MAX_BATCH 100000
 
-
 static SkStatement rename_row = {
 	"UPDATE spanner.allocator a SET name = $2"
 	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",

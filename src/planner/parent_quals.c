@@ -104,7 +104,11 @@ sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 	{
 		set_baserel_size_estimates(root, rel);
 		foreach(lc, rel->ppilist)
-			((ParamPathInfo *) lfirst(lc))->ppi_rows *= rel->rows / rows;
+		{
+			ParamPathInfo *info = lfirst(lc);
+
+			info->ppi_rows = clamp_row_est(info->ppi_rows * rel->rows / rows);
+		}
 		scale_paths(rel->pathlist, rel->rows / rows);
 		scale_paths(rel->partial_pathlist, rel->rows / rows);
 	}
