@@ -115,6 +115,8 @@ SELECT database = current_database() AS here, name, mode, "values" > 0 AS "value
        waits > 0 AS waits, wait_ms > 0 AS wait_ms, refill_ms_avg <= refill_ms_max AS average,
        pool_remaining > 0 AS remaining, batch_now, last_error, last_refill <= now() AS past
   FROM spanner.stat_allocator WHERE name IN ('async', 'sync', 'own') ORDER BY name COLLATE "C";
+-- the worker may have left
+SELECT spanner.next_value('async') > 0 AS drawn;
 SELECT count(*), count(pid) FROM spanner.stat_allocator_worker
  WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database());
 

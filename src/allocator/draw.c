@@ -15,6 +15,10 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/timestamp.h"
 
 #include "allocator/draw.h"
@@ -29,10 +33,12 @@ int			sk_allocator_timeout = 10000;
 
 static SkRange draw_from_pool(SkAllocator *allocator, int64 count, bool whole);
 static SkRange reserve_own(SkAllocator *allocator, int64 count);
-static bool wait_for_values(SkAllocator *allocator, int64 count, bool whole,
-							SkRange *range);
-static bool wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
-					  TimestampTz begin, SkRange *range);
+static SkTakeResult wait_for_values(SkAllocator *allocator, int64 count,
+									bool whole, SkRange *range);
+static void end_wait(int code, Datum waiter);
+static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
+							  bool whole, SkRange *range);
+static bool has_locked_table(void);
 pg_noreturn static void report_refill_error(SkAllocator *allocator,
 											SkPoolError *error);
 pg_noreturn static void report_timeout(SkAllocator *allocator,
@@ -78,6 +84,7 @@ sk_draw(SkAllocator *allocator, int64 count, bool whole)
 static SkRange
 draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 {
+	SkTakeResult result;
 	SkRange		range;
 	bool		is_low;
 
@@ -86,20 +93,16 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 		if (allocator->pool == NULL)
 			allocator->pool = sk_pool_open(&allocator->key,
 										   worker_kind(allocator));
-		switch (sk_pool_take(allocator->pool, &allocator->key, count, whole,
-							 &range, &is_low))
-		{
-			case SK_TAKE_DONE:
-				if (is_low)
-					(void) sk_worker_wake(worker_kind(allocator));
-				return range;
-			case SK_TAKE_EMPTY:
-				if (wait_for_values(allocator, count, whole, &range))
-					return range;
-				break;
-			case SK_TAKE_GONE:
-				break;
-		}
+		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
+							  &range, &is_low);
+		if (result == SK_TAKE_DONE && is_low)
+			(void) sk_worker_wake(worker_kind(allocator));
+		if (result == SK_TAKE_EMPTY && !has_locked_table())
+			result = wait_for_values(allocator, count, whole, &range);
+		if (result == SK_TAKE_DONE)
+			return range;
+		if (result == SK_TAKE_EMPTY)
+			return reserve_own(allocator, count);
 		allocator->pool = NULL;
 	}
 }
@@ -119,16 +122,29 @@ reserve_own(SkAllocator *allocator, int64 count)
 	return sk_reserve_here(&allocator->row, count);
 }
 
-/*
- * Wait until there are values, and take them.  Returns false if the pool is
- * no more the allocator's.
- */
+/* Has this transaction a lock that keeps the worker from its work? */
 static bool
+has_locked_table(void)
+{
+	Relation	table = RelationIdGetRelation(sk_allocator_table());
+	bool		result;
+
+	if (!RelationIsValid(table))
+		return false;
+	result = CheckRelationLockedByMe(table, ShareLock, true);
+	RelationClose(table);
+	return result;
+}
+
+/*
+ * Wait until there are values, and take them.  The pool stays empty if it is
+ * the current transaction that keeps the worker from filling it.
+ */
+static SkTakeResult
 wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 				SkRange *range)
 {
-	TimestampTz begin = GetCurrentTimestamp();
-	volatile bool found = false;
+	volatile SkTakeResult result = SK_TAKE_EMPTY;
 	SkWaiter	waiter;
 
 	waiter.pool = allocator->pool;
@@ -136,21 +152,25 @@ wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 	waiter.count = count;
 
 	sk_pool_wait_begin(&waiter);
-	PG_TRY();
+	PG_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
 	{
-		found = wait_loop(allocator, &waiter, whole, begin, range);
+		result = wait_loop(allocator, &waiter, whole, range);
 	}
-	PG_FINALLY();
-	{
-		sk_pool_wait_end(&waiter, GetCurrentTimestamp() - begin);
-	}
-	PG_END_TRY();
-	return found;
+	PG_END_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
+	sk_pool_wait_end(&waiter);
+	return result;
 }
 
-static bool
+/* Also for a session that has to die, which does not come back. */
+static void
+end_wait(int code, Datum waiter)
+{
+	sk_pool_wait_end((SkWaiter *) DatumGetPointer(waiter));
+}
+
+static SkTakeResult
 wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
-		  TimestampTz begin, SkRange *range)
+		  SkRange *range)
 {
 	for (;;)
 	{
@@ -165,21 +185,18 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		if (result == SK_TAKE_DONE && is_low)
 			(void) sk_worker_wake(worker_kind(allocator));
 		if (result != SK_TAKE_EMPTY)
-			return result == SK_TAKE_DONE;
+			return result;
 		if (sk_pool_wait_failed(waiter, &error))
 			report_refill_error(allocator, &error);
 		blocked_by = sk_pool_blocked_by(waiter);
 		if (TransactionIdIsValid(blocked_by) &&
 			TransactionIdIsCurrentTransactionId(blocked_by))
-		{
-			*range = reserve_own(allocator, waiter->count);
-			return true;
-		}
+			return SK_TAKE_EMPTY;
 
 		left = SK_WAIT_SLICE_MS;
 		if (sk_allocator_timeout > 0)
 			left = Min(left, sk_allocator_timeout -
-					   TimestampDifferenceMilliseconds(begin, GetCurrentTimestamp()));
+					   TimestampDifferenceMilliseconds(waiter->begin, GetCurrentTimestamp()));
 		if (left <= 0)
 			report_timeout(allocator, blocked_by);
 		sk_pool_wait_again(waiter);

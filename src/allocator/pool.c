@@ -135,7 +135,7 @@ give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind)
 	pool->largest = 0;
 	pool->left_known = false;
 	pool->round++;
-	pool->given_up = 0;
+	pool->served = 0;
 	pool->retry_at = 0;
 	pool->blocked_by = InvalidTransactionId;
 	pool->locked_until = 0;
@@ -220,6 +220,7 @@ sk_pool_wait_begin(SkWaiter *waiter)
 	SkPool	   *pool = waiter->pool;
 
 	waiter->registered = false;
+	waiter->begin = GetCurrentTimestamp();
 	SpinLockAcquire(&pool->mutex);
 	waiter->failures = pool->failures;
 	register_waiter(waiter);
@@ -256,6 +257,7 @@ sk_pool_wait_again(SkWaiter *waiter)
 	SpinLockAcquire(&pool->mutex);
 	if (waiter->registered && waiter->round != pool->round)
 	{
+		take_back(pool, waiter);
 		waiter->registered = false;
 		register_waiter(waiter);
 	}
@@ -283,10 +285,8 @@ take_back(SkPool *pool, const SkWaiter *waiter)
 {
 	if (waiter->round == pool->round)
 		pool->wanted = Max(pool->wanted - waiter->count, 0);
-	else if (waiter->round + 1 == pool->round &&
-			 pg_add_s64_overflow(pool->given_up, waiter->count,
-								 &pool->given_up))
-		pool->given_up = PG_INT64_MAX;
+	else if (waiter->round + 1 == pool->round)
+		pool->served = Max(pool->served - waiter->count, 0);
 }
 
 /*
@@ -294,9 +294,10 @@ take_back(SkPool *pool, const SkWaiter *waiter)
  *		Take back what the session still asks for.
  */
 void
-sk_pool_wait_end(SkWaiter *waiter, int64 waited_us)
+sk_pool_wait_end(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
+	int64		waited_us = GetCurrentTimestamp() - waiter->begin;
 
 	ConditionVariableCancelSleep();
 	SpinLockAcquire(&pool->mutex);

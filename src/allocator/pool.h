@@ -75,6 +75,7 @@ typedef struct SkWaiter
 	SkPool	   *pool;
 	SkPoolKey	key;
 	int64		count;			/* how many values it waits for */
+	TimestampTz begin;
 	bool		registered;
 	uint64		round;			/* of the pool when it was registered */
 	uint64		failures;		/* of the pool when it began to wait */
@@ -128,7 +129,7 @@ extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
 extern void sk_pool_wait_begin(SkWaiter *waiter);
 extern void sk_pool_wait_again(SkWaiter *waiter);
 extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
-extern void sk_pool_wait_end(SkWaiter *waiter, int64 waited_us);
+extern void sk_pool_wait_end(SkWaiter *waiter);
 extern bool sk_pool_wait_failed(SkWaiter *waiter, SkPoolError *error);
 extern TransactionId sk_pool_blocked_by(SkWaiter *waiter);
 

@@ -251,9 +251,9 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	refill->result = SK_REFILL_FAILED;
 	refill->error.sqlerrcode = 0;
 	refill->blocked_by = InvalidTransactionId;
+	pool->served = pool->wanted;
 	pool->wanted = 0;
 	pool->largest = 0;
-	pool->given_up = 0;
 	pool->pending = false;
 	return true;
 }
@@ -316,7 +316,8 @@ put_back(SkPool *pool, const SkRefill *refill)
 	bool		is_same = pool->round == refill->round && pool->wanted == 0;
 
 	pool->pending = true;
-	pool->wanted = is_same ? Max(refill->wanted - pool->given_up, 0) : 0;
+	pool->wanted = is_same ? pool->served : 0;
+	pool->served = 0;
 	pool->largest = pool->wanted > 0 ? refill->largest : 0;
 	if (is_same)
 		pool->round--;

@@ -47,7 +47,7 @@ struct SkPool
 	int64		wanted;			/* how many values the sessions wait for */
 	int64		largest;		/* how many one of them waits for, at most */
 	uint64		round;			/* how often the worker has looked at that */
-	int64		given_up;		/* of what it looks at now, not wanted now */
+	int64		served;			/* what it looked at then and is wanted still */
 	TimestampTz retry_at;		/* after a failure, if nobody waits */
 	TransactionId blocked_by;	/* transaction that has locked the row */
 	TimestampTz locked_until;	/* when to look at the row again */
