@@ -34,6 +34,7 @@
 
 #include "advisor/split_points.h"
 #include "advisor/split_stats.h"
+#include "compat.h"
 #include "spi/run_command.h"
 
 /* How many rows an INSERT sends to another server at a time. */
@@ -61,6 +62,9 @@ static void check_partition_key(Relation rel);
 static void check_no_partitions(Relation rel);
 static void check_no_unique_index(Relation rel);
 static void find_values(SkSplits *splits, FunctionCallInfo fcinfo);
+static void take_argument(Relation rel, const char *name, int value,
+						  bool is_known, int *known);
+pg_noreturn static void report_contradiction(Relation rel, const char *name);
 static void check_shards_fit(const SkSplits *splits);
 static int	shards_of_expression(PartitionKey key);
 static int	shards_of_column(Relation rel);
@@ -241,14 +245,17 @@ static void
 find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 {
 	PartitionKey key = RelationGetPartitionKey(splits->rel);
-	bool		found;
+	bool		found = key->partattrs[0] != 0 && read_sequence(splits);
 
+	splits->shards = key->partattrs[0] == 0 ? shards_of_expression(key) :
+		shards_of_column(splits->rel);
 	if (!PG_ARGISNULL(6))
-		splits->shards = PG_GETARG_INT32(6);
-	else if (key->partattrs[0] == 0)
-		splits->shards = shards_of_expression(key);
-	else
-		splits->shards = shards_of_column(splits->rel);
+	{
+		if (found)
+			report_contradiction(splits->rel, "shards");
+		take_argument(splits->rel, "shards", PG_GETARG_INT32(6),
+					  splits->shards != 0, &splits->shards);
+	}
 	if (splits->shards != 0 || !PG_ARGISNULL(6))
 	{
 		if (!PG_ARGISNULL(4) || !PG_ARGISNULL(5))
@@ -263,11 +270,13 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 	}
 
 	splits->is_id = true;
-	found = key->partattrs[0] != 0 && read_sequence(splits);
 	if (!PG_ARGISNULL(4))
-		splits->bits = PG_GETARG_INT32(4);
+		take_argument(splits->rel, "bits", PG_GETARG_INT32(4), found,
+					  &splits->bits);
 	if (!PG_ARGISNULL(5))
-		splits->stripes = PG_GETARG_INT32(5) == 0 ? -1 : PG_GETARG_INT32(5);
+		take_argument(splits->rel, "stripes",
+					  PG_GETARG_INT32(5) == 0 ? -1 : PG_GETARG_INT32(5), found,
+					  &splits->stripes);
 	if (!found && PG_ARGISNULL(4))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -283,6 +292,26 @@ find_values(SkSplits *splits, FunctionCallInfo fcinfo)
 						format_type_be(key->parttypid[0]), splits->bits),
 				 errhint("Give at most %d bits.", 8 * key->parttyplen[0] - 1)));
 	splits->values = UINT64CONST(1) << splits->bits;
+}
+
+/* Take over what the table may show already, and then has to agree. */
+static void
+take_argument(Relation rel, const char *name, int value, bool is_known,
+			  int *known)
+{
+	if (is_known && value != *known)
+		report_contradiction(rel, name);
+	*known = value;
+}
+
+static void
+report_contradiction(Relation rel, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("argument %s contradicts the partition key of table \"%s\"",
+					name, RelationGetRelationName(rel)),
+			 errhint("Leave it out: the values of the key are known from its default, its constraint or its expression.")));
 }
 
 /* Bounds that the key cannot have would be refused, if not by a dry run. */
