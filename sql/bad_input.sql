@@ -61,6 +61,7 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (39, $$SELECT spanner.identity_sequence('t')$$),
   (39, $$SELECT spanner.identity_sequence(4294967295)$$),
   (39, $$SELECT spanner.ascending_nextval('t', 2)$$),
+  (40, $$SELECT spanner.describe_sequence('t')$$),
   (40, $$SELECT spanner.get_internal_sequence_state('')$$),
   (41, $$SELECT spanner.get_internal_sequence_state('nowhere')$$),
   (42, $$SELECT spanner.get_internal_sequence_state('t')$$),
@@ -96,6 +97,17 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   ) c(number, command) ORDER BY number, command COLLATE "C";
 
 -- of somebody else
+-- in a read-only transaction, where the label could otherwise be changed
+BEGIN READ ONLY;
+SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
+  (1, $$SELECT spanner.create_sequence('x', 'striped')$$),
+  (2, $$SELECT spanner.alter_sequence('s', skip_range_min => 1, skip_range_max => 5)$$),
+  (3, $$SELECT spanner.convert_column('t', 'id')$$),
+  (4, $$SELECT spanner.convert_all('bad', dry_run => false)$$),
+  (5, $$SELECT spanner.sync_sequence('t', 'id')$$)
+  ) c(number, command) ORDER BY number;
+ROLLBACK;
+
 GRANT USAGE ON SCHEMA bad TO regress_bad_other;
 GRANT SELECT ON t TO regress_bad_other;
 SET ROLE regress_bad_other;

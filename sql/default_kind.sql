@@ -27,7 +27,7 @@ CREATE SEQUENCE local_one;
 SET spanner.default_sequence_kind = '';
 CREATE SEQUENCE local_two;
 SET spanner.default_sequence_kind = 'striped(stripes=3)';
-CREATE SEQUENCE refused;
+SET spanner.default_sequence_kind = 'striped(foo=3)';
 SELECT * FROM labels;
 
 -- sequences, serial and identity columns of each width

@@ -77,6 +77,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	SkLabel    *label;
 	int			width;
 
+	PreventCommandIfReadOnly("spanner.convert_column()");
 	sk_open_column(fcinfo, &column);
 	if (sk_binding_label(column.seqid) != NULL)
 		ereport(ERROR,
@@ -124,6 +125,8 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument schema must not be null"),
 				 errhint("Name the schema whose columns are to be converted.")));
+	if (!dry_run)
+		PreventCommandIfReadOnly("spanner.convert_all()");
 	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));
 	if (!PG_ARGISNULL(1))
 	{

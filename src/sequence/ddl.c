@@ -274,6 +274,6 @@ check_new_type(AlterSeqStmt *stmt)
 					 errmsg("cannot change the type of sequence \"%s\", which has an access method",
 							get_rel_name(seqid)),
 					 errdetail("Its values have as many bits as its type."),
-					 errhint("Create a new sequence with spanner.create_sequence().")));
+					 errhint("Create a new sequence with spanner.create_sequence(), and set the default of the column to it.")));
 	}
 }

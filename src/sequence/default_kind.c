@@ -74,7 +74,12 @@ check_default_kind(char **newval, void **extra, GucSource source)
 
 	label = sk_label_parse(*newval, &problem);
 	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
+	{
+		/* options of no sequence at all are refused with their own messages */
+		(void) sk_sequence_am_parse(sk_sequence_am_get(label->kind),
+									label->options, 63);
 		return true;
+	}
 
 	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
 	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);

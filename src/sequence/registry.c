@@ -241,7 +241,7 @@ check_bits(int64 bits, int width)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bits must be between 2 and %d", width),
 				 errdetail("A sequence of type bigint has 63 bits, one of type integer 31, one of type smallint 15."),
-				 errhint("Choose fewer bits, or give the sequence a wider type.")));
+				 errhint("Choose fewer bits, or use a new sequence of a wider type.")));
 }
 
 static void

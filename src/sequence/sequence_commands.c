@@ -109,6 +109,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument name must not be null"),
 				 errhint("Name the sequence, with its schema if need be.")));
+	PreventCommandIfReadOnly("spanner.create_sequence()");
 	name = take_name(PG_GETARG_TEXT_PP(CREATE_NAME));
 
 	if (!PG_ARGISNULL(CREATE_KIND))
@@ -166,6 +167,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument seq must not be null"),
 				 errhint("Name the sequence, with its schema if need be.")));
+	PreventCommandIfReadOnly("spanner.alter_sequence()");
 	seqid = PG_GETARG_OID(ALTER_SEQUENCE);
 	lock_own_sequence(seqid);
 

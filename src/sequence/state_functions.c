@@ -19,6 +19,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
@@ -149,6 +150,12 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 	rel = try_relation_open(seqid, AccessShareLock);
 	if (rel == NULL)
 		PG_RETURN_NULL();
+	if (rel->rd_rel->relkind != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a sequence",
+						RelationGetRelationName(rel)),
+				 errhint("Name a sequence; the view spanner.sequences lists them.")));
 
 	stored = sk_binding_label(seqid);
 	if (stored != NULL)

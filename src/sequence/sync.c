@@ -14,6 +14,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -60,6 +61,7 @@ spanner_sync_sequence(PG_FUNCTION_ARGS)
 	int64		next;
 	bool		used;
 
+	PreventCommandIfReadOnly("spanner.sync_sequence()");
 	sk_open_column(fcinfo, &column);
 	sk_lock_column(&column);
 	sk_binding_check_sequence(column.seqid);

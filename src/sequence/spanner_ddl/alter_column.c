@@ -15,10 +15,13 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
+#include "sequence/binding.h"
 #include "sequence/sequence_column.h"
 #include "sequence/spanner_ddl/columns.h"
 #include "sequence/spanner_ddl/sequences.h"
 
+static bool alter_default(SkDdlParser *parser, List *table,
+						  const char *column);
 static bool alter_column_clauses(SkDdlParser *parser, SkDdlClauses *clauses);
 static Oid	existing_column_sequence(List *table, const char *column,
 									 bool missing_ok);
@@ -54,6 +57,8 @@ sk_ddl_alter_column(SkDdlParser *parser)
 				column = sk_ddl_name(parser);
 		}
 	}
+	if (column != NULL && alter_default(parser, table, column))
+		return true;
 	if (column == NULL || !alter_column_clauses(parser, &clauses))
 	{
 		*parser = start;
@@ -63,6 +68,43 @@ sk_ddl_alter_column(SkDdlParser *parser)
 	seqid = existing_column_sequence(table, column, missing_ok);
 	if (OidIsValid(seqid))
 		sk_ddl_change_sequence(seqid, &clauses);
+	return true;
+}
+
+/*
+ * As in Spanner, an identity column keeps its default whatever is said of it.
+ * Returns false, and has read nothing, if the statement says nothing, or if
+ * the column is another.
+ */
+static bool
+alter_default(SkDdlParser *parser, List *table, const char *column)
+{
+	SkDdlParser clause = *parser;
+	bool		is_drop = sk_ddl_accept(&clause, "drop default");
+	Oid			relid = RangeVarGetRelid(makeRangeVarFromNameList(table),
+										 NoLock, true);
+	Oid			seqid;
+
+	if (!is_drop && !sk_ddl_accept(&clause, "set default"))
+		return false;
+	if (!OidIsValid(relid))
+		return false;
+	seqid = sk_column_sequence(relid, get_attnum(relid, column));
+	if (!OidIsValid(seqid) || sk_binding_label(seqid) == NULL)
+		return false;
+
+	if (!is_drop)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
+						get_rel_name(relid), column),
+				 errhint("Run it directly, without execute_ddl, to give up the sequence.")));
+	sk_ddl_expect_end(&clause, "The statement ends here.");
+	*parser = clause;
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("column \"%s\" of relation \"%s\" is an identity column and keeps its sequence",
+					column, get_rel_name(relid))));
 	return true;
 }
 
