@@ -321,6 +321,10 @@ CREATE VIEW spanner.sequence_access_methods AS
 
 COMMENT ON VIEW spanner.sequence_access_methods
   IS 'the sequence access methods that this session knows';
+COMMENT ON COLUMN spanner.sequence_access_methods.name
+  IS 'the kind, as a label names it';
+COMMENT ON COLUMN spanner.sequence_access_methods.description
+  IS 'what its values look like';
 
 CREATE VIEW spanner.sequences AS
   SELECT n.nspname AS schemaname,
@@ -343,6 +347,10 @@ CREATE VIEW spanner.sequences AS
 
 COMMENT ON VIEW spanner.sequences
   IS 'sequences with an access method, their options and counters';
+COMMENT ON COLUMN spanner.sequences.schemaname
+  IS 'schema of the sequence';
+COMMENT ON COLUMN spanner.sequences.sequencename
+  IS 'name of the sequence';
 COMMENT ON COLUMN spanner.sequences.kind
   IS 'name of the access method';
 COMMENT ON COLUMN spanner.sequences.bits
@@ -693,8 +701,14 @@ CREATE VIEW spanner.stat_allocator AS
 
 COMMENT ON VIEW spanner.stat_allocator
   IS 'allocators of this database, and what was drawn from them since the server started';
+COMMENT ON COLUMN spanner.stat_allocator.database
+  IS 'the current database';
+COMMENT ON COLUMN spanner.stat_allocator.name
+  IS 'name of the allocator';
+COMMENT ON COLUMN spanner.stat_allocator.mode
+  IS 'how numbers are assigned';
 COMMENT ON COLUMN spanner.stat_allocator.values
-  IS 'numbers drawn from the shared pool';
+  IS 'numbers drawn from the shared pool; what a transaction reserves by itself, as in mode sync, does not count';
 COMMENT ON COLUMN spanner.stat_allocator.refills
   IS 'batches reserved';
 COMMENT ON COLUMN spanner.stat_allocator.waits
@@ -722,6 +736,14 @@ CREATE VIEW spanner.stat_allocator_worker AS
 
 COMMENT ON VIEW spanner.stat_allocator_worker
   IS 'background workers that reserve numbers, one or two for each database in use';
+COMMENT ON COLUMN spanner.stat_allocator_worker.datid
+  IS 'OID of the database';
+COMMENT ON COLUMN spanner.stat_allocator_worker.pid
+  IS 'process, NULL while it is being started';
+COMMENT ON COLUMN spanner.stat_allocator_worker.started
+  IS 'when the process was started';
+COMMENT ON COLUMN spanner.stat_allocator_worker.idle_since
+  IS 'since when it has nothing to do, NULL if it has';
 COMMENT ON COLUMN spanner.stat_allocator_worker.state
   IS 'starting, idle, reserving or blocked';
 COMMENT ON COLUMN spanner.stat_allocator_worker.pending
@@ -852,6 +874,12 @@ CREATE VIEW spanner.shard_keys AS
 
 COMMENT ON VIEW spanner.shard_keys
   IS 'shard keys that the planner knows of, and what looks like one but is not';
+COMMENT ON COLUMN spanner.shard_keys.schemaname
+  IS 'schema of the table';
+COMMENT ON COLUMN spanner.shard_keys.tablename
+  IS 'name of the table';
+COMMENT ON COLUMN spanner.shard_keys.shards
+  IS 'number of shards';
 COMMENT ON COLUMN spanner.shard_keys.declaration
   IS 'what makes it a shard key';
 COMMENT ON COLUMN spanner.shard_keys.name
@@ -897,6 +925,10 @@ CREATE VIEW spanner.advisor_rules AS
 
 COMMENT ON VIEW spanner.advisor_rules
   IS 'the rules of spanner.advise, and recommendations that it cannot check';
+COMMENT ON COLUMN spanner.advisor_rules.rule
+  IS 'name of the rule, for spanner.silence_rule()';
+COMMENT ON COLUMN spanner.advisor_rules.explanation
+  IS 'what the rule looks for, and why';
 COMMENT ON COLUMN spanner.advisor_rules.severity
   IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than one explanation';
 COMMENT ON COLUMN spanner.advisor_rules.checkable
