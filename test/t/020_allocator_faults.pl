@@ -101,7 +101,10 @@ my %faults = (
 			SELECT pid FROM pg_stat_activity
 			 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1}));
 	},
-	'the worker is killed' => sub { kill_process(worker_pid()) },
+	'the worker is killed' => sub {
+		wait_for('a worker', sub { return worker_pid() ne '' });
+		kill_process(worker_pid());
+	},
 	'the worker is terminated' => sub {
 		foreach (1 .. 5)
 		{

@@ -114,7 +114,7 @@ sub kill_backend
 		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 		LIMIT 1});
 
-	kill 'KILL', $pid;
+	kill 'KILL', $pid if $pid =~ /^\d+$/;
 	return;
 }
 

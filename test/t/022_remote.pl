@@ -76,7 +76,7 @@ my $guests = q{FROM pg_stat_activity WHERE query LIKE '%spanner.reserve_block%'
 foreach my $node ($hub, $other_hub, $user, $user2)
 {
 	$node->init(allows_streaming => $node == $hub);
-	$node->append_conf('postgresql.conf', 'autovacuum = off');
+	$node->append_conf('postgresql.conf', "autovacuum = off\nspanner_keys.allocator_timeout = 3min");
 	$node->start;
 	$node->safe_psql('postgres',
 		'CREATE EXTENSION spanner_keys; CREATE TABLE ledger (value bigint)');
@@ -150,14 +150,22 @@ my @loads = map {
 my $kills = 0;
 my $rounds = 0;
 my $workers = 0;
+my %asked;    # pid of a connection => when its query began
 while (grep { $_->pumpable } @loads)
 {
 	$workers += $user2->safe_psql('postgres',
 		q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 		  WHERE backend_type = 'spanner_keys remote allocator'})
-	  if $rounds++ % 5 == 2;
-	$kills += $hub->safe_psql('postgres',
-		"SELECT count(pg_terminate_backend(pid)) $guests");
+	  if $rounds++ % 5 == 2 || $workers == 0;
+	# one that has answered already: a second new one in a row may be an error
+	foreach my $guest (split /\n/, $hub->safe_psql('postgres', "SELECT pid, query_start $guests"))
+	{
+		my ($pid, $since) = split /\|/, $guest;
+
+		$kills += $hub->safe_psql('postgres', "SELECT count(pg_terminate_backend($pid))")
+		  if ($asked{$pid} // $since) ne $since;
+		$asked{$pid} = $since;
+	}
 	$hub->safe_psql('postgres', 'SELECT pg_sleep(0.1)');
 	$_->pump_nb foreach grep { $_->pumpable } @loads;
 }
@@ -186,7 +194,7 @@ ok( $user->poll_query_until('postgres',
 		   WHERE backend_type = 'spanner_keys remote allocator'}),
 	'the worker waits, and says so');
 $user->safe_psql('postgres',
-	q{SET spanner_keys.allocator_timeout = '2s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
+	q{SET spanner_keys.allocator_timeout = '20s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
 pass('other allocators of the server are filled meanwhile');
 $locker->query_safe('COMMIT');
 $locker->quit;
@@ -208,7 +216,7 @@ is( () = $err =~ /ERROR:  could not refill allocator "deaf": could not connect t
 	2, 'a server that does not speak');
 is(knocks(), 1, 'which is not tried again at once');
 $user->safe_psql('postgres',
-	q{SET spanner_keys.allocator_timeout = '5s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
+	q{SET spanner_keys.allocator_timeout = '20s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
 pass('other servers serve meanwhile');
 $deaf->close;
 
@@ -330,8 +338,7 @@ is( $user->safe_psql('postgres', "SELECT spanner.next_value('tenant')", @as_tena
 is( $user->safe_psql('postgres', "SELECT spanner.next_value('tenant')",
 		extra_params => [ '-U', 'drawer' ]),
 	2, 'another role draws by the mapping of the owner');
-is($hub->safe_psql('postgres', "SELECT DISTINCT usename $guests AND query LIKE '%tenant%'"),
-	'tenant', 'connected as the mapping says');
+like(slurp_file($hub->logfile), qr/connection authorized: user=tenant /, 'connected as the mapping says');
 
 # A password that was given but not asked for is no password.
 $user->safe_psql(

@@ -16,7 +16,7 @@ my $values = $ENV{BITMAP_VALUES} // 20_000;
 
 my $node = PostgreSQL::Test::Cluster->new('bitmap');
 $node->init;
-$node->append_conf('postgresql.conf', 'max_connections = ' . ($clients + 20) . "\n");
+$node->append_conf('postgresql.conf', 'max_connections = ' . ($clients + 20) . "\nspanner_keys.allocator_timeout = 0\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION spanner_keys;
