@@ -218,7 +218,7 @@ foreach my $name (qw(batch async))
 	my $first = draw($standby, $name, 1);
 
 	cmp_ok($first, '>', $last{$name}, "$name: no value twice after the promotion of a synchronous standby");
-	cmp_ok($first, '<=', $last{$name} + 40, "$name: nothing is left out but two batches");
+	cmp_ok($first, '<=', $last{$name} + 20, "$name: nothing is left out but a batch");
 }
 unlike(slurp_file($standby->logfile), qr/skipped/, 'no gap');
 $standby->stop;

@@ -81,12 +81,12 @@ alter_default(SkDdlParser *parser, List *table, const char *column)
 {
 	SkDdlParser clause = *parser;
 	bool		is_drop = sk_ddl_accept(&clause, "drop default");
-	Oid			relid = RangeVarGetRelid(makeRangeVarFromNameList(table),
-										 NoLock, true);
+	Oid			relid;
 	Oid			seqid;
 
 	if (!is_drop && !sk_ddl_accept(&clause, "set default"))
 		return false;
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(table), NoLock, true);
 	if (!OidIsValid(relid))
 		return false;
 	seqid = sk_column_sequence(relid, get_attnum(relid, column));
