@@ -235,6 +235,9 @@ foreach my $database (@databases)
 		CREATE UNLOGGED TABLE unlogged (id bigserial PRIMARY KEY, v integer);
 		CREATE DOMAIN drawn AS bigint DEFAULT nextval('reversed');
 		CREATE TABLE with_domain (id drawn PRIMARY KEY, v integer);
+		-- what pg_dump puts before the functions of the extension
+		CREATE FUNCTION draw_early(id bigint DEFAULT nextval('secret')) RETURNS bigint RETURN id;
+		CREATE FUNCTION draw_standard() RETURNS bigint BEGIN ATOMIC SELECT nextval('cached'); END;
 		RESET spanner.default_sequence_kind;
 		CREATE TABLE converted (id serial PRIMARY KEY, v integer);
 		INSERT INTO converted (v) SELECT generate_series(1, 10);

@@ -329,6 +329,8 @@ run_as($superuser, 'membership', 'ALTER ROUTINE evil.' . $_ . ' OWNER TO db_owne
 run_as('db_owner', 'membership', join '', map { "ALTER EXTENSION spanner_keys ADD FUNCTION evil.$_;" } map { s/ \w+$//r } @drawing);
 refused('db_owner', 'membership', 'ALTER EXTENSION spanner_keys DROP FUNCTION spanner.nextval(regclass)',
 	qr/must be owner of function/, 'the owner of the extension takes a function out of it');
+refused('db_owner', 'membership', 'ALTER EXTENSION spanner_keys DROP SCHEMA spanner',
+	qr/must be owner of schema spanner/, 'the owner of the extension takes the schema out of it');
 refused('mallory', 'membership', 'ALTER FUNCTION pg_catalog.nextval(regclass) SUPPORT evil.nextval',
 	qr/must be owner of function|permission denied/, 'a support function of mallory');
 $node->safe_psql('membership', q{CREATE TABLE public.b (id bigserial); SELECT spanner.convert_column('public.b', 'id');
@@ -359,6 +361,7 @@ $node->safe_psql('rights', q{
 	SELECT spanner.convert_column('public.serial', 'id');
 	GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO alice, bob;
 	GRANT ALL ON public.serial TO alice, bob;
+	INSERT INTO public.serial (v) VALUES (1);
 	CREATE TABLE public.calls (signature text, call text);
 	INSERT INTO calls
 	SELECT f.signature, format(f.call, s.name) FROM (VALUES

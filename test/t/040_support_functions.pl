@@ -142,10 +142,8 @@ my @drops = (
 	[ 'keeper', 'DROP SCHEMA spanner CASCADE', qr/must be owner of schema spanner/, $ATTACHED ],
 	[ $superuser, 'DROP SCHEMA public CASCADE', '', $ATTACHED ],
 	[ $superuser, 'DROP FUNCTION spanner.nextval(regclass) CASCADE', $required, $ATTACHED ],
-	[ $superuser, 'DROP FUNCTION spanner.nextval_support(internal) CASCADE', $required, $ATTACHED ],
-	[
-		$superuser, 'SET session_replication_role = replica; DROP EXTENSION spanner_keys', '', $DETACHED, $pinned, $ATTACHED
-	],
+	[ $superuser, 'DROP FUNCTION spanner.sequence_support(internal) CASCADE', $required, $ATTACHED ],
+	[ $superuser, 'SET session_replication_role = replica; DROP EXTENSION spanner_keys', '', $DETACHED ],
 	[
 		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
 		  . "\nDROP EXTENSION spanner_keys", '', $DETACHED, $pinned, $ATTACHED
@@ -181,6 +179,18 @@ foreach (@drops)
 		my $mapped = $left eq $ATTACHED && $sql !~ /BEGIN; DROP.*COMMIT|SCHEMA public/;
 		is($out, ($mapped ? 'f|t|f' : 't|t|t') . '|3|3', "$name: the functions") or diag($err);
 	}
+}
+
+# An extension that misses a function, as between the installation of a newer
+# library and ALTER EXTENSION UPDATE, does not make bound sequences plain.
+foreach my $function ('may_call(regprocedure)', 'check_draw(regclass, regprocedure)', 'lastval()')
+{
+	my $database = create_copy();
+
+	$node->safe_psql($database, "ALTER EXTENSION spanner_keys DROP FUNCTION spanner.$function; DROP FUNCTION spanner.$function");
+	my ($result, $out, $err) = $node->psql($database, q{SELECT nextval('s') < 2^20});
+	like("$out$err", qr/^f$|missing or incomplete/, "without $function no plain values");
+	check_outcome($superuser, $database, 'DROP EXTENSION spanner_keys', '', "without $function: DROP EXTENSION");
 }
 
 #
