@@ -234,9 +234,7 @@ sub plant_functions
 my @drawing = (
 	'nextval(regclass) bigint', 'currval(regclass) bigint', 'lastval() bigint', 'setval(regclass, bigint) bigint',
 	'setval(regclass, bigint, boolean) bigint', 'map_counter(bigint, regclass) bigint', 'map_counter(regclass, bigint) bigint',
-	'check_draw(regclass, oid) regclass', 'check_draw(regclass, regprocedure) regclass', 'may_call(oid) boolean',
-	'may_call(regprocedure) boolean', 'identity_sequence(regclass) regclass', 'map_identity_counter(regclass, bigint) bigint',
-	'ascending_nextval(regclass, integer) bigint');
+	'may_draw(regclass, regprocedure) boolean', 'may_call(regprocedure) boolean', 'ascending_nextval(regclass, integer) bigint');
 my @called = ('convert_column(text, text) regclass', 'shard_id(integer, bigint) integer');
 
 create_database('empty_schema');
@@ -398,26 +396,11 @@ foreach my $loaded (0, 1)
 			FROM unnest('{pg_catalog,spanner}'::text[]) s (schema), calls c,
 				(SELECT DISTINCT f.schema, signature FROM unnest('{pg_catalog,spanner}'::text[]) f (schema), calls) r
 			CROSS JOIN LATERAL attempt(s.schema || '.' || c.call, r.schema || '.' || r.signature) a
-			WHERE a.result <> CASE WHEN s.schema = r.schema AND c.signature = r.signature
+			-- what core's functions are planned as calls the extension's
+			WHERE NOT (s.schema = 'pg_catalog' AND r.schema = 'spanner') AND a.result <> CASE WHEN s.schema = r.schema AND c.signature = r.signature
 				THEN 'permission denied for function ' || substring(c.signature FROM '\w+') ELSE 'done' END}),
 		'', 'EXECUTE is asked for the function that was called' . ($loaded ? ', library loaded' : ''));
 }
-
-# Without a right on the functions of the extension, core's are still there.
-my ($result, $out, $err) = $node->psql('rights', q{
-		SET client_min_messages = warning;
-		BEGIN;
-		REVOKE ALL ON ALL FUNCTIONS IN SCHEMA spanner FROM PUBLIC;
-		REVOKE ALL ON SCHEMA spanner FROM PUBLIC;
-		SET LOCAL ROLE bob;
-		SELECT nextval('public.bound') > 2^20, nextval((SELECT 'public.bound'::regclass)) > 2^20,
-			currval('public.bound') > 2^20, lastval() > 2^20, setval('public.bound', 5), setval('public.bound', 5, true);
-		INSERT INTO public.serial (v) VALUES (1);
-		COPY public.serial (v) FROM STDIN;
-1
-\.
-		ROLLBACK});
-is("$out$err", 't|t|t|t|5|5', 'core\'s functions need no right on ours');
 
 # Who plans is not who draws.
 sub draws_of
@@ -528,7 +511,7 @@ $node->safe_psql('broken', q{
 	UPDATE pg_seclabel SET label = ')(' WHERE objoid = 'm.gone'::regclass});
 foreach my $first ('', q{LOAD 'spanner_keys';})
 {
-	($result, $out, $err) = $node->psql('broken', $first . q{
+	my ($result, $out, $err) = $node->psql('broken', $first . q{
 			INSERT INTO public.t DEFAULT VALUES;
 			SELECT lastval() = currval('public.t_id_seq'), lastval() > 2^20, nextval('public.plain') < 2^20,
 				nextval((SELECT 'public.t_id_seq'::regclass)) > 2^20, setval('public.plain', 9)});

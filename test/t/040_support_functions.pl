@@ -183,13 +183,13 @@ foreach (@drops)
 
 # An extension that misses a function, as between the installation of a newer
 # library and ALTER EXTENSION UPDATE, does not make bound sequences plain.
-foreach my $function ('may_call(regprocedure)', 'check_draw(regclass, regprocedure)', 'lastval()')
+foreach my $function ('may_call(regprocedure)', 'may_draw(regclass, regprocedure)', 'lastval()')
 {
 	my $database = create_copy();
 
 	$node->safe_psql($database, "ALTER EXTENSION spanner_keys DROP FUNCTION spanner.$function; DROP FUNCTION spanner.$function");
 	my ($result, $out, $err) = $node->psql($database, q{SELECT nextval('s') < 2^20});
-	like("$out$err", qr/^f$|missing or incomplete/, "without $function no plain values");
+	like("$out$err", qr/^f$|missing/, "without $function no plain values");
 	check_outcome($superuser, $database, 'DROP EXTENSION spanner_keys', '', "without $function: DROP EXTENSION");
 }
 
