@@ -33,6 +33,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
@@ -71,6 +72,7 @@ static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
 static void check_relkind(Oid relid);
+static void depend_on_support(Oid seqid, bool depends);
 
 /*
  * sk_binding_init
@@ -417,15 +419,39 @@ sk_binding_announce(Oid seqid, const char *label)
 	Oid			table;
 	int32		column;
 
-	if (label != NULL)
-		sk_attach_support();
-
-	/* what the type cache has planned for domains is planned again */
-	if (label != NULL && !sk_bindings_exist())
-		CacheInvalidateCatalog(ConstraintRelationId);
+	if (label != NULL || sk_extension_exists())
+		depend_on_support(seqid, label != NULL);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		CacheInvalidateRelcacheByRelid(table);
+
+	/* what the type cache has planned for domains is planned again */
+	if (label != NULL && !sk_bindings_exist())
+		CacheInvalidateCatalog(ConstraintRelationId);
+}
+
+/*
+ * A sequence with a label needs the support function, and pg_depend says so.
+ * pg_upgrade goes by that: it creates the function, which loads the label
+ * provider, before the sequence and its label.
+ */
+static void
+depend_on_support(Oid seqid, bool depends)
+{
+	ObjectAddress sequence;
+	ObjectAddress support;
+
+	ObjectAddressSet(sequence, RelationRelationId, seqid);
+	ObjectAddressSet(support, ProcedureRelationId,
+					 sk_function(SK_FUNCTION_SEQUENCE_SUPPORT));
+	(void) deleteDependencyRecordsForSpecific(RelationRelationId, seqid,
+											  DEPENDENCY_NORMAL,
+											  ProcedureRelationId,
+											  support.objectId);
+	if (!depends)
+		return;
+	sk_attach_support();
+	recordDependencyOn(&sequence, &support, DEPENDENCY_NORMAL);
 }
