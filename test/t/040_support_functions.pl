@@ -148,6 +148,10 @@ my @drops = (
 	[
 		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
 		  . "\nDROP EXTENSION spanner_keys", '', $DETACHED, $pinned, $ATTACHED
+	],
+	[
+		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
+		  . "\nDROP EXTENSION spanner_keys CASCADE", '', $DETACHED, $pinned, $ATTACHED
 	]);
 push @drops, [ $superuser, 'SET event_triggers = off; DROP EXTENSION spanner_keys', '', $DETACHED, $pinned, $ATTACHED ]
   if $node->safe_psql('postgres', 'SHOW server_version_num') >= 170000;
@@ -179,6 +183,24 @@ foreach (@drops)
 			join("\n", $left, ($left eq $ATTACHED ? 1 : 0) . ($mapped ? '|t' : '|f'), ($mapped ? 'f|t|f' : 't|t|t') . '|3|3'),
 			"$name: what is there");
 	}
+}
+
+# What is bound depends on the extension, and what is unbound does not.
+foreach (
+	[ q{SELECT spanner.alter_sequence('s', kind => 'local')}, 2 ],
+	[ q{SELECT spanner.alter_sequence('t_id_seq', kind => 'local')}, 2 ],
+	[ q{SELECT spanner.bit_reverse(1, true); SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS NULL}, 2 ],
+	[ q{DROP SEQUENCE s}, 2 ], [ q{DROP TABLE numbered}, 2 ],
+	[ q{SELECT spanner.alter_sequence('s', skip_range_min => 1, skip_range_max => 5)}, 3 ],
+	[ q{ALTER SEQUENCE t_id_seq OWNED BY NONE}, 3 ], [ q{SELECT spanner.create_sequence('more', 'striped')}, 4 ])
+{
+	my ($sql, $bound) = @$_;
+
+	is( run_as('keeper', $shared, "BEGIN; SET client_min_messages = error; " . ($sql =~ s/SELECT (.*?)(;|$)/DO 'BEGIN PERFORM @{[ $1 =~ s{'}{''}gr ]}; END'$2/r) . q{;
+			SELECT (SELECT count(*) FROM pg_seclabel), count(*) FROM pg_depend WHERE classid = 'pg_class'::regclass AND deptype = 'n'
+			AND refclassid = 'pg_proc'::regclass AND refobjid = 'spanner.sequence_support(internal)'::regprocedure;
+			ROLLBACK}),
+		"$bound|$bound", "$sql: dependencies");
 }
 
 # An extension that misses a function, as between the installation of a newer
@@ -253,6 +275,31 @@ $drawing->query_safe('SELECT 1');
 is($drawing->query_safe('EXECUTE p; EXECUTE q; SELECT currval(\'s\') = lastval(), setval(\'s\', 1)'), "f\nf\nt|1", 'after DROP EXTENSION');
 is($drawing->{stderr}, '', 'no error while the extension was dropped');
 $_->quit foreach $dropping, $drawing;
+
+# Somebody binds while somebody else drops, who must not take the sequences along.
+foreach my $cascade ('', ' CASCADE')
+{
+	my $database = create_copy();
+	my $binding = $node->background_psql($database, on_error_die => 1);
+	my $dropper = $node->background_psql($database, on_error_stop => 0);
+
+	$node->safe_psql($database, 'CREATE SEQUENCE bound_late; CREATE TABLE late (id serial)');
+	$binding->query_safe(q{BEGIN; SELECT spanner.alter_sequence('bound_late', kind => 'striped');
+		SELECT spanner.alter_sequence('late_id_seq', kind => 'striped')});
+	$dropper->query_until(qr/started/, qq{\\echo started\nDROP EXTENSION spanner_keys$cascade;\n\\echo over\n});
+	$node->poll_query_until('postgres', qq{
+		SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = '$database'
+		AND query LIKE 'DROP EXTENSION%' AND (wait_event_type = 'Lock' OR state LIKE 'idle%')}) or die 'DROP EXTENSION hangs';
+	$binding->query('COMMIT');
+	$dropper->query('SELECT 1');
+	is($dropper->{stderr}, '', "DROP EXTENSION$cascade while somebody binds: no message");
+	$_->quit foreach $binding, $dropper;
+	is( $node->safe_psql($database, qq{
+			SELECT nextval('bound_late') < 2^20, (SELECT count(*) FROM pg_seclabel);
+			INSERT INTO late DEFAULT VALUES RETURNING id < 2^20;
+			$support}),
+		"t|0\nt\n$DETACHED", "DROP EXTENSION$cascade while somebody binds: sequences are there and plain");
+}
 
 #
 # Statements that were planned before
