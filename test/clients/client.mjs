@@ -17,12 +17,12 @@ export const setval = (table) =>
 const version = (name) =>
 	JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url))).version;
 
-export function report(table, client, npmPackage, how, objects) {
-	console.log(`= ${table} ${client} ${version(npmPackage)} (${how})`);
+export function report(table, client, npmPackage, how, objects, mark = '') {
+	console.log(`=${mark} ${table} ${client} ${version(npmPackage)} (${how})`);
 	for (const { id, name, title = name } of objects) console.log(`${id}\t${title}`);
 }
 
-export function reportDifferences(client, npmPackage, how, differences) {
-	report('-', client, npmPackage, how, []);
+export function reportDifferences(client, npmPackage, how, differences, mark) {
+	report('-', client, npmPackage, how, [], mark);
 	console.log(`!${differences.join('; ').replaceAll(/\s+/g, ' ') || 'no difference'}`);
 }

@@ -33,21 +33,29 @@ class Migration(migrations.Migration):
         ]),
     ]
 """,
-    "migrations/0002_book": """
+    "migrations/0002_widen": """
 from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [("library", "0001_author")]
     operations = [
-        migrations.CreateModel("Book", [
-            ("id", models.BigAutoField(verbose_name="ID", auto_created=True, primary_key=True, serialize=False)),
-            ("name", models.TextField(unique=True)),
-        ]),
         migrations.AlterField(
             "Author",
             "id",
             models.BigAutoField(verbose_name="ID", auto_created=True, primary_key=True, serialize=False),
         ),
+    ]
+""",
+    "migrations/0003_book": """
+from django.db import migrations, models
+
+class Migration(migrations.Migration):
+    dependencies = [("library", "0002_widen")]
+    operations = [
+        migrations.CreateModel("Book", [
+            ("id", models.BigAutoField(verbose_name="ID", auto_created=True, primary_key=True, serialize=False)),
+            ("name", models.TextField(unique=True)),
+        ]),
         migrations.RenameField("Author", "title", "name"),
         migrations.RenameModel("Author", "Writer"),
     ]
@@ -58,14 +66,35 @@ class Migration(migrations.Migration):
 def call(command, *args, **options):
     """Run a command of manage.py in a session of its own, and return what it prints."""
     output = io.StringIO()
-    connection.close()
+    connections.close_all()
     call_command(command, *args, stdout=output, stderr=output, no_color=True, **options)
-    connection.close()
+    connections.close_all()
     return output.getvalue()
 
 
+def execute(sql, database="default"):
+    with connections[database].cursor() as cursor:
+        cursor.execute(sql)
+    connections.close_all()
+
+
+def widen(database="default"):
+    """Apply the second migration, or what comes to the same, and return what was wrong with it."""
+    try:
+        call("migrate", "library", "0002_widen", database=database)
+        return "no difference"
+    except NotSupportedError as error:
+        execute("ALTER TABLE library_author ALTER id TYPE bigint", database)
+        call("migrate", "library", "0002_widen", fake=True, database=database)
+        return str(error).splitlines()[0]
+
+
+def title(table, how, mark=""):
+    print(f"={mark} {table} Django {django.get_version()} ({how})")
+
+
 def report(table, how, objects):
-    print(f"= {table} Django {django.get_version()} ({how})")
+    title(table, how)
     for each in objects:
         print(each.id, getattr(each, "name", None) or each.title, sep="\t")
 
@@ -84,7 +113,7 @@ settings.configure(
 )
 django.setup()
 
-from django.db import connection
+from django.db import NotSupportedError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from library.models import Book, Writer
 
@@ -93,17 +122,17 @@ state = MigrationExecutor(connection).loader.project_state(("library", "0001_aut
 Author = state.apps.get_model("library", "Author")
 authors = [Author.objects.create(title="one")]
 authors += Author.objects.bulk_create(Author(title=f"many {i}") for i in range(5))
+
+# From 4.1 on Django sends ALTER SEQUENCE ... AS bigint as well.
+title("-", "AlterField of AutoField to BigAutoField", "" if django.VERSION < (4, 1) else "known")
+print("!" + widen())
 call("migrate")
-
-reset = call("sqlsequencereset", "library")
-with connection.cursor() as cursor:
-    cursor.execute(reset)
-connection.close()
+execute(call("sqlsequencereset", "library"))
 authors += Writer.objects.bulk_create(Writer(name=f"many {i}") for i in range(5, 10))
-report("library_writer", "migrate, sqlsequencereset", authors)
-report("library_book", "migrate, sqlsequencereset", [Book.objects.create(name=f"name {i}") for i in range(11)])
+report("library_writer", "AutoField widened; sqlsequencereset", authors)
+report("library_book", "BigAutoField; sqlsequencereset", [Book.objects.create(name=f"name {i}") for i in range(11)])
 
-print(f"= - Django {django.get_version()} (makemigrations --check, inspectdb)")
+title("-", "makemigrations --check, inspectdb")
 try:
     differences = call("makemigrations", check=True, dry_run=True)
 except SystemExit:
@@ -113,6 +142,7 @@ if len(re.findall(r"^    id = models.BigAutoField\(primary_key=True\)$", found, 
     differences = found
 print("!" + ("no difference" if "No changes" in differences else " ".join(differences.split())))
 
+widen("loaded")
 call("migrate", database="loaded")
 report("library_writer@loaded", "migrate of an empty database",
        [Writer.objects.using("loaded").create(name=f"name {i}") for i in range(11)])

@@ -44,7 +44,7 @@ class Book
 
 function connect(string $suffix = ''): EntityManager
 {
-	$config = ORMSetup::createAttributeMetadataConfiguration([__DIR__], true);
+	$config = ORMSetup::createAttributeMetadataConfiguration([], true);
 	$connection = DriverManager::getConnection(['driver' => 'pdo_pgsql', 'host' => getenv('PGHOST'),
 		'port' => getenv('PGPORT'), 'user' => getenv('PGUSER'), 'dbname' => getenv('PGDATABASE') . $suffix], $config);
 	return new EntityManager($connection, $config);
@@ -68,9 +68,9 @@ function title(string $mark, string $table, string $how): void
 	echo "=$mark $table Doctrine ", Doctrine\ORM\Version::VERSION, " ($how)\n";
 }
 
-function report(string $mark, string $table, string $how, array $objects): void
+function report(string $table, string $how, array $objects): void
 {
-	title($mark, $table, $how);
+	title('', $table, $how);
 	foreach ($objects as $object)
 		echo "$object->id\t$object->name\n";
 }
@@ -101,14 +101,14 @@ foreach (['writer' => "pg_get_serial_sequence('writer', 'id')", 'book' => "'book
 	connect()->getConnection()->executeStatement(
 		"SELECT setval($sequence, max(id)) FROM $table");
 $authors = array_merge($authors, store(connect(), Writer::class, 0, 4));
-report('', 'writer', "$ddl widened; setval", $authors);
-report('', 'book', 'SEQUENCE; setval', store(connect(), Book::class, 0, 10));
+report('writer', "$ddl widened; setval", $authors);
+report('book', 'SEQUENCE; setval', store(connect(), Book::class, 0, 10));
 
 foreach ([$ddl => Writer::class, 'SEQUENCE' => Book::class] as $how => $class)
 {
-	title('', '-', "SchemaTool's differences, $how");
+	title($how === 'identity' ? 'known' : '', '-', "SchemaTool's differences, $how");
 	echo '!', implode('; ', differences(connect(), [$class])) ?: 'no difference', "\n";
 }
 
 update(connect('_loaded'), [Writer::class]);
-report('', 'writer@loaded', "$ddl in an empty database", store(connect('_loaded'), Writer::class, 0, 10));
+report('writer@loaded', "$ddl in an empty database", store(connect('_loaded'), Writer::class, 0, 10));
