@@ -99,12 +99,12 @@ def report(table, how, objects):
         print(each.id, getattr(each, "name", None) or each.title, sep="\t")
 
 
-directory = tempfile.mkdtemp()
+directory = tempfile.TemporaryDirectory()
 for name, text in FILES.items():
-    os.makedirs(os.path.dirname(f"{directory}/library/{name}"), exist_ok=True)
-    with open(f"{directory}/library/{name}.py", "w") as file:
+    os.makedirs(os.path.dirname(f"{directory.name}/library/{name}"), exist_ok=True)
+    with open(f"{directory.name}/library/{name}.py", "w") as file:
         file.write(text)
-sys.path.append(directory)
+sys.path.append(directory.name)
 database = {"ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}
 settings.configure(
     DATABASES={"default": database, "loaded": {**database, "NAME": database["NAME"] + "_loaded"}},

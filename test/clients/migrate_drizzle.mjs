@@ -33,7 +33,7 @@ const migrations = {
 		...await generate({ writer }, { writer, book, city }),
 	],
 };
-const migrationsFolder = mkdtempSync('/tmp/drizzle');
+const migrationsFolder = mkdtempSync(new URL('drizzle', import.meta.url).pathname);
 mkdirSync(`${migrationsFolder}/meta`);
 
 // Each step has a connection of its own.
