@@ -1,11 +1,10 @@
 # Every path on which a value is drawn, each in a session of its own, with
 # nothing preloaded and with the library loaded, and that lastval and currval
-# tell the same value afterwards.  docs/sequences.md has the table of paths.
+# tell the same value afterwards.
 
 use strict;
 use warnings;
 
-use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -499,16 +498,6 @@ sub check_paths
 	return;
 }
 
-# The document has the same table.
-sub check_document
-{
-	my $table = join '', map { "| $$_[0] | $$_[1] |\n" } [ 'path', 'value' ], @paths;
-	my ($shown) = slurp_file("$FindBin::Bin/../../docs/sequences.md") =~ /^(\| path \|.*?)^$/ms;
-
-	is($shown =~ s/^\|---.*\n//mr, $table, 'docs/sequences.md has this table');
-	return;
-}
-
 $node->init(allows_streaming => 'logical');
 $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
@@ -531,7 +520,6 @@ foreach my $kind ('bit_reversed_positive', 'striped')
 		check_paths($database);
 	}
 }
-check_document();
 
 $node->stop;
 
