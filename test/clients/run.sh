@@ -226,11 +226,11 @@ make_command()
 {
 	local name=$1 origin=$2 script=$3 jars
 
-	command=(cluster_run timeout 120 env PATH=/usr/bin:/bin)
+	command=(cluster_run timeout 600 env PATH=/usr/bin:/bin)
 	script=$source/$script
 	if [ "$origin" = trixie ]
 	then
-		command=(timeout 120 chroot "$trixie" env PATH=/usr/bin:/bin)
+		command=(timeout 600 chroot "$trixie" env PATH=/usr/bin:/bin)
 		script=/mnt/$3
 	fi
 	case $name in
