@@ -125,6 +125,7 @@ REGRESS = \
 	sequence_functions \
 	sequence_views \
 	default_kind \
+	default_kind_fit \
 	increment \
 	allocator \
 	allocator_errors \

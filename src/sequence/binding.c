@@ -186,12 +186,27 @@ sk_type_width(Oid type)
 }
 
 /*
- * sk_binding_check_sequence
- *		Raise an error if the counter of a sequence cannot be mapped.
+ * sk_binding_obstacle
+ *		Why the counter of a sequence cannot be mapped; NULL if it can.
  */
-void
-sk_binding_check_sequence(Oid seqid)
+const SkObstacle *
+sk_binding_obstacle(Oid seqid)
 {
+	static const SkObstacle cycles = {
+		"Optional clause <cycle> only support `NO CYCLE` as the value.",
+		"The sequence would give its values again.",
+		"Use NO CYCLE, or the sequence kind \"local\"."
+	};
+	static const SkObstacle descends = {
+		"sequence \"%s\" counts downwards",
+		"The counter of a sequence with an access method ascends from 1.",
+		"Use a positive INCREMENT, or the sequence kind \"local\"."
+	};
+	static const SkObstacle starts_low = {
+		"sequence \"%s\" has a minimum value below 1",
+		"The counter of a sequence with an access method ascends from 1.",
+		"Use a MINVALUE of at least 1, or the sequence kind \"local\"."
+	};
 	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
 	FormData_pg_sequence form;
 
@@ -201,26 +216,27 @@ sk_binding_check_sequence(Oid seqid)
 	ReleaseSysCache(tuple);
 
 	if (form.seqcycle)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value."),
-				 errdetail("Sequence \"%s\" would give its values again.",
-						   get_rel_name(seqid)),
-				 errhint("Use NO CYCLE, or the sequence kind \"local\".")));
+		return &cycles;
 	if (form.seqincrement < 1)
+		return &descends;
+	return form.seqmin < 1 ? &starts_low : NULL;
+}
+
+/*
+ * sk_binding_check_sequence
+ *		Raise an error if the counter of a sequence cannot be mapped.
+ */
+void
+sk_binding_check_sequence(Oid seqid)
+{
+	const SkObstacle *obstacle = sk_binding_obstacle(seqid);
+
+	if (obstacle != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sequence \"%s\" counts downwards",
-						get_rel_name(seqid)),
-				 errdetail("The counter of a sequence with an access method ascends from 1."),
-				 errhint("Use a positive INCREMENT, or the sequence kind \"local\".")));
-	if (form.seqmin < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sequence \"%s\" has a minimum value below 1",
-						get_rel_name(seqid)),
-				 errdetail("The counter of a sequence with an access method ascends from 1."),
-				 errhint("Use a MINVALUE of at least 1, or the sequence kind \"local\".")));
+				 errmsg(obstacle->message, get_rel_name(seqid)),
+				 errdetail("%s", obstacle->detail),
+				 errhint("%s", obstacle->hint)));
 }
 
 /*

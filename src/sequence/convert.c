@@ -205,7 +205,7 @@ report_remaining(SkSequenceColumn *column, const SequenceAccessMethod *am,
 
 	if (options->has_skip_range)
 		remaining -= Min(options->skip_range_max, options->max_counter);
-	if (remaining <= 0 || !sk_counter_reaches_value(am, options))
+	if (remaining <= 0 || !sk_counter_reaches_value(am, options, 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("column \"%s\" of table \"%s\" has too few values left",

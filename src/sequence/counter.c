@@ -101,18 +101,17 @@ unskipped_value(SkBinding *binding, int64 counter, int64 *value)
  * sk_counter_reaches_value
  *		Is there a value before the patience with the skip range ends?
  *
- * Looked at from counter 1 on.
+ * Looked at from counter "start" on.
  */
 bool
 sk_counter_reaches_value(const SequenceAccessMethod *am,
-						 const SkSequenceOptions *options)
+						 const SkSequenceOptions *options, int64 start)
 {
-	for (int64 counter = 1;
-		 counter <= Min(options->max_counter, SK_MAX_ATTEMPTS); counter++)
+	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= options->max_counter - i; i++)
 	{
 		int64		value;
 
-		if (am->nextval(options, counter, &value) &&
+		if (am->nextval(options, start + i, &value) &&
 			!sk_is_skipped(options, value))
 			return true;
 	}

@@ -6,7 +6,7 @@
  * After every command that can create a sequence or a column default:
  *
  * - a new sequence gets the kind that spanner.default_sequence_kind names,
- *	 unless blocks of ids that clients make of its values would overlap;
+ *	 unless it is temporary or the kind does not fit it;
  * - an identity column with such a sequence becomes a column whose default
  *	 draws from it, since core's identity draws the plain counter;
  * - a column default that calls core's nextval on a bound sequence, as that
@@ -230,20 +230,20 @@ static void
 adopt_sequence(Oid seqid, Oid namespace)
 {
 	SkIdentity	identity = SK_IDENTITY_NONE;
-	const SequenceAccessMethod *am;
+	const SkObstacle *obstacle;
 	Oid			table;
 	int32		column;
-	bool		overlap;
 
 	if (sk_default_sequence_kind() == NULL ||
+		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
 		sk_binding_label(seqid) != NULL)
 		return;
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		identity = sk_column_identity(table, column);
-	am = sk_bind_new_sequence(seqid, identity, &overlap);
-	if (overlap)
-		sk_report_left_alone(seqid, am);
+	obstacle = sk_bind_new_sequence(seqid, identity);
+	if (obstacle != NULL)
+		sk_report_left_alone(seqid, obstacle);
 	else if (identity != SK_IDENTITY_NONE)
 		sk_convert_identity(table, column, seqid, namespace);
 }

@@ -91,6 +91,7 @@ sk_add_column_start(AlterTableStmt *stmt, Oid namespace)
 		AlterTableCmd *cmd = lfirst(lc);
 
 		if (is_added_column(cmd) &&
+			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
 			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
 			change_column(rel, (ColumnDef *) cmd->def, namespace);
 	}
@@ -218,7 +219,6 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	List	   *options = identity != NULL ? list_copy(identity->options) : NIL;
 	SkIdentity	kind = SK_IDENTITY_NONE;
 	ObjectAddress address;
-	bool		overlap;
 
 	stmt->sequence = choose_name(rel, column, &options);
 	stmt->options = lcons(makeDefElem("as",
@@ -232,8 +232,7 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	if (identity != NULL)
 		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
 			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	(void) sk_bind_new_sequence(address.objectId, kind, &overlap);
-	if (overlap)
+	if (sk_bind_new_sequence(address.objectId, kind) != NULL)
 	{
 		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 		CommandCounterIncrement();
