@@ -32,6 +32,7 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
@@ -47,12 +48,15 @@
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/core_support.h"
+#include "sequence/extension.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
 
 /*
- * False if this database is known to have no bound sequence.  A change of
- * any label is told through an invalidation of pg_seclabel.
+ * False if this database is known to have no bound sequence, or not the
+ * extension.  A change of any label is told through an invalidation of
+ * pg_seclabel, and the extension comes with its schema.
  */
 bool		sk_bindings_possible = true;
 
@@ -62,6 +66,7 @@ static HTAB *bindings = NULL;
 static bool find_any_label(void);
 static void create_cache(void);
 static void forget_count(void);
+static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
@@ -75,6 +80,7 @@ void
 sk_binding_init(void)
 {
 	CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schema, (Datum) 0);
 }
 
 /*
@@ -87,17 +93,17 @@ sk_binding_init(void)
 bool
 sk_bindings_exist(void)
 {
-	while (sk_bindings_possible && !bindings_counted)
-	{
-		bool		exist;
+	bool		exist;
 
-		/* an invalidation while we look makes us look again */
-		bindings_counted = true;
-		exist = find_any_label();
-		if (bindings_counted)
-			sk_bindings_possible = exist;
-	}
-	return sk_bindings_possible;
+	if (!sk_bindings_possible || bindings_counted)
+		return sk_bindings_possible;
+
+	/* after an invalidation while we look, the answer is good for now only */
+	bindings_counted = true;
+	exist = find_any_label() && sk_extension_exists();
+	if (bindings_counted)
+		sk_bindings_possible = exist;
+	return exist;
 }
 
 /*
@@ -121,7 +127,7 @@ sk_binding_get(Oid seqid)
 	if (!found)
 		memset((char *) binding + sizeof(Oid), 0,
 			   sizeof(SkBinding) - sizeof(Oid));
-	while (!binding->valid)
+	if (!binding->valid)
 		load_binding(binding);
 	return binding;
 }
@@ -138,8 +144,8 @@ sk_binding_set(Oid seqid, const char *label)
 	ObjectAddress object;
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
+	sk_binding_announce(seqid, label);
 	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
-	sk_binding_invalidate(seqid);
 	CommandCounterIncrement();
 }
 
@@ -315,6 +321,12 @@ invalidate_binding(Datum arg, Oid relid)
 		binding->valid = binding->fresh = false;
 }
 
+static void
+forget_schema(Datum arg, int cacheid, uint32 hashvalue)
+{
+	forget_count();
+}
+
 /* Plans that were made when there was no bound sequence are void. */
 static void
 forget_count(void)
@@ -394,15 +406,23 @@ check_relkind(Oid relid)
 }
 
 /*
- * sk_binding_invalidate
- *		Make every backend load a binding again, and plan again.
+ * sk_binding_announce
+ *		Prepare for the label that a sequence is about to get, NULL for none.
+ *
+ * Every backend loads the binding again, and plans again.
  */
 void
-sk_binding_invalidate(Oid seqid)
+sk_binding_announce(Oid seqid, const char *label)
 {
 	Oid			table;
 	int32		column;
 
+	if (label != NULL)
+		sk_attach_support();
+
+	/* what the type cache has planned for domains is planned again */
+	if (label != NULL && !sk_bindings_exist())
+		CacheInvalidateCatalog(ConstraintRelationId);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||

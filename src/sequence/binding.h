@@ -46,7 +46,7 @@ extern void sk_binding_init(void);
 extern bool sk_bindings_exist(void);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
-extern void sk_binding_invalidate(Oid seqid);
+extern void sk_binding_announce(Oid seqid, const char *label);
 extern char *sk_binding_label(Oid seqid);
 extern const SkObstacle *sk_binding_obstacle(Oid seqid);
 extern void sk_binding_check_sequence(Oid seqid);

@@ -99,7 +99,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 								   sk_sequence_am_describe(am, options, width)));
 	sk_run_command(psprintf("ALTER SEQUENCE %s RESTART",
 							sk_qualified_name(column.seqid)));
-	sk_use_sequence(column.seqid, get_func_namespace(fcinfo->flinfo->fn_oid));
+	sk_use_sequence(column.seqid);
 	sk_report_overlap(column.seqid, am, options);
 	PG_RETURN_OID(column.seqid);
 }

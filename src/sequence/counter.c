@@ -27,7 +27,7 @@
 
 #include "compat.h"
 #include "sequence/counter.h"
-#include "sequence/identity_privilege.h"
+#include "sequence/draw_privilege.h"
 
 /*
  * How many counters in a row may be passed over before the sequence counts
@@ -43,18 +43,13 @@ static void report_exhausted(SkBinding *binding);
  * sk_counter_draw
  *		Advance the core sequence and return its counter.
  *
- * Checks privileges as core does: USAGE or UPDATE on the sequence, or for
- * the sequence of an identity column the right to write that column.
+ * Checks privileges: see draw_privilege.c.
  */
 int64
 sk_counter_draw(SkBinding *binding)
 {
-	bool		is_identity = binding->options != NULL &&
-		binding->options->identity != SK_IDENTITY_NONE;
-
-	if (is_identity)
-		sk_check_identity_privilege(binding->seqid);
-	return nextval_internal(binding->seqid, !is_identity);
+	sk_check_draw_privilege(binding->seqid, InvalidOid);
+	return nextval_internal(binding->seqid, false);
 }
 
 /*
