@@ -33,10 +33,12 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -71,6 +73,7 @@ static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
 static void check_relkind(Oid relid);
+static void depend_on_support(Oid seqid, bool depends);
 
 /*
  * sk_binding_init
@@ -417,15 +420,44 @@ sk_binding_announce(Oid seqid, const char *label)
 	Oid			table;
 	int32		column;
 
-	if (label != NULL)
-		sk_attach_support();
-
-	/* what the type cache has planned for domains is planned again */
-	if (label != NULL && !sk_bindings_exist())
-		CacheInvalidateCatalog(ConstraintRelationId);
+	if (label != NULL || sk_extension_exists())
+		depend_on_support(seqid, label != NULL);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		CacheInvalidateRelcacheByRelid(table);
+
+	/* what the type cache has planned for domains is planned again */
+	if (label != NULL && !sk_bindings_exist())
+		CacheInvalidateCatalog(ConstraintRelationId);
+}
+
+/*
+ * A sequence with a label needs the support function, and pg_depend says so.
+ * pg_upgrade goes by that: it creates the function, which loads the label
+ * provider, before the sequence and its label.
+ *
+ * The lock on the function keeps the extension from being dropped before the
+ * label can be seen.
+ */
+static void
+depend_on_support(Oid seqid, bool depends)
+{
+	Oid			function = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
+	ObjectAddress sequence;
+	ObjectAddress support;
+
+	LockDatabaseObject(ProcedureRelationId, function, 0, AccessShareLock);
+	ObjectAddressSet(sequence, RelationRelationId, seqid);
+	ObjectAddressSet(support, ProcedureRelationId,
+					 sk_function(SK_FUNCTION_SEQUENCE_SUPPORT));
+	(void) deleteDependencyRecordsForSpecific(RelationRelationId, seqid,
+											  DEPENDENCY_NORMAL,
+											  ProcedureRelationId,
+											  support.objectId);
+	if (!depends)
+		return;
+	sk_attach_support();
+	recordDependencyOn(&sequence, &support, DEPENDENCY_NORMAL);
 }

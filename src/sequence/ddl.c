@@ -86,7 +86,6 @@ sk_sequence_init(void)
 	sk_extension_init();
 	sk_binding_init();
 	sk_label_provider_init();
-	sk_drop_extension_init();
 	sk_draw_privilege_init();
 	sk_identity_init();
 	sk_default_kind_init();

@@ -139,26 +139,26 @@ sk_check_draw_privilege(Oid seqid, Oid called)
 
 /*
  * Apart from its caller, which runs for every row.  An invalidation that
- * arrives while we look leaves the answer good for this row only.
+ * arrives while we look leaves the answer good for this row only.  For an
+ * identity column core asks for no function, either.
  */
 static pg_noinline void
 look_for_permission(Permission *wanted)
 {
 	uint64		before = invalidations;
-	SkBinding  *binding;
+	SkBinding  *binding = sk_binding_get(wanted->seqid);
 
-	if (OidIsValid(wanted->called))
-		check_execute(wanted->called, wanted->user);
-
-	/* raises an error for what is no sequence */
-	binding = sk_binding_get(wanted->seqid);
-	if (pg_class_aclcheck(wanted->seqid, wanted->user,
-						  ACL_USAGE | ACL_UPDATE) != ACLCHECK_OK &&
-		!(binding->options != NULL &&
-		  binding->options->identity != SK_IDENTITY_NONE &&
-		  may_write_column(wanted->seqid, wanted->user)))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE,
-					   get_rel_name(wanted->seqid));
+	if (binding->options == NULL ||
+		binding->options->identity == SK_IDENTITY_NONE ||
+		!may_write_column(wanted->seqid, wanted->user))
+	{
+		if (OidIsValid(wanted->called))
+			check_execute(wanted->called, wanted->user);
+		if (pg_class_aclcheck(wanted->seqid, wanted->user,
+							  ACL_USAGE | ACL_UPDATE) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE,
+						   get_rel_name(wanted->seqid));
+	}
 	if (before == invalidations)
 		permissions[wanted->seqid % SK_PERMISSIONS] = *wanted;
 }

@@ -4,14 +4,11 @@
  *	  What is left to do when the extension is dropped.
  *
  * Core's functions would keep the extension, because they ask its support
- * function.  So they are detached when a command that drops the extension
- * starts, before core looks for what depends on it.  If the command fails,
- * the transaction takes that back.
- *
- * Labels stay on the sequences, and a dump that has them could not be
- * restored without the extension.  So they are removed together with it,
- * whichever command drops it; an event trigger on these commands loads the
- * library in time.
+ * function, and so would bound sequences.  Labels would stay on these, and a
+ * dump that has them could not be restored without the extension.  So both
+ * are undone when a command that drops the extension starts, before core
+ * looks for what depends on it.  If the command fails, the transaction takes
+ * that back.
  *
  * src/sequence/drop_extension.c
  *
@@ -22,13 +19,12 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_extension.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
-#include "commands/extension.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -39,52 +35,30 @@
 #include "sequence/drop_extension.h"
 #include "sequence/extension.h"
 
-static object_access_hook_type prev_object_access_hook = NULL;
-
-static void watch_drops(ObjectAccessType access, Oid classid, Oid objectid,
-						int subid, void *arg);
 static List *list_labelled(void);
 static bool drops_extension(Node *command);
 
 /*
- * sk_drop_extension_init
- *		Install the hook.
- */
-void
-sk_drop_extension_init(void)
-{
-	prev_object_access_hook = object_access_hook;
-	object_access_hook = watch_drops;
-}
-
-/*
  * sk_drop_extension_start
- *		Detach core's functions if a command is about to drop the extension.
+ *		Unbind and detach if a command is about to drop the extension.
  *
  * Called before core has checked anything of the command.
  */
 void
 sk_drop_extension_start(Node *command)
 {
-	if (drops_extension(command) && sk_extension_exists())
-		sk_detach_support();
-}
+	ListCell   *lc;
 
-static void
-watch_drops(ObjectAccessType access, Oid classid, Oid objectid, int subid,
-			void *arg)
-{
-	if (prev_object_access_hook)
-		prev_object_access_hook(access, classid, objectid, subid, arg);
+	if (!drops_extension(command) || !sk_extension_exists())
+		return;
 
-	if (access == OAT_DROP && classid == ExtensionRelationId &&
-		objectid == get_extension_oid(SK_EXTENSION, true))
-	{
-		ListCell   *lc;
-
-		foreach(lc, list_labelled())
-			sk_binding_set(lfirst_oid(lc), NULL);
-	}
+	/* waits for those who are binding sequences, and keeps others out */
+	LockDatabaseObject(ProcedureRelationId,
+					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
+					   AccessExclusiveLock);
+	foreach(lc, list_labelled())
+		sk_binding_set(lfirst_oid(lc), NULL);
+	sk_detach_support();
 }
 
 /* The sequences with a label of ours. */
