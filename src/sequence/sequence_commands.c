@@ -142,7 +142,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 							   &existed);
 	if (!existed)
 		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options, 63)));
+											  sk_sequence_am_describe(am, options)));
 	PG_RETURN_OID(seqid);
 }
 
@@ -192,7 +192,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 		sk_binding_check_sequence(seqid);
 		sk_report_overlap(seqid, am, options);
 		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options, width)));
+											  sk_sequence_am_describe(am, options)));
 	}
 	if (old == NULL && new != NULL)
 		sk_use_sequence(seqid);
