@@ -175,6 +175,8 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_RESTART))
 		check_start_counter(PG_GETARG_INT64(ALTER_RESTART));
 	new = altered_label(fcinfo, seqid);
+	if (new != NULL)
+		sk_binding_check_sequence(seqid);
 	check_change(fcinfo, seqid, old, new);
 
 	if (new == NULL)
@@ -189,7 +191,6 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(ALTER_RESTART))
 			check_start_has_value(get_rel_name(seqid),
 								  PG_GETARG_INT64(ALTER_RESTART), options);
-		sk_binding_check_sequence(seqid);
 		sk_report_overlap(seqid, am, options);
 		sk_binding_set(seqid, sk_label_format(am->name,
 											  sk_sequence_am_describe(am, options)));
