@@ -8,7 +8,7 @@ SELECT spanner.create_allocator('batch', mode => 'batch', start_value => 100, ma
 SELECT spanner.create_allocator('async', mode => 'async', start_value => -2) > 0 AS id;
 SELECT spanner.create_allocator('sync', mode => 'sync') > 0 AS id;
 SELECT name, mode, next_value, min_value, max_value, batch_size, max_batch_size, low_water_mark,
-       failover_gap, server, remote_name, owner_role = current_user::regrole AS own, usage_role
+       failover_gap, server, remote_name, owner_role = current_user::regrole AS own, usage_roles
   FROM spanner.allocator ORDER BY allocator_id;
 
 -- values ascend, whatever function draws them

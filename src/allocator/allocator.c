@@ -22,6 +22,7 @@
 #include "allocator/commit_number.h"
 #include "allocator/draw.h"
 #include "allocator/early_release.h"
+#include "allocator/own_counter.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
@@ -71,6 +72,7 @@ sk_allocator_init(void)
 	sk_shared_state_init();
 	sk_allocator_cache_init();
 	sk_change_init();
+	sk_own_counter_init();
 	sk_early_release_init();
 	sk_commit_number_init();
 	sk_worker_init();
@@ -196,7 +198,7 @@ allocator_argument(FunctionCallInfo fcinfo)
 
 	if (last != NULL && last->epoch == sk_allocator_epoch &&
 		last->length == VARSIZE_ANY_EXHDR(name) &&
-		memcmp(last->allocator->name, VARDATA_ANY(name), last->length) == 0)
+		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0)
 		allocator = last->allocator;
 	else
 		allocator = remember(fcinfo, sk_allocator_by_name(text_to_cstring(name)));
@@ -214,7 +216,7 @@ remember(FunctionCallInfo fcinfo, SkAllocator *allocator)
 			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
 	last->epoch = allocator->epoch;
 	last->allocator = allocator;
-	last->length = strlen(allocator->name);
+	last->length = strlen(allocator->row.name);
 	return allocator;
 }
 
