@@ -47,6 +47,7 @@ check_label(const ObjectAddress *object, const char *label)
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
 	LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	sk_binding_announce(object->objectId, label);
 	if (label != NULL)
 	{
 		SkSequenceOptions *options;
@@ -57,5 +58,4 @@ check_label(const ObjectAddress *object, const char *label)
 		sk_check_label_change(object->objectId, label);
 		sk_report_overlap(object->objectId, am, options);
 	}
-	sk_binding_invalidate(object->objectId);
 }
