@@ -620,6 +620,14 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.next_value(text)
   IS 'draw a number from an allocator';
 
+CREATE FUNCTION spanner.allocator_id(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_allocator_id'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.allocator_id(text)
+  IS 'the id of an allocator, which stays when it is renamed';
+
 CREATE FUNCTION spanner.next_value(allocator_id bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_next_value_by_id'

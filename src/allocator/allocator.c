@@ -29,6 +29,7 @@
 #include "compat.h"
 #include "spanner_keys.h"
 
+PG_FUNCTION_INFO_V1(spanner_allocator_id);
 PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_value_by_id);
 PG_FUNCTION_INFO_V1(spanner_next_values);
@@ -110,6 +111,17 @@ spanner_next_value_by_id(PG_FUNCTION_ARGS)
 		allocator = remember(fcinfo, sk_allocator_by_id(id));
 	check_call(fcinfo, allocator);
 	PG_RETURN_INT64(sk_draw(allocator, 1, true).first);
+}
+
+/*
+ * spanner.allocator_id(name text) returns bigint
+ *
+ * For defaults that are to survive a change of the name.
+ */
+Datum
+spanner_allocator_id(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)))->id);
 }
 
 /*

@@ -31,6 +31,7 @@
 #include "allocator/own_counter.h"
 #include "allocator/reserve.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_allocator);
 PG_FUNCTION_INFO_V1(spanner_alter_allocator);
@@ -57,6 +58,7 @@ static SkMode mode_argument(FunctionCallInfo fcinfo, int argno);
 static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
 static Oid	role_argument(const char *role, bool public_ok);
 static void take_role_away(SkAllocatorRow *row, Oid role);
+static void tell_users(const char *name);
 
 /* An argument that cannot be left out. */
 static inline void
@@ -197,6 +199,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 	strlcpy(row.name, new_name, sizeof(row.name));
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
+	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
 
@@ -213,6 +216,7 @@ spanner_drop_allocator(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(false);
 	sk_row_delete(&table);
 	sk_table_close(&table);
+	tell_users(row.name);
 	PG_RETURN_BOOL(true);
 }
 
@@ -584,4 +588,30 @@ take_role_away(SkAllocatorRow *row, Oid role)
 		if (row->usage_roles[i] != role)
 			row->usage_roles[kept++] = row->usage_roles[i];
 	row->usage_count = kept;
+}
+
+/* What still has the name of an allocator that has it no more. */
+static void
+tell_users(const char *name)
+{
+	const char *literal = quote_literal_cstr(name);
+	const char *query = psprintf(
+		"SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
+		" FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
+		" ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
+		" WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
+		" UNION ALL"
+		" SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
+		" FROM pg_catalog.pg_trigger t"
+		" WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
+		" AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
+		"%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
+		" ORDER BY 1",
+		quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(query))
+		ereport(NOTICE,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }

@@ -235,6 +235,7 @@ my %calls = (
 	last_assigned => [ q{'at_commit'} ],
 	lastval => [ '' ],
 	list_advisor_rules => [ '' ],
+	allocator_id => [ q{'odd 1'} ],
 	count_allocator_pools => [ '' ],
 	list_allocator_pools => [ '' ],
 	list_allocator_workers => [ '' ],
