@@ -38,6 +38,7 @@
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -436,13 +437,18 @@ sk_binding_announce(Oid seqid, const char *label)
  * A sequence with a label needs the support function, and pg_depend says so.
  * pg_upgrade goes by that: it creates the function, which loads the label
  * provider, before the sequence and its label.
+ *
+ * The lock on the function keeps the extension from being dropped before the
+ * label can be seen.
  */
 static void
 depend_on_support(Oid seqid, bool depends)
 {
+	Oid			function = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
 	ObjectAddress sequence;
 	ObjectAddress support;
 
+	LockDatabaseObject(ProcedureRelationId, function, 0, AccessShareLock);
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
 	ObjectAddressSet(support, ProcedureRelationId,
 					 sk_function(SK_FUNCTION_SEQUENCE_SUPPORT));

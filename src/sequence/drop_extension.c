@@ -19,10 +19,12 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -49,6 +51,11 @@ sk_drop_extension_start(Node *command)
 
 	if (!drops_extension(command) || !sk_extension_exists())
 		return;
+
+	/* waits for those who are binding sequences, and keeps others out */
+	LockDatabaseObject(ProcedureRelationId,
+					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
+					   AccessExclusiveLock);
 	foreach(lc, list_labelled())
 		sk_binding_set(lfirst_oid(lc), NULL);
 	sk_detach_support();

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_class.h"
 #include "commands/seclabel.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
@@ -48,7 +49,9 @@ check_label(const ObjectAddress *object, const char *label)
 
 	LockRelationOid(object->objectId, ShareRowExclusiveLock);
 	sk_binding_announce(object->objectId, label);
-	if (label != NULL)
+
+	/* pg_upgrade may come to a label before the function that loads its kind */
+	if (label != NULL && !IsBinaryUpgrade)
 	{
 		SkSequenceOptions *options;
 

@@ -91,6 +91,8 @@ do
 	sleep 0.5
 done
 
+# The first session of a database writes a file for the others.
+PGDATABASE=unbound sql -c 'SELECT 1' > "$log"
 loop=$(of_session 'SELECT count(number) FROM generate_series(1::bigint, %s) number') || exit 1
 if [ "$BENCH" = full ]
 then
@@ -114,9 +116,7 @@ for kind in bit_reversed_positive striped
 do
 	copy "$kind" "$kind"
 done
-# The first session of a database writes a file for the others.
 export PGDATABASE=unbound
-sql -c 'SELECT 1' > "$log"
 scan='SELECT oid FROM pg_class WHERE oid = 1'
 draw="EXPLAIN SELECT nextval(''public.core_1'')"
 planning 'without the library' planning "$scan"

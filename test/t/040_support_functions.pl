@@ -41,22 +41,23 @@ sub check_outcome
 }
 
 # Only support functions in C of the extension itself count.
+my $support = qq{
+	SELECT (SELECT count(*) FROM pg_proc p
+			JOIN pg_proc s ON s.oid = p.prosupport
+			JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = s.oid AND d.deptype = 'e'
+			JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'spanner_keys'
+			JOIN pg_roles r ON r.oid = s.proowner AND r.rolsuper
+			JOIN pg_language l ON l.oid = s.prolang AND l.lanname = 'c'
+			WHERE p.oid IN $supported)
+		|| ' support functions, '
+		|| (SELECT count(*) FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid IN $supported
+			AND d.refclassid = 'pg_proc'::regclass AND d.deptype = 'n') || ' dependencies'};
+
 sub support
 {
 	my ($database) = @_;
 
-	return $node->safe_psql(
-		$database, qq{
-		SELECT (SELECT count(*) FROM pg_proc p WHERE p.oid IN $supported AND p.prosupport <> 0
-				AND (p.prosupport = 'pg_catalog.textlike_support'::regproc OR EXISTS (SELECT FROM pg_proc s
-					JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = s.oid AND d.deptype = 'e'
-					JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'spanner_keys'
-					JOIN pg_roles r ON r.oid = s.proowner AND r.rolsuper
-					JOIN pg_language l ON l.oid = s.prolang AND l.lanname = 'c'
-					WHERE s.oid = p.prosupport)))
-			|| ' support functions, '
-			|| (SELECT count(*) FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid IN $supported
-				AND d.refclassid = 'pg_proc'::regclass AND d.deptype = 'n') || ' dependencies'});
+	return $node->safe_psql($database, $support);
 }
 
 # What pg_upgrade leaves: new catalogs know nothing of support functions.
@@ -147,6 +148,10 @@ my @drops = (
 	[
 		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
 		  . "\nDROP EXTENSION spanner_keys", '', $DETACHED, $pinned, $ATTACHED
+	],
+	[
+		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
+		  . "\nDROP EXTENSION spanner_keys CASCADE", '', $DETACHED, $pinned, $ATTACHED
 	]);
 push @drops, [ $superuser, 'SET event_triggers = off; DROP EXTENSION spanner_keys', '', $DETACHED, $pinned, $ATTACHED ]
   if $node->safe_psql('postgres', 'SHOW server_version_num') >= 170000;
@@ -164,32 +169,49 @@ foreach (@drops)
 		my $changes = $left eq $DETACHED || $sql =~ /COMMIT|TABLE|SCHEMA public|ALTER/;
 		my $database = $changes ? create_copy() : $shared;
 		check_outcome($role, $database, ($loaded ? q{SELECT spanner.bit_reverse(1, true);} : '') . $sql, $message, $name);
-		is(support($database), $left, "$name: support functions");
-		if ($left eq $DETACHED)
-		{
-			is( $node->safe_psql($database, q{
-					SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner'), (SELECT count(*) FROM pg_seclabel)}),
-				'0|0', "$name: nothing is left");
-		}
-		my ($result, $out, $err) = $node->psql($database, q{
+
+		my $mapped = $left eq $ATTACHED && $sql !~ /BEGIN; DROP.*COMMIT|SCHEMA public/;
+		my ($result, $out, $err) = $node->psql($database, qq{
+			SET client_min_messages = warning;
+			$support;
+			SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner'), (SELECT count(*) > 0 FROM pg_seclabel);
 			CREATE SCHEMA IF NOT EXISTS public;
 			CREATE SEQUENCE IF NOT EXISTS public.s;
 			SELECT nextval('s') < 2^20, currval('s') = lastval(), nextval((SELECT 's'::regclass)) < 2^20,
 				setval('s', 3), setval('s', 3, true)});
-		my $mapped = $left eq $ATTACHED && $sql !~ /BEGIN; DROP.*COMMIT|SCHEMA public/;
-		is($out, ($mapped ? 'f|t|f' : 't|t|t') . '|3|3', "$name: the functions") or diag($err);
+		is( "$out$err",
+			join("\n", $left, ($left eq $ATTACHED ? 1 : 0) . ($mapped ? '|t' : '|f'), ($mapped ? 'f|t|f' : 't|t|t') . '|3|3'),
+			"$name: what is there");
 	}
+}
+
+# What is bound depends on the extension, and what is unbound does not.
+foreach (
+	[ q{SELECT spanner.alter_sequence('s', kind => 'local')}, 2 ],
+	[ q{SELECT spanner.alter_sequence('t_id_seq', kind => 'local')}, 2 ],
+	[ q{SELECT spanner.bit_reverse(1, true); SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS NULL}, 2 ],
+	[ q{DROP SEQUENCE s}, 2 ], [ q{DROP TABLE numbered}, 2 ],
+	[ q{SELECT spanner.alter_sequence('s', skip_range_min => 1, skip_range_max => 5)}, 3 ],
+	[ q{ALTER SEQUENCE t_id_seq OWNED BY NONE}, 3 ], [ q{SELECT spanner.create_sequence('more', 'striped')}, 4 ])
+{
+	my ($sql, $bound) = @$_;
+
+	is( run_as('keeper', $shared, "BEGIN; SET client_min_messages = error; " . ($sql =~ s/SELECT (.*?)(;|$)/DO 'BEGIN PERFORM @{[ $1 =~ s{'}{''}gr ]}; END'$2/r) . q{;
+			SELECT (SELECT count(*) FROM pg_seclabel), count(*) FROM pg_depend WHERE classid = 'pg_class'::regclass AND deptype = 'n'
+			AND refclassid = 'pg_proc'::regclass AND refobjid = 'spanner.sequence_support(internal)'::regprocedure;
+			ROLLBACK}),
+		"$bound|$bound", "$sql: dependencies");
 }
 
 # An extension that misses a function, as between the installation of a newer
 # library and ALTER EXTENSION UPDATE, does not make bound sequences plain.
-foreach my $function ('may_call(regprocedure)', 'check_draw(regclass, regprocedure)', 'lastval()')
+foreach my $function ('may_call(regprocedure)', 'may_draw(regclass, regprocedure)', 'lastval()')
 {
 	my $database = create_copy();
 
 	$node->safe_psql($database, "ALTER EXTENSION spanner_keys DROP FUNCTION spanner.$function; DROP FUNCTION spanner.$function");
 	my ($result, $out, $err) = $node->psql($database, q{SELECT nextval('s') < 2^20});
-	like("$out$err", qr/^f$|missing or incomplete/, "without $function no plain values");
+	like("$out$err", qr/^f$|missing/, "without $function no plain values");
 	check_outcome($superuser, $database, 'DROP EXTENSION spanner_keys', '', "without $function: DROP EXTENSION");
 }
 
@@ -253,6 +275,31 @@ $drawing->query_safe('SELECT 1');
 is($drawing->query_safe('EXECUTE p; EXECUTE q; SELECT currval(\'s\') = lastval(), setval(\'s\', 1)'), "f\nf\nt|1", 'after DROP EXTENSION');
 is($drawing->{stderr}, '', 'no error while the extension was dropped');
 $_->quit foreach $dropping, $drawing;
+
+# Somebody binds while somebody else drops, who must not take the sequences along.
+foreach my $cascade ('', ' CASCADE')
+{
+	my $database = create_copy();
+	my $binding = $node->background_psql($database, on_error_die => 1);
+	my $dropper = $node->background_psql($database, on_error_stop => 0);
+
+	$node->safe_psql($database, 'CREATE SEQUENCE bound_late; CREATE TABLE late (id serial)');
+	$binding->query_safe(q{BEGIN; SELECT spanner.alter_sequence('bound_late', kind => 'striped');
+		SELECT spanner.alter_sequence('late_id_seq', kind => 'striped')});
+	$dropper->query_until(qr/started/, qq{\\echo started\nDROP EXTENSION spanner_keys$cascade;\n\\echo over\n});
+	$node->poll_query_until('postgres', qq{
+		SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = '$database'
+		AND query LIKE 'DROP EXTENSION%' AND (wait_event_type = 'Lock' OR state LIKE 'idle%')}) or die 'DROP EXTENSION hangs';
+	$binding->query('COMMIT');
+	$dropper->query('SELECT 1');
+	is($dropper->{stderr}, '', "DROP EXTENSION$cascade while somebody binds: no message");
+	$_->quit foreach $binding, $dropper;
+	is( $node->safe_psql($database, qq{
+			SELECT nextval('bound_late') < 2^20, (SELECT count(*) FROM pg_seclabel);
+			INSERT INTO late DEFAULT VALUES RETURNING id < 2^20;
+			$support}),
+		"t|0\nt\n$DETACHED", "DROP EXTENSION$cascade while somebody binds: sequences are there and plain");
+}
 
 #
 # Statements that were planned before
