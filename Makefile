@@ -37,6 +37,7 @@ OBJS = \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
+	src/allocator/allocator_row.o \
 	src/allocator/allocator_stats.o \
 	src/allocator/allocator_table.o \
 	src/allocator/change.o \

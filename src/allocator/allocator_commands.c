@@ -13,18 +13,14 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_database.h"
-#include "catalog/pg_proc.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "allocator/allocator_cache.h"
 #include "allocator/change.h"
@@ -46,7 +42,6 @@ PG_FUNCTION_INFO_V1(spanner_release_allocator);
 #define SK_DEFAULT_MAX_BATCH 100000
 #define SK_MAX_BATCH 10000000
 
-static void check_may_create(FunctionCallInfo fcinfo);
 static void check_name(const char *name, const char *argument);
 static void check_row(const SkAllocatorRow *row);
 static void check_number(const char *option, int64 value, int64 low, int64 high);
@@ -94,7 +89,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 4, "batch_size");
 	require_argument(fcinfo, 11, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
-	check_may_create(fcinfo);
+	sk_check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	check_name(name, "allocator name");
@@ -367,47 +362,6 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(range.end - range.first);
 }
 
-/*
- * Who may make objects in the database may make allocators, and roles that
- * have been granted the function themselves.
- */
-static void
-check_may_create(FunctionCallInfo fcinfo)
-{
-	Oid			role = GetUserId();
-	HeapTuple	tuple;
-	bool		isnull;
-	Datum		acl;
-	bool		granted = false;
-
-	if (object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
-						ACL_CREATE) == ACLCHECK_OK)
-		return;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
-	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
-	if (!isnull)
-	{
-		Acl		   *list = DatumGetAclP(acl);
-
-		for (int i = 0; i < ACL_NUM(list); i++)
-		{
-			AclItem    *item = &ACL_DAT(list)[i];
-
-			granted |= OidIsValid(item->ai_grantee) &&
-				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
-				has_privs_of_role(role, item->ai_grantee);
-		}
-	}
-	ReleaseSysCache(tuple);
-	if (!granted)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to create an allocator"),
-				 errhint("Grant CREATE on the database, or EXECUTE on the function, to the role.")));
-}
-
 static void
 check_name(const char *name, const char *argument)
 {
@@ -596,18 +550,18 @@ tell_users(const char *name)
 {
 	const char *literal = quote_literal_cstr(name);
 	const char *query = psprintf(
-		"SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
-		" FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
-		" ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
-		" WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
-		" UNION ALL"
-		" SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
-		" FROM pg_catalog.pg_trigger t"
-		" WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
-		" AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
-		"%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
-		" ORDER BY 1",
-		quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
+								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
+								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
+								 " UNION ALL"
+								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_trigger t"
+								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
+								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
+								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
+								 " ORDER BY 1",
+								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
 	ListCell   *lc;
 
 	foreach(lc, sk_query_texts(query))

@@ -32,9 +32,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -43,7 +41,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -51,40 +48,12 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "allocator/allocator_row.h"
 #include "allocator/allocator_table.h"
 #include "compat.h"
 
 /* How often to look for a row that seems not to be there. */
 #define SK_MAX_LOOKS 10
-
-/* The columns of the table. */
-typedef enum Column
-{
-	COLUMN_ID = 1,
-	COLUMN_NAME,
-	COLUMN_MODE,
-	COLUMN_NEXT_VALUE,
-	COLUMN_MIN_VALUE,
-	COLUMN_MAX_VALUE,
-	COLUMN_BATCH_SIZE,
-	COLUMN_MAX_BATCH_SIZE,
-	COLUMN_LOW_WATER_MARK,
-	COLUMN_FAILOVER_GAP,
-	COLUMN_TIMELINE,
-	COLUMN_SERVER,
-	COLUMN_REMOTE_NAME,
-	COLUMN_OWNER_ROLE,
-	COLUMN_USAGE_ROLES
-} Column;
-
-static const char *const mode_names[] = {
-	[SK_MODE_SYNC] = "sync",
-	[SK_MODE_ON_COMMIT] = "on_commit",
-	[SK_MODE_ASYNC] = "async",
-	[SK_MODE_BATCH] = "batch",
-	[SK_MODE_ASYNC_BATCH] = "async_batch",
-	[SK_MODE_REMOTE] = "remote"
-};
 
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
@@ -97,39 +66,14 @@ static bool find_row(Relation rel, const char *name, int64 id,
 					 Snapshot snapshot, SkAllocatorRow *row, HeapTuple *tuple);
 static bool has_latest(Relation rel, int64 id, HeapTuple *tuple);
 static Oid	index_on(Relation rel, AttrNumber column);
-static void fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row);
-static void fetch_roles(Datum value, SkAllocatorRow *row);
 static bool is_locked_here(Relation rel, int64 id);
 static SkRowState lock_version(SkTable *table, ItemPointer tid,
 							   LockWaitPolicy policy);
 static TransactionId find_locker(HeapTupleHeader tuple, bool *is_own);
-static void store_row(TupleTableSlot *slot, const SkAllocatorRow *row);
 static void write_row(SkTable *table, RowWriter writer, TupleTableSlot *new,
 					  SkWrite kind);
 static void run_writer(SkTable *table, RowWriter writer, TupleTableSlot *new);
 pg_noreturn static void report_suppressed(void);
-
-/*
- * sk_mode_name, sk_mode_from_name
- *		Modes as they stand in the table.
- */
-const char *
-sk_mode_name(SkMode mode)
-{
-	return mode_names[mode];
-}
-
-bool
-sk_mode_from_name(const char *name, SkMode *mode)
-{
-	for (int i = 0; i < lengthof(mode_names); i++)
-		if (strcmp(mode_names[i], name) == 0)
-		{
-			*mode = i;
-			return true;
-		}
-	return false;
-}
 
 /*
  * sk_allocator_table
@@ -167,8 +111,6 @@ sk_table_open(SkTable *table, LOCKMODE mode)
 	table->rel = table_open(relid, mode);
 	table->mode = mode;
 	table->slot = NULL;
-	if (RelationGetNumberOfAttributes(table->rel) < COLUMN_USAGE_ROLES)
-		elog(ERROR, "unexpected columns of an allocator");
 	GetUserIdAndSecContext(&table->userid, &table->sec_context);
 	SetUserIdAndSecContext(table->rel->rd_rel->relowner,
 						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
@@ -258,16 +200,16 @@ find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
 	ScanKeyData key;
 
 	if (name != NULL)
-		ScanKeyInit(&key, COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
 					CStringGetTextDatum(name));
 	else
-		ScanKeyInit(&key, COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
+		ScanKeyInit(&key, SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
 					Int64GetDatum(id));
 	scan = systable_beginscan(rel, index_on(rel, key.sk_attno), true, snapshot,
 							  1, &key);
 	found = systable_getnext(scan);
 	if (found != NULL && row != NULL)
-		fetch_row(found, RelationGetDescr(rel), row);
+		sk_row_fetch(found, RelationGetDescr(rel), row);
 	if (found != NULL && tuple != NULL)
 		*tuple = heap_copytuple(found);
 	systable_endscan(scan);
@@ -312,60 +254,6 @@ index_on(Relation rel, AttrNumber column)
 	return result;
 }
 
-static void
-fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
-{
-	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
-	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
-	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-
-#define VALUE(column) (values[(column) - 1])
-#define IS_NULL(column) (nulls[(column) - 1])
-	heap_deform_tuple(tuple, tupdesc, values, nulls);
-	memset(row, 0, sizeof(SkAllocatorRow));
-	row->id = DatumGetInt64(VALUE(COLUMN_ID));
-	strlcpy(row->name, TextDatumGetCString(VALUE(COLUMN_NAME)), sizeof(row->name));
-	if (!sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)), &row->mode))
-		elog(ERROR, "unknown mode of allocator \"%s\"", row->name);
-	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
-	row->min_value = DatumGetInt64(VALUE(COLUMN_MIN_VALUE));
-	row->max_value = DatumGetInt64(VALUE(COLUMN_MAX_VALUE));
-	row->batch_size = DatumGetInt32(VALUE(COLUMN_BATCH_SIZE));
-	row->max_batch_size = DatumGetInt32(VALUE(COLUMN_MAX_BATCH_SIZE));
-	row->low_water_mark = IS_NULL(COLUMN_LOW_WATER_MARK) ? -1 :
-		DatumGetInt32(VALUE(COLUMN_LOW_WATER_MARK));
-	row->failover_gap = IS_NULL(COLUMN_FAILOVER_GAP) ? -1 :
-		DatumGetInt64(VALUE(COLUMN_FAILOVER_GAP));
-	row->timeline = IS_NULL(COLUMN_TIMELINE) ? 0 :
-		DatumGetInt32(VALUE(COLUMN_TIMELINE));
-	if (!IS_NULL(COLUMN_SERVER))
-		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
-	if (!IS_NULL(COLUMN_REMOTE_NAME))
-		strlcpy(row->remote_name, TextDatumGetCString(VALUE(COLUMN_REMOTE_NAME)),
-				sizeof(row->remote_name));
-	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
-	if (!IS_NULL(COLUMN_USAGE_ROLES))
-		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
-	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
-	pfree(values);
-	pfree(nulls);
-}
-
-static void
-fetch_roles(Datum value, SkAllocatorRow *row)
-{
-	Datum	   *roles;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &roles, &nulls, &count);
-	row->usage_roles = palloc(Max(count, 1) * sizeof(Oid));
-	for (int i = 0; i < count; i++)
-		if (!nulls[i])
-			row->usage_roles[row->usage_count++] = DatumGetObjectId(roles[i]);
-}
-
 /*
  * sk_row_lock
  *		Lock a row until the end of the transaction, and read it.
@@ -400,8 +288,8 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 	{
 		bool		should_free;
 
-		fetch_row(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
-				  RelationGetDescr(table->rel), row);
+		sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+					 RelationGetDescr(table->rel), row);
 		Assert(row->id == id);
 	}
 	return state;
@@ -511,7 +399,7 @@ sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
 	slot_getallattrs(table->slot);
 	memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
 	memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
-	store_row(new, row);
+	sk_row_store(new, row);
 	write_row(table, ExecSimpleRelationUpdate, new, kind);
 	ExecDropSingleTupleTableSlot(new);
 }
@@ -532,7 +420,7 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-	Node	   *identity = build_column_default(table->rel, COLUMN_ID);
+	Node	   *identity = build_column_default(table->rel, SK_COLUMN_ID);
 
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
@@ -541,7 +429,7 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
 		elog(ERROR, "ids of allocators are no identity column");
 	row->id = nextval_internal(castNode(NextValueExpr, identity)->seqid, false);
 	memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
-	store_row(new, row);
+	sk_row_store(new, row);
 	write_row(table, insert_tuple, new, SK_WRITE_CHANGES);
 	ExecDropSingleTupleTableSlot(new);
 }
@@ -561,47 +449,6 @@ void
 sk_row_delete(SkTable *table)
 {
 	write_row(table, delete_tuple, NULL, SK_WRITE_CHANGES);
-}
-
-static void
-set_value(TupleTableSlot *slot, Column column, Datum value, bool isnull)
-{
-	slot->tts_values[column - 1] = value;
-	slot->tts_isnull[column - 1] = isnull;
-}
-
-static void
-store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
-{
-	Datum	   *roles = palloc(Max(row->usage_count, 1) * sizeof(Datum));
-	NameData   *server = palloc(sizeof(NameData));
-
-	for (int i = 0; i < row->usage_count; i++)
-		roles[i] = ObjectIdGetDatum(row->usage_roles[i]);
-	namestrcpy(server, row->server);
-	set_value(slot, COLUMN_ID, Int64GetDatum(row->id), false);
-	set_value(slot, COLUMN_NAME, CStringGetTextDatum(row->name), false);
-	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_name(row->mode)), false);
-	set_value(slot, COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
-	set_value(slot, COLUMN_MIN_VALUE, Int64GetDatum(row->min_value), false);
-	set_value(slot, COLUMN_MAX_VALUE, Int64GetDatum(row->max_value), false);
-	set_value(slot, COLUMN_BATCH_SIZE, Int32GetDatum((int32) row->batch_size), false);
-	set_value(slot, COLUMN_MAX_BATCH_SIZE, Int32GetDatum((int32) row->max_batch_size), false);
-	set_value(slot, COLUMN_LOW_WATER_MARK, Int32GetDatum((int32) row->low_water_mark),
-			  row->low_water_mark < 0);
-	set_value(slot, COLUMN_FAILOVER_GAP, Int64GetDatum(row->failover_gap),
-			  row->failover_gap < 0);
-	set_value(slot, COLUMN_TIMELINE, Int32GetDatum(row->timeline), row->timeline == 0);
-	set_value(slot, COLUMN_SERVER, NameGetDatum(server), row->server[0] == '\0');
-	set_value(slot, COLUMN_REMOTE_NAME, CStringGetTextDatum(row->remote_name),
-			  row->remote_name[0] == '\0');
-	set_value(slot, COLUMN_OWNER_ROLE, ObjectIdGetDatum(row->owner_role), false);
-	set_value(slot, COLUMN_USAGE_ROLES,
-			  PointerGetDatum(construct_array(roles, row->usage_count, REGROLEOID,
-											  sizeof(Oid), true, TYPALIGN_INT)),
-			  row->usage_count == 0);
-	ExecStoreVirtualTuple(slot);
-	ItemPointerSetInvalid(&slot->tts_tid);
 }
 
 /* The trigger of the table finds out what the write means. */

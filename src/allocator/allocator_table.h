@@ -10,45 +10,11 @@
 #ifndef SK_ALLOCATOR_TABLE_H
 #define SK_ALLOCATOR_TABLE_H
 
-#include "executor/tuptable.h"
 #include "nodes/lockoptions.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
-/* The longest name that the table admits, in bytes. */
-#define SK_MAX_ALLOCATOR_NAME 128
-
-typedef enum SkMode
-{
-	SK_MODE_SYNC,
-	SK_MODE_ON_COMMIT,
-	SK_MODE_ASYNC,
-	SK_MODE_BATCH,
-	SK_MODE_ASYNC_BATCH,
-	SK_MODE_REMOTE
-} SkMode;
-
-/* A row of the table. */
-typedef struct SkAllocatorRow
-{
-	int64		id;
-	char		name[SK_MAX_ALLOCATOR_NAME + 1];
-	SkMode		mode;
-	int64		next_value;
-	int64		min_value;
-	int64		max_value;
-	int64		batch_size;
-	int64		max_batch_size;
-	int64		low_water_mark; /* -1: automatic */
-	int64		failover_gap;	/* -1: automatic */
-	int32		timeline;		/* 0: unknown */
-	char		server[NAMEDATALEN];	/* empty: none */
-	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
-	Oid			owner_role;
-	int			usage_count;	/* roles that may draw too */
-	Oid		   *usage_roles;	/* InvalidOid: everybody */
-	bool		is_own;			/* written by the current transaction */
-} SkAllocatorRow;
+#include "allocator/allocator_row.h"
 
 /* The table while it is open, and who we were before. */
 typedef struct SkTable
@@ -93,15 +59,6 @@ extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_delete(SkTable *table);
 
-extern const char *sk_mode_name(SkMode mode);
-extern bool sk_mode_from_name(const char *name, SkMode *mode);
 extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
-
-static inline bool
-sk_mode_has_pool(SkMode mode)
-{
-	return mode == SK_MODE_ASYNC || mode == SK_MODE_BATCH ||
-		mode == SK_MODE_ASYNC_BATCH;
-}
 
 #endif							/* SK_ALLOCATOR_TABLE_H */

@@ -91,7 +91,7 @@ static bool update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
 static SPIPlanPtr column_plan(Relation rel, AttrNumber attnum);
 static void forget_plans(void);
 static void check_update(ParseState *pstate, Query *query,
-			 SK_JUMBLE_STATE *jstate);
+						 SK_JUMBLE_STATE * jstate);
 
 /*
  * sk_number_rows_init
@@ -473,7 +473,7 @@ forget_plans(void)
  */
 static void
 check_update(ParseState *pstate, Query *query,
-			 SK_JUMBLE_STATE *jstate)
+			 SK_JUMBLE_STATE * jstate)
 {
 	if (unlikely(update_command[0] != '\0') && pstate->p_sourcetext != NULL &&
 		strcmp(pstate->p_sourcetext, update_command) == 0 &&

@@ -35,8 +35,8 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/syscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/tuplestore.h"
 
