@@ -19,6 +19,7 @@
 #include <limits.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_depend.h"
