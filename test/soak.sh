@@ -9,8 +9,7 @@
 # them, and read shards; sessions, workers and the postmaster are killed, and
 # the server is stopped and restarted.  At the end no value may have been
 # given twice or be lost, and the memory of processes must not have grown.
-# COPT is for the compiler, as for make: COPT=-DSK_PUBLISH_BEFORE_COMMIT shows
-# that values that are given twice are seen.  SOAK_CLIENTS (6) draw, with
+# COPT is for the compiler, as for make.  SOAK_CLIENTS (6) draw, with
 # SOAK_PAUSE (10000) microseconds between statements.
 #
 # test/soak.sh

@@ -3,13 +3,27 @@
 # allocator.sh
 #	  What each mode of an allocator costs an application.
 #
+# Usage: test/bench/allocator.sh [MODE CLIENTS [WORK_MS]]
+#
 # pgbench runs transactions that draw one value and work for 10 ms, then the
 # same with commits that last 20 ms longer (commit_delay), then draws many
-# values in one query.
+# values in one query.  The first transaction of each client, which also sets
+# its session up, is left out and reported on its own.
+#
+# With arguments one mode is measured and printed, beside "none", which draws
+# nothing: none, nextval, sync, on_commit, on_commit_early, async, batch,
+# async_batch, adaptive or insert.
 #
 # test/bench/allocator.sh
 
+if [ $# -gt 0 ] && [ "$1" != --inside ]
+then
+	cd "$(dirname "$0")/../.." || exit 1
+	test/setup.sh test && exec test/overlay.sh env BENCH=full RESULTS="$(mktemp)" test/bench/allocator.sh --inside "$@"
+	exit 1
+fi
 . test/bench/common.sh
+work=10
 
 rounds=$(sized 3 1)
 each=$(sized 2 1)
@@ -24,20 +38,55 @@ measure()
 	local mode=$1 options='' parameter="clients=$2 commit=$3" values
 
 	[ "$mode" != on_commit_early ] || options='-c spanner_keys.early_lock_release=on'
-	printf 'BEGIN;\n%s;\n\\sleep 10 ms\nEND;\n' \
-		"${statement[$mode]:-SELECT spanner.next_value('$mode')}" > "$scripts/mode.sql"
+	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' \
+		"${statement[$mode]:-SELECT spanner.next_value('$mode')}" "$work" > "$scripts/mode.sql"
 	rm -f "$scripts"/log.*
 	(cd "$scripts" && PGOPTIONS=$options pgbench -n -M prepared -c "$2" -j 2 -T "$each" -f mode.sql \
 		-l --log-prefix=log > "$log" 2>&1) || cluster_fail "failed: $(reason)"
 	values=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$log")
 	record "$mode" "$parameter" values/s "$values" 1/s
-	cat "$scripts"/log.* | sort -n -k 3,3 |
-		awk -v OFS='\t' -v mode="$mode" -v parameter="$parameter" '
+	percentiles '' 'seen[$1]++' 50 90 99 | record_rows || exit 1
+	percentiles first_ '!seen[$1]++' 50 | record_rows || exit 1
+}
+
+# percentiles PREFIX CONDITION PERCENT ...
+#
+# Of the transactions in the logs, those of a client in their order.
+percentiles()
+{
+	local prefix=$1 condition=$2
+
+	shift 2
+	cat "$scripts"/log.* | awk "$condition" | sort -n -k 3,3 |
+		awk -v OFS='\t' -v mode="$mode" -v parameter="$parameter" -v prefix="$prefix" -v percents="$*" '
 			{ us[NR] = $3 }
 			END {
-				for (p = 50; p <= 99; p += p < 90 ? 40 : 9)
-					print mode, parameter, "p" p, us[int(NR * p / 100 + .5)] / 1000, "ms"
-			}' | record_rows || exit 1
+				count = split(percents, percent, " ")
+				for (i = 1; i <= count; i++)
+					print mode, parameter, prefix "p" percent[i], us[int(NR * percent[i] / 100 + .5)] / 1000, "ms"
+			}'
+}
+
+# one_mode MODE CLIENTS [WORK_MS]
+one_mode()
+{
+	local mode
+
+	work=${3:-10}
+	for mode in none "$1"
+	do
+		measure "$mode" "$2" 0
+	done
+	echo "$2 clients that work for $work ms:"
+	awk -F '\t' '{ printf "%-16s %-10s %10.1f %s\n", $2, $4, $5, $6 }' "$RESULTS"
+	echo "Published for transactions with 10 ms of work and 50 clients, values/s and p50 / p90 / p99 in ms:"
+	case $1 in
+		sync | on_commit*) echo '30.6, 1191 / 3513 / 5982' ;;
+		async) echo '78.1, 29 / 1695 / 3442' ;;
+		batch) echo '1195, 27 / 55 / 168' ;;
+		async_batch | adaptive) echo '1622, 24 / 28 / 30' ;;
+		*) echo 'nothing' ;;
+	esac
 }
 
 set_delay()
@@ -52,8 +101,20 @@ in_query()
 		"$(tps "$2" "$each" "SELECT count($3) FROM generate_series(1, 10000)" | awk '{ print $1 * 10000 }')" 1/s
 }
 
+if [ "${1:-}" = --inside ]
+then
+	cluster_build with_llvm=no
+fi
 bench_start max_connections=120 shared_buffers=256MB max_wal_size=8GB commit_siblings=0
 sql -f test/bench/allocator.sql > "$log"
+if [ "${2:-}" ]
+then
+	shift
+	each=$(sized 5 1)
+	one_mode "$@"
+	rm -f "$RESULTS"
+	exit 0
+fi
 for ((round = 1; round <= rounds; round++))
 do
 	progress "round $round of $rounds"
