@@ -61,6 +61,7 @@ OBJS = \
 	src/planner/derive.o \
 	src/planner/derived_clauses.o \
 	src/planner/index_order.o \
+	src/planner/merge_bound.o \
 	src/planner/merge_explain.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
@@ -142,6 +143,7 @@ REGRESS = \
 	derived_shard \
 	shard_keys \
 	shard_merge \
+	shard_merge_reads \
 	shard_more \
 	shard_security \
 	shard_traps \

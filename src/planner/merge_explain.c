@@ -61,13 +61,13 @@ sk_explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 				 context, prefix, es);
 	explain_qual("Index Cond", state->template->indexqualorig,
 				 context, prefix, es);
-	if (es->analyze)
+	if (es->analyze && node->ss.ps.instrument)
 	{
-		ExplainPropertyInteger("Shards Read", NULL, state->merge.primed, es);
-		ExplainPropertyInteger("Streams Opened", NULL, state->merge.opened,
-							   es);
+		/* the counters that parallel workers send back */
+		ExplainPropertyInteger("Index Searches", NULL,
+							   (int64) node->ss.ps.instrument->ntuples2, es);
 		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
-							   state->merge.fetched, es);
+							   (int64) node->ss.ps.instrument->nfiltered2, es);
 	}
 }
 
@@ -80,7 +80,8 @@ describe_keys(SkMergeState *state, List *context, bool prefix)
 										   SK_MERGE_BACKWARD));
 	Relation	index = index_open(state->template->indexid, AccessShareLock);
 	List	   *result = NIL;
-	int			column = 1;
+	int			column = intVal(list_nth(scan->custom_private,
+										 SK_MERGE_SHARD_POSITION)) + 1;
 	ListCell   *lc;
 
 	foreach(lc, (List *) list_nth(scan->custom_exprs, SK_MERGE_KEYS))

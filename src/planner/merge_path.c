@@ -44,11 +44,9 @@
 #include "planner/planner.h"
 #include "planner/shard_paths.h"
 
-/*
- * Scans of temporary and unlogged tables keep pages pinned, and a session has
- * few local buffers.
- */
-#define SK_MAX_PINNED_SHARDS 64
+/* How many rows of a shard are looked for at first. */
+#define SK_MIN_DEPTH 4
+#define SK_MAX_DEPTH 1000.0
 
 /* Comparing rows of different shards costs more than sorting them in place. */
 #define SK_MERGE_COST_FACTOR 3.0
@@ -69,6 +67,8 @@ static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 static IndexPath *make_template(PlannerInfo *root, RelOptInfo *rel,
 								const SkShardKey *key, IndexOptInfo *index,
 								ScanDirection direction, double streams);
+static int	likely_depth(PlannerInfo *root, IndexPath *template,
+						 double streams);
 static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
 static void cost_merge(Path *path, IndexPath *template, double streams);
 
@@ -181,9 +181,7 @@ can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 		return false;
 
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	result = relation->rd_rel->relam == HEAP_TABLE_AM_OID &&
-		(relation->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT ||
-		 key->shards <= SK_MAX_PINNED_SHARDS);
+	result = relation->rd_rel->relam == HEAP_TABLE_AM_OID;
 	table_close(relation, NoLock);
 	return result;
 }
@@ -263,8 +261,12 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->custom_paths = list_make1(template);
 	path->custom_private = list_make5(makeInteger(key->shards),
 									  makeInteger(key->attnum),
+									  makeInteger(0),
 									  makeInteger(ScanDirectionIsBackward(direction)),
-									  columns, filter);
+									  makeInteger(likely_depth(root, template,
+															   streams)));
+	path->custom_private = list_concat(path->custom_private,
+									   list_make2(columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(&path->path, template, streams);
 	add_path(rel, &path->path);
@@ -284,6 +286,24 @@ make_template(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		return NULL;
 	return create_index_path(root, index, clauses, NIL, NIL, NIL,
 							 direction, false, NULL, streams, false);
+}
+
+/*
+ * How many rows of a shard are likely wanted.  A LIMIT is spread over the
+ * shards; how unevenly, its square root tells.
+ */
+static int
+likely_depth(PlannerInfo *root, IndexPath *template, double streams)
+{
+	RelOptInfo *rel = template->path.parent;
+	double		tuples = clamp_row_est(template->indexselectivity *
+									   rel->tuples);
+	double		share = root->limit_tuples / streams;
+
+	if (root->limit_tuples < 0)
+		return SK_MIN_DEPTH;
+	share *= Max(streams * tuples / rel->rows, 1.0);
+	return SK_MIN_DEPTH + (int) Min(share + 2.0 * sqrt(share), SK_MAX_DEPTH);
 }
 
 static RestrictInfo *
