@@ -144,6 +144,7 @@ REGRESS = \
 	shard_keys \
 	shard_merge \
 	shard_merge_reads \
+	shard_sources \
 	shard_more \
 	shard_security \
 	shard_traps \

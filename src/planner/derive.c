@@ -37,6 +37,8 @@
 #include "keys/canonical.h"
 #include "planner/derive.h"
 
+static int	find_column(const SkColumns *columns, const Node *column);
+static List *arm_clauses(Node *arm);
 static bool match_operator(PlannerInfo *root, OpExpr *clause,
 						   const Var *column, SkKeyValue *value);
 static bool match_array(PlannerInfo *root, ScalarArrayOpExpr *clause,
@@ -58,7 +60,7 @@ static Oid	find_sibling(const SkShardKey *key, const char *name, int nargs,
  * sk_match_equality
  *		Does a clause say what a column is equal to?
  *
- * Sets value and is_array; the security level is the caller's to set.
+ * Sets value and is_array; the level is the caller's to set.
  */
 bool
 sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
@@ -72,68 +74,171 @@ sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
 }
 
 /*
- * sk_key_columns
- *		List the columns among the keys, each once; returns their number.
- *
- * "columns" has room for as many as the call has arguments.
+ * sk_make_fact
+ *		A clause, or the clause of a RestrictInfo, and its level.
  */
-int
-sk_key_columns(const SkShardKey *key, Var **columns)
+SkFact *
+sk_make_fact(Expr *clause, Index level)
 {
-	int			count = 0;
+	SkFact	   *result = palloc(sizeof(SkFact));
+
+	result->clause = clause;
+	result->level = level;
+	return result;
+}
+
+/*
+ * sk_init_columns
+ *		List the columns among the keys, each once; nothing is known of them.
+ */
+void
+sk_init_columns(SkColumns *columns, const SkShardKey *key)
+{
+	int			size = list_length(key->call->args);
 	ListCell   *lc;
 
+	columns->key = key;
+	columns->count = 0;
+	columns->columns = palloc(size * sizeof(Var *));
+	columns->values = palloc0(size * sizeof(SkKeyValue));
 	for_each_from(lc, key->call->args, 1)
 	{
-		Var		   *column = lfirst(lc);
-		int			i = 0;
-
-		if (!IsA(column, Var))
-			continue;
-		while (i < count && columns[i]->varattno != column->varattno)
-			i++;
-		if (i == count)
-			columns[count++] = column;
+		if (IsA(lfirst(lc), Var) && find_column(columns, lfirst(lc)) < 0)
+			columns->columns[columns->count++] = lfirst(lc);
 	}
-	return count;
+}
+
+/*
+ * sk_match_facts
+ *		Learn what a list of SkFacts says of the columns.
+ *
+ * One value is better than a list of them, which is better than nothing.
+ */
+void
+sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, facts)
+	{
+		SkFact	   *fact = lfirst(lc);
+
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkKeyValue *value = &columns->values[i];
+			SkKeyValue	found;
+
+			if (value->value && !value->is_array)
+				continue;
+			if (sk_match_equality(root, fact->clause, columns->columns[i],
+								  &found) &&
+				(value->value == NULL || !found.is_array))
+			{
+				*value = found;
+				value->level = fact->level;
+			}
+		}
+	}
+}
+
+/*
+ * sk_all_known
+ *		Is something known of each column?
+ */
+bool
+sk_all_known(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (columns->values[i].value == NULL)
+			return false;
+	return true;
 }
 
 /*
  * sk_derive_condition
- *		The condition on the shard, given what each column is equal to.
+ *		The condition on the shard that follows from what is known.
  *
- * "values" are those of sk_key_columns(), all known.  NULL if it would be of
- * no use.
+ * NULL if something is missing, or the condition would be of no use.
  */
-Expr *
-sk_derive_condition(PlannerInfo *root, const SkShardKey *key,
-					const SkKeyValue *values)
+SkFact *
+sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
-	Var		  **columns = palloc(list_length(key->call->args) * sizeof(Var *));
-	int			count = sk_key_columns(key, columns);
+	const SkShardKey *key = columns->key;
 	List	   *args = list_make1(linitial(key->call->args));
 	bool		is_list = false;
+	Index		level = 0;
 	FuncExpr   *call;
+	Expr	   *condition;
 	ListCell   *lc;
 
+	if (!sk_all_known(columns))
+		return NULL;
+	for (int i = 0; i < columns->count; i++)
+		level = Max(level, columns->values[i].level);
 	for_each_from(lc, key->call->args, 1)
 	{
 		Node	   *arg = lfirst(lc);
 
-		for (int i = 0; i < count && IsA(lfirst(lc), Var); i++)
-			if (columns[i]->varattno == ((Var *) lfirst(lc))->varattno)
-			{
-				arg = (Node *) values[i].value;
-				is_list |= values[i].is_array;
-			}
+		if (IsA(arg, Var))
+		{
+			SkKeyValue *value = &columns->values[find_column(columns, arg)];
+
+			arg = (Node *) value->value;
+			is_list |= value->is_array;
+		}
 		args = lappend(args, copyObject(arg));
 	}
 	if (is_list)
-		return derive_list(root, key, args);
+		condition = derive_list(root, key, args);
+	else
+	{
+		call = copyObject(key->call);
+		call->args = args;
+		condition = shard_is(key, (Expr *)
+							 eval_const_expressions(root, (Node *) call));
+	}
+	return condition ? sk_make_fact(condition, level) : NULL;
+}
 
-	call = copyObject(key->call);
-	call->args = args;
-	return shard_is(key, (Expr *) eval_const_expressions(root, (Node *) call));
+/*
+ * sk_derive_alternatives
+ *		Derive a condition in each arm of an OR.
+ *
+ * NULL if that is not possible in one of them.  The result is an OR again, of
+ * the conditions, with the arms that they are from or without.
+ */
+SkFact *
+sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
+					   const SkColumns *columns, bool keep_arms)
+{
+	List	   *arms = NIL;
+	Index		level = fact->level;
+	ListCell   *lc;
+
+	foreach(lc, ((BoolExpr *) fact->clause)->args)
+	{
+		List	   *clauses = arm_clauses(lfirst(lc));
+		List	   *facts = NIL;
+		SkColumns	arm = *columns;
+		SkFact	   *condition;
+		ListCell   *lc2;
+
+		arm.values = palloc(columns->count * sizeof(SkKeyValue));
+		memcpy(arm.values, columns->values,
+			   columns->count * sizeof(SkKeyValue));
+		foreach(lc2, clauses)
+			facts = lappend(facts, sk_make_fact(lfirst(lc2), fact->level));
+		sk_match_facts(root, facts, &arm);
+		condition = sk_derive_condition(root, &arm);
+		if (condition == NULL)
+			return NULL;
+		level = Max(level, condition->level);
+		if (keep_arms)
+			condition->clause = make_andclause(lcons(condition->clause,
+													 copyObject(clauses)));
+		arms = lappend(arms, condition->clause);
+	}
+	return sk_make_fact(make_orclause(arms), level);
 }
 
 /*
@@ -225,6 +330,32 @@ sk_all_shards_call(const SkShardKey *key)
 	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
 								 list_make1(linitial(key->call->args)),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* The place of a column among those of the key, or -1. */
+static int
+find_column(const SkColumns *columns, const Node *column)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
+			return i;
+	return -1;
+}
+
+/* The clauses of one arm of an OR, without RestrictInfos. */
+static List *
+arm_clauses(Node *arm)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (IsA(arm, RestrictInfo))
+		return list_make1(((RestrictInfo *) arm)->clause);
+	if (!is_andclause(arm))
+		return list_make1(arm);
+	foreach(lc, ((BoolExpr *) arm)->args)
+		result = list_concat(result, arm_clauses(lfirst(lc)));
+	return result;
 }
 
 static bool

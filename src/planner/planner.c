@@ -56,8 +56,7 @@ sk_build_simple_rel(SK_SIMPLE_REL_ARGS)
 	if (prev_build_simple_rel_hook)
 		prev_build_simple_rel_hook(SK_SIMPLE_REL_PASS);
 
-	if (sk_enable_derived_shard && rel->part_scheme &&
-		rel->reloptkind == RELOPT_BASEREL)
+	if (sk_enable_derived_shard && rel->part_scheme)
 		sk_add_parent_quals(root, rel);
 }
 
@@ -100,7 +99,7 @@ add_shard_paths(PlannerInfo *root, RelOptInfo *rel)
 				sk_add_ordered_paths(root, rel, key, shard);
 		}
 		if (sk_enable_shard_list && extra.base == NIL)
-			sk_add_list_paths(root, rel, key);
+			sk_add_list_paths(root, rel, key, extra.joins == NIL);
 		if (sk_enable_shard_merge)
 			sk_add_merge_paths(root, rel, key, extra.base);
 	}
