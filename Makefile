@@ -146,6 +146,7 @@ REGRESS = \
 	shard_merge_reads \
 	shard_sources \
 	shard_more \
+	shard_reports \
 	shard_security \
 	shard_traps \
 	bad_input \

@@ -86,7 +86,7 @@ COMMENT ON FUNCTION spanner.shard_id_support(internal)
 CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
 RETURNS integer
 AS 'MODULE_PATHNAME', 'spanner_shard_id'
-LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE COST 5
 SUPPORT spanner.shard_id_support;
 
 COMMENT ON FUNCTION spanner.shard_id(integer, "any")
@@ -802,7 +802,16 @@ CREATE VIEW spanner.shard_keys AS
            a.attnum, k.shards, k.keys,
            CASE WHEN k.problem IS NOT NULL THEN k.problem
                 WHEN a.attnum IS NULL THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
-                WHEN NOT a.attnotnull THEN 'the column can be NULL'
+                WHEN NOT a.attnotnull
+                  OR EXISTS (SELECT FROM pg_catalog.pg_constraint n
+                              WHERE n.conrelid OPERATOR(pg_catalog.=) c.conrelid
+                                AND n.contype OPERATOR(pg_catalog.=) 'n'
+                                AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum
+                                AND NOT n.convalidated)
+                THEN 'the column can be NULL'
+                WHEN (pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.->>) 'conenforced')
+                     OPERATOR(pg_catalog.=) 'false'
+                THEN 'the constraint is not enforced'
                 WHEN NOT c.convalidated THEN 'the constraint is not validated'
             END
       FROM uses u

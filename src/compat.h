@@ -218,13 +218,6 @@ sk_named_segment(const char *name, Size size,
 #define SK_ROW_COMPARISON_HIDES false
 #endif
 
-/* 18: a B-tree skips from one value of its first column to the next by itself */
-#if PG_VERSION_NUM >= 180000
-#define SK_ENABLE_SHARD_LIST false
-#else
-#define SK_ENABLE_SHARD_LIST true
-#endif
-
 /* 18: what is disabled is counted, not made expensive */
 #if PG_VERSION_NUM >= 180000
 #define sk_copy_disabled_nodes(to, from) \

@@ -50,6 +50,8 @@ static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
 static bool is_stable_value(PlannerInfo *root, Expr *value,
 							const Var *column);
 static Expr *shard_is(const SkShardKey *key, Expr *value);
+static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
+					   List *conditions);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
 static int	known_length(Node *array);
@@ -202,16 +204,17 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 
 /*
  * sk_derive_alternatives
- *		Derive a condition in each arm of an OR.
+ *		Derive a condition from an OR: what follows from each of its arms.
  *
- * NULL if that is not possible in one of them.  The result is an OR again, of
- * the conditions, with the arms that they are from or without.
+ * NULL if nothing follows from one of them.  "arms" is set to the OR of the
+ * arms, each with its condition, unless it is NULL.
  */
 SkFact *
 sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
-					   const SkColumns *columns, bool keep_arms)
+					   const SkColumns *columns, SkFact **arms)
 {
-	List	   *arms = NIL;
+	List	   *conditions = NIL;
+	List	   *completed = NIL;
 	Index		level = fact->level;
 	ListCell   *lc;
 
@@ -233,12 +236,14 @@ sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
 		if (condition == NULL)
 			return NULL;
 		level = Max(level, condition->level);
-		if (keep_arms)
-			condition->clause = make_andclause(lcons(condition->clause,
-													 copyObject(clauses)));
-		arms = lappend(arms, condition->clause);
+		conditions = lappend(conditions, condition->clause);
+		completed = lappend(completed,
+							make_andclause(lcons(copyObject(condition->clause),
+												 copyObject(clauses))));
 	}
-	return sk_make_fact(make_orclause(arms), level);
+	if (arms)
+		*arms = sk_make_fact(make_orclause(completed), level);
+	return sk_make_fact(any_shard(root, columns->key, conditions), level);
 }
 
 /*
@@ -464,6 +469,32 @@ shard_is(const SkShardKey *key, Expr *value)
 
 	set_opfuncid(result);
 	return (Expr *) result;
+}
+
+/* Some conditions that each fix the shard, as one list; else as an OR. */
+static Expr *
+any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
+{
+	ArrayExpr  *list = makeNode(ArrayExpr);
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		OpExpr	   *condition = lfirst(lc);
+
+		if (!IsA(condition, OpExpr))
+			return make_orclause(conditions);
+		values = list_append_unique(values, lsecond(condition->args));
+	}
+	if (list_length(values) == 1)
+		return linitial(conditions);
+	list->array_typeid = INT4ARRAYOID;
+	list->element_typeid = INT4OID;
+	list->elements = values;
+	list->location = -1;
+	return sk_shard_in(key, (Expr *)
+					   eval_const_expressions(root, (Node *) list));
 }
 
 /* One shard of a list that is known now is no list. */

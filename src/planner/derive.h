@@ -47,7 +47,7 @@ extern SkFact *sk_derive_condition(PlannerInfo *root,
 								   const SkColumns *columns);
 extern SkFact *sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
 									  const SkColumns *columns,
-									  bool keep_arms);
+									  SkFact **arms);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern bool sk_has_shard_condition(const SkShardKey *key,
 								   List *clauses);

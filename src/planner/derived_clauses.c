@@ -88,19 +88,22 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		return;
 	}
 
+	result->base = partition_clauses(root, rel, key);
 	foreach(lc, facts)
 	{
 		SkFact	   *fact = lfirst(lc);
+		SkFact	   *arms;
 
-		if (is_orclause(fact->clause))
-			fact = sk_derive_alternatives(root, fact, &columns, true);
-		else
-			fact = NULL;
-		if (fact)
-			result->alternatives = lappend(result->alternatives,
-										   make_clause(root, fact));
+		if (!is_orclause(fact->clause))
+			continue;
+		fact = sk_derive_alternatives(root, fact, &columns, &arms);
+		if (fact == NULL)
+			continue;
+		result->alternatives = lappend(result->alternatives,
+									   make_clause(root, arms));
+		if (!is_orclause(fact->clause))
+			result->base = lappend(result->base, make_clause(root, fact));
 	}
-	result->base = partition_clauses(root, rel, key);
 	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
 		!is_joined_on_shard(root, rel, key))
 		result->joins = derive_joins(root, rel, &columns);

@@ -63,10 +63,8 @@ static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 							 RestrictInfo *rinfo);
 static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
-						   List *filter, ScanDirection direction);
-static IndexPath *make_template(PlannerInfo *root, RelOptInfo *rel,
-								const SkShardKey *key, IndexOptInfo *index,
-								ScanDirection direction, double streams);
+						   List *filter, List *clauses,
+						   const SkOrder *order);
 static int	likely_depth(PlannerInfo *root, IndexPath *template,
 						 double streams);
 static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
@@ -105,9 +103,17 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	foreach(lc, key->indexes)
 	{
 		IndexOptInfo *index = lfirst(lc);
+		SkOrder		orders[2];
+		int			count = sk_orders_in_shard(root, rel, index, orders);
+		bool		index_only;
+		List	   *clauses;
 
-		add_merge_path(root, rel, key, index, filter, ForwardScanDirection);
-		add_merge_path(root, rel, key, index, filter, BackwardScanDirection);
+		if (count == 0)
+			continue;
+		clauses = sk_index_clauses(root, rel, index,
+								   make_shard_zero(root, key), &index_only);
+		for (int i = 0; i < count && clauses != NIL; i++)
+			add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
 	}
 }
 
@@ -227,28 +233,23 @@ is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
 
 static void
 add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			   IndexOptInfo *index, List *filter, ScanDirection direction)
+			   IndexOptInfo *index, List *filter, List *clauses,
+			   const SkOrder *order)
 {
 	CustomPath *path;
 	IndexPath  *template;
 	List	   *columns = NIL;
-	List	   *pathkeys;
-	int			column_count;
 	double		streams;
 
-	pathkeys = sk_order_in_shard(root, rel, index, direction, &column_count);
-	if (pathkeys == NIL)
-		return;
-	for (int i = 1; i <= column_count; i++)
+	for (int i = 1; i <= order->column_count; i++)
 		columns = lappend(columns,
 						  list_nth_node(TargetEntry, index->indextlist, i)->expr);
 
 	streams = key->shards *
 		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
 	streams = Min(Max(rint(streams), 1), key->shards);
-	template = make_template(root, rel, key, index, direction, streams);
-	if (template == NULL)
-		return;
+	template = create_index_path(root, index, clauses, NIL, NIL, NIL,
+								 order->direction, false, NULL, streams, false);
 
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
@@ -256,36 +257,20 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->path.pathtarget = rel->reltarget;
 	path->path.parallel_safe = rel->consider_parallel;
 	path->path.rows = rel->rows;
-	path->path.pathkeys = pathkeys;
+	path->path.pathkeys = order->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(template);
-	path->custom_private = list_make5(makeInteger(key->shards),
-									  makeInteger(key->attnum),
-									  makeInteger(0),
-									  makeInteger(ScanDirectionIsBackward(direction)),
-									  makeInteger(likely_depth(root, template,
-															   streams)));
+	path->custom_private =
+		list_make5(makeInteger(key->shards),
+				   makeInteger(key->attnum),
+				   makeInteger(0),
+				   makeInteger(ScanDirectionIsBackward(order->direction)),
+				   makeInteger(likely_depth(root, template, streams)));
 	path->custom_private = list_concat(path->custom_private,
 									   list_make2(columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(&path->path, template, streams);
 	add_path(rel, &path->path);
-}
-
-/* The path of one shard's scan, or NULL if the index cannot be scanned. */
-static IndexPath *
-make_template(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			  IndexOptInfo *index, ScanDirection direction, double streams)
-{
-	RestrictInfo *shard_zero = make_shard_zero(root, key);
-	bool		index_only;
-	List	   *clauses = sk_index_clauses(root, rel, index, shard_zero,
-										   &index_only);
-
-	if (clauses == NIL)
-		return NULL;
-	return create_index_path(root, index, clauses, NIL, NIL, NIL,
-							 direction, false, NULL, streams, false);
 }
 
 /*

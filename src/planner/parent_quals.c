@@ -389,7 +389,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
 
 			if (!is_orclause(fact->clause))
 				continue;
-			condition = sk_derive_alternatives(root, fact, &columns, false);
+			condition = sk_derive_alternatives(root, fact, &columns, NULL);
 			if (condition)
 				result = lappend(result, condition);
 		}

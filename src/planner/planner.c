@@ -23,7 +23,7 @@
 #include "spanner_keys.h"
 
 bool		sk_enable_derived_shard = true;
-bool		sk_enable_shard_list = SK_ENABLE_SHARD_LIST;
+bool		sk_enable_shard_list = true;
 bool		sk_enable_shard_merge = true;
 int			sk_max_merge_shards = 4096;
 
@@ -121,7 +121,7 @@ define_settings(void)
 							 "Enables the planner to look up ranges of keys in every shard.",
 							 NULL,
 							 &sk_enable_shard_list,
-							 SK_ENABLE_SHARD_LIST,
+							 true,
 							 PGC_USERSET,
 							 GUC_EXPLAIN,
 							 NULL, NULL, NULL);

@@ -47,21 +47,14 @@
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
 
-/* A relation that has keys. */
+/* What is known of a relation; most have no keys. */
 typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
-	MemoryContext context;		/* of the keys */
+	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
-/*
- * Relations that are known to have no such keys, by the low bits of their OID.
- * Most have none, and this is quicker to look at than the cache.
- */
-#define SK_PLAIN_RELATIONS 1024
-
-static Oid	plain_relations[SK_PLAIN_RELATIONS];
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
@@ -248,8 +241,6 @@ column_keys(Oid relid, Index varno)
 	MemoryContext context;
 	List	   *keys;
 
-	if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
-		return NIL;
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
@@ -257,18 +248,20 @@ column_keys(Oid relid, Index varno)
 	relation = table_open(relid, NoLock);
 	keys = read_column_keys(relation);
 	table_close(relation, NoLock);
-	if (before == invalidations && keys == NIL)
-		plain_relations[relid % SK_PLAIN_RELATIONS] = relid;
-	else if (before == invalidations)
+	if (before == invalidations)
 	{
-		context = AllocSetContextCreate(key_cache_context,
-										"spanner_keys shard keys",
-										ALLOCSET_SMALL_SIZES);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
-		entry->context = context;
-		context = MemoryContextSwitchTo(entry->context);
-		entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
-		MemoryContextSwitchTo(context);
+		entry->keys = NIL;
+		entry->context = NULL;
+		if (keys != NIL)
+		{
+			entry->context = AllocSetContextCreate(key_cache_context,
+												   "spanner_keys shard keys",
+												   ALLOCSET_SMALL_SIZES);
+			context = MemoryContextSwitchTo(entry->context);
+			entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
+			MemoryContextSwitchTo(context);
+		}
 	}
 	return copy_keys(keys, varno);
 }
@@ -482,17 +475,12 @@ forget_relation(Datum arg, Oid relid)
 {
 	invalidations++;
 	if (OidIsValid(relid))
-	{
-		if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
-			plain_relations[relid % SK_PLAIN_RELATIONS] = InvalidOid;
 		forget_entry(hash_search(key_cache, &relid, HASH_FIND, NULL));
-	}
 	else
 	{
 		HASH_SEQ_STATUS status;
 		SkKeyCacheEntry *entry;
 
-		memset(plain_relations, 0, sizeof(plain_relations));
 		hash_seq_init(&status, key_cache);
 		while ((entry = hash_seq_search(&status)) != NULL)
 			forget_entry(entry);
@@ -504,7 +492,8 @@ forget_entry(SkKeyCacheEntry *entry)
 {
 	if (entry == NULL)
 		return;
-	MemoryContextDelete(entry->context);
+	if (entry->context)
+		MemoryContextDelete(entry->context);
 	(void) hash_search(key_cache, &entry->relid, HASH_REMOVE, NULL);
 }
 
