@@ -75,12 +75,13 @@ OBJS = \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/convert.o \
+	src/sequence/core_support.o \
 	src/sequence/counter.o \
 	src/sequence/ddl.o \
 	src/sequence/default_kind.o \
-	src/sequence/dependents.o \
+	src/sequence/draw_privilege.o \
 	src/sequence/drop_extension.o \
-	src/sequence/identity_privilege.o \
+	src/sequence/extension.o \
 	src/sequence/kind_change.o \
 	src/sequence/label.o \
 	src/sequence/label_provider.o \
@@ -89,10 +90,8 @@ OBJS = \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
 	src/sequence/redirect/column_default.o \
-	src/sequence/redirect/nextval_support.o \
-	src/sequence/redirect/raw_default.o \
-	src/sequence/redirect/redirect.o \
-	src/sequence/redirect/redirect_utility.o \
+	src/sequence/redirect/identity.o \
+	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
@@ -126,6 +125,7 @@ REGRESS = \
 	sequence_functions \
 	sequence_views \
 	default_kind \
+	default_kind_fit \
 	increment \
 	allocator \
 	allocator_errors \

@@ -37,39 +37,51 @@ SELECT spanner.bit_reverse(1, true);
 SET spanner_keys.nonsense = 1;
 SET spanner.retry_aborts_internally = false;
 
--- CASCADE takes the default of a domain back, not its columns
+-- the schema belongs to the extension
+DROP SCHEMA spanner;
+DROP SCHEMA spanner CASCADE;
+CREATE SCHEMA spanner;
+
+-- core's functions ask ours, and nothing that is stored does
+SELECT oid::regprocedure FROM pg_proc
+ WHERE prosupport = 'spanner.sequence_support'::regproc ORDER BY pg_proc.oid;
 SELECT spanner.create_sequence('install_seq', 'striped');
 CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq') + 0 * nextval('install_seq');
 CREATE TABLE install_table (id install_domain, other bigint DEFAULT nextval('install_seq'));
-INSERT INTO install_table VALUES (1, 2);
+INSERT INTO install_table DEFAULT VALUES RETURNING id > 2 ^ 40 AS id, other > 2 ^ 40 AS other;
+
+-- without the extension the same draws the plain counter
+BEGIN;
 DROP EXTENSION spanner_keys;
-DROP EXTENSION spanner_keys CASCADE;
-SELECT typdefault FROM pg_type WHERE typname = 'install_domain';
-INSERT INTO install_table DEFAULT VALUES;
-SELECT * FROM install_table ORDER BY id;
+INSERT INTO install_table DEFAULT VALUES RETURNING *;
+SELECT nextval('install_seq'), currval('install_seq'), lastval();
+SELECT count(*) FROM pg_proc WHERE prosupport <> 0 AND proname ~ '^(next|curr|last|set)val$';
+SELECT count(*) FROM pg_seclabel WHERE provider = 'spanner_keys';
+ROLLBACK;
+SELECT nextval('install_seq') > 2 ^ 40 AS mapped;
+DROP EXTENSION spanner_keys;
+INSERT INTO install_table DEFAULT VALUES RETURNING *;
+SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE install_seq IS 'striped';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE install_seq IS NULL;
+
+-- a schema that is there already is not taken
+CREATE SCHEMA spanner;
+CREATE EXTENSION spanner_keys;
+DROP SCHEMA spanner;
+CREATE EXTENSION spanner_keys;
+
+-- it goes with what its owner owns
+CREATE ROLE regress_spanner_owner SUPERUSER;
+DROP EXTENSION spanner_keys;
+SET ROLE regress_spanner_owner;
+CREATE EXTENSION spanner_keys;
+RESET ROLE;
+DROP OWNED BY regress_spanner_owner CASCADE;
+SELECT count(*) FROM pg_proc WHERE prosupport <> 0 AND proname ~ '^(next|curr|last|set)val$';
+DROP ROLE regress_spanner_owner;
 DROP TABLE install_table;
 DROP DOMAIN install_domain;
 DROP SEQUENCE install_seq;
-CREATE EXTENSION spanner_keys;
-
--- the same if its schema or its owner's objects are dropped
-SELECT spanner.create_sequence('install_seq', 'striped');
-CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq');
-DROP SCHEMA spanner CASCADE;
-CREATE EXTENSION spanner_keys;
-CREATE ROLE regress_spanner_owner SUPERUSER;
-ALTER SCHEMA spanner OWNER TO regress_spanner_owner;
-ALTER DOMAIN install_domain SET DEFAULT spanner.nextval('install_seq');
-DROP OWNED BY regress_spanner_owner CASCADE;
-SELECT typdefault FROM pg_type WHERE typname = 'install_domain';
-DROP ROLE regress_spanner_owner;
-DROP DOMAIN install_domain;
-DROP SEQUENCE install_seq;
-CREATE EXTENSION spanner_keys;
-
--- the schema stays behind, and one that is there already serves as well
-DROP EXTENSION spanner_keys;
-DROP SCHEMA spanner;
-CREATE SCHEMA spanner;
 CREATE EXTENSION spanner_keys;
 SELECT spanner.bit_reverse(100, true);

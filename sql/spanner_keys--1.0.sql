@@ -3,32 +3,11 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION spanner_keys" to load this file. \quit
 
--- Allocators are drawn from with the rights of the owner of their table, whom
--- statements find by its name.  So nobody may put objects of theirs into the
--- schema beforehand, or rename it later.
-DO $$
-BEGIN
-  IF EXISTS (
-    SELECT FROM pg_catalog.pg_depend d
-     WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
-       AND d.refobjid OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
-       AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_extension'::pg_catalog.regclass)
-  OR EXISTS (
-    SELECT FROM pg_catalog.pg_namespace n
-     CROSS JOIN LATERAL pg_catalog.aclexplode(n.nspacl) a
-     WHERE n.nspname OPERATOR(pg_catalog.=) 'spanner'
-       AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'
-       AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner)
-  THEN
-    RAISE EXCEPTION USING
-      ERRCODE := 'object_not_in_prerequisite_state',
-      MESSAGE := 'schema "spanner" is in use',
-      DETAIL := 'It contains objects, or others than its owner may create some.',
-      HINT := 'Rename or drop the schema, or have its owner empty it and revoke CREATE.';
-  END IF;
-END $$;
-
-ALTER SCHEMA spanner OWNER TO CURRENT_USER;
+-- The schema is made here, and so a member of the extension: it cannot hold
+-- objects of somebody else, who could have prepared them.
+CREATE SCHEMA spanner;
+COMMENT ON SCHEMA spanner
+  IS 'functions of Cloud Spanner, and what PostgreSQL needs for primary keys without hotspots';
 GRANT USAGE ON SCHEMA spanner TO PUBLIC;
 
 --
@@ -112,19 +91,19 @@ COMMENT ON FUNCTION spanner.all_shards(integer)
 -- Sequences: access methods, bindings, event triggers
 --
 
-CREATE FUNCTION spanner.nextval_support(internal)
+CREATE FUNCTION spanner.sequence_support(internal)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'spanner_nextval_support'
+AS 'MODULE_PATHNAME', 'spanner_sequence_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.nextval_support(internal)
-  IS 'planner support function of spanner.nextval';
+COMMENT ON FUNCTION spanner.sequence_support(internal)
+  IS 'planner support function of nextval, currval, lastval and setval';
 
 CREATE FUNCTION spanner.nextval(seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-SUPPORT spanner.nextval_support;
+SUPPORT spanner.sequence_support;
 
 COMMENT ON FUNCTION spanner.nextval(regclass)
   IS 'draw the next value of a sequence, mapped by its access method';
@@ -161,31 +140,31 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
   IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
 
--- STABLE, so that it does not count as volatile by itself: the nextval inside
--- its argument does.
+-- What calls of nextval and the like are planned as.  STABLE, so that they do
+-- not count as volatile by themselves: what they check or map does.
+CREATE FUNCTION spanner.may_call(called regprocedure)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_may_call'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.may_call(regprocedure)
+  IS 'check that the user may call a function';
+
+CREATE FUNCTION spanner.may_draw(seq regclass, called regprocedure)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_may_draw'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.may_draw(regclass, regprocedure)
+  IS 'check that the user may draw from a sequence by calling a function';
+
 CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
-  IS 'map a counter to a value; spanner.nextval is planned as this';
-
-CREATE FUNCTION spanner.map_identity_counter(seq regclass, counter bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_map_identity_counter'
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner.map_identity_counter(regclass, bigint)
-  IS 'the same for the sequence of an identity column';
-
-CREATE FUNCTION spanner.identity_sequence(seq regclass)
-RETURNS regclass
-AS 'MODULE_PATHNAME', 'spanner_identity_sequence'
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner.identity_sequence(regclass)
-  IS 'check that the user may draw from the sequence of an identity column';
+  IS 'map a counter that was drawn from a sequence to its value';
 
 CREATE FUNCTION spanner.ascending_nextval(seq regclass, rows integer)
 RETURNS bigint
@@ -368,13 +347,26 @@ COMMENT ON COLUMN spanner.sequences.used
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
+-- pg_upgrade does not run this script: attached again with the next label.
+CREATE FUNCTION spanner.attach_support()
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_attach_support'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.attach_support()
+  IS 'have nextval, currval, lastval and setval of PostgreSQL ask our support function; only for superusers';
+
+REVOKE ALL ON FUNCTION spanner.attach_support() FROM PUBLIC;
+
+SELECT spanner.attach_support();
+
 CREATE FUNCTION spanner.on_ddl_command_start()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.on_ddl_command_start()
-  IS 'load the label provider, guard bound sequences, change columns that ALTER TABLE adds';
+  IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER TABLE adds';
 
 CREATE FUNCTION spanner.on_ddl_command_end()
 RETURNS event_trigger
@@ -382,14 +374,12 @@ AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.on_ddl_command_end()
-  IS 'give new sequences the default kind, and columns the defaults that draw from them';
+  IS 'give new sequences the default kind, and identity columns defaults that draw from them';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
-  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER VIEW', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
-               'CREATE DOMAIN', 'ALTER DOMAIN', 'DROP EXTENSION',
-               'DROP OWNED', 'DROP SCHEMA')
+  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE',
+               'ALTER FOREIGN TABLE', 'DROP EXTENSION', 'DROP OWNED')
   EXECUTE FUNCTION spanner.on_ddl_command_start();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
@@ -401,7 +391,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER VIEW', 'ALTER SEQUENCE', 'SECURITY LABEL')
+               'ALTER SEQUENCE', 'SECURITY LABEL')
   EXECUTE FUNCTION spanner.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;

@@ -32,10 +32,13 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -47,12 +50,15 @@
 #include "utils/syscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/core_support.h"
+#include "sequence/extension.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
 
 /*
- * False if this database is known to have no bound sequence.  A change of
- * any label is told through an invalidation of pg_seclabel.
+ * False if this database is known to have no bound sequence, or not the
+ * extension.  A change of any label is told through an invalidation of
+ * pg_seclabel, and the extension comes with its schema.
  */
 bool		sk_bindings_possible = true;
 
@@ -62,10 +68,12 @@ static HTAB *bindings = NULL;
 static bool find_any_label(void);
 static void create_cache(void);
 static void forget_count(void);
+static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
 static void check_relkind(Oid relid);
+static void depend_on_support(Oid seqid, bool depends);
 
 /*
  * sk_binding_init
@@ -75,6 +83,7 @@ void
 sk_binding_init(void)
 {
 	CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schema, (Datum) 0);
 }
 
 /*
@@ -87,17 +96,17 @@ sk_binding_init(void)
 bool
 sk_bindings_exist(void)
 {
-	while (sk_bindings_possible && !bindings_counted)
-	{
-		bool		exist;
+	bool		exist;
 
-		/* an invalidation while we look makes us look again */
-		bindings_counted = true;
-		exist = find_any_label();
-		if (bindings_counted)
-			sk_bindings_possible = exist;
-	}
-	return sk_bindings_possible;
+	if (!sk_bindings_possible || bindings_counted)
+		return sk_bindings_possible;
+
+	/* after an invalidation while we look, the answer is good for now only */
+	bindings_counted = true;
+	exist = find_any_label() && sk_extension_exists();
+	if (bindings_counted)
+		sk_bindings_possible = exist;
+	return exist;
 }
 
 /*
@@ -121,7 +130,7 @@ sk_binding_get(Oid seqid)
 	if (!found)
 		memset((char *) binding + sizeof(Oid), 0,
 			   sizeof(SkBinding) - sizeof(Oid));
-	while (!binding->valid)
+	if (!binding->valid)
 		load_binding(binding);
 	return binding;
 }
@@ -138,8 +147,8 @@ sk_binding_set(Oid seqid, const char *label)
 	ObjectAddress object;
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
+	sk_binding_announce(seqid, label);
 	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
-	sk_binding_invalidate(seqid);
 	CommandCounterIncrement();
 }
 
@@ -186,12 +195,27 @@ sk_type_width(Oid type)
 }
 
 /*
- * sk_binding_check_sequence
- *		Raise an error if the counter of a sequence cannot be mapped.
+ * sk_binding_obstacle
+ *		Why the counter of a sequence cannot be mapped; NULL if it can.
  */
-void
-sk_binding_check_sequence(Oid seqid)
+const SkObstacle *
+sk_binding_obstacle(Oid seqid)
 {
+	static const SkObstacle cycles = {
+		"Optional clause <cycle> only support `NO CYCLE` as the value.",
+		"The sequence would give its values again.",
+		"Use NO CYCLE, or the sequence kind \"local\"."
+	};
+	static const SkObstacle descends = {
+		"sequence \"%s\" counts downwards",
+		"The counter of a sequence with an access method ascends from 1.",
+		"Use a positive INCREMENT, or the sequence kind \"local\"."
+	};
+	static const SkObstacle starts_low = {
+		"sequence \"%s\" has a minimum value below 1",
+		"The counter of a sequence with an access method ascends from 1.",
+		"Use a MINVALUE of at least 1, or the sequence kind \"local\"."
+	};
 	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
 	FormData_pg_sequence form;
 
@@ -201,26 +225,27 @@ sk_binding_check_sequence(Oid seqid)
 	ReleaseSysCache(tuple);
 
 	if (form.seqcycle)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value."),
-				 errdetail("Sequence \"%s\" would give its values again.",
-						   get_rel_name(seqid)),
-				 errhint("Use NO CYCLE, or the sequence kind \"local\".")));
+		return &cycles;
 	if (form.seqincrement < 1)
+		return &descends;
+	return form.seqmin < 1 ? &starts_low : NULL;
+}
+
+/*
+ * sk_binding_check_sequence
+ *		Raise an error if the counter of a sequence cannot be mapped.
+ */
+void
+sk_binding_check_sequence(Oid seqid)
+{
+	const SkObstacle *obstacle = sk_binding_obstacle(seqid);
+
+	if (obstacle != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sequence \"%s\" counts downwards",
-						get_rel_name(seqid)),
-				 errdetail("The counter of a sequence with an access method ascends from 1."),
-				 errhint("Use a positive INCREMENT, or the sequence kind \"local\".")));
-	if (form.seqmin < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sequence \"%s\" has a minimum value below 1",
-						get_rel_name(seqid)),
-				 errdetail("The counter of a sequence with an access method ascends from 1."),
-				 errhint("Use a MINVALUE of at least 1, or the sequence kind \"local\".")));
+				 errmsg(obstacle->message, get_rel_name(seqid)),
+				 errdetail("%s", obstacle->detail),
+				 errhint("%s", obstacle->hint)));
 }
 
 /*
@@ -297,6 +322,12 @@ invalidate_binding(Datum arg, Oid relid)
 	hash_seq_init(&seq, bindings);
 	while ((binding = hash_seq_search(&seq)) != NULL)
 		binding->valid = binding->fresh = false;
+}
+
+static void
+forget_schema(Datum arg, int cacheid, uint32 hashvalue)
+{
+	forget_count();
 }
 
 /* Plans that were made when there was no bound sequence are void. */
@@ -378,18 +409,55 @@ check_relkind(Oid relid)
 }
 
 /*
- * sk_binding_invalidate
- *		Make every backend load a binding again, and plan again.
+ * sk_binding_announce
+ *		Prepare for the label that a sequence is about to get, NULL for none.
+ *
+ * Every backend loads the binding again, and plans again.
  */
 void
-sk_binding_invalidate(Oid seqid)
+sk_binding_announce(Oid seqid, const char *label)
 {
 	Oid			table;
 	int32		column;
 
+	if (label != NULL || sk_extension_exists())
+		depend_on_support(seqid, label != NULL);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		CacheInvalidateRelcacheByRelid(table);
+
+	/* what the type cache has planned for domains is planned again */
+	if (label != NULL && !sk_bindings_exist())
+		CacheInvalidateCatalog(ConstraintRelationId);
+}
+
+/*
+ * A sequence with a label needs the support function, and pg_depend says so.
+ * pg_upgrade goes by that: it creates the function, which loads the label
+ * provider, before the sequence and its label.
+ *
+ * The lock on the function keeps the extension from being dropped before the
+ * label can be seen.
+ */
+static void
+depend_on_support(Oid seqid, bool depends)
+{
+	Oid			function = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
+	ObjectAddress sequence;
+	ObjectAddress support;
+
+	LockDatabaseObject(ProcedureRelationId, function, 0, AccessShareLock);
+	ObjectAddressSet(sequence, RelationRelationId, seqid);
+	ObjectAddressSet(support, ProcedureRelationId,
+					 sk_function(SK_FUNCTION_SEQUENCE_SUPPORT));
+	(void) deleteDependencyRecordsForSpecific(RelationRelationId, seqid,
+											  DEPENDENCY_NORMAL,
+											  ProcedureRelationId,
+											  support.objectId);
+	if (!depends)
+		return;
+	sk_attach_support();
+	recordDependencyOn(&sequence, &support, DEPENDENCY_NORMAL);
 }

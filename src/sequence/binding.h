@@ -15,6 +15,14 @@
 /* Provider of our security labels. */
 #define SK_LABEL_PROVIDER "spanner_keys"
 
+/* What keeps a sequence from having an access method. */
+typedef struct SkObstacle
+{
+	const char *message;		/* of an error, names the sequence by %s */
+	const char *detail;
+	const char *hint;
+} SkObstacle;
+
 /* What this backend knows of a sequence.  Stays at its address for ever. */
 typedef struct SkBinding
 {
@@ -38,8 +46,9 @@ extern void sk_binding_init(void);
 extern bool sk_bindings_exist(void);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
-extern void sk_binding_invalidate(Oid seqid);
+extern void sk_binding_announce(Oid seqid, const char *label);
 extern char *sk_binding_label(Oid seqid);
+extern const SkObstacle *sk_binding_obstacle(Oid seqid);
 extern void sk_binding_check_sequence(Oid seqid);
 extern int	sk_sequence_width(Oid seqid);
 extern int	sk_type_width(Oid type);

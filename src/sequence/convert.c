@@ -99,7 +99,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 								   sk_sequence_am_describe(am, options, width)));
 	sk_run_command(psprintf("ALTER SEQUENCE %s RESTART",
 							sk_qualified_name(column.seqid)));
-	sk_use_sequence(column.seqid, get_func_namespace(fcinfo->flinfo->fn_oid));
+	sk_use_sequence(column.seqid);
 	sk_report_overlap(column.seqid, am, options);
 	PG_RETURN_OID(column.seqid);
 }
@@ -205,7 +205,7 @@ report_remaining(SkSequenceColumn *column, const SequenceAccessMethod *am,
 
 	if (options->has_skip_range)
 		remaining -= Min(options->skip_range_max, options->max_counter);
-	if (remaining <= 0 || !sk_counter_reaches_value(am, options))
+	if (remaining <= 0 || !sk_counter_reaches_value(am, options, 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("column \"%s\" of table \"%s\" has too few values left",

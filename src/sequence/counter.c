@@ -27,7 +27,7 @@
 
 #include "compat.h"
 #include "sequence/counter.h"
-#include "sequence/identity_privilege.h"
+#include "sequence/draw_privilege.h"
 
 /*
  * How many counters in a row may be passed over before the sequence counts
@@ -43,18 +43,13 @@ static void report_exhausted(SkBinding *binding);
  * sk_counter_draw
  *		Advance the core sequence and return its counter.
  *
- * Checks privileges as core does: USAGE or UPDATE on the sequence, or for
- * the sequence of an identity column the right to write that column.
+ * Checks privileges: see draw_privilege.c.
  */
 int64
 sk_counter_draw(SkBinding *binding)
 {
-	bool		is_identity = binding->options != NULL &&
-		binding->options->identity != SK_IDENTITY_NONE;
-
-	if (is_identity)
-		sk_check_identity_privilege(binding->seqid);
-	return nextval_internal(binding->seqid, !is_identity);
+	sk_check_draw_privilege(binding->seqid, InvalidOid);
+	return nextval_internal(binding->seqid, false);
 }
 
 /*
@@ -101,18 +96,17 @@ unskipped_value(SkBinding *binding, int64 counter, int64 *value)
  * sk_counter_reaches_value
  *		Is there a value before the patience with the skip range ends?
  *
- * Looked at from counter 1 on.
+ * Looked at from counter "start" on.
  */
 bool
 sk_counter_reaches_value(const SequenceAccessMethod *am,
-						 const SkSequenceOptions *options)
+						 const SkSequenceOptions *options, int64 start)
 {
-	for (int64 counter = 1;
-		 counter <= Min(options->max_counter, SK_MAX_ATTEMPTS); counter++)
+	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= options->max_counter - i; i++)
 	{
 		int64		value;
 
-		if (am->nextval(options, counter, &value) &&
+		if (am->nextval(options, start + i, &value) &&
 			!sk_is_skipped(options, value))
 			return true;
 	}

@@ -15,7 +15,8 @@
 extern int64 sk_counter_draw(SkBinding *binding);
 extern int64 sk_counter_draw_again(SkBinding *binding, int64 *counter);
 extern bool sk_counter_reaches_value(const SequenceAccessMethod *am,
-									 const SkSequenceOptions *options);
+									 const SkSequenceOptions *options,
+									 int64 start);
 extern bool sk_counter_state(Oid seqid, int64 *next, bool *used);
 
 static inline bool

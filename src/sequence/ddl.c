@@ -1,24 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.c
- *	  Event triggers, and the default kind of new sequences.
+ *	  Commands on sequences and tables: event triggers, utility hook.
  *
- * After every command that can create a sequence or a column default:
+ * After every command that can create a sequence:
  *
  * - a new sequence gets the kind that spanner.default_sequence_kind names,
- *	 unless blocks of ids that clients make of its values would overlap;
+ *	 unless it is temporary or the kind does not fit it;
  * - an identity column with such a sequence becomes a column whose default
- *	 draws from it, since core's identity draws the plain counter;
- * - a column default that calls core's nextval on a bound sequence, as that
- *	 of a serial column does, is made to call spanner.nextval instead.
+ *	 draws from it, since core's identity draws the plain counter.
  *
  * Nothing of this happens while a dump is being restored, since the dump
  * says itself which sequence is of which kind.  pg_dump always turns
  * check_function_bodies off, which is how a restore is recognized.
  *
  * The triggers are there without preloading: calling one loads the library.
- * For SECURITY LABEL and the DROP commands that is all the trigger is for:
- * core looks for a label's provider, and drop_extension.c has a hook.
+ * For SECURITY LABEL that is all the trigger is for: core looks for a label's
+ * provider.  Event triggers can be turned off, so what they guard is guarded
+ * by the utility hook as well, once the library is loaded.
  *
  * src/sequence/ddl.c
  *
@@ -34,38 +33,45 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "parser/parse_type.h"
+#include "tcop/utility.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/default_kind.h"
+#include "sequence/draw_privilege.h"
 #include "sequence/drop_extension.h"
-#include "sequence/identity_privilege.h"
+#include "sequence/extension.h"
 #include "sequence/label_provider.h"
 #include "sequence/redirect/add_column.h"
 #include "sequence/redirect/column_default.h"
-#include "sequence/redirect/raw_default.h"
-#include "sequence/redirect/redirect.h"
-#include "sequence/redirect/redirect_utility.h"
+#include "sequence/redirect/identity.h"
 #include "sequence/registry.h"
+#include "sequence/sequence_functions.h"
 #include "sequence/spacing.h"
 #include "spanner_keys.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
 
-/* A relation that the command created or altered. */
+/* A sequence that the command created or altered. */
 typedef struct SkChange
 {
 	Oid			relid;
-	char		relkind;
 	bool		is_new_sequence;
 } SkChange;
 
+static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
+
+static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
+							 bool readOnlyTree, ProcessUtilityContext context,
+							 ParamListInfo params, QueryEnvironment *queryEnv,
+							 DestReceiver *dest, QueryCompletion *qc);
+static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
-static void adopt_sequence(Oid seqid, Oid namespace);
+static void adopt_sequence(Oid seqid);
 static void check_new_type(AlterSeqStmt *stmt);
 
 /*
@@ -77,13 +83,45 @@ sk_sequence_init(void)
 {
 	sk_register_sequence_am(&sk_bit_reversed_positive_am);
 	sk_register_sequence_am(&sk_striped_am);
+	sk_extension_init();
 	sk_binding_init();
 	sk_label_provider_init();
-	sk_drop_extension_init();
-	sk_identity_privilege_init();
-	sk_redirect_init();
-	sk_redirect_utility_init();
+	sk_draw_privilege_init();
+	sk_identity_init();
 	sk_default_kind_init();
+	prev_ProcessUtility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = guarding_utility;
+}
+
+static void
+guarding_utility(PlannedStmt *pstmt, const char *queryString,
+				 bool readOnlyTree, ProcessUtilityContext context,
+				 ParamListInfo params, QueryEnvironment *queryEnv,
+				 DestReceiver *dest, QueryCompletion *qc)
+{
+	guard_command(pstmt->utilityStmt);
+
+	/* they can draw for identity columns without a query */
+	if (IsA(pstmt->utilityStmt, CopyStmt) ||
+		IsA(pstmt->utilityStmt, AlterTableStmt))
+		sk_forget_last_value();
+
+	if (prev_ProcessUtility_hook)
+		prev_ProcessUtility_hook(pstmt, queryString, readOnlyTree, context,
+								 params, queryEnv, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
+								params, queryEnv, dest, qc);
+}
+
+/* What must not be missed before a command; a second time does no harm. */
+static void
+guard_command(Node *command)
+{
+	if (IsA(command, AlterSeqStmt))
+		check_new_type((AlterSeqStmt *) command);
+	else
+		sk_drop_extension_start(command);
 }
 
 /*
@@ -93,20 +131,11 @@ Datum
 spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 {
 	Node	   *parsetree = trigger_parsetree(fcinfo);
-	Oid			namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
 
-	if (check_function_bodies && !creating_extension)
-	{
-		sk_redirect_raw_defaults(parsetree, namespace);
-		if (IsA(parsetree, AlterTableStmt) &&
-			sk_default_sequence_kind() != NULL)
-			sk_add_column_start((AlterTableStmt *) parsetree, namespace);
-	}
-
-	if (IsA(parsetree, AlterSeqStmt))
-		check_new_type((AlterSeqStmt *) parsetree);
-	else
-		sk_drop_extension_start(parsetree, namespace);
+	guard_command(parsetree);
+	if (check_function_bodies && !creating_extension &&
+		IsA(parsetree, AlterTableStmt) && sk_default_sequence_kind() != NULL)
+		sk_add_column_start((AlterTableStmt *) parsetree);
 	PG_RETURN_VOID();
 }
 
@@ -117,8 +146,6 @@ Datum
 spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 {
 	Node	   *parsetree = trigger_parsetree(fcinfo);
-	Oid			namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
-	List	   *changes;
 	ListCell   *lc;
 
 	if (!check_function_bodies ||
@@ -127,30 +154,18 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
-	changes = list_changes();
-	foreach(lc, changes)
+	foreach(lc, list_changes())
 	{
 		SkChange   *change = lfirst(lc);
 
 		if (change->is_new_sequence)
-			adopt_sequence(change->relid, namespace);
-		else if (change->relkind == RELKIND_SEQUENCE &&
-				 sk_binding_label(change->relid) != NULL)
+			adopt_sequence(change->relid);
+		else if (sk_binding_label(change->relid) != NULL)
 		{
 			check_altered_sequence(change->relid, parsetree);
 			if (IsA(parsetree, SecLabelStmt))
-				sk_use_sequence(change->relid, namespace);
+				sk_use_sequence(change->relid);
 		}
-	}
-	foreach(lc, changes)
-	{
-		SkChange   *change = lfirst(lc);
-
-		if (change->relkind == RELKIND_RELATION ||
-			change->relkind == RELKIND_PARTITIONED_TABLE ||
-			change->relkind == RELKIND_FOREIGN_TABLE ||
-			change->relkind == RELKIND_VIEW)
-			sk_redirect_defaults(change->relid, namespace);
 	}
 	PG_RETURN_VOID();
 }
@@ -166,7 +181,7 @@ trigger_parsetree(FunctionCallInfo fcinfo)
 	return ((EventTriggerData *) fcinfo->context)->parsetree;
 }
 
-/* What the command did to relations, as a list of SkChange. */
+/* What the command did to sequences, as a list of SkChange. */
 static List *
 list_changes(void)
 {
@@ -175,13 +190,14 @@ list_changes(void)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute("SELECT k.oid, k.relkind,"
+	if (SPI_execute("SELECT k.oid,"
 					" c.command_tag OPERATOR(pg_catalog.=) 'CREATE SEQUENCE'"
 					" FROM pg_catalog.pg_event_trigger_ddl_commands() c"
 					" JOIN pg_catalog.pg_class k"
 					" ON k.oid OPERATOR(pg_catalog.=) c.objid"
 					" WHERE c.classid OPERATOR(pg_catalog.=)"
 					" 'pg_catalog.pg_class'::pg_catalog.regclass"
+					" AND k.relkind OPERATOR(pg_catalog.=) 'S'"
 					" AND NOT c.in_extension", false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not list the commands of an event trigger");
 
@@ -194,9 +210,8 @@ list_changes(void)
 		bool		isnull;
 
 		change->relid = DatumGetObjectId(SPI_getbinval(row, desc, 1, &isnull));
-		change->relkind = DatumGetChar(SPI_getbinval(row, desc, 2, &isnull));
 		change->is_new_sequence =
-			DatumGetBool(SPI_getbinval(row, desc, 3, &isnull));
+			DatumGetBool(SPI_getbinval(row, desc, 2, &isnull));
 		result = lappend(result, change);
 		MemoryContextSwitchTo(old);
 	}
@@ -227,25 +242,25 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 
 /* Give a new sequence, and the identity column it may be of, the default kind. */
 static void
-adopt_sequence(Oid seqid, Oid namespace)
+adopt_sequence(Oid seqid)
 {
 	SkIdentity	identity = SK_IDENTITY_NONE;
-	const SequenceAccessMethod *am;
+	const SkObstacle *obstacle;
 	Oid			table;
 	int32		column;
-	bool		overlap;
 
 	if (sk_default_sequence_kind() == NULL ||
+		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
 		sk_binding_label(seqid) != NULL)
 		return;
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
 		identity = sk_column_identity(table, column);
-	am = sk_bind_new_sequence(seqid, identity, &overlap);
-	if (overlap)
-		sk_report_left_alone(seqid, am);
+	obstacle = sk_bind_new_sequence(seqid, identity);
+	if (obstacle != NULL)
+		sk_report_left_alone(seqid, obstacle);
 	else if (identity != SK_IDENTITY_NONE)
-		sk_convert_identity(table, column, seqid, namespace);
+		sk_convert_identity(table, column, seqid);
 }
 
 /*

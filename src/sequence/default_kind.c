@@ -9,13 +9,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_sequence.h"
 #include "port/pg_bitutils.h"
 #include "utils/guc.h"
-#include "utils/syscache.h"
+#include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/counter.h"
 #include "sequence/default_kind.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
@@ -97,35 +96,63 @@ is_local(const char *kind)
 
 /*
  * sk_bind_new_sequence
- *		Give a sequence that has not been used the default kind.
+ *		Give a sequence that has not been used the default kind, if it fits.
  *
  * "identity" is that of the column that the sequence is made for.  Returns
- * the access method.  Sets *overlap, and leaves the sequence alone, if its
- * values would be closer than its increment.
+ * NULL, or what the sequence is left alone for.
  */
-const SequenceAccessMethod *
-sk_bind_new_sequence(Oid seqid, SkIdentity identity, bool *overlap)
+const SkObstacle *
+sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 {
+	static const SkObstacle no_value = {
+		NULL,
+		"From its START on, the default kind has no value within its MAXVALUE.",
+		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
+	};
 	int			width = sk_sequence_width(seqid);
+	const SkObstacle *obstacle = sk_binding_obstacle(seqid);
 	const SequenceAccessMethod *am;
 	SkSequenceOptions *options;
 	SkLabel    *label;
 
-	sk_binding_check_sequence(seqid);
+	if (obstacle != NULL)
+		return obstacle;
+	if (limited_bits(seqid, width) < SK_MIN_BITS)
+		return &no_value;
+
 	label = sk_fitting_label(sk_default_sequence_kind(), seqid, width);
 	am = sk_sequence_am_get(label->kind);
 	options = sk_sequence_am_parse(am, label->options, width);
+	if (!sk_counter_reaches_value(am, options, sk_read_sequence(seqid).seqstart))
+		return &no_value;
+	obstacle = sk_overlap_obstacle(seqid, am, options);
+	if (obstacle != NULL)
+		return obstacle;
+
 	options->identity = identity;
-	*overlap = sk_blocks_overlap(seqid, am, options);
-	if (!*overlap)
-		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options, width)));
-	return am;
+	sk_binding_set(seqid, sk_label_format(am->name,
+										  sk_sequence_am_describe(am, options, width)));
+	return NULL;
+}
+
+/*
+ * sk_report_left_alone
+ *		Tell that a new sequence does not get the default kind.
+ */
+void
+sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
+{
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("sequence \"%s\" keeps its plain counter",
+					get_rel_name(seqid)),
+			 errdetail("%s", obstacle->detail),
+			 errhint("%s", obstacle->hint)));
 }
 
 /*
  * sk_fitting_label
- *		Parse a kind, and give it no more bits than fit.
+ *		Parse a kind, and give it no more bits and stripes than fit.
  *
  * Neither the type nor the MAXVALUE of the sequence is exceeded, nor
  * "width", the value bits of the column that it is for.  Raises an error for
@@ -135,8 +162,8 @@ SkLabel *
 sk_fitting_label(const char *kind, Oid seqid, int width)
 {
 	SkLabel    *label = sk_label_parse_kind(kind);
-	int			limit = limited_bits(seqid, width);
-	bool		has_bits = false;
+	int64		bits = limited_bits(seqid, width);
+	int64		stripes = 0;
 	ListCell   *lc;
 
 	foreach(lc, label->options)
@@ -144,10 +171,13 @@ sk_fitting_label(const char *kind, Oid seqid, int width)
 		SkOption   *option = lfirst(lc);
 
 		if (strcmp(option->name, "bits") == 0)
-			has_bits = sk_option_int64(option) <= limit;
+			bits = Min(bits, sk_option_int64(option));
+		else if (strcmp(option->name, "stripes") == 0)
+			stripes = sk_option_int64(option);
 	}
-	if (!has_bits)
-		sk_label_set(label, "bits", psprintf("%d", limit));
+	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
+	if (bits >= SK_MIN_BITS && stripes >> bits > 0)
+		sk_label_unset(label, "stripes");
 	return label;
 }
 
@@ -155,12 +185,7 @@ sk_fitting_label(const char *kind, Oid seqid, int width)
 static int
 limited_bits(Oid seqid, int width)
 {
-	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
-	uint64		max_value;
+	uint64		max_value = (uint64) sk_read_sequence(seqid).seqmax;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", seqid);
-	max_value = (uint64) ((Form_pg_sequence) GETSTRUCT(tuple))->seqmax;
-	ReleaseSysCache(tuple);
 	return Min(width, pg_leftmost_one_pos64(max_value + 1));
 }

@@ -10,14 +10,13 @@
 #ifndef SK_DEFAULT_KIND_H
 #define SK_DEFAULT_KIND_H
 
-#include "sequence/access_method.h"
+#include "sequence/binding.h"
 #include "sequence/label.h"
 
 extern void sk_default_kind_init(void);
 extern char *sk_default_sequence_kind(void);
-extern const SequenceAccessMethod *sk_bind_new_sequence(Oid seqid,
-														SkIdentity identity,
-														bool *overlap);
+extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
+extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);
 extern SkLabel *sk_fitting_label(const char *kind, Oid seqid, int width);
 
 #endif							/* SK_DEFAULT_KIND_H */

@@ -12,7 +12,6 @@
 
 #include "nodes/nodes.h"
 
-extern void sk_drop_extension_init(void);
-extern void sk_drop_extension_start(Node *command, Oid namespace);
+extern void sk_drop_extension_start(Node *command);
 
 #endif							/* SK_DROP_EXTENSION_H */

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_class.h"
 #include "commands/seclabel.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
@@ -47,7 +48,10 @@ check_label(const ObjectAddress *object, const char *label)
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
 	LockRelationOid(object->objectId, ShareRowExclusiveLock);
-	if (label != NULL)
+	sk_binding_announce(object->objectId, label);
+
+	/* pg_upgrade may come to a label before the function that loads its kind */
+	if (label != NULL && !IsBinaryUpgrade)
 	{
 		SkSequenceOptions *options;
 
@@ -57,5 +61,4 @@ check_label(const ObjectAddress *object, const char *label)
 		sk_check_label_change(object->objectId, label);
 		sk_report_overlap(object->objectId, am, options);
 	}
-	sk_binding_invalidate(object->objectId);
 }

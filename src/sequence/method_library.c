@@ -15,21 +15,13 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
 #include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/syscache.h"
 
+#include "sequence/extension.h"
 #include "sequence/method_library.h"
-#include "sequence/sequence_functions.h"
 
 #define SK_LOADER_PREFIX "load_"
-
-static Oid	find_loader(const char *kind);
 
 /*
  * sk_method_library_load
@@ -41,39 +33,16 @@ static Oid	find_loader(const char *kind);
 bool
 sk_method_library_load(const char *kind)
 {
+	char	   *name = psprintf("%s%s", SK_LOADER_PREFIX, kind);
 	Oid			loader;
 
 	/* no catalogs while a setting is restored after an abort */
-	if (!IsTransactionState())
+	if (!IsTransactionState() || strlen(name) >= NAMEDATALEN)
 		return false;
 
-	loader = find_loader(kind);
+	loader = sk_loader_function(name);
 	if (!OidIsValid(loader))
 		return false;
 	(void) OidFunctionCall0(loader);
 	return true;
-}
-
-static Oid
-find_loader(const char *kind)
-{
-	char	   *name = psprintf("%s%s", SK_LOADER_PREFIX, kind);
-	Oid			namespace = get_namespace_oid(SK_SCHEMA, true);
-	HeapTuple	tuple;
-	Form_pg_proc function;
-	Oid			result = InvalidOid;
-
-	if (strlen(name) >= NAMEDATALEN || !OidIsValid(namespace))
-		return InvalidOid;
-
-	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-							PointerGetDatum(buildoidvector(NULL, 0)),
-							ObjectIdGetDatum(namespace));
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	function = (Form_pg_proc) GETSTRUCT(tuple);
-	if (function->prolang == ClanguageId)
-		result = function->oid;
-	ReleaseSysCache(tuple);
-	return result;
 }

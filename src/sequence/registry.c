@@ -236,10 +236,10 @@ refuse_duplicates(List *options)
 static void
 check_bits(int64 bits, int width)
 {
-	if (bits < 2 || bits > width)
+	if (bits < SK_MIN_BITS || bits > width)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bits must be between 2 and %d", width),
+				 errmsg("bits must be between %d and %d", SK_MIN_BITS, width),
 				 errdetail("A sequence of type bigint has 63 bits, one of type integer 31, one of type smallint 15."),
 				 errhint("Choose fewer bits, or use a new sequence of a wider type.")));
 }

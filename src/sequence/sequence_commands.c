@@ -195,7 +195,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 											  sk_sequence_am_describe(am, options, width)));
 	}
 	if (old == NULL && new != NULL)
-		sk_use_sequence(seqid, get_func_namespace(fcinfo->flinfo->fn_oid));
+		sk_use_sequence(seqid);
 	if (!PG_ARGISNULL(ALTER_RESTART))
 		restart_counter(seqid, PG_GETARG_INT64(ALTER_RESTART));
 	PG_RETURN_VOID();

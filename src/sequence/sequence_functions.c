@@ -9,27 +9,18 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/counter.h"
-#include "sequence/identity_privilege.h"
 #include "sequence/sequence_functions.h"
 
 PG_FUNCTION_INFO_V1(spanner_nextval);
 PG_FUNCTION_INFO_V1(spanner_map_counter);
-PG_FUNCTION_INFO_V1(spanner_map_identity_counter);
-PG_FUNCTION_INFO_V1(spanner_identity_sequence);
 PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_setval);
@@ -84,8 +75,8 @@ spanner_nextval(PG_FUNCTION_ARGS)
 /*
  * spanner.map_counter(counter bigint, seq regclass) returns bigint
  *
- * What is left of spanner.nextval() in a plan.  Not strict, since it looks at
- * its arguments faster than the executor does.
+ * What is left of nextval() in a plan.  Not strict, since it looks at its
+ * arguments faster than the executor does.
  */
 Datum
 spanner_map_counter(PG_FUNCTION_ARGS)
@@ -94,67 +85,6 @@ spanner_map_counter(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(map_drawn_counter(fcinfo, PG_GETARG_OID(1),
 									  PG_GETARG_INT64(0)));
-}
-
-/*
- * spanner.map_identity_counter(seq regclass, counter bigint)
- * returns bigint
- *
- * The same for the sequence of an identity column.
- */
-Datum
-spanner_map_identity_counter(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(map_drawn_counter(fcinfo, PG_GETARG_OID(0),
-									  PG_GETARG_INT64(1)));
-}
-
-/*
- * spanner.identity_sequence(seq regclass) returns regclass
- *
- * Returns its argument, after a check that the current user may draw from
- * the sequence.
- */
-Datum
-spanner_identity_sequence(PG_FUNCTION_ARGS)
-{
-	sk_check_identity_privilege(PG_GETARG_OID(0));
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-}
-
-/*
- * sk_sequence_function
- *		Find a function of the extension in its schema.
- *
- * Only a function in C counts, since nobody but a superuser can have put it
- * there.  Rights do not matter: the caller's expression was let in already.
- * Returns InvalidOid, or raises an error, if there is none.
- */
-Oid
-sk_sequence_function(const char *name, Oid namespace, int nargs,
-					 const Oid *types, bool missing_ok)
-{
-	oidvector  *arguments = buildoidvector(types, nargs);
-	HeapTuple	tuple;
-	Oid			result = InvalidOid;
-
-	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-							PointerGetDatum(arguments),
-							ObjectIdGetDatum(namespace));
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
-
-		if (form->prolang == ClanguageId)
-			result = form->oid;
-		ReleaseSysCache(tuple);
-	}
-	if (!OidIsValid(result) && !missing_ok)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function \"%s\" of the extension is missing", name),
-				 errhint("Run ALTER EXTENSION spanner_keys UPDATE, or create the extension anew.")));
-	return result;
 }
 
 /*
@@ -185,6 +115,19 @@ sk_set_last_value(SkBinding *binding, int64 value)
 	last_handed_out.last_counter = last_binding->last_counter;
 	last_handed_out.last_value = value;
 	last_binding = &last_handed_out;
+}
+
+/*
+ * sk_forget_last_value
+ *		Have lastval tell core's counter, until the next draw that we know of.
+ *
+ * For commands that may draw for an identity column without being planned as
+ * a query.
+ */
+void
+sk_forget_last_value(void)
+{
+	last_binding = NULL;
 }
 
 /*

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_sequence.h"
 #include "common/int.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -32,23 +31,46 @@
  */
 #define SK_COMPARED_VALUES (65536 + 1)
 
-static FormData_pg_sequence read_sequence(Oid seqid);
+static bool blocks_overlap(Oid seqid, const SequenceAccessMethod *am,
+						   const SkSequenceOptions *options);
 static int	map_first_values(const FormData_pg_sequence *form,
 							 const SequenceAccessMethod *am,
 							 const SkSequenceOptions *options, int64 *values);
 static int	compare_values(const void *a, const void *b);
 
 /*
- * sk_blocks_overlap
- *		Are values of a sequence closer than its increment?
+ * sk_overlap_obstacle
+ *		Tell that values of a new sequence would be closer than its increment.
+ *
+ * NULL if they would not.
+ */
+const SkObstacle *
+sk_overlap_obstacle(Oid seqid, const SequenceAccessMethod *am,
+					const SkSequenceOptions *options)
+{
+	long long	increment = sk_read_sequence(seqid).seqincrement;
+	SkObstacle *result;
+
+	if (!blocks_overlap(seqid, am, options))
+		return NULL;
+
+	result = palloc0(sizeof(SkObstacle));
+	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" are closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
+							  increment, am->name, increment);
+	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
+	return result;
+}
+
+/*
+ * Are values of a sequence closer than its increment?
  *
  * "am" and "options" say how they are or would be mapped.
  */
-bool
-sk_blocks_overlap(Oid seqid, const SequenceAccessMethod *am,
-				  const SkSequenceOptions *options)
+static bool
+blocks_overlap(Oid seqid, const SequenceAccessMethod *am,
+			   const SkSequenceOptions *options)
 {
-	FormData_pg_sequence form = read_sequence(seqid);
+	FormData_pg_sequence form = sk_read_sequence(seqid);
 	int64	   *values;
 	int			count;
 	bool		result = false;
@@ -65,8 +87,12 @@ sk_blocks_overlap(Oid seqid, const SequenceAccessMethod *am,
 	return result;
 }
 
-static FormData_pg_sequence
-read_sequence(Oid seqid)
+/*
+ * sk_read_sequence
+ *		The parameters of a sequence.
+ */
+FormData_pg_sequence
+sk_read_sequence(Oid seqid)
 {
 	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
 	FormData_pg_sequence result;
@@ -108,25 +134,6 @@ compare_values(const void *a, const void *b)
 }
 
 /*
- * sk_report_left_alone
- *		Tell that a new sequence does not get the default kind.
- */
-void
-sk_report_left_alone(Oid seqid, const SequenceAccessMethod *am)
-{
-	ereport(NOTICE,
-			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("sequence \"%s\" keeps its plain counter",
-					get_rel_name(seqid)),
-			 errdetail("With INCREMENT BY %lld, values of kind \"%s\" are closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
-					   (long long) read_sequence(seqid).seqincrement,
-					   am->name,
-					   (long long) read_sequence(seqid).seqincrement),
-			 errhint("Use INCREMENT BY 1, or kind \"%s\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.",
-					 "bit_reversed_positive")));
-}
-
-/*
  * sk_report_overlap
  *		Tell if values of a bound sequence are closer than its increment.
  *
@@ -136,13 +143,13 @@ void
 sk_report_overlap(Oid seqid, const SequenceAccessMethod *am,
 				  const SkSequenceOptions *options)
 {
-	if (!check_function_bodies || !sk_blocks_overlap(seqid, am, options))
+	if (!check_function_bodies || !blocks_overlap(seqid, am, options))
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("values of sequence \"%s\" are closer than its increment of %lld",
 					get_rel_name(seqid),
-					(long long) read_sequence(seqid).seqincrement),
+					(long long) sk_read_sequence(seqid).seqincrement),
 			 errdetail("A client that makes a block of ids of each value would make ids twice."),
 			 errhint("For such clients use INCREMENT BY 1, or kind \"%s\" with enough bits.",
 					 "bit_reversed_positive")));

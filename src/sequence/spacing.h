@@ -10,12 +10,15 @@
 #ifndef SK_SPACING_H
 #define SK_SPACING_H
 
-#include "sequence/access_method.h"
+#include "catalog/pg_sequence.h"
 
-extern bool sk_blocks_overlap(Oid seqid, const SequenceAccessMethod *am,
-							  const SkSequenceOptions *options);
-extern void sk_report_left_alone(Oid seqid, const SequenceAccessMethod *am);
+#include "sequence/binding.h"
+
+extern const SkObstacle *sk_overlap_obstacle(Oid seqid,
+											 const SequenceAccessMethod *am,
+											 const SkSequenceOptions *options);
 extern void sk_report_overlap(Oid seqid, const SequenceAccessMethod *am,
 							  const SkSequenceOptions *options);
+extern FormData_pg_sequence sk_read_sequence(Oid seqid);
 
 #endif							/* SK_SPACING_H */

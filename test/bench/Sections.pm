@@ -140,7 +140,8 @@ sub instructions
 		[ 'nextval, CACHE 1',    'CACHE 1',    'core', 'bit_reversed_positive', 'striped' ],
 		[ 'nextval, CACHE 1000', 'CACHE 1000', 'core', 'bit_reversed_positive', 'striped' ],
 		[ 'a row of COPY', 'COPY', 'core', 'bit_reversed_positive', 'striped' ],
-		[ 'a small statement planned and run', 'planning', 'without the library', 'with the library' ])
+		[ 'a small statement planned and run', 'planning', 'without the library', 'with the library' ],
+		[ 'EXPLAIN of nextval', 'planning nextval', 'without the extension', 'with the extension' ])
 	{
 		my ($what, $parameter, $base, @cases) = @$row;
 		my ($count) = values_of('instructions', $base, $parameter, 'instructions') or next;
@@ -161,7 +162,7 @@ sub instructions
 		[ 'hashtextextended', 'text' ], [ 'spanner.farm_fingerprint', 'text' ], [ 'md5', 'text' ]);
 
 	bar('instructions', 'a value of an allocator, `async_batch`, of core `nextval`', $value / $core, '<=', 1);
-	return "Counted by callgrind, so without noise. The last row is a statement on another table, in a database without bound sequences; its second column is with the library loaded.\n\n"
+	return "Counted by callgrind, so without noise. The last two rows are in a database without bound sequences: a statement on another table, with the library loaded in the second column, and EXPLAIN of a `nextval`, with the extension.\n\n"
 	  . table('lrrr', [ '', 'core', 'bit_reversed_positive', 'striped' ], @rows)
 	  . "\nA value of an allocator in mode `async_batch`: " . number($value) . sprintf(' (x %.2f of `nextval`).', $value / $core)
 	  . (@calls ? ' A call of ' . join(', ', @calls) . '.' : '') . "\n";

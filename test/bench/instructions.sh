@@ -49,13 +49,13 @@ copy()
 	record "$1" COPY instructions "$(of_session "COPY $2 (v) FROM '$cluster_dir/%s.data'")" count
 }
 
-# planning CASE [SETTING]
+# planning CASE PARAMETER STATEMENT [SETTING]
 planning()
 {
-	progress "planning, $1"
-	export PGOPTIONS=${2:-}
-	record "$1" planning instructions "$(of_session "DO \$\$ BEGIN FOR i IN 1 .. %s LOOP
-		EXECUTE 'SELECT oid FROM pg_class WHERE oid = 1'; END LOOP; END \$\$")" count
+	progress "$2, $1"
+	export PGOPTIONS=${4:-}
+	record "$1" "$2" instructions "$(of_session "DO \$\$ BEGIN FOR i IN 1 .. %s LOOP
+		EXECUTE '$3'; END LOOP; END \$\$")" count
 	unset PGOPTIONS
 }
 
@@ -63,9 +63,6 @@ bench_start fsync=off autovacuum=off
 sql > "$log" << 'SQL'
 SET client_min_messages = warning;
 SELECT spanner.create_allocator('large', batch_size => 1000000, max_batch_size => 1000000);
-CREATE SEQUENCE core_1;
-CREATE SEQUENCE core_1000 CACHE 1000;
-CREATE TABLE core (id bigserial, v integer);
 SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE SEQUENCE bit_reversed_positive_1;
 CREATE SEQUENCE bit_reversed_positive_1000 CACHE 1000;
@@ -75,6 +72,10 @@ CREATE SEQUENCE striped_1;
 CREATE SEQUENCE striped_1000 CACHE 1000;
 CREATE TABLE striped (id bigserial, v integer);
 CREATE DATABASE unbound;
+\connect unbound
+CREATE SEQUENCE core_1;
+CREATE SEQUENCE core_1000 CACHE 1000;
+CREATE TABLE core (id bigserial, v integer);
 SQL
 for count in $few $many
 do
@@ -90,6 +91,8 @@ do
 	sleep 0.5
 done
 
+# The first session of a database writes a file for the others.
+PGDATABASE=unbound sql -c 'SELECT 1' > "$log"
 loop=$(of_session 'SELECT count(number) FROM generate_series(1::bigint, %s) number') || exit 1
 if [ "$BENCH" = full ]
 then
@@ -103,19 +106,23 @@ then
 fi
 for cache in $(sized '1 1000' 1)
 do
-	call core "CACHE $cache" "nextval('core_$cache')"
-	call bit_reversed_positive "CACHE $cache" "spanner.nextval('bit_reversed_positive_$cache')"
-	call striped "CACHE $cache" "spanner.nextval('striped_$cache')"
+	PGDATABASE=unbound call core "CACHE $cache" "nextval('core_$cache')"
+	call bit_reversed_positive "CACHE $cache" "nextval('bit_reversed_positive_$cache')"
+	call striped "CACHE $cache" "nextval('striped_$cache')"
 done
 call async_batch allocator "spanner.next_value('large')"
-for kind in core bit_reversed_positive striped
+PGDATABASE=unbound copy core core
+for kind in bit_reversed_positive striped
 do
 	copy "$kind" "$kind"
 done
-# The first session of a database writes a file for the others.
 export PGDATABASE=unbound
-sql -c 'SELECT 1' > "$log"
-planning 'without the library'
-planning 'with the library' '-c session_preload_libraries=spanner_keys'
+scan='SELECT oid FROM pg_class WHERE oid = 1'
+draw="EXPLAIN SELECT nextval(''public.core_1'')"
+planning 'without the library' planning "$scan"
+planning 'with the library' planning "$scan" '-c session_preload_libraries=spanner_keys'
+planning 'without the extension' 'planning nextval' "$draw"
+sql -c 'CREATE EXTENSION spanner_keys'
+planning 'with the extension' 'planning nextval' "$draw"
 kill -INT "$(head -n 1 "$cluster_dir/data/postmaster.pid")"
 wait

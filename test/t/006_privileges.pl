@@ -82,13 +82,13 @@ is( run_as('maker', q{
 		JOIN pg_class c ON c.oid = d.adrelid
 		WHERE c.relkind = 'r' AND c.relnamespace <> 'spanner'::regnamespace ORDER BY 1}),
 	join("\n",
-		q{always|spanner.nextval('always_id_seq'::regclass)},
-		q{behind|spanner.nextval('behind_id_seq'::regclass)},
-		q{columns|spanner.nextval('columns_id_seq'::regclass)},
+		q{always|nextval('always_id_seq'::regclass)},
+		q{behind|nextval('behind_id_seq'::regclass)},
+		q{columns|nextval('columns_id_seq'::regclass)},
 		q{core_serial|nextval('core_serial_id_seq'::regclass)},
-		q{identity|spanner.nextval('identity_id_seq'::regclass)},
-		q{part|spanner.nextval('parts_id_seq'::regclass)},
-		q{serial|spanner.nextval('serial_id_seq'::regclass)}),
+		q{identity|nextval('identity_id_seq'::regclass)},
+		q{part|nextval('parts_id_seq'::regclass)},
+		q{serial|nextval('serial_id_seq'::regclass)}),
 	'an ordinary role gets the columns of its default kind');
 is( run_as('maker', q{
 		SELECT count(*) FROM spanner.sequences WHERE kind = 'bit_reversed_positive'}),
@@ -281,11 +281,11 @@ is( $node->safe_psql(
 		JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum
 		WHERE c.relname IN ('victim', 't') ORDER BY 1, 2}),
 	join("\n",
-		q{t|id|spanner.nextval('victims.t_id_seq'::regclass)},
-		q{victim|id|spanner.nextval('public.victim_id_seq'::regclass)},
-		q{victim|other|spanner.nextval('public.victim_other_seq'::regclass)},
-		q{victim|third|spanner.nextval('public.victim_third_seq'::regclass)}),
-	'the defaults call the functions of the extension');
+		q{t|id|nextval('victims.t_id_seq'::regclass)},
+		q{victim|id|nextval('public.victim_id_seq'::regclass)},
+		q{victim|other|nextval('public.victim_other_seq'::regclass)},
+		q{victim|third|nextval('public.victim_third_seq'::regclass)}),
+	'the defaults call the functions of PostgreSQL');
 is( $node->safe_psql('app', q{SET search_path = ''; DROP EXTENSION spanner_keys CASCADE;
 		SELECT pg_catalog.count(*) FROM pg_catalog.pg_seclabel}),
 	0, 'the extension is dropped with all labels');

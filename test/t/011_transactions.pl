@@ -263,8 +263,9 @@ query(q{
 	INSERT INTO unlogged (v) SELECT generate_series(1, 10)});
 $other->query_safe(q{
 	SET spanner.default_sequence_kind = 'bit_reversed_positive';
-	CREATE TEMP SEQUENCE s;
-	CREATE TEMP TABLE t (id bigint GENERATED ALWAYS AS IDENTITY, n serial) ON COMMIT DELETE ROWS;});
+	SELECT spanner.create_sequence('pg_temp.s');
+	CREATE TEMP TABLE t (id bigint GENERATED ALWAYS AS IDENTITY, n serial) ON COMMIT DELETE ROWS;
+	SELECT spanner.convert_column('t', 'id'), spanner.convert_column('t', 'n');});
 is( $other->query_safe(q{
 		SELECT nextval('s'), nextval('pg_temp.s');
 		INSERT INTO t DEFAULT VALUES RETURNING id, n}),
@@ -274,7 +275,7 @@ is( $other->query_safe(q{SELECT count(*) FROM spanner.sequences WHERE schemaname
 is(query(q{SELECT count(*) FROM spanner.sequences}), 1, 'and not in the view of others');
 $other->query_safe('DISCARD TEMP');
 is($other->query_safe('SELECT count(*) FROM pg_seclabel'), 1, 'their labels go with them');
-$other->query_safe('CREATE TEMP SEQUENCE s; SELECT nextval(\'s\')');
+$other->query_safe('SELECT spanner.create_sequence(\'pg_temp.s\'); SELECT nextval(\'pg_temp.s\')');
 $other->quit;
 ok($node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM pg_seclabel'),
 	'labels go at the end of the session, too');

@@ -75,7 +75,7 @@ sub draw
 		$node->safe_psql(
 			$database, q{
 			SELECT schemaname, sequencename,
-				spanner.nextval(format('%I.%I', schemaname, sequencename)::regclass)
+				nextval(format('%I.%I', schemaname, sequencename)::regclass)
 			FROM (SELECT * FROM pg_sequences
 				ORDER BY schemaname COLLATE "C", sequencename COLLATE "C") s})
 	} 1 .. 3;
@@ -140,6 +140,12 @@ sub check_cluster
 
 	foreach my $database (@databases)
 	{
+		is( $node->safe_psql($database, q{
+				SELECT count(*) FILTER (WHERE prosupport <> 0), (SELECT count(*) FROM pg_depend WHERE deptype = 'n'
+					AND classid = 'pg_proc'::regclass AND objid = 'nextval(regclass)'::regprocedure)
+				FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+				AND proname IN ('nextval', 'currval', 'lastval', 'setval')}),
+			'5|1', "$name: $database: PostgreSQL's functions have their support functions");
 		is(describe($node, $database), $described->{$database},
 			"$name: $database: kinds, options, counters, defaults, labels and settings");
 		is(dump_statements($node, $database), $dumped->{$database},
@@ -171,8 +177,9 @@ sub check_cluster
 			'app', q{
 			SET client_min_messages = warning;
 			DROP EXTENSION spanner_keys CASCADE;
-			SELECT count(*) FROM pg_seclabel}),
-		0, "$name: the extension can be dropped, and labels go with it");
+			SELECT (SELECT count(*) FROM pg_seclabel), (SELECT count(*) FROM pg_proc WHERE prosupport <> 0
+				AND pronamespace = 'pg_catalog'::regnamespace AND proname IN ('nextval', 'currval', 'lastval', 'setval'))}),
+		'0|0', "$name: the extension can be dropped, and labels go with it");
 	return;
 }
 
@@ -228,6 +235,9 @@ foreach my $database (@databases)
 		CREATE UNLOGGED TABLE unlogged (id bigserial PRIMARY KEY, v integer);
 		CREATE DOMAIN drawn AS bigint DEFAULT nextval('reversed');
 		CREATE TABLE with_domain (id drawn PRIMARY KEY, v integer);
+		-- what pg_dump puts before the functions of the extension
+		CREATE FUNCTION draw_early(id bigint DEFAULT nextval('secret')) RETURNS bigint RETURN id;
+		CREATE FUNCTION draw_standard() RETURNS bigint BEGIN ATOMIC SELECT nextval('cached'); END;
 		RESET spanner.default_sequence_kind;
 		CREATE TABLE converted (id serial PRIMARY KEY, v integer);
 		INSERT INTO converted (v) SELECT generate_series(1, 10);

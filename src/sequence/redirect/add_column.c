@@ -29,6 +29,7 @@
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_type.h"
+#include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -42,14 +43,14 @@
 /* Location of the function calls that we put into a command. */
 #define SK_OUR_LOCATION (-4711)
 
-static void change_column(Relation rel, ColumnDef *def, Oid namespace);
+static void change_column(Relation rel, ColumnDef *def);
 static Constraint *find_identity(ColumnDef *def);
 static Oid	serial_type(TypeName *type);
 static Oid	create_bound_sequence(Relation rel, const char *column, Oid type,
 								  Constraint *identity);
 static RangeVar *choose_name(Relation rel, const char *column,
 							 List **options);
-static FuncCall *make_nextval_call(Oid seqid, Oid namespace);
+static FuncCall *make_nextval_call(Oid seqid);
 static FuncCall *find_nextval_call(ColumnDef *def);
 static bool is_added_column(AlterTableCmd *cmd);
 
@@ -57,11 +58,10 @@ static bool is_added_column(AlterTableCmd *cmd);
  * sk_add_column_start
  *		Change the serial and identity columns that a command adds.
  *
- * "namespace" is the schema of spanner.nextval().  What core would refuse is
- * left for core to refuse.
+ * What core would refuse is left for core to refuse.
  */
 void
-sk_add_column_start(AlterTableStmt *stmt, Oid namespace)
+sk_add_column_start(AlterTableStmt *stmt)
 {
 	MemoryContext old;
 	Oid			relid;
@@ -91,8 +91,9 @@ sk_add_column_start(AlterTableStmt *stmt, Oid namespace)
 		AlterTableCmd *cmd = lfirst(lc);
 
 		if (is_added_column(cmd) &&
+			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
 			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
-			change_column(rel, (ColumnDef *) cmd->def, namespace);
+			change_column(rel, (ColumnDef *) cmd->def);
 	}
 	table_close(rel, NoLock);
 	MemoryContextSwitchTo(old);
@@ -140,7 +141,7 @@ is_added_column(AlterTableCmd *cmd)
 }
 
 static void
-change_column(Relation rel, ColumnDef *def, Oid namespace)
+change_column(Relation rel, ColumnDef *def)
 {
 	Constraint *identity = find_identity(def);
 	Constraint *default_value;
@@ -160,7 +161,7 @@ change_column(Relation rel, ColumnDef *def, Oid namespace)
 	default_value = makeNode(Constraint);
 	default_value->contype = CONSTR_DEFAULT;
 	default_value->location = -1;
-	default_value->raw_expr = (Node *) make_nextval_call(seqid, namespace);
+	default_value->raw_expr = (Node *) make_nextval_call(seqid);
 
 	if (identity == NULL)
 		def->typeName = makeTypeNameFromOid(type, -1);
@@ -218,7 +219,6 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	List	   *options = identity != NULL ? list_copy(identity->options) : NIL;
 	SkIdentity	kind = SK_IDENTITY_NONE;
 	ObjectAddress address;
-	bool		overlap;
 
 	stmt->sequence = choose_name(rel, column, &options);
 	stmt->options = lcons(makeDefElem("as",
@@ -232,8 +232,7 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	if (identity != NULL)
 		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
 			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	(void) sk_bind_new_sequence(address.objectId, kind, &overlap);
-	if (overlap)
+	if (sk_bind_new_sequence(address.objectId, kind) != NULL)
 	{
 		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 		CommandCounterIncrement();
@@ -273,9 +272,9 @@ choose_name(Relation rel, const char *column, List **options)
 	return name;
 }
 
-/* spanner.nextval('...'::regclass), as the parser would make it */
+/* nextval('...'::regclass), as core makes it for a serial column */
 static FuncCall *
-make_nextval_call(Oid seqid, Oid namespace)
+make_nextval_call(Oid seqid)
 {
 	A_Const    *name = makeNode(A_Const);
 	TypeCast   *cast = makeNode(TypeCast);
@@ -286,10 +285,8 @@ make_nextval_call(Oid seqid, Oid namespace)
 	cast->arg = (Node *) name;
 	cast->typeName = makeTypeNameFromOid(REGCLASSOID, -1);
 	cast->location = -1;
-	return makeFuncCall(list_make2(makeString(get_namespace_name(namespace)),
-								   makeString("nextval")),
-						list_make1(cast), COERCE_EXPLICIT_CALL,
-						SK_OUR_LOCATION);
+	return makeFuncCall(SystemFuncName("nextval"), list_make1(cast),
+						COERCE_EXPLICIT_CALL, SK_OUR_LOCATION);
 }
 
 /* The call that change_column() has put into a column definition. */

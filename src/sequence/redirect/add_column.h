@@ -12,7 +12,7 @@
 
 #include "nodes/parsenodes.h"
 
-extern void sk_add_column_start(AlterTableStmt *stmt, Oid namespace);
+extern void sk_add_column_start(AlterTableStmt *stmt);
 extern void sk_add_column_end(AlterTableStmt *stmt);
 
 #endif							/* SK_ADD_COLUMN_H */

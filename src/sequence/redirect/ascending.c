@@ -35,9 +35,11 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
 #include "sequence/sequence_functions.h"
 
@@ -74,8 +76,9 @@ static RangeTblEntry *only_relation(Query *query);
 static bool keeps_rows(Query *query);
 static List *values_lists(Query *query);
 static bool has_volatile_order(Query *query);
-static bool calls_function(Node *node, void *function);
-static FuncExpr *common_call(List *rows, int column, Oid nextval);
+static bool draws(Node *node, void *context);
+static bool is_nextval(Node *node);
+static FuncExpr *common_call(List *rows, int column);
 static TargetEntry *only_use(Query *source, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
 
@@ -159,35 +162,33 @@ compare_values(const void *a, const void *b)
 }
 
 /*
- * sk_ascending_call
- *		Replace a call of spanner.nextval whose values have to ascend.
+ * sk_ascending_rows
+ *		How many values that are drawn in a query have to ascend.
  *
- * "call" draws from a bound sequence, and belongs to the query that "root"
- * plans: the INSERT, if it comes from a column default, or its SELECT.
- * Returns NULL if the values need not ascend.
+ * The call of nextval belongs to the query that "root" plans: the INSERT, if
+ * it comes from a column default, or its SELECT.  Returns 0 if the values
+ * need not ascend.
  */
-Expr *
-sk_ascending_call(PlannerInfo *root, FuncExpr *call)
+int
+sk_ascending_rows(PlannerInfo *root)
 {
-	Oid			types[2] = {REGCLASSOID, INT4OID};
 	bool		in_select;
 	Query	   *insert;
 	Query	   *source;
 	List	   *rows;
-	Oid			function;
 
 	if (root == NULL)
-		return NULL;
+		return 0;
 	in_select = root->parse->commandType == CMD_SELECT;
 	if (in_select && root->parent_root == NULL)
-		return NULL;
+		return 0;
 	insert = in_select ? root->parent_root->parse : root->parse;
 	source = sorted_source(insert);
 	if (source == NULL)
-		return NULL;
+		return 0;
 	rows = values_lists(source);
 	if (list_length(rows) < 2 || list_length(rows) > SK_MAX_BATCH)
-		return NULL;
+		return 0;
 
 	/*
 	 * Calls in other places are left alone: they are not evaluated once for
@@ -196,26 +197,13 @@ sk_ascending_call(PlannerInfo *root, FuncExpr *call)
 	 */
 	if (in_select &&
 		(insert->hasSubLinks || insert->cteList != NIL ||
-		 calls_function((Node *) rows, &call->funcid) ||
-		 has_volatile_order(source)))
-		return NULL;
-	if (calls_function((Node *) list_make3(insert->returningList,
-										   insert->onConflict,
-										   insert->withCheckOptions),
-					   &call->funcid))
-		return NULL;
-
-	function = sk_sequence_function("ascending_nextval",
-									get_func_namespace(call->funcid),
-									2, types, false);
-	return (Expr *)
-		makeFuncExpr(function, INT8OID,
-					 list_make2(linitial(call->args),
-								makeConst(INT4OID, -1, InvalidOid,
-										  sizeof(int32),
-										  Int32GetDatum(list_length(rows)),
-										  false, true)),
-					 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		 draws((Node *) rows, NULL) || has_volatile_order(source)))
+		return 0;
+	if (draws((Node *) list_make3(insert->returningList,
+								  insert->onConflict,
+								  insert->withCheckOptions), NULL))
+		return 0;
+	return list_length(rows);
 }
 
 /*
@@ -294,18 +282,28 @@ has_volatile_order(Query *query)
 															  query->targetList));
 }
 
-/* Is a function, whose OID is pointed to, called anywhere in an expression? */
+/* Is a value of a sequence drawn anywhere in an expression? */
 static bool
-calls_function(Node *node, void *function)
+draws(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, FuncExpr) &&
-		((FuncExpr *) node)->funcid == *(Oid *) function)
+	if (IsA(node, NextValueExpr) || is_nextval(node))
 		return true;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, calls_function, function, 0);
-	return expression_tree_walker(node, calls_function, function);
+		return query_tree_walker((Query *) node, draws, context, 0);
+	return expression_tree_walker(node, draws, context);
+}
+
+/* A call of core's nextval, or of ours? */
+static bool
+is_nextval(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	return IsA(node, FuncExpr) &&
+		(call->funcid == F_NEXTVAL ||
+		 call->funcid == sk_function(SK_FUNCTION_NEXTVAL));
 }
 
 /*
@@ -318,10 +316,10 @@ calls_function(Node *node, void *function)
  * used once and not for sorting, then the call takes the place of the
  * column's use, and is evaluated as often, after the sort.
  *
- * "nextval" is spanner.nextval.  Only bound sequences are lifted.
+ * Only bound sequences are lifted.
  */
 void
-sk_lift_nextval(Query *insert, Oid nextval)
+sk_lift_nextval(Query *insert)
 {
 	Query	   *source = sorted_source(insert);
 	RangeTblEntry *rte;
@@ -344,7 +342,7 @@ sk_lift_nextval(Query *insert, Oid nextval)
 		ListCell   *row;
 
 		lifted.column = lfirst_node(TargetEntry, lc)->resno;
-		lifted.call = common_call(rows, lifted.column, nextval);
+		lifted.call = common_call(rows, lifted.column);
 		if (lifted.call == NULL)
 			continue;
 		use = only_use(source, lifted.column);
@@ -359,14 +357,14 @@ sk_lift_nextval(Query *insert, Oid nextval)
 
 /* The call that makes up a column of a VALUES list, NULL if there is none. */
 static FuncExpr *
-common_call(List *rows, int column, Oid nextval)
+common_call(List *rows, int column)
 {
 	FuncExpr   *call = list_nth(linitial(rows), column - 1);
 	Const	   *sequence;
 	Oid			seqid;
 	ListCell   *lc;
 
-	if (!IsA(call, FuncExpr) || call->funcid != nextval)
+	if (!is_nextval((Node *) call))
 		return NULL;
 	sequence = linitial(call->args);
 	if (!IsA(sequence, Const) || sequence->constisnull)

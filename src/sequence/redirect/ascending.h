@@ -12,7 +12,7 @@
 
 #include "nodes/pathnodes.h"
 
-extern Expr *sk_ascending_call(PlannerInfo *root, FuncExpr *call);
-extern void sk_lift_nextval(Query *insert, Oid nextval);
+extern int	sk_ascending_rows(PlannerInfo *root);
+extern void sk_lift_nextval(Query *insert);
 
 #endif							/* SK_ASCENDING_H */

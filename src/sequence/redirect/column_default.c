@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * column_default.c
- *	  Column defaults that draw from bound sequences.
+ *	  Identity columns whose sequence is bound.
  *
- * Defaults are changed with ALTER TABLE, as the current user, so that core
- * checks everything and other event triggers see it.
+ * Core's identity draws the plain counter.  So the column becomes one that
+ * owns the sequence, with a default that draws from it, as a serial column.
  *
  * src/sequence/redirect/column_default.c
  *
@@ -17,54 +17,30 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/event_trigger.h"
+#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/dependents.h"
 #include "sequence/label.h"
 #include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
-#include "sequence/sequence_functions.h"
-#include "spi/run_command.h"
-
-/* State of redirect_mutator(). */
-typedef struct RedirectContext
-{
-	Oid			nextval;		/* spanner.nextval */
-	bool		changed;
-} RedirectContext;
-
-/* A default that is to be changed. */
-typedef struct NewDefault
-{
-	char	   *column;
-	char	   *expression;
-} NewDefault;
 
 static void mark_identity(Oid seqid, SkIdentity identity);
 static bool clear_identity(Oid table, const char *column);
-static List *list_dependent_tables(Oid seqid);
-static void redirect_domain(Oid domain, Oid seqid, Oid namespace);
-static bool redirect_own_defaults(Oid table, Oid namespace);
-static List *list_redirected(Oid table, Oid namespace);
-static Node *redirect_mutator(Node *node, RedirectContext *context);
-static void set_default(Oid table, const char *column,
-						const char *expression);
+static void set_default(Oid table, const char *column, Oid seqid);
 
 /*
  * sk_column_identity
@@ -92,16 +68,15 @@ sk_column_identity(Oid table, AttrNumber column)
  * sk_convert_identity
  *		Make an identity column one with an owned sequence and a default.
  *
- * "namespace" is the schema of spanner.nextval().  From release 17 on the
- * partitions of a table have their identity from it, and follow here.
+ * From release 17 on the partitions of a table have their identity from it,
+ * and follow here.
  */
 void
-sk_convert_identity(Oid table, AttrNumber column, Oid seqid, Oid namespace)
+sk_convert_identity(Oid table, AttrNumber column, Oid seqid)
 {
 	char	   *name = get_attname(table, column, false);
 	ObjectAddress sequence;
 	ObjectAddress owner;
-	StringInfoData expression;
 	ListCell   *lc;
 
 	if (sk_column_identity(table, column) == SK_IDENTITY_ALWAYS)
@@ -114,15 +89,10 @@ sk_convert_identity(Oid table, AttrNumber column, Oid seqid, Oid namespace)
 										   DEPENDENCY_INTERNAL);
 	recordDependencyOn(&sequence, &owner, DEPENDENCY_AUTO);
 
-	initStringInfo(&expression);
-	appendStringInfo(&expression, "%s(%s::pg_catalog.regclass)",
-					 quote_qualified_identifier(get_namespace_name(namespace),
-												"nextval"),
-					 quote_literal_cstr(sk_qualified_name(seqid)));
 	foreach(lc, find_all_inheritors(table, NoLock, NULL))
 	{
 		if (clear_identity(lfirst_oid(lc), name))
-			set_default(lfirst_oid(lc), name, expression.data);
+			set_default(lfirst_oid(lc), name, seqid);
 	}
 }
 
@@ -142,58 +112,21 @@ sk_report_lost_always(const char *column, const char *table)
 }
 
 /*
- * sk_redirect_defaults
- *		Have the defaults of a table call spanner.nextval() for bound sequences.
- *
- * Tables below it are looked at only if that changed something, since their
- * columns were then created together with those of the table.
- */
-void
-sk_redirect_defaults(Oid table, Oid namespace)
-{
-	ListCell   *relation;
-
-	if (!redirect_own_defaults(table, namespace))
-		return;
-	foreach(relation, find_all_inheritors(table, NoLock, NULL))
-		(void) redirect_own_defaults(lfirst_oid(relation), namespace);
-}
-
-/*
  * sk_use_sequence
- *		Have every column that draws from a sequence which has just been bound
- *		draw mapped values.
- *
- * A table that belongs to somebody else is left alone, with a warning.
+ *		Convert the identity column that a newly bound sequence belongs to.
  */
 void
-sk_use_sequence(Oid seqid, Oid namespace)
+sk_use_sequence(Oid seqid)
 {
 	Oid			table;
 	int32		column;
-	ListCell   *lc;
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) &&
 		object_ownercheck(RelationRelationId, table, GetUserId()))
 	{
 		mark_identity(seqid, sk_column_identity(table, column));
-		sk_convert_identity(table, column, seqid, namespace);
+		sk_convert_identity(table, column, seqid);
 	}
-
-	foreach(lc, list_dependent_tables(seqid))
-	{
-		table = lfirst_oid(lc);
-		if (object_ownercheck(RelationRelationId, table, GetUserId()))
-			sk_redirect_defaults(table, namespace);
-		else
-			ereport(WARNING,
-					(errcode(ERRCODE_WARNING),
-					 errmsg("a default of table \"%s\" still draws the plain counter of sequence \"%s\"",
-							get_rel_name(table), get_rel_name(seqid)),
-					 errhint("Have the owner of the table set the default to spanner.nextval().")));
-	}
-	foreach(lc, sk_list_dependents(seqid, TypeRelationId))
-		redirect_domain(lfirst_oid(lc), seqid, namespace);
 }
 
 /* Have the label say that the sequence is that of an identity column. */
@@ -208,59 +141,6 @@ mark_identity(Oid seqid, SkIdentity identity)
 	options->identity = identity;
 	sk_binding_set(seqid, sk_label_format(am->name,
 										  sk_sequence_am_describe(am, options, width)));
-}
-
-/* Have a domain draw mapped values. */
-static void
-redirect_domain(Oid domain, Oid seqid, Oid namespace)
-{
-	Node	   *expression = get_typdefault(domain);
-	RedirectContext context = {InvalidOid, false};
-	Oid			type = REGCLASSOID;
-
-	context.nextval = sk_sequence_function("nextval", namespace, 1, &type, false);
-	expression = redirect_mutator(expression, &context);
-	if (!context.changed)
-		return;
-	if (object_ownercheck(TypeRelationId, domain, GetUserId()))
-		sk_run_command(psprintf("ALTER DOMAIN %s SET DEFAULT %s",
-								format_type_be_qualified(domain),
-								deparse_expression(expression, NIL, false, false)));
-	else
-		ereport(WARNING,
-				(errcode(ERRCODE_WARNING),
-				 errmsg("the default of domain %s still draws the plain counter of sequence \"%s\"",
-						format_type_be(domain), get_rel_name(seqid)),
-				 errhint("Have the owner of the domain set the default to spanner.nextval().")));
-}
-
-/* The tables with a column default that mentions a sequence. */
-static List *
-list_dependent_tables(Oid seqid)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, sk_list_dependents(seqid, AttrDefaultRelationId))
-		result = list_append_unique_oid(result,
-										GetAttrDefaultColumnAddress(lfirst_oid(lc)).objectId);
-	return result;
-}
-
-/* Returns whether there was anything to change. */
-static bool
-redirect_own_defaults(Oid table, Oid namespace)
-{
-	List	   *defaults = list_redirected(table, namespace);
-	ListCell   *lc;
-
-	foreach(lc, defaults)
-	{
-		NewDefault *new = lfirst(lc);
-
-		set_default(table, new->column, new->expression);
-	}
-	return defaults != NIL;
 }
 
 /* Returns false if the column is no identity column, and leaves it alone. */
@@ -285,79 +165,35 @@ clear_identity(Oid table, const char *column)
 	return was_identity;
 }
 
-/* The defaults of a table that must change, as a list of NewDefault. */
-static List *
-list_redirected(Oid table, Oid namespace)
-{
-	Relation	rel = table_open(table, AccessShareLock);
-	TupleConstr *constr = RelationGetDescr(rel)->constr;
-	RedirectContext context = {InvalidOid, false};
-	List	   *result = NIL;
-
-	for (int i = 0; constr != NULL && i < constr->num_defval; i++)
-	{
-		AttrDefault *def = &constr->defval[i];
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel),
-											  def->adnum - 1);
-		NewDefault *new;
-		Node	   *expression;
-
-		if (att->attgenerated != '\0')
-			continue;
-		if (!OidIsValid(context.nextval))
-		{
-			Oid			type = REGCLASSOID;
-
-			context.nextval = sk_sequence_function("nextval", namespace,
-												   1, &type, false);
-		}
-		context.changed = false;
-		expression = redirect_mutator(stringToNode(def->adbin), &context);
-		if (!context.changed)
-			continue;
-
-		new = palloc(sizeof(NewDefault));
-		new->column = pstrdup(NameStr(att->attname));
-		new->expression = deparse_expression(expression, NIL, false, false);
-		result = lappend(result, new);
-	}
-	table_close(rel, NoLock);
-	return result;
-}
-
-/* Replace core's nextval on a bound sequence. */
-static Node *
-redirect_mutator(Node *node, RedirectContext *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NEXTVAL)
-	{
-		FuncExpr   *call = (FuncExpr *) node;
-		Const	   *sequence = linitial(call->args);
-
-		if (IsA(sequence, Const) && !sequence->constisnull &&
-			sk_binding_label(DatumGetObjectId(sequence->constvalue)) != NULL)
-		{
-			context->changed = true;
-			return (Node *) makeFuncExpr(context->nextval, INT8OID,
-										 list_make1(sequence),
-										 InvalidOid, InvalidOid,
-										 COERCE_EXPLICIT_CALL);
-		}
-	}
-	return expression_tree_mutator(node, redirect_mutator, context);
-}
-
+/*
+ * Have a column draw from a sequence.  The default is stored as it is, so
+ * nothing of the table is evaluated, whoever it belongs to.
+ */
 static void
-set_default(Oid table, const char *column, const char *expression)
+set_default(Oid table, const char *column, Oid seqid)
 {
-	StringInfoData command;
+	AlterTableCmd *command = makeNode(AlterTableCmd);
+	AlterTableStmt *statement = makeNode(AlterTableStmt);
+	Const	   *sequence = makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
+									 ObjectIdGetDatum(seqid), false, true);
+	Node	   *value;
 
-	initStringInfo(&command);
-	appendStringInfo(&command,
-					 "ALTER TABLE ONLY %s ALTER COLUMN %s SET DEFAULT %s",
-					 sk_qualified_name(table), quote_identifier(column),
-					 expression);
-	sk_run_command(command.data);
+	value = (Node *) makeFuncExpr(F_NEXTVAL, INT8OID, list_make1(sequence),
+								  InvalidOid, InvalidOid,
+								  COERCE_EXPLICIT_CALL);
+	command->subtype = AT_CookedColumnDefault;
+	command->num = get_attnum(table, column);
+	command->def = coerce_to_target_type(NULL, value, INT8OID,
+										 get_atttype(table, command->num), -1,
+										 COERCION_ASSIGNMENT,
+										 COERCE_IMPLICIT_CAST, -1);
+	statement->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)),
+									   get_rel_name(table), -1);
+	statement->cmds = list_make1(command);
+	statement->objtype = OBJECT_TABLE;
+
+	EventTriggerAlterTableStart((Node *) statement);
+	AlterTableInternal(table, statement->cmds, false);
+	EventTriggerAlterTableEnd();
+	CommandCounterIncrement();
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_default.h
- *	  Column defaults that draw from bound sequences.
+ *	  Identity columns whose sequence is bound.
  *
  * src/sequence/redirect/column_default.h
  *
@@ -15,10 +15,8 @@
 #include "sequence/access_method.h"
 
 extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
-extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid,
-								Oid namespace);
+extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
 extern void sk_report_lost_always(const char *column, const char *table);
-extern void sk_use_sequence(Oid seqid, Oid namespace);
-extern void sk_redirect_defaults(Oid table, Oid namespace);
+extern void sk_use_sequence(Oid seqid);
 
 #endif							/* SK_COLUMN_DEFAULT_H */

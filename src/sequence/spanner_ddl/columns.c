@@ -438,7 +438,8 @@ run_with_kind(const char *sql, const char *label)
 
 /*
  * Give the columns that are not of the statement's kind their own, and check
- * that their counters begin where there are values.
+ * that their counters begin where there are values.  A sequence that the
+ * default kind leaves alone is one of them.
  */
 static void
 finish_columns(Oid table, List *columns)
@@ -456,13 +457,10 @@ finish_columns(Oid table, List *columns)
 			continue;
 		attnum = get_attnum(table, column->def->colname);
 		seqid = sk_column_sequence(table, attnum);
-		if (!OidIsValid(seqid) || sk_binding_label(seqid) == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("column \"%s\" did not get a sequence with an access method",
-							column->def->colname),
-					 errhint("Enable the event triggers of the extension.")));
-		if (strcmp(column->label, first->label) != 0)
+		if (!OidIsValid(seqid))
+			elog(ERROR, "column \"%s\" has no sequence", column->def->colname);
+		if (sk_binding_label(seqid) == NULL ||
+			strcmp(column->label, first->label) != 0)
 			change_label(seqid, column);
 		check_counter(seqid);
 	}

@@ -1,0 +1,164 @@
+/*-------------------------------------------------------------------------
+ *
+ * core_support.c
+ *	  Our support function on core's sequence functions.
+ *
+ * The planner asks a function's support function whenever it simplifies a
+ * call of it.  Ours stands on core's nextval, currval, lastval and setval, so
+ * that they are mapped in every session: the function manager loads the
+ * library when it is asked first.
+ *
+ * This is what ALTER FUNCTION ... SUPPORT does.  There is no command for the
+ * reverse, and pg_upgrade loses it, because the new cluster has catalogs of
+ * its own and no script of an extension is run there.  So it is done here,
+ * when the extension is created and again when a label is set.
+ *
+ * pg_proc has the support function, and pg_depend says that core's function
+ * needs it.  They come and go together: as long as core's function has the
+ * OID, core refuses to drop ours.
+ *
+ * Locking: a change takes a lock on each of core's functions, in the order of
+ * their OIDs, until the transaction ends.
+ *
+ * src/sequence/core_support.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "fmgr.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "sequence/core_support.h"
+#include "sequence/extension.h"
+
+PG_FUNCTION_INFO_V1(spanner_attach_support);
+
+/* Core's functions, by OID. */
+static const Oid core_functions[] = {
+	F_NEXTVAL,
+	F_CURRVAL,
+	F_SETVAL_REGCLASS_INT8,
+	F_SETVAL_REGCLASS_INT8_BOOL,
+	F_LASTVAL,
+};
+
+static bool change_support(Oid function, Oid from, Oid to);
+
+/*
+ * spanner.attach_support() returns void
+ *
+ * Run by the script of the extension.  For superusers.
+ */
+Datum
+spanner_attach_support(PG_FUNCTION_ARGS)
+{
+	sk_attach_support();
+	PG_RETURN_VOID();
+}
+
+/*
+ * sk_attach_support
+ *		Have core's functions ask our support function, where they do not yet.
+ *
+ * Raises an error if one of them has a support function of somebody else.
+ */
+void
+sk_attach_support(void)
+{
+	Oid			support = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
+	bool		changed = false;
+
+	for (int i = 0; i < lengthof(core_functions); i++)
+	{
+		Oid			other;
+
+		if (get_func_support(core_functions[i]) == support)
+			continue;
+		changed |= change_support(core_functions[i], InvalidOid, support);
+		other = get_func_support(core_functions[i]);
+		if (other != support)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("function %s already has support function %s",
+							format_procedure_qualified(core_functions[i]),
+							format_procedure_qualified(other)),
+					 errhint("Drop the extension that the support function belongs to.")));
+	}
+
+	/*
+	 * Plans do not depend on functions of core, and those without a relation
+	 * are only made again when a schema changes.
+	 */
+	if (changed)
+		CacheInvalidateCatalog(NamespaceRelationId);
+}
+
+/*
+ * sk_detach_support
+ *		Leave core's functions as they are without the extension.
+ */
+void
+sk_detach_support(void)
+{
+	Oid			support = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
+
+	for (int i = 0; i < lengthof(core_functions); i++)
+		(void) change_support(core_functions[i], support, InvalidOid);
+}
+
+/*
+ * Exchange the support function of a function, unless another session was
+ * faster.  Returns whether it was.
+ */
+static bool
+change_support(Oid function, Oid from, Oid to)
+{
+	Relation	catalog = table_open(ProcedureRelationId, RowExclusiveLock);
+	HeapTuple	tuple;
+	Form_pg_proc form;
+	bool		result;
+
+	/* this also accepts what the other session has changed */
+	LockDatabaseObject(ProcedureRelationId, function, 0,
+					   ShareUpdateExclusiveLock);
+	tuple = SearchSysCacheCopy1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	result = form->prosupport == from;
+	if (result)
+	{
+		ObjectAddress ours;
+		ObjectAddress theirs;
+
+		form->prosupport = to;
+		CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+		ObjectAddressSet(theirs, ProcedureRelationId, function);
+		ObjectAddressSet(ours, ProcedureRelationId, to);
+		if (OidIsValid(to))
+			recordDependencyOn(&theirs, &ours, DEPENDENCY_NORMAL);
+		else
+			(void) deleteDependencyRecordsForSpecific(ProcedureRelationId,
+													  function,
+													  DEPENDENCY_NORMAL,
+													  ProcedureRelationId,
+													  from);
+		CommandCounterIncrement();
+	}
+	table_close(catalog, RowExclusiveLock);
+	return result;
+}
