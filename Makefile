@@ -72,6 +72,7 @@ OBJS = \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
+	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/convert.o \

@@ -25,6 +25,7 @@
 bool		sk_enable_derived_shard = true;
 bool		sk_enable_shard_list = true;
 bool		sk_enable_shard_merge = true;
+bool		sk_enable_shard_statistics = true;
 int			sk_max_merge_shards = 4096;
 
 static build_simple_rel_hook_type prev_build_simple_rel_hook = NULL;
@@ -133,6 +134,15 @@ define_settings(void)
 							 true,
 							 PGC_USERSET,
 							 GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("spanner_keys.enable_shard_statistics",
+							 "Enables new tables with a shard column to get statistics that load the library.",
+							 NULL,
+							 &sk_enable_shard_statistics,
+							 true,
+							 PGC_USERSET,
+							 0,
 							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("spanner_keys.max_merge_shards",

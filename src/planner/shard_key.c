@@ -148,6 +148,16 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
+ * sk_column_keys
+ *		The shard keys that are columns of a relation, as the catalogs have them.
+ */
+List *
+sk_column_keys(Oid relid)
+{
+	return column_keys(relid, SK_CATALOG_VARNO);
+}
+
+/*
  * sk_find_shard_call
  *		The call of shard_id() that an expression consists of, or NULL.
  *

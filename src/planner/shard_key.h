@@ -38,6 +38,7 @@ typedef struct SkShardKey
 extern void sk_shard_key_init(void);
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
+extern List *sk_column_keys(Oid relid);
 extern FuncExpr *sk_find_shard_call(Node *expr);
 extern bool sk_read_shard_call(FuncExpr *call, int32 *shards,
 							   const char **problem);
