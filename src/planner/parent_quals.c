@@ -144,6 +144,7 @@ find_lists(Node *node, Index relid, List **lists)
 	FromExpr   *from = (FromExpr *) node;
 	List	   *below = NIL;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (node == NULL)
 		return false;
@@ -160,9 +161,9 @@ find_lists(Node *node, Index relid, List **lists)
 		{
 			SkQuals    *quals = make_quals(&from->quals);
 
-			foreach(lc, from->fromlist)
+			foreach(lc2, from->fromlist)
 				quals->others = list_concat(quals->others,
-											conditions_of(lfirst(lc)));
+											conditions_of(lfirst(lc2)));
 			*lists = lcons(quals, below);
 			return true;
 		}
