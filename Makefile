@@ -142,6 +142,7 @@ REGRESS = \
 	ascending_values \
 	convert \
 	derived_shard \
+	shard_expressions \
 	shard_keys \
 	shard_merge \
 	shard_merge_reads \

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/hash.h"
+#include "access/nbtree.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -38,6 +39,7 @@
 #include "planner/derive.h"
 
 static int	find_column(const SkColumns *columns, const Node *column);
+static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
 static bool match_operator(PlannerInfo *root, OpExpr *clause,
 						   const Var *column, SkKeyValue *value);
@@ -96,17 +98,27 @@ sk_make_fact(Expr *clause, Index level)
 void
 sk_init_columns(SkColumns *columns, const SkShardKey *key)
 {
-	int			size = list_length(key->call->args);
+	List	   *vars = pull_var_clause((Node *) key->call, 0);
+	int			size = list_length(vars);
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	columns->key = key;
 	columns->count = 0;
 	columns->columns = palloc(size * sizeof(Var *));
+	columns->inside = palloc0(size * sizeof(bool));
 	columns->values = palloc0(size * sizeof(SkKeyValue));
+	foreach(lc, vars)
+	{
+		if (find_column(columns, lfirst(lc)) < 0)
+			columns->columns[columns->count++] = lfirst(lc);
+	}
 	for_each_from(lc, key->call->args, 1)
 	{
-		if (IsA(lfirst(lc), Var) && find_column(columns, lfirst(lc)) < 0)
-			columns->columns[columns->count++] = lfirst(lc);
+		if (IsA(lfirst(lc), Var))
+			continue;
+		foreach(lc2, pull_var_clause(lfirst(lc), 0))
+			columns->inside[find_column(columns, lfirst(lc2))] = true;
 	}
 }
 
@@ -134,13 +146,39 @@ sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns)
 				continue;
 			if (sk_match_equality(root, fact->clause, columns->columns[i],
 								  &found) &&
-				(value->value == NULL || !found.is_array))
+				(value->value == NULL || !found.is_array) &&
+				(!columns->inside[i] ||
+				 sk_can_replace(columns->columns[i], &found)))
 			{
 				*value = found;
 				value->level = fact->level;
 			}
 		}
 	}
+}
+
+/*
+ * sk_can_replace
+ *		May a value take the place of a column inside of an expression?
+ *
+ * Only if it is the same for every function: equal values of some types, as
+ * 1.0 and 1.00, are not.  A B-tree knows that of a type.
+ */
+bool
+sk_can_replace(const Var *column, const SkKeyValue *value)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->vartype,
+											 TYPECACHE_BTREE_OPFAMILY);
+	Oid			function;
+
+	if (value->is_array || exprType((Node *) value->value) != column->vartype ||
+		!OidIsValid(type->btree_opf))
+		return false;
+	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
+								 type->btree_opintype, BTEQUALIMAGE_PROC);
+	return OidIsValid(function) &&
+		DatumGetBool(OidFunctionCall1Coll(function, column->varcollid,
+										  ObjectIdGetDatum(type->btree_opintype)));
 }
 
 /*
@@ -173,22 +211,16 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	Expr	   *condition;
 	ListCell   *lc;
 
-	if (!sk_all_known(columns))
+	if (!key->can_derive || !sk_all_known(columns))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 		level = Max(level, columns->values[i].level);
 	for_each_from(lc, key->call->args, 1)
 	{
-		Node	   *arg = lfirst(lc);
-
-		if (IsA(arg, Var))
-		{
-			SkKeyValue *value = &columns->values[find_column(columns, arg)];
-
-			arg = (Node *) value->value;
-			is_list |= value->is_array;
-		}
-		args = lappend(args, copyObject(arg));
+		args = lappend(args, replace_columns(lfirst(lc),
+											 unconstify(SkColumns *, columns)));
+		is_list |= IsA(lfirst(lc), Var) &&
+			columns->values[find_column(columns, lfirst(lc))].is_array;
 	}
 	if (is_list)
 		condition = derive_list(root, key, args);
@@ -345,6 +377,19 @@ find_column(const SkColumns *columns, const Node *column)
 		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
 			return i;
 	return -1;
+}
+
+/* An argument of the call, with values for its columns. */
+static Node *
+replace_columns(Node *node, void *context)
+{
+	SkColumns  *columns = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+		return copyObject((Node *) columns->values[find_column(columns, node)].value);
+	return expression_tree_mutator(node, replace_columns, context);
 }
 
 /* The clauses of one arm of an OR, without RestrictInfos. */

@@ -34,6 +34,7 @@ typedef struct SkColumns
 	const SkShardKey *key;
 	int			count;
 	Var		  **columns;
+	bool	   *inside;			/* is the column inside of an expression? */
 	SkKeyValue *values;
 } SkColumns;
 
@@ -42,6 +43,7 @@ extern bool sk_match_equality(PlannerInfo *root, Expr *clause,
 extern SkFact *sk_make_fact(Expr *clause, Index level);
 extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
 extern void sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns);
+extern bool sk_can_replace(const Var *column, const SkKeyValue *value);
 extern bool sk_all_known(const SkColumns *columns);
 extern SkFact *sk_derive_condition(PlannerInfo *root,
 								   const SkColumns *columns);

@@ -54,7 +54,7 @@ static List *combine_sources(PlannerInfo *root, const SkColumns *columns,
 static List *add_condition(PlannerInfo *root, List *list,
 						   const SkColumns *columns);
 static List *find_join_values(PlannerInfo *root, RelOptInfo *rel,
-							  const Var *column);
+							  const Var *column, bool inside);
 static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 EquivalenceClass *ec, EquivalenceMember *em,
 							 void *arg);
@@ -191,7 +191,8 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 	{
 		if (columns->values[i].value)
 			continue;
-		choices[i] = find_join_values(root, rel, columns->columns[i]);
+		choices[i] = find_join_values(root, rel, columns->columns[i],
+									  columns->inside[i]);
 		if (choices[i] == NIL)
 			return NIL;
 	}
@@ -282,7 +283,8 @@ add_condition(PlannerInfo *root, List *list, const SkColumns *columns)
 
 /* The values of other relations that a column is equal to; lists come last. */
 static List *
-find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column)
+find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
+				 bool inside)
 {
 	List	   *clauses = NIL;
 	List	   *values = NIL;
@@ -301,7 +303,8 @@ find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column)
 		SkJoinValue *found;
 
 		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!sk_match_equality(root, rinfo->clause, column, &value))
+			!sk_match_equality(root, rinfo->clause, column, &value) ||
+			(inside && !sk_can_replace(column, &value)))
 			continue;
 		found = palloc(sizeof(SkJoinValue));
 		found->value = value;

@@ -376,7 +376,9 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
 		List	   *visited = list_make1(columns.columns[i]);
 
 		if (!find_constant(root, facts, all, columns.columns[i], &visited,
-						   &columns.values[i]))
+						   &columns.values[i]) ||
+			(columns.inside[i] &&
+			 !sk_can_replace(columns.columns[i], &columns.values[i])))
 			columns.values[i] = joined.values[i];
 	}
 	condition = sk_derive_condition(root, &columns);

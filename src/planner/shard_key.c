@@ -72,6 +72,7 @@ static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
 static bool leads_index(const SkShardKey *key, IndexOptInfo *index);
 static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
+static bool is_foreign_function(Oid funcid, void *context);
 static bool is_shard_id(Oid funcid);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
@@ -185,6 +186,7 @@ sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
 	Const	   *number = linitial(call->args);
 	bool		has_column = false;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	*problem = NULL;
 	if (call->funcvariadic)
@@ -198,14 +200,51 @@ sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
 	{
 		Node	   *arg = lfirst(lc);
 
-		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
-			has_column = true;
-		else if (!IsA(arg, Const) && *problem == NULL)
-			*problem = "a key is an expression, not a column";
+		if (contain_mutable_functions(arg) && *problem == NULL)
+			*problem = "a key is not immutable";
+		foreach(lc2, pull_var_clause(arg, 0))
+		{
+			if (((Var *) lfirst(lc2))->varattno > 0)
+				has_column = true;
+			else if (*problem == NULL)
+				*problem = "a key is a whole row or a system column";
+		}
 	}
 	if (!has_column && *problem == NULL)
 		*problem = "no key is a column";
 	return *problem == NULL;
+}
+
+/*
+ * sk_runs_foreign_code
+ *		Can an expression run code that no superuser has made?
+ *
+ * The planner must not compute it then: the user of a table need not trust the
+ * table's owner that far.
+ */
+bool
+sk_runs_foreign_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+			break;
+		case T_CoerceViaIO:
+			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_foreign_function, NULL) ||
+		expression_tree_walker(node, sk_runs_foreign_code, context);
 }
 
 /*
@@ -339,6 +378,7 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
 	key->call = call;
+	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
 	key->shards = shards;
 	return lappend(keys, key);
 }
@@ -444,8 +484,26 @@ make_expression_key(Expr *expr, SkDeclaration declaration)
 	key->declaration = declaration;
 	key->shard = expr;
 	key->call = call;
+	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
 	key->shards = shards;
 	return key;
+}
+
+/* Functions in C are a superuser's. */
+static bool
+is_foreign_function(Oid funcid, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (funcid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /* Is it our function, and not another one of that name? */

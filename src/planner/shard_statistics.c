@@ -32,6 +32,7 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -40,6 +41,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "keys/canonical.h"
 #include "planner/planner.h"
 #include "planner/shard_key.h"
 #include "planner/shard_statistics.h"
@@ -48,6 +50,7 @@
 static List *list_tables(void);
 static void add_statistics(Oid relid);
 static bool has_statistics(Relation relation);
+static FuncExpr *plain_call(Relation relation, const FuncExpr *call);
 static void create_statistics(Relation relation, const SkShardKey *key);
 
 /*
@@ -157,6 +160,31 @@ has_statistics(Relation relation)
 	return result;
 }
 
+/*
+ * The same call without expressions, or NULL if no key is a column.  There can
+ * be no statistics on virtual columns.
+ */
+static FuncExpr *
+plain_call(Relation relation, const FuncExpr *call)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	FuncExpr   *result = copyObject(unconstify(FuncExpr *, call));
+	List	   *vars = pull_var_clause((Node *) call, 0);
+	ListCell   *lc;
+
+	result->args = list_make1(linitial(result->args));
+	foreach(lc, vars)
+	{
+		Var		   *column = lfirst(lc);
+		char		generated = TupleDescAttr(desc, column->varattno - 1)->attgenerated;
+
+		if (sk_key_kind(column->vartype) != SK_KEY_UNSUPPORTED &&
+			(generated == '\0' || generated == ATTRIBUTE_GENERATED_STORED))
+			result->args = list_append_unique(result->args, column);
+	}
+	return list_length(result->args) > 1 ? result : NULL;
+}
+
 /* The server chooses the name. */
 static void
 create_statistics(Relation relation, const SkShardKey *key)
@@ -166,15 +194,18 @@ create_statistics(Relation relation, const SkShardKey *key)
 	CreateStatsStmt *create = makeNode(CreateStatsStmt);
 	AlterStatsStmt *alter = makeNode(AlterStatsStmt);
 	StatsElem  *element = makeNode(StatsElem);
+	FuncExpr   *call = plain_call(relation, key->call);
 	SkOwnerScope scope;
 	ObjectAddress address;
 	HeapTuple	tuple;
 
+	if (call == NULL)
+		return;
 	sk_owner_enter(&scope, relid, false);
 	if (GetUserId() == owner &&
 		sk_may_create_in(RelationGetNamespace(relation), owner))
 	{
-		element->expr = copyObject((Node *) key->call);
+		element->expr = (Node *) call;
 		create->exprs = list_make1(element);
 		create->transformed = true;
 		address = CreateStatistics(list_make1_oid(relid), create, true);
