@@ -60,6 +60,7 @@ OBJS = \
 	src/keys/shard_id.o \
 	src/planner/derive.o \
 	src/planner/derived_clauses.o \
+	src/planner/equality.o \
 	src/planner/index_order.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_explain.o \
