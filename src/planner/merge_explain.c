@@ -13,6 +13,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_index.h"
 #include "commands/explain.h"
+#include "executor/instrument.h"
 #include "lib/stringinfo.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
