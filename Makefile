@@ -37,7 +37,7 @@ OBJS = \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
-	src/allocator/allocator_options.o \
+	src/allocator/allocator_row.o \
 	src/allocator/allocator_stats.o \
 	src/allocator/allocator_table.o \
 	src/allocator/change.o \
@@ -45,12 +45,12 @@ OBJS = \
 	src/allocator/draw.o \
 	src/allocator/early_release.o \
 	src/allocator/number_rows.o \
+	src/allocator/own_counter.o \
 	src/allocator/pool.o \
 	src/allocator/pool_fill.o \
 	src/allocator/remote.o \
 	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
-	src/allocator/reserve_in_turn.o \
 	src/allocator/shared_state.o \
 	src/allocator/worker.o \
 	src/allocator/worker_list.o \
@@ -133,6 +133,7 @@ REGRESS = \
 	allocator_errors \
 	allocator_privileges \
 	allocator_remote \
+	allocator_transaction \
 	execute_ddl \
 	execute_ddl_errors \
 	execute_ddl_more \
@@ -169,6 +170,7 @@ ISOLATION = \
 	advisor_drop \
 	allocator_create \
 	allocator_lock \
+	allocator_snapshot \
 	ascending_alter \
 	bind_unbind \
 	nextval_alter \

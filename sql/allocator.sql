@@ -8,7 +8,7 @@ SELECT spanner.create_allocator('batch', mode => 'batch', start_value => 100, ma
 SELECT spanner.create_allocator('async', mode => 'async', start_value => -2) > 0 AS id;
 SELECT spanner.create_allocator('sync', mode => 'sync') > 0 AS id;
 SELECT name, mode, next_value, min_value, max_value, batch_size, max_batch_size, low_water_mark,
-       failover_gap, server, remote_name, owner_role = current_user::regrole AS own, usage_role
+       failover_gap, server, remote_name, owner_role = current_user::regrole AS own, usage_roles
   FROM spanner.allocator ORDER BY allocator_id;
 
 -- values ascend, whatever function draws them
@@ -100,10 +100,23 @@ SELECT spanner.release_allocator('batch');
 SELECT :remaining > 0 AS remained, pool_remaining, lost_values - :lost = :remaining AS lost
   FROM spanner.stat_allocator WHERE name = 'batch';
 
--- names
+-- names, and who still has an old one
+CREATE TABLE named (id bigint DEFAULT spanner.next_value('batch'), by_id bigint, "The number" bigint);
+DO $$ BEGIN EXECUTE format('ALTER TABLE named ALTER by_id SET DEFAULT spanner.next_value(%s)', spanner.allocator_id('batch')); END $$;
+CREATE CONSTRAINT TRIGGER numbers AFTER INSERT ON named DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('batch', 'The number');
+BEGIN;
+SELECT spanner.drop_allocator('batch');
+ROLLBACK;
 SELECT spanner.rename_allocator('batch', 'Grüße "x"');
 SELECT spanner.next_value('Grüße "x"');
 SELECT spanner.next_value('batch');
+DROP TABLE named;
+CREATE SEQUENCE "Batch";
+SELECT spanner.next_value('"Batch"');
+SELECT spanner.next_value('al."Batch"');
+DROP SEQUENCE "Batch";
+SELECT spanner.allocator_id('batch');
 SELECT spanner.create_allocator('sync', if_not_exists => true) > 0 AS id;
 SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', missing_ok => true);
 SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;

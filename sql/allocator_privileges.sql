@@ -5,6 +5,12 @@ CREATE ROLE regress_al_user;
 CREATE ROLE regress_al_member IN ROLE regress_al_user;
 CREATE ROLE regress_al_other;
 
+-- it takes CREATE on the database, or the function
+SET ROLE regress_al_owner;
+SELECT spanner.create_allocator('owned', mode => 'batch') > 0 AS id;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION spanner.create_allocator TO regress_al_owner;
+
 -- nobody reaches the table but through the functions
 SET ROLE regress_al_owner;
 SELECT spanner.create_allocator('owned', mode => 'batch') > 0 AS id;
@@ -48,8 +54,29 @@ SELECT spanner.grant_allocator('owned', 'public');
 SET ROLE regress_al_other;
 SELECT spanner.next_value('owned');
 SET ROLE regress_al_owner;
-SELECT spanner.revoke_allocator('owned');
+SELECT spanner.revoke_allocator('owned', 'public');
+SET ROLE regress_al_other;
+SELECT spanner.next_value('owned');
 SET ROLE regress_al_user;
+SELECT spanner.next_value('owned') > 0 AS still;
+
+-- several roles, and one of them less
+SET ROLE regress_al_owner;
+SELECT spanner.grant_allocator('owned', 'regress_al_other');
+SELECT spanner.grant_allocator('owned', 'regress_al_other');
+RESET ROLE;
+SELECT usage_roles FROM spanner.allocator WHERE name = 'owned';
+SET ROLE regress_al_other;
+SELECT spanner.next_value('owned') > 0 AS granted;
+SET ROLE regress_al_owner;
+SELECT spanner.revoke_allocator('owned', 'regress_al_user');
+SET ROLE regress_al_user;
+SELECT spanner.next_value('owned');
+SET ROLE regress_al_other;
+SELECT spanner.next_value('owned') > 0 AS granted;
+SET ROLE regress_al_owner;
+SELECT spanner.revoke_allocator('owned');
+SET ROLE regress_al_other;
 SELECT spanner.next_value('owned');
 
 -- a new owner, which one has to be able to become
@@ -99,4 +126,5 @@ REVOKE USAGE ON SCHEMA spanner FROM regress_al_owner;
 SET client_min_messages = warning;
 SELECT spanner.drop_allocator(n) FROM unnest('{owned,path,seen,seen2}'::text[]) n;
 DROP SCHEMA regress_al_trap CASCADE;
+REVOKE EXECUTE ON FUNCTION spanner.create_allocator FROM regress_al_owner;
 DROP ROLE regress_al_owner, regress_al_user, regress_al_member, regress_al_other;

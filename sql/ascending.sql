@@ -102,5 +102,16 @@ SELECT plan($$
 INSERT INTO m (b, c, v) SELECT p0, p0, n FROM (VALUES (nextval('s'), 6), (nextval('s'), 7)) v (p0, n)
   ORDER BY n RETURNING v, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c;
 
+-- the first statement of a session
+CREATE FUNCTION drawing() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('a.s')$$;
+\c -
+INSERT INTO a.t SELECT p0, x FROM (VALUES (nextval('a.s'), 'y1', 0), (nextval('a.s'), 'y2', 1), (nextval('a.s'), 'y3', 2)) v (p0, x, n)
+  ORDER BY n RETURNING v;
+SELECT array_agg(v ORDER BY id) FROM a.t WHERE v ~ '^y.';
+
+-- a function in SQL draws as well
+INSERT INTO a.m (b, c, v) SELECT p0, p1, n FROM (VALUES (nextval('a.s'), a.drawing(), 0), (nextval('a.s'), a.drawing(), 1)) v (p0, p1, n)
+  ORDER BY n RETURNING v, b > 0 AS b, c > 0 AS c;
+
 SET client_min_messages = warning;
 DROP SCHEMA a CASCADE;

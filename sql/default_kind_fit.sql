@@ -17,10 +17,10 @@ CREATE SEQUENCE low MINVALUE 0 START 0;
 CREATE SEQUENCE lowest AS smallint MINVALUE -32768;
 CREATE SEQUENCE narrow MAXVALUE 2;
 CREATE SEQUENCE late MAXVALUE 100 START 90;
+SELECT nextval('cycling'), nextval('descending'), nextval('low'), nextval('lowest'), nextval('narrow'), nextval('late');
 SELECT spanner.alter_sequence('cycling', 'striped');
 SELECT spanner.alter_sequence('descending', 'striped');
 SECURITY LABEL FOR spanner_keys ON SEQUENCE low IS 'bit_reversed_positive';
-SELECT nextval('cycling'), nextval('descending'), nextval('low'), nextval('lowest'), nextval('narrow'), nextval('late');
 
 -- what is just in its reach
 CREATE SEQUENCE narrowest MAXVALUE 3;

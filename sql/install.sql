@@ -67,7 +67,9 @@ SECURITY LABEL FOR spanner_keys ON SEQUENCE install_seq IS NULL;
 
 -- a schema that is there already is not taken
 CREATE SCHEMA spanner;
+\set SHOW_CONTEXT never
 CREATE EXTENSION spanner_keys;
+\set SHOW_CONTEXT errors
 DROP SCHEMA spanner;
 CREATE EXTENSION spanner_keys;
 

@@ -60,6 +60,11 @@ ALTER SEQUENCE bound CYCLE;
 ALTER SEQUENCE bound INCREMENT -1 MINVALUE -10;
 ALTER SEQUENCE bound MINVALUE -10;
 ALTER SEQUENCE bound AS integer;
+CREATE SEQUENCE narrow AS smallint;
+SELECT spanner.alter_sequence('narrow', 'bit_reversed_positive');
+SELECT nextval('narrow');
+ALTER SEQUENCE narrow AS bigint;
+SELECT nextval('narrow'), currval('narrow');
 ALTER SEQUENCE bound AS bigint CACHE 5 INCREMENT 2;
 SELECT spanner.nextval('bound') FROM generate_series(1, 2);
 

@@ -421,9 +421,9 @@ CREATE TABLE spanner.allocator (
   failover_gap    bigint CHECK (failover_gap >= 0),
   timeline        integer,
   server          name,
-  remote_name     text,
+  remote_name     text CHECK (octet_length(remote_name) <= 128),
   owner_role      regrole NOT NULL,
-  usage_role      regrole,
+  usage_roles     regrole[],
   CHECK (next_value BETWEEN min_value AND max_value + 1),
   CHECK (max_batch_size >= batch_size),
   CHECK ((mode = 'remote') = (server IS NOT NULL))
@@ -450,17 +450,17 @@ COMMENT ON COLUMN spanner.allocator.max_batch_size
 COMMENT ON COLUMN spanner.allocator.low_water_mark
   IS 'the next batch is reserved when fewer numbers than this are left, NULL for half a batch';
 COMMENT ON COLUMN spanner.allocator.failover_gap
-  IS 'how many numbers are left out after a promotion or recovery to a point in time, NULL for ten times the largest batch';
+  IS 'how many numbers are left out after a promotion or recovery to a point in time, NULL for ten times the largest batch; never more than a tenth of what is left';
 COMMENT ON COLUMN spanner.allocator.timeline
-  IS 'timeline of the WAL at the last reservation';
+  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap';
 COMMENT ON COLUMN spanner.allocator.server
   IS 'foreign server that the numbers come from, in mode remote';
 COMMENT ON COLUMN spanner.allocator.remote_name
   IS 'name of the allocator on that server';
 COMMENT ON COLUMN spanner.allocator.owner_role
   IS 'role that may alter and drop the allocator, and draw from it';
-COMMENT ON COLUMN spanner.allocator.usage_role
-  IS 'role that may draw from the allocator too, - for everybody, NULL for nobody else';
+COMMENT ON COLUMN spanner.allocator.usage_roles
+  IS 'roles that may draw from the allocator too, - for everybody, NULL for nobody else';
 
 COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
   IS 'ids of allocators';
@@ -482,8 +482,25 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.on_allocator_change()
   IS 'make all sessions forget what they know of changed allocators';
 
+CREATE FUNCTION spanner.on_allocator_insert()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_allocator_insert()
+  IS 'note that a new allocator knows of all numbers that it has given';
+
+CREATE TRIGGER on_allocator_insert
+  BEFORE INSERT ON spanner.allocator
+  FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_insert();
+
+ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
+
+COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
+  IS 'sets the timeline, which a dump has from another server';
+
 CREATE TRIGGER on_allocator_change
-  AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
+  AFTER UPDATE OR DELETE ON spanner.allocator
   FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_change();
 
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
@@ -561,15 +578,15 @@ AS 'MODULE_PATHNAME', 'spanner_grant_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.grant_allocator(text, text)
-  IS 'let the members of a role, or public, draw from an allocator';
+  IS 'let the members of one more role, or public, draw from an allocator';
 
-CREATE FUNCTION spanner.revoke_allocator(name text)
+CREATE FUNCTION spanner.revoke_allocator(name text, role text DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_revoke_allocator'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.revoke_allocator(text)
-  IS 'let nobody but its owner draw from an allocator';
+COMMENT ON FUNCTION spanner.revoke_allocator(text, text)
+  IS 'take the right to draw from an allocator away from a role, without one from all but its owner';
 
 CREATE FUNCTION spanner.advance_allocator(name text, minimum bigint)
 RETURNS bigint
@@ -602,6 +619,14 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.next_value(text)
   IS 'draw a number from an allocator';
+
+CREATE FUNCTION spanner.allocator_id(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_allocator_id'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.allocator_id(text)
+  IS 'the id of an allocator, which stays when it is renamed';
 
 CREATE FUNCTION spanner.next_value(allocator_id bigint)
 RETURNS bigint
@@ -741,7 +766,31 @@ COMMENT ON COLUMN spanner.stat_allocator_worker.pending
 COMMENT ON COLUMN spanner.stat_allocator_worker.blocked_by
   IS 'transaction that has locked an allocator which the worker wants to reserve from';
 
-GRANT SELECT ON spanner.stat_allocator, spanner.stat_allocator_worker TO PUBLIC;
+CREATE FUNCTION spanner.count_allocator_pools(
+  OUT size integer, OUT used integer, OUT taken_over bigint, OUT lost_values bigint)
+AS 'MODULE_PATHNAME', 'spanner_count_allocator_pools'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.count_allocator_pools()
+  IS 'how many pools of reserved numbers there are, and are in use';
+
+CREATE VIEW spanner.stat_allocator_pools AS
+  SELECT c.size, c.used, c.taken_over, c.lost_values
+    FROM spanner.count_allocator_pools() c;
+
+COMMENT ON VIEW spanner.stat_allocator_pools
+  IS 'pools of reserved numbers in the shared memory of the server';
+COMMENT ON COLUMN spanner.stat_allocator_pools.size
+  IS 'how many there are: spanner_keys.max_allocators when the first one was used';
+COMMENT ON COLUMN spanner.stat_allocator_pools.used
+  IS 'how many belong to an allocator';
+COMMENT ON COLUMN spanner.stat_allocator_pools.taken_over
+  IS 'how many were taken from an allocator for another one, since the server started';
+COMMENT ON COLUMN spanner.stat_allocator_pools.lost_values
+  IS 'numbers that were in them, and will never be given';
+
+GRANT SELECT ON spanner.stat_allocator, spanner.stat_allocator_pools,
+  spanner.stat_allocator_worker TO PUBLIC;
 
 --
 -- Planner

@@ -15,6 +15,7 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #if PG_VERSION_NUM >= 180000
@@ -162,7 +163,30 @@ sk_named_segment(const char *name, Size size,
 /* 16: one check of privileges for every kind of object */
 #if PG_VERSION_NUM < 160000
 #define object_aclcheck(classid, objectid, roleid, mode) \
-	pg_proc_aclcheck((objectid), (roleid), (mode))
+	((classid) == DatabaseRelationId ? \
+	 pg_database_aclcheck((objectid), (roleid), (mode)) : \
+	 pg_proc_aclcheck((objectid), (roleid), (mode)))
+#endif
+
+/* 19: a hook may look at the state of query jumbling only */
+#if PG_VERSION_NUM >= 190000
+#define SK_JUMBLE_STATE const JumbleState
+#else
+#define SK_JUMBLE_STATE JumbleState
+#endif
+
+/* 17: a transaction can have a time limit */
+#if PG_VERSION_NUM >= 170000
+#define SK_TRANSACTION_TIMEOUT {"transaction_timeout", "0"},
+#else
+#define SK_TRANSACTION_TIMEOUT
+#endif
+
+/* 19: a description of rows has to be finished */
+#if PG_VERSION_NUM >= 190000
+#define sk_finish_tupdesc(tupdesc) TupleDescFinalize(tupdesc)
+#else
+#define sk_finish_tupdesc(tupdesc) ((void) 0)
 #endif
 
 /* 18: constraints that are not enforced, NOT NULL that is not validated */

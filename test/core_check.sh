@@ -1,8 +1,8 @@
 #!/bin/bash
 #
 # core_check.sh
-#	  Run PostgreSQL's own regression and isolation suites with the library
-#	  preloaded: nothing may fail that does not fail without it.
+#	  Run PostgreSQL's own regression and isolation suites with the library:
+#	  nothing may fail that does not fail without it.
 #
 # Usage: test/core_check.sh [setting=value ...]
 #
@@ -13,7 +13,10 @@
 #
 # A test that lists the system catalogs, prints a plan with nextval, or wants
 # no security label provider has to differ: test/core/NAME.diff holds the lines
-# of the difference, and any other difference of that test is a failure.
+# of the difference, and any other difference of that test is a failure.  For
+# one run alone it is test/core/RUN/NAME.diff.  test/core/README.md has a line
+# for each, which says why.  The lines of a difference that is a failure are
+# left in tmp_check/core/RUN/NAME.diff.
 #
 # The source of the suites comes from the mirrors of Debian that this machine's
 # apt uses, of the server's minor release or else the nearest older one that
@@ -165,14 +168,22 @@ normalize()
 	sed -E 's/[0-9]{5,}/OID/g; s/--+/-/g; s/ +/ /g; s/^ | $//g' "$1"
 }
 
-# different_by_design DIRECTORY NAME: does it differ as test/core says?
+# difference DIRECTORY NAME: the lines in which a test differs
+difference()
+{
+	diff <(normalize "$core/src/test/$1/expected/$2.out") <(normalize "$core/output/results/$2.out") |
+		grep '^[<>]' | sed 's, $,,' | LC_ALL=C sort
+}
+
+# different_by_design RUN DIRECTORY NAME: does it differ as test/core says?
 different_by_design()
 {
-	local expected=$core/src/test/$1/expected/$2.out results=$core/output/results/$2.out
+	local file=test/core/$1/$3.diff
 
-	[ -e "test/core/$2.diff" ] && [ -e "$results" ] &&
-		diff <(normalize "$expected") <(normalize "$results") | grep '^[<>]' | LC_ALL=C sort |
-			cmp -s - "test/core/$2.diff"
+	[ -e "$file" ] || file=test/core/$3.diff
+	[ -e "$file" ] && [ -e "$core/output/results/$3.out" ] &&
+		grep -qF "| \`${file#test/core/}\` |" test/core/README.md &&
+		difference "$2" "$3" | cmp -s - "$file"
 }
 
 # baseline SUITE: have what it prints now expected.
@@ -200,16 +211,20 @@ baseline()
 # check NAME DIRECTORY COUNT COMMAND ...
 check()
 {
-	local name=$1 dir=$2 good bad=() differing designed started=$SECONDS test crashed
+	local name=core-$1 dir=$2 good bad=() differing designed started=$SECONDS test crashed
 
 	"${@:4}"
 	good=$(good_tests | wc -l)
 	mapfile -t differing < <(bad_tests)
 	for test in "${differing[@]}"
 	do
-		different_by_design "$dir" "$test" || bad+=("$test")
+		different_by_design "$1" "$dir" "$test" || bad+=("$test")
 	done
 	designed=$((${#differing[@]} - ${#bad[@]}))
+	for test in $(cd "test/core/$1" 2> /dev/null && ls)
+	do
+		[[ " ${differing[*]} " == *" ${test%.diff} "* ]] || bad+=("(no longer different: $test)")
+	done
 	crashed=$(grep -cE 'PANIC: |TRAP: |was terminated by signal' "$cluster_dir/server.log")
 	[ $((good + ${#differing[@]})) -ge "$3" ] || bad+=("(tests are missing)")
 	[ "$crashed" = "$crashes" ] || bad+=("(the server crashed)")
@@ -217,21 +232,23 @@ check()
 	passed=$((passed + good + designed))
 	failed=$((failed + ${#bad[@]}))
 	echo "$name $good as before, ${#bad[@]} new failures, $designed different by design ($((SECONDS - started)) s)"
-	[ ${#bad[@]} = 0 ] || show_failures "$dir" "${bad[@]}"
+	[ ${#bad[@]} = 0 ] || show_failures "$1" "$dir" "${bad[@]}"
 }
 
-# show_failures DIRECTORY NAME ...
+# show_failures RUN DIRECTORY NAME ...
 show_failures()
 {
-	local dir=$1 name
+	local run=tmp_check/core/$1 dir=$2 name
 
-	shift
+	shift 2
+	mkdir -p "$run"
 	grep -E 'PANIC: |TRAP: |was terminated by signal' "$cluster_dir/server.log" | tail -n 10
 	for name in "$@"
 	do
 		echo "    $name"
-		[[ $name == "("* ]] ||
-			diff -U3 "$core/src/test/$dir/expected/$name.out" "$core/output/results/$name.out" |
+		[[ $name != "("* ]] || continue
+		difference "$dir" "$name" > "$run/$name.diff"
+		diff -U3 "$core/src/test/$dir/expected/$name.out" "$core/output/results/$name.out" |
 			head -n 100
 	done
 	[ -s "$core/output/regression.diffs" ] || tail -n 20 "$log"
@@ -252,7 +269,7 @@ cluster_copy_source "$cluster_dir/src"
 {
 	unpack && build_modules &&
 		cluster_run make -C "$cluster_dir/src" -j "$(nproc)" PG_CONFIG="$pg_config" all &&
-		cluster_install "$cluster_dir/src"
+		cluster_install "$cluster_dir/src" && cluster_install_modules "$cluster_dir/src"
 } > "$log" 2>&1 || {
 	tail -n 20 "$log"
 	cluster_fail "the build failed"
@@ -265,10 +282,16 @@ baseline isolation
 isolation_count=$expected_count
 cluster_configure shared_preload_libraries=spanner_keys "$@"
 crashes=0
-check core-regress regress "$regress_count" regress
-check core-isolation isolation "$isolation_count" isolation
-check core-regress-extension regress "$regress_count" regress --load-extension=spanner_keys
-check core-regress-bound regress "$regress_count" regress_bound
+check regress regress "$regress_count" regress
+check isolation isolation "$isolation_count" isolation
+check regress-extension regress "$regress_count" regress --load-extension=spanner_keys
+check regress-bound regress "$regress_count" regress_bound
+
+# Nothing preloaded, as users have it, and every sequence of a kind whose
+# values are the counters: what is different then is no id.
+cluster_configure shared_preload_libraries= spanner.default_sequence_kind=unchanged "$@"
+check default-kind regress "$regress_count" \
+	regress --load-extension=spanner_keys --load-extension=unchanged
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -5,8 +5,8 @@
 #
 # Usage: test/positive_control.sh
 #
-# Builds the extension with a mistake on purpose: the worker hands values out
-# before the reservation is committed.  The test of faults has to fail.  Its
+# Builds a copy of the extension with a mistake on purpose: the worker hands
+# values out before the reservation is committed.  The test of faults has to fail.  Its
 # faults come by chance, so it gets five tries.  The last line is
 # "N passed, N failed".
 #
@@ -22,7 +22,18 @@ then
 	exit 1
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL
-cluster_build COPT=-DSK_PUBLISH_BEFORE_COMMIT
+cluster_init
+copy=$cluster_dir/source
+cluster_copy_source "$copy"
+worker=$copy/src/allocator/worker.c
+perl -0pi -e 's/(\tset_durability\(reservation_commit\);\n)/$1\t\tpublish(list, count);\n\t\tpg_usleep(20000L);\n/; s/\n\tpublish\(list, count\);\n\}/\n\tif (list[0].result != SK_REFILL_DONE)\n\t\tpublish(list, count);\n}/' "$worker"
+[ "$(diff src/allocator/worker.c "$worker" | grep -c '^>')" = 4 ] || {
+	echo "positive_control.sh: the mistake does not fit into worker.c"
+	echo "0 passed, 1 failed"
+	exit 1
+}
+cluster_source=$copy
+cluster_build
 for _ in 1 2 3 4 5
 do
 	cluster_run make -C "$build" PG_CONFIG="$cluster_pg_config" installcheck REGRESS= ISOLATION= \

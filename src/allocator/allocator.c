@@ -22,12 +22,14 @@
 #include "allocator/commit_number.h"
 #include "allocator/draw.h"
 #include "allocator/early_release.h"
+#include "allocator/own_counter.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
 #include "compat.h"
 #include "spanner_keys.h"
 
+PG_FUNCTION_INFO_V1(spanner_allocator_id);
 PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_value_by_id);
 PG_FUNCTION_INFO_V1(spanner_next_values);
@@ -71,6 +73,7 @@ sk_allocator_init(void)
 	sk_shared_state_init();
 	sk_allocator_cache_init();
 	sk_change_init();
+	sk_own_counter_init();
 	sk_early_release_init();
 	sk_commit_number_init();
 	sk_worker_init();
@@ -108,6 +111,17 @@ spanner_next_value_by_id(PG_FUNCTION_ARGS)
 		allocator = remember(fcinfo, sk_allocator_by_id(id));
 	check_call(fcinfo, allocator);
 	PG_RETURN_INT64(sk_draw(allocator, 1, true).first);
+}
+
+/*
+ * spanner.allocator_id(name text) returns bigint
+ *
+ * For defaults that are to survive a change of the name.
+ */
+Datum
+spanner_allocator_id(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)))->id);
 }
 
 /*
@@ -196,7 +210,7 @@ allocator_argument(FunctionCallInfo fcinfo)
 
 	if (last != NULL && last->epoch == sk_allocator_epoch &&
 		last->length == VARSIZE_ANY_EXHDR(name) &&
-		memcmp(last->allocator->name, VARDATA_ANY(name), last->length) == 0)
+		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0)
 		allocator = last->allocator;
 	else
 		allocator = remember(fcinfo, sk_allocator_by_name(text_to_cstring(name)));
@@ -214,7 +228,7 @@ remember(FunctionCallInfo fcinfo, SkAllocator *allocator)
 			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
 	last->epoch = allocator->epoch;
 	last->allocator = allocator;
-	last->length = strlen(allocator->name);
+	last->length = strlen(allocator->row.name);
 	return allocator;
 }
 

@@ -15,15 +15,23 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "allocator/allocator_cache.h"
+#include "compat.h"
 
 /* A session with more allocators than that begins anew. */
 #define SK_MAX_CACHED 10000
@@ -45,6 +53,8 @@ static bool own_rows = false;
 
 static void prepare_cache(void);
 static SkAllocator *load_allocator(const char *name, int64 id);
+pg_noreturn static void report_missing(const char *name, int64 id);
+static bool is_sequence_name(const char *name);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
 static void forget_own_rows(XactEvent event, void *arg);
@@ -59,6 +69,8 @@ sk_allocator_cache_init(void)
 	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
+	/* the owner of the database is a member of pg_database_owner */
+	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
 	RegisterXactCallback(forget_own_rows, NULL);
 }
 
@@ -83,7 +95,7 @@ sk_allocator_by_name(const char *name)
 		return entry->allocator;
 
 	allocator = load_allocator(name, 0);
-	entry = hash_search(by_name, allocator->name, HASH_ENTER, NULL);
+	entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
 	entry->allocator = allocator;
 	return allocator;
 }
@@ -135,23 +147,23 @@ prepare_cache(void)
 static SkAllocator *
 load_allocator(const char *name, int64 id)
 {
-	MemoryContext old = MemoryContextSwitchTo(cache_context);
 	uint64		epoch = cache_epoch;
 	SkAllocatorRow row;
 	SkAllocator *allocator;
 
 	if (!sk_allocator_read(name, id, &row))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
-				 errmsg("allocator with id %lld does not exist", (long long) id),
-				 errhint("Create it with spanner.create_allocator().")));
-	MemoryContextSwitchTo(old);
+		report_missing(name, id);
 
 	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
-	strlcpy(allocator->name, row.name, sizeof(allocator->name));
 	allocator->epoch = epoch;
 	allocator->row = row;
+	if (row.usage_count > 0)
+	{
+		Size		size = row.usage_count * sizeof(Oid);
+
+		allocator->row.usage_roles = MemoryContextAlloc(cache_context, size);
+		memcpy(allocator->row.usage_roles, row.usage_roles, size);
+	}
 	allocator->usable_by = InvalidOid;
 	allocator->key.dbid = MyDatabaseId;
 	allocator->key.relid = cached_table;
@@ -159,6 +171,37 @@ load_allocator(const char *name, int64 id)
 	allocator->pool = NULL;
 	own_rows |= row.is_own;
 	return allocator;
+}
+
+/* The name may be that of a sequence. */
+static void
+report_missing(const char *name, int64 id)
+{
+	bool		is_sequence = name != NULL && is_sequence_name(name);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
+			 errmsg("allocator with id %lld does not exist", (long long) id),
+			 is_sequence ?
+			 errhint("There is a sequence of that name: draw from it with nextval().") :
+			 errhint("Create it with spanner.create_allocator().")));
+}
+
+static bool
+is_sequence_name(const char *name)
+{
+	List	   *parts;
+	Oid			relid = InvalidOid;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
+		return false;
+	if (list_length(parts) == 1)
+		relid = RelnameGetRelid(linitial(parts));
+	else if (list_length(parts) == 2)
+		relid = get_relname_relid(lsecond(parts),
+								  get_namespace_oid(linitial(parts), true));
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
 }
 
 /*
@@ -184,10 +227,10 @@ sk_allocator_check_usage(SkAllocator *allocator)
 bool
 sk_may_use(const SkAllocatorRow *row, Oid role)
 {
-	if (row->has_usage_role &&
-		(!OidIsValid(row->usage_role) ||
-		 has_privs_of_role(role, row->usage_role)))
-		return true;
+	for (int i = 0; i < row->usage_count; i++)
+		if (!OidIsValid(row->usage_roles[i]) ||
+			has_privs_of_role(role, row->usage_roles[i]))
+			return true;
 	return has_privs_of_role(role, row->owner_role);
 }
 
@@ -207,15 +250,59 @@ sk_check_usage(const SkAllocatorRow *row, Oid role)
 
 /*
  * sk_check_owner
- *		May the current user change an allocator?
+ *		May a role change an allocator?
  */
 void
-sk_check_owner(const SkAllocatorRow *row)
+sk_check_owner(const SkAllocatorRow *row, Oid role)
 {
-	if (!has_privs_of_role(GetUserId(), row->owner_role))
+	if (!has_privs_of_role(role, row->owner_role))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of allocator \"%s\"", row->name)));
+}
+
+/*
+ * sk_check_may_create
+ *		May the current user make allocators?
+ *
+ * Who may make schemas in the database may, and roles that have been granted
+ * the function themselves.
+ */
+void
+sk_check_may_create(Oid function)
+{
+	Oid			role = GetUserId();
+	HeapTuple	tuple;
+	bool		isnull;
+	Datum		acl;
+	bool		granted = false;
+
+	if (object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
+						ACL_CREATE) == ACLCHECK_OK)
+		return;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *list = DatumGetAclP(acl);
+
+		for (int i = 0; i < ACL_NUM(list); i++)
+		{
+			AclItem    *item = &ACL_DAT(list)[i];
+
+			granted |= OidIsValid(item->ai_grantee) &&
+				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+				has_privs_of_role(role, item->ai_grantee);
+		}
+	}
+	ReleaseSysCache(tuple);
+	if (!granted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to create an allocator"),
+				 errhint("Grant CREATE on the database, or EXECUTE on the function, to the role.")));
 }
 
 /*

@@ -13,15 +13,11 @@
 #include "allocator/allocator_table.h"
 #include "allocator/pool.h"
 
-/* The longest name that the table admits, in bytes. */
-#define SK_MAX_ALLOCATOR_NAME 128
-
 typedef struct SkAllocator
 {
 	int64		id;				/* hash key */
-	char		name[SK_MAX_ALLOCATOR_NAME + 1];
 	uint64		epoch;			/* valid if it is that of the cache */
-	SkAllocatorRow row;			/* its strings live as long as the epoch */
+	SkAllocatorRow row;			/* its counter is as it was then */
 	Oid			usable_by;		/* the last role that was found to be allowed */
 	SkPoolKey	key;
 	SkPool	   *pool;			/* NULL: not yet looked for */
@@ -36,7 +32,8 @@ extern SkAllocator *sk_allocator_by_id(int64 id);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
 extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
-extern void sk_check_owner(const SkAllocatorRow *row);
+extern void sk_check_owner(const SkAllocatorRow *row, Oid role);
+extern void sk_check_may_create(Oid function);
 extern void sk_check_writable(Oid function);
 
 #endif							/* SK_ALLOCATOR_CACHE_H */

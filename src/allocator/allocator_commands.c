@@ -13,21 +13,21 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
-#include "common/hashfn.h"
+#include "foreign/foreign.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 
 #include "allocator/allocator_cache.h"
-#include "allocator/allocator_options.h"
 #include "allocator/change.h"
+#include "allocator/own_counter.h"
 #include "allocator/reserve.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_allocator);
 PG_FUNCTION_INFO_V1(spanner_alter_allocator);
@@ -40,39 +40,20 @@ PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
 #define SK_DEFAULT_MAX_BATCH 100000
+#define SK_MAX_BATCH 10000000
 
-static SkStatement rename_row = {
-	"UPDATE spanner.allocator a SET name = $2"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
-	SPI_OK_UPDATE, 2, {INT8OID, TEXTOID}
-};
-
-static SkStatement delete_row = {
-	"DELETE FROM spanner.allocator a"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
-	SPI_OK_DELETE, 1, {INT8OID}
-};
-
-static SkStatement grant_row = {
-	"UPDATE spanner.allocator a SET usage_role = $2"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
-	SPI_OK_UPDATE, 2, {INT8OID, REGROLEOID}
-};
-
-static SkStatement set_counter = {
-	"UPDATE spanner.allocator a SET next_value = $2"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1",
-	SPI_OK_UPDATE, 2, {INT8OID, INT8OID}
-};
-
-static void check_name(const char *name);
-static void lock_name(const char *name);
-static bool read_owned(FunctionCallInfo fcinfo, const char *name, bool missing_ok,
-					   SkAllocatorRow *row);
+static void check_name(const char *name, const char *argument);
+static void check_row(const SkAllocatorRow *row);
+static void check_number(const char *option, int64 value, int64 low, int64 high);
+static void insert_row(SkTable *table, SkAllocatorRow *row);
+static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
+					   SkTable *table, SkAllocatorRow *row);
+static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
 static SkMode mode_argument(FunctionCallInfo fcinfo, int argno);
+static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
 static Oid	role_argument(const char *role, bool public_ok);
-static void set_usage_role(FunctionCallInfo fcinfo, const char *name, Oid role, bool isnull);
-static void change_row(SkStatement *statement, Datum *values);
+static void take_role_away(SkAllocatorRow *row, Oid role);
+static void tell_users(const char *name);
 
 /* An argument that cannot be left out. */
 static inline void
@@ -96,9 +77,10 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 Datum
 spanner_create_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name;
-	SkAllocatorOptions options;
+	SkAllocatorRow row = {0};
 	SkAllocatorRow existing;
+	SkTable		table;
+	char	   *name;
 
 	require_argument(fcinfo, 0, "name");
 	require_argument(fcinfo, 1, "mode");
@@ -107,40 +89,42 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 4, "batch_size");
 	require_argument(fcinfo, 11, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	check_name(name);
-	options.mode = mode_argument(fcinfo, 1);
-	options.next_value = PG_GETARG_INT64(2);
-	options.max_value = PG_GETARG_INT64(3);
-	options.batch_size = PG_GETARG_INT32(4);
-	options.low_water_mark = PG_ARGISNULL(5) ? -1 : PG_GETARG_INT32(5);
-	options.max_batch_size = !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) :
-		Max(options.batch_size, SK_DEFAULT_MAX_BATCH);
-	options.failover_gap = PG_ARGISNULL(7) ? -1 : PG_GETARG_INT64(7);
-	options.min_value = !PG_ARGISNULL(8) ? PG_GETARG_INT64(8) :
-		Min(options.next_value, 1);
-	options.server = PG_ARGISNULL(9) ? NULL : NameStr(*PG_GETARG_NAME(9));
-	options.remote_name = !PG_ARGISNULL(10) ?
-		text_to_cstring(PG_GETARG_TEXT_PP(10)) :
-		options.server != NULL ? name : NULL;
-	options.owner_role = GetUserId();
-	sk_options_check(name, &options);
+	check_name(name, "allocator name");
+	strlcpy(row.name, name, sizeof(row.name));
+	row.mode = mode_argument(fcinfo, 1);
+	row.next_value = PG_GETARG_INT64(2);
+	row.max_value = PG_GETARG_INT64(3);
+	row.batch_size = PG_GETARG_INT32(4);
+	row.low_water_mark = PG_ARGISNULL(5) ? -1 : PG_GETARG_INT32(5);
+	row.max_batch_size = !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) :
+		Max(row.batch_size, SK_DEFAULT_MAX_BATCH);
+	row.failover_gap = PG_ARGISNULL(7) ? -1 : PG_GETARG_INT64(7);
+	row.min_value = !PG_ARGISNULL(8) ? PG_GETARG_INT64(8) :
+		Min(row.next_value, 1);
+	server_arguments(fcinfo, 9, &row);
+	row.owner_role = GetUserId();
+	check_row(&row);
 
-	lock_name(name);
-	if (sk_allocator_read(name, 0, &existing))
+	sk_table_open(&table, RowExclusiveLock);
+	if (!sk_row_find_settled(&table, name, &existing))
+		insert_row(&table, &row);
+	else if (!PG_GETARG_BOOL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("allocator \"%s\" already exists", name),
+				 errhint("Choose another name, or use if_not_exists => true.")));
+	else
 	{
-		if (!PG_GETARG_BOOL(11))
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_OBJECT),
-					 errmsg("allocator \"%s\" already exists", name),
-					 errhint("Choose another name, or use if_not_exists => true.")));
+		row.id = existing.id;
 		ereport(NOTICE,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists, skipping", name)));
-		PG_RETURN_INT64(existing.id);
 	}
-	PG_RETURN_INT64(sk_options_insert(name, &options));
+	sk_table_close(&table);
+	PG_RETURN_INT64(row.id);
 }
 
 /*
@@ -152,48 +136,40 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_alter_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name;
-	SkAllocatorOptions options;
 	SkAllocatorRow row;
+	SkTable		table;
+	Oid			owner = InvalidOid;
 
 	require_argument(fcinfo, 0, "name");
-	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	(void) read_owned(fcinfo, name, false, &row);
-
-	sk_reserve_leave_gap(&row);
-	sk_options_lock(row.id, &options);
-	if (!PG_ARGISNULL(1))
-		options.mode = mode_argument(fcinfo, 1);
-	if (!PG_ARGISNULL(2))
-		options.max_value = PG_GETARG_INT64(2);
-	if (!PG_ARGISNULL(3))
-		options.batch_size = PG_GETARG_INT32(3);
-	if (!PG_ARGISNULL(4))
-		options.low_water_mark = PG_GETARG_INT32(4);
-	if (!PG_ARGISNULL(5))
-		options.max_batch_size = PG_GETARG_INT32(5);
-	else
-		options.max_batch_size = Max(options.max_batch_size, options.batch_size);
-	if (!PG_ARGISNULL(6))
-		options.failover_gap = PG_GETARG_INT64(6);
-	if (!PG_ARGISNULL(7))
-		options.min_value = PG_GETARG_INT64(7);
-	if (!PG_ARGISNULL(8))
-		options.server = NameStr(*PG_GETARG_NAME(8));
-	if (!PG_ARGISNULL(9))
-		options.remote_name = text_to_cstring(PG_GETARG_TEXT_PP(9));
-	if (options.mode != SK_MODE_REMOTE && PG_ARGISNULL(8))
-		options.server = options.remote_name = NULL;
-	else if (options.remote_name == NULL)
-		options.remote_name = name;
 	if (!PG_ARGISNULL(10))
+		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(10)), false);
+	(void) lock_owned(fcinfo, false, &table, &row);
+	sk_reserve_leave_gap(&row);
+	if (!PG_ARGISNULL(1))
+		row.mode = mode_argument(fcinfo, 1);
+	if (!PG_ARGISNULL(2))
+		row.max_value = PG_GETARG_INT64(2);
+	if (!PG_ARGISNULL(3))
+		row.batch_size = PG_GETARG_INT32(3);
+	if (!PG_ARGISNULL(4))
+		row.low_water_mark = PG_GETARG_INT32(4);
+	if (!PG_ARGISNULL(5))
+		row.max_batch_size = PG_GETARG_INT32(5);
+	else
+		row.max_batch_size = Max(row.max_batch_size, row.batch_size);
+	if (!PG_ARGISNULL(6))
+		row.failover_gap = PG_GETARG_INT64(6);
+	if (!PG_ARGISNULL(7))
+		row.min_value = PG_GETARG_INT64(7);
+	server_arguments(fcinfo, 8, &row);
+	if (OidIsValid(owner))
 	{
-		options.owner_role =
-			role_argument(text_to_cstring(PG_GETARG_TEXT_PP(10)), false);
-		check_can_set_role(GetUserId(), options.owner_role);
+		check_can_set_role(table.userid, owner);
+		row.owner_role = owner;
 	}
-	sk_options_check(name, &options);
-	sk_options_update(row.id, &options);
+	check_row(&row);
+	write_row(&table, &row, SK_WRITE_CHANGES);
+	sk_table_close(&table);
 	PG_RETURN_VOID();
 }
 
@@ -203,23 +179,22 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_rename_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *new_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SkAllocatorRow row;
 	SkAllocatorRow existing;
-	Datum		values[2];
+	SkTable		table;
 
-	(void) read_owned(fcinfo, name, false, &row);
-	check_name(new_name);
-	lock_name(new_name);
-	if (sk_allocator_read(new_name, 0, &existing))
+	check_name(new_name, "allocator name");
+	(void) lock_owned(fcinfo, false, &table, &row);
+	if (sk_row_find_settled(&table, new_name, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name),
 				 errhint("Choose another name.")));
-	values[0] = Int64GetDatum(row.id);
-	values[1] = CStringGetTextDatum(new_name);
-	change_row(&rename_row, values);
+	strlcpy(row.name, new_name, sizeof(row.name));
+	write_row(&table, &row, SK_WRITE_ACCESS);
+	sk_table_close(&table);
+	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
 
@@ -229,38 +204,64 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_drop_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	SkAllocatorRow row;
-	Datum		id;
+	SkTable		table;
 
-	if (!read_owned(fcinfo, name, PG_GETARG_BOOL(1), &row))
+	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), &table, &row))
 		PG_RETURN_BOOL(false);
-	id = Int64GetDatum(row.id);
-	change_row(&delete_row, &id);
+	sk_row_delete(&table);
+	sk_table_close(&table);
+	tell_users(row.name);
 	PG_RETURN_BOOL(true);
 }
 
 /*
  * spanner.grant_allocator(name text, role text)
  *
- * "role" may be public.  It takes the place of the role that was there.
+ * "role" may be public.
  */
 Datum
 spanner_grant_allocator(PG_FUNCTION_ARGS)
 {
 	Oid			role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
+	SkAllocatorRow row;
+	SkTable		table;
+	Oid		   *roles;
 
-	set_usage_role(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)), role, false);
+	(void) lock_owned(fcinfo, false, &table, &row);
+	take_role_away(&row, role);
+	roles = palloc((row.usage_count + 1) * sizeof(Oid));
+	if (row.usage_count > 0)
+		memcpy(roles, row.usage_roles, row.usage_count * sizeof(Oid));
+	roles[row.usage_count++] = role;
+	row.usage_roles = roles;
+	write_row(&table, &row, SK_WRITE_ACCESS);
+	sk_table_close(&table);
 	PG_RETURN_VOID();
 }
 
 /*
- * spanner.revoke_allocator(name text)
+ * spanner.revoke_allocator(name text, role text)
+ *
+ * Takes the right to draw away from a role, or from all without one.
  */
 Datum
 spanner_revoke_allocator(PG_FUNCTION_ARGS)
 {
-	set_usage_role(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)), InvalidOid, true);
+	Oid			role = InvalidOid;
+	SkAllocatorRow row;
+	SkTable		table;
+
+	require_argument(fcinfo, 0, "name");
+	if (!PG_ARGISNULL(1))
+		role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
+	(void) lock_owned(fcinfo, false, &table, &row);
+	if (PG_ARGISNULL(1))
+		row.usage_count = 0;
+	else
+		take_role_away(&row, role);
+	write_row(&table, &row, SK_WRITE_ACCESS);
+	sk_table_close(&table);
 	PG_RETURN_VOID();
 }
 
@@ -273,31 +274,25 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_advance_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int64		minimum = PG_GETARG_INT64(1);
 	SkAllocatorRow row;
-	SkAllocatorOptions options;
+	SkTable		table;
 
-	(void) read_owned(fcinfo, name, false, &row);
-	sk_reserve_leave_gap(&row);
-	sk_options_lock(row.id, &options);
-	if (options.mode == SK_MODE_REMOTE)
+	(void) lock_owned(fcinfo, false, &table, &row);
+	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot advance allocator \"%s\"", name),
-				 errdetail("Its values come from server \"%s\".", options.server),
-				 errhint("Advance allocator \"%s\" there.", options.remote_name)));
-	if (minimum > options.max_value && minimum - 1 > options.max_value)
-		sk_report_exhausted(name, options.max_value);
-	if (minimum > options.next_value)
-	{
-		Datum		values[] = {Int64GetDatum(row.id), Int64GetDatum(minimum)};
-
-		change_row(&set_counter, values);
-		options.next_value = minimum;
-	}
+				 errmsg("cannot advance allocator \"%s\"", row.name),
+				 errdetail("Its values come from server \"%s\".", row.server),
+				 errhint("Advance allocator \"%s\" there.", row.remote_name)));
+	sk_reserve_leave_gap(&row);
+	if (minimum > row.max_value && minimum - 1 > row.max_value)
+		sk_report_exhausted(row.name, row.max_value);
+	row.next_value = Max(row.next_value, minimum);
+	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_change_note(row.id, minimum);
-	PG_RETURN_INT64(options.next_value);
+	sk_table_close(&table);
+	PG_RETURN_INT64(row.next_value);
 }
 
 /*
@@ -309,33 +304,30 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_reset_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int64		value = PG_GETARG_INT64(1);
 	SkAllocatorRow row;
-	SkAllocatorOptions options;
-	Datum		values[2];
+	SkTable		table;
 
-	(void) read_owned(fcinfo, name, false, &row);
+	(void) lock_owned(fcinfo, false, &table, &row);
 	sk_reserve_leave_gap(&row);
-	sk_options_lock(row.id, &options);
-	if (value < options.next_value && !PG_GETARG_BOOL(2))
+	if (value < row.next_value && !PG_GETARG_BOOL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("value %lld is below the next value %lld of allocator \"%s\"",
-						(long long) value, (long long) options.next_value, name),
-				 errdetail("Values would be given a second time."),
-				 errhint("Use force => true if that is wanted.")));
-	if (value < options.min_value || value > options.max_value)
+						(long long) value, (long long) row.next_value, row.name),
+				 errdetail("Values have been reserved up to %lld, and may have been given.",
+						   (long long) row.next_value - 1),
+				 errhint("Use force => true if values may be given a second time.")));
+	if (value < row.min_value || value > row.max_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value %lld is out of bounds of allocator \"%s\" (%lld..%lld)",
-						(long long) value, name, (long long) options.min_value,
-						(long long) options.max_value),
+						(long long) value, row.name, (long long) row.min_value,
+						(long long) row.max_value),
 				 errhint("Change the bounds with spanner.alter_allocator().")));
-	values[0] = Int64GetDatum(row.id);
-	values[1] = Int64GetDatum(value);
-	change_row(&set_counter, values);
-	sk_change_note(row.id, PG_INT64_MAX);
+	row.next_value = value;
+	write_row(&table, &row, SK_WRITE_CHANGES);
+	sk_table_close(&table);
 	PG_RETURN_VOID();
 }
 
@@ -348,69 +340,151 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_release_allocator(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	SkAllocatorRow row;
-	SkAllocatorOptions options;
+	SkTable		table;
 	SkPoolKey	key;
 	SkRange		range;
+	bool		done = false;
 
-	(void) read_owned(fcinfo, name, false, &row);
-	if (row.mode == SK_MODE_SYNC || row.mode == SK_MODE_ON_COMMIT ||
-		row.mode == SK_MODE_REMOTE)
-		PG_RETURN_INT64(0);
-	sk_options_lock(row.id, &options);
-	key.dbid = MyDatabaseId;
-	key.relid = sk_allocator_table();
-	key.allocator_id = row.id;
-	range = sk_pool_withdraw(&key);
-	if (range.first == range.end || !sk_reserve_undo(row.id, range))
+	(void) lock_owned(fcinfo, false, &table, &row);
+	if (sk_mode_has_pool(row.mode))
+	{
+		key.dbid = MyDatabaseId;
+		key.relid = RelationGetRelid(table.rel);
+		key.allocator_id = row.id;
+		range = sk_pool_withdraw(&key);
+		done = sk_reserve_undo(&table, &row, range);
+	}
+	sk_table_close(&table);
+	if (!done)
 		PG_RETURN_INT64(0);
 	sk_pool_given_back(&key, range);
 	PG_RETURN_INT64(range.end - range.first);
 }
 
 static void
-check_name(const char *name)
+check_name(const char *name, const char *argument)
 {
 	if (name[0] == '\0' || strlen(name) > SK_MAX_ALLOCATOR_NAME)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid allocator name: \"%s\"", name),
+				 errmsg("invalid %s: \"%s\"", argument, name),
 				 errhint("A name has from 1 to %d bytes.",
 						 SK_MAX_ALLOCATOR_NAME)));
 }
 
-/*
- * Wait until others who give an allocator this name have committed or not.
- * The third number sets this lock apart from those on numbers of rows.
- */
+/* Refuse options that make no sense, before the table does. */
 static void
-lock_name(const char *name)
+check_row(const SkAllocatorRow *row)
 {
-	uint32		hash = hash_bytes((const unsigned char *) name, strlen(name));
+	bool		has_server = row->server[0] != '\0';
 
-	LockDatabaseObject(sk_allocator_table(), (Oid) hash, 1, ExclusiveLock);
+	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH);
+	check_number("max_batch_size", row->max_batch_size, row->batch_size,
+				 SK_MAX_BATCH);
+	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
+	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
+	check_number("max_value", row->max_value, row->min_value,
+				 PG_INT64_MAX - 1);
+	check_number("next value", row->next_value, row->min_value,
+				 row->max_value + 1);
+	if ((row->mode == SK_MODE_REMOTE) != has_server)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 has_server ?
+				 errmsg("allocator \"%s\" cannot have a server", row->name) :
+				 errmsg("allocator \"%s\" needs a server", row->name),
+				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
+						 "remote")));
+	if (has_server)
+		(void) GetForeignServerByName(row->server, false);
 }
 
-/* Find an allocator that the current user may change. */
+static void
+check_number(const char *option, int64 value, int64 low, int64 high)
+{
+	if (value < low || value > high)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %lld is out of range", option, (long long) value),
+				 errhint("It must be between %lld and %lld.",
+						 (long long) low, (long long) high)));
+}
+
+/* Somebody else may have given the name in the last moment. */
+static void
+insert_row(SkTable *table, SkAllocatorRow *row)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		sk_row_insert(table, row);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
+			PG_RE_THROW();
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("allocator \"%s\" already exists", row->name),
+				 error->detail != NULL ?
+				 errdetail_internal("%s", error->detail) : 0,
+				 errhint("Repeat the statement, or choose another name.")));
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Find the allocator that the first argument names, open the table and lock
+ * the row, if the current user may change it.  Returns false, with the table
+ * closed, if there is none and that is all right.
+ */
 static bool
-read_owned(FunctionCallInfo fcinfo, const char *name, bool missing_ok,
+lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 		   SkAllocatorRow *row)
 {
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	bool		found;
+
 	sk_check_writable(fcinfo->flinfo->fn_oid);
-	if (!sk_allocator_read(name, 0, row))
+	sk_table_open(table, RowExclusiveLock);
+	found = sk_row_find(table, name, 0, row);
+	if (found)
 	{
-		ereport(missing_ok ? NOTICE : ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 missing_ok ?
-				 errmsg("allocator \"%s\" does not exist, skipping", name) :
-				 errmsg("allocator \"%s\" does not exist", name),
-				 missing_ok ? 0 :
-				 errhint("Create it with spanner.create_allocator().")));
-		return false;
+		/* nobody waits for, or holds, what is not theirs */
+		sk_check_owner(row, table->userid);
+		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
+			strcmp(row->name, name) == 0;
 	}
-	sk_check_owner(row);
-	return true;
+	if (found)
+	{
+		sk_check_owner(row, table->userid);
+		sk_own_read(row);
+		return true;
+	}
+	sk_table_close(table);
+	ereport(missing_ok ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 missing_ok ?
+			 errmsg("allocator \"%s\" does not exist, skipping", name) :
+			 errmsg("allocator \"%s\" does not exist", name),
+			 missing_ok ? 0 :
+			 errhint("Create it with spanner.create_allocator().")));
+	return false;
+}
+
+/* What the current transaction counts goes on behind the change. */
+static void
+write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
+{
+	sk_row_update(table, row, kind);
+	sk_own_set(row->id, row->next_value);
 }
 
 static SkMode
@@ -438,28 +512,60 @@ role_argument(const char *role, bool public_ok)
 												CStringGetDatum(role)));
 }
 
+/* The server, and the name of the allocator there. */
 static void
-set_usage_role(FunctionCallInfo fcinfo, const char *name, Oid role,
-			   bool isnull)
+server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
 {
-	SkAllocatorRow row;
-	SkTableScope scope;
-	Datum		values[2];
+	if (!PG_ARGISNULL(argno))
+		strlcpy(row->server, NameStr(*PG_GETARG_NAME(argno)), NAMEDATALEN);
+	else if (row->mode != SK_MODE_REMOTE)
+		row->server[0] = '\0';
+	if (!PG_ARGISNULL(argno + 1))
+	{
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argno + 1));
 
-	(void) read_owned(fcinfo, name, false, &row);
-	values[0] = Int64GetDatum(row.id);
-	values[1] = ObjectIdGetDatum(role);
-	sk_table_enter(&scope);
-	(void) sk_table_execute(&grant_row, values, isnull ? " n" : NULL);
-	sk_table_leave(&scope);
+		check_name(name, "remote_name");
+		strlcpy(row->remote_name, name, sizeof(row->remote_name));
+	}
+	if (row->server[0] == '\0')
+		row->remote_name[0] = '\0';
+	else if (row->remote_name[0] == '\0')
+		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
 }
 
 static void
-change_row(SkStatement *statement, Datum *values)
+take_role_away(SkAllocatorRow *row, Oid role)
 {
-	SkTableScope scope;
+	int			kept = 0;
 
-	sk_table_enter(&scope);
-	(void) sk_table_execute(statement, values, NULL);
-	sk_table_leave(&scope);
+	for (int i = 0; i < row->usage_count; i++)
+		if (row->usage_roles[i] != role)
+			row->usage_roles[kept++] = row->usage_roles[i];
+	row->usage_count = kept;
+}
+
+/* What still has the name of an allocator that has it no more. */
+static void
+tell_users(const char *name)
+{
+	const char *literal = quote_literal_cstr(name);
+	const char *query = psprintf(
+								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
+								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
+								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
+								 " UNION ALL"
+								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_trigger t"
+								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
+								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
+								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
+								 " ORDER BY 1",
+								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(query))
+		ereport(NOTICE,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }

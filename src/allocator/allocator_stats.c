@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
@@ -24,6 +25,7 @@
 #include "allocator/worker_list.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
+PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 
 #define POOL_COLUMNS 14
@@ -94,6 +96,28 @@ may_see_error(const SkPoolKey *key)
 	return key->dbid == MyDatabaseId && key->relid == sk_allocator_table() &&
 		sk_allocator_read(NULL, key->allocator_id, &row) &&
 		sk_may_use(&row, GetUserId());
+}
+
+/*
+ * spanner.count_allocator_pools(OUT size integer, OUT used integer,
+ * OUT taken_over bigint, OUT lost_values bigint)
+ */
+Datum
+spanner_count_allocator_pools(PG_FUNCTION_ARGS)
+{
+	SkPoolUse	use;
+	TupleDesc	tupdesc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	sk_pool_read_use(&use);
+	values[0] = Int32GetDatum(use.size);
+	values[1] = Int32GetDatum(use.used);
+	values[2] = Int64GetDatum(use.taken_over);
+	values[3] = Int64GetDatum(use.lost);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }
 
 /*

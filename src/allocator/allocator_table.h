@@ -10,61 +10,55 @@
 #ifndef SK_ALLOCATOR_TABLE_H
 #define SK_ALLOCATOR_TABLE_H
 
-#include "executor/spi.h"
+#include "nodes/lockoptions.h"
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
 
-typedef enum SkMode
-{
-	SK_MODE_SYNC,
-	SK_MODE_ON_COMMIT,
-	SK_MODE_ASYNC,
-	SK_MODE_BATCH,
-	SK_MODE_ASYNC_BATCH,
-	SK_MODE_REMOTE
-} SkMode;
+#include "allocator/allocator_row.h"
 
-/* What a session has to know of an allocator: all but the counter. */
-typedef struct SkAllocatorRow
+/* The table while it is open, and who we were before. */
+typedef struct SkTable
 {
-	int64		id;
-	char	   *name;
-	SkMode		mode;
-	Oid			owner_role;
-	Oid			usage_role;		/* InvalidOid: everybody */
-	bool		has_usage_role;
-	char	   *server;			/* NULL: none */
-	char	   *remote_name;	/* NULL: none */
-	bool		is_own;			/* written by the current transaction */
-} SkAllocatorRow;
-
-/* Who we were before we came to the table. */
-typedef struct SkTableScope
-{
+	Relation	rel;
+	LOCKMODE	mode;
 	Oid			userid;
 	int			sec_context;
-} SkTableScope;
+	TupleTableSlot *slot;		/* the row that was locked last, or NULL */
+} SkTable;
 
-#define SK_MAX_STATEMENT_ARGS 14
-
-/* A statement on the table, planned once in a session. */
-typedef struct SkStatement
+typedef enum SkRowState
 {
-	const char *command;
-	int			expected;		/* SPI_OK_SELECT and the like */
-	int			nargs;
-	Oid			argtypes[SK_MAX_STATEMENT_ARGS];
-	SPIPlanPtr	plan;
-} SkStatement;
+	SK_ROW_FOUND,
+	SK_ROW_GONE,
+	SK_ROW_LOCKED				/* by somebody else */
+} SkRowState;
+
+/* What a write to the table means; hand-made ones are of the last kind. */
+typedef enum SkWrite
+{
+	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
+	SK_WRITE_ACCESS,			/* says nothing about values */
+	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
+} SkWrite;
+
+extern SkWrite sk_table_write;
 
 extern Oid	sk_allocator_table(void);
-extern void sk_table_enter(SkTableScope *scope);
-extern void sk_table_leave(SkTableScope *scope);
-extern uint64 sk_table_execute(SkStatement *statement, Datum *values,
-							   const char *nulls);
-extern Datum sk_table_datum(uint64 row, int column, bool *isnull);
-extern int64 sk_table_int64(uint64 row, int column);
+extern void sk_table_open(SkTable *table, LOCKMODE mode);
+extern void sk_table_close(SkTable *table);
 
-extern const char *sk_mode_name(SkMode mode);
-extern bool sk_mode_from_name(const char *name, SkMode *mode);
+extern bool sk_row_find(SkTable *table, const char *name, int64 id,
+						SkAllocatorRow *row);
+extern bool sk_row_find_settled(SkTable *table, const char *name,
+								SkAllocatorRow *row);
+extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
+							  SkAllocatorRow *row);
+extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
+extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
+						  SkWrite kind);
+extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
+extern void sk_row_delete(SkTable *table);
+
 extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
 
 #endif							/* SK_ALLOCATOR_TABLE_H */

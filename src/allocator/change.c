@@ -8,7 +8,7 @@
  * is emptied just before the transaction commits, while the row is locked: a
  * batch that is reserved later comes after the change, and one that is under
  * way is kept out.  If the transaction fails after that, the values are lost,
- * which does no harm.
+ * which does no harm.  A new row has neither pool nor readers.
  *
  * src/allocator/change.c
  *
@@ -18,55 +18,54 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "allocator/allocator_table.h"
 #include "allocator/change.h"
+#include "allocator/own_counter.h"
 #include "allocator/pool.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
+
+/* A transaction that changes more allocators empties all pools. */
+#define SK_MAX_CHANGES 100
 
 /* An allocator that the current transaction has changed, 0 for all. */
 typedef struct Change
 {
 	int64		id;
 	int64		minimum;		/* values from that on may stay */
+	int			level;			/* of the subtransaction */
 } Change;
-
-/* Set in workers: what they do to the table is no change. */
-bool		sk_only_reserves = false;
-
-/* What a reservation writes, and what says nothing about values. */
-static const char *const reservation_columns[] = {"next_value", "timeline"};
-static const char *const access_columns[] = {"name", "owner_role", "usage_role"};
 
 /* In TopTransactionContext. */
 static List *changes = NIL;
 
-static bool is_reservation(TriggerData *trigger);
-static bool same_columns(TriggerData *trigger, const char *const *others,
-						 int count);
-static Datum row_value(HeapTuple row, TupleDesc tupdesc, const char *column);
-static bool same_value(HeapTuple old, HeapTuple new, TupleDesc tupdesc, int attnum);
-static void apply_changes(XactEvent event, void *arg);
+static void check_trigger(FunctionCallInfo fcinfo, bool is_before,
+						  const char *function);
+static int64 row_number(HeapTuple row, TriggerData *trigger, const char *column);
+static void end_transaction(XactEvent event, void *arg);
 static void apply_change(Change *change);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
 
 /*
  * sk_change_init
- *		Be told of the ends of transactions.
+ *		Be told of the ends of transactions and subtransactions.
  */
 void
 sk_change_init(void)
 {
-	RegisterXactCallback(apply_changes, NULL);
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }
 
 /*
@@ -77,157 +76,140 @@ sk_change_init(void)
 void
 sk_change_note(int64 id, int64 minimum)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Change	   *change = NULL;
+	MemoryContext old;
+	Change	   *change;
 	ListCell   *lc;
 
 	foreach(lc, changes)
 	{
 		change = lfirst(lc);
-		if (change->id == id)
-			break;
-		change = NULL;
+		if (change->id != id && change->id != 0)
+			continue;
+		change->minimum = Max(change->minimum, minimum);
+		return;
 	}
-	if (change == NULL)
-	{
-		change = palloc(sizeof(Change));
-		change->id = id;
-		change->minimum = minimum;
-		changes = lappend(changes, change);
-	}
-	change->minimum = Max(change->minimum, minimum);
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	change = palloc(sizeof(Change));
+	change->id = list_length(changes) < SK_MAX_CHANGES ? id : 0;
+	change->minimum = change->id == 0 ? PG_INT64_MAX : minimum;
+	change->level = GetCurrentTransactionNestLevel();
+	changes = lappend(changes, change);
 	MemoryContextSwitchTo(old);
 }
 
 /*
  * spanner.on_allocator_change() returns trigger
  *
- * Row trigger for INSERT, UPDATE, DELETE and statement trigger for TRUNCATE.
+ * Row trigger for UPDATE, DELETE and statement trigger for TRUNCATE.
  */
 Datum
 spanner_on_allocator_change(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TriggerEvent event;
+	SkWrite		write = sk_table_write;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
-		!TRIGGER_FIRED_AFTER(trigger->tg_event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
-						"spanner.on_allocator_change", "spanner.allocator"),
-				 errhint("It serves that table only.")));
-
-	event = trigger->tg_event;
-	if (!TRIGGER_FIRED_FOR_ROW(event))
+	check_trigger(fcinfo, false, "spanner.on_allocator_change");
+	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
 		sk_change_note(0, PG_INT64_MAX);
 	}
-	else if (!is_reservation(trigger))
+	else if (write != SK_WRITE_RESERVES)
 	{
+		int64		id = row_number(trigger->tg_trigtuple, trigger, "allocator_id");
+
 		CacheInvalidateRelcache(trigger->tg_relation);
-		if (!TRIGGER_FIRED_BY_UPDATE(event) ||
-			!same_columns(trigger, access_columns, lengthof(access_columns)))
-			sk_change_note(DatumGetInt64(row_value(trigger->tg_trigtuple,
-												   RelationGetDescr(trigger->tg_relation),
-												   "allocator_id")),
-						   PG_INT64_MAX);
+		if (write == SK_WRITE_CHANGES)
+			sk_change_note(id, PG_INT64_MAX);
+		if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		{
+			int64		before = row_number(trigger->tg_trigtuple, trigger, "next_value");
+			int64		after = row_number(trigger->tg_newtuple, trigger, "next_value");
+
+			sk_own_note_update(id, after != before, after);
+		}
 	}
 	return PointerGetDatum(NULL);
 }
 
 /*
- * Reserving values moves next_value forward, by the worker or in one of the
- * modes that have no pool.
+ * spanner.on_allocator_insert() returns trigger
+ *
+ * Row trigger before INSERT.  A row that comes from a dump tells the timeline
+ * of another server, which is not this one's past.
  */
-static bool
-is_reservation(TriggerData *trigger)
+Datum
+spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
-	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
-	HeapTuple	old = trigger->tg_trigtuple;
-	HeapTuple	new = trigger->tg_newtuple;
-	SkMode		mode;
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TupleDesc	tupdesc;
+	int			column;
+	Datum		timeline = Int32GetDatum(GetWALInsertionTimeLine());
+	bool		isnull = false;
 
-	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		return false;
-	if (sk_only_reserves)
-		return true;
-	if (DatumGetInt64(row_value(new, tupdesc, "next_value")) <
-		DatumGetInt64(row_value(old, tupdesc, "next_value")))
-		return false;
-	return same_columns(trigger, reservation_columns,
-						lengthof(reservation_columns)) &&
-		sk_mode_from_name(TextDatumGetCString(row_value(new, tupdesc, "mode")),
-						  &mode) &&
-		(mode == SK_MODE_SYNC || mode == SK_MODE_ON_COMMIT);
-}
-
-/* Are the columns the same but for some? */
-static bool
-same_columns(TriggerData *trigger, const char *const *others, int count)
-{
-	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
-
-	for (int i = 1; i <= tupdesc->natts; i++)
-	{
-		const char *column = NameStr(TupleDescAttr(tupdesc, i - 1)->attname);
-		bool		is_other = false;
-
-		for (int j = 0; j < count; j++)
-			is_other |= strcmp(column, others[j]) == 0;
-		if (!is_other &&
-			!same_value(trigger->tg_trigtuple, trigger->tg_newtuple, tupdesc, i))
-			return false;
-	}
-	return true;
-}
-
-static Datum
-row_value(HeapTuple row, TupleDesc tupdesc, const char *column)
-{
-	bool		isnull;
-
-	return SPI_getbinval(row, tupdesc, SPI_fnumber(tupdesc, column), &isnull);
-}
-
-static bool
-same_value(HeapTuple old, HeapTuple new, TupleDesc tupdesc, int attnum)
-{
-	Form_pg_attribute attribute = TupleDescAttr(tupdesc, attnum - 1);
-	bool		old_isnull;
-	bool		new_isnull;
-	Datum		old_value = heap_getattr(old, attnum, tupdesc, &old_isnull);
-	Datum		new_value = heap_getattr(new, attnum, tupdesc, &new_isnull);
-
-	if (old_isnull || new_isnull)
-		return old_isnull && new_isnull;
-	return datumIsEqual(old_value, new_value, attribute->attbyval,
-						attribute->attlen);
+	check_trigger(fcinfo, true, "spanner.on_allocator_insert");
+	tupdesc = RelationGetDescr(trigger->tg_relation);
+	column = SPI_fnumber(tupdesc, "timeline");
+	return PointerGetDatum(heap_modify_tuple_by_cols(trigger->tg_trigtuple, tupdesc,
+													 1, &column, &timeline, &isnull));
 }
 
 static void
-apply_changes(XactEvent event, void *arg)
+check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
+		(is_before ?
+		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		 !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
+		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 is_before ?
+				 errmsg("function \"%s\" was not called by a BEFORE INSERT trigger of table \"%s\"",
+						function, "spanner.allocator") :
+				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
+						function, "spanner.allocator"),
+				 errhint("It serves that table only.")));
+}
+
+static int64
+row_number(HeapTuple row, TriggerData *trigger, const char *column)
+{
+	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
+	bool		isnull;
+
+	return DatumGetInt64(SPI_getbinval(row, tupdesc,
+									   SPI_fnumber(tupdesc, column), &isnull));
+}
+
+/* What the transaction has counted is written before pools are emptied. */
+static void
+end_transaction(XactEvent event, void *arg)
 {
 	ListCell   *lc;
 
-	if (changes == NIL)
-		return;
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
+			sk_own_write();
 			foreach(lc, changes)
 				apply_change(lfirst(lc));
 			break;
 		case XACT_EVENT_PRE_PREPARE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
-					 errhint("Change allocators in a transaction of its own.")));
+			sk_own_write();
+			if (changes != NIL)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
+						 errhint("Change allocators in a transaction of its own.")));
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
 			changes = NIL;
 			break;
 		default:
@@ -247,4 +229,27 @@ apply_change(Change *change)
 		sk_pool_discard(&key, change->minimum);
 	else
 		sk_pool_discard_all(&key);
+}
+
+/* What a subtransaction has changed is undone with it. */
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *lc;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	foreach(lc, changes)
+	{
+		Change	   *change = lfirst(lc);
+
+		if (change->level < level)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			change->level = level - 1;
+		else
+			changes = foreach_delete_current(changes, lc);
+	}
 }

@@ -10,8 +10,6 @@
 #ifndef SK_CHANGE_H
 #define SK_CHANGE_H
 
-extern bool sk_only_reserves;
-
 extern void sk_change_init(void);
 extern void sk_change_note(int64 id, int64 minimum);
 

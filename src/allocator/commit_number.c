@@ -133,6 +133,7 @@ static void leave_level(int level);
 void
 sk_commit_number_init(void)
 {
+	sk_number_rows_init();
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
 }

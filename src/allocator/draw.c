@@ -16,15 +16,21 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "allocator/draw.h"
+#include "allocator/own_counter.h"
 #include "allocator/reserve.h"
 #include "allocator/worker_list.h"
 #include "compat.h"
+
+/* How often to look for a pool. */
+#define SK_POOL_RETRY_MS 10
 
 /* How often a waiting session looks whether there still is a worker. */
 #define SK_WAIT_SLICE_MS 1000
@@ -32,13 +38,14 @@
 int			sk_allocator_timeout = 10000;
 
 static SkRange draw_from_pool(SkAllocator *allocator, int64 count, bool whole);
-static SkRange reserve_own(SkAllocator *allocator, int64 count);
 static SkTakeResult wait_for_values(SkAllocator *allocator, int64 count,
 									bool whole, SkRange *range);
 static void end_wait(int code, Datum waiter);
 static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
 							  bool whole, SkRange *range);
-static bool has_locked_table(void);
+static SkPool *open_pool(SkAllocator *allocator);
+static bool has_locked_table(LOCKMODE mode);
+static bool has_locked_row(SkAllocator *allocator);
 pg_noreturn static void report_refill_error(SkAllocator *allocator,
 											SkPoolError *error);
 pg_noreturn static void report_timeout(SkAllocator *allocator,
@@ -68,16 +75,16 @@ sk_draw(SkAllocator *allocator, int64 count, bool whole)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("allocator \"%s\" assigns values on commit",
-							allocator->name),
+							allocator->row.name),
 					 errhint("Use spanner.assign_on_commit() as a deferred constraint trigger.")));
 			break;
 		case SK_MODE_SYNC:
-			return sk_reserve_here(&allocator->row, count);
+			return sk_own_take(allocator->id, allocator->row.name, count);
 		default:
 			break;
 	}
 	if (allocator->row.is_own || !IsUnderPostmaster)
-		return reserve_own(allocator, count);
+		return sk_own_take(allocator->id, allocator->row.name, count);
 	return draw_from_pool(allocator, count, whole);
 }
 
@@ -86,54 +93,91 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 {
 	SkTakeResult result;
 	SkRange		range;
-	bool		is_low;
+	bool		wake;
 
 	for (;;)
 	{
 		if (allocator->pool == NULL)
-			allocator->pool = sk_pool_open(&allocator->key,
-										   worker_kind(allocator));
+			allocator->pool = open_pool(allocator);
 		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
-							  &range, &is_low);
-		if (result == SK_TAKE_DONE && is_low)
+							  &range, &wake);
+		if (result == SK_TAKE_DONE && wake)
 			(void) sk_worker_wake(worker_kind(allocator));
-		if (result == SK_TAKE_EMPTY && !has_locked_table())
+		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))
 			result = wait_for_values(allocator, count, whole, &range);
 		if (result == SK_TAKE_DONE)
 			return range;
 		if (result == SK_TAKE_EMPTY)
-			return reserve_own(allocator, count);
+			return sk_own_take(allocator->id, allocator->row.name, count);
 		allocator->pool = NULL;
 	}
 }
 
-/* Reserve in the current transaction, where the worker cannot. */
-static SkRange
-reserve_own(SkAllocator *allocator, int64 count)
+/* Wait for a pool if sessions wait at all of them. */
+static SkPool *
+open_pool(SkAllocator *allocator)
 {
-	if (allocator->row.mode == SK_MODE_REMOTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot draw from allocator \"%s\" in the transaction that has changed it",
-						allocator->name),
-				 errdetail("Its values come from server \"%s\".",
-						   allocator->row.server),
-				 errhint("Commit the change first.")));
-	return sk_reserve_here(&allocator->row, count);
+	TimestampTz begin = 0;
+
+	for (;;)
+	{
+		SkPool	   *pool = sk_pool_open(&allocator->key, worker_kind(allocator));
+		TimestampTz now;
+
+		if (pool != NULL)
+			return pool;
+		now = GetCurrentTimestamp();
+		if (begin == 0)
+			begin = now;
+		if (sk_allocator_timeout > 0 &&
+			TimestampDifferenceExceeds(begin, now, sk_allocator_timeout))
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("too many allocators in use"),
+					 errdetail("Sessions wait for the values of %d allocators, for more there is no room.",
+							   sk_pool_count()),
+					 errhint("Increase \"%s\" and preload the library.",
+							 "spanner_keys.max_allocators")));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 SK_POOL_RETRY_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
-/* Has this transaction a lock that keeps the worker from its work? */
+/*
+ * Has this transaction such a lock on the table, or a stronger one?  From
+ * SHARE on, that keeps the worker from its work.
+ */
 static bool
-has_locked_table(void)
+has_locked_table(LOCKMODE mode)
 {
 	Relation	table = RelationIdGetRelation(sk_allocator_table());
 	bool		result;
 
 	if (!RelationIsValid(table))
 		return false;
-	result = CheckRelationLockedByMe(table, ShareLock, true);
+	result = CheckRelationLockedByMe(table, mode, true);
 	RelationClose(table);
 	return result;
+}
+
+/*
+ * Several may have locked the row, of whom the worker tells one.  Who has not
+ * locked the table for that does not wait for it now.
+ */
+static bool
+has_locked_row(SkAllocator *allocator)
+{
+	SkTable		table;
+	bool		is_own;
+
+	if (!has_locked_table(RowShareLock))
+		return false;
+	sk_table_open(&table, AccessShareLock);
+	(void) sk_row_locker(&table, allocator->id, &is_own);
+	sk_table_close(&table);
+	return is_own;
 }
 
 /*
@@ -174,34 +218,25 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 {
 	for (;;)
 	{
-		TransactionId blocked_by;
-		SkPoolError error;
+		long		left = SK_WAIT_SLICE_MS;
 		SkTakeResult result;
-		long		left;
-		bool		is_low;
+		bool		wake;
 
-		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
-							  range, &is_low);
-		if (result == SK_TAKE_DONE && is_low)
-			(void) sk_worker_wake(worker_kind(allocator));
-		if (result != SK_TAKE_EMPTY)
+		result = sk_pool_wait_take(waiter, whole, range, &wake);
+		if (wake && !sk_worker_wake(worker_kind(allocator)) &&
+			result == SK_TAKE_EMPTY)
+			report_no_worker();
+		if (result == SK_TAKE_FAILED)
+			report_refill_error(allocator, &waiter->error);
+		if (result != SK_TAKE_EMPTY ||
+			(TransactionIdIsValid(waiter->blocked_by) && has_locked_row(allocator)))
 			return result;
-		if (sk_pool_wait_failed(waiter, &error))
-			report_refill_error(allocator, &error);
-		blocked_by = sk_pool_blocked_by(waiter);
-		if (TransactionIdIsValid(blocked_by) &&
-			TransactionIdIsCurrentTransactionId(blocked_by))
-			return SK_TAKE_EMPTY;
 
-		left = SK_WAIT_SLICE_MS;
 		if (sk_allocator_timeout > 0)
 			left = Min(left, sk_allocator_timeout -
 					   TimestampDifferenceMilliseconds(waiter->begin, GetCurrentTimestamp()));
 		if (left <= 0)
-			report_timeout(allocator, blocked_by);
-		sk_pool_wait_again(waiter);
-		if (!sk_worker_wake(worker_kind(allocator)))
-			report_no_worker();
+			report_timeout(allocator, waiter->blocked_by);
 		sk_pool_wait_sleep(waiter, left);
 	}
 }
@@ -215,16 +250,16 @@ report_refill_error(SkAllocator *allocator, SkPoolError *error)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("allocator \"%s\" does not exist",
-							allocator->name)));
+							allocator->row.name)));
 			break;
 		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
-			sk_report_exhausted(allocator->name, error->limit);
+			sk_report_exhausted(allocator->row.name, error->limit);
 			break;
 		default:
 			ereport(ERROR,
 					(errcode(error->sqlerrcode),
 					 errmsg("could not refill allocator \"%s\": %s",
-							allocator->name, error->message),
+							allocator->row.name, error->message),
 					 error->hint[0] != '\0' ? errhint("%s", error->hint) : 0));
 	}
 }
@@ -235,10 +270,10 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
-					sk_allocator_timeout, allocator->name),
+					sk_allocator_timeout, allocator->row.name),
 			 TransactionIdIsValid(blocked_by) ?
 			 errdetail("Its row is locked by transaction %u.", blocked_by) :
-			 allocator->row.server != NULL ?
+			 allocator->row.server[0] != '\0' ?
 			 errdetail("Server \"%s\" has not answered yet.",
 					   allocator->row.server) :
 			 errdetail("The worker is starting, or its commit waits for storage or for a synchronous standby."),

@@ -5,15 +5,11 @@
  *
  * An allocator gives exactly as many numbers as there are rows that get one:
  * rows that are gone or that have a number already are sorted out before the
- * numbers are reserved, and a row whose update does nothing is an error.
+ * allocator is locked, and a row whose update does nothing is an error.
  *
- * Locks: first the allocator itself, as a database object, to the end of the
- * transaction, then its row in spanner.allocator.  Whoever has got the first
- * one finds no newer version of the row than a fresh snapshot shows, so that
- * numbering works in every isolation level.  Allocators are locked in the
- * order of their ids.  A transaction that has changed the allocator has
- * locked its row already, and takes no other lock, since somebody who has it
- * may be waiting for the row.
+ * Allocators are locked in the order of their ids, to the end of the
+ * transaction.  The latest version of their rows counts, whatever the
+ * snapshot shows, so that numbering works in every isolation level.
  *
  * Rows are updated as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
@@ -31,7 +27,8 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
+#include "parser/analyze.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -40,8 +37,8 @@
 
 #include "allocator/allocator_cache.h"
 #include "allocator/number_rows.h"
-#include "allocator/reserve.h"
-#include "allocator/reserve_in_turn.h"
+#include "allocator/own_counter.h"
+#include "compat.h"
 #include "spi/run_command.h"
 
 /* A row that gets a number. */
@@ -69,22 +66,43 @@ typedef struct ColumnPlan
 		int32		attnum;
 	}			key;
 	SPIPlanPtr	plan;
+	char	   *command;
 } ColumnPlan;
 
 static HTAB *column_plans = NULL;
 
+/* The update that is being run, of which table; empty before the first one. */
+static char update_command[1024];
+static Oid	update_relid;
+
+static post_parse_analyze_hook_type prev_post_parse_analyze_hook = NULL;
+
 static void check_column(Relation rel, AttrNumber attnum);
-static void check_mode(const SkAllocator *allocator);
+static void check_mode(const char *name, SkMode mode);
 static uint64 collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due);
 static bool find_row(const SkNumberTarget *target, ItemPointer tid);
 static int	compare_due(const void *a, const void *b);
 static bool number_group(DueRow *due, uint64 count, SkAssignment *assignment);
-static void lock_allocator(int64 id, SkAllocatorRow *row);
-static int64 number_table(const SkAllocatorRow *allocator, DueRow *due,
-						  uint64 count, int64 number);
+static void number_table(const SkAllocatorRow *allocator, DueRow *due,
+						 uint64 count, int64 *last);
+static void put_back(const SkAllocatorRow *allocator, int64 number);
 static bool write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
 static bool update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
 static SPIPlanPtr column_plan(Relation rel, AttrNumber attnum);
+static void forget_plans(void);
+static void check_update(ParseState *pstate, Query *query,
+						 SK_JUMBLE_STATE * jstate);
+
+/*
+ * sk_number_rows_init
+ *		Be asked about the updates when core has read them.
+ */
+void
+sk_number_rows_init(void)
+{
+	prev_post_parse_analyze_hook = post_parse_analyze_hook;
+	post_parse_analyze_hook = check_update;
+}
 
 /*
  * sk_number_target
@@ -106,7 +124,7 @@ sk_number_target(SkNumberTarget *target, Relation rel,
 				 errhint("Create the trigger with the name of a column as its second argument.")));
 	check_column(rel, target->attnum);
 	found = sk_allocator_by_name(allocator);
-	check_mode(found);
+	check_mode(found->row.name, found->row.mode);
 	target->allocator_id = found->id;
 }
 
@@ -140,15 +158,14 @@ check_column(Relation rel, AttrNumber attnum)
 }
 
 static void
-check_mode(const SkAllocator *allocator)
+check_mode(const char *name, SkMode mode)
 {
-	if (allocator->row.mode != SK_MODE_ON_COMMIT)
+	if (mode != SK_MODE_ON_COMMIT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("allocator \"%s\" does not assign values on commit",
-						allocator->name),
-				 errdetail("Its mode is \"%s\".",
-						   sk_mode_name(allocator->row.mode)),
+						name),
+				 errdetail("Its mode is \"%s\".", sk_mode_name(mode)),
 				 errhint("Change it with %s.",
 						 "spanner.alter_allocator(name, mode => 'on_commit')")));
 }
@@ -252,91 +269,58 @@ find_row(const SkNumberTarget *target, ItemPointer tid)
 	return found;
 }
 
-/* By the lock of the allocator, by allocator, and as the rows came. */
+/* By allocator, and as the rows came. */
 static int
 compare_due(const void *a, const void *b)
 {
 	const DueRow *x = a;
 	const DueRow *y = b;
-	int64		x_id = x->target->allocator_id;
-	int64		y_id = y->target->allocator_id;
 
-	if ((Oid) x_id != (Oid) y_id)
-		return (Oid) x_id < (Oid) y_id ? -1 : 1;
-	if (x_id != y_id)
-		return x_id < y_id ? -1 : 1;
+	if (x->target->allocator_id != y->target->allocator_id)
+		return x->target->allocator_id < y->target->allocator_id ? -1 : 1;
 	return x->position < y->position ? -1 : 1;
 }
 
 /*
- * Number the rows of one allocator.  Returns false if none of them was left.
- *
- * Triggers that the updates fire may delete or number other rows.  The
- * numbers that were meant for those are the last ones, and go back.
+ * Number the rows of one allocator, which is locked first.  Returns false if
+ * none of them was left.
  */
 static bool
 number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 {
+	int64		id = assignment->allocator_id;
 	SkAllocatorRow allocator;
-	SkRange		range;
-	SkRange		unused;
-	int64		next;
+	SkMode		mode;
+	int64		first;
 	uint64		end;
 
-	lock_allocator(assignment->allocator_id, &allocator);
-	range = sk_reserve_in_turn(&allocator, count);
-	next = range.first;
+	PreventCommandIfReadOnly("spanner.assign_on_commit()");
+	/* the cache may forget it while the triggers of users run */
+	allocator = sk_allocator_by_id(id)->row;
+	first = sk_own_next(id, allocator.name, &mode);
+	check_mode(allocator.name, mode);
+	assignment->last = first - 1;
 	for (uint64 i = 0; i < count; i = end)
 	{
 		for (end = i + 1; end < count; end++)
 			if (due[end].target != due[i].target)
 				break;
-		next = number_table(&allocator, due + i, end - i, next);
+		number_table(&allocator, due + i, end - i, &assignment->last);
 	}
-
-	unused.first = next;
-	unused.end = range.end;
-	if (next < range.end && !sk_reserve_undo(allocator.id, unused))
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("allocator \"%s\" was changed while it numbered rows",
-						allocator.name),
-				 errhint("Look for a trigger that draws from it or alters it.")));
-	assignment->last = next - 1;
-	return next > range.first;
+	return assignment->last >= first;
 }
 
+/* Number rows of one table.  Sets *last to the last number, if there is one. */
 static void
-lock_allocator(int64 id, SkAllocatorRow *row)
-{
-	SkAllocator *allocator;
-
-	PreventCommandIfReadOnly("spanner.assign_on_commit()");
-	allocator = sk_allocator_by_id(id);
-	if (!allocator->row.is_own)
-	{
-		LockDatabaseObject(allocator->key.relid, (Oid) id, 0, ExclusiveLock);
-		allocator = sk_allocator_by_id(id);
-	}
-	check_mode(allocator);
-	*row = allocator->row;
-	row->name = pstrdup(row->name);
-}
-
-/*
- * Number rows of one table, beginning with "number".  Returns the number that
- * comes next.
- */
-static int64
 number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
-			 int64 number)
+			 int64 *last)
 {
 	Relation	rel = table_open(due->target->relid, RowExclusiveLock);
 	Oid			userid;
 	int			sec_context;
 	SPIPlanPtr	plan;
 
-	sk_check_usage(allocator, rel->rd_rel->relowner);
+	sk_check_usage(&sk_allocator_by_id(allocator->id)->row, rel->rd_rel->relowner);
 	GetUserIdAndSecContext(&userid, &sec_context);
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
@@ -346,15 +330,33 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	plan = column_plan(rel, due->target->attnum);
 	for (uint64 i = 0; i < count; i++)
 	{
+		int64		number = sk_own_take(allocator->id, allocator->name, 1).first;
+
 		CHECK_FOR_INTERRUPTS();
 		if (write_number(plan, rel, &due[i], number))
-			number++;
+			*last = number;
+		else
+			put_back(allocator, number);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 	SetUserIdAndSecContext(userid, sec_context);
 	table_close(rel, NoLock);
-	return number;
+}
+
+/* A trigger that the updates fired has deleted or numbered the row. */
+static void
+put_back(const SkAllocatorRow *allocator, int64 number)
+{
+	SkMode		mode;
+
+	if (sk_own_next(allocator->id, allocator->name, &mode) != number + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("allocator \"%s\" was changed while it numbered rows",
+						allocator->name),
+				 errhint("Look for a trigger that draws from it or alters it.")));
+	sk_own_set(allocator->id, number);
 }
 
 /* Returns false if the row needs no number any more. */
@@ -401,8 +403,8 @@ update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
 }
 
 /*
- * The plan that updates a column.  It is made anew when the table has
- * changed, because it contains names.
+ * The plan that updates a column.  Core makes it anew when the table has
+ * changed, from a text with names.
  */
 static SPIPlanPtr
 column_plan(Relation rel, AttrNumber attnum)
@@ -410,40 +412,78 @@ column_plan(Relation rel, AttrNumber attnum)
 	Oid			argtypes[] = {INT8OID, TIDOID};
 	ColumnPlan	key = {{RelationGetRelid(rel), attnum}};
 	ColumnPlan *entry;
-	bool		found;
 	const char *column;
-	char	   *command;
-	SPIPlanPtr	plan;
+
+	column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
+													attnum - 1)->attname));
+	update_relid = RelationGetRelid(rel);
+	snprintf(update_command, sizeof(update_command),
+			 "UPDATE ONLY %s n SET %s = $1"
+			 " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
+			 " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
+			 sk_qualified_name(update_relid), column, column, column);
+
+	entry = column_plans == NULL ? NULL :
+		hash_search(column_plans, &key.key, HASH_FIND, NULL);
+	if (entry != NULL && strcmp(entry->command, update_command) == 0)
+		return entry->plan;
+	forget_plans();
+	key.plan = SPI_prepare_cursor(update_command, 2, argtypes,
+								  CURSOR_OPT_GENERIC_PLAN);
+	if (key.plan == NULL || SPI_keepplan(key.plan) != 0)
+		elog(ERROR, "could not prepare: %s", update_command);
+	entry = hash_search(column_plans, &key.key, HASH_ENTER, NULL);
+	entry->plan = key.plan;
+	entry->command = MemoryContextStrdup(TopMemoryContext, update_command);
+	return entry->plan;
+}
+
+/* Plans that core would have to make anew may be of tables that are gone. */
+static void
+forget_plans(void)
+{
+	HASH_SEQ_STATUS status;
+	ColumnPlan *entry;
 
 	if (column_plans == NULL)
 	{
 		HASHCTL		ctl;
 
-		ctl.keysize = sizeof(key.key);
+		ctl.keysize = sizeof(entry->key);
 		ctl.entrysize = sizeof(ColumnPlan);
 		column_plans = hash_create("spanner_keys columns to number", 16, &ctl,
 								   HASH_ELEM | HASH_BLOBS);
 	}
-	entry = hash_search(column_plans, &key.key, HASH_ENTER, &found);
-	if (!found)
-		entry->plan = NULL;
-	if (entry->plan != NULL)
+	hash_seq_init(&status, column_plans);
+	while ((entry = hash_seq_search(&status)) != NULL)
 	{
-		if (SPI_plan_is_valid(entry->plan))
-			return entry->plan;
+		if (SPI_plan_is_valid(entry->plan) && entry->key.relid != update_relid)
+			continue;
 		SPI_freeplan(entry->plan);
-		entry->plan = NULL;
+		pfree(entry->command);
+		(void) hash_search(column_plans, &entry->key, HASH_REMOVE, NULL);
 	}
+}
 
-	column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
-													attnum - 1)->attname));
-	command = psprintf("UPDATE ONLY %s n SET %s = $1"
-					   " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
-					   " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
-					   sk_qualified_name(RelationGetRelid(rel)),
-					   column, column, column);
-	plan = SPI_prepare_cursor(command, 2, argtypes, CURSOR_OPT_GENERIC_PLAN);
-	if (plan == NULL || SPI_keepplan(plan) != 0)
-		elog(ERROR, "could not prepare: %s", command);
-	return entry->plan = plan;
+/*
+ * The update runs as the owner of the table.  Whoever owns its schema can
+ * rename that at any time, and have the text mean a table with triggers of
+ * theirs.  So it has to be the table that is locked, whenever core reads the
+ * text.
+ */
+static void
+check_update(ParseState *pstate, Query *query,
+			 SK_JUMBLE_STATE * jstate)
+{
+	if (unlikely(update_command[0] != '\0') && pstate->p_sourcetext != NULL &&
+		strcmp(pstate->p_sourcetext, update_command) == 0 &&
+		(query->resultRelation == 0 ||
+		 rt_fetch(query->resultRelation, query->rtable)->relid != update_relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was renamed while its rows were numbered",
+						get_rel_name(update_relid)),
+				 errhint("Repeat the transaction.")));
+	if (prev_post_parse_analyze_hook)
+		prev_post_parse_analyze_hook(pstate, query, jstate);
 }

@@ -9,6 +9,15 @@
  * taken before a spinlock, never after; it is needed only to find a pool for
  * an allocator that has none yet.
  *
+ * "wanted" is what the sessions that wait now want, no more and no less: a
+ * session takes its values and its wish out of the pool under the same hold
+ * of the spinlock.  So the worker can see at any time what is missing.
+ *
+ * When there is no free pool, that of another allocator is taken over, the
+ * one which has not been used for the longest time.  Its values are lost.  A
+ * database that has its share of all pools takes one of its own, so that it
+ * cannot empty those of the others.
+ *
  * src/allocator/pool.c
  *
  *-------------------------------------------------------------------------
@@ -16,54 +25,75 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "common/int.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "allocator/pool.h"
 #include "allocator/shared_state.h"
 #include "compat.h"
 
-static SkPool *find_free_pool(Oid relid);
-static bool is_reclaimable(SkPool *pool, Oid relid);
-static void give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind);
-static void register_waiter(SkWaiter *waiter);
-static void take_back(SkPool *pool, const SkWaiter *waiter);
+/* How many databases the pools are shared fairly among. */
+#define SK_MAX_SHARES 64
+
+/* How many pools a database has. */
+typedef struct Share
+{
+	Oid			dbid;
+	int			pools;
+} Share;
+
+static int	find_free_pool(void);
+static int	count_shares(Share *shares);
+static bool is_idle(SkPool *pool);
+static void give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
+static int *bucket_of(const SkPoolKey *key);
+static void unlink_pool(int index);
+static SkTakeResult take_values(SkPool *pool, const SkPoolKey *key, int64 count,
+								bool whole, SkRange *range);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkRange *range);
+static bool ask_for_batch(SkPool *pool);
+static bool has_failed(SkWaiter *waiter);
+static void forget_wish(SkWaiter *waiter);
 
 /*
  * sk_pool_open
- *		Find the pool of an allocator, or make one.
+ *		Find the pool of an allocator, or give it one.
  *
- * Fails if there are too many.
+ * Returns NULL if sessions wait at all of them.
  */
 SkPool *
 sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool;
+	int			index = -1;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL && pool->kind != kind)
+		pool = NULL;
+	LWLockRelease(state->lock);
+	if (pool != NULL)
+		return pool;
 
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	pool = sk_pool_find(key);
-	if (pool == NULL)
-	{
-		pool = find_free_pool(key->relid);
-		if (pool != NULL)
-			give_pool(pool, key, kind);
-	}
-	else
+	if (pool != NULL)
 		pool->kind = kind;
+	else
+	{
+		index = find_free_pool();
+		if (index >= 0)
+		{
+			give_pool(index, key, kind);
+			pool = &state->pools[index];
+		}
+	}
 	LWLockRelease(state->lock);
-
-	if (pool == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("too many allocators in use"),
-				 errdetail("There is room for the values of %d allocators.",
-						   state->size),
-				 errhint("Increase \"%s\" and preload the library, or call spanner.release_allocator() for allocators that are not needed now.",
-						 "spanner_keys.max_allocators")));
+	if (index >= 0)
+		ConditionVariableBroadcast(&pool->filled);
 	return pool;
 }
 
@@ -78,71 +108,165 @@ sk_pool_find(const SkPoolKey *key)
 {
 	SkSharedState *state = sk_shared_state();
 
-	for (int i = 0; i < state->size; i++)
+	for (int i = *bucket_of(key); i >= 0; i = state->pools[i].next_in_bucket)
 		if (is_pool_of(&state->pools[i], key))
 			return &state->pools[i];
 	return NULL;
 }
 
-/* A pool that is free, or else one that can be taken from another allocator. */
-static SkPool *
-find_free_pool(Oid relid)
+/* The index of a pool that is free, or else of one to be taken over, or -1. */
+static int
+find_free_pool(void)
 {
 	SkSharedState *state = sk_shared_state();
+	Share		shares[SK_MAX_SHARES] = {{MyDatabaseId, 0}};
+	int			databases = count_shares(shares);
+	int			fair = state->size / databases;
+	int			any = -1;
+	int			best = -1;
 
 	for (int i = 0; i < state->size; i++)
-		if (!OidIsValid(state->pools[i].key.dbid))
-			return &state->pools[i];
-	for (int i = 0; i < state->size; i++)
-		if (is_reclaimable(&state->pools[i], relid))
-			return &state->pools[i];
-	return NULL;
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		bool		is_fair = dbid == MyDatabaseId && shares[0].pools >= fair;
+
+		if (!OidIsValid(dbid))
+			return i;
+		/* whoever has more than its share gives to who has less */
+		for (int j = 1; shares[0].pools < fair && j < databases; j++)
+			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
+		if ((any >= 0 && !is_fair &&
+			 state->last_used[i] >= state->last_used[any]) ||
+			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
+			!is_idle(&state->pools[i]))
+			continue;
+		if (any < 0 || state->last_used[i] < state->last_used[any])
+			any = i;
+		if (is_fair)
+			best = i;
+	}
+	return best >= 0 ? best : any;
 }
 
-/*
- * Nobody misses a pool that is empty and not waited for, nor one of a former
- * life of the extension or of a database that is gone.
- */
+/* Those of this database come first.  Returns the number of databases. */
+static int
+count_shares(Share *shares)
+{
+	SkSharedState *state = sk_shared_state();
+	int			count = 1;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		int			j = 0;
+
+		if (!OidIsValid(dbid))
+			continue;
+		while (j < count && shares[j].dbid != dbid)
+			j++;
+		if (j == SK_MAX_SHARES)
+			continue;
+		if (j == count)
+		{
+			shares[count].dbid = dbid;
+			shares[count++].pools = 0;
+		}
+		shares[j].pools++;
+	}
+	return count;
+}
+
+/* Nobody waits at it, and no batch is on its way to it. */
 static bool
-is_reclaimable(SkPool *pool, Oid relid)
+is_idle(SkPool *pool)
 {
 	bool		result;
 
 	SpinLockAcquire(&pool->mutex);
-	result = pool_size(pool) == 0 && !pool->pending && pool->wanted == 0;
+	result = pool->wanted == 0 && !pool->is_filling;
 	SpinLockRelease(&pool->mutex);
-	if (result)
-		return true;
-	if (pool->key.dbid == MyDatabaseId)
-		return pool->key.relid != relid;
-	return !SearchSysCacheExists1(DATABASEOID,
-								  ObjectIdGetDatum(pool->key.dbid));
+	return result;
 }
 
+/* Nobody can begin to wait at a pool that is found idle and has a new key. */
 static void
-give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind)
+give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 {
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool = &state->pools[index];
+	int		   *bucket = bucket_of(key);
+	bool		was_used = OidIsValid(pool->key.dbid);
+
+	if (was_used)
+		unlink_pool(index);
 	SpinLockAcquire(&pool->mutex);
+	if (was_used)
+	{
+		state->header->taken_over++;
+		state->header->lost += pool_size(pool);
+	}
 	empty_pool(pool);
 	pool->key = *key;
 	pool->kind = kind;
-	pool->last_end = 0;
+	pool->last_known = false;
 	pool->generation++;
 	pool->low_water_mark = 0;
 	pool->batch = 0;
-	pool->pending = false;
 	pool->wanted = 0;
 	pool->largest = 0;
+	pool->starved = false;
+	pool->is_filling = false;
 	pool->left_known = false;
-	pool->round++;
-	pool->served = 0;
 	pool->retry_at = 0;
 	pool->blocked_by = InvalidTransactionId;
 	pool->locked_until = 0;
 	pool->error.sqlerrcode = 0;
 	memset(&pool->stats, 0, sizeof(SkPoolStats));
+	state->pending[index] = 0;
 	SpinLockRelease(&pool->mutex);
-	ConditionVariableBroadcast(&pool->filled);
+	state->last_used[index] = GetCurrentStatementStartTimestamp();
+	pool->next_in_bucket = *bucket;
+	*bucket = index;
+}
+
+static int *
+bucket_of(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+	uint32		hash = hash_combine(hash_bytes_uint32(key->dbid ^ (uint32) (key->allocator_id >> 32)),
+									hash_bytes_uint32((uint32) key->allocator_id));
+
+	return &state->buckets[hash & state->bucket_mask];
+}
+
+static void
+unlink_pool(int index)
+{
+	SkSharedState *state = sk_shared_state();
+	int		   *link = bucket_of(&state->pools[index].key);
+
+	while (*link != index)
+		link = &state->pools[*link].next_in_bucket;
+	*link = state->pools[index].next_in_bucket;
+}
+
+/*
+ * sk_pool_read_use
+ *		How the pools are shared.
+ */
+void
+sk_pool_read_use(SkPoolUse *use)
+{
+	SkSharedState *state = sk_shared_state();
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	use->size = state->size;
+	use->used = 0;
+	for (int i = 0; i < state->size; i++)
+		use->used += OidIsValid(state->pools[i].key.dbid);
+	use->taken_over = state->header->taken_over;
+	use->lost = state->header->lost;
+	LWLockRelease(state->lock);
 }
 
 /*
@@ -150,29 +274,50 @@ give_pool(SkPool *pool, const SkPoolKey *key, SkWorkerKind kind)
  *		Take values.
  *
  * "count" values one after the other if "whole", else as many of them as the
- * current range has.  *is_low tells that the worker has to be woken because
- * the pool is below its low-water mark.
+ * current range has.  *wake tells that the worker has to be woken because the
+ * pool is below its low-water mark.
  */
 SkTakeResult
 sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			 SkRange *range, bool *is_low)
+			 SkRange *range, bool *wake)
 {
-	SkTakeResult result = SK_TAKE_DONE;
+	SkTakeResult result;
 
-	*is_low = false;
+	*wake = false;
 	SpinLockAcquire(&pool->mutex);
-	if (!is_pool_of(pool, key))
-		result = SK_TAKE_GONE;
-	else if (!take_range(pool, count, whole, range))
-		result = SK_TAKE_EMPTY;
-	else
-	{
-		pool->stats.values += range_size(range);
-		if (!pool->pending && pool_size(pool) < pool->low_water_mark)
-			pool->pending = *is_low = true;
-	}
+	result = take_values(pool, key, count, whole, range);
+	if (result == SK_TAKE_DONE)
+		*wake = ask_for_batch(pool);
 	SpinLockRelease(&pool->mutex);
 	return result;
+}
+
+static SkTakeResult
+take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
+			SkRange *range)
+{
+	SkSharedState *state = sk_shared_state();
+
+	if (!is_pool_of(pool, key))
+		return SK_TAKE_GONE;
+	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
+	if (!take_range(pool, count, whole, range))
+		return SK_TAKE_EMPTY;
+	pool->stats.values += range_size(range);
+	return SK_TAKE_DONE;
+}
+
+/* Is there less than should be, and has nobody asked for more? */
+static bool
+ask_for_batch(SkPool *pool)
+{
+	char	   *pending = pending_mark(pool);
+	int64		size = pool_size(pool);
+
+	if (*pending || (size >= pool->low_water_mark && size >= pool->wanted))
+		return false;
+	*pending = 1;
+	return true;
 }
 
 static bool
@@ -211,57 +356,91 @@ take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
  * sk_pool_wait_begin
  *		Begin to wait for "waiter->count" values.
  *
- * To be followed by sk_pool_wait_end(), whatever happens.  The worker has to
- * be woken afterwards.
+ * To be followed by sk_pool_wait_end(), whatever happens.
  */
 void
 sk_pool_wait_begin(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
 
-	waiter->registered = false;
+	waiter->wanted = 0;
 	waiter->begin = GetCurrentTimestamp();
 	SpinLockAcquire(&pool->mutex);
-	waiter->failures = pool->failures;
-	register_waiter(waiter);
+	if (is_pool_of(pool, &waiter->key))
+	{
+		waiter->failures = pool->failures;
+		waiter->wanted = Min(waiter->count, PG_INT64_MAX - pool->wanted);
+		pool->wanted += waiter->wanted;
+		pool->largest = Max(pool->largest, waiter->wanted);
+	}
 	SpinLockRelease(&pool->mutex);
 	ConditionVariablePrepareToSleep(&pool->filled);
 }
 
-static void
-register_waiter(SkWaiter *waiter)
+/*
+ * sk_pool_wait_take
+ *		Take the values that the session waits for.
+ *
+ * *wake tells that the worker has to be woken: if there are no values, and if
+ * there is too little for others now.
+ */
+SkTakeResult
+sk_pool_wait_take(SkWaiter *waiter, bool whole, SkRange *range, bool *wake)
 {
 	SkPool	   *pool = waiter->pool;
+	SkTakeResult result;
 
-	if (!is_pool_of(pool, &waiter->key))
-		return;
-	if (pg_add_s64_overflow(pool->wanted, waiter->count, &pool->wanted))
-		pool->wanted = PG_INT64_MAX;
-	pool->largest = Max(pool->largest, waiter->count);
-	pool->pending = true;
-	waiter->round = pool->round;
-	waiter->registered = true;
+	*wake = false;
+	SpinLockAcquire(&pool->mutex);
+	result = take_values(pool, &waiter->key, waiter->count, whole, range);
+	if (result == SK_TAKE_DONE)
+	{
+		forget_wish(waiter);
+		*wake = ask_for_batch(pool);
+	}
+	else if (result == SK_TAKE_EMPTY && has_failed(waiter))
+		result = SK_TAKE_FAILED;
+	else if (result == SK_TAKE_EMPTY)
+	{
+		waiter->blocked_by = pool->blocked_by;
+		pool->starved = *wake = true;
+		*pending_mark(pool) = 1;
+	}
+	SpinLockRelease(&pool->mutex);
+	return result;
 }
 
 /*
- * sk_pool_wait_again
- *		Ask again if the worker has looked, and had not enough for all.
- *
- * The worker has to be woken afterwards.
+ * Has reserving values failed since the session began to wait, or are there
+ * not as many left as it wants?
  */
-void
-sk_pool_wait_again(SkWaiter *waiter)
+static bool
+has_failed(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
 
-	SpinLockAcquire(&pool->mutex);
-	if (waiter->registered && waiter->round != pool->round)
+	if (pool->failures != waiter->failures)
+		waiter->error = pool->error;
+	else if (pool->left_known && pool->left < waiter->count - pool_size(pool))
 	{
-		take_back(pool, waiter);
-		waiter->registered = false;
-		register_waiter(waiter);
+		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
+		waiter->error.is_remote = false;
+		waiter->error.limit = pool->limit;
 	}
-	SpinLockRelease(&pool->mutex);
+	else
+		return false;
+	return true;
+}
+
+static void
+forget_wish(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	pool->wanted -= waiter->wanted;
+	if (pool->wanted == 0)
+		pool->largest = 0;
+	waiter->wanted = 0;
 }
 
 /*
@@ -279,16 +458,6 @@ sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
 									   wait_event);
 }
 
-/* In a round that is under way the worker may still come back without values. */
-static void
-take_back(SkPool *pool, const SkWaiter *waiter)
-{
-	if (waiter->round == pool->round)
-		pool->wanted = Max(pool->wanted - waiter->count, 0);
-	else if (waiter->round + 1 == pool->round)
-		pool->served = Max(pool->served - waiter->count, 0);
-}
-
 /*
  * sk_pool_wait_end
  *		Take back what the session still asks for.
@@ -303,56 +472,9 @@ sk_pool_wait_end(SkWaiter *waiter)
 	SpinLockAcquire(&pool->mutex);
 	if (is_pool_of(pool, &waiter->key))
 	{
-		if (waiter->registered)
-			take_back(pool, waiter);
+		forget_wish(waiter);
 		pool->stats.waits++;
 		pool->stats.wait_us += waited_us;
 	}
 	SpinLockRelease(&pool->mutex);
-	waiter->registered = false;
-}
-
-/*
- * sk_pool_wait_failed
- *		Has reserving values failed since the session began to wait, or are
- *		there not as many left as it wants?
- */
-bool
-sk_pool_wait_failed(SkWaiter *waiter, SkPoolError *error)
-{
-	SkPool	   *pool = waiter->pool;
-	bool		result;
-
-	SpinLockAcquire(&pool->mutex);
-	result = is_pool_of(pool, &waiter->key) &&
-		pool->failures != waiter->failures;
-	if (result)
-		*error = pool->error;
-	else if (is_pool_of(pool, &waiter->key) && pool->left_known &&
-			 waiter->round != pool->round &&
-			 pool->left < waiter->count - pool_size(pool))
-	{
-		memset(error, 0, sizeof(SkPoolError));
-		error->sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
-		error->limit = pool->limit;
-		result = true;
-	}
-	SpinLockRelease(&pool->mutex);
-	return result;
-}
-
-/*
- * sk_pool_blocked_by
- *		The transaction that keeps the worker from reserving, if there is one.
- */
-TransactionId
-sk_pool_blocked_by(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-	TransactionId result;
-
-	SpinLockAcquire(&pool->mutex);
-	result = pool->blocked_by;
-	SpinLockRelease(&pool->mutex);
-	return result;
 }

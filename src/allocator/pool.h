@@ -42,6 +42,7 @@ typedef enum SkTakeResult
 {
 	SK_TAKE_DONE,
 	SK_TAKE_EMPTY,				/* not enough there */
+	SK_TAKE_FAILED,				/* nor will there be */
 	SK_TAKE_GONE				/* the pool is no more this allocator's */
 } SkTakeResult;
 
@@ -67,6 +68,9 @@ typedef struct SkPoolStats
 	TimestampTz last_refill;
 } SkPoolStats;
 
+/* How many pools a worker fills at a time. */
+#define SK_MAX_REFILLS 256
+
 typedef struct SkPool SkPool;
 
 /* A session that waits for values. */
@@ -75,10 +79,11 @@ typedef struct SkWaiter
 	SkPool	   *pool;
 	SkPoolKey	key;
 	int64		count;			/* how many values it waits for */
+	int64		wanted;			/* as the pool counts that, 0 if it does not */
 	TimestampTz begin;
-	bool		registered;
-	uint64		round;			/* of the pool when it was registered */
 	uint64		failures;		/* of the pool when it began to wait */
+	TransactionId blocked_by;	/* keeps the worker from reserving, if valid */
+	SkPoolError error;			/* if it has failed */
 } SkWaiter;
 
 /* A pool that a worker fills: what is wanted, and what became of it. */
@@ -94,8 +99,7 @@ typedef struct SkRefill
 	SkPool	   *pool;
 	SkPoolKey	key;
 	uint64		generation;
-	uint64		round;
-	int64		wanted;
+	int64		wanted;			/* by sessions, more than there is */
 	int64		largest;		/* request of one session */
 	TimestampTz begin;
 	int64		since_last_us;	/* -1 for the first time */
@@ -121,17 +125,25 @@ typedef struct SkPoolState
 	SkPoolError error;
 } SkPoolState;
 
+/* How the pools are shared. */
+typedef struct SkPoolUse
+{
+	int			size;
+	int			used;
+	int64		taken_over;		/* pools, since the server started */
+	int64		lost;			/* values in them */
+} SkPoolUse;
+
 /* sessions */
 extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
-								 int64 count, bool whole,
-								 SkRange *range, bool *is_low);
+								 int64 count, bool whole, SkRange *range,
+								 bool *wake);
 extern void sk_pool_wait_begin(SkWaiter *waiter);
-extern void sk_pool_wait_again(SkWaiter *waiter);
+extern SkTakeResult sk_pool_wait_take(SkWaiter *waiter, bool whole,
+									  SkRange *range, bool *wake);
 extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
 extern void sk_pool_wait_end(SkWaiter *waiter);
-extern bool sk_pool_wait_failed(SkWaiter *waiter, SkPoolError *error);
-extern TransactionId sk_pool_blocked_by(SkWaiter *waiter);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
@@ -146,6 +158,9 @@ extern bool sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count);
 extern TransactionId sk_pool_blocker(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
 extern int	sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys);
+extern bool sk_pool_any_wanted(Oid dbid, SkWorkerKind kind);
+extern void sk_pool_abandon(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_read(int index, SkPoolState *state);
+extern void sk_pool_read_use(SkPoolUse *use);
 
 #endif							/* SK_POOL_H */

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "common/int.h"
 #include "miscadmin.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -28,9 +27,10 @@ static void discard_values(SkPool *pool, int64 minimum);
 static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
 static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
 static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
-static bool put_back(SkPool *pool, const SkRefill *refill);
 static int64 values_up_to(int64 limit, int64 first);
-static bool publish_range(SkPool *pool, const SkRefill *refill);
+static bool publish_range(SkPool *pool, const SkRefill *refill,
+						  TimestampTz now);
+static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
 
 /*
  * sk_pool_discard
@@ -79,7 +79,7 @@ discard_values(SkPool *pool, int64 minimum)
 	discard_below(pool, &pool->current, minimum);
 	discard_below(pool, &pool->next, minimum);
 	pool->generation++;
-	pool->last_end = 0;
+	pool->last_known = false;
 	pool->batch = 0;
 	pool->low_water_mark = 0;
 	pool->left_known = false;
@@ -123,6 +123,7 @@ sk_pool_withdraw(const SkPoolKey *key)
 		if (pool->current.end == pool->next.first)
 			result.first = pool->current.first;
 		empty_pool(pool);
+		pool->left_known = false;
 		if (range_size(&result) > 0)
 			pool->last_end = result.first;
 		SpinLockRelease(&pool->mutex);
@@ -166,7 +167,7 @@ sk_pool_count(void)
  * sk_pool_collect
  *		List the pools of this database that a worker has to fill now.
  *
- * "refills" has room for sk_pool_count().  To be called in a transaction.
+ * "refills" has room for SK_MAX_REFILLS.  To be called in a transaction.
  */
 int
 sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
@@ -175,23 +176,20 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 	TimestampTz now = GetCurrentTimestamp();
 	int			count = 0;
 
-	for (int i = 0; i < state->size; i++)
+	for (int i = next_pending(0, MyDatabaseId, kind);
+		 i >= 0 && count < SK_MAX_REFILLS;
+		 i = next_pending(i + 1, MyDatabaseId, kind))
 	{
 		SkPool	   *pool = &state->pools[i];
 		SkPoolKey	key;
-		bool		is_mine;
 
-		/* a dirty look first: whoever sets it wakes the worker afterwards */
-		if (!pool->pending || pool->key.dbid != MyDatabaseId)
-			continue;
 		SpinLockAcquire(&pool->mutex);
 		key = pool->key;
-		is_mine = key.dbid == MyDatabaseId && pool->kind == kind;
-		if (is_mine && key.relid == relid &&
+		if (key.dbid == MyDatabaseId && key.relid == relid &&
 			collect_pool(pool, now, &refills[count]))
 			count++;
 		SpinLockRelease(&pool->mutex);
-		if (is_mine && key.relid != relid)
+		if (key.dbid == MyDatabaseId && key.relid != relid)
 			end_if_dropped(pool, &key);
 	}
 	return count;
@@ -211,10 +209,7 @@ end_if_dropped(SkPool *pool, const SkPoolKey *key)
 	if (is_pool_of(pool, key))
 	{
 		empty_pool(pool);
-		pool->pending = false;
-		pool->wanted = 0;
-		pool->largest = 0;
-		pool->round++;
+		*pending_mark(pool) = 0;
 		pool->blocked_by = InvalidTransactionId;
 		pool->failures++;
 		memset(&pool->error, 0, sizeof(SkPoolError));
@@ -227,21 +222,21 @@ end_if_dropped(SkPool *pool, const SkPoolKey *key)
 static bool
 collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 {
-	if (!pool->pending || now < pool->locked_until)
+	int64		size = pool_size(pool);
+	int64		missing = pool->wanted - size;
+
+	if (now < pool->locked_until)
 		return false;
-	if (pool->wanted <= 0)
-	{
-		if (pool_size(pool) >= pool->low_water_mark || now < pool->retry_at)
-		{
-			pool->pending = false;
-			return false;
-		}
-	}
+	/* what there is may be in two pieces, and too small for whom it is for */
+	if (missing <= 0 && pool->starved)
+		missing = pool->largest;
+	*pending_mark(pool) = 0;
+	if (missing <= 0 && (size >= pool->low_water_mark || now < pool->retry_at))
+		return false;
 	refill->pool = pool;
 	refill->key = pool->key;
 	refill->generation = pool->generation;
-	refill->round = ++pool->round;
-	refill->wanted = pool->wanted;
+	refill->wanted = Max(missing, 0);
 	refill->largest = pool->largest;
 	refill->begin = now;
 	refill->since_last_us = pool->stats.last_refill == 0 ? -1 :
@@ -251,10 +246,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	refill->result = SK_REFILL_FAILED;
 	refill->error.sqlerrcode = 0;
 	refill->blocked_by = InvalidTransactionId;
-	pool->served = pool->wanted;
-	pool->wanted = 0;
-	pool->largest = 0;
-	pool->pending = false;
+	pool->is_filling = true;
 	return true;
 }
 
@@ -270,6 +262,7 @@ bool
 sk_pool_finish(SkRefill *refill)
 {
 	SkPool	   *pool = refill->pool;
+	TimestampTz now = GetCurrentTimestamp();
 	bool		in_order = true;
 	bool		wake = true;
 
@@ -281,15 +274,16 @@ sk_pool_finish(SkRefill *refill)
 		/* sessions may have locked it */
 		wake = pool->blocked_by != refill->blocked_by;
 		pool->blocked_by = refill->blocked_by;
-		pool->locked_until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-														 SK_LOCKED_MS);
-		wake |= !put_back(pool, refill);
+		pool->locked_until = TimestampTzPlusMilliseconds(now, SK_LOCKED_MS);
+		*pending_mark(pool) = 1;
+		pool->is_filling = false;
 	}
 	else
 	{
 		pool->blocked_by = InvalidTransactionId;
+		pool->is_filling = false;
 		if (refill->result == SK_REFILL_DONE)
-			in_order = publish_range(pool, refill);
+			in_order = publish_range(pool, refill, now);
 		else
 		{
 			pool->failures++;
@@ -302,28 +296,6 @@ sk_pool_finish(SkRefill *refill)
 	if (wake)
 		ConditionVariableBroadcast(&pool->filled);
 	return in_order;
-}
-
-/*
- * As if the pool had not been looked at, unless sessions have asked since:
- * then all have to ask again, for these rely on the round that is under way.
- * Returns false if they have to be woken for that.  Those that have given up
- * meanwhile do not count.
- */
-static bool
-put_back(SkPool *pool, const SkRefill *refill)
-{
-	bool		is_same = pool->round == refill->round && pool->wanted == 0;
-
-	pool->pending = true;
-	pool->wanted = is_same ? pool->served : 0;
-	pool->served = 0;
-	pool->largest = pool->wanted > 0 ? refill->largest : 0;
-	if (is_same)
-		pool->round--;
-	else
-		pool->round++;
-	return is_same;
 }
 
 /* How many values there are in [first, limit]. */
@@ -339,19 +311,21 @@ values_up_to(int64 limit, int64 first)
 }
 
 static bool
-publish_range(SkPool *pool, const SkRefill *refill)
+publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 {
-	TimestampTz now = GetCurrentTimestamp();
 	int64		taken_us = now - refill->begin;
-	bool		in_order = refill->range.first >= pool->last_end;
+	bool		in_order = !pool->last_known ||
+		refill->range.first >= pool->last_end;
 
 	pool->stats.refills++;
 	pool->stats.refill_us += taken_us;
 	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
 	pool->stats.last_refill = now;
+	pool->starved = false;
 	if (pool->generation != refill->generation)
 	{
 		pool->stats.lost += range_size(&refill->range);
+		*pending_mark(pool) |= pool->wanted > 0;
 		return true;
 	}
 
@@ -369,12 +343,14 @@ publish_range(SkPool *pool, const SkRefill *refill)
 		pool->current.end = refill->range.end;
 	else
 		pool->next = refill->range;
+	pool->last_known = true;
 	pool->last_end = refill->range.end;
 	pool->limit = refill->limit;
 	pool->left = values_up_to(refill->limit, refill->range.end);
 	pool->left_known = true;
 	pool->batch = refill->batch;
 	pool->low_water_mark = refill->low_water_mark;
+	*pending_mark(pool) |= pool->wanted > pool_size(pool);
 	return in_order;
 }
 
@@ -387,21 +363,91 @@ publish_range(SkPool *pool, const SkRefill *refill)
 bool
 sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count)
 {
-	SkSharedState *state = sk_shared_state();
 	int			found = 0;
+
+	for (int i = next_pending(0, dbid, kind); i >= 0;
+		 i = next_pending(i + 1, dbid, kind))
+	{
+		found++;
+		if (count == NULL)
+			break;
+	}
+	if (count != NULL)
+		*count = found;
+	return found > 0;
+}
+
+/*
+ * The next pool of a worker that is to be filled, from an index on, or -1.
+ * Whoever marks one wakes the worker afterwards, so a dirty look is enough.
+ */
+static int
+next_pending(int index, Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	while (index < state->size)
+	{
+		char	   *mark = memchr(state->pending + index, 1, state->size - index);
+
+		if (mark == NULL)
+			break;
+		index = mark - state->pending;
+		if (state->pools[index].key.dbid == dbid &&
+			state->pools[index].kind == kind)
+			return index;
+		index++;
+	}
+	return -1;
+}
+
+/*
+ * sk_pool_any_wanted
+ *		Does any session wait for a worker?
+ */
+bool
+sk_pool_any_wanted(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
 
 	for (int i = 0; i < state->size; i++)
 	{
 		SkPool	   *pool = &state->pools[i];
 
-		SpinLockAcquire(&pool->mutex);
-		if (pool->key.dbid == dbid && pool->kind == kind && pool->pending)
-			found++;
-		SpinLockRelease(&pool->mutex);
+		if (pool->key.dbid == dbid && pool->kind == kind && pool->wanted > 0)
+			return true;
 	}
-	if (count != NULL)
-		*count = found;
-	return found > 0;
+	return false;
+}
+
+/*
+ * sk_pool_abandon
+ *		Have the next worker do what this one has begun, and tell those who
+ *		wait to start it.
+ *
+ * The caller holds the LWLock.
+ */
+void
+sk_pool_abandon(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		bool		wake;
+
+		if (pool->key.dbid != dbid || pool->kind != kind)
+			continue;
+		SpinLockAcquire(&pool->mutex);
+		pool->is_filling = false;
+		wake = pool->wanted > 0;
+		if (wake)
+			state->pending[i] = 1;
+		SpinLockRelease(&pool->mutex);
+		if (wake)
+			ConditionVariableBroadcast(&pool->filled);
+	}
 }
 
 /*

@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -68,13 +69,8 @@ typedef struct Request
 	bool		was_lost;		/* such a connection was lost already */
 	TimestampTz begin;
 
-	/* the row */
-	char		name[SK_MAX_ALLOCATOR_NAME + 1];
-	char		server[NAMEDATALEN];
+	SkAllocatorRow row;			/* its name is empty if it is not known */
 	char	   *query;			/* of the transaction */
-	Oid			owner_role;
-	int64		min_value;
-	int64		max_value;
 
 	/* when the server may be tried again, and what was wrong with it */
 	TimestampTz retry_at;
@@ -82,15 +78,6 @@ typedef struct Request
 } Request;
 
 typedef void (*RequestStep) (Request *request);
-
-static SkStatement lock_row = {
-	"SELECT a.name, a.mode, a.server, a.remote_name, a.owner_role,"
-	" a.batch_size, a.max_batch_size, a.low_water_mark, a.min_value,"
-	" a.max_value FROM spanner.allocator a"
-	" WHERE a.allocator_id OPERATOR(pg_catalog.=) $1"
-	" FOR NO KEY UPDATE OF a SKIP LOCKED",
-	SPI_OK_SELECT, 1, {INT8OID}
-};
 
 /* In TopMemoryContext. */
 static List *requests = NIL;
@@ -114,7 +101,7 @@ static void close_connection(Request *request);
  *		Ask for what pools need, and look for answers.
  *
  * Puts refills that are done or have failed, of this or of earlier calls,
- * into "refills", which has room for sk_pool_count(), and returns how many
+ * into "refills", which has room for SK_MAX_REFILLS, and returns how many
  * these are.
  */
 int
@@ -150,8 +137,8 @@ sk_remote_exchange(SkRefill *refills, int count)
 			if (request->again)
 				ask(request);
 		}
-		/* requests for former pools can make them more than there are pools */
-		if (request->state == REQUEST_FINISHED && finished < sk_pool_count())
+		/* the others can wait for the next call */
+		if (request->state == REQUEST_FINISHED && finished < SK_MAX_REFILLS)
 		{
 			refills[finished++] = request->refill;
 			request->state = REQUEST_NONE;
@@ -259,7 +246,7 @@ run_step(Request *request, RequestStep step)
 		step(request);
 		PopActiveSnapshot();
 		/* nothing but a lock on the row has been written */
-		synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
+		SetConfigOption("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE);
 		CommitTransactionCommand();
 	}
 	PG_CATCH();
@@ -295,9 +282,9 @@ describe_step(void *arg)
 {
 	Request    *request = arg;
 
-	if (request->name[0] != '\0')
+	if (request->row.name[0] != '\0')
 		errcontext("refill of allocator \"%s\" from server \"%s\"",
-				   request->name, request->server);
+				   request->row.name, request->row.server);
 }
 
 /*
@@ -307,43 +294,28 @@ describe_step(void *arg)
 static void
 read_row(Request *request)
 {
-	Datum		id = Int64GetDatum(request->refill.key.allocator_id);
-	SkTableScope scope;
-	SkMode		mode;
-	Datum		value;
-	bool		isnull;
+	SkAllocatorRow *row = &request->row;
+	SkTable		table;
 
-	request->refill.result = SK_REFILL_LOCKED;
+	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
-	sk_table_enter(&scope);
-	if (sk_table_execute(&lock_row, &id, NULL) == 0)
-		sk_reserve_explain_missing(&request->refill, 1);
-	else if (!sk_mode_from_name(TextDatumGetCString(sk_table_datum(0, 2, &isnull)),
-								&mode) || mode != SK_MODE_REMOTE)
-		sk_reserve_wrong_mode(&request->refill, mode);
+	sk_table_open(&table, RowExclusiveLock);
+	if (!sk_reserve_lock(&table, &request->refill, row))
+		row->name[0] = '\0';
+	else if (row->mode != SK_MODE_REMOTE)
+		sk_reserve_wrong_mode(&request->refill, row->mode);
 	else
 	{
-		strlcpy(request->name, TextDatumGetCString(sk_table_datum(0, 1, &isnull)),
-				sizeof(request->name));
-		strlcpy(request->server, NameStr(*DatumGetName(sk_table_datum(0, 3, &isnull))),
-				NAMEDATALEN);
-		request->owner_role = DatumGetObjectId(sk_table_datum(0, 5, &isnull));
-		request->min_value = sk_table_int64(0, 9);
-		request->max_value = sk_table_int64(0, 10);
-		value = sk_table_datum(0, 8, &isnull);
 		if (request->count == 0)
 		{
-			sk_reserve_choose_batch(&request->refill, mode,
-									DatumGetInt32(sk_table_datum(0, 6, &isnull)),
-									DatumGetInt32(sk_table_datum(0, 7, &isnull)),
-									isnull ? -1 : DatumGetInt32(value));
+			sk_reserve_choose_batch(&request->refill, row);
 			request->count = Max(request->refill.batch, request->refill.wanted);
 		}
-		value = sk_table_datum(0, 4, &isnull);
-		write_query(request, isnull ? request->name : TextDatumGetCString(value));
+		write_query(request, row->remote_name[0] != '\0' ?
+					row->remote_name : row->name);
 		request->state = REQUEST_READY;
 	}
-	sk_table_leave(&scope);
+	sk_table_close(&table);
 }
 
 static void
@@ -373,7 +345,7 @@ send_request(Request *request)
 	request->phase = PHASE_CONNECT;
 	request->begin = GetCurrentTimestamp();
 	request->is_fresh = false;
-	if (!sk_connection_is_for(connection, request->server, request->owner_role))
+	if (!sk_connection_is_for(connection, request->row.server, request->row.owner_role))
 	{
 		Request    *dead = find_dead_server(request);
 
@@ -384,7 +356,7 @@ send_request(Request *request)
 		}
 		if (sk_connection_is_open(connection))
 			sk_connection_close(connection);
-		sk_connection_open(connection, request->server, request->owner_role);
+		sk_connection_open(connection, request->row.server, request->row.owner_role);
 		request->is_fresh = true;
 	}
 	request->phase = PHASE_SERVER;
@@ -403,8 +375,8 @@ find_dead_server(Request *request)
 		Request    *other = lfirst(lc);
 
 		if (other->retry_at > request->begin &&
-			other->connection.userid == request->owner_role &&
-			strcmp(other->connection.server, request->server) == 0 &&
+			other->connection.userid == request->row.owner_role &&
+			strcmp(other->connection.server, request->row.server) == 0 &&
 			!sk_connection_is_stale(&other->connection))
 			return other;
 	}
@@ -433,7 +405,7 @@ receive_values(Request *request)
 	check_range(request, first, last);
 	request->refill.range.first = first;
 	request->refill.range.end = last + 1;
-	request->refill.limit = request->max_value;
+	request->refill.limit = request->row.max_value;
 	request->refill.result = SK_REFILL_DONE;
 }
 
@@ -448,13 +420,13 @@ check_range(Request *request, int64 first, int64 last)
 						(long long) first, (long long) last),
 				 errhint("Check that %s on that server is the function of this extension.",
 						 "spanner.reserve_block()")));
-	if (first < request->min_value || last > request->max_value)
+	if (first < request->row.min_value || last > request->row.max_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("values from %lld to %lld are out of bounds here (%lld..%lld)",
 						(long long) first, (long long) last,
-						(long long) request->min_value,
-						(long long) request->max_value),
+						(long long) request->row.min_value,
+						(long long) request->row.max_value),
 				 errhint("Change the bounds with spanner.alter_allocator().")));
 }
 
@@ -485,7 +457,7 @@ note_failure(Request *request, ErrorData *error)
 		else if (hint == NULL)
 			hint = "Check the options of the server, and the user mapping of the allocator's owner.";
 		message = psprintf("could not connect to server \"%s\": %s",
-						   request->server, message);
+						   request->row.server, message);
 	}
 	else if (request->phase == PHASE_SERVER)
 	{
@@ -504,7 +476,7 @@ note_failure(Request *request, ErrorData *error)
 			request->count = least;
 			request->again = true;
 		}
-		message = psprintf("server \"%s\": %s", request->server, message);
+		message = psprintf("server \"%s\": %s", request->row.server, message);
 	}
 	sk_reserve_error(result, code, first_line(message), hint);
 	result->is_remote = request->phase != PHASE_HERE;

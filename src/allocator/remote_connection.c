@@ -18,27 +18,41 @@
 
 #include <limits.h>
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
+#include "executor/executor.h"
 #include "foreign/foreign.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
+#include "utils/tuplestore.h"
 
-#include "allocator/allocator_table.h"
 #include "allocator/remote_connection.h"
+#include "compat.h"
 
 /* How long making a connection may take if the server has no option for it. */
 #define SK_CONNECT_TIMEOUT_S "10"
 
-static SkStatement find_dblink = {
-	"SELECT n.nspname FROM pg_catalog.pg_extension e"
-	" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
-	" WHERE e.extname OPERATOR(pg_catalog.=) 'dblink'::pg_catalog.name",
-	SPI_OK_SELECT, 0
-};
+/* Who we were. */
+typedef struct Role
+{
+	Oid			userid;
+	int			sec_context;
+} Role;
 
 /* Counts the changes after which a connection may have to be another one. */
 static uint64 servers_epoch = 0;
@@ -46,8 +60,12 @@ static uint64 servers_epoch = 0;
 static TimeoutId connect_timeout;
 
 static void check_server(const ForeignServer *server, Oid userid);
-static void become(Oid userid, SkTableScope *scope);
-static uint64 run_dblink(const char *command, const char *arg1, const char *arg2);
+static void become(Oid userid, Role *former);
+static void leave(const Role *former);
+static Datum call_dblink(const char *function, const char *arg1, const char *arg2);
+static bool get_result(const char *name, int64 *first, int64 *last);
+static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
+static bool is_function(Oid oid, const char *name, int nargs);
 static int	connect_limit_ms(const char *server);
 static void prepare_process(void);
 static void note_change(Datum arg, int cacheid, uint32 hashvalue);
@@ -98,7 +116,7 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 {
 	static uint64 number = 0;
 	char		name[NAMEDATALEN];
-	SkTableScope scope;
+	Role		former;
 
 	prepare_process();
 	/* dblink would take another text for a connection string */
@@ -108,11 +126,11 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 	connection->epoch = servers_epoch;
 	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
 
-	become(userid, &scope);
+	become(userid, &former);
 	enable_timeout_after(connect_timeout, connect_limit_ms(server));
 	PG_TRY();
 	{
-		(void) run_dblink("SELECT %s.dblink_connect($1, $2)", name, server);
+		(void) call_dblink("dblink_connect", name, server);
 	}
 	PG_FINALLY();
 	{
@@ -120,7 +138,7 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 		QueryCancelPending = false;
 	}
 	PG_END_TRY();
-	sk_table_leave(&scope);
+	leave(&former);
 	strlcpy(connection->name, name, NAMEDATALEN);
 }
 
@@ -131,19 +149,16 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 void
 sk_connection_send(SkConnection *connection, const char *query)
 {
-	SkTableScope scope;
-	bool		isnull;
+	Role		former;
 
-	become(connection->userid, &scope);
-	if (run_dblink("SELECT %s.dblink_send_query($1, $2)",
-				   connection->name, query) != 1 ||
-		DatumGetInt32(sk_table_datum(0, 1, &isnull)) != 1)
+	become(connection->userid, &former);
+	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, query)) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("connection to server \"%s\" is broken",
 						connection->server),
 				 errhint("Look at the log of that server.")));
-	sk_table_leave(&scope);
+	leave(&former);
 }
 
 /*
@@ -157,30 +172,23 @@ sk_connection_send(SkConnection *connection, const char *query)
 bool
 sk_connection_receive(SkConnection *connection, int64 *first, int64 *last)
 {
-	static const char *const get_result =
-	"SELECT r.first_value, r.last_value FROM %s.dblink_get_result($1)"
-	" AS r(first_value pg_catalog.int8, last_value pg_catalog.int8)"
-	" WHERE r.first_value IS NOT NULL AND r.last_value IS NOT NULL";
-	SkTableScope scope;
-	bool		isnull;
+	int64		nothing;
+	Role		former;
 	bool		done;
 
-	become(connection->userid, &scope);
-	done = run_dblink("SELECT %s.dblink_is_busy($1)", connection->name, NULL) == 1 &&
-		DatumGetInt32(sk_table_datum(0, 1, &isnull)) == 0;
+	become(connection->userid, &former);
+	done = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) == 0;
 	if (done)
 	{
-		if (run_dblink(get_result, connection->name, NULL) != 1)
+		if (!get_result(connection->name, first, last))
 			ereport(ERROR,
 					(errcode(ERRCODE_CONNECTION_FAILURE),
 					 errmsg("no answer came from server \"%s\"",
 							connection->server),
 					 errhint("Look at the log of that server.")));
-		*first = sk_table_int64(0, 1);
-		*last = sk_table_int64(0, 2);
-		(void) run_dblink(get_result, connection->name, NULL);
+		(void) get_result(connection->name, &nothing, &nothing);
 	}
-	sk_table_leave(&scope);
+	leave(&former);
 	return done;
 }
 
@@ -192,13 +200,13 @@ void
 sk_connection_close(SkConnection *connection)
 {
 	char		name[NAMEDATALEN];
-	SkTableScope scope;
+	Role		former;
 
 	strlcpy(name, connection->name, NAMEDATALEN);
 	connection->name[0] = '\0';
-	become(connection->userid, &scope);
-	(void) run_dblink("SELECT %s.dblink_disconnect($1)", name, NULL);
-	sk_table_leave(&scope);
+	become(connection->userid, &former);
+	(void) call_dblink("dblink_disconnect", name, NULL);
+	leave(&former);
 }
 
 /*
@@ -220,44 +228,139 @@ check_server(const ForeignServer *server, Oid userid)
 				 errhint("Give the allocator, or the server, to another role.")));
 }
 
-/* Until sk_table_leave(). */
+/* Until leave(). */
 static void
-become(Oid userid, SkTableScope *scope)
+become(Oid userid, Role *former)
 {
-	GetUserIdAndSecContext(&scope->userid, &scope->sec_context);
+	GetUserIdAndSecContext(&former->userid, &former->sec_context);
 	SetUserIdAndSecContext(userid,
-						   scope->sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   former->sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+}
+
+static void
+leave(const Role *former)
+{
+	SetUserIdAndSecContext(former->userid, former->sec_context);
+}
+
+/* Call a function of dblink.  "arg2" may be missing. */
+static Datum
+call_dblink(const char *function, const char *arg1, const char *arg2)
+{
+	FmgrInfo	finfo;
+
+	find_dblink(function, arg2 != NULL ? 2 : 1, &finfo);
+	if (arg2 == NULL)
+		return FunctionCall1(&finfo, CStringGetTextDatum(arg1));
+	return FunctionCall2(&finfo, CStringGetTextDatum(arg1), CStringGetTextDatum(arg2));
+}
+
+/* The first row of a result; false if there is none. */
+static bool
+get_result(const char *name, int64 *first, int64 *last)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	ReturnSetInfo result = {T_ReturnSetInfo};
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
+	FmgrInfo	finfo;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
+	sk_finish_tupdesc(tupdesc);
+	result.econtext = CreateStandaloneExprContext();
+	result.expectedDesc = tupdesc;
+	result.allowedModes = SFRM_Materialize;
+	find_dblink("dblink_get_result", 1, &finfo);
+	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
+	fcinfo->args[0].value = CStringGetTextDatum(name);
+	fcinfo->args[0].isnull = false;
+	(void) FunctionCallInvoke(fcinfo);
+
+	if (result.setResult != NULL)
+	{
+		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
+		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
+		{
+			bool		isnull[2];
+
+			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
+			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
+			found = !isnull[0] && !isnull[1];
+		}
+		ExecDropSingleTupleTableSlot(slot);
+		tuplestore_end(result.setResult);
+	}
+	FreeExprContext(result.econtext, true);
+	return found;
 }
 
 /*
- * Run a command in which %s stands for the schema of dblink, wherever that has
- * been put.  "arg2" may be missing.
+ * Find a function of dblink among the members of the extension.  The name of
+ * its schema could be that of another one in the next moment; and only a
+ * superuser can have made a function in C.
  */
-static uint64
-run_dblink(const char *command, const char *arg1, const char *arg2)
+static void
+find_dblink(const char *function, int nargs, FmgrInfo *finfo)
 {
-	Oid			argtypes[] = {TEXTOID, TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(arg1), (Datum) 0};
-	bool		isnull;
-	char	   *schema;
+	Oid			extension = get_extension_oid("dblink", true);
+	Relation	depend;
+	SysScanDesc scan;
+	ScanKeyData keys[2];
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
 
-	if (sk_table_execute(&find_dblink, NULL, NULL) == 0)
+	if (!OidIsValid(extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"%s\" does not exist", "dblink"),
 				 errhint("Create the extension \"%s\" in this database.",
 						 "dblink")));
-	schema = NameStr(*DatumGetName(sk_table_datum(0, 1, &isnull)));
-	if (arg2 != NULL)
-		values[1] = CStringGetTextDatum(arg2);
-	if (SPI_execute_with_args(psprintf(command, quote_identifier(schema)),
-							  arg2 != NULL ? 2 : 1, argtypes, values, NULL,
-							  false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "unexpected result of: %s", command);
-	return SPI_processed;
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(ExtensionRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(extension));
+	depend = table_open(DependRelationId, AccessShareLock);
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, keys);
+	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend member = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (member->classid == ProcedureRelationId &&
+			member->deptype == DEPENDENCY_EXTENSION &&
+			is_function(member->objid, function, nargs))
+			found = member->objid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	if (!OidIsValid(found))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("extension \"%s\" has no function \"%s\"",
+						"dblink", function),
+				 errhint("Drop the extension, and create it anew.")));
+	fmgr_info(found, finfo);
+}
+
+/* In C, with that name and arguments of type text? */
+static bool
+is_function(Oid oid, const char *name, int nargs)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(oid));
+	Form_pg_proc function;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prolang == ClanguageId && function->pronargs == nargs &&
+		strcmp(NameStr(function->proname), name) == 0;
+	for (int i = 0; result && i < nargs; i++)
+		result = function->proargtypes.values[i] == TEXTOID;
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /*

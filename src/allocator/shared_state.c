@@ -5,7 +5,8 @@
  *
  * Nothing has to be preloaded: whoever needs the memory first makes it.  Its
  * size is fixed from then on, and told by a small segment of its own, since
- * later sessions may have another spanner_keys.max_allocators.
+ * later sessions may have another spanner_keys.max_allocators.  If there is
+ * not enough memory, the next one may try with a smaller size.
  *
  * src/allocator/shared_state.c
  *
@@ -14,6 +15,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
@@ -23,18 +25,10 @@
 #define SK_TRANCHE_NAME "SpannerKeysAllocator"
 #define SK_MAX_ALLOCATORS 65536
 
-/* The small segment. */
-typedef struct SharedHeader
-{
-	int			tranche;
-	int			size;
-	LWLock		lock;
-} SharedHeader;
-
 static int	max_allocators = 64;
 static int	arrays_of = 0;		/* what init_arrays() is to make */
 
-static int	worker_entries(int size);
+static void find_arrays(SkSharedState *state, char *arrays);
 static Size arrays_size(int size);
 static void init_header(SK_SEGMENT_ARGS);
 static void init_arrays(SK_SEGMENT_ARGS);
@@ -47,7 +41,7 @@ request_memory(void)
 {
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
-	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(SharedHeader)),
+	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(SkSharedHeader)),
 									arrays_size(max_allocators)));
 }
 #endif
@@ -85,63 +79,100 @@ SkSharedState *
 sk_shared_state(void)
 {
 	static SkSharedState state;
-	SharedHeader *header;
+	SkSharedHeader *header;
+	char		name[64];
 	char	   *arrays;
 	bool		found;
 
 	if (likely(state.pools != NULL))
 		return &state;
 
-	header = sk_named_segment("spanner_keys allocator", sizeof(SharedHeader),
+	header = sk_named_segment("spanner_keys allocator", sizeof(SkSharedHeader),
 							  init_header, &found);
-	arrays_of = header->size;
-	arrays = sk_named_segment("spanner_keys allocator pools",
-							  arrays_size(arrays_of), init_arrays, &found);
 	sk_register_tranche(header->tranche, SK_TRANCHE_NAME);
 
+	/* the size is settled by whoever gets the memory for it */
+	LWLockAcquire(&header->lock, LW_EXCLUSIVE);
+	arrays_of = header->size > 0 ? header->size : max_allocators;
+	snprintf(name, sizeof(name), "spanner_keys allocator pools %d", arrays_of);
+	arrays = sk_named_segment(name, arrays_size(arrays_of), init_arrays, &found);
+	header->size = arrays_of;
+	LWLockRelease(&header->lock);
+
+	state.header = header;
 	state.lock = &header->lock;
 	state.size = header->size;
-	state.worker_size = worker_entries(header->size);
-	state.workers = (SkWorkerEntry *)
-		(arrays + MAXALIGN(mul_size(sizeof(SkPool), state.size)));
-	state.pools = (SkPool *) arrays;
+	find_arrays(&state, arrays);
 	return &state;
 }
 
-/* Each pool may ask for another worker, while others have nothing to do. */
+/* As many workers as there can be, and as many that have failed to start. */
 static int
-worker_entries(int size)
+worker_entries(void)
 {
-	return size + max_worker_processes;
+	return 2 * max_worker_processes + 8;
+}
+
+static int
+bucket_count(int size)
+{
+	return pg_nextpower2_32(size);
+}
+
+static void
+find_arrays(SkSharedState *state, char *arrays)
+{
+	int			size = state->size;
+	char	   *place = arrays;
+
+	state->worker_size = worker_entries();
+	state->bucket_mask = bucket_count(size) - 1;
+	state->last_used = (TimestampTz *) place;
+	place += MAXALIGN(mul_size(sizeof(TimestampTz), size));
+	state->workers = (SkWorkerEntry *) place;
+	place += MAXALIGN(mul_size(sizeof(SkWorkerEntry), worker_entries()));
+	state->buckets = (int *) place;
+	place += MAXALIGN(mul_size(sizeof(int), bucket_count(size)));
+	state->pending = place;
+	place += MAXALIGN(size);
+	state->pools = (SkPool *) place;
 }
 
 static Size
 arrays_size(int size)
 {
-	return add_size(MAXALIGN(mul_size(sizeof(SkPool), size)),
-					MAXALIGN(mul_size(sizeof(SkWorkerEntry),
-									  worker_entries(size))));
+	Size		result = MAXALIGN(mul_size(sizeof(TimestampTz), size));
+
+	result = add_size(result, MAXALIGN(mul_size(sizeof(SkWorkerEntry),
+												worker_entries())));
+	result = add_size(result, MAXALIGN(mul_size(sizeof(int), bucket_count(size))));
+	result = add_size(result, MAXALIGN(size));
+	return add_size(result, MAXALIGN(mul_size(sizeof(SkPool), size)));
 }
 
 static void
 init_header(SK_SEGMENT_ARGS)
 {
-	SharedHeader *header = segment;
+	SkSharedHeader *header = segment;
 
+	memset(header, 0, sizeof(SkSharedHeader));
 	header->tranche = LWLockNewTrancheId(SK_TRANCHE_NAME);
-	header->size = max_allocators;
 	LWLockInitialize(&header->lock, header->tranche);
 }
 
 static void
 init_arrays(SK_SEGMENT_ARGS)
 {
-	SkPool	   *pools = segment;
+	SkSharedState state = {.size = arrays_of};
 
 	memset(segment, 0, arrays_size(arrays_of));
+	find_arrays(&state, segment);
+	for (uint32 i = 0; i <= state.bucket_mask; i++)
+		state.buckets[i] = -1;
 	for (int i = 0; i < arrays_of; i++)
 	{
-		SpinLockInit(&pools[i].mutex);
-		ConditionVariableInit(&pools[i].filled);
+		SpinLockInit(&state.pools[i].mutex);
+		ConditionVariableInit(&state.pools[i].filled);
+		state.pools[i].next_in_bucket = -1;
 	}
 }

@@ -22,18 +22,21 @@
 
 /*
  * The pool of one allocator.  "mutex" protects all fields but the condition
- * variable.  The key also changes under the LWLock of the whole, so that
- * whoever holds that in shared mode may read it.
+ * variable and the chain of the hash table, and the mark in "pending" too.
+ * The key also changes under the LWLock of the whole, so that whoever holds
+ * that in shared mode may read it.
  */
 struct SkPool
 {
 	slock_t		mutex;
 	SkPoolKey	key;			/* dbid is InvalidOid if the pool is free */
+	int			next_in_bucket; /* index, -1 at the end; under the LWLock */
 	SkWorkerKind kind;			/* which worker fills it */
 
 	SkRange		current;		/* taken from first */
 	SkRange		next;
-	int64		last_end;		/* end of the last range, 0 if there was none */
+	bool		last_known;
+	int64		last_end;		/* end of the last range */
 	uint64		generation;		/* changed to keep out what is under way */
 
 	bool		left_known;
@@ -43,11 +46,10 @@ struct SkPool
 	int64		low_water_mark; /* to be filled when less than that is left */
 	int32		batch;			/* size of the next batch, 0: not yet known */
 
-	bool		pending;		/* to be filled */
-	int64		wanted;			/* how many values the sessions wait for */
-	int64		largest;		/* how many one of them waits for, at most */
-	uint64		round;			/* how often the worker has looked at that */
-	int64		served;			/* what it looked at then and is wanted still */
+	int64		wanted;			/* how many values the waiting sessions want */
+	int64		largest;		/* how many one of them wanted, at most */
+	bool		starved;		/* one has looked in vain since the last batch */
+	bool		is_filling;		/* a batch is under way */
 	TimestampTz retry_at;		/* after a failure, if nobody waits */
 	TransactionId blocked_by;	/* transaction that has locked the row */
 	TimestampTz locked_until;	/* when to look at the row again */
@@ -72,14 +74,32 @@ typedef struct SkWorkerEntry
 	bool		blocked;		/* waits for a locked row */
 } SkWorkerEntry;
 
-/* Where all that is in this process. */
+/* What there is once. */
+typedef struct SkSharedHeader
+{
+	int			tranche;
+	int			size;			/* of the arrays, 0 if they are not made yet */
+	LWLock		lock;
+	int64		taken_over;		/* pools; under the LWLock, as the next one */
+	int64		lost;			/* values in these */
+} SkSharedHeader;
+
+/*
+ * Where all that is in this process.  What is looked for in all pools at once
+ * has arrays of its own.
+ */
 typedef struct SkSharedState
 {
+	SkSharedHeader *header;
 	LWLock	   *lock;
 	int			size;			/* number of pools */
 	int			worker_size;	/* number of worker entries */
+	uint32		bucket_mask;
 	SkPool	   *pools;
 	SkWorkerEntry *workers;
+	TimestampTz *last_used;		/* of a pool: when that statement began */
+	int		   *buckets;		/* indexes of pools, -1 for none */
+	char	   *pending;		/* 1 for a pool that is to be filled */
 } SkSharedState;
 
 static inline int64
@@ -112,5 +132,14 @@ empty_pool(SkPool *pool)
 extern void sk_shared_state_init(void);
 extern SkSharedState *sk_shared_state(void);
 extern SkPool *sk_pool_find(const SkPoolKey *key);
+
+/* Whether a pool is to be filled. */
+static inline char *
+pending_mark(const SkPool *pool)
+{
+	SkSharedState *state = sk_shared_state();
+
+	return &state->pending[pool - state->pools];
+}
 
 #endif							/* SK_SHARED_STATE_H */

@@ -25,10 +25,10 @@
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "allocator/change.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
 #include "allocator/worker.h"
@@ -38,17 +38,9 @@
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_RETRY_MS 10
 
-typedef enum ReturnUnused
-{
-	RETURN_OFF,
-	RETURN_IDLE,
-	RETURN_SHUTDOWN
-} ReturnUnused;
-
 static const struct config_enum_entry return_unused_values[] = {
-	{"off", RETURN_OFF, false},
-	{"idle", RETURN_IDLE, false},
-	{"shutdown", RETURN_SHUTDOWN, false},
+	{"off", false, false},
+	{"idle", true, false},
 	{NULL, 0, false}
 };
 
@@ -62,7 +54,7 @@ static const struct config_enum_entry synchronous_commit_values[] = {
 };
 
 static int	idle_timeout = 1000;
-static int	return_unused = RETURN_OFF;
+static int	return_unused = false;
 static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
 
 typedef enum FillResult
@@ -84,10 +76,11 @@ static FillResult fill_pools(void);
 static bool is_blocked(void);
 static void reserve_and_publish(SkRefill *list, int count);
 static bool try_to_reserve(SkRefill *list, int count);
+static void set_durability(int value);
 static void note_error(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
 static void give_back_unused(void);
-static void give_back_at_exit(int code, Datum arg);
+static void give_back(SkTable *table, SkPoolKey *key);
 static void leave_at_exit(int code, Datum arg);
 
 /*
@@ -109,7 +102,7 @@ sk_worker_init(void)
 							 "Sets when values of allocators that were reserved and not used are given back.",
 							 NULL,
 							 &return_unused,
-							 RETURN_OFF, return_unused_values,
+							 false, return_unused_values,
 							 PGC_SIGHUP,
 							 0,
 							 NULL, NULL, NULL);
@@ -147,18 +140,16 @@ spanner_allocator_worker(Datum arg)
 	before_shmem_exit(leave_at_exit, (Datum) 0);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(start.dbid, InvalidOid, 0);
-	before_shmem_exit(give_back_at_exit, (Datum) 0);
 	set_session_defaults();
 
-	sk_only_reserves = true;
 	refills = MemoryContextAlloc(TopMemoryContext,
-								 sk_pool_count() * sizeof(SkRefill));
+								 SK_MAX_REFILLS * sizeof(SkRefill));
 	do
 	{
 		work_until_idle();
 		if (my_kind == SK_WORKER_REMOTE)
 			sk_remote_disconnect();
-		else if (return_unused != RETURN_OFF)
+		else if (return_unused)
 			give_back_unused();
 	} while (!sk_worker_leave(false));
 	pgstat_report_stat(true);
@@ -176,6 +167,7 @@ set_session_defaults(void)
 		{"statement_timeout", "0"},
 		{"lock_timeout", "0"},
 		{"idle_in_transaction_session_timeout", "0"},
+		SK_TRANSACTION_TIMEOUT
 		{"jit", "off"}
 	};
 
@@ -202,7 +194,8 @@ work_until_idle(void)
 		TimestampTz now = GetCurrentTimestamp();
 		long		timeout = idle_timeout + 1;
 
-		if (result != FILL_NOTHING)
+		if (result != FILL_NOTHING &&
+			(result != FILL_WAITING || sk_pool_any_wanted(MyDatabaseId, my_kind)))
 			idle_since = 0;
 		else if (idle_since == 0)
 			idle_since = now;
@@ -261,6 +254,9 @@ fill_pools(void)
 		result = FILL_BLOCKED;
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(context);
+	/* sessions may have asked for more meanwhile */
+	if (count > 0)
+		SetLatch(MyLatch);
 	pgstat_report_stat(false);
 	return result;
 }
@@ -284,11 +280,21 @@ reserve_and_publish(SkRefill *list, int count)
 	}
 	if (count == 1)
 		(void) try_to_reserve(list, 1);
-#ifdef SK_PUBLISH_BEFORE_COMMIT
-	if (list[0].result == SK_REFILL_DONE)
-		return;
-#endif
 	publish(list, count);
+}
+
+/*
+ * How durable the next commit is.  Through the setting, since core waits for
+ * a standby as its assign hook has noted.
+ */
+static void
+set_durability(int value)
+{
+	for (int i = 0; synchronous_commit_values[i].name != NULL; i++)
+		if (synchronous_commit_values[i].val == value)
+			SetConfigOption("synchronous_commit",
+							synchronous_commit_values[i].name,
+							PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* Reserve in a transaction, and commit it.  Sets the results. */
@@ -306,12 +312,7 @@ try_to_reserve(SkRefill *list, int count)
 		pgstat_report_activity(STATE_RUNNING, "reserving values of allocators");
 		sk_reserve_pools(list, count);
 		PopActiveSnapshot();
-		synchronous_commit = reservation_commit;
-#ifdef SK_PUBLISH_BEFORE_COMMIT
-		/* a mistake on purpose: test/positive_control.sh */
-		publish(list, count);
-		pg_usleep(20000L);
-#endif
+		set_durability(reservation_commit);
 		CommitTransactionCommand();
 		pgstat_report_activity(STATE_IDLE, NULL);
 	}
@@ -370,47 +371,38 @@ static void
 give_back_unused(void)
 {
 	SkPoolKey  *keys;
+	SkTable		table;
 	int			count;
 
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	keys = palloc(sk_pool_count() * sizeof(SkPoolKey));
 	count = sk_pool_list_used(MyDatabaseId, my_kind, keys);
-	for (int i = 0; i < count; i++)
+	if (count > 0 && OidIsValid(sk_allocator_table()))
 	{
-		SkRange		range;
-
-		if (keys[i].relid != sk_allocator_table() ||
-			!sk_reserve_try_lock(keys[i].allocator_id))
-			continue;
-		range = sk_pool_withdraw(&keys[i]);
-		if (range.first < range.end &&
-			sk_reserve_undo(keys[i].allocator_id, range))
-			sk_pool_given_back(&keys[i], range);
+		sk_table_open(&table, RowExclusiveLock);
+		for (int i = 0; i < count; i++)
+			if (keys[i].relid == RelationGetRelid(table.rel))
+				give_back(&table, &keys[i]);
+		sk_table_close(&table);
 	}
 	PopActiveSnapshot();
 	/* to lose this does no harm, to wait for a standby could last */
-	synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
+	set_durability(SYNCHRONOUS_COMMIT_LOCAL_FLUSH);
 	CommitTransactionCommand();
 }
 
 static void
-give_back_at_exit(int code, Datum arg)
+give_back(SkTable *table, SkPoolKey *key)
 {
-	if (my_kind == SK_WORKER_REMOTE || return_unused != RETURN_SHUTDOWN ||
-		code == 0)
+	SkAllocatorRow row;
+	SkRange		range;
+
+	if (sk_row_lock(table, key->allocator_id, LockWaitSkip, &row) != SK_ROW_FOUND)
 		return;
-	PG_TRY();
-	{
-		AbortOutOfAnyTransaction();
-		give_back_unused();
-	}
-	PG_CATCH();
-	{
-		EmitErrorReport();
-		FlushErrorState();
-	}
-	PG_END_TRY();
+	range = sk_pool_withdraw(key);
+	if (sk_reserve_undo(table, &row, range))
+		sk_pool_given_back(key, range);
 }
 
 /* Whatever ends the worker, the next one can be started. */

@@ -31,6 +31,7 @@ static SkWorkerEntry *my_entry = NULL;
 
 static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
+static bool may_launch(const SkWorkerEntry *entry);
 static bool launch_worker(SkWorkerKind kind);
 
 /*
@@ -58,11 +59,11 @@ sk_worker_wake(SkWorkerKind kind)
 
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	entry = make_entry(kind);
-	if (entry->latch != NULL)
+	if (entry == NULL)
+		launched = false;
+	else if (entry->latch != NULL)
 		SetLatch(entry->latch);
-	else if (entry->launched == 0 ||
-			 TimestampDifferenceExceeds(entry->launched, GetCurrentTimestamp(),
-										SK_RELAUNCH_MS))
+	else if (may_launch(entry))
 	{
 		launched = launch_worker(kind);
 		entry->launched = launched ? GetCurrentTimestamp() : 0;
@@ -86,7 +87,7 @@ find_entry(Oid dbid, SkWorkerKind kind)
 	return NULL;
 }
 
-/* There are enough entries for one without a worker to be found. */
+/* NULL if others have workers, or start them, in all places there are. */
 static SkWorkerEntry *
 make_entry(SkWorkerKind kind)
 {
@@ -97,18 +98,25 @@ make_entry(SkWorkerKind kind)
 	{
 		SkWorkerEntry *other = &state->workers[i];
 
-		if (other->dbid != InvalidOid &&
-			(other->latch != NULL ||
-			 sk_pool_any_pending(other->dbid, other->kind, NULL)))
+		if (OidIsValid(other->dbid) &&
+			(other->latch != NULL || !may_launch(other)))
 			continue;
 		memset(other, 0, sizeof(SkWorkerEntry));
 		other->dbid = MyDatabaseId;
 		other->kind = kind;
 		entry = other;
 	}
-	if (entry == NULL)
-		elog(ERROR, "no room for another allocator worker");
 	return entry;
+}
+
+/* Has enough time passed since the last try?  The clock may have gone back. */
+static bool
+may_launch(const SkWorkerEntry *entry)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return entry->launched == 0 || now < entry->launched ||
+		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
 }
 
 static bool
@@ -171,8 +179,14 @@ sk_worker_attach(Oid dbid, SkWorkerKind kind)
 void
 sk_worker_set_state(TimestampTz idle_since, bool blocked)
 {
+	SkSharedState *state = sk_shared_state();
+
+	if (my_entry->idle_since == idle_since && my_entry->blocked == blocked)
+		return;
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	my_entry->idle_since = idle_since;
 	my_entry->blocked = blocked;
+	LWLockRelease(state->lock);
 }
 
 /*
@@ -200,6 +214,7 @@ sk_worker_leave(bool even_if_pending)
 	my_entry->pid = 0;
 	if (!even_if_pending)
 		my_entry->launched = 0;
+	sk_pool_abandon(my_entry->dbid, my_entry->kind);
 	LWLockRelease(state->lock);
 	my_entry = NULL;
 	return true;

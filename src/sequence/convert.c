@@ -96,7 +96,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 
 	sk_binding_set(column.seqid,
 				   sk_label_format(am->name,
-								   sk_sequence_am_describe(am, options, width)));
+								   sk_sequence_am_describe(am, options)));
 	sk_run_command(psprintf("ALTER SEQUENCE %s RESTART",
 							sk_qualified_name(column.seqid)));
 	sk_use_sequence(column.seqid);

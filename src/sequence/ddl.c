@@ -35,6 +35,7 @@
 #include "executor/spi.h"
 #include "parser/parse_type.h"
 #include "tcop/utility.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
@@ -266,10 +267,7 @@ adopt_sequence(Oid seqid)
 		sk_convert_identity(table, column, seqid);
 }
 
-/*
- * Refuse ALTER SEQUENCE ... AS for a bound sequence: the number of bits
- * follows the type, and so would the values.
- */
+/* Refuse ALTER SEQUENCE ... AS a type that does not hold the values. */
 static void
 check_new_type(AlterSeqStmt *stmt)
 {
@@ -283,15 +281,19 @@ check_new_type(AlterSeqStmt *stmt)
 	foreach(lc, stmt->options)
 	{
 		DefElem    *option = lfirst(lc);
+		int			bits = sk_binding_get(seqid)->options->bits;
+		Oid			type;
 
-		if (strcmp(option->defname, "as") == 0 &&
-			sk_type_width(typenameTypeId(NULL, defGetTypeName(option))) !=
-			sk_sequence_width(seqid))
+		if (strcmp(option->defname, "as") != 0)
+			continue;
+		type = typenameTypeId(NULL, defGetTypeName(option));
+		if (sk_type_width(type) < bits)
 			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot change the type of sequence \"%s\", which has an access method",
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("type %s is too narrow for sequence \"%s\"",
+							format_type_be(type),
 							get_rel_name(seqid)),
-					 errdetail("Its values have as many bits as its type."),
-					 errhint("Create a new sequence with spanner.create_sequence(), and set the default of the column to it.")));
+					 errdetail("Its values have %d bits.", bits),
+					 errhint("Create a new sequence with fewer bits by spanner.create_sequence(), and set the default of the column to it.")));
 	}
 }

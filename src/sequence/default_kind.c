@@ -131,7 +131,7 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 
 	options->identity = identity;
 	sk_binding_set(seqid, sk_label_format(am->name,
-										  sk_sequence_am_describe(am, options, width)));
+										  sk_sequence_am_describe(am, options)));
 	return NULL;
 }
 

@@ -103,8 +103,8 @@ same_mapping(Oid seqid, SkLabel *old, SkLabel *new)
 	new_options = sk_sequence_am_parse(new_am, new->options, width);
 	old_options->has_skip_range = new_options->has_skip_range = false;
 	old_options->identity = new_options->identity = SK_IDENTITY_NONE;
-	return strcmp(sk_label_format("", sk_sequence_am_describe(old_am, old_options, width)),
-				  sk_label_format("", sk_sequence_am_describe(new_am, new_options, width))) == 0;
+	return strcmp(sk_label_format("", sk_sequence_am_describe(old_am, old_options)),
+				  sk_label_format("", sk_sequence_am_describe(new_am, new_options))) == 0;
 }
 
 static void

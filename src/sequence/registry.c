@@ -115,15 +115,16 @@ sk_sequence_am_parse(const SequenceAccessMethod *am, List *options, int width)
 /*
  * sk_sequence_am_describe
  *		The reverse of sk_sequence_am_parse: a list of SkOption.
+ *
+ * The bits are always among them, so that a change of the type does not change
+ * the values.
  */
 List *
 sk_sequence_am_describe(const SequenceAccessMethod *am,
-						const SkSequenceOptions *options, int width)
+						const SkSequenceOptions *options)
 {
-	List	   *result = NIL;
+	List	   *result = list_make1(make_int_option("bits", options->bits));
 
-	if (options->bits != width)
-		result = lappend(result, make_int_option("bits", options->bits));
 	if (options->has_skip_range)
 	{
 		result = lappend(result, make_int_option("skip_range_min",

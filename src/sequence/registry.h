@@ -20,8 +20,7 @@ extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
 extern SkSequenceOptions *sk_sequence_am_parse(const SequenceAccessMethod *am,
 											   List *options, int width);
 extern List *sk_sequence_am_describe(const SequenceAccessMethod *am,
-									 const SkSequenceOptions *options,
-									 int width);
+									 const SkSequenceOptions *options);
 
 /* bit_reversed.c, striped.c */
 extern const SequenceAccessMethod sk_bit_reversed_positive_am;

@@ -142,7 +142,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 							   &existed);
 	if (!existed)
 		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options, 63)));
+											  sk_sequence_am_describe(am, options)));
 	PG_RETURN_OID(seqid);
 }
 
@@ -175,6 +175,8 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_RESTART))
 		check_start_counter(PG_GETARG_INT64(ALTER_RESTART));
 	new = altered_label(fcinfo, seqid);
+	if (new != NULL)
+		sk_binding_check_sequence(seqid);
 	check_change(fcinfo, seqid, old, new);
 
 	if (new == NULL)
@@ -189,10 +191,9 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(ALTER_RESTART))
 			check_start_has_value(get_rel_name(seqid),
 								  PG_GETARG_INT64(ALTER_RESTART), options);
-		sk_binding_check_sequence(seqid);
 		sk_report_overlap(seqid, am, options);
 		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options, width)));
+											  sk_sequence_am_describe(am, options)));
 	}
 	if (old == NULL && new != NULL)
 		sk_use_sequence(seqid);

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/fmgrprotos.h"
@@ -193,6 +194,8 @@ spanner_setval(PG_FUNCTION_ARGS)
 
 	if (pg_class_aclcheck(seqid, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
+	if (get_rel_persistence(seqid) != RELPERSISTENCE_TEMP)
+		PreventCommandIfReadOnly("setval()");
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("setval leaves the counter of sequence \"%s\" alone",

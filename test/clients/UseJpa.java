@@ -126,7 +126,7 @@ public class UseJpa {
 			.getEntityManagerFactory().close();
 		store(provider, Author.class, "",
 			client + (hibernate ? " (IDENTITY: bigserial; currval)" : " (IDENTITY: serial; lastval)"));
-		store(provider, Book.class, "preload", client + " (SEQUENCE, allocationSize=1; nextval)");
+		store(provider, Book.class, "", client + " (SEQUENCE, allocationSize=1; nextval)");
 		store(provider, City.class, "known", client + " (SEQUENCE, allocationSize=50; nextval)");
 		storeBlocks(provider);
 	}

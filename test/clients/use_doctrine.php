@@ -34,7 +34,7 @@ class Book
 
 function connect(): EntityManager
 {
-	$config = ORMSetup::createAttributeMetadataConfiguration([__DIR__], true);
+	$config = ORMSetup::createAttributeMetadataConfiguration([], true);
 	$connection = DriverManager::getConnection(['driver' => 'pdo_pgsql', 'host' => getenv('PGHOST'),
 		'port' => getenv('PGPORT'), 'user' => getenv('PGUSER'), 'dbname' => getenv('PGDATABASE')], $config);
 	return new EntityManager($connection, $config);
@@ -54,18 +54,18 @@ function store(EntityManager $manager, string $class, array $names): array
 }
 
 $manager = connect();
-$classes = $manager->getMetadataFactory()->getAllMetadata();
+$classes = array_map(fn ($class) => $manager->getClassMetadata($class), [Author::class, Book::class]);
 (new SchemaTool($manager))->createSchema($classes);
 $version = Doctrine\ORM\Version::VERSION;
 $old = str_starts_with($version, '2');
 
-foreach ([Author::class => ['', $old ? 'serial; currval' : 'identity; lastval'],
-	Book::class => ['preload', 'SEQUENCE; nextval']] as $class => [$mark, $how])
+foreach ([Author::class => $old ? 'serial; currval' : 'identity; lastval',
+	Book::class => 'SEQUENCE; nextval'] as $class => $how)
 {
 	$manager = connect();
 	$objects = array_merge(store($manager, $class, ['one']),
 		store($manager, $class, array_map(fn ($i) => "many $i", range(0, 9))));
-	echo "=$mark $class Doctrine $version ($how)\n";
+	echo "= $class Doctrine $version ($how)\n";
 	foreach ($objects as $object)
 		echo "$object->id\t$object->name\n";
 }

@@ -51,7 +51,7 @@ def use(mark, cls, how, driver="psycopg2", ddl=None, **options):
 if VERSION < "2":
     use("", model("author"), "bigserial; RETURNING")
     use("", model("book", Identity(always=True)), "Identity; RETURNING")
-    use("preload", model("city", Sequence("city_id")), "Sequence; nextval")
+    use("", model("city", Sequence("city_id")), "Sequence; nextval")
 else:
     from sqlalchemy import insert_sentinel
 
@@ -64,6 +64,6 @@ else:
     use("", model("f", Identity(always=True)), "Identity; insertmanyvalues")
     use("", model("g", Identity(always=True)), "Identity; use_insertmanyvalues=False", use_insertmanyvalues=False)
     use("", model("h", Identity(always=True), sentinel=insert_sentinel()), "Identity; insert_sentinel() column")
-    use("preload", model("i", Sequence("i_id")), "Sequence; insertmanyvalues")
-    use("preload", model("j", Sequence("j_id")), "Sequence; use_insertmanyvalues=False", use_insertmanyvalues=False)
-    use("preload", model("k", Sequence("k_id"), sentinel=insert_sentinel()), "Sequence; insert_sentinel() column")
+    use("", model("i", Sequence("i_id")), "Sequence; insertmanyvalues")
+    use("", model("j", Sequence("j_id")), "Sequence; use_insertmanyvalues=False", use_insertmanyvalues=False)
+    use("", model("k", Sequence("k_id"), sentinel=insert_sentinel()), "Sequence; insert_sentinel() column")

@@ -129,7 +129,7 @@ my %faults = (
 $node->init;
 $node->append_conf('postgresql.conf', q{
 restart_after_crash = on
-spanner_keys.allocator_return_unused = 'shutdown'
+spanner_keys.allocator_return_unused = 'idle'
 autovacuum_naptime = 1s
 });
 $node->start;

@@ -235,7 +235,7 @@ for my $early ('off', 'on')
 	$start->(0);
 	wait_for_event($node, "early $early 0", 'SyncRep');
 	$start->(1);
-	wait_for_event($node, "early $early 1", $early eq 'on' ? 'SyncRep' : 'object');
+	wait_for_event($node, "early $early 1", $early eq 'on' ? 'SyncRep' : 'transactionid');
 	is( $node->safe_psql('postgres', "SELECT count(*) FROM invoice WHERE number > $last"),
 		$early eq 'on' ? 2 : 0,
 		"early_lock_release $early: rows that others see while their commits wait");

@@ -163,14 +163,66 @@ fails_like($standby, q{SELECT spanner.reset_allocator('reset', 300)}, qr/value 3
 is($standby->safe_psql('postgres', q{SELECT spanner.reset_allocator('reset', 7, force => true); SELECT spanner.next_value('reset')}),
 	"\n7", 'reset by force: without a gap');
 
-# The gap may be larger than what is left.
-is($standby->safe_psql('postgres', q{SELECT spanner.create_allocator('limited', mode => 'async', max_value => 50, failover_gap => 100) IS NULL;
-	UPDATE spanner.allocator SET timeline = 1 WHERE name = 'limited'}), 'f', 'an allocator with few values');
-fails_like($standby, "BEGIN; SELECT FROM spanner.allocator WHERE name = 'limited' FOR UPDATE; SELECT spanner.next_value('limited')",
-	qr/reached maximum value of allocator "limited" \(50\)/, 'the gap is larger than what is left, in a transaction');
-fails_like($standby, "SELECT spanner.next_value('limited')",
-	qr/reached maximum value of allocator "limited" \(50\)/, 'the gap is larger than what is left');
+# The gap takes a tenth of what is left at most, also for the session that reserves by itself.
+is($standby->safe_psql('postgres', q{SELECT spanner.create_allocator('limited', mode => 'async', max_value => 50, failover_gap => 100),
+	       spanner.create_allocator('small', mode => 'batch', max_value => 99999) IS NULL;
+	UPDATE spanner.allocator SET timeline = 1 WHERE name IN ('limited', 'small')}) =~ s/^\d+\|//r, 'f', 'allocators with few values');
+is($standby->safe_psql('postgres', "BEGIN; SELECT FROM spanner.allocator WHERE name = 'limited' FOR UPDATE; SELECT spanner.next_value('limited')"),
+	"6", 'the gap is larger than what is left, in a transaction');
+is(draw($standby, 'limited', 1), 6, 'the gap is larger than what is left');
+is(draw($standby, 'small', 1), 10001, 'the automatic gap is larger than what is left');
+
+# Any other timeline is one of which this server knows nothing, but new rows are of this server.
+is($standby->safe_psql('postgres', q{
+	INSERT INTO spanner.allocator (name, mode, failover_gap, owner_role, timeline)
+	VALUES ('from a dump', 'batch', 500, 'pg_monitor', 1), ('later', 'batch', 500, 'pg_monitor', 5), ('unknown', 'batch', 500, 'pg_monitor', NULL);
+	SELECT count(*) FROM spanner.allocator WHERE name IN ('from a dump', 'later', 'unknown') AND timeline = 2;
+	UPDATE spanner.allocator SET timeline = CASE name WHEN 'later' THEN 5 END WHERE name IN ('later', 'unknown')}), 3, 'rows of a dump');
+is(draw($standby, 'from a dump', 1), 1, 'a dump of another server: no gap');
+is(draw($standby, $_, 1), 501, "timeline $_: a gap") foreach qw(later unknown);
 $standby->stop;
+
+# Whatever synchronous_commit is in the database, values wait for what the
+# setting of allocators says: nothing is given that a promoted standby gives.
+foreach my $default (qw(off local remote_write on remote_apply))
+{
+	$primary = new_primary("durable_$default");
+	$primary->safe_psql('postgres', qq{
+		ALTER DATABASE postgres SET synchronous_commit = $default;
+		SELECT spanner.create_allocator('wait', mode => 'batch', batch_size => 3, max_batch_size => 3, failover_gap => 0)});
+	$standby = new_standby($primary, "durable_standby_$default");
+	$primary->append_conf('postgresql.conf', "synchronous_standby_names = '*'");
+	$primary->reload;
+	$primary->poll_query_until('postgres', q{SELECT sync_state = 'sync' FROM pg_stat_replication}) or die 'standby is not synchronous';
+	foreach my $wish (qw(remote_write on remote_apply local))
+	{
+		my $replay = $wish eq 'remote_apply';
+		my $sender = $primary->safe_psql('postgres', 'SELECT pid FROM pg_stat_replication');
+
+		$primary->append_conf('postgresql.conf', "spanner_keys.allocator_synchronous_commit = '$wish'");
+		$primary->reload;
+		$primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM spanner.stat_allocator_worker') or die 'the worker stays';
+		$last{wait} = draw($primary, 'wait', 3);
+		$primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM spanner.stat_allocator_worker') or die 'the worker stays';
+		# remote_apply differs from on if the standby receives and does not apply
+		$replay ? $standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()') : kill 'STOP', $sender;
+
+		my ($result, $out, $err) = $primary->psql('postgres', q{SET spanner_keys.allocator_timeout = '700ms'; SELECT spanner.next_value('wait')});
+
+		is($result == 0 ? 'given' : 'waits', $wish eq 'local' ? 'given' : 'waits', "database $default, allocators $wish");
+		if ($wish eq 'local')
+		{
+			kill_server($primary, $sender);
+			$standby->promote;
+			cmp_ok(draw($standby, 'wait', 1), '>', $last{wait}, "database $default: promoted, no value twice that was waited for");
+		}
+		else
+		{
+			$replay ? $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()') : kill 'CONT', $sender;
+		}
+	}
+	$standby->stop;
+}
 
 # Values wait for a synchronous standby, which knows of all that were given.
 $primary = new_primary('sync_primary');

@@ -113,7 +113,7 @@ foreach my $file (glob 'src/*/*.c')
 }
 is(join(' ', sort keys %runs_sql),
 	'advisor/advisor advisor/create_splits advisor/facts advisor/key_sample advisor/silence advisor/split_stats'
-	  . ' allocator/allocator_table allocator/number_rows allocator/remote_connection'
+	  . ' allocator/number_rows'
 	  . ' sequence/ddl spi/run_command',
 	'files that run SQL');
 
@@ -229,6 +229,8 @@ my %calls = (
 	last_assigned => [ q{'at_commit'} ],
 	lastval => [ '' ],
 	list_advisor_rules => [ '' ],
+	allocator_id => [ q{'at_commit'} ],
+	count_allocator_pools => [ '' ],
 	list_allocator_pools => [ '' ],
 	list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
@@ -391,16 +393,16 @@ is( run_as('stranger', qq{
 # Rows of spanner.allocator that its constraints admit
 run_as('db_owner', q{
 	INSERT INTO spanner.allocator (allocator_id, name, mode, next_value, min_value, max_value, batch_size, max_batch_size,
-		low_water_mark, failover_gap, timeline, server, remote_name, owner_role, usage_role)
+		low_water_mark, failover_gap, timeline, server, remote_name, owner_role, usage_roles)
 	OVERRIDING SYSTEM VALUE
 	SELECT -9223372036854775808 + n, format('odd %s', n), m, next, low, high, 10000000, 10000000,
-		2147483647, 9223372036854775807, t, CASE m WHEN 'remote' THEN E'\x01nobody' END, repeat('''', 100000), o, u
+		2147483647, 9223372036854775807, t, CASE m WHEN 'remote' THEN E'\x01nobody' END, repeat('''', 128), o, u
 	FROM (SELECT row_number() OVER () AS n, m, v.*, w.* FROM
 		unnest('{sync,on_commit,async,batch,async_batch,remote}'::text[]) m,
 		(VALUES (-9223372036854775808, -9223372036854775808, 9223372036854775806),
 			(9223372036854775807, -9223372036854775808, 9223372036854775806),
 			(-9223372036854775807, -9223372036854775808, -9223372036854775808)) v (next, low, high),
-		(VALUES (NULL, 'db_owner'::regrole, NULL::regrole), (-1, '0'::regrole, '4294967295'::regrole)) w (t, o, u)) q});
+		(VALUES (NULL, 'db_owner'::regrole, NULL::regrole[]), (-1, '0'::regrole, '{4294967295,-}'::regrole[])) w (t, o, u)) q});
 is( run_as('db_owner', q{
 		SET client_min_messages = error;
 		DO $$
@@ -567,8 +569,8 @@ run_as('db_owner', q{
 run_as('db_owner', qq{
 	CREATE SERVER bait FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '$host', port '$port', dbname 'bait');
 	CREATE USER MAPPING FOR $superuser SERVER bait OPTIONS (user '$superuser');
-	INSERT INTO spanner.allocator (name, mode, server, remote_name, owner_role, usage_role)
-	VALUES ('bait', 'remote', 'bait', 'x', '$superuser', '-');});
+	INSERT INTO spanner.allocator (name, mode, server, remote_name, owner_role, usage_roles)
+	VALUES ('bait', 'remote', 'bait', 'x', '$superuser', '{-}');});
 refused('db_owner', q{SELECT spanner.next_value('bait')},
 	qr/server "bait" does not belong to a superuser/, 'an allocator of a superuser at the server of another role');
 unlike(log_since($place), qr/WARNING:  code of the bait runs/, 'nothing has run there');
@@ -577,7 +579,7 @@ unlike(log_since($place), qr/WARNING:  code of the bait runs/, 'nothing has run 
 my $error = q{SELECT last_error IS NOT NULL FROM spanner.stat_allocator WHERE name = 'bait'};
 
 is(run_as($superuser, $error), 't', 'a superuser sees the last error');
-run_as('db_owner', q{UPDATE spanner.allocator SET usage_role = NULL WHERE name = 'bait'});
+run_as('db_owner', q{UPDATE spanner.allocator SET usage_roles = NULL WHERE name = 'bait'});
 is(run_as('stranger', $error), 'f', 'a stranger does not');
 is(run_as('stranger', 'SELECT count(last_error) FROM spanner.list_allocator_pools()'), 0, 'not from the function either');
 $node->safe_psql('app', 'GRANT pg_monitor TO stranger');

@@ -27,16 +27,17 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/extension.h"
@@ -61,12 +62,13 @@ typedef struct SkBatch
 	int64		values[FLEXIBLE_ARRAY_MEMBER];
 } SkBatch;
 
-/* A call that takes the place of a column. */
-typedef struct SkLiftedCall
+/* What takes the place of a column of a VALUES list. */
+typedef struct SkLiftedDraw
 {
+	int			varno;
 	AttrNumber	column;
-	FuncExpr   *call;
-} SkLiftedCall;
+	Expr	   *draw;
+} SkLiftedDraw;
 
 static SkBatch *make_batch(MemoryContext context, Oid seqid, int count);
 static void draw_batch(SkBatch *batch, int first);
@@ -78,8 +80,15 @@ static List *values_lists(Query *query);
 static bool has_volatile_order(Query *query);
 static bool draws(Node *node, void *context);
 static bool is_nextval(Node *node);
-static FuncExpr *common_call(List *rows, int column);
-static TargetEntry *only_use(Query *source, AttrNumber column);
+static bool sorts_values(Query *insert);
+static List *only_values(Query *query, int *varno);
+static bool is_cell(List *rows, AttrNumber column, const Const *sequence);
+static Const *drawn_sequence(List *row, AttrNumber column);
+static bool is_same_in_all(List *rows, AttrNumber column);
+static bool calls_sql(Node *node, void *context);
+static bool is_sql(Oid function, void *context);
+static bool is_used(Query *query, int varno, AttrNumber column);
+static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
 
 /*
@@ -307,79 +316,195 @@ is_nextval(Node *node)
 }
 
 /*
- * sk_lift_nextval
- *		Have an INSERT draw in its SELECT what its VALUES draw row by row.
+ * sk_values_rows
+ *		How many values have to ascend that are drawn row by row in a VALUES list.
  *
  * A client that names the sequence itself writes nextval into each row of the
  * VALUES list.  That is as many calls as there are rows, which know nothing
  * of each other.  If a column consists of the same call in every row, and is
- * used once and not for sorting, then the call takes the place of the
- * column's use, and is evaluated as often, after the sort.
+ * used once and not for sorting, then a draw can take the place of that use.
  *
- * Only bound sequences are lifted.
+ * "sequence" is the argument of a call of nextval that "root" plans.  Where in
+ * the text it stands tells whether the call is one of these, and of which
+ * column.  Returns 0 if it is not.
  */
-void
-sk_lift_nextval(Query *insert)
+int
+sk_values_rows(PlannerInfo *root, const Const *sequence, AttrNumber *column)
 {
-	Query	   *source = sorted_source(insert);
-	RangeTblEntry *rte;
+	int			varno;
 	List	   *rows;
-	ListCell   *lc;
 
-	if (source == NULL || source->hasSubLinks)
-		return;
-	rte = only_relation(source);
-	if (rte == NULL || rte->rtekind != RTE_SUBQUERY)
-		return;
-	rows = values_lists(source);
-	if (rows == NIL || rows != only_relation(rte->subquery)->values_lists)
-		return;
-
-	foreach(lc, rte->subquery->targetList)
+	if (root == NULL || root->parent_root == NULL || sequence->location < 0 ||
+		!sorts_values(root->parent_root->parse))
+		return 0;
+	rows = only_values(root->parse, &varno);
+	for (*column = 1;
+		 rows != NIL && *column <= list_length(linitial(rows)); (*column)++)
 	{
-		SkLiftedCall lifted;
 		TargetEntry *use;
-		ListCell   *row;
 
-		lifted.column = lfirst_node(TargetEntry, lc)->resno;
-		lifted.call = common_call(rows, lifted.column);
-		if (lifted.call == NULL)
+		if (!is_cell(rows, *column, sequence))
 			continue;
-		use = only_use(source, lifted.column);
-		if (use == NULL)
-			continue;
-		use->expr = (Expr *) lift_mutator((Node *) use->expr, &lifted);
-		foreach(row, rows)
-			lfirst(list_nth_cell(lfirst(row), lifted.column - 1)) =
-			makeNullConst(INT8OID, -1, InvalidOid);
+
+		/* it is no longer used if another row was here before */
+		if (!is_used(root->parse, varno, *column))
+			return list_length(rows);
+		use = only_use(root->parse, varno, *column);
+		if (use == NULL || !is_same_in_all(rows, *column) ||
+			calls_sql((Node *) rows, NULL) ||
+			calls_sql((Node *) root->parse->targetList, NULL))
+			return 0;
+		return list_length(rows);
 	}
+	return 0;
 }
 
-/* The call that makes up a column of a VALUES list, NULL if there is none. */
-static FuncExpr *
-common_call(List *rows, int column)
+/*
+ * sk_lift_draw
+ *		Draw where a column of the VALUES list is used.
+ */
+void
+sk_lift_draw(PlannerInfo *root, AttrNumber column, Expr *draw)
 {
-	FuncExpr   *call = list_nth(linitial(rows), column - 1);
-	Const	   *sequence;
-	Oid			seqid;
+	SkLiftedDraw lifted = {0, column, draw};
+	TargetEntry *use;
+
+	(void) only_values(root->parse, &lifted.varno);
+	use = only_use(root->parse, lifted.varno, column);
+	if (use != NULL)
+		use->expr = (Expr *) lift_mutator((Node *) use->expr, &lifted);
+}
+
+/* Is a query an INSERT whose source sorts a VALUES list, and draws in it only? */
+static bool
+sorts_values(Query *insert)
+{
+	Query	   *source = sorted_source(insert);
+	List	   *rows;
+
+	if (source == NULL || insert->hasSubLinks || insert->cteList != NIL ||
+		source->hasSubLinks)
+		return false;
+	rows = values_lists(source);
+	return list_length(rows) >= 2 && list_length(rows) <= SK_MAX_BATCH &&
+		!draws((Node *) source->targetList, NULL) &&
+		!draws((Node *) list_make3(insert->returningList, insert->onConflict,
+								   insert->withCheckOptions), NULL);
+}
+
+/* The rows of the only VALUES list that a query reads, and its number. */
+static List *
+only_values(Query *query, int *varno)
+{
+	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (!is_nextval((Node *) call))
+	*varno = 0;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind != RTE_VALUES)
+			continue;
+		if (result != NIL)
+			return NIL;
+		result = rte->values_lists;
+		*varno = foreach_current_index(lc) + 1;
+	}
+	return result;
+}
+
+/* Does a call with this argument make up a column in one of the rows? */
+static bool
+is_cell(List *rows, AttrNumber column, const Const *sequence)
+{
+	int			low = 0;
+	int			high = list_length(rows) - 1;
+
+	/* rows stand in the text in their order */
+	while (low <= high)
+	{
+		int			middle = (low + high) / 2;
+		Const	   *other = drawn_sequence(list_nth(rows, middle), column);
+
+		if (other == NULL)
+			return false;
+		if (other->location == sequence->location)
+			return true;
+		if (other->location < sequence->location)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return false;
+}
+
+/* The constant sequence that a column of a row draws from; NULL if it does not. */
+static Const *
+drawn_sequence(List *row, AttrNumber column)
+{
+	Node	   *cell = list_nth(row, column - 1);
+
+	if (!is_nextval(cell) || !IsA(linitial(((FuncExpr *) cell)->args), Const))
 		return NULL;
-	sequence = linitial(call->args);
-	if (!IsA(sequence, Const) || sequence->constisnull)
-		return NULL;
-	seqid = DatumGetObjectId(sequence->constvalue);
-	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
-		sk_binding_get(seqid)->am == NULL)
-		return NULL;
+	return linitial(((FuncExpr *) cell)->args);
+}
+
+static bool
+is_same_in_all(List *rows, AttrNumber column)
+{
+	Node	   *first = list_nth(linitial(rows), column - 1);
+	ListCell   *lc;
 
 	foreach(lc, rows)
 	{
-		if (!equal(list_nth(lfirst(lc), column - 1), call))
-			return NULL;
+		CHECK_FOR_INTERRUPTS();
+		if (!equal(list_nth(lfirst(lc), column - 1), first))
+			return false;
 	}
-	return call;
+	return true;
+}
+
+/* A function in SQL may be inlined, and its text has places of its own. */
+static bool
+calls_sql(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_sql, NULL) ||
+		 expression_tree_walker(node, calls_sql, context));
+}
+
+static bool
+is_sql(Oid function, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Does the output of a query refer to a column? */
+static bool
+is_used(Query *query, int varno, AttrNumber column)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) query->targetList, 0))
+	{
+		Var		   *var = lfirst(lc);
+
+		if (var->varno == varno &&
+			(var->varattno == column || var->varattno == InvalidAttrNumber))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -387,23 +512,24 @@ common_call(List *rows, int column)
  * is none, or if the query sorts by it.
  */
 static TargetEntry *
-only_use(Query *source, AttrNumber column)
+only_use(Query *query, int varno, AttrNumber column)
 {
 	TargetEntry *result = NULL;
 	ListCell   *lc;
 
-	foreach(lc, source->targetList)
+	foreach(lc, query->targetList)
 	{
 		TargetEntry *entry = lfirst(lc);
-		ListCell   *var;
+		ListCell   *lc2;
 
-		foreach(var, pull_var_clause((Node *) entry->expr, 0))
+		foreach(lc2, pull_var_clause((Node *) entry->expr, 0))
 		{
-			AttrNumber	attnum = ((Var *) lfirst(var))->varattno;
+			Var		   *var = lfirst(lc2);
 
-			if (attnum != column && attnum != InvalidAttrNumber)
+			if (var->varno != varno ||
+				(var->varattno != column && var->varattno != InvalidAttrNumber))
 				continue;
-			if (attnum != column || result != NULL ||
+			if (var->varattno != column || result != NULL ||
 				entry->ressortgroupref != 0)
 				return NULL;
 			result = entry;
@@ -412,15 +538,16 @@ only_use(Query *source, AttrNumber column)
 	return result;
 }
 
-/* Put a call where a column was. */
+/* Put a draw where a column was. */
 static Node *
 lift_mutator(Node *node, void *context)
 {
-	SkLiftedCall *lifted = context;
+	SkLiftedDraw *lifted = context;
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varattno == lifted->column)
-		return copyObject((Node *) lifted->call);
+	if (IsA(node, Var) && ((Var *) node)->varno == lifted->varno &&
+		((Var *) node)->varattno == lifted->column)
+		return (Node *) lifted->draw;
 	return expression_tree_mutator(node, lift_mutator, context);
 }

@@ -13,6 +13,8 @@
 #include "nodes/pathnodes.h"
 
 extern int	sk_ascending_rows(PlannerInfo *root);
-extern void sk_lift_nextval(Query *insert);
+extern int	sk_values_rows(PlannerInfo *root, const Const *sequence,
+						   AttrNumber *column);
+extern void sk_lift_draw(PlannerInfo *root, AttrNumber column, Expr *draw);
 
 #endif							/* SK_ASCENDING_H */

@@ -38,7 +38,7 @@
 #include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
 
-static void mark_identity(Oid seqid, SkIdentity identity);
+static void complete_label(Oid seqid, SkIdentity identity);
 static bool clear_identity(Oid table, const char *column);
 static void set_default(Oid table, const char *column, Oid seqid);
 
@@ -113,34 +113,40 @@ sk_report_lost_always(const char *column, const char *table)
 
 /*
  * sk_use_sequence
- *		Convert the identity column that a newly bound sequence belongs to.
+ *		Complete the label of a newly bound sequence, and convert the identity
+ *		column that it may belong to.
  */
 void
 sk_use_sequence(Oid seqid)
 {
+	SkIdentity	identity = SK_IDENTITY_NONE;
 	Oid			table;
 	int32		column;
 
 	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) &&
 		object_ownercheck(RelationRelationId, table, GetUserId()))
-	{
-		mark_identity(seqid, sk_column_identity(table, column));
+		identity = sk_column_identity(table, column);
+	complete_label(seqid, identity);
+	if (identity != SK_IDENTITY_NONE)
 		sk_convert_identity(table, column, seqid);
-	}
 }
 
-/* Have the label say that the sequence is that of an identity column. */
+/* Have the label say what follows from the type and the column today. */
 static void
-mark_identity(Oid seqid, SkIdentity identity)
+complete_label(Oid seqid, SkIdentity identity)
 {
-	int			width = sk_sequence_width(seqid);
+	char	   *given = sk_binding_label(seqid);
 	const SequenceAccessMethod *am;
-	SkSequenceOptions *options = sk_label_options(sk_binding_label(seqid),
-												  width, &am);
+	SkSequenceOptions *options = sk_label_options(given,
+												  sk_sequence_width(seqid),
+												  &am);
+	char	   *label;
 
-	options->identity = identity;
-	sk_binding_set(seqid, sk_label_format(am->name,
-										  sk_sequence_am_describe(am, options, width)));
+	if (identity != SK_IDENTITY_NONE)
+		options->identity = identity;
+	label = sk_label_format(am->name, sk_sequence_am_describe(am, options));
+	if (strcmp(label, given) != 0)
+		sk_binding_set(seqid, label);
 }
 
 /* Returns false if the column is no identity column, and leaves it alone. */

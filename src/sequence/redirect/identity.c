@@ -25,7 +25,6 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/extension.h"
-#include "sequence/redirect/ascending.h"
 #include "sequence/redirect/identity.h"
 
 static planner_hook_type prev_planner_hook = NULL;
@@ -52,12 +51,9 @@ sk_identity_init(void)
 static PlannedStmt *
 mapping_planner(SK_PLANNER_ARGS)
 {
-	if (sk_bindings_possible && sk_bindings_exist())
-	{
-		sk_lift_nextval(parse);
-		if (has_identity((Node *) parse, NULL))
-			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
-	}
+	if (sk_bindings_possible && sk_bindings_exist() &&
+		has_identity((Node *) parse, NULL))
+		parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
 
 	if (prev_planner_hook)
 		return prev_planner_hook(SK_PLANNER_PASS);

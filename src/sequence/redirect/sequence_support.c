@@ -49,6 +49,7 @@ PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_draw(PlannerInfo *root, FuncExpr *call);
+static Expr *make_ascending(Expr *may_draw, Const *sequence, int rows);
 static Expr *plan_ours(FuncExpr *call, SkFunction function);
 static bool is_constant_sequence(Node *argument);
 static Expr *make_guarded(Expr *condition, Expr *value);
@@ -106,22 +107,25 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 	Const	   *sequence = linitial(call->args);
 	Oid			seqid = DatumGetObjectId(sequence->constvalue);
 	Expr	   *may_draw;
-	int			rows = 0;
 	NextValueExpr *next;
 
 	may_draw = make_call(SK_FUNCTION_MAY_DRAW, BOOLOID,
 						 list_make2(sequence,
 									make_const(REGPROCEDUREOID, call->funcid)));
 	if (sk_binding_get(seqid)->am != NULL)
-		rows = sk_ascending_rows(root);
-	if (rows > 0)
-		return make_guarded(may_draw,
-							make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
-									  list_make2(copyObject(sequence),
-												 makeConst(INT4OID, -1, InvalidOid,
-														   sizeof(int32),
-														   Int32GetDatum(rows),
-														   false, true))));
+	{
+		AttrNumber	column;
+		int			rows = sk_ascending_rows(root);
+
+		if (rows > 0)
+			return make_ascending(may_draw, sequence, rows);
+		rows = sk_values_rows(root, sequence, &column);
+		if (rows > 0)
+		{
+			sk_lift_draw(root, column, make_ascending(may_draw, sequence, rows));
+			return (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+		}
+	}
 
 	next = makeNode(NextValueExpr);
 	next->seqid = seqid;
@@ -129,6 +133,18 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 	return make_guarded(may_draw,
 						make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
 								  list_make2(next, copyObject(sequence))));
+}
+
+/* The next of so many values in ascending order. */
+static Expr *
+make_ascending(Expr *may_draw, Const *sequence, int rows)
+{
+	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								  Int32GetDatum(rows), false, true);
+
+	return make_guarded(may_draw,
+						make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
+								  list_make2(copyObject(sequence), count)));
 }
 
 /* A function of ours in the place of one of core. */

@@ -118,7 +118,7 @@ sub command_case
 {
 	my $relation = pick(@relations);
 	my $column = pick(qw(name mode next_value min_value max_value batch_size max_batch_size low_water_mark failover_gap
-		  timeline server remote_name owner_role usage_role));
+		  timeline server remote_name owner_role usage_roles));
 	my @labels = ('SECURITY LABEL FOR spanner_keys ON SEQUENCE ' . pick(@sequences) . ' IS ' . quote(label()),
 		'SECURITY LABEL FOR ' . pick('spanner_keys', 'spanner_keys_advisor') . ' ON '
 		  . pick("TABLE $relation", "COLUMN $relation.id", 'SCHEMA f', 'FUNCTION f.call_it(text)', 'TYPE f.color', "VIEW f.view") . ' IS '

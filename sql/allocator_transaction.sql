@@ -1,0 +1,104 @@
+-- Allocators: the counter that a transaction holds until its end.
+
+SELECT spanner.create_allocator('held', mode => 'sync', start_value => 101) > 0 AS id;
+SELECT spanner.create_allocator('pool', mode => 'batch', batch_size => 10) > 0 AS id;
+
+-- many values in one statement are written once
+SELECT count(DISTINCT n), min(n), max(n)
+  FROM (SELECT spanner.next_value('held') AS n FROM generate_series(1, 100000)) d;
+SELECT next_value FROM spanner.allocator WHERE name = 'held';
+SELECT pg_relation_size('spanner.allocator') < 1000000 AS small;
+
+-- savepoints, one in the other, kept or not
+BEGIN;
+SELECT spanner.next_value('held');
+SAVEPOINT a;
+SELECT spanner.next_value('held');
+SAVEPOINT b;
+SELECT spanner.next_value('held'), spanner.next_value('held');
+RELEASE b;
+SELECT spanner.next_value('held');
+ROLLBACK TO a;
+SELECT spanner.next_value('held');
+SAVEPOINT c;
+SELECT spanner.next_value('held');
+SAVEPOINT d;
+SELECT spanner.next_value('held');
+RELEASE d;
+RELEASE c;
+SELECT spanner.next_value('held');
+ROLLBACK TO a;
+SELECT spanner.next_value('held');
+COMMIT;
+SELECT spanner.next_value('held');
+DO $$
+BEGIN
+  FOR i IN 1 .. 4 LOOP
+    BEGIN
+      RAISE NOTICE '%', spanner.next_value('held');
+      IF i % 2 = 0 THEN
+        RAISE division_by_zero;
+      END IF;
+    EXCEPTION WHEN division_by_zero THEN
+      NULL;
+    END;
+  END LOOP;
+END $$;
+
+-- commands in the same transaction begin where the counter is
+BEGIN;
+SELECT spanner.next_value('held');
+SAVEPOINT a;
+SELECT spanner.rename_allocator('held', 'renamed');
+SELECT spanner.next_value('renamed');
+ROLLBACK TO a;
+SELECT spanner.next_value('held');
+SELECT spanner.alter_allocator('held', max_value => 200000);
+SELECT spanner.next_value('held');
+SELECT spanner.advance_allocator('held', 100200), spanner.next_value('held');
+SAVEPOINT b;
+SELECT spanner.reset_allocator('held', 100300), spanner.next_value('held');
+ROLLBACK TO b;
+SELECT spanner.next_value('held');
+UPDATE spanner.allocator SET batch_size = 7 WHERE name = 'held';
+SELECT spanner.next_value('held');
+UPDATE spanner.allocator SET next_value = 100400 WHERE name = 'held';
+SELECT spanner.next_value('held');
+SELECT spanner.alter_allocator('held', max_value => 100401);
+SELECT spanner.next_value('held');
+SAVEPOINT c;
+SELECT spanner.next_value('held');
+ROLLBACK TO c;
+COMMIT;
+SELECT next_value, batch_size, max_value FROM spanner.allocator WHERE name = 'held';
+
+-- one that is dropped after it was drawn from
+BEGIN;
+SELECT spanner.alter_allocator('held', max_value => 100500), spanner.next_value('held');
+SELECT spanner.drop_allocator('held');
+COMMIT;
+
+-- what is reserved in a transaction that has locked the row comes after the
+-- pool's values, which are dropped then
+SELECT spanner.next_value('pool');
+BEGIN;
+SELECT FROM spanner.allocator WHERE name = 'pool' FOR SHARE;
+SELECT spanner.alter_allocator('pool', batch_size => 5);
+SELECT spanner.next_value('pool');
+COMMIT;
+SELECT spanner.next_value('pool');
+
+-- a change that is rolled back empties no pool, and stands in no way
+BEGIN;
+SAVEPOINT a;
+SELECT spanner.alter_allocator('pool', batch_size => 20);
+ROLLBACK TO a;
+COMMIT;
+SELECT spanner.next_value('pool');
+
+-- more allocators than locks, and than changes that are noted one by one
+SELECT count(spanner.create_allocator('many ' || i, 'batch')) FROM generate_series(1, 12000) i;
+UPDATE spanner.allocator SET batch_size = 3 WHERE name LIKE 'many %';
+DELETE FROM spanner.allocator WHERE name LIKE 'many %';
+SELECT spanner.next_value('pool') < spanner.next_value('pool') AS ascends;
+SELECT spanner.drop_allocator('pool');
