@@ -60,7 +60,9 @@ OBJS = \
 	src/keys/shard_id.o \
 	src/planner/derive.o \
 	src/planner/derived_clauses.o \
+	src/planner/equality.o \
 	src/planner/index_order.o \
+	src/planner/merge_bound.o \
 	src/planner/merge_explain.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
@@ -71,6 +73,7 @@ OBJS = \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
+	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/convert.o \
@@ -141,9 +144,13 @@ REGRESS = \
 	ascending_values \
 	convert \
 	derived_shard \
+	shard_expressions \
 	shard_keys \
 	shard_merge \
+	shard_merge_reads \
+	shard_sources \
 	shard_more \
+	shard_reports \
 	shard_security \
 	shard_traps \
 	bad_input \

@@ -65,7 +65,7 @@ COMMENT ON FUNCTION spanner.shard_id_support(internal)
 CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
 RETURNS integer
 AS 'MODULE_PATHNAME', 'spanner_shard_id'
-LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE COST 5
 SUPPORT spanner.shard_id_support;
 
 COMMENT ON FUNCTION spanner.shard_id(integer, "any")
@@ -841,7 +841,16 @@ CREATE VIEW spanner.shard_keys AS
            a.attnum, k.shards, k.keys,
            CASE WHEN k.problem IS NOT NULL THEN k.problem
                 WHEN a.attnum IS NULL THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
-                WHEN NOT a.attnotnull THEN 'the column can be NULL'
+                WHEN NOT a.attnotnull
+                  OR EXISTS (SELECT FROM pg_catalog.pg_constraint n
+                              WHERE n.conrelid OPERATOR(pg_catalog.=) c.conrelid
+                                AND n.contype OPERATOR(pg_catalog.=) 'n'
+                                AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum
+                                AND NOT n.convalidated)
+                THEN 'the column can be NULL'
+                WHEN (pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.->>) 'conenforced')
+                     OPERATOR(pg_catalog.=) 'false'
+                THEN 'the constraint is not enforced'
                 WHEN NOT c.convalidated THEN 'the constraint is not validated'
             END
       FROM uses u
@@ -897,7 +906,18 @@ CREATE VIEW spanner.shard_keys AS
          k.problem IS NULL AND NOT x.unindexed AS usable,
          CASE WHEN k.problem IS NULL AND x.unindexed
               THEN 'no B-tree index begins with the column'
-              ELSE k.problem END AS problem
+              ELSE k.problem END AS problem,
+         k.declaration OPERATOR(pg_catalog.=) ANY ('{index expression,partition key}')
+         OR EXISTS (
+           SELECT FROM pg_catalog.pg_statistic_ext e
+             JOIN pg_catalog.pg_depend d
+               ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass
+              AND d.objid OPERATOR(pg_catalog.=) e.oid
+             JOIN pg_catalog.pg_proc f ON f.oid OPERATOR(pg_catalog.=) d.refobjid
+            WHERE e.stxrelid OPERATOR(pg_catalog.=) k.relid
+              AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+              AND f.pronamespace OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
+              AND f.proname OPERATOR(pg_catalog.=) 'shard_id') AS loads_library
     FROM keys k
     JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) k.relid
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -929,6 +949,8 @@ COMMENT ON COLUMN spanner.shard_keys.usable
   IS 'does the planner use it';
 COMMENT ON COLUMN spanner.shard_keys.problem
   IS 'why it does not';
+COMMENT ON COLUMN spanner.shard_keys.loads_library
+  IS 'does the table have sessions load the library in time';
 
 GRANT SELECT ON spanner.shard_keys TO PUBLIC;
 

@@ -216,6 +216,25 @@ sk_named_segment(const char *name, Size size,
 					  security_level, NULL, NULL, NULL)
 #endif
 
+/* 16: privileges on schemas by the check for every kind of object */
+#if PG_VERSION_NUM >= 160000
+#define sk_may_create_in(schema, role) \
+	(object_aclcheck(NamespaceRelationId, (schema), (role), ACL_CREATE) == \
+	 ACLCHECK_OK)
+#else
+#define sk_may_create_in(schema, role) \
+	(pg_namespace_aclcheck((schema), (role), ACL_CREATE) == ACLCHECK_OK)
+#endif
+
+/* 17: the target of statistics is a node, which may be the default */
+#if PG_VERSION_NUM >= 170000
+#define sk_set_statistics_target(stmt, target) \
+	((stmt)->stxstattarget = (Node *) makeInteger(target))
+#else
+#define sk_set_statistics_target(stmt, target) \
+	((stmt)->stxstattarget = (target))
+#endif
+
 /* 16: 1 means that a clause takes no row away; before, anything above it */
 #if PG_VERSION_NUM >= 160000
 #define SK_REDUNDANT_SELECTIVITY 1.0
@@ -240,13 +259,6 @@ sk_named_segment(const char *name, Size size,
 #define SK_ROW_COMPARISON_HIDES true
 #else
 #define SK_ROW_COMPARISON_HIDES false
-#endif
-
-/* 18: a B-tree skips from one value of its first column to the next by itself */
-#if PG_VERSION_NUM >= 180000
-#define SK_ENABLE_SHARD_LIST false
-#else
-#define SK_ENABLE_SHARD_LIST true
 #endif
 
 /* 18: what is disabled is counted, not made expensive */

@@ -248,7 +248,7 @@ require_key_kind(Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compute a shard id of type %s",
 						format_type_be(type)),
-				 errhint("Supported are smallint, integer, bigint, numeric, real, double precision, text, varchar, char, name, bytea, boolean, uuid, date, timestamp, timestamptz, enums and domains over them; cast other types to text.")));
+				 errhint("Supported are smallint, integer, bigint, numeric, real, double precision, text, varchar, char(n), name, bytea, boolean, uuid, date, timestamp, timestamptz, enums and domains over them; cast other types to text.")));
 	return kind;
 }
 

@@ -4,16 +4,7 @@
  *	  From equalities on the keys to a condition on the shard.
  *
  * A row whose keys are equal to given values is in the shard of these values,
- * for shard_id() hashes a text that equal values have in common.  "Equal" is
- * the equality of the hash operator family of the column's type, under a
- * deterministic collation: the families join int2, int4 and int8, text,
- * varchar and name, float4 and float8, and no others that shard_id() knows.
- * Enums are left out: renaming a label changes the text, but not the shard ids
- * that are stored.
- *
- * The operators are strict, so a condition that holds has no NULL on either
- * side.  A value must not depend on the row, nor change while the table is
- * scanned.
+ * for shard_id() hashes a text that equal values have in common.
  *
  * src/planner/derive.c
  *
@@ -21,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "access/hash.h"
+#include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -32,22 +23,16 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "keys/canonical.h"
 #include "planner/derive.h"
 
-static bool match_operator(PlannerInfo *root, OpExpr *clause,
-						   const Var *column, SkKeyValue *value);
-static bool match_array(PlannerInfo *root, ScalarArrayOpExpr *clause,
-						const Var *column, SkKeyValue *value);
-static bool match_boolean(Expr *clause, const Var *column, SkKeyValue *value);
-static bool is_column(Node *expr, const Var *column);
-static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
-							Oid value_type);
-static bool is_stable_value(PlannerInfo *root, Expr *value,
-							const Var *column);
+static int	find_column(const SkColumns *columns, const Node *column);
+static Node *replace_columns(Node *node, void *context);
+static List *arm_clauses(Node *arm);
 static Expr *shard_is(const SkShardKey *key, Expr *value);
+static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
+					   List *conditions);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
 static int	known_length(Node *array);
@@ -55,85 +40,180 @@ static Oid	find_sibling(const SkShardKey *key, const char *name, int nargs,
 						 const Oid *argtypes);
 
 /*
- * sk_match_equality
- *		Does a clause say what a column is equal to?
- *
- * Sets value and is_array; the security level is the caller's to set.
+ * sk_make_fact
+ *		A clause, or the clause of a RestrictInfo, and its level.
  */
-bool
-sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
-				  SkKeyValue *value)
+SkFact *
+sk_make_fact(Expr *clause, Index level)
 {
-	if (IsA(clause, OpExpr))
-		return match_operator(root, (OpExpr *) clause, column, value);
-	if (IsA(clause, ScalarArrayOpExpr))
-		return match_array(root, (ScalarArrayOpExpr *) clause, column, value);
-	return column->vartype == BOOLOID && match_boolean(clause, column, value);
+	SkFact	   *result = palloc(sizeof(SkFact));
+
+	result->clause = clause;
+	result->level = level;
+	return result;
 }
 
 /*
- * sk_key_columns
- *		List the columns among the keys, each once; returns their number.
- *
- * "columns" has room for as many as the call has arguments.
+ * sk_init_columns
+ *		List the columns among the keys, each once; nothing is known of them.
  */
-int
-sk_key_columns(const SkShardKey *key, Var **columns)
+void
+sk_init_columns(SkColumns *columns, const SkShardKey *key)
 {
-	int			count = 0;
+	List	   *vars = pull_var_clause((Node *) key->call, 0);
+	int			size = list_length(vars);
 	ListCell   *lc;
+	ListCell   *lc2;
 
+	columns->key = key;
+	columns->count = 0;
+	columns->columns = palloc(size * sizeof(Var *));
+	columns->inside = palloc0(size * sizeof(bool));
+	columns->values = palloc0(size * sizeof(SkKeyValue));
+	foreach(lc, vars)
+	{
+		if (find_column(columns, lfirst(lc)) < 0)
+			columns->columns[columns->count++] = lfirst(lc);
+	}
 	for_each_from(lc, key->call->args, 1)
 	{
-		Var		   *column = lfirst(lc);
-		int			i = 0;
-
-		if (!IsA(column, Var))
+		if (IsA(lfirst(lc), Var))
 			continue;
-		while (i < count && columns[i]->varattno != column->varattno)
-			i++;
-		if (i == count)
-			columns[count++] = column;
+		foreach(lc2, pull_var_clause(lfirst(lc), 0))
+			columns->inside[find_column(columns, lfirst(lc2))] = true;
 	}
-	return count;
+}
+
+/*
+ * sk_match_facts
+ *		Learn what a list of SkFacts says of the columns.
+ *
+ * One value is better than a list of them, which is better than nothing.
+ */
+void
+sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, facts)
+	{
+		SkFact	   *fact = lfirst(lc);
+
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkKeyValue *value = &columns->values[i];
+			SkKeyValue	found;
+
+			if (value->value && !value->is_array)
+				continue;
+			if (sk_match_equality(root, fact->clause, columns->columns[i],
+								  &found) &&
+				(value->value == NULL || !found.is_array) &&
+				(!columns->inside[i] ||
+				 sk_can_replace(columns->columns[i], &found)))
+			{
+				*value = found;
+				value->level = fact->level;
+			}
+		}
+	}
+}
+
+/*
+ * sk_all_known
+ *		Is something known of each column?
+ */
+bool
+sk_all_known(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (columns->values[i].value == NULL)
+			return false;
+	return true;
 }
 
 /*
  * sk_derive_condition
- *		The condition on the shard, given what each column is equal to.
+ *		The condition on the shard that follows from what is known.
  *
- * "values" are those of sk_key_columns(), all known.  NULL if it would be of
- * no use.
+ * NULL if something is missing, or the condition would be of no use.
  */
-Expr *
-sk_derive_condition(PlannerInfo *root, const SkShardKey *key,
-					const SkKeyValue *values)
+SkFact *
+sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
-	Var		  **columns = palloc(list_length(key->call->args) * sizeof(Var *));
-	int			count = sk_key_columns(key, columns);
+	const SkShardKey *key = columns->key;
 	List	   *args = list_make1(linitial(key->call->args));
 	bool		is_list = false;
+	Index		level = 0;
 	FuncExpr   *call;
+	Expr	   *condition;
 	ListCell   *lc;
 
+	if (!key->can_derive || !sk_all_known(columns))
+		return NULL;
+	for (int i = 0; i < columns->count; i++)
+		level = Max(level, columns->values[i].level);
 	for_each_from(lc, key->call->args, 1)
 	{
-		Node	   *arg = lfirst(lc);
-
-		for (int i = 0; i < count && IsA(lfirst(lc), Var); i++)
-			if (columns[i]->varattno == ((Var *) lfirst(lc))->varattno)
-			{
-				arg = (Node *) values[i].value;
-				is_list |= values[i].is_array;
-			}
-		args = lappend(args, copyObject(arg));
+		args = lappend(args, replace_columns(lfirst(lc),
+											 unconstify(SkColumns *, columns)));
+		is_list |= IsA(lfirst(lc), Var) &&
+			columns->values[find_column(columns, lfirst(lc))].is_array;
 	}
 	if (is_list)
-		return derive_list(root, key, args);
+		condition = derive_list(root, key, args);
+	else
+	{
+		call = copyObject(key->call);
+		call->args = args;
+		condition = shard_is(key, (Expr *)
+							 eval_const_expressions(root, (Node *) call));
+	}
+	return condition ? sk_make_fact(condition, level) : NULL;
+}
 
-	call = copyObject(key->call);
-	call->args = args;
-	return shard_is(key, (Expr *) eval_const_expressions(root, (Node *) call));
+/*
+ * sk_derive_alternatives
+ *		Derive a condition from an OR: what follows from each of its arms.
+ *
+ * NULL if nothing follows from one of them.  "arms" is set to the OR of the
+ * arms, each with its condition, unless it is NULL.
+ */
+SkFact *
+sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
+					   const SkColumns *columns, SkFact **arms)
+{
+	List	   *conditions = NIL;
+	List	   *completed = NIL;
+	Index		level = fact->level;
+	ListCell   *lc;
+
+	foreach(lc, ((BoolExpr *) fact->clause)->args)
+	{
+		List	   *clauses = arm_clauses(lfirst(lc));
+		List	   *facts = NIL;
+		SkColumns	arm = *columns;
+		SkFact	   *condition;
+		ListCell   *lc2;
+
+		arm.values = palloc(columns->count * sizeof(SkKeyValue));
+		memcpy(arm.values, columns->values,
+			   columns->count * sizeof(SkKeyValue));
+		foreach(lc2, clauses)
+			facts = lappend(facts, sk_make_fact(lfirst(lc2), fact->level));
+		sk_match_facts(root, facts, &arm);
+		condition = sk_derive_condition(root, &arm);
+		if (condition == NULL)
+			return NULL;
+		level = Max(level, condition->level);
+		conditions = lappend(conditions, condition->clause);
+		completed = lappend(completed,
+							make_andclause(lcons(copyObject(condition->clause),
+												 copyObject(clauses))));
+	}
+	if (arms)
+		*arms = sk_make_fact(make_orclause(completed), level);
+	return sk_make_fact(any_shard(root, columns->key, conditions), level);
 }
 
 /*
@@ -227,98 +307,43 @@ sk_all_shards_call(const SkShardKey *key)
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
-static bool
-match_operator(PlannerInfo *root, OpExpr *clause, const Var *column,
-			   SkKeyValue *value)
+/* The place of a column among those of the key, or -1. */
+static int
+find_column(const SkColumns *columns, const Node *column)
 {
-	Node	   *left;
-	Node	   *right;
-	Oid			operator = clause->opno;
-
-	if (list_length(clause->args) != 2)
-		return false;
-	left = linitial(clause->args);
-	right = lsecond(clause->args);
-	if (!is_column(left, column))
-	{
-		Node	   *swap = left;
-
-		left = right;
-		right = swap;
-		if (!is_column(left, column))
-			return false;
-		operator = get_commutator(operator);
-	}
-
-	value->value = (Expr *) right;
-	value->is_array = false;
-	return OidIsValid(operator) &&
-		is_key_equality(operator, clause->inputcollid, column->vartype,
-						exprType(right)) &&
-		is_stable_value(root, value->value, column);
+	for (int i = 0; i < columns->count; i++)
+		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
+			return i;
+	return -1;
 }
 
-static bool
-match_array(PlannerInfo *root, ScalarArrayOpExpr *clause, const Var *column,
-			SkKeyValue *value)
+/* An argument of the call, with values for its columns. */
+static Node *
+replace_columns(Node *node, void *context)
 {
-	Expr	   *array = lsecond(clause->args);
-	Oid			element_type = get_base_element_type(exprType((Node *) array));
+	SkColumns  *columns = context;
 
-	value->value = array;
-	value->is_array = true;
-	return clause->useOr && OidIsValid(element_type) &&
-		is_column(linitial(clause->args), column) &&
-		is_key_equality(clause->opno, clause->inputcollid, column->vartype,
-						element_type) &&
-		is_stable_value(root, array, column);
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+		return copyObject((Node *) columns->values[find_column(columns, node)].value);
+	return expression_tree_mutator(node, replace_columns, context);
 }
 
-/* "b = true" has become "b" when a clause comes here. */
-static bool
-match_boolean(Expr *clause, const Var *column, SkKeyValue *value)
+/* The clauses of one arm of an OR, without RestrictInfos. */
+static List *
+arm_clauses(Node *arm)
 {
-	bool		is_true = !is_notclause(clause);
+	List	   *result = NIL;
+	ListCell   *lc;
 
-	if (!is_true)
-		clause = (Expr *) get_notclausearg(clause);
-	if (!is_column((Node *) clause, column))
-		return false;
-	value->value = (Expr *) makeBoolConst(is_true, false);
-	value->is_array = false;
-	return true;
-}
-
-static bool
-is_column(Node *expr, const Var *column)
-{
-	while (expr && IsA(expr, RelabelType))
-		expr = (Node *) ((RelabelType *) expr)->arg;
-	return expr && IsA(expr, Var) &&
-		((Var *) expr)->varno == column->varno &&
-		((Var *) expr)->varattno == column->varattno &&
-		((Var *) expr)->varlevelsup == 0;
-}
-
-static bool
-is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
-{
-	Oid			family = lookup_type_cache(getBaseType(column_type),
-										   TYPECACHE_HASH_OPFAMILY)->hash_opf;
-	SkKeyKind	kind = sk_key_kind(value_type);
-
-	return OidIsValid(family) &&
-		get_op_opfamily_strategy(operator, family) == HTEqualStrategyNumber &&
-		kind != SK_KEY_UNSUPPORTED && kind != SK_KEY_ENUM &&
-		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
-}
-
-static bool
-is_stable_value(PlannerInfo *root, Expr *value, const Var *column)
-{
-	return !bms_is_member(column->varno, pull_varnos(root, (Node *) value)) &&
-		!contain_volatile_functions((Node *) value) &&
-		!contain_subplans((Node *) value);
+	if (IsA(arm, RestrictInfo))
+		return list_make1(((RestrictInfo *) arm)->clause);
+	if (!is_andclause(arm))
+		return list_make1(arm);
+	foreach(lc, ((BoolExpr *) arm)->args)
+		result = list_concat(result, arm_clauses(lfirst(lc)));
+	return result;
 }
 
 static Expr *
@@ -333,6 +358,32 @@ shard_is(const SkShardKey *key, Expr *value)
 
 	set_opfuncid(result);
 	return (Expr *) result;
+}
+
+/* Some conditions that each fix the shard, as one list; else as an OR. */
+static Expr *
+any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
+{
+	ArrayExpr  *list = makeNode(ArrayExpr);
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		OpExpr	   *condition = lfirst(lc);
+
+		if (!IsA(condition, OpExpr))
+			return make_orclause(conditions);
+		values = list_append_unique(values, lsecond(condition->args));
+	}
+	if (list_length(values) == 1)
+		return linitial(conditions);
+	list->array_typeid = INT4ARRAYOID;
+	list->element_typeid = INT4OID;
+	list->elements = values;
+	list->location = -1;
+	return sk_shard_in(key, (Expr *)
+					   eval_const_expressions(root, (Node *) list));
 }
 
 /* One shard of a list that is known now is no list. */

@@ -18,14 +18,38 @@ typedef struct SkKeyValue
 {
 	Expr	   *value;			/* NULL if nothing is known */
 	bool		is_array;		/* equal to one of the elements */
-	Index		security_level; /* of the clause that says so */
+	Index		level;			/* of the clause that says so */
 } SkKeyValue;
+
+/* A clause that holds, or a condition that follows from clauses. */
+typedef struct SkFact
+{
+	Expr	   *clause;
+	Index		level;			/* the highest one of its sources */
+} SkFact;
+
+/* The columns of a key, and what is known of them. */
+typedef struct SkColumns
+{
+	const SkShardKey *key;
+	int			count;
+	Var		  **columns;
+	bool	   *inside;			/* is the column inside of an expression? */
+	SkKeyValue *values;
+} SkColumns;
 
 extern bool sk_match_equality(PlannerInfo *root, Expr *clause,
 							  const Var *column, SkKeyValue *value);
-extern int	sk_key_columns(const SkShardKey *key, Var **columns);
-extern Expr *sk_derive_condition(PlannerInfo *root, const SkShardKey *key,
-								 const SkKeyValue *values);
+extern SkFact *sk_make_fact(Expr *clause, Index level);
+extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
+extern void sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns);
+extern bool sk_can_replace(const Var *column, const SkKeyValue *value);
+extern bool sk_all_known(const SkColumns *columns);
+extern SkFact *sk_derive_condition(PlannerInfo *root,
+								   const SkColumns *columns);
+extern SkFact *sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
+									  const SkColumns *columns,
+									  SkFact **arms);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern bool sk_has_shard_condition(const SkShardKey *key,
 								   List *clauses);

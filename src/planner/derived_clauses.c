@@ -30,35 +30,31 @@
 #include "planner/derive.h"
 #include "planner/shard_paths.h"
 
-/* How many ways to combine join clauses are tried. */
+/* How many ways to combine values of several relations are tried. */
 #define SK_MAX_JOIN_COMBINATIONS 16
 
-/* The columns of a key, and what restrictions say of them. */
-typedef struct SkColumns
+/* A value that a join clause gives, and the relations that it is from. */
+typedef struct SkJoinValue
 {
-	int			count;
-	Var		  **columns;
-	SkKeyValue *values;
-} SkColumns;
+	SkKeyValue	value;
+	Relids		relids;
+} SkJoinValue;
 
-static void read_columns(const SkShardKey *key, SkColumns *columns);
+static List *restriction_facts(RelOptInfo *rel);
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
-static void match_clauses(PlannerInfo *root, List *clauses, Index level,
-						  SkColumns *columns);
-static bool all_known(const SkColumns *columns);
-static RestrictInfo *derive_clause(PlannerInfo *root, const SkShardKey *key,
-								   const SkColumns *columns);
-static Index max_security_level(const SkColumns *columns);
-static RestrictInfo *derive_alternatives(PlannerInfo *root,
-										 const SkShardKey *key,
-										 RestrictInfo *alternatives,
-										 const SkColumns *columns);
-static List *arm_clauses(Node *arm);
+static RestrictInfo *make_clause(PlannerInfo *root, const SkFact *condition);
 static List *derive_joins(PlannerInfo *root, RelOptInfo *rel,
-						  const SkShardKey *key, const SkColumns *columns);
+						  const SkColumns *columns);
+static List *combine_one_source(PlannerInfo *root, const SkColumns *columns,
+								List **choices);
+static SkJoinValue *find_choice(List *choices, Relids relids);
+static List *combine_sources(PlannerInfo *root, const SkColumns *columns,
+							 List **choices);
+static List *add_condition(PlannerInfo *root, List *list,
+						   const SkColumns *columns);
 static List *find_join_values(PlannerInfo *root, RelOptInfo *rel,
-							  const Var *column);
+							  const Var *column, bool inside);
 static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 EquivalenceClass *ec, EquivalenceMember *em,
 							 void *arg);
@@ -76,45 +72,41 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				  SkExtraClauses *result)
 {
 	SkColumns	columns;
+	List	   *facts;
 	ListCell   *lc;
 
 	memset(result, 0, sizeof(SkExtraClauses));
 	if (sk_has_shard_condition(key, rel->baserestrictinfo))
 		return;
 
-	read_columns(key, &columns);
-	foreach(lc, rel->baserestrictinfo)
+	sk_init_columns(&columns, key);
+	facts = restriction_facts(rel);
+	sk_match_facts(root, facts, &columns);
+	if (sk_all_known(&columns))
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (!rinfo->pseudoconstant)
-			match_clauses(root, list_make1(rinfo->clause),
-						  rinfo->security_level, &columns);
-	}
-	if (all_known(&columns))
-	{
-		RestrictInfo *rinfo = derive_clause(root, key, &columns);
-
-		if (rinfo)
-			result->base = list_make1(rinfo);
+		result->base = add_condition(root, NIL, &columns);
 		return;
 	}
 
-	foreach(lc, rel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (restriction_is_or_clause(rinfo))
-			rinfo = derive_alternatives(root, key, rinfo, &columns);
-		else
-			rinfo = NULL;
-		if (rinfo)
-			result->alternatives = lappend(result->alternatives, rinfo);
-	}
 	result->base = partition_clauses(root, rel, key);
+	foreach(lc, facts)
+	{
+		SkFact	   *fact = lfirst(lc);
+		SkFact	   *arms;
+
+		if (!is_orclause(fact->clause))
+			continue;
+		fact = sk_derive_alternatives(root, fact, &columns, &arms);
+		if (fact == NULL)
+			continue;
+		result->alternatives = lappend(result->alternatives,
+									   make_clause(root, arms));
+		if (!is_orclause(fact->clause))
+			result->base = lappend(result->base, make_clause(root, fact));
+	}
 	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
 		!is_joined_on_shard(root, rel, key))
-		result->joins = derive_joins(root, rel, key, &columns);
+		result->joins = derive_joins(root, rel, &columns);
 }
 
 /*
@@ -134,14 +126,21 @@ sk_make_shard_clause(PlannerInfo *root, Expr *condition, Index security_level)
 	return rinfo;
 }
 
-static void
-read_columns(const SkShardKey *key, SkColumns *columns)
+static List *
+restriction_facts(RelOptInfo *rel)
 {
-	int			size = list_length(key->call->args);
+	List	   *result = NIL;
+	ListCell   *lc;
 
-	columns->columns = palloc(size * sizeof(Var *));
-	columns->count = sk_key_columns(key, columns->columns);
-	columns->values = palloc0(size * sizeof(SkKeyValue));
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant)
+			result = lappend(result, sk_make_fact(rinfo->clause,
+												  rinfo->security_level));
+	}
+	return result;
 }
 
 /* What the bounds of a partition say of the shard of its rows. */
@@ -172,137 +171,89 @@ partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	return result;
 }
 
-/* One value is better than a list of them, which is better than nothing. */
-static void
-match_clauses(PlannerInfo *root, List *clauses, Index level,
-			  SkColumns *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		for (int i = 0; i < columns->count; i++)
-		{
-			SkKeyValue *value = &columns->values[i];
-			SkKeyValue	found;
-
-			if (value->value && !value->is_array)
-				continue;
-			if (sk_match_equality(root, lfirst(lc), columns->columns[i],
-								  &found) &&
-				(value->value == NULL || !found.is_array))
-			{
-				*value = found;
-				value->security_level = level;
-			}
-		}
-	}
-}
-
-static bool
-all_known(const SkColumns *columns)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (columns->values[i].value == NULL)
-			return false;
-	return true;
-}
-
 static RestrictInfo *
-derive_clause(PlannerInfo *root, const SkShardKey *key,
-			  const SkColumns *columns)
+make_clause(PlannerInfo *root, const SkFact *condition)
 {
-	Expr	   *condition = sk_derive_condition(root, key, columns->values);
-
-	return condition ?
-		sk_make_shard_clause(root, condition, max_security_level(columns)) :
-		NULL;
-}
-
-static Index
-max_security_level(const SkColumns *columns)
-{
-	Index		result = 0;
-
-	for (int i = 0; i < columns->count; i++)
-		result = Max(result, columns->values[i].security_level);
-	return result;
+	return sk_make_shard_clause(root, condition->clause, condition->level);
 }
 
 /*
- * Derive a condition in each arm of an OR.  NULL if that is not possible in
- * one of them, for then no index serves the OR.
+ * Derive conditions with the values that join clauses give: one for each
+ * relation that gives all that are missing, whatever their order in the query.
  */
-static RestrictInfo *
-derive_alternatives(PlannerInfo *root, const SkShardKey *key,
-					RestrictInfo *alternatives, const SkColumns *columns)
-{
-	List	   *arms = NIL;
-	Index		level = alternatives->security_level;
-	ListCell   *lc;
-
-	foreach(lc, ((BoolExpr *) alternatives->orclause)->args)
-	{
-		List	   *clauses = arm_clauses(lfirst(lc));
-		SkColumns	arm = *columns;
-		Expr	   *condition = NULL;
-
-		arm.values = palloc(columns->count * sizeof(SkKeyValue));
-		memcpy(arm.values, columns->values,
-			   columns->count * sizeof(SkKeyValue));
-		match_clauses(root, clauses, alternatives->security_level, &arm);
-		if (all_known(&arm))
-			condition = sk_derive_condition(root, key, arm.values);
-		if (condition == NULL)
-			return NULL;
-		level = Max(level, max_security_level(&arm));
-		arms = lappend(arms, make_andclause(lcons(condition,
-												  copyObject(clauses))));
-	}
-	return sk_make_shard_clause(root, make_orclause(arms), level);
-}
-
-/* The clauses of one arm of an OR of RestrictInfos, without these. */
 static List *
-arm_clauses(Node *arm)
+derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 {
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (IsA(arm, RestrictInfo))
-		return list_make1(((RestrictInfo *) arm)->clause);
-	if (!is_andclause(arm))
-		return list_make1(arm);
-	foreach(lc, ((BoolExpr *) arm)->args)
-		result = list_concat(result, arm_clauses(lfirst(lc)));
-	return result;
-}
-
-/* Derive conditions with the values that join clauses give. */
-static List *
-derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			 const SkColumns *columns)
-{
-	List	   *result = NIL;
 	List	  **choices = palloc0(columns->count * sizeof(List *));
-	int			combinations = 1;
+	List	   *result;
 
 	for (int i = 0; i < columns->count; i++)
 	{
 		if (columns->values[i].value)
-			choices[i] = list_make1(&columns->values[i]);
-		else
-			choices[i] = find_join_values(root, rel, columns->columns[i]);
+			continue;
+		choices[i] = find_join_values(root, rel, columns->columns[i],
+									  columns->inside[i]);
 		if (choices[i] == NIL)
 			return NIL;
-		combinations = Min(combinations * list_length(choices[i]),
-						   SK_MAX_JOIN_COMBINATIONS);
 	}
+	result = combine_one_source(root, columns, choices);
+	return result ? result : combine_sources(root, columns, choices);
+}
 
+static List *
+combine_one_source(PlannerInfo *root, const SkColumns *columns,
+				   List **choices)
+{
+	List	   *result = NIL;
+	int			first = 0;
+	ListCell   *lc;
+
+	while (choices[first] == NIL)
+		first++;
+	foreach(lc, choices[first])
+	{
+		Relids		source = ((SkJoinValue *) lfirst(lc))->relids;
+		SkColumns	choice = *columns;
+
+		if (find_choice(choices[first], source) != lfirst(lc))
+			continue;
+		choice.values = palloc(columns->count * sizeof(SkKeyValue));
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkJoinValue *found = find_choice(choices[i], source);
+
+			choice.values[i] = found ? found->value : columns->values[i];
+		}
+		result = add_condition(root, result, &choice);
+	}
+	return result;
+}
+
+/* The first value that some relations give. */
+static SkJoinValue *
+find_choice(List *choices, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, choices)
+		if (bms_equal(((SkJoinValue *) lfirst(lc))->relids, relids))
+		return lfirst(lc);
+	return NULL;
+}
+
+/* No relation gives all values: some of their combinations. */
+static List *
+combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices)
+{
+	List	   *result = NIL;
+	int			combinations = 1;
+
+	for (int i = 0; i < columns->count; i++)
+		combinations = Min(combinations * Max(list_length(choices[i]), 1),
+						   SK_MAX_JOIN_COMBINATIONS);
 	for (int n = 0; n < combinations; n++)
 	{
 		SkColumns	choice = *columns;
-		RestrictInfo *rinfo;
 		int			rest = n;
 
 		choice.values = palloc(columns->count * sizeof(SkKeyValue));
@@ -310,23 +261,34 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		{
 			int			length = list_length(choices[i]);
 
+			choice.values[i] = columns->values[i];
+			if (length == 0)
+				continue;
 			choice.values[i] =
-				*(SkKeyValue *) list_nth(choices[i], rest % length);
+				((SkJoinValue *) list_nth(choices[i], rest % length))->value;
 			rest /= length;
 		}
-		rinfo = derive_clause(root, key, &choice);
-		if (rinfo)
-			result = lappend(result, rinfo);
+		result = add_condition(root, result, &choice);
 	}
 	return result;
 }
 
-/* The values of other relations that a column is equal to. */
 static List *
-find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column)
+add_condition(PlannerInfo *root, List *list, const SkColumns *columns)
+{
+	SkFact	   *condition = sk_derive_condition(root, columns);
+
+	return condition ? lappend(list, make_clause(root, condition)) : list;
+}
+
+/* The values of other relations that a column is equal to; lists come last. */
+static List *
+find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
+				 bool inside)
 {
 	List	   *clauses = NIL;
-	List	   *result = NIL;
+	List	   *values = NIL;
+	List	   *lists = NIL;
 	ListCell   *lc;
 
 	if (rel->has_eclass_joins)
@@ -338,17 +300,22 @@ find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		SkKeyValue	value;
-		SkKeyValue *found;
+		SkJoinValue *found;
 
 		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!sk_match_equality(root, rinfo->clause, column, &value))
+			!sk_match_equality(root, rinfo->clause, column, &value) ||
+			(inside && !sk_can_replace(column, &value)))
 			continue;
-		found = palloc(sizeof(SkKeyValue));
-		*found = value;
-		found->security_level = rinfo->security_level;
-		result = lappend(result, found);
+		found = palloc(sizeof(SkJoinValue));
+		found->value = value;
+		found->value.level = rinfo->security_level;
+		found->relids = pull_varnos(root, (Node *) value.value);
+		if (value.is_array)
+			lists = lappend(lists, found);
+		else
+			values = lappend(values, found);
 	}
-	return result;
+	return list_concat(values, lists);
 }
 
 static bool

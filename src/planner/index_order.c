@@ -21,9 +21,8 @@
 #include "planner/index_order.h"
 #include "planner/row_comparison.h"
 
-static void add_ordered_path(PlannerInfo *root, RelOptInfo *rel,
-							 IndexOptInfo *index, RestrictInfo *shard,
-							 ScanDirection direction);
+static bool read_order(PlannerInfo *root, RelOptInfo *rel,
+					   IndexOptInfo *suffix, SkOrder *order);
 static bool uses_array(IndexClause *clause);
 
 /*
@@ -47,22 +46,20 @@ sk_one_shard(const SkShardKey *key, List *clauses)
 }
 
 /*
- * sk_order_in_shard
- *		The useful order that the rows of one shard have in an index.
+ * sk_orders_in_shard
+ *		The useful orders that the rows of one shard have in an index.
  *
- * Returns pathkeys, NIL if there is no such order, and how many columns behind
- * the shard make it.  A column that is redundant for the query counts, for the
- * rows are ordered by it.
+ * Returns how many there are: none, forward, backward or both.
  */
-List *
-sk_order_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				  ScanDirection direction, int *column_count)
+int
+sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				   SkOrder *orders)
 {
 	IndexOptInfo suffix = *index;
-	List	   *pathkeys;
+	int			count = 0;
 
 	if (index->sortopfamily == NULL || index->nkeycolumns < 2)
-		return NIL;
+		return 0;
 
 	suffix.nkeycolumns--;
 	suffix.ncolumns--;
@@ -77,18 +74,34 @@ sk_order_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	if (index->indexkeys[0] == 0)
 		suffix.indexprs = list_copy_tail(index->indexprs, 1);
 
-	pathkeys = build_index_pathkeys(root, &suffix, direction);
-	pathkeys = truncate_useless_pathkeys(root, rel, pathkeys);
-	if (pathkeys == NIL)
-		return NIL;
+	orders[count].direction = ForwardScanDirection;
+	if (read_order(root, rel, &suffix, &orders[count]))
+		count++;
+	orders[count].direction = BackwardScanDirection;
+	if (read_order(root, rel, &suffix, &orders[count]))
+		count++;
+	return count;
+}
 
-	for (suffix.nkeycolumns = 1; suffix.nkeycolumns < index->nkeycolumns - 1;
-		 suffix.nkeycolumns++)
-		if (list_length(build_index_pathkeys(root, &suffix, direction)) >=
-			list_length(pathkeys))
+/* A column that is redundant for the query counts, for the rows are ordered by it. */
+static bool
+read_order(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
+		   SkOrder *order)
+{
+	int			columns = suffix->nkeycolumns;
+	List	   *pathkeys = build_index_pathkeys(root, suffix, order->direction);
+
+	order->pathkeys = truncate_useless_pathkeys(root, rel, pathkeys);
+	if (order->pathkeys == NIL)
+		return false;
+	for (suffix->nkeycolumns = 1; suffix->nkeycolumns < columns;
+		 suffix->nkeycolumns++)
+		if (list_length(build_index_pathkeys(root, suffix, order->direction)) >=
+			list_length(order->pathkeys))
 			break;
-	*column_count = suffix.nkeycolumns;
-	return pathkeys;
+	order->column_count = suffix->nkeycolumns;
+	suffix->nkeycolumns = columns;
+	return true;
 }
 
 /*
@@ -161,28 +174,21 @@ sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		return;
 	foreach(lc, key->indexes)
 	{
-		add_ordered_path(root, rel, lfirst(lc), shard, ForwardScanDirection);
-		add_ordered_path(root, rel, lfirst(lc), shard, BackwardScanDirection);
+		IndexOptInfo *index = lfirst(lc);
+		SkOrder		orders[2];
+		int			count = sk_orders_in_shard(root, rel, index, orders);
+		bool		index_only;
+		List	   *clauses;
+
+		if (count == 0)
+			continue;
+		clauses = sk_index_clauses(root, rel, index, shard, &index_only);
+		for (int i = 0; i < count && clauses != NIL; i++)
+			add_path(rel, (Path *)
+					 create_index_path(root, index, clauses, NIL, NIL,
+									   orders[i].pathkeys, orders[i].direction,
+									   index_only, NULL, 1.0, false));
 	}
-}
-
-static void
-add_ordered_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				 RestrictInfo *shard, ScanDirection direction)
-{
-	int			column_count;
-	bool		index_only;
-	List	   *clauses;
-	List	   *pathkeys = sk_order_in_shard(root, rel, index, direction,
-											 &column_count);
-
-	if (pathkeys == NIL)
-		return;
-	clauses = sk_index_clauses(root, rel, index, shard, &index_only);
-	if (clauses != NIL)
-		add_path(rel, (Path *)
-				 create_index_path(root, index, clauses, NIL, NIL, pathkeys,
-								   direction, index_only, NULL, 1.0, false));
 }
 
 static bool

@@ -13,10 +13,17 @@
 #include "nodes/pathnodes.h"
 #include "planner/shard_key.h"
 
+/* An order, and how many columns behind the shard make it. */
+typedef struct SkOrder
+{
+	ScanDirection direction;
+	List	   *pathkeys;
+	int			column_count;
+} SkOrder;
+
 extern RestrictInfo *sk_one_shard(const SkShardKey *key, List *clauses);
-extern List *sk_order_in_shard(PlannerInfo *root, RelOptInfo *rel,
-							   IndexOptInfo *index, ScanDirection direction,
-							   int *column_count);
+extern int	sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel,
+							   IndexOptInfo *index, SkOrder *orders);
 extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
 							  IndexOptInfo *index, RestrictInfo *shard,
 							  bool *index_only);

@@ -10,8 +10,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/stratnum.h"
 #include "catalog/pg_index.h"
 #include "commands/explain.h"
+#include "executor/instrument.h"
 #include "lib/stringinfo.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
@@ -20,11 +22,14 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/typcache.h"
 
 #include "compat.h"
 #include "planner/merge_scan.h"
 
 static List *describe_keys(SkMergeState *state, List *context, bool prefix);
+static void describe_direction(StringInfo key, Node *expr, Relation index,
+							   int column, bool backward);
 static void explain_qual(const char *label, List *qual, List *context,
 						 bool prefix, ExplainState *es);
 
@@ -47,12 +52,16 @@ sk_explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	ExplainPropertyList("Merge Key", describe_keys(state, context, prefix),
 						es);
-	ExplainPropertyText("Index", es->format != EXPLAIN_FORMAT_TEXT ? index :
-						psprintf("%s%s", quote_identifier(index),
-								 backward ? " (backward)" : ""), es);
-	if (es->format != EXPLAIN_FORMAT_TEXT)
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Index",
+							psprintf("%s%s", quote_identifier(index),
+									 backward ? " (backward)" : ""), es);
+	else
+	{
+		ExplainPropertyText("Index Name", index, es);
 		ExplainPropertyText("Scan Direction",
 							backward ? "Backward" : "Forward", es);
+	}
 	ExplainPropertyInteger("Shards", NULL,
 						   intVal(list_nth(scan->custom_private,
 										   SK_MERGE_SHARDS)), es);
@@ -61,13 +70,13 @@ sk_explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 				 context, prefix, es);
 	explain_qual("Index Cond", state->template->indexqualorig,
 				 context, prefix, es);
-	if (es->analyze)
+	if (es->analyze && node->ss.ps.instrument)
 	{
-		ExplainPropertyInteger("Shards Read", NULL, state->merge.primed, es);
-		ExplainPropertyInteger("Streams Opened", NULL, state->merge.opened,
-							   es);
+		/* the counters that parallel workers send back */
+		ExplainPropertyInteger("Index Searches", NULL,
+							   (int64) node->ss.ps.instrument->ntuples2, es);
 		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
-							   state->merge.fetched, es);
+							   (int64) node->ss.ps.instrument->nfiltered2, es);
 	}
 }
 
@@ -80,17 +89,14 @@ describe_keys(SkMergeState *state, List *context, bool prefix)
 										   SK_MERGE_BACKWARD));
 	Relation	index = index_open(state->template->indexid, AccessShareLock);
 	List	   *result = NIL;
-	int			column = 1;
+	int			column = intVal(list_nth(scan->custom_private,
+										 SK_MERGE_SHARD_POSITION)) + 1;
 	ListCell   *lc;
 
 	foreach(lc, (List *) list_nth(scan->custom_exprs, SK_MERGE_KEYS))
 	{
 		Node	   *expr = lfirst(lc);
-		int16		option = index->rd_indoption[column];
 		Oid			collation = index->rd_indcollation[column];
-		bool		descending = ((option & INDOPTION_DESC) != 0) != backward;
-		bool		nulls_first =
-			((option & INDOPTION_NULLS_FIRST) != 0) != backward;
 		StringInfoData key;
 
 		initStringInfo(&key);
@@ -99,16 +105,40 @@ describe_keys(SkMergeState *state, List *context, bool prefix)
 		if (OidIsValid(collation) && collation != exprCollation(expr))
 			appendStringInfo(&key, " COLLATE %s",
 							 quote_identifier(get_collation_name(collation)));
-		if (descending)
-			appendStringInfoString(&key, " DESC");
-		if (nulls_first != descending)
-			appendStringInfoString(&key,
-								   nulls_first ? " NULLS FIRST" : " NULLS LAST");
+		describe_direction(&key, expr, index, column, backward);
 		result = lappend(result, key.data);
 		column++;
 	}
 	index_close(index, AccessShareLock);
 	return result;
+}
+
+/* An order that is not the usual one of the type is named by its operator. */
+static void
+describe_direction(StringInfo key, Node *expr, Relation index, int column,
+				   bool backward)
+{
+	int16		option = index->rd_indoption[column];
+	bool		descending = ((option & INDOPTION_DESC) != 0) != backward;
+	bool		nulls_first =
+		((option & INDOPTION_NULLS_FIRST) != 0) != backward;
+	Oid			type = index->rd_opcintype[column];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
+											   type, type,
+											   descending ?
+											   BTGreaterStrategyNumber :
+											   BTLessStrategyNumber);
+	TypeCacheEntry *usual = lookup_type_cache(exprType(expr),
+											  TYPECACHE_LT_OPR |
+											  TYPECACHE_GT_OPR);
+
+	if (operator == usual->gt_opr)
+		appendStringInfoString(key, " DESC");
+	else if (operator != usual->lt_opr && get_opname(operator))
+		appendStringInfo(key, " USING %s", get_opname(operator));
+	if (nulls_first != descending)
+		appendStringInfoString(key,
+							   nulls_first ? " NULLS FIRST" : " NULLS LAST");
 }
 
 static void

@@ -44,11 +44,9 @@
 #include "planner/planner.h"
 #include "planner/shard_paths.h"
 
-/*
- * Scans of temporary and unlogged tables keep pages pinned, and a session has
- * few local buffers.
- */
-#define SK_MAX_PINNED_SHARDS 64
+/* How many rows of a shard are looked for at first. */
+#define SK_MIN_DEPTH 4
+#define SK_MAX_DEPTH 1000.0
 
 /* Comparing rows of different shards costs more than sorting them in place. */
 #define SK_MERGE_COST_FACTOR 3.0
@@ -65,10 +63,10 @@ static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 							 RestrictInfo *rinfo);
 static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
-						   List *filter, ScanDirection direction);
-static IndexPath *make_template(PlannerInfo *root, RelOptInfo *rel,
-								const SkShardKey *key, IndexOptInfo *index,
-								ScanDirection direction, double streams);
+						   List *filter, List *clauses,
+						   const SkOrder *order);
+static int	likely_depth(PlannerInfo *root, IndexPath *template,
+						 double streams);
 static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
 static void cost_merge(Path *path, IndexPath *template, double streams);
 
@@ -105,9 +103,17 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	foreach(lc, key->indexes)
 	{
 		IndexOptInfo *index = lfirst(lc);
+		SkOrder		orders[2];
+		int			count = sk_orders_in_shard(root, rel, index, orders);
+		bool		index_only;
+		List	   *clauses;
 
-		add_merge_path(root, rel, key, index, filter, ForwardScanDirection);
-		add_merge_path(root, rel, key, index, filter, BackwardScanDirection);
+		if (count == 0)
+			continue;
+		clauses = sk_index_clauses(root, rel, index,
+								   make_shard_zero(root, key), &index_only);
+		for (int i = 0; i < count && clauses != NIL; i++)
+			add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
 	}
 }
 
@@ -181,9 +187,7 @@ can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 		return false;
 
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	result = relation->rd_rel->relam == HEAP_TABLE_AM_OID &&
-		(relation->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT ||
-		 key->shards <= SK_MAX_PINNED_SHARDS);
+	result = relation->rd_rel->relam == HEAP_TABLE_AM_OID;
 	table_close(relation, NoLock);
 	return result;
 }
@@ -229,28 +233,23 @@ is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
 
 static void
 add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			   IndexOptInfo *index, List *filter, ScanDirection direction)
+			   IndexOptInfo *index, List *filter, List *clauses,
+			   const SkOrder *order)
 {
 	CustomPath *path;
 	IndexPath  *template;
 	List	   *columns = NIL;
-	List	   *pathkeys;
-	int			column_count;
 	double		streams;
 
-	pathkeys = sk_order_in_shard(root, rel, index, direction, &column_count);
-	if (pathkeys == NIL)
-		return;
-	for (int i = 1; i <= column_count; i++)
+	for (int i = 1; i <= order->column_count; i++)
 		columns = lappend(columns,
 						  list_nth_node(TargetEntry, index->indextlist, i)->expr);
 
 	streams = key->shards *
 		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
 	streams = Min(Max(rint(streams), 1), key->shards);
-	template = make_template(root, rel, key, index, direction, streams);
-	if (template == NULL)
-		return;
+	template = create_index_path(root, index, clauses, NIL, NIL, NIL,
+								 order->direction, false, NULL, streams, false);
 
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
@@ -258,32 +257,38 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->path.pathtarget = rel->reltarget;
 	path->path.parallel_safe = rel->consider_parallel;
 	path->path.rows = rel->rows;
-	path->path.pathkeys = pathkeys;
+	path->path.pathkeys = order->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(template);
-	path->custom_private = list_make5(makeInteger(key->shards),
-									  makeInteger(key->attnum),
-									  makeInteger(ScanDirectionIsBackward(direction)),
-									  columns, filter);
+	path->custom_private =
+		list_make5(makeInteger(key->shards),
+				   makeInteger(key->attnum),
+				   makeInteger(0),
+				   makeInteger(ScanDirectionIsBackward(order->direction)),
+				   makeInteger(likely_depth(root, template, streams)));
+	path->custom_private = list_concat(path->custom_private,
+									   list_make2(columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(&path->path, template, streams);
 	add_path(rel, &path->path);
 }
 
-/* The path of one shard's scan, or NULL if the index cannot be scanned. */
-static IndexPath *
-make_template(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			  IndexOptInfo *index, ScanDirection direction, double streams)
+/*
+ * How many rows of a shard are likely wanted.  A LIMIT is spread over the
+ * shards; how unevenly, its square root tells.
+ */
+static int
+likely_depth(PlannerInfo *root, IndexPath *template, double streams)
 {
-	RestrictInfo *shard_zero = make_shard_zero(root, key);
-	bool		index_only;
-	List	   *clauses = sk_index_clauses(root, rel, index, shard_zero,
-										   &index_only);
+	RelOptInfo *rel = template->path.parent;
+	double		tuples = clamp_row_est(template->indexselectivity *
+									   rel->tuples);
+	double		share = root->limit_tuples / streams;
 
-	if (clauses == NIL)
-		return NULL;
-	return create_index_path(root, index, clauses, NIL, NIL, NIL,
-							 direction, false, NULL, streams, false);
+	if (root->limit_tuples < 0)
+		return SK_MIN_DEPTH;
+	share *= Max(streams * tuples / rel->rows, 1.0);
+	return SK_MIN_DEPTH + (int) Min(share + 2.0 * sqrt(share), SK_MAX_DEPTH);
 }
 
 static RestrictInfo *

@@ -29,11 +29,11 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "planner/merge_bound.h"
 #include "planner/merge_scan.h"
 
-/* What an open scan is counted with, in kB, and how many may always be open. */
-#define SK_SCAN_KB 32
-#define SK_MIN_OPEN_SCANS 16
+/* How many TIDs of a shard may always be kept; work_mem allows for more. */
+#define SK_MIN_AHEAD 16
 
 static Node *create_merge_state(CustomScan *scan);
 static void begin_merge(CustomScanState *node, EState *estate, int eflags);
@@ -42,8 +42,9 @@ static void end_merge(CustomScanState *node);
 static void rescan_merge(CustomScanState *node);
 static void init_expressions(SkMergeState *state);
 static void init_columns(SkMergeState *state);
+static void init_order(SkMerge *merge, int column, SortSupport order);
 static void init_keys(SkMergeState *state);
-static void init_bound(SkMerge *merge);
+static void set_conditions(SkMergeState *state);
 static TupleTableSlot *merge_next(ScanState *node);
 static bool merge_recheck(ScanState *node, TupleTableSlot *slot);
 static void start_merge(SkMergeState *state);
@@ -89,6 +90,7 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
+	merge->node = &node->ss.ps;
 	merge->table = node->ss.ss_currentRelation;
 	merge->index = index_open(state->template->indexid,
 							  exec_rt_fetch(relid, estate)->rellockmode);
@@ -100,11 +102,14 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	merge->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "spanner_keys shard merge",
 										   ALLOCSET_DEFAULT_SIZES);
+	merge->bound_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "spanner_keys shard merge bound",
+												 ALLOCSET_SMALL_SIZES);
 	merge->shards = merge_private(state, SK_MERGE_SHARDS);
-	merge->max_open = Max(SK_MIN_OPEN_SCANS, work_mem / SK_SCAN_KB);
+	merge->depth = merge_private(state, SK_MERGE_DEPTH);
 	init_columns(state);
 	init_keys(state);
-	init_bound(merge);
+	sk_init_merge_bounds(merge);
 }
 
 static TupleTableSlot *
@@ -160,55 +165,75 @@ init_expressions(SkMergeState *state)
 							   &TTSOpsVirtual);
 }
 
-/* The columns of the order are those behind the first one of the index. */
+/*
+ * The columns of the order are those behind the shard.  More of the index
+ * follow, as long as they are plain columns, for they make bounds narrow.
+ */
 static void
 init_columns(SkMergeState *state)
 {
 	SkMerge    *merge = &state->merge;
 	Relation	index = merge->index;
 	List	   *exprs = merge_exprs(state, SK_MERGE_KEYS);
+	int			first = merge_private(state, SK_MERGE_SHARD_POSITION) + 1;
+	int			count = IndexRelationGetNumberOfKeyAttributes(index) - first;
 
-	merge->column_count = list_length(exprs);
-	merge->columns = palloc0(merge->column_count * sizeof(SkMergeColumn));
-	for (int i = 0; i < merge->column_count; i++)
+	merge->columns = palloc0(count * sizeof(SkMergeColumn));
+	for (int i = 0; i < count; i++)
 	{
 		SkMergeColumn *column = &merge->columns[i];
-		SortSupport order = &column->order;
-		Expr	   *expr = list_nth(exprs, i);
-		int16		option = index->rd_indoption[i + 1];
-		bool		descending = (option & INDOPTION_DESC) != 0;
-		bool		nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
-		bool		backward = ScanDirectionIsBackward(merge->direction);
 
-		if (IsA(expr, Var))
-			column->attnum = ((Var *) expr)->varattno;
-		else
-			column->expr = ExecInitExpr(expr, &state->css.ss.ps);
-		get_typlenbyval(TupleDescAttr(RelationGetDescr(index), i + 1)->atttypid,
+		column->attnum = index->rd_index->indkey.values[first + i];
+		if (i < list_length(exprs))
+		{
+			init_order(merge, first + i, &column->order);
+			if (column->attnum == 0)
+				column->expr = ExecInitExpr(list_nth(exprs, i),
+											&state->css.ss.ps);
+			merge->order_count++;
+		}
+		else if (column->attnum == 0)
+			break;
+		get_typlenbyval(TupleDescAttr(RelationGetDescr(index), first + i)->atttypid,
 						&column->length, &column->by_value);
-
-		order->ssup_cxt = CurrentMemoryContext;
-		order->ssup_collation = index->rd_indcollation[i + 1];
-		order->ssup_nulls_first = nulls_first != backward;
-		PrepareSortSupportFromOrderingOp(get_opfamily_member(index->rd_opfamily[i + 1],
-															 index->rd_opcintype[i + 1],
-															 index->rd_opcintype[i + 1],
-															 descending != backward ?
-															 BTGreaterStrategyNumber :
-															 BTLessStrategyNumber),
-										 order);
+		merge->column_count++;
 	}
 }
 
-/* The shard comes first; conditions follow when their values are known. */
+static void
+init_order(SkMerge *merge, int column, SortSupport order)
+{
+	Relation	index = merge->index;
+	int16		option = index->rd_indoption[column];
+	bool		backward = ScanDirectionIsBackward(merge->direction);
+	bool		descending = (option & INDOPTION_DESC) != 0;
+	Oid			type = index->rd_opcintype[column];
+
+	order->ssup_cxt = CurrentMemoryContext;
+	order->ssup_collation = index->rd_indcollation[column];
+	order->ssup_nulls_first =
+		((option & INDOPTION_NULLS_FIRST) != 0) != backward;
+	PrepareSortSupportFromOrderingOp(get_opfamily_member(index->rd_opfamily[column],
+														 type, type,
+														 descending != backward ?
+														 BTGreaterStrategyNumber :
+														 BTLessStrategyNumber),
+									 order);
+}
+
+/*
+ * The keys of a scan: conditions on the columns before the shard, the shard,
+ * conditions on those behind it.  Their values are set when they are known.
+ */
 static void
 init_keys(SkMergeState *state)
 {
 	SkMerge    *merge = &state->merge;
 	PlanState  *node = &state->css.ss.ps;
 	ExprContext *econtext = node->ps_ExprContext;
-	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[0],
-											   merge->index->rd_opcintype[0],
+	int			position = merge_private(state, SK_MERGE_SHARD_POSITION);
+	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[position],
+											   merge->index->rd_opcintype[position],
 											   INT4OID, BTEqualStrategyNumber);
 	int			count;
 
@@ -223,33 +248,28 @@ init_keys(SkMergeState *state)
 		node->ps_ExprContext = econtext;
 	}
 
+	while (merge->shard_key < count &&
+		   state->conditions[merge->shard_key].sk_attno <= position)
+		merge->shard_key++;
 	merge->key_count = count + 1;
 	merge->keys = palloc(merge->key_count * sizeof(ScanKeyData));
-	ScanKeyEntryInitialize(&merge->keys[0], 0, 1, BTEqualStrategyNumber,
-						   INT4OID, InvalidOid, get_opcode(operator),
-						   Int32GetDatum(0));
+	merge->scan_keys = palloc((merge->key_count + 1) * sizeof(ScanKeyData));
+	ScanKeyEntryInitialize(&merge->keys[merge->shard_key], 0, position + 1,
+						   BTEqualStrategyNumber, INT4OID, InvalidOid,
+						   get_opcode(operator), Int32GetDatum(0));
+	set_conditions(state);
 }
 
-/* A scan can start at a row if the column after the shard is never NULL. */
+/* Put the conditions around the shard. */
 static void
-init_bound(SkMerge *merge)
+set_conditions(SkMergeState *state)
 {
-	Relation	index = merge->index;
-	AttrNumber	attnum = merge->columns[0].attnum;
-	bool		descending = (index->rd_indoption[1] & INDOPTION_DESC) != 0;
-	StrategyNumber strategy;
-	Oid			type = index->rd_opcintype[1];
-	Oid			operator;
+	SkMerge    *merge = &state->merge;
+	int			before = merge->shard_key;
 
-	if (attnum <= 0 || !sk_never_null(RelationGetDescr(merge->table), attnum))
-		return;
-	strategy = descending != ScanDirectionIsBackward(merge->direction) ?
-		BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber;
-	operator = get_opfamily_member(index->rd_opfamily[1], type, type, strategy);
-	ScanKeyEntryInitialize(&merge->bound_key, 0, 2, strategy, InvalidOid,
-						   index->rd_indcollation[1], get_opcode(operator),
-						   (Datum) 0);
-	merge->can_bound = true;
+	memcpy(merge->keys, state->conditions, before * sizeof(ScanKeyData));
+	memcpy(&merge->keys[before + 1], &state->conditions[before],
+		   (merge->key_count - before - 1) * sizeof(ScanKeyData));
 }
 
 static TupleTableSlot *
@@ -293,13 +313,13 @@ start_merge(SkMergeState *state)
 		ExecIndexEvalRuntimeKeys(state->runtime_context, state->runtime_keys,
 								 state->runtime_key_count);
 	}
-	if (merge->key_count > 1)
-		memcpy(&merge->keys[1], state->conditions,
-			   (merge->key_count - 1) * sizeof(ScanKeyData));
+	set_conditions(state);
 
 	for (int32 shard = 0; shard < merge->shards; shard++)
 		if (state->shard_filter == NULL || passes_filter(state, shard))
 			shards[count++] = shard;
+	merge->max_ahead = Max(SK_MIN_AHEAD, work_mem * 1024L /
+						   (Max(count, 1) * (long) sizeof(ItemPointerData)));
 	sk_merge_start(merge, shards, count);
 	pfree(shards);
 	state->primed = true;

@@ -27,7 +27,9 @@ typedef enum SkMergePrivate
 {
 	SK_MERGE_SHARDS,			/* how many there are */
 	SK_MERGE_SHARD_COLUMN,		/* attribute number, or 0 if an expression */
+	SK_MERGE_SHARD_POSITION,	/* of the shard in the index, from 0 */
 	SK_MERGE_BACKWARD,			/* is the index scanned backward? */
+	SK_MERGE_DEPTH,				/* rows of a shard that are likely wanted */
 	SK_MERGE_PRIVATE_COUNT
 } SkMergePrivate;
 
@@ -44,7 +46,7 @@ typedef struct SkMergeState
 	CustomScanState css;
 	IndexScan  *template;		/* the scan of one shard */
 	SkMerge		merge;
-	ScanKey		conditions;		/* on the columns behind the shard */
+	ScanKey		conditions;		/* on the other columns */
 	IndexRuntimeKeyInfo *runtime_keys;
 	int			runtime_key_count;
 	ExprContext *runtime_context;

@@ -3,16 +3,19 @@
  * merge_stream.c
  *	  The streams of a shard merge, and their order.
  *
- * One scan of the index descends once for each shard and fetches its first
- * row.  Most queries stop soon, so a stream gets a scan of its own only when
- * its second row is wanted: that scan starts at the first row, whose TID in
- * the index has been kept.  A row that is visible to the snapshot stays in
- * the index as long as the snapshot is held.
+ * One scan of the index serves all shards.  It descends to a shard, and the
+ * TIDs that it finds there are kept: rows are fetched by them later, one by
+ * one.  When they are used up, the scan descends again, to the current row,
+ * and reads on, twice as far each time.  A row that is visible to the snapshot
+ * stays in the index as long as the snapshot is held, so its TID is found
+ * again.  The others need not be: a TID that has been removed, or used again,
+ * leads to no row that the snapshot sees.
  *
- * Open scans take some 28 kB each.  Above a limit the one that has been idle
- * for longest is closed, and reopened in the same way.  It starts at the
- * first column of the current row, if this cannot be NULL, for a bound would
- * leave out rows with NULL.
+ * A scan of an index reads whole pages.  So the first rows of one shard give a
+ * bound at which the scans of the other shards stop.  That is a guess: a shard
+ * without a row up to there is read again without it.
+ *
+ * One page of the table at most stays pinned between two rows.
  *
  * src/planner/merge_stream.c
  *
@@ -21,23 +24,30 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relscan.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "planner/merge_bound.h"
 #include "planner/merge_stream.h"
 
-static void prime_stream(SkMerge *merge, SkStream *stream);
-static bool next_row(SkMerge *merge, SkStream *stream, IndexScanDesc scan);
-static void read_keys(SkMerge *merge, SkStream *stream);
+static void look_into_shards(SkMerge *merge);
+static bool guess_stop(SkMerge *merge, const SkStream *stream);
+static void scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound);
+static void look_ahead(SkMerge *merge, SkStream *stream, int count);
+static bool next_row(SkMerge *merge, SkStream *stream);
+static bool read_on(SkMerge *merge, SkStream *stream);
+static bool fetch(SkMerge *merge, ItemPointer tid);
+static void keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid);
+static Datum read_column(SkMerge *merge, int column, bool *isnull);
 static void free_row(SkMerge *merge, SkStream *stream);
-static void open_stream(SkMerge *merge, SkStream *stream);
-static void set_bound(SkMerge *merge, SkStream *stream);
-static void close_stream(SkMerge *merge, SkStream *stream);
 static int	compare_streams(Datum a, Datum b, void *arg);
 
 /*
@@ -54,20 +64,18 @@ sk_merge_start(SkMerge *merge, const int32 *shards, int count)
 	merge->streams = palloc0(count * sizeof(SkStream));
 	merge->stream_count = count;
 	merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
-	dlist_init(&merge->open);
-	merge->open_count = 0;
-
-	merge->primer = sk_index_beginscan(merge->table, merge->index,
-									   merge->snapshot, merge->key_count);
+	merge->scan = sk_index_beginscan(merge->table, merge->index,
+									 merge->snapshot, merge->key_count + 1);
+	for (int i = 0; i < count; i++)
+		merge->streams[i].shard = shards[i];
+	look_into_shards(merge);
 	for (int i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		merge->streams[i].shard = shards[i];
-		merge->primed++;
-		prime_stream(merge, &merge->streams[i]);
+		if (next_row(merge, &merge->streams[i]))
+			binaryheap_add_unordered(merge->heap,
+									 PointerGetDatum(&merge->streams[i]));
 	}
-	index_endscan(merge->primer);
-	merge->primer = NULL;
 	binaryheap_build(merge->heap);
 	MemoryContextSwitchTo(old);
 }
@@ -100,18 +108,10 @@ sk_merge_advance(SkMerge *merge)
 		(SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
 	MemoryContext old = MemoryContextSwitchTo(merge->context);
 
-	if (stream->scan == NULL)
-		open_stream(merge, stream);
-	else
-		dlist_move_head(&merge->open, &stream->node);
-
-	if (next_row(merge, stream, stream->scan))
+	if (next_row(merge, stream))
 		binaryheap_replace_first(merge->heap, PointerGetDatum(stream));
 	else
-	{
-		close_stream(merge, stream);
 		(void) binaryheap_remove_first(merge->heap);
-	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -122,81 +122,231 @@ sk_merge_advance(SkMerge *merge)
 void
 sk_merge_reset(SkMerge *merge)
 {
-	for (int i = 0; i < merge->stream_count; i++)
-		if (merge->streams[i].scan)
-			index_endscan(merge->streams[i].scan);
-	if (merge->primer)
-		index_endscan(merge->primer);
-	merge->primer = NULL;
+	if (merge->scan)
+		index_endscan(merge->scan);
+	merge->scan = NULL;
 	merge->streams = NULL;
 	merge->stream_count = 0;
 	merge->heap = NULL;
 	MemoryContextReset(merge->context);
+	MemoryContextReset(merge->bound_context);
+}
+
+/* Find the first TIDs of each shard.  No row is fetched but for guesses. */
+static void
+look_into_shards(SkMerge *merge)
+{
+	SkMergeBound *stop = NULL;
+
+	for (int i = 0; i < merge->stream_count; i++)
+	{
+		SkStream   *stream = &merge->streams[i];
+
+		CHECK_FOR_INTERRUPTS();
+		scan_shard(merge, stream->shard, stop);
+		look_ahead(merge, stream, stop ? 2 * merge->depth : merge->depth);
+		if (stop && stream->ahead_count == 0)
+		{
+			scan_shard(merge, stream->shard, NULL);
+			look_ahead(merge, stream, merge->depth);
+		}
+		else if (stop)
+		{
+			stream->ended = false;
+			continue;
+		}
+		if (merge->stop.count > 0 && stream->ahead_count == merge->depth &&
+			guess_stop(merge, stream))
+			stop = &merge->stop;
+	}
+}
+
+/* Take the last row that has been found in a shard as the bound. */
+static bool
+guess_stop(SkMerge *merge, const SkStream *stream)
+{
+	SkMergeBound *stop = &merge->stop;
+	Datum		values[INDEX_MAX_KEYS];
+
+	if (!fetch(merge, &stream->ahead[stream->ahead_count - 1]))
+		return false;
+	ResetExprContext(merge->econtext);
+	for (int i = 0; i < stop->count; i++)
+	{
+		bool		isnull;
+
+		values[i] = read_column(merge, stop->first + i, &isnull);
+		if (isnull)
+			return false;
+	}
+	sk_set_merge_bound(merge, stop, values);
+	ExecClearTuple(merge->fetch_slot);
+	return true;
 }
 
 static void
-prime_stream(SkMerge *merge, SkStream *stream)
+scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound)
 {
-	merge->keys[0].sk_argument = Int32GetDatum(stream->shard);
-	index_rescan(merge->primer, merge->keys, merge->key_count, NULL, 0);
-	if (next_row(merge, stream, merge->primer))
-		binaryheap_add_unordered(merge->heap, PointerGetDatum(stream));
+	sk_merge_scan_keys(merge, shard, bound);
+	index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1, NULL, 0);
+	InstrCountTuples2(merge->node, 1);
 }
 
-/* Fetch the next visible row of a scan as the current one of a stream. */
-static bool
-next_row(SkMerge *merge, SkStream *stream, IndexScanDesc scan)
+/*
+ * Keep the TIDs that come next in the scan.  The index of a table that is not
+ * logged keeps its page pinned; it is let go.
+ */
+static void
+look_ahead(SkMerge *merge, SkStream *stream, int count)
 {
 	ItemPointer tid;
 
+	if (count > stream->ahead_size)
+	{
+		if (stream->ahead)
+			pfree(stream->ahead);
+		stream->ahead = palloc(count * sizeof(ItemPointerData));
+		stream->ahead_size = count;
+	}
+	stream->ahead_count = 0;
+	stream->ahead_next = 0;
+	while (stream->ahead_count < count)
+	{
+		tid = index_getnext_tid(merge->scan, merge->direction);
+		if (tid == NULL)
+			break;
+		stream->ahead[stream->ahead_count++] = *tid;
+	}
+	stream->ended = stream->ahead_count < count;
+	if (!RelationNeedsWAL(merge->index))
+		index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1,
+					 NULL, 0);
+}
+
+/* Make the next visible row of a stream its current one. */
+static bool
+next_row(SkMerge *merge, SkStream *stream)
+{
+	while (stream->ahead_next < stream->ahead_count)
+	{
+		ItemPointer tid = &stream->ahead[stream->ahead_next++];
+
+		if (fetch(merge, tid))
+		{
+			keep_row(merge, stream, tid);
+			return true;
+		}
+	}
+	if (!stream->ended && read_on(merge, stream))
+		return true;
 	free_row(merge, stream);
+	return false;
+}
+
+/*
+ * Scan a shard again from its current row on, or from its start.  The server's
+ * way to fetch rows marks index entries whose rows are dead to all.
+ */
+static bool
+read_on(SkMerge *merge, SkStream *stream)
+{
+	IndexScanDesc scan = merge->scan;
+	SkMergeBound *start = NULL;
+	ItemPointer tid;
+
+	if (stream->tuple && merge->start.count > 0)
+	{
+		start = &merge->start;
+		sk_set_merge_bound(merge, start, &stream->keys[start->first]);
+	}
+	scan_shard(merge, stream->shard, start);
+	while (stream->tuple)
+	{
+		tid = index_getnext_tid(scan, merge->direction);
+		if (tid == NULL)
+			elog(ERROR, "could not find row (%u,%u) again in index \"%s\"",
+				 ItemPointerGetBlockNumber(&stream->tid),
+				 ItemPointerGetOffsetNumber(&stream->tid),
+				 RelationGetRelationName(merge->index));
+		if (ItemPointerEquals(tid, &stream->tid))
+			break;
+	}
+
 	while ((tid = index_getnext_tid(scan, merge->direction)) != NULL)
 	{
 		ItemPointerData position = *tid;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!index_fetch_heap(scan, merge->fetch_slot))
 			continue;
-		merge->fetched++;
-		stream->tid = position;
-		stream->tuple = ExecCopySlotHeapTuple(merge->fetch_slot);
-		ExecClearTuple(merge->fetch_slot);
-		read_keys(merge, stream);
+		keep_row(merge, stream, &position);
+		look_ahead(merge, stream,
+				   Max(Min(2 * stream->ahead_size, merge->max_ahead),
+					   merge->depth));
 		return true;
 	}
 	return false;
 }
 
+/* Is there a visible row at a TID?  It is in the slot then. */
+static bool
+fetch(SkMerge *merge, ItemPointer tid)
+{
+	ItemPointerData position = *tid;
+	bool		again = false;
+
+	if (!table_index_fetch_tuple(merge->scan->xs_heapfetch, &position,
+								 merge->snapshot, merge->fetch_slot,
+								 &again, NULL))
+		return false;
+	pgstat_count_heap_fetch(merge->index);
+	return true;
+}
+
+/* Copy the row in the slot, so that its page need not stay pinned. */
 static void
-read_keys(SkMerge *merge, SkStream *stream)
+keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid)
 {
 	TupleDesc	desc = RelationGetDescr(merge->table);
 
+	InstrCountFiltered2(merge->node, 1);
+	free_row(merge, stream);
 	if (stream->keys == NULL)
 	{
 		stream->keys = palloc(merge->column_count * sizeof(Datum));
 		stream->nulls = palloc(merge->column_count * sizeof(bool));
 	}
+	stream->tid = *tid;
+	stream->tuple = ExecCopySlotHeapTuple(merge->fetch_slot);
+	ResetExprContext(merge->econtext);
 	for (int i = 0; i < merge->column_count; i++)
 	{
 		SkMergeColumn *column = &merge->columns[i];
 
 		if (column->expr == NULL)
-		{
 			stream->keys[i] = heap_getattr(stream->tuple, column->attnum, desc,
 										   &stream->nulls[i]);
-			continue;
+		else
+		{
+			stream->keys[i] = read_column(merge, i, &stream->nulls[i]);
+			if (!stream->nulls[i])
+				stream->keys[i] = datumCopy(stream->keys[i], column->by_value,
+											column->length);
 		}
-		ResetExprContext(merge->econtext);
-		ExecForceStoreHeapTuple(stream->tuple, merge->fetch_slot, false);
-		merge->econtext->ecxt_scantuple = merge->fetch_slot;
-		stream->keys[i] = ExecEvalExprSwitchContext(column->expr,
-													merge->econtext,
-													&stream->nulls[i]);
-		if (!stream->nulls[i])
-			stream->keys[i] = datumCopy(stream->keys[i], column->by_value,
-										column->length);
-		ExecClearTuple(merge->fetch_slot);
 	}
+	ExecClearTuple(merge->fetch_slot);
+}
+
+/* A column of the order of the row in the slot. */
+static Datum
+read_column(SkMerge *merge, int column, bool *isnull)
+{
+	SkMergeColumn *read = &merge->columns[column];
+
+	if (read->expr == NULL)
+		return slot_getattr(merge->fetch_slot, read->attnum, isnull);
+	merge->econtext->ecxt_scantuple = merge->fetch_slot;
+	return ExecEvalExprSwitchContext(read->expr, merge->econtext, isnull);
 }
 
 static void
@@ -212,72 +362,6 @@ free_row(SkMerge *merge, SkStream *stream)
 	stream->tuple = NULL;
 }
 
-/* Open a scan of a stream's own, at its current row. */
-static void
-open_stream(SkMerge *merge, SkStream *stream)
-{
-	ScanKeyData *keys = merge->keys;
-	int			key_count = merge->key_count;
-	ItemPointer tid;
-
-	if (merge->open_count >= merge->max_open)
-		close_stream(merge, dlist_container(SkStream, node,
-											dlist_tail_node(&merge->open)));
-
-	keys[0].sk_argument = Int32GetDatum(stream->shard);
-	if (merge->can_bound)
-	{
-		/* the bound has to stand between the shard and the conditions */
-		keys = palloc((key_count + 1) * sizeof(ScanKeyData));
-		keys[0] = merge->keys[0];
-		memcpy(&keys[2], &merge->keys[1],
-			   (key_count - 1) * sizeof(ScanKeyData));
-		set_bound(merge, stream);
-		keys[1] = merge->bound_key;
-		keys[1].sk_argument = stream->bound;
-		key_count++;
-	}
-	stream->scan = sk_index_beginscan(merge->table, merge->index,
-									  merge->snapshot, key_count);
-	index_rescan(stream->scan, keys, key_count, NULL, 0);
-	if (keys != merge->keys)
-		pfree(keys);
-	dlist_push_head(&merge->open, &stream->node);
-	merge->open_count++;
-	merge->opened++;
-
-	while ((tid = index_getnext_tid(stream->scan, merge->direction)) != NULL)
-		if (ItemPointerEquals(tid, &stream->tid))
-			return;
-	elog(ERROR, "could not find row (%u,%u) again in index \"%s\"",
-		 ItemPointerGetBlockNumber(&stream->tid),
-		 ItemPointerGetOffsetNumber(&stream->tid),
-		 RelationGetRelationName(merge->index));
-}
-
-/* Keep the first key as long as the scan refers to it. */
-static void
-set_bound(SkMerge *merge, SkStream *stream)
-{
-	SkMergeColumn *column = &merge->columns[0];
-
-	stream->bound = datumCopy(stream->keys[0], column->by_value,
-							  column->length);
-	stream->has_bound = !column->by_value;
-}
-
-static void
-close_stream(SkMerge *merge, SkStream *stream)
-{
-	index_endscan(stream->scan);
-	stream->scan = NULL;
-	if (stream->has_bound)
-		pfree(DatumGetPointer(stream->bound));
-	stream->has_bound = false;
-	dlist_delete(&stream->node);
-	merge->open_count--;
-}
-
 /* The heap gives the largest first, so the comparison is inverted. */
 static int
 compare_streams(Datum a, Datum b, void *arg)
@@ -286,7 +370,7 @@ compare_streams(Datum a, Datum b, void *arg)
 	SkStream   *left = (SkStream *) DatumGetPointer(a);
 	SkStream   *right = (SkStream *) DatumGetPointer(b);
 
-	for (int i = 0; i < merge->column_count; i++)
+	for (int i = 0; i < merge->order_count; i++)
 	{
 		int			result = ApplySortComparator(left->keys[i], left->nulls[i],
 												 right->keys[i],

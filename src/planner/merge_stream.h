@@ -15,7 +15,6 @@
 #include "access/skey.h"
 #include "executor/tuptable.h"
 #include "lib/binaryheap.h"
-#include "lib/ilist.h"
 #include "nodes/execnodes.h"
 #include "utils/sortsupport.h"
 
@@ -29,9 +28,18 @@ typedef struct SkMergeColumn
 	SortSupportData order;
 } SkMergeColumn;
 
+/* A condition that rows are not before, or not behind, a given one. */
+typedef struct SkMergeBound
+{
+	int			first;			/* among the columns of the order */
+	int			count;			/* 0 if there can be no such condition */
+	ScanKeyData key;			/* of a column, or of a row comparison */
+	ScanKeyData *members;		/* of the row comparison */
+} SkMergeBound;
+
 /*
  * The rows of one shard.  Between two rows the position in the index is kept
- * as the row's TID; a scan of its own is opened when the second row is wanted.
+ * as the row's TID, together with the TIDs that follow there.
  */
 typedef struct SkStream
 {
@@ -40,14 +48,16 @@ typedef struct SkStream
 	Datum	   *keys;			/* and its columns of the order */
 	bool	   *nulls;
 	ItemPointerData tid;		/* where the index says that it is */
-	IndexScanDesc scan;			/* NULL if not open */
-	Datum		bound;			/* key that the scan starts at */
-	bool		has_bound;
-	dlist_node	node;			/* in the list of open streams */
+	ItemPointerData *ahead;		/* what follows in the index */
+	int			ahead_size;
+	int			ahead_count;
+	int			ahead_next;
+	bool		ended;			/* nothing follows what is ahead */
 } SkStream;
 
 typedef struct SkMerge
 {
+	PlanState  *node;			/* counts searches and fetched rows */
 	Relation	table;
 	Relation	index;
 	Snapshot	snapshot;
@@ -55,26 +65,25 @@ typedef struct SkMerge
 	ExprContext *econtext;		/* evaluates columns that are expressions */
 	TupleTableSlot *fetch_slot;
 	MemoryContext context;		/* holds the current rows */
+	MemoryContext bound_context;	/* holds the values of a bound */
 
 	int			shards;			/* how many there are at most */
-	int			column_count;
+	int			depth;			/* rows of a shard that are likely wanted */
+	int			max_ahead;
+	int			column_count;	/* with those that only bounds need */
+	int			order_count;
 	SkMergeColumn *columns;
-	bool		can_bound;		/* can a scan start at a row? */
-	ScanKeyData bound_key;
+	SkMergeBound start;			/* not before the current row */
+	SkMergeBound stop;			/* not behind a guessed one */
 	ScanKeyData *keys;			/* the shard, and the conditions */
 	int			key_count;
+	int			shard_key;		/* which of them is the shard */
+	ScanKeyData *scan_keys;		/* the same, and a bound */
 
 	SkStream   *streams;
 	int			stream_count;
 	binaryheap *heap;			/* of streams that have a row */
-	IndexScanDesc primer;		/* finds the first row of each stream */
-	dlist_head	open;			/* open streams, the last used one first */
-	int			open_count;
-	int			max_open;
-
-	int64		primed;			/* statistics: shards looked into, */
-	int64		opened;			/* streams opened, rows fetched */
-	int64		fetched;
+	IndexScanDesc scan;
 } SkMerge;
 
 extern void sk_merge_start(SkMerge *merge, const int32 *shards, int count);

@@ -25,9 +25,11 @@
 
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 
 #include "compat.h"
 #include "planner/derive.h"
@@ -38,20 +40,34 @@
 /* Marks conditions that have been added; the server copies it and ignores it. */
 #define SK_ADDED_LOCATION (-2)
 
-/* What a column of a key is equal to, and which list says so. */
-typedef struct SkListValue
+/*
+ * A list of conditions on the way to a table, and what else holds for the rows
+ * that it is applied to.  A mark has no list.
+ */
+typedef struct SkQuals
 {
-	SkKeyValue	value;
-	int			depth;
-} SkListValue;
+	Node	  **quals;
+	List	   *others;
+} SkQuals;
 
 static bool find_lists(Node *node, Index relid, List **lists);
 static bool find_lists_in_join(JoinExpr *join, Index relid, List **lists);
-static void add_qual(PlannerInfo *root, const SkShardKey *key, List *lists);
-static SkListValue find_value(PlannerInfo *root, List *lists,
-							  const Var *column);
+static SkQuals *make_quals(Node **quals);
+static List *conditions_of(Node *node);
+static void add_quals(PlannerInfo *root, RangeTblEntry *rte,
+					  const SkShardKey *key, List *lists);
+static void add_member_quals(PlannerInfo *root, RelOptInfo *rel,
+							 RangeTblEntry *rte, List *keys);
+static List *security_facts(const RangeTblEntry *rte);
+static List *make_facts(List *clauses, Index level);
+static List *facts_of_quals(const SkQuals *quals, Index level);
+static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
+						  List *facts, List *above);
+static bool find_constant(PlannerInfo *root, List *facts, List *all,
+						  const Var *column, List **visited,
+						  SkKeyValue *result);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
-static void mark_added(Expr *condition);
+static int *location_of(Expr *condition);
 static bool disregard_added(List *clauses);
 static void disregard_added_joins(PlannerInfo *root, RelOptInfo *rel);
 static void disregard_class(PlannerInfo *root, RelOptInfo *rel,
@@ -65,15 +81,20 @@ static void scale_paths(List *paths, double factor);
 void
 sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 {
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	List	   *keys = sk_parent_shard_keys(root, rel);
 	List	   *lists = NIL;
 	ListCell   *lc;
 
-	if (keys == NIL || sk_may_hide((Node *) root->parse->jointree) ||
-		!find_lists((Node *) root->parse->jointree, rel->relid, &lists))
+	if (keys == NIL || sk_may_hide((Node *) root->parse->jointree))
 		return;
-	foreach(lc, keys)
-		add_qual(root, lfirst(lc), lists);
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		add_member_quals(root, rel, rte, keys);
+	else if (find_lists((Node *) root->parse->jointree, rel->relid, &lists))
+	{
+		foreach(lc, keys)
+			add_quals(root, rte, lfirst(lc), lists);
+	}
 }
 
 /*
@@ -115,8 +136,7 @@ sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Find the lists of conditions on the way to a relation, outermost first, as
- * pointers to the fields that hold them.
+ * Find the lists of conditions on the way to a relation, outermost first.
  */
 static bool
 find_lists(Node *node, Index relid, List **lists)
@@ -124,6 +144,7 @@ find_lists(Node *node, Index relid, List **lists)
 	FromExpr   *from = (FromExpr *) node;
 	List	   *below = NIL;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (node == NULL)
 		return false;
@@ -138,110 +159,288 @@ find_lists(Node *node, Index relid, List **lists)
 	{
 		if (find_lists(lfirst(lc), relid, &below))
 		{
-			*lists = list_concat(list_make1(&from->quals), below);
+			SkQuals    *quals = make_quals(&from->quals);
+
+			foreach(lc2, from->fromlist)
+				quals->others = list_concat(quals->others,
+											conditions_of(lfirst(lc2)));
+			*lists = lcons(quals, below);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Sets *lists to NIL where those above must not be used: NULL marks that. */
+/* A join that may replace or drop rows for other reasons sets a mark. */
 static bool
 find_lists_in_join(JoinExpr *join, Index relid, List **lists)
 {
+	SkQuals    *quals = make_quals(&join->quals);
+	SkQuals    *mark = make_quals(NULL);
 	List	   *below = NIL;
+	bool		is_left = find_lists(join->larg, relid, &below);
 
-	if (find_lists(join->larg, relid, &below))
+	if (!is_left && !find_lists(join->rarg, relid, &below))
+		return false;
+	switch (join->jointype)
 	{
-		if (join->jointype == JOIN_INNER)
-			below = lcons(&join->quals, below);
-		else if (join->jointype != JOIN_LEFT && join->jointype != JOIN_SEMI &&
-				 join->jointype != JOIN_ANTI)
-			below = lcons(NULL, below);
-		*lists = below;
-		return true;
-	}
-
-	if (find_lists(join->rarg, relid, &below))
-	{
-		if (join->jointype == JOIN_INNER)
-			below = lcons(&join->quals, below);
-		else if (join->jointype == JOIN_LEFT || join->jointype == JOIN_SEMI ||
-				 join->jointype == JOIN_ANTI)
-			below = lcons(NULL, lcons(&join->quals, below));
-		else
-			below = lcons(NULL, below);
-		*lists = below;
-		return true;
-	}
-	return false;
-}
-
-static void
-add_qual(PlannerInfo *root, const SkShardKey *key, List *lists)
-{
-	Var		  **columns = palloc(list_length(key->call->args) * sizeof(Var *));
-	int			count = sk_key_columns(key, columns);
-	SkKeyValue *values = palloc0(count * sizeof(SkKeyValue));
-	int			depth = list_length(lists);
-	Expr	   *condition;
-	Node	  **quals;
-
-	/* the last mark, for the way begins anew there */
-	for (int i = list_length(lists) - 1; i >= 0; i--)
-		if (list_nth(lists, i) == NULL)
-		{
-			lists = list_copy_tail(lists, i + 1);
-			depth = list_length(lists);
+		case JOIN_INNER:
+			quals->others = conditions_of((Node *) join);
+			*lists = lcons(quals, below);
 			break;
-		}
-	if (key->attnum != 0 && mentions(lists, columns[0]->varno, key->attnum))
-		return;
-
-	for (int i = 0; i < count; i++)
-	{
-		SkListValue found = find_value(root, lists, columns[i]);
-
-		if (found.value.value == NULL)
-			return;
-		values[i] = found.value;
-		depth = Min(depth, found.depth);
+		case JOIN_LEFT:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+			mark->others = conditions_of(join->larg);
+			*lists = is_left ? below : lcons(mark, lcons(quals, below));
+			break;
+		default:
+			*lists = lcons(mark, below);
+			break;
 	}
-	condition = sk_derive_condition(root, key, values);
-	if (condition == NULL)
-		return;
-	mark_added(condition);
-	quals = list_nth(lists, depth);
-	*quals = (Node *) lappend((List *) *quals, condition);
+	return true;
 }
 
-static SkListValue
-find_value(PlannerInfo *root, List *lists, const Var *column)
+static SkQuals *
+make_quals(Node **quals)
 {
-	SkListValue result;
+	SkQuals    *result = palloc0(sizeof(SkQuals));
 
-	memset(&result, 0, sizeof(result));
-	for (int depth = 0; depth < list_length(lists); depth++)
+	result->quals = quals;
+	return result;
+}
+
+/* All conditions that hold for each row of a part of the join tree. */
+static List *
+conditions_of(Node *node)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (IsA(node, FromExpr))
 	{
-		Node	  **quals = list_nth(lists, depth);
-		ListCell   *lc;
+		result = list_copy((List *) ((FromExpr *) node)->quals);
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			result = list_concat(result, conditions_of(lfirst(lc)));
+	}
+	else if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
 
-		foreach(lc, (List *) *quals)
-		{
-			SkKeyValue	value;
-
-			if (result.value.value && !result.value.is_array)
-				return result;
-			if (sk_match_equality(root, lfirst(lc), column, &value) &&
-				(result.value.value == NULL || !value.is_array))
-			{
-				result.value = value;
-				result.value.security_level = 0;
-				result.depth = depth;
-			}
-		}
+		if (join->jointype == JOIN_INNER)
+			result = list_concat(list_copy((List *) join->quals),
+								 conditions_of(join->rarg));
+		if (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
+			join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI)
+			result = list_concat(result, conditions_of(join->larg));
 	}
 	return result;
+}
+
+/*
+ * Add what follows for one key.  The level of a fact is higher the further out
+ * its list is; that of a security qual, which is on the table itself, is 0.
+ */
+static void
+add_quals(PlannerInfo *root, RangeTblEntry *rte, const SkShardKey *key,
+		  List *lists)
+{
+	List	   *facts = security_facts(rte);
+	List	   *above = NIL;
+	List	   *hidden = NIL;
+	int			count;
+	ListCell   *lc;
+
+	/* the way begins anew behind the last mark */
+	for (int i = list_length(lists) - 1; i >= 0; i--)
+		if (((SkQuals *) list_nth(lists, i))->quals == NULL)
+		{
+			above = list_copy_head(lists, i + 1);
+			lists = list_copy_tail(lists, i + 1);
+			break;
+		}
+	count = list_length(lists);
+	if (count == 0 || (key->attnum != 0 &&
+					   mentions(lists, ((Var *) key->shard)->varno, key->attnum)))
+		return;
+	for (int i = 0; i < count; i++)
+		facts = list_concat(facts,
+							facts_of_quals(list_nth(lists, i), count - i));
+
+	foreach(lc, above)
+		hidden = list_concat(hidden, facts_of_quals(lfirst(lc), 0));
+
+	foreach(lc, derive_quals(root, key, facts, hidden))
+	{
+		SkFact	   *condition = lfirst(lc);
+		SkQuals    *place = list_nth(lists, count - Max(condition->level, 1));
+
+		*place->quals = (Node *) lappend((List *) *place->quals,
+										 condition->clause);
+	}
+}
+
+/*
+ * The same for a member of a UNION ALL.  The restrictions of the whole apply to
+ * it; the server adds these and the security quals of the member together.
+ */
+static void
+add_member_quals(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
+				 List *keys)
+{
+	AppendRelInfo *info = root->append_rel_array[rel->relid];
+	RelOptInfo *parent = root->simple_rel_array[info->parent_relid];
+	List	   *facts = security_facts(rte);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (planner_rt_fetch(info->parent_relid, root)->rtekind != RTE_SUBQUERY)
+		return;
+	foreach(lc, parent->baserestrictinfo)
+	{
+		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+
+		clause = adjust_appendrel_attrs(root, clause, 1, &info);
+		facts = lappend(facts, sk_make_fact((Expr *) clause, 0));
+	}
+	foreach(lc, keys)
+	{
+		foreach(lc2, derive_quals(root, lfirst(lc), facts, NIL))
+		{
+			Expr	   *clause = ((SkFact *) lfirst(lc2))->clause;
+
+			if (rte->securityQuals == NIL)
+				rte->securityQuals = list_make1(NIL);
+			linitial(rte->securityQuals) =
+				lappend(linitial(rte->securityQuals), clause);
+		}
+	}
+}
+
+static List *
+security_facts(const RangeTblEntry *rte)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rte->securityQuals)
+		result = list_concat(result, make_facts(lfirst(lc), 0));
+	return result;
+}
+
+static List *
+facts_of_quals(const SkQuals *quals, Index level)
+{
+	List	   *result = make_facts(quals->others, level);
+
+	if (quals->quals)
+		result = list_concat(make_facts(*(List **) quals->quals, level),
+							 result);
+	return result;
+}
+
+static List *
+make_facts(List *clauses, Index level)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		result = lappend(result, sk_make_fact(lfirst(lc), level));
+	return result;
+}
+
+/*
+ * The conditions on the shard that follow from some facts, marked.
+ *
+ * A column may be equal to one of another table, of which facts from above an
+ * outer join or semijoin say more: the rows of that table for which they are
+ * false come to nothing.  They say nothing of the columns themselves.
+ */
+static List *
+derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
+			 List *above)
+{
+	SkColumns	columns;
+	SkColumns	joined;
+	List	   *all = list_concat_copy(facts, above);
+	List	   *result = NIL;
+	SkFact	   *condition;
+	ListCell   *lc;
+
+	sk_init_columns(&columns, key);
+	sk_init_columns(&joined, key);
+	sk_match_facts(root, facts, &joined);
+	for (int i = 0; i < columns.count; i++)
+	{
+		List	   *visited = list_make1(columns.columns[i]);
+
+		if (!find_constant(root, facts, all, columns.columns[i], &visited,
+						   &columns.values[i]) ||
+			(columns.inside[i] &&
+			 !sk_can_replace(columns.columns[i], &columns.values[i])))
+			columns.values[i] = joined.values[i];
+	}
+	condition = sk_derive_condition(root, &columns);
+	if (condition)
+		result = list_make1(condition);
+	else if (!sk_all_known(&columns))
+	{
+		foreach(lc, facts)
+		{
+			SkFact	   *fact = lfirst(lc);
+
+			if (!is_orclause(fact->clause))
+				continue;
+			condition = sk_derive_alternatives(root, fact, &columns, NULL);
+			if (condition)
+				result = lappend(result, condition);
+		}
+	}
+	foreach(lc, result)
+		* location_of(((SkFact *) lfirst(lc))->clause) = SK_ADDED_LOCATION;
+	return result;
+}
+
+/*
+ * What a column is equal to that needs no other table, be it by way of other
+ * columns.  The server knows that later, when partitions have been chosen.
+ */
+static bool
+find_constant(PlannerInfo *root, List *facts, List *all, const Var *column,
+			  List **visited, SkKeyValue *result)
+{
+	ListCell   *lc;
+
+	foreach(lc, facts)
+	{
+		SkFact	   *fact = lfirst(lc);
+		SkKeyValue	found;
+		Node	   *next;
+
+		if (!sk_match_equality(root, fact->clause, column, &found))
+			continue;
+		found.level = fact->level;
+		next = (Node *) found.value;
+		while (IsA(next, RelabelType))
+			next = (Node *) ((RelabelType *) next)->arg;
+		if (!found.is_array && IsA(next, Var))
+		{
+			if (list_member(*visited, next))
+				continue;
+			*visited = lappend(*visited, next);
+			found.value = NULL;
+			(void) find_constant(root, all, all, (Var *) next, visited, &found);
+			found.level = Max(found.level, fact->level);
+		}
+		else if (!bms_is_empty(pull_varnos(root, (Node *) found.value)))
+			continue;
+		if (found.value && (result->value == NULL || !found.is_array))
+			*result = found;
+		if (result->value && !result->is_array)
+			return true;
+	}
+	return result->value != NULL;
 }
 
 /* Does the query itself restrict the shard? */
@@ -252,10 +451,10 @@ mentions(List *lists, Index relid, AttrNumber attnum)
 
 	foreach(lc, lists)
 	{
-		Node	  **quals = lfirst(lc);
+		SkQuals    *quals = lfirst(lc);
 		Bitmapset  *attnums = NULL;
 
-		pull_varattnos(*quals, relid, &attnums);
+		pull_varattnos(*quals->quals, relid, &attnums);
 		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
 						  attnums))
 			return true;
@@ -263,13 +462,17 @@ mentions(List *lists, Index relid, AttrNumber attnum)
 	return false;
 }
 
-static void
-mark_added(Expr *condition)
+/* Where the mark of a condition is, or NULL if it cannot have one. */
+static int *
+location_of(Expr *condition)
 {
 	if (IsA(condition, OpExpr))
-		((OpExpr *) condition)->location = SK_ADDED_LOCATION;
-	else if (IsA(condition, ScalarArrayOpExpr))
-		((ScalarArrayOpExpr *) condition)->location = SK_ADDED_LOCATION;
+		return &((OpExpr *) condition)->location;
+	if (IsA(condition, ScalarArrayOpExpr))
+		return &((ScalarArrayOpExpr *) condition)->location;
+	if (IsA(condition, BoolExpr))
+		return &((BoolExpr *) condition)->location;
+	return NULL;
 }
 
 /* Returns whether there is one among some RestrictInfos. */
@@ -282,12 +485,9 @@ disregard_added(List *clauses)
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *clause = rinfo->clause;
+		int		   *location = location_of(rinfo->clause);
 
-		if ((IsA(clause, OpExpr) &&
-			 ((OpExpr *) clause)->location == SK_ADDED_LOCATION) ||
-			(IsA(clause, ScalarArrayOpExpr) &&
-			 ((ScalarArrayOpExpr *) clause)->location == SK_ADDED_LOCATION))
+		if (location && *location == SK_ADDED_LOCATION)
 		{
 			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
 			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;

@@ -23,8 +23,9 @@
 #include "spanner_keys.h"
 
 bool		sk_enable_derived_shard = true;
-bool		sk_enable_shard_list = SK_ENABLE_SHARD_LIST;
+bool		sk_enable_shard_list = true;
 bool		sk_enable_shard_merge = true;
+bool		sk_enable_shard_statistics = true;
 int			sk_max_merge_shards = 4096;
 
 static build_simple_rel_hook_type prev_build_simple_rel_hook = NULL;
@@ -56,8 +57,7 @@ sk_build_simple_rel(SK_SIMPLE_REL_ARGS)
 	if (prev_build_simple_rel_hook)
 		prev_build_simple_rel_hook(SK_SIMPLE_REL_PASS);
 
-	if (sk_enable_derived_shard && rel->part_scheme &&
-		rel->reloptkind == RELOPT_BASEREL)
+	if (sk_enable_derived_shard && rel->part_scheme)
 		sk_add_parent_quals(root, rel);
 }
 
@@ -100,7 +100,7 @@ add_shard_paths(PlannerInfo *root, RelOptInfo *rel)
 				sk_add_ordered_paths(root, rel, key, shard);
 		}
 		if (sk_enable_shard_list && extra.base == NIL)
-			sk_add_list_paths(root, rel, key);
+			sk_add_list_paths(root, rel, key, extra.joins == NIL);
 		if (sk_enable_shard_merge)
 			sk_add_merge_paths(root, rel, key, extra.base);
 	}
@@ -122,7 +122,7 @@ define_settings(void)
 							 "Enables the planner to look up ranges of keys in every shard.",
 							 NULL,
 							 &sk_enable_shard_list,
-							 SK_ENABLE_SHARD_LIST,
+							 true,
 							 PGC_USERSET,
 							 GUC_EXPLAIN,
 							 NULL, NULL, NULL);
@@ -134,6 +134,15 @@ define_settings(void)
 							 true,
 							 PGC_USERSET,
 							 GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("spanner_keys.enable_shard_statistics",
+							 "Enables new tables with a shard column to get statistics that load the library.",
+							 NULL,
+							 &sk_enable_shard_statistics,
+							 true,
+							 PGC_USERSET,
+							 0,
 							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("spanner_keys.max_merge_shards",

@@ -13,6 +13,7 @@
 extern bool sk_enable_derived_shard;
 extern bool sk_enable_shard_list;
 extern bool sk_enable_shard_merge;
+extern bool sk_enable_shard_statistics;
 extern int	sk_max_merge_shards;
 
 #endif							/* SK_PLANNER_H */

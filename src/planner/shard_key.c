@@ -47,21 +47,14 @@
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
 
-/* A relation that has keys. */
+/* What is known of a relation; most have no keys. */
 typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
-	MemoryContext context;		/* of the keys */
+	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
-/*
- * Relations that are known to have no such keys, by the low bits of their OID.
- * Most have none, and this is quicker to look at than the cache.
- */
-#define SK_PLAIN_RELATIONS 1024
-
-static Oid	plain_relations[SK_PLAIN_RELATIONS];
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
@@ -79,6 +72,7 @@ static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
 static bool leads_index(const SkShardKey *key, IndexOptInfo *index);
 static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
+static bool is_foreign_function(Oid funcid, void *context);
 static bool is_shard_id(Oid funcid);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
@@ -155,6 +149,16 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
+ * sk_column_keys
+ *		The shard keys that are columns of a relation, as the catalogs have them.
+ */
+List *
+sk_column_keys(Oid relid)
+{
+	return column_keys(relid, SK_CATALOG_VARNO);
+}
+
+/*
  * sk_find_shard_call
  *		The call of shard_id() that an expression consists of, or NULL.
  *
@@ -182,6 +186,7 @@ sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
 	Const	   *number = linitial(call->args);
 	bool		has_column = false;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	*problem = NULL;
 	if (call->funcvariadic)
@@ -195,14 +200,51 @@ sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
 	{
 		Node	   *arg = lfirst(lc);
 
-		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
-			has_column = true;
-		else if (!IsA(arg, Const) && *problem == NULL)
-			*problem = "a key is an expression, not a column";
+		if (contain_mutable_functions(arg) && *problem == NULL)
+			*problem = "a key is not immutable";
+		foreach(lc2, pull_var_clause(arg, 0))
+		{
+			if (((Var *) lfirst(lc2))->varattno > 0)
+				has_column = true;
+			else if (*problem == NULL)
+				*problem = "a key is a whole row or a system column";
+		}
 	}
 	if (!has_column && *problem == NULL)
 		*problem = "no key is a column";
 	return *problem == NULL;
+}
+
+/*
+ * sk_runs_foreign_code
+ *		Can an expression run code that no superuser has made?
+ *
+ * The planner must not compute it then: the user of a table need not trust the
+ * table's owner that far.
+ */
+bool
+sk_runs_foreign_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+			break;
+		case T_CoerceViaIO:
+			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_foreign_function, NULL) ||
+		expression_tree_walker(node, sk_runs_foreign_code, context);
 }
 
 /*
@@ -248,8 +290,6 @@ column_keys(Oid relid, Index varno)
 	MemoryContext context;
 	List	   *keys;
 
-	if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
-		return NIL;
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
@@ -257,18 +297,20 @@ column_keys(Oid relid, Index varno)
 	relation = table_open(relid, NoLock);
 	keys = read_column_keys(relation);
 	table_close(relation, NoLock);
-	if (before == invalidations && keys == NIL)
-		plain_relations[relid % SK_PLAIN_RELATIONS] = relid;
-	else if (before == invalidations)
+	if (before == invalidations)
 	{
-		context = AllocSetContextCreate(key_cache_context,
-										"spanner_keys shard keys",
-										ALLOCSET_SMALL_SIZES);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
-		entry->context = context;
-		context = MemoryContextSwitchTo(entry->context);
-		entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
-		MemoryContextSwitchTo(context);
+		entry->keys = NIL;
+		entry->context = NULL;
+		if (keys != NIL)
+		{
+			entry->context = AllocSetContextCreate(key_cache_context,
+												   "spanner_keys shard keys",
+												   ALLOCSET_SMALL_SIZES);
+			context = MemoryContextSwitchTo(entry->context);
+			entry->keys = copy_keys(keys, SK_CATALOG_VARNO);
+			MemoryContextSwitchTo(context);
+		}
 	}
 	return copy_keys(keys, varno);
 }
@@ -336,6 +378,7 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
 	key->call = call;
+	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
 	key->shards = shards;
 	return lappend(keys, key);
 }
@@ -441,8 +484,26 @@ make_expression_key(Expr *expr, SkDeclaration declaration)
 	key->declaration = declaration;
 	key->shard = expr;
 	key->call = call;
+	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
 	key->shards = shards;
 	return key;
+}
+
+/* Functions in C are a superuser's. */
+static bool
+is_foreign_function(Oid funcid, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (funcid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /* Is it our function, and not another one of that name? */
@@ -482,17 +543,12 @@ forget_relation(Datum arg, Oid relid)
 {
 	invalidations++;
 	if (OidIsValid(relid))
-	{
-		if (plain_relations[relid % SK_PLAIN_RELATIONS] == relid)
-			plain_relations[relid % SK_PLAIN_RELATIONS] = InvalidOid;
 		forget_entry(hash_search(key_cache, &relid, HASH_FIND, NULL));
-	}
 	else
 	{
 		HASH_SEQ_STATUS status;
 		SkKeyCacheEntry *entry;
 
-		memset(plain_relations, 0, sizeof(plain_relations));
 		hash_seq_init(&status, key_cache);
 		while ((entry = hash_seq_search(&status)) != NULL)
 			forget_entry(entry);
@@ -504,7 +560,8 @@ forget_entry(SkKeyCacheEntry *entry)
 {
 	if (entry == NULL)
 		return;
-	MemoryContextDelete(entry->context);
+	if (entry->context)
+		MemoryContextDelete(entry->context);
 	(void) hash_search(key_cache, &entry->relid, HASH_REMOVE, NULL);
 }
 

@@ -23,7 +23,7 @@ typedef enum SkDeclaration
 
 /*
  * A column or expression that is equal to shard_id(shards, keys) in every
- * row.  The arguments of the call that are no constants are plain columns.
+ * row.  The arguments of the call are immutable expressions over columns.
  */
 typedef struct SkShardKey
 {
@@ -31,6 +31,7 @@ typedef struct SkShardKey
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	FuncExpr   *call;
+	bool		can_derive;		/* may the planner compute it? */
 	int32		shards;
 	List	   *indexes;		/* IndexOptInfo of the B-trees that it leads */
 } SkShardKey;
@@ -38,9 +39,11 @@ typedef struct SkShardKey
 extern void sk_shard_key_init(void);
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
+extern List *sk_column_keys(Oid relid);
 extern FuncExpr *sk_find_shard_call(Node *expr);
 extern bool sk_read_shard_call(FuncExpr *call, int32 *shards,
 							   const char **problem);
+extern bool sk_runs_foreign_code(Node *node, void *context);
 extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
 								FuncExpr **call);
 extern bool sk_may_call(Oid funcid);

@@ -36,6 +36,7 @@ PG_FUNCTION_INFO_V1(spanner_read_shard_key);
 static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *node, void *context);
+static bool has_virtual_key(Node *node, void *context);
 static Datum list_keys(FuncExpr *call, Oid relid);
 
 /*
@@ -76,7 +77,9 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 
 	if (call)
 	{
-		(void) sk_read_shard_call(call, &shards, &problem);
+		if (sk_read_shard_call(call, &shards, &problem) &&
+			has_virtual_key((Node *) call, &relid))
+			problem = "a key is a virtual generated column";
 		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
 		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
 		nulls[RESULT_SHARDS] = shards == 0;
@@ -139,6 +142,18 @@ misses_column(Node *node, void *context)
 			get_attname(*(Oid *) context, column->varattno, true) == NULL;
 	}
 	return expression_tree_walker(node, misses_column, context);
+}
+
+/* The server replaces a virtual column by its expression; queries, too. */
+static bool
+has_virtual_key(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno > 0 &&
+			get_attgenerated(*(Oid *) context, ((Var *) node)->varattno) == 'v';
+	return expression_tree_walker(node, has_virtual_key, context);
 }
 
 /* The names of columns, and the text of other keys. */

@@ -25,9 +25,12 @@
 #include "planner/row_comparison.h"
 #include "planner/shard_paths.h"
 
+static void create_paths(PlannerInfo *root, RelOptInfo *rel,
+						 const SkShardKey *key, List *base,
+						 List *alternatives);
 static List *exchange_restrictions(const SkShardKey *key, List *clauses);
 static void restore_restrictions(const SkShardKey *key, List *saved);
-static void forget_joins(RelOptInfo *rel, List *joins);
+static void forget_join(RelOptInfo *rel, RestrictInfo *join);
 static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
 									const SkShardKey *key);
 static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
@@ -37,74 +40,104 @@ static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
  * sk_add_index_paths
  *		Add the paths that use additional conditions on the shard.
  *
- * An OR may need other indexes for other arms, hence all of them.
+ * Each join condition is tried with those from the same relations, for there
+ * are many ways to mix them, and none of these reads less.
  */
 void
 sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				   const SkExtraClauses *extra)
 {
-	List	   *indexlist = rel->indexlist;
 	List	   *joininfo = rel->joininfo;
-	List	   *baserestrictinfo = rel->baserestrictinfo;
-	List	   *saved;
+	bool		has_eclass_joins = rel->has_eclass_joins;
+	Relids		referencers = rel->lateral_referencers;
 	ListCell   *lc;
 
-	if (extra->base == NIL && extra->alternatives == NIL &&
-		extra->joins == NIL)
-		return;
 	if (sk_may_hide((Node *) joininfo) ||
 		sk_may_hide((Node *) extra->alternatives))
 		return;
 
-	/* What is enforced outside the index condition must not change. */
 	foreach(lc, extra->joins)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
 
+		/* what is enforced outside the index condition must not change */
 		(void) get_baserel_parampathinfo(root, rel,
 										 bms_union(outer,
 												   rel->lateral_relids));
+		rel->joininfo = lappend(list_copy(joininfo), rinfo);
+		rel->lateral_referencers = bms_union(referencers,
+											 bms_difference(root->all_baserels,
+															rinfo->clause_relids));
+		create_paths(root, rel, key, extra->base, NIL);
+		forget_join(rel, rinfo);
 	}
+	rel->lateral_referencers = referencers;
 
-	saved = exchange_restrictions(key, extra->base);
-	rel->joininfo = list_concat_copy(joininfo, extra->joins);
-	if (extra->alternatives == NIL)
-		rel->indexlist = key->indexes;
-	else
-		rel->baserestrictinfo = list_concat_copy(baserestrictinfo,
-												 extra->alternatives);
-	create_index_paths(root, rel);
-	rel->baserestrictinfo = baserestrictinfo;
-	rel->indexlist = indexlist;
+	if (extra->base != NIL || extra->alternatives != NIL)
+	{
+		rel->joininfo = extra->joins == NIL ? joininfo : NIL;
+		rel->has_eclass_joins = has_eclass_joins && extra->joins == NIL;
+		create_paths(root, rel, key, extra->base, extra->alternatives);
+	}
 	rel->joininfo = joininfo;
-	restore_restrictions(key, saved);
-	forget_joins(rel, extra->joins);
+	rel->has_eclass_joins = has_eclass_joins;
 }
 
 /*
  * sk_add_list_paths
  *		Add the paths that look into every shard, one after the other.
  *
- * That pays if the second column of an index is restricted.  The list is
- * costed as what it is, and then replaced by a call that gives it.
+ * That pays if the second column of an index is restricted; by a join, only
+ * if none fixes the shard.  The list is costed as what it is, and then
+ * replaced by a call that gives it.
  */
 void
-sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  bool with_joins)
 {
 	SkExtraClauses extra = {NIL, NIL, NIL};
+	List	   *joininfo = rel->joininfo;
+	bool		has_eclass_joins = rel->has_eclass_joins;
 	ScalarArrayOpExpr *condition;
 
-	if (key->shards > sk_max_merge_shards ||
-		!restricts_second_column(root, rel, key) ||
-		sk_has_shard_condition(key, rel->baserestrictinfo))
-		return;
+	if (!with_joins)
+	{
+		rel->joininfo = NIL;
+		rel->has_eclass_joins = false;
+	}
+	if (key->shards <= sk_max_merge_shards &&
+		restricts_second_column(root, rel, key) &&
+		!sk_has_shard_condition(key, rel->baserestrictinfo))
+	{
+		condition = (ScalarArrayOpExpr *)
+			sk_shard_in(key, (Expr *) sk_all_shards_const(key->shards));
+		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
+		sk_add_index_paths(root, rel, key, &extra);
+		lsecond(condition->args) = sk_all_shards_call(key);
+	}
+	rel->joininfo = joininfo;
+	rel->has_eclass_joins = has_eclass_joins;
+}
 
-	condition = (ScalarArrayOpExpr *)
-		sk_shard_in(key, (Expr *) sk_all_shards_const(key->shards));
-	extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
-	sk_add_index_paths(root, rel, key, &extra);
-	lsecond(condition->args) = sk_all_shards_call(key);
+/* An OR may need other indexes for other arms, hence all of them. */
+static void
+create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			 List *base, List *alternatives)
+{
+	List	   *indexlist = rel->indexlist;
+	List	   *baserestrictinfo = rel->baserestrictinfo;
+	List	   *saved = exchange_restrictions(key, base);
+
+	if (alternatives == NIL)
+		rel->indexlist = key->indexes;
+	else
+		rel->baserestrictinfo = list_concat_copy(baserestrictinfo,
+												 alternatives);
+	create_index_paths(root, rel);
+	rel->baserestrictinfo = baserestrictinfo;
+	rel->indexlist = indexlist;
+	restore_restrictions(key, saved);
 }
 
 /* Returns the restrictions that the indexes of the key have had. */
@@ -139,7 +172,7 @@ restore_restrictions(const SkShardKey *key, List *saved)
 
 /* A parameterized scan need not check a condition that is implied. */
 static void
-forget_joins(RelOptInfo *rel, List *joins)
+forget_join(RelOptInfo *rel, RestrictInfo *join)
 {
 	ListCell   *lc;
 
@@ -147,7 +180,7 @@ forget_joins(RelOptInfo *rel, List *joins)
 	{
 		ParamPathInfo *info = lfirst(lc);
 
-		info->ppi_clauses = list_difference_ptr(info->ppi_clauses, joins);
+		info->ppi_clauses = list_delete_ptr(info->ppi_clauses, join);
 	}
 }
 

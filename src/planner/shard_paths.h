@@ -27,7 +27,7 @@ extern void sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key,
 							   const SkExtraClauses *extra);
 extern void sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel,
-							  const SkShardKey *key);
+							  const SkShardKey *key, bool with_joins);
 extern RestrictInfo *sk_make_shard_clause(PlannerInfo *root, Expr *condition,
 										  Index security_level);
 

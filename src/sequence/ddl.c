@@ -8,7 +8,8 @@
  * - a new sequence gets the kind that spanner.default_sequence_kind names,
  *	 unless it is temporary or the kind does not fit it;
  * - an identity column with such a sequence becomes a column whose default
- *	 draws from it, since core's identity draws the plain counter.
+ *	 draws from it, since core's identity draws the plain counter;
+ * - a table with a shard column gets statistics that load the library.
  *
  * Nothing of this happens while a dump is being restored, since the dump
  * says itself which sequence is of which kind.  pg_dump always turns
@@ -38,6 +39,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "planner/shard_statistics.h"
 #include "sequence/binding.h"
 #include "sequence/default_kind.h"
 #include "sequence/draw_privilege.h"
@@ -149,6 +151,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 	ListCell   *lc;
 
+	sk_add_shard_statistics(parsetree);
 	if (!check_function_bodies ||
 		(sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
 		PG_RETURN_VOID();

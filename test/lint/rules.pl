@@ -23,9 +23,9 @@ my $max_regress = 150;
 my %uses = (
 	spi       => [],
 	keys      => [],
-	sequence  => [ 'keys', 'spi' ],
+	sequence  => [ 'keys', 'planner', 'spi' ],
 	allocator => [ 'keys', 'spi' ],
-	planner   => ['keys'],
+	planner   => [ 'keys', 'spi' ],
 	advisor   => ['spi'],);
 
 sub check_version_num

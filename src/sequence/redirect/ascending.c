@@ -68,7 +68,7 @@ typedef struct SkLiftedDraw
 	int			varno;
 	AttrNumber	column;
 	Expr	   *draw;
-}			SkLiftedDraw;
+} SkLiftedDraw;
 
 static SkBatch *make_batch(MemoryContext context, Oid seqid, int count);
 static void draw_batch(SkBatch *batch, int first);

@@ -1,0 +1,66 @@
+-- Shard keys that hash expressions over columns: merged always, derived where a
+-- value can take the place of the column.
+
+LOAD 'spanner_keys';
+SET TimeZone = 'UTC';
+CREATE SCHEMA test_shard_expressions;
+SET search_path = test_shard_expressions;
+SET max_parallel_workers_per_gather = 0;
+
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/test/include/plans.sql'
+\i :included
+
+-- buckets of time
+CREATE TABLE member (
+  s int GENERATED ALWAYS AS (spanner.shard_id(16, groupname, date_bin('4 days', joined, timestamptz '2000-01-01Z'))) STORED,
+  groupname text NOT NULL, joined timestamptz NOT NULL, PRIMARY KEY (s, groupname, joined));
+INSERT INTO member (groupname, joined)
+SELECT 'g' || i % 5, timestamptz '2025-01-01Z' + i * interval '1 hour' FROM generate_series(1, 20000) i;
+-- a text of a time
+CREATE TABLE log (s int GENERATED ALWAYS AS (spanner.shard_id(16, spanner.timestamp_to_string(at))) STORED,
+  at timestamptz NOT NULL, PRIMARY KEY (s, at));
+INSERT INTO log (at) SELECT timestamptz '2025-01-01Z' + i * interval '1 hour' FROM generate_series(1, 20000) i;
+-- equal numbers have different texts
+CREATE TABLE number (s int GENERATED ALWAYS AS (spanner.shard_id(16, n::text)) STORED, n numeric NOT NULL, PRIMARY KEY (s, n));
+INSERT INTO number (n) SELECT i FROM generate_series(1, 20000) i;
+CREATE TABLE asked AS SELECT groupname AS g, joined AS j FROM member ORDER BY joined LIMIT 5;
+VACUUM ANALYZE;
+
+SELECT plan('SELECT * FROM member WHERE groupname = ''g1'' ORDER BY joined DESC LIMIT 10');
+SELECT plan('SELECT * FROM log ORDER BY at DESC LIMIT 10');
+SELECT plan('SELECT * FROM number ORDER BY n LIMIT 10');
+SELECT plan('SELECT * FROM member WHERE groupname = ''g1'' AND joined = ''2025-02-01 01:00Z''');
+SELECT line FROM plan('SELECT * FROM asked JOIN member ON groupname = g AND joined = j') line WHERE line ~ 'Index Cond';
+SELECT plan('SELECT * FROM log WHERE at = ''2025-02-01Z''');
+SET spanner_keys.enable_shard_list = off;
+SELECT count(*) FROM plan('SELECT * FROM number WHERE n = 5.0') line WHERE line ~ 's = ';
+SELECT count(*) FROM plan('SELECT * FROM log WHERE at IN (''2025-02-01Z'', ''2025-02-02Z'')') line WHERE line ~ 's = ';
+RESET spanner_keys.enable_shard_list;
+
+SELECT q, same(q, true)
+  FROM unnest(ARRAY[
+    $$SELECT * FROM member WHERE groupname = 'g1' ORDER BY joined DESC LIMIT 10$$,
+    $$SELECT * FROM member WHERE groupname = 'g1' AND joined = '2025-02-01 01:00Z'$$,
+    $$SELECT * FROM member WHERE groupname = 'g1' AND joined IN ('2025-02-01 01:00Z', '2025-02-06 01:00Z') ORDER BY joined$$,
+    $$SELECT * FROM member WHERE (groupname, joined) IN (('g1', '2025-02-01 01:00Z'), ('g2', '2025-02-06 02:00Z')) ORDER BY joined$$,
+    $$SELECT * FROM asked JOIN member ON groupname = g AND joined = j ORDER BY j$$,
+    $$SELECT * FROM log WHERE at = '2025-02-01Z'$$,
+    $$SELECT * FROM log WHERE at = timestamp '2025-02-01'$$,
+    $$SELECT * FROM number WHERE n = 5.0$$,
+    $$SELECT * FROM number WHERE n = 5$$,
+    $$SELECT * FROM number ORDER BY n DESC LIMIT 20$$]) q;
+
+-- the planner computes nothing that the owner of a table has written
+CREATE FUNCTION bucket(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'computed'; RETURN n / 10; END $$;
+CREATE TABLE own (s int GENERATED ALWAYS AS (spanner.shard_id(8, bucket(n))) STORED, n int NOT NULL, PRIMARY KEY (s, n));
+SELECT plan('SELECT * FROM own ORDER BY n LIMIT 3');
+SET enable_seqscan = off;
+SELECT count(*) FROM plan('SELECT * FROM own WHERE n = 5') line WHERE line ~ 's = spanner.shard_id|s = \d';
+RESET enable_seqscan;
+
+SELECT tablename, keys, usable, problem, loads_library FROM spanner.shard_keys
+ WHERE schemaname = current_schema ORDER BY tablename;
+
+SET client_min_messages = warning;
+DROP SCHEMA test_shard_expressions CASCADE;

@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * equality.c
+ *	  What a clause says of a column that is hashed.
+ *
+ * "Equal" is the equality of the hash operator family of the column's type,
+ * under a deterministic collation: the families join int2, int4 and int8,
+ * text, varchar and name, float4 and float8, and no others that shard_id()
+ * knows.  Enums are left out: renaming a label changes the text, but not the
+ * shard ids that are stored.
+ *
+ * The operators are strict, so a condition that holds has no NULL on either
+ * side.  A value must not depend on the row, nor change while the table is
+ * scanned.
+ *
+ * src/planner/equality.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/nbtree.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "keys/canonical.h"
+#include "planner/derive.h"
+
+static bool match_operator(PlannerInfo *root, OpExpr *clause,
+						   const Var *column, SkKeyValue *value);
+static bool match_array(PlannerInfo *root, ScalarArrayOpExpr *clause,
+						const Var *column, SkKeyValue *value);
+static bool match_boolean(Expr *clause, const Var *column, SkKeyValue *value);
+static bool is_column(Node *expr, const Var *column);
+static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
+							Oid value_type);
+static bool is_stable_value(PlannerInfo *root, Expr *value,
+							const Var *column);
+
+/*
+ * sk_match_equality
+ *		Does a clause say what a column is equal to?
+ *
+ * Sets value and is_array; the level is the caller's to set.
+ */
+bool
+sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
+				  SkKeyValue *value)
+{
+	if (IsA(clause, OpExpr))
+		return match_operator(root, (OpExpr *) clause, column, value);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return match_array(root, (ScalarArrayOpExpr *) clause, column, value);
+	return column->vartype == BOOLOID && match_boolean(clause, column, value);
+}
+
+/*
+ * sk_can_replace
+ *		May a value take the place of a column inside of an expression?
+ *
+ * Only if it is the same for every function: equal values of some types, as
+ * 1.0 and 1.00, are not.  A B-tree knows that of a type.
+ */
+bool
+sk_can_replace(const Var *column, const SkKeyValue *value)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->vartype,
+											 TYPECACHE_BTREE_OPFAMILY);
+	Oid			function;
+
+	if (value->is_array || exprType((Node *) value->value) != column->vartype ||
+		!OidIsValid(type->btree_opf))
+		return false;
+	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
+								 type->btree_opintype, BTEQUALIMAGE_PROC);
+	return OidIsValid(function) &&
+		DatumGetBool(OidFunctionCall1Coll(function, column->varcollid,
+										  ObjectIdGetDatum(type->btree_opintype)));
+}
+
+static bool
+match_operator(PlannerInfo *root, OpExpr *clause, const Var *column,
+			   SkKeyValue *value)
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			operator = clause->opno;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!is_column(left, column))
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		if (!is_column(left, column))
+			return false;
+		operator = get_commutator(operator);
+	}
+
+	value->value = (Expr *) right;
+	value->is_array = false;
+	return OidIsValid(operator) &&
+		is_key_equality(operator, clause->inputcollid, column->vartype,
+						exprType(right)) &&
+		is_stable_value(root, value->value, column);
+}
+
+static bool
+match_array(PlannerInfo *root, ScalarArrayOpExpr *clause, const Var *column,
+			SkKeyValue *value)
+{
+	Expr	   *array = lsecond(clause->args);
+	Oid			element_type = get_base_element_type(exprType((Node *) array));
+
+	value->value = array;
+	value->is_array = true;
+	return clause->useOr && OidIsValid(element_type) &&
+		is_column(linitial(clause->args), column) &&
+		is_key_equality(clause->opno, clause->inputcollid, column->vartype,
+						element_type) &&
+		is_stable_value(root, array, column);
+}
+
+/* "b = true" has become "b" when a clause comes here. */
+static bool
+match_boolean(Expr *clause, const Var *column, SkKeyValue *value)
+{
+	bool		is_true = !is_notclause(clause);
+
+	if (!is_true)
+		clause = (Expr *) get_notclausearg(clause);
+	if (!is_column((Node *) clause, column))
+		return false;
+	value->value = (Expr *) makeBoolConst(is_true, false);
+	value->is_array = false;
+	return true;
+}
+
+static bool
+is_column(Node *expr, const Var *column)
+{
+	while (expr && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return expr && IsA(expr, Var) &&
+		((Var *) expr)->varno == column->varno &&
+		((Var *) expr)->varattno == column->varattno &&
+		((Var *) expr)->varlevelsup == 0;
+}
+
+static bool
+is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
+{
+	Oid			family = lookup_type_cache(getBaseType(column_type),
+										   TYPECACHE_HASH_OPFAMILY)->hash_opf;
+	SkKeyKind	kind = sk_key_kind(value_type);
+
+	return OidIsValid(family) &&
+		get_op_opfamily_strategy(operator, family) == HTEqualStrategyNumber &&
+		kind != SK_KEY_UNSUPPORTED && kind != SK_KEY_ENUM &&
+		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+static bool
+is_stable_value(PlannerInfo *root, Expr *value, const Var *column)
+{
+	return !bms_is_member(column->varno, pull_varnos(root, (Node *) value)) &&
+		!contain_volatile_functions((Node *) value) &&
+		!contain_subplans((Node *) value);
+}

@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * shard_statistics.c
+ *	  Statistics objects that have the library loaded in time.
+ *
+ * When the planner looks at a table, it simplifies the expressions of the
+ * table's extended statistics.  A call of shard_id() there has a support
+ * function of ours, so the library is loaded before the hook on the table is
+ * asked, also by the first query of a session.  So a table that has a shard
+ * column gets such a statistics object when it is created or altered.  ANALYZE
+ * does not fill it.
+ *
+ * The table's owner owns the object, and makes it, under the rules for code
+ * that runs as somebody else.  Nothing is made of a text, and nothing but a
+ * call of shard_id() with constants and columns is stored.  Where that is not
+ * possible, nothing happens: the command must not fail for it.
+ *
+ * src/planner/shard_statistics.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_statistic_ext.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "keys/canonical.h"
+#include "planner/planner.h"
+#include "planner/shard_key.h"
+#include "planner/shard_statistics.h"
+#include "spi/owner_rights.h"
+
+static List *list_tables(void);
+static void add_statistics(Oid relid);
+static bool has_statistics(Relation relation);
+static FuncExpr *plain_call(Relation relation, const FuncExpr *call);
+static void create_statistics(Relation relation, const SkShardKey *key);
+
+/*
+ * sk_add_shard_statistics
+ *		Give the tables of a command, and their partitions, statistics objects.
+ *
+ * To be called at the end of a command.  A dump that is restored has its own.
+ */
+void
+sk_add_shard_statistics(Node *command)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (!sk_enable_shard_statistics || !check_function_bodies ||
+		creating_extension ||
+		!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
+		  IsA(command, CreateSchemaStmt)))
+		return;
+	foreach(lc, list_tables())
+	{
+		foreach(lc2, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
+			add_statistics(lfirst_oid(lc2));
+	}
+}
+
+/* The tables that the command created or altered. */
+static List *
+list_tables(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	List	   *result = NIL;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute("SELECT DISTINCT k.oid"
+					" FROM pg_catalog.pg_event_trigger_ddl_commands() c"
+					" JOIN pg_catalog.pg_class k"
+					" ON k.oid OPERATOR(pg_catalog.=) c.objid"
+					" WHERE c.classid OPERATOR(pg_catalog.=)"
+					" 'pg_catalog.pg_class'::pg_catalog.regclass"
+					" AND k.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')"
+					" AND NOT c.in_extension", false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not list the commands of an event trigger");
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		relid = SPI_getbinval(SPI_tuptable->vals[i],
+										  SPI_tuptable->tupdesc, 1, &isnull);
+		MemoryContext old = MemoryContextSwitchTo(caller);
+
+		result = lappend_oid(result, DatumGetObjectId(relid));
+		MemoryContextSwitchTo(old);
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	return result;
+}
+
+/* A partition that somebody else works on is left alone. */
+static void
+add_statistics(Oid relid)
+{
+	Relation	relation;
+	List	   *keys;
+
+	if (!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock))
+		return;
+	relation = try_relation_open(relid, NoLock);
+	if (relation == NULL)
+		return;
+	keys = sk_column_keys(relid);
+	if (keys != NIL && !has_statistics(relation))
+		create_statistics(relation, linitial(keys));
+	relation_close(relation, NoLock);
+}
+
+/* Is there an object that has the library loaded? */
+static bool
+has_statistics(Relation relation)
+{
+	List	   *objects = RelationGetStatExtList(relation);
+	bool		result = false;
+	ListCell   *lc;
+
+	foreach(lc, objects)
+	{
+		HeapTuple	tuple = SearchSysCache1(STATEXTOID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		Datum		exprs;
+		bool		isnull;
+		ListCell   *lc2;
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		exprs = SysCacheGetAttr(STATEXTOID, tuple,
+								Anum_pg_statistic_ext_stxexprs, &isnull);
+		if (!isnull)
+		{
+			foreach(lc2, (List *) stringToNode(TextDatumGetCString(exprs)))
+				result |= sk_find_shard_call(lfirst(lc2)) != NULL;
+		}
+		ReleaseSysCache(tuple);
+	}
+	list_free(objects);
+	return result;
+}
+
+/*
+ * The same call without expressions, or NULL if no key is a column.  There can
+ * be no statistics on virtual columns.
+ */
+static FuncExpr *
+plain_call(Relation relation, const FuncExpr *call)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	FuncExpr   *result = copyObject(unconstify(FuncExpr *, call));
+	List	   *vars = pull_var_clause((Node *) call, 0);
+	ListCell   *lc;
+
+	result->args = list_make1(linitial(result->args));
+	foreach(lc, vars)
+	{
+		Var		   *column = lfirst(lc);
+		char		generated = TupleDescAttr(desc, column->varattno - 1)->attgenerated;
+
+		if (sk_key_kind(column->vartype) != SK_KEY_UNSUPPORTED &&
+			(generated == '\0' || generated == ATTRIBUTE_GENERATED_STORED))
+			result->args = list_append_unique(result->args, column);
+	}
+	return list_length(result->args) > 1 ? result : NULL;
+}
+
+/* The server chooses the name. */
+static void
+create_statistics(Relation relation, const SkShardKey *key)
+{
+	Oid			relid = RelationGetRelid(relation);
+	Oid			owner = relation->rd_rel->relowner;
+	CreateStatsStmt *create = makeNode(CreateStatsStmt);
+	AlterStatsStmt *alter = makeNode(AlterStatsStmt);
+	StatsElem  *element = makeNode(StatsElem);
+	FuncExpr   *call = plain_call(relation, key->call);
+	SkOwnerScope scope;
+	ObjectAddress address;
+	HeapTuple	tuple;
+
+	if (call == NULL)
+		return;
+	sk_owner_enter(&scope, relid, false);
+	if (GetUserId() == owner &&
+		sk_may_create_in(RelationGetNamespace(relation), owner))
+	{
+		element->expr = (Node *) call;
+		create->exprs = list_make1(element);
+		create->transformed = true;
+		address = CreateStatistics(list_make1_oid(relid), create, true);
+		CommandCounterIncrement();
+
+		tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(address.objectId));
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for statistics object %u",
+				 address.objectId);
+		alter->defnames =
+			list_make2(makeString(get_namespace_name(RelationGetNamespace(relation))),
+					   makeString(pstrdup(NameStr(((Form_pg_statistic_ext)
+												   GETSTRUCT(tuple))->stxname))));
+		ReleaseSysCache(tuple);
+		sk_set_statistics_target(alter, 0);
+		(void) AlterStatistics(alter);
+	}
+	sk_owner_leave(&scope);
+}

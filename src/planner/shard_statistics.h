@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * shard_statistics.h
+ *	  Statistics objects that have the library loaded in time.
+ *
+ * src/planner/shard_statistics.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_SHARD_STATISTICS_H
+#define SK_SHARD_STATISTICS_H
+
+#include "nodes/nodes.h"
+
+extern void sk_add_shard_statistics(Node *command);
+
+#endif							/* SK_SHARD_STATISTICS_H */

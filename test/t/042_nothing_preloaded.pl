@@ -1,0 +1,106 @@
+# The planner's features work in every session, the first query included, with
+# nothing preloaded: tables get statistics objects that load the library.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nmax_parallel_workers_per_gather = 0\njit = off");
+$node->start;
+
+# The owner of the database is no superuser.
+$node->safe_psql('postgres', 'CREATE ROLE shop_owner LOGIN; CREATE ROLE shop_user LOGIN; CREATE DATABASE shop OWNER shop_owner');
+$node->safe_psql('shop', 'GRANT CREATE ON SCHEMA public TO shop_owner, shop_user');
+
+sub run_as
+{
+	my ($user, $sql, $database) = @_;
+
+	return $node->safe_psql($database // 'shop', $sql, extra_params => [ '-U', $user ]);
+}
+
+run_as('shop_owner', <<'SQL');
+CREATE EXTENSION spanner_keys;
+CREATE TABLE visit (
+  shard_id int GENERATED ALWAYS AS (spanner.shard_id(64, at, userid)) STORED,
+  at int NOT NULL, userid int NOT NULL, note text, PRIMARY KEY (shard_id, at, userid));
+INSERT INTO visit (at, userid) SELECT i, i FROM generate_series(1, 20000) i;
+CREATE TABLE asked AS SELECT at, userid FROM visit WHERE at % 5000 = 0;
+CREATE VIEW seen AS SELECT at, userid AS who FROM visit;
+CREATE TABLE part (shard_id int NOT NULL CHECK (shard_id = spanner.shard_id(8, id)), id int NOT NULL,
+  PRIMARY KEY (shard_id, id)) PARTITION BY LIST (shard_id);
+SELECT format('CREATE TABLE part%s PARTITION OF part FOR VALUES IN (%1$s)', i) FROM generate_series(0, 7) i \gexec
+INSERT INTO part SELECT spanner.shard_id(8, i), i FROM generate_series(1, 8000) i;
+CREATE TABLE expr (id int);
+INSERT INTO expr SELECT generate_series(1, 20000);
+CREATE INDEX ON expr (spanner.shard_id(16, id), id);
+VACUUM ANALYZE;
+SQL
+
+# Each plan is that of the first query of a session.
+my %plans = (
+	'SELECT * FROM visit WHERE at = 5 AND userid = 5' => qr/shard_id = \d+/,
+	'SELECT * FROM visit ORDER BY at DESC LIMIT 3' => qr/SpannerShardMerge/,
+	'DELETE FROM visit WHERE at = 5 AND userid = 5' => qr/shard_id = \d+/,
+	'SELECT * FROM seen WHERE at = 5 AND who = 5' => qr/shard_id = \d+/,
+	'SELECT * FROM asked JOIN visit USING (at, userid)' => qr/shard_id = spanner\.shard_id\(64, asked/,
+	'SELECT max(at) FROM visit' => qr/SpannerShardMerge/,
+	'SELECT * FROM part WHERE id = 5' => qr/\A(?!.*Append).* on part\d/s,
+	'SELECT * FROM part3 WHERE id = 5' => qr/shard_id = \d+/,
+	'SELECT * FROM expr ORDER BY id LIMIT 3' => qr/SpannerShardMerge/);
+
+run_as('shop_owner', 'GRANT ALL ON ALL TABLES IN SCHEMA public TO shop_user');
+foreach my $query (sort keys %plans)
+{
+	like(run_as('shop_user', "EXPLAIN (COSTS OFF) $query"), $plans{$query}, $query);
+}
+my $plan = run_as('shop_user', <<'SQL');
+SET plan_cache_mode = force_generic_plan;
+PREPARE p(int, int) AS SELECT * FROM visit WHERE at = $1 AND userid = $2;
+EXPLAIN (COSTS OFF) EXECUTE p(5, 5);
+SQL
+like($plan, qr/shard_id = spanner\.shard_id\(64, \$1, \$2\)/, 'a prepared statement');
+is(run_as('shop_owner', 'SELECT count(*) FROM pg_statistic_ext WHERE pg_get_userbyid(stxowner) <> current_user'),
+	'0', 'the objects belong to the owner of the tables');
+is($node->safe_psql('shop', 'SELECT count(*) FROM pg_statistic_ext_data'), '0', 'ANALYZE does not fill them');
+is(run_as('shop_owner', q{SELECT string_agg(tablename || ' ' || loads_library, ', ' ORDER BY tablename) FROM spanner.shard_keys
+	WHERE tablename IN ('visit', 'part', 'part3', 'expr')}), 'expr true, part true, part3 true, visit true', 'shard_keys tells it');
+
+# Tables that are altered, by their owner and by a superuser.
+run_as('shop_user', 'CREATE TABLE mine (id int)');
+$node->safe_psql('shop', 'ALTER TABLE mine ADD COLUMN s int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED');
+my $objects = q{SELECT count(*) || ' ' || min(stxowner::regrole::text) FROM pg_statistic_ext WHERE stxrelid = '%s'::regclass};
+is($node->safe_psql('shop', sprintf($objects, 'mine')), '1 shop_user', 'a superuser alters the table of somebody else');
+run_as('shop_user', 'ALTER TABLE mine ADD COLUMN b int; ALTER TABLE mine DROP COLUMN b');
+is($node->safe_psql('shop', sprintf($objects, 'mine')), '1 shop_user', 'one object is enough');
+run_as('shop_user', 'ALTER TABLE mine DROP COLUMN id CASCADE');
+is($node->safe_psql('shop', sprintf($objects, 'mine')), '', 'it goes with the column');
+
+# An owner who may not create objects in the schema is not kept from altering.
+run_as('shop_user', 'CREATE TABLE stuck (id int)');
+$node->safe_psql('shop', 'REVOKE CREATE ON SCHEMA public FROM shop_user, PUBLIC');
+run_as('shop_user', 'ALTER TABLE stuck ADD COLUMN s int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED');
+is($node->safe_psql('shop', sprintf($objects, 'stuck')), '', 'an owner without the right to create gets none');
+is($node->safe_psql('shop', q{SELECT loads_library FROM spanner.shard_keys WHERE tablename = 'stuck'}), 'f', 'and the view shows it');
+run_as('shop_owner', 'SET spanner_keys.enable_shard_statistics = off; CREATE TABLE off_table (LIKE visit INCLUDING GENERATED)');
+is($node->safe_psql('shop', sprintf($objects, 'off_table')), '', 'a setting turns it off');
+
+# add_shard_key, and a dump.
+run_as('shop_owner', <<'SQL');
+CREATE TABLE plain (at int, userid int, PRIMARY KEY (at, userid));
+SELECT spanner.add_shard_key('plain', shards => 8, dry_run => false);
+SQL
+is($node->safe_psql('shop', sprintf($objects, 'plain')), '1 shop_owner', 'add_shard_key');
+my $before = $node->safe_psql('shop', 'SELECT pg_get_statisticsobjdef(oid), stxstattarget FROM pg_statistic_ext ORDER BY 1');
+$node->command_ok([ 'pg_dump', '-f', $node->basedir . '/shop.sql', $node->connstr('shop') ], 'a dump');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $node->basedir . '/shop.sql', $node->connstr('copy') ], 'is restored');
+is($node->safe_psql('copy', 'SELECT pg_get_statisticsobjdef(oid), stxstattarget FROM pg_statistic_ext ORDER BY 1'),
+	$before, 'with the same objects');
+
+done_testing();
