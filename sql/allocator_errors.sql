@@ -102,6 +102,13 @@ BEGIN;
 SELECT spanner.alter_allocator('a', batch_size => 10);
 PREPARE TRANSACTION 'refused';
 
+-- ids of another kind are no obstacle
+BEGIN;
+SET client_min_messages = warning;
+SELECT spanner.convert_column('spanner.allocator', 'allocator_id', 'striped');
+SELECT spanner.create_allocator('striped') > 2 ^ 40 AS striped;
+ROLLBACK;
+
 SELECT * FROM spanner.allocator EXCEPT SELECT * FROM before;
 SELECT spanner.drop_allocator('a'), spanner.drop_allocator('c');
 DROP FUNCTION refused(text);

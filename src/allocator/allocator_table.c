@@ -33,11 +33,10 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_index.h"
-#include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
@@ -411,6 +410,23 @@ insert_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
 	ExecSimpleRelationInsert(target, estate, new);
 }
 
+/* As an INSERT finds it; the identity column may have been converted. */
+static int64
+next_id(Relation rel)
+{
+	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
+	ExprContext *context = CreateStandaloneExprContext();
+	Datum		result;
+	bool		isnull;
+
+	if (id == NULL)
+		elog(ERROR, "allocators get no ids");
+	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+									   context, &isnull);
+	FreeExprContext(context, true);
+	return DatumGetInt64(result);
+}
+
 /*
  * sk_row_insert
  *		Make a row.  Sets its id.
@@ -420,14 +436,11 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-	Node	   *identity = build_column_default(table->rel, SK_COLUMN_ID);
 
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
-	if (identity == NULL || !IsA(identity, NextValueExpr))
-		elog(ERROR, "ids of allocators are no identity column");
-	row->id = nextval_internal(castNode(NextValueExpr, identity)->seqid, false);
+	row->id = next_id(table->rel);
 	memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
 	sk_row_store(new, row);
 	write_row(table, insert_tuple, new, SK_WRITE_CHANGES);
