@@ -93,6 +93,20 @@ SELECT plan('SELECT a, b FROM event WHERE c <> 5 ORDER BY a LIMIT 2');
 CREATE UNIQUE INDEX ON named (shard_id, n, name);
 INSERT INTO named (name, n) VALUES ('Ann 7', 14) ON CONFLICT (shard_id, n, name) DO UPDATE SET n = -1 RETURNING n;
 
+-- NULLs before a range, in an index that is read from one shard to the next
+CREATE TABLE before_range (shard int GENERATED ALWAYS AS (spanner.shard_id(16, a)) STORED, a int, n int);
+INSERT INTO before_range (a, n) SELECT CASE WHEN i % 3 = 0 THEN i % 30 END, i FROM generate_series(1, 2000) i;
+CREATE INDEX ON before_range (shard, a DESC, n);
+VACUUM ANALYZE before_range;
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET cpu_index_tuple_cost = 1;
+SELECT count(*), count(a) FROM before_range WHERE a > 100;
+SELECT count(*), count(a) FROM before_range WHERE a > 20;
+RESET enable_seqscan;
+RESET enable_indexscan;
+RESET cpu_index_tuple_cost;
+
 -- a row comparison that is NULL on the last row of a page of the index
 CREATE TABLE hidden (shard_id int GENERATED ALWAYS AS (spanner.shard_id(2, k)) STORED, k int, b int, a int, z int);
 INSERT INTO hidden (k, z, b, a) SELECT 1, i, CASE WHEN i <= 500 THEN 0 WHEN i <= 510 THEN 1 ELSE 3 END, CASE WHEN i <= 510 THEN 1 END

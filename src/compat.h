@@ -261,6 +261,17 @@ sk_named_segment(const char *name, Size size,
 #define SK_ROW_COMPARISON_HIDES false
 #endif
 
+/*
+ * 17: with an array on an earlier column, a B-tree can take NULL for a value
+ * within a range
+ */
+#if PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000
+#define sk_null_is_in_range(rel, attnum) \
+	((attnum) <= 0 || !bms_is_member((attnum), (rel)->notnullattnums))
+#else
+#define sk_null_is_in_range(rel, attnum) false
+#endif
+
 /* 18: what is disabled is counted, not made expensive */
 #if PG_VERSION_NUM >= 180000
 #define sk_copy_disabled_nodes(to, from) \

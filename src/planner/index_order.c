@@ -126,7 +126,7 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	*only = *index;
 	only->rel = scratch;
 	only->indrestrictinfo =
-		lcons(shard, list_copy(sk_unhidden_clauses(rel, index->indrestrictinfo)));
+		lcons(shard, list_copy(sk_unhidden_clauses(rel, index->indrestrictinfo, false)));
 	scratch->indexlist = list_make1(only);
 	scratch->baserestrictinfo = NIL;
 	scratch->joininfo = NIL;

@@ -15,15 +15,22 @@
  * a condition on the shard completes.  Nothing is lost if the row comparison
  * is left to the filter.
  *
+ * The same shortcut takes "a > 5" for granted on a page whose last row has a
+ * NULL there, where NULLs come before the range.  A scan only comes to such a
+ * page if an array of shards has it go on from one shard to the next.  So
+ * ranges over columns that can be NULL are left to the filter beside an array.
+ *
  * src/planner/row_comparison.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "planner/row_comparison.h"
@@ -31,6 +38,7 @@
 static bool is_hiding(const RelOptInfo *rel, const RestrictInfo *rinfo,
 					  List *clauses);
 static bool contains_row_comparison(Node *node, void *context);
+static bool null_range_walker(Node *node, void *context);
 static Bitmapset *first_columns(const RowCompareExpr *comparison, Index relid);
 
 /*
@@ -39,10 +47,10 @@ static Bitmapset *first_columns(const RowCompareExpr *comparison, Index relid);
  *
  * "clauses" are all that may become index conditions, but for those of joins.
  * An AND with one arm is no index condition, and still tells which columns
- * are needed.
+ * are needed.  "with_array" says that the condition on the shard is an array.
  */
 List *
-sk_unhidden_clauses(const RelOptInfo *rel, List *clauses)
+sk_unhidden_clauses(RelOptInfo *rel, List *clauses, bool with_array)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -53,7 +61,8 @@ sk_unhidden_clauses(const RelOptInfo *rel, List *clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (is_hiding(rel, rinfo, clauses))
+		if (is_hiding(rel, rinfo, clauses) ||
+			(with_array && sk_may_take_null(rel, (Node *) rinfo)))
 		{
 			RestrictInfo *disguised = makeNode(RestrictInfo);
 
@@ -74,6 +83,60 @@ bool
 sk_may_hide(Node *node)
 {
 	return SK_ROW_COMPARISON_HIDES && contains_row_comparison(node, NULL);
+}
+
+/*
+ * sk_has_array
+ *		Is one of the conditions an array of values?
+ */
+bool
+sk_has_array(List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (IsA(lfirst_node(RestrictInfo, lc)->clause, ScalarArrayOpExpr))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * sk_may_take_null
+ *		Can a NULL be taken for a value within a range in an expression?
+ */
+bool
+sk_may_take_null(RelOptInfo *rel, Node *node)
+{
+	return SK_ROW_COMPARISON_HIDES && null_range_walker(node, rel);
+}
+
+static bool
+null_range_walker(Node *node, void *context)
+{
+	RelOptInfo *rel = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		node = (Node *) ((RestrictInfo *) node)->clause;
+	if (IsA(node, RowCompareExpr) || IsA(node, NullTest) || IsA(node, FuncExpr) ||
+		(IsA(node, OpExpr) &&
+		 !op_mergejoinable(((OpExpr *) node)->opno,
+						   exprType(linitial(((OpExpr *) node)->args)))))
+	{
+		Bitmapset  *columns = NULL;
+		int			column = -1;
+
+		pull_varattnos(node, rel->relid, &columns);
+		while ((column = bms_next_member(columns, column)) >= 0)
+		{
+			if (sk_null_is_in_range(rel, column + FirstLowInvalidHeapAttributeNumber))
+				return true;
+		}
+	}
+	return expression_tree_walker(node, null_range_walker, context);
 }
 
 static bool

@@ -12,7 +12,10 @@
 
 #include "nodes/pathnodes.h"
 
-extern List *sk_unhidden_clauses(const RelOptInfo *rel, List *clauses);
+extern List *sk_unhidden_clauses(RelOptInfo *rel, List *clauses,
+								 bool with_array);
 extern bool sk_may_hide(Node *node);
+extern bool sk_has_array(List *clauses);
+extern bool sk_may_take_null(RelOptInfo *rel, Node *node);
 
 #endif							/* SK_ROW_COMPARISON_H */

@@ -27,8 +27,9 @@
 
 static void create_paths(PlannerInfo *root, RelOptInfo *rel,
 						 const SkShardKey *key, List *base,
-						 List *alternatives);
-static List *exchange_restrictions(const SkShardKey *key, List *clauses);
+						 List *alternatives, bool with_array);
+static List *exchange_restrictions(const SkShardKey *key, List *clauses,
+								   bool with_array);
 static void restore_restrictions(const SkShardKey *key, List *saved);
 static void forget_join(RelOptInfo *rel, RestrictInfo *join);
 static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
@@ -50,10 +51,14 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
 	Relids		referencers = rel->lateral_referencers;
+	bool		with_array = sk_has_array(extra->base) ||
+		sk_has_array(extra->joins);
 	ListCell   *lc;
 
 	if (sk_may_hide((Node *) joininfo) ||
-		sk_may_hide((Node *) extra->alternatives))
+		sk_may_hide((Node *) extra->alternatives) ||
+		sk_may_take_null(rel, (Node *) extra->alternatives) ||
+		(with_array && sk_may_take_null(rel, (Node *) joininfo)))
 		return;
 
 	foreach(lc, extra->joins)
@@ -69,7 +74,7 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->lateral_referencers = bms_union(referencers,
 											 bms_difference(root->all_baserels,
 															rinfo->clause_relids));
-		create_paths(root, rel, key, extra->base, NIL);
+		create_paths(root, rel, key, extra->base, NIL, with_array);
 		forget_join(rel, rinfo);
 	}
 	rel->lateral_referencers = referencers;
@@ -78,7 +83,8 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		rel->joininfo = extra->joins == NIL ? joininfo : NIL;
 		rel->has_eclass_joins = has_eclass_joins && extra->joins == NIL;
-		create_paths(root, rel, key, extra->base, extra->alternatives);
+		create_paths(root, rel, key, extra->base, extra->alternatives,
+					 with_array);
 	}
 	rel->joininfo = joininfo;
 	rel->has_eclass_joins = has_eclass_joins;
@@ -123,11 +129,11 @@ sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 /* An OR may need other indexes for other arms, hence all of them. */
 static void
 create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			 List *base, List *alternatives)
+			 List *base, List *alternatives, bool with_array)
 {
 	List	   *indexlist = rel->indexlist;
 	List	   *baserestrictinfo = rel->baserestrictinfo;
-	List	   *saved = exchange_restrictions(key, base);
+	List	   *saved = exchange_restrictions(key, base, with_array);
 
 	if (alternatives == NIL)
 		rel->indexlist = key->indexes;
@@ -142,7 +148,7 @@ create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 /* Returns the restrictions that the indexes of the key have had. */
 static List *
-exchange_restrictions(const SkShardKey *key, List *clauses)
+exchange_restrictions(const SkShardKey *key, List *clauses, bool with_array)
 {
 	List	   *saved = NIL;
 	ListCell   *lc;
@@ -154,7 +160,8 @@ exchange_restrictions(const SkShardKey *key, List *clauses)
 		saved = lappend(saved, index->indrestrictinfo);
 		index->indrestrictinfo =
 			list_concat_copy(sk_unhidden_clauses(index->rel,
-												 index->indrestrictinfo),
+												 index->indrestrictinfo,
+												 with_array),
 							 clauses);
 	}
 	return saved;

@@ -350,7 +350,7 @@ is( query(q{
 	"$value[6] 7|elsewhere|Renamed|2", 'an owned sequence moves with its table');
 query('ALTER SEQUENCE elsewhere."Renamed" OWNED BY NONE; DROP TABLE elsewhere.holder');
 is(query(q{SELECT nextval('elsewhere."Renamed"'), spanner.nextval('elsewhere."Renamed"')}),
-	"7|$value[1]" =~ s/\|.*/|576460752303423488/r, 'OWNED BY NONE: it outlives the table');
+	'8070450532247928832|576460752303423488', 'OWNED BY NONE: it outlives the table');
 
 # A copy of the database
 $other->quit;
@@ -366,8 +366,7 @@ foreach my $database ('copied', 'postgres')
 }
 
 # Everything of the extension's owner is dropped, in fresh sessions
-foreach my $command ('DROP OWNED BY keeper CASCADE', 'DROP SCHEMA spanner CASCADE',
-	'DROP EXTENSION spanner_keys CASCADE')
+foreach my $command ('DROP OWNED BY keeper CASCADE', 'DROP EXTENSION spanner_keys')
 {
 	$node->safe_psql(
 		'postgres', q{

@@ -296,6 +296,7 @@ $hub->reload;
 $user->safe_psql(
 	'postgres', q{
 	CREATE ROLE tenant LOGIN;
+	GRANT CREATE ON DATABASE postgres TO tenant;
 	CREATE ROLE drawer LOGIN;
 	CREATE USER MAPPING FOR drawer SERVER hub OPTIONS (user 'nobody_there', password 'x');});
 my @as_tenant = (extra_params => [ '-U', 'tenant' ]);

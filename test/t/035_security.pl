@@ -114,7 +114,7 @@ foreach my $file (glob 'src/*/*.c')
 is(join(' ', sort keys %runs_sql),
 	'advisor/advisor advisor/create_splits advisor/facts advisor/key_sample advisor/silence advisor/split_stats'
 	  . ' allocator/number_rows'
-	  . ' sequence/ddl spi/run_command',
+	  . ' planner/shard_statistics sequence/ddl spi/run_command',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
