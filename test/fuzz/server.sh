@@ -53,7 +53,7 @@ build()
 	local objects arguments
 
 	cluster_copy_source "$build" || return
-	objects=$(cd "$build" && find src/keys src/sequence src/spi test/fuzz/server -name '*.c' |
+	objects=$(cd "$build" && find src/keys src/planner src/sequence src/spi test/fuzz/server -name '*.c' |
 		sed 's/c$/o/' | sort | tr '\n' ' ')
 	arguments=(-s -C "$build" -j "$(nproc)" PG_CONFIG="$cluster_pg_config" "CC=$CLANG" with_llvm=no
 		"OBJS=$objects"

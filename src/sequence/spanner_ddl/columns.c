@@ -458,7 +458,11 @@ finish_columns(Oid table, List *columns)
 		attnum = get_attnum(table, column->def->colname);
 		seqid = sk_column_sequence(table, attnum);
 		if (!OidIsValid(seqid))
-			elog(ERROR, "column \"%s\" has no sequence", column->def->colname);
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("column \"%s\" did not get a sequence",
+							column->def->colname),
+					 errhint("Look for an event trigger that changes the command.")));
 		if (sk_binding_label(seqid) == NULL ||
 			strcmp(column->label, first->label) != 0)
 			change_label(seqid, column);
