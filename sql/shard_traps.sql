@@ -101,11 +101,13 @@ VACUUM ANALYZE before_range;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET cpu_index_tuple_cost = 1;
+SET spanner_keys.enable_shard_list = on;
 SELECT count(*), count(a) FROM before_range WHERE a > 100;
 SELECT count(*), count(a) FROM before_range WHERE a > 20;
 RESET enable_seqscan;
 RESET enable_indexscan;
 RESET cpu_index_tuple_cost;
+SET spanner_keys.enable_shard_list = off;
 
 -- a row comparison that is NULL on the last row of a page of the index
 CREATE TABLE hidden (shard_id int GENERATED ALWAYS AS (spanner.shard_id(2, k)) STORED, k int, b int, a int, z int);
