@@ -84,7 +84,7 @@ OBJS = \
 	src/sequence/draw_privilege.o \
 	src/sequence/drop_extension.o \
 	src/sequence/extension.o \
-	src/sequence/kind_change.o \
+	src/sequence/kind.o \
 	src/sequence/label.o \
 	src/sequence/label_provider.o \
 	src/sequence/method_library.o \
@@ -95,6 +95,8 @@ OBJS = \
 	src/sequence/redirect/identity.o \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
+	src/sequence/sequence.o \
+	src/sequence/sequence_change.o \
 	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
@@ -126,6 +128,7 @@ REGRESS = \
 	sequence_options \
 	sequence_functions \
 	sequence_views \
+	sequence_changes \
 	default_kind \
 	default_kind_fit \
 	increment \
@@ -175,6 +178,8 @@ ISOLATION = \
 	bind_unbind \
 	nextval_alter \
 	on_commit \
+	sequence_locks \
+	sequence_waiting \
 	shard_merge
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
 TAP_TESTS = 1

@@ -57,7 +57,8 @@ static void create_statistics(Relation relation, const SkShardKey *key);
  * sk_add_shard_statistics
  *		Give the tables of a command, and their partitions, statistics objects.
  *
- * To be called at the end of a command.  A dump that is restored has its own.
+ * To be called at the end of a command, but not in a restore: a dump has its
+ * own.
  */
 void
 sk_add_shard_statistics(Node *command)
@@ -65,8 +66,7 @@ sk_add_shard_statistics(Node *command)
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (!sk_enable_shard_statistics || !check_function_bodies ||
-		creating_extension ||
+	if (!sk_enable_shard_statistics || creating_extension ||
 		!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
 		  IsA(command, CreateSchemaStmt)))
 		return;

@@ -65,14 +65,18 @@ bool		sk_bindings_possible = true;
 static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
+/* So many sequences are remembered when those that are gone are looked for. */
+#define SK_FIRST_SWEEP 64
+static long next_sweep = SK_FIRST_SWEEP;
+
 static bool find_any_label(void);
+static void free_invalid(void);
 static void create_cache(void);
 static void forget_count(void);
 static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
 static bool same_label(const char *a, const char *b);
-static void check_relkind(Oid relid);
 static void depend_on_support(Oid seqid, bool depends);
 
 /*
@@ -126,12 +130,19 @@ sk_binding_get(Oid seqid)
 	if (bindings == NULL)
 		create_cache();
 
+	binding = hash_search(bindings, &seqid, HASH_FIND, NULL);
+	if (binding != NULL && binding->valid)
+		return binding;
+
+	/* what does not exist gets no place */
+	sk_sequence_check_relkind(seqid);
+	if (hash_get_num_entries(bindings) >= next_sweep)
+		free_invalid();
 	binding = hash_search(bindings, &seqid, HASH_ENTER, &found);
 	if (!found)
 		memset((char *) binding + sizeof(Oid), 0,
 			   sizeof(SkBinding) - sizeof(Oid));
-	if (!binding->valid)
-		load_binding(binding);
+	load_binding(binding);
 	return binding;
 }
 
@@ -150,125 +161,6 @@ sk_binding_set(Oid seqid, const char *label)
 	sk_binding_announce(seqid, label);
 	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
 	CommandCounterIncrement();
-}
-
-/*
- * sk_binding_label
- *		The label of a sequence, NULL if it has none.
- */
-char *
-sk_binding_label(Oid seqid)
-{
-	ObjectAddress object;
-
-	ObjectAddressSet(object, RelationRelationId, seqid);
-	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
-}
-
-/*
- * sk_sequence_width
- *		How many value bits the type of a sequence has: 15, 31 or 63.
- */
-int
-sk_sequence_width(Oid seqid)
-{
-	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
-	Oid			type;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", seqid);
-	type = ((Form_pg_sequence) GETSTRUCT(tuple))->seqtypid;
-	ReleaseSysCache(tuple);
-	return sk_type_width(type);
-}
-
-/*
- * sk_type_width
- *		The same for a type: smallint, integer, or else bigint.
- */
-int
-sk_type_width(Oid type)
-{
-	if (type == INT2OID)
-		return 15;
-	return type == INT4OID ? 31 : 63;
-}
-
-/*
- * sk_binding_obstacle
- *		Why the counter of a sequence cannot be mapped; NULL if it can.
- */
-const SkObstacle *
-sk_binding_obstacle(Oid seqid)
-{
-	static const SkObstacle cycles = {
-		"Optional clause <cycle> only support `NO CYCLE` as the value.",
-		"The sequence would give its values again.",
-		"Use NO CYCLE, or the sequence kind \"local\"."
-	};
-	static const SkObstacle descends = {
-		"sequence \"%s\" counts downwards",
-		"The counter of a sequence with an access method ascends from 1.",
-		"Use a positive INCREMENT, or the sequence kind \"local\"."
-	};
-	static const SkObstacle starts_low = {
-		"sequence \"%s\" has a minimum value below 1",
-		"The counter of a sequence with an access method ascends from 1.",
-		"Use a MINVALUE of at least 1, or the sequence kind \"local\"."
-	};
-	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
-	FormData_pg_sequence form;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", seqid);
-	form = *(Form_pg_sequence) GETSTRUCT(tuple);
-	ReleaseSysCache(tuple);
-
-	if (form.seqcycle)
-		return &cycles;
-	if (form.seqincrement < 1)
-		return &descends;
-	return form.seqmin < 1 ? &starts_low : NULL;
-}
-
-/*
- * sk_binding_check_sequence
- *		Raise an error if the counter of a sequence cannot be mapped.
- */
-void
-sk_binding_check_sequence(Oid seqid)
-{
-	const SkObstacle *obstacle = sk_binding_obstacle(seqid);
-
-	if (obstacle != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(obstacle->message, get_rel_name(seqid)),
-				 errdetail("%s", obstacle->detail),
-				 errhint("%s", obstacle->hint)));
-}
-
-/*
- * sk_label_options
- *		Make the options of a sequence from the text of a label.
- *
- * "width" is as for sk_sequence_am_parse.  Sets *am to the access method.
- */
-SkSequenceOptions *
-sk_label_options(const char *text, int width, const SequenceAccessMethod **am)
-{
-	const char *problem;
-	SkLabel    *label = sk_label_parse(text, &problem);
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid sequence kind \"%s\"", text),
-				 errdetail_internal("%s", problem),
-				 errhint("An example is \"%s\".",
-						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
-	*am = sk_sequence_am_get(label->kind);
-	return sk_sequence_am_parse(*am, label->options, width);
 }
 
 static bool
@@ -297,6 +189,30 @@ create_cache(void)
 	ctl.entrysize = sizeof(SkBinding);
 	bindings = hash_create("spanner_keys bindings", 64, &ctl,
 						   HASH_ELEM | HASH_BLOBS);
+}
+
+/*
+ * Free what is kept of sequences that have changed or are gone.  Their options
+ * are not in use any more; callers may still hold the entry.
+ */
+static void
+free_invalid(void)
+{
+	HASH_SEQ_STATUS seq;
+	SkBinding  *binding;
+
+	hash_seq_init(&seq, bindings);
+	while ((binding = hash_seq_search(&seq)) != NULL)
+	{
+		if (binding->valid || binding->context == NULL)
+			continue;
+		MemoryContextDelete(binding->context);
+		binding->context = NULL;
+		binding->label = NULL;
+		binding->am = NULL;
+		binding->options = NULL;
+	}
+	next_sweep = 2 * hash_get_num_entries(bindings);
 }
 
 /* Relation cache callback; InvalidOid stands for all relations. */
@@ -348,24 +264,21 @@ static void
 load_binding(SkBinding *binding)
 {
 	MemoryContext context = NULL;
-	const SequenceAccessMethod *am = NULL;
-	SkSequenceOptions *options = NULL;
-	char	   *label;
+	SkKind		kind = {NULL, NULL};
+	char	   *label = sk_sequence_label(binding->seqid);
 
-	check_relkind(binding->seqid);
 	binding->fresh = true;
-	label = sk_binding_label(binding->seqid);
 	if (label != NULL)
 	{
+		FormData_pg_sequence form = sk_sequence_form(binding->seqid);
 		MemoryContext old;
 
-		sk_binding_check_sequence(binding->seqid);
+		sk_sequence_check_mappable(binding->seqid);
 		context = AllocSetContextCreate(CurrentMemoryContext,
 										"spanner_keys binding",
 										ALLOCSET_SMALL_SIZES);
 		old = MemoryContextSwitchTo(context);
-		options = sk_label_options(label, sk_sequence_width(binding->seqid),
-								   &am);
+		kind = *sk_kind_from_label(label, sk_type_width(form.seqtypid));
 		label = pstrdup(label);
 		MemoryContextSwitchTo(old);
 		MemoryContextSetParent(context, CacheMemoryContext);
@@ -377,8 +290,8 @@ load_binding(SkBinding *binding)
 		MemoryContextDelete(binding->context);
 	binding->context = context;
 	binding->label = label;
-	binding->am = am;
-	binding->options = options;
+	binding->am = kind.am;
+	binding->options = kind.options;
 	binding->valid = binding->fresh;
 }
 
@@ -388,24 +301,6 @@ same_label(const char *a, const char *b)
 	if (a == NULL || b == NULL)
 		return a == b;
 	return strcmp(a, b) == 0;
-}
-
-static void
-check_relkind(Oid relid)
-{
-	char		relkind = get_rel_relkind(relid);
-
-	if (relkind == RELKIND_SEQUENCE)
-		return;
-	if (relkind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u does not exist", relid),
-				 errhint("Name a sequence.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a sequence", get_rel_name(relid)),
-			 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
 }
 
 /*
@@ -424,8 +319,7 @@ sk_binding_announce(Oid seqid, const char *label)
 		depend_on_support(seqid, label != NULL);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
-	if (sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
-		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
+	if (sk_sequence_owner(seqid, &table, &column))
 		CacheInvalidateRelcacheByRelid(table);
 
 	/* what the type cache has planned for domains is planned again */

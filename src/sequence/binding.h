@@ -10,18 +10,7 @@
 #ifndef SK_BINDING_H
 #define SK_BINDING_H
 
-#include "sequence/access_method.h"
-
-/* Provider of our security labels. */
-#define SK_LABEL_PROVIDER "spanner_keys"
-
-/* What keeps a sequence from having an access method. */
-typedef struct SkObstacle
-{
-	const char *message;		/* of an error, names the sequence by %s */
-	const char *detail;
-	const char *hint;
-} SkObstacle;
+#include "sequence/sequence.h"
 
 /* What this backend knows of a sequence.  Stays at its address for ever. */
 typedef struct SkBinding
@@ -47,12 +36,5 @@ extern bool sk_bindings_exist(void);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
 extern void sk_binding_announce(Oid seqid, const char *label);
-extern char *sk_binding_label(Oid seqid);
-extern const SkObstacle *sk_binding_obstacle(Oid seqid);
-extern void sk_binding_check_sequence(Oid seqid);
-extern int	sk_sequence_width(Oid seqid);
-extern int	sk_type_width(Oid type);
-extern SkSequenceOptions *sk_label_options(const char *text, int width,
-										   const SequenceAccessMethod **am);
 
 #endif							/* SK_BINDING_H */

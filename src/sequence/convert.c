@@ -7,10 +7,9 @@
  * skip range over all values that the rows have and that the sequence has
  * given, and starts again from its start counter.
  *
- * Locking: first ShareRowExclusiveLock on the table and what is below it,
- * which lets readers in and keeps writers out, then the same on the
- * sequence.  Changing the default takes AccessExclusiveLock on the table, as
- * ALTER TABLE does, from there to the end of the transaction.
+ * Locking: see sk_sequence_lock().  ShareRowExclusiveLock lets readers of the
+ * table in and keeps writers out; an identity column takes AccessExclusiveLock
+ * instead, since its default changes.
  *
  * src/sequence/convert.c
  *
@@ -18,30 +17,18 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/table.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_attrdef.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/counter.h"
 #include "sequence/default_kind.h"
-#include "sequence/label.h"
 #include "sequence/object_name.h"
-#include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
+#include "sequence/sequence_change.h"
 #include "sequence/sequence_column.h"
-#include "sequence/spacing.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);
@@ -50,13 +37,11 @@ PG_FUNCTION_INFO_V1(spanner_convert_all);
 /* Kind of a converted column where neither call nor setting names one. */
 #define SK_DEFAULT_KIND "bit_reversed_positive"
 
-static SkLabel *conversion_label(FunctionCallInfo fcinfo,
-								 SkSequenceColumn *column);
-static int64 last_taken_value(SkSequenceColumn *column);
-static void report_remaining(SkSequenceColumn *column,
-							 const SequenceAccessMethod *am,
-							 const SkSequenceOptions *options);
+static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
+static int64 last_taken_value(const SkSequence *seq, bool *all_own);
+static void report_remaining(const SkSequence *seq, const SkLabel *label);
 static List *list_conversions(const char *schema, const char *kind);
+static char *possible_conversion(char *line);
 
 /*
  * spanner.convert_column("table" regclass, "column" name, kind text,
@@ -71,37 +56,41 @@ static List *list_conversions(const char *schema, const char *kind);
 Datum
 spanner_convert_column(PG_FUNCTION_ARGS)
 {
-	SkSequenceColumn column;
-	const SequenceAccessMethod *am;
-	SkSequenceOptions *options;
+	SkSequenceChange change = {0};
+	SkSequence *seq;
 	SkLabel    *label;
-	int			width;
+	int64		taken;
+	bool		all_own;
 
 	PreventCommandIfReadOnly("spanner.convert_column()");
-	sk_open_column(fcinfo, &column);
-	if (sk_binding_label(column.seqid) != NULL)
+	seq = sk_lock_column(fcinfo, true);
+	if (seq->kind != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sequence \"%s\" already has an access method",
-						get_rel_name(column.seqid)),
+						get_rel_name(seq->seqid)),
 				 errhint("Use spanner.alter_sequence() to change its options.")));
-	sk_lock_column(&column);
-	sk_binding_check_sequence(column.seqid);
+	sk_sequence_check_mappable(seq->seqid);
 
-	width = sk_sequence_width(column.seqid);
-	label = conversion_label(fcinfo, &column);
-	am = sk_sequence_am_get(label->kind);
-	options = sk_sequence_am_parse(am, label->options, width);
-	report_remaining(&column, am, options);
-
-	sk_binding_set(column.seqid,
-				   sk_label_format(am->name,
-								   sk_sequence_am_describe(am, options)));
-	sk_run_command(psprintf("ALTER SEQUENCE %s RESTART",
-							sk_qualified_name(column.seqid)));
-	sk_use_sequence(column.seqid);
-	sk_report_overlap(column.seqid, am, options);
-	PG_RETURN_OID(column.seqid);
+	/* the values that are there are looked at as those of the new kind */
+	label = wanted_label(fcinfo, seq);
+	sk_binding_set(seq->seqid, sk_kind_label(sk_kind_make(label, 63)));
+	taken = last_taken_value(seq, &all_own);
+	if (!all_own)
+	{
+		if (taken >= 1)
+		{
+			sk_label_set(label, "skip_range_min", "1");
+			sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
+		}
+		report_remaining(seq, label);
+		change.restarts = true;
+		change.counter = seq->form.seqstart;
+	}
+	change.kind = label->kind;
+	change.options = label->options;
+	sk_change_sequence(seq, &change);
+	PG_RETURN_OID(seq->seqid);
 }
 
 /*
@@ -137,79 +126,84 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	foreach(lc, list_conversions(NameStr(*PG_GETARG_NAME(0)), kind))
 	{
-		Datum		value = CStringGetTextDatum(lfirst(lc));
+		char	   *statement = possible_conversion(lfirst(lc));
+		Datum		value;
 		bool		isnull = false;
 
+		if (statement == NULL)
+			continue;
 		if (!dry_run)
-			(void) sk_query_texts(lfirst(lc));
+			(void) sk_query_texts(statement);
+		value = CStringGetTextDatum(statement);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 &value, &isnull);
 	}
 	return (Datum) 0;
 }
 
-/* The label of a converted column, with a skip range over what is taken. */
+/* The label of a converted column, but for the values that are taken. */
 static SkLabel *
-conversion_label(FunctionCallInfo fcinfo, SkSequenceColumn *column)
+wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 {
 	char	   *kind = sk_default_sequence_kind();
 	SkLabel    *label;
-	int64		taken;
 
 	if (!PG_ARGISNULL(2))
 		kind = text_to_cstring(PG_GETARG_TEXT_PP(2));
 	else if (kind == NULL)
 		kind = SK_DEFAULT_KIND;
 
-	label = sk_fitting_label(kind, column->seqid, column->width);
+	label = sk_label_parse_kind(kind);
+	sk_fit_label(label, seq,
+				 sk_type_width(get_atttype(seq->table, seq->column)));
 	if (!PG_ARGISNULL(3))
 		sk_label_set(label, "bits", psprintf("%d", PG_GETARG_INT32(3)));
 	if (!PG_ARGISNULL(4))
 		sk_label_set(label, "stripes", psprintf("%d", PG_GETARG_INT32(4)));
-
-	taken = last_taken_value(column);
-	if (taken >= 1)
-	{
-		sk_label_set(label, "skip_range_min", "1");
-		sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
-	}
 	return label;
 }
 
-/* The largest value that a row has or the sequence has given; 0 if none. */
+/*
+ * The largest value that a row has or the sequence has given; 0 if none.
+ *
+ * Sets *all_own if there are rows and all their values are what the kind gives
+ * for counters that have been drawn: the sequence has had this kind before.
+ */
 static int64
-last_taken_value(SkSequenceColumn *column)
+last_taken_value(const SkSequence *seq, bool *all_own)
 {
-	int64		result = 0;
-	int64		next;
-	int64		largest;
-	bool		used;
-	bool		isnull;
+	int64		result = seq->used ? seq->next - 1 : 0;
+	int64		values[3];
+	bool		isnull[3];
 
-	if (sk_counter_state(column->seqid, &next, &used) && used)
-		result = next - 1;
-	sk_query_row(column->table,
-				 psprintf("SELECT CAST(pg_catalog.max(%s) AS pg_catalog.int8) FROM %s",
-						  quote_identifier(column->name),
-						  sk_qualified_name(column->table)),
-				 1, &largest, &isnull);
-	return isnull ? result : Max(result, largest);
+	sk_query_row(seq->table,
+				 psprintf("SELECT pg_catalog.max(v), pg_catalog.count(v), "
+						  "pg_catalog.count(*) FILTER (WHERE spanner.unmap_value(v, %s::pg_catalog.regclass) "
+						  "OPERATOR(pg_catalog.<) '" INT64_FORMAT "') "
+						  "FROM (%s) stored",
+						  quote_literal_cstr(sk_qualified_name(seq->seqid)),
+						  seq->used ? seq->next : 0, sk_stored_values(seq)),
+				 3, values, isnull);
+	*all_own = values[1] > 0 && values[2] == values[1];
+	return isnull[0] ? result : Max(result, values[0]);
 }
 
 /* Tell how many values a narrow column has left, and refuse if none. */
 static void
-report_remaining(SkSequenceColumn *column, const SequenceAccessMethod *am,
-				 const SkSequenceOptions *options)
+report_remaining(const SkSequence *seq, const SkLabel *label)
 {
+	SkKind	   *kind = sk_kind_make(label, 63);
+	const SkSequenceOptions *options = kind->options;
+	char	   *column = get_attname(seq->table, seq->column, false);
 	int64		remaining = options->max_counter;
 
 	if (options->has_skip_range)
 		remaining -= Min(options->skip_range_max, options->max_counter);
-	if (remaining <= 0 || !sk_counter_reaches_value(am, options, 1))
+	if (remaining <= 0 || !sk_kind_reaches_value(kind, seq->form.seqstart))
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("column \"%s\" of table \"%s\" has too few values left",
-						column->name, get_rel_name(column->table)),
+						column, get_rel_name(seq->table)),
 				 errdetail("Its values have %d bits, and those up to %lld are taken.",
 						   options->bits, (long long) options->skip_range_max),
 				 errhint("Change the column and its sequence to a wider type first.")));
@@ -217,11 +211,32 @@ report_remaining(SkSequenceColumn *column, const SequenceAccessMethod *am,
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("column \"%s\" of table \"%s\" has %lld values left",
-						column->name, get_rel_name(column->table),
+						column, get_rel_name(seq->table),
 						(long long) remaining)));
 }
 
-/* Statements that convert what can be converted, in order of the tables. */
+/*
+ * What converts a column, from a line of list_conversions(); NULL, with a
+ * NOTICE, if that cannot be.
+ */
+static char *
+possible_conversion(char *line)
+{
+	char	   *statement;
+	Oid			seqid = (Oid) strtoul(line, &statement, 10);
+	FormData_pg_sequence form = sk_sequence_form(seqid);
+	const SkObstacle *obstacle = sk_sequence_obstacle(&form);
+
+	if (obstacle == NULL)
+		return statement + 1;
+	sk_report_left_alone(seqid, obstacle);
+	return NULL;
+}
+
+/*
+ * Statements that convert columns, in order of the tables.  The OID of the
+ * sequence stands before each.
+ */
 static List *
 list_conversions(const char *schema, const char *kind)
 {
@@ -230,8 +245,8 @@ list_conversions(const char *schema, const char *kind)
 	initStringInfo(&query);
 	appendStringInfo(&query,
 					 "SELECT pg_catalog.format("
-					 "'SELECT spanner.convert_column(%%L, %%L%%s)', "
-					 "a.attrelid::pg_catalog.regclass, a.attname, %s) "
+					 "'%%s SELECT spanner.convert_column(%%L, %%L%%s)', "
+					 "s.oid, a.attrelid::pg_catalog.regclass, a.attname, %s) "
 					 "FROM pg_catalog.pg_class s "
 					 "JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) s.oid "
 					 "AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "

@@ -29,13 +29,8 @@
 #include "sequence/counter.h"
 #include "sequence/draw_privilege.h"
 
-/*
- * How many counters in a row may be passed over before the sequence counts
- * as exhausted.  This is the limit of the Spanner emulator.
- */
-#define SK_MAX_ATTEMPTS 2000
-
 static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
+static void keep_last_value(SkBinding *binding, int64 counter);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
 
@@ -70,7 +65,10 @@ sk_counter_draw_again(SkBinding *binding, int64 *counter)
 		 sk_is_skipped(binding->options, value); attempt++)
 	{
 		if (attempt >= SK_MAX_ATTEMPTS)
+		{
+			keep_last_value(binding, *counter);
 			report_exhausted(binding);
+		}
 		CHECK_FOR_INTERRUPTS();
 		*counter = sk_counter_draw(binding);
 		binding = sk_binding_get(seqid);
@@ -88,78 +86,19 @@ static bool
 unskipped_value(SkBinding *binding, int64 counter, int64 *value)
 {
 	if (!sk_has_value(binding->options, counter))
+	{
+		keep_last_value(binding, counter);
 		report_no_value(binding, counter);
+	}
 	return binding->am->nextval(binding->options, counter, value);
 }
 
-/*
- * sk_counter_reaches_value
- *		Is there a value before the patience with the skip range ends?
- *
- * Looked at from counter "start" on.
- */
-bool
-sk_counter_reaches_value(const SequenceAccessMethod *am,
-						 const SkSequenceOptions *options, int64 start)
+/* A counter that gives no value leaves currval where it is. */
+static void
+keep_last_value(SkBinding *binding, int64 counter)
 {
-	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= options->max_counter - i; i++)
-	{
-		int64		value;
-
-		if (am->nextval(options, start + i, &value) &&
-			!sk_is_skipped(options, value))
-			return true;
-	}
-	return false;
-}
-
-/*
- * sk_counter_state
- *		Read the next counter of a sequence, as far as it is known on disk.
- *
- * *used tells whether a counter has been drawn since the sequence was made
- * or restarted.  Counters that sessions hold in their caches count as drawn.
- * Returns false where there is nothing to read, on an unlogged sequence
- * during recovery.  Privileges are the caller's business.
- */
-bool
-sk_counter_state(Oid seqid, int64 *next, bool *used)
-{
-	Relation	rel;
-	HeapTuple	tuple;
-	Buffer		buffer;
-	Page		page;
-	HeapTupleData row;
-	FormData_pg_sequence_data data;
-	int64		increment;
-
-	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", seqid);
-	increment = ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement;
-	ReleaseSysCache(tuple);
-
-	rel = relation_open(seqid, AccessShareLock);
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-	{
-		relation_close(rel, AccessShareLock);
-		return false;
-	}
-	buffer = ReadBuffer(rel, 0);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	row.t_data = (HeapTupleHeader)
-		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
-	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
-	UnlockReleaseBuffer(buffer);
-	relation_close(rel, AccessShareLock);
-
-	*used = data.is_called;
-	*next = data.last_value;
-	if (data.is_called &&
-		pg_add_s64_overflow(data.last_value, increment, next))
-		*next = PG_INT64_MAX;
-	return true;
+	if (binding->last_counter != 0)
+		binding->last_counter = counter;
 }
 
 static void

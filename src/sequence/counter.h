@@ -14,23 +14,6 @@
 
 extern int64 sk_counter_draw(SkBinding *binding);
 extern int64 sk_counter_draw_again(SkBinding *binding, int64 *counter);
-extern bool sk_counter_reaches_value(const SequenceAccessMethod *am,
-									 const SkSequenceOptions *options,
-									 int64 start);
-extern bool sk_counter_state(Oid seqid, int64 *next, bool *used);
-
-static inline bool
-sk_has_value(const SkSequenceOptions *options, int64 counter)
-{
-	return counter >= 1 && counter <= options->max_counter;
-}
-
-static inline bool
-sk_is_skipped(const SkSequenceOptions *options, int64 value)
-{
-	return options->has_skip_range &&
-		value >= options->skip_range_min && value <= options->skip_range_max;
-}
 
 /*
  * sk_counter_value

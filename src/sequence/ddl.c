@@ -11,9 +11,7 @@
  *	 draws from it, since core's identity draws the plain counter;
  * - a table with a shard column gets statistics that load the library.
  *
- * Nothing of this happens while a dump is being restored, since the dump
- * says itself which sequence is of which kind.  pg_dump always turns
- * check_function_bodies off, which is how a restore is recognized.
+ * Nothing of this happens while a dump is being restored, see sk_restoring().
  *
  * The triggers are there without preloading: calling one loads the library.
  * For SECURITY LABEL that is all the trigger is for: core looks for a label's
@@ -50,6 +48,7 @@
 #include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity.h"
 #include "sequence/registry.h"
+#include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
 #include "sequence/spacing.h"
 #include "spanner_keys.h"
@@ -74,6 +73,7 @@ static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
+static void complete_label(Oid seqid);
 static void adopt_sequence(Oid seqid);
 static void check_new_type(AlterSeqStmt *stmt);
 
@@ -136,7 +136,7 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
 	guard_command(parsetree);
-	if (check_function_bodies && !creating_extension &&
+	if (!sk_restoring() && !creating_extension &&
 		IsA(parsetree, AlterTableStmt) && sk_default_sequence_kind() != NULL)
 		sk_add_column_start((AlterTableStmt *) parsetree);
 	PG_RETURN_VOID();
@@ -151,9 +151,10 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 	ListCell   *lc;
 
+	if (sk_restoring())
+		PG_RETURN_VOID();
 	sk_add_shard_statistics(parsetree);
-	if (!check_function_bodies ||
-		(sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
+	if ((sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
 		PG_RETURN_VOID();
 
 	if (IsA(parsetree, AlterTableStmt))
@@ -164,11 +165,11 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 
 		if (change->is_new_sequence)
 			adopt_sequence(change->relid);
-		else if (sk_binding_label(change->relid) != NULL)
+		else if (sk_sequence_label(change->relid) != NULL)
 		{
 			check_altered_sequence(change->relid, parsetree);
 			if (IsA(parsetree, SecLabelStmt))
-				sk_use_sequence(change->relid);
+				complete_label(change->relid);
 		}
 	}
 	PG_RETURN_VOID();
@@ -230,7 +231,7 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 {
 	ListCell   *lc;
 
-	sk_binding_check_sequence(seqid);
+	sk_sequence_check_mappable(seqid);
 	if (!IsA(parsetree, AlterSeqStmt))
 		return;
 	foreach(lc, ((AlterSeqStmt *) parsetree)->options)
@@ -244,27 +245,28 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 	}
 }
 
-/* Give a new sequence, and the identity column it may be of, the default kind. */
+/* A label that a user has set says only what the user wanted to say. */
+static void
+complete_label(Oid seqid)
+{
+	const SkSequenceChange nothing = {0};
+
+	sk_change_sequence(sk_sequence_lock(seqid, NoLock, true), &nothing);
+}
+
+/* Give a new sequence the default kind. */
 static void
 adopt_sequence(Oid seqid)
 {
-	SkIdentity	identity = SK_IDENTITY_NONE;
 	const SkObstacle *obstacle;
-	Oid			table;
-	int32		column;
 
 	if (sk_default_sequence_kind() == NULL ||
 		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
-		sk_binding_label(seqid) != NULL)
+		sk_sequence_label(seqid) != NULL)
 		return;
-
-	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
-		identity = sk_column_identity(table, column);
-	obstacle = sk_bind_new_sequence(seqid, identity);
+	obstacle = sk_bind_new_sequence(seqid, SK_IDENTITY_NONE);
 	if (obstacle != NULL)
 		sk_report_left_alone(seqid, obstacle);
-	else if (identity != SK_IDENTITY_NONE)
-		sk_convert_identity(table, column, seqid);
 }
 
 /* Refuse ALTER SEQUENCE ... AS a type that does not hold the values. */
@@ -275,7 +277,7 @@ check_new_type(AlterSeqStmt *stmt)
 	ListCell   *lc;
 
 	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
-		sk_binding_label(seqid) == NULL)
+		sk_sequence_label(seqid) == NULL)
 		return;
 
 	foreach(lc, stmt->options)

@@ -13,20 +13,17 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/binding.h"
-#include "sequence/counter.h"
 #include "sequence/default_kind.h"
-#include "sequence/label.h"
 #include "sequence/registry.h"
+#include "sequence/sequence_change.h"
 #include "sequence/spacing.h"
-
 
 static char *default_kind = "";
 static bool initialized = false;
 
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static bool is_local(const char *kind);
-static int	limited_bits(Oid seqid, int width);
+static int	limited_bits(const SkSequence *seq, int width);
 
 /*
  * sk_default_kind_init
@@ -75,8 +72,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
 	{
 		/* options of no sequence at all are refused with their own messages */
-		(void) sk_sequence_am_parse(sk_sequence_am_get(label->kind),
-									label->options, 63);
+		(void) sk_kind_make(label, 63);
 		return true;
 	}
 
@@ -109,29 +105,31 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 		"From its START on, the default kind has no value within its MAXVALUE.",
 		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
 	};
-	int			width = sk_sequence_width(seqid);
-	const SkObstacle *obstacle = sk_binding_obstacle(seqid);
-	const SequenceAccessMethod *am;
-	SkSequenceOptions *options;
-	SkLabel    *label;
+	SkSequence *seq = sk_sequence_read(seqid);
+	SkLabel    *label = sk_label_parse_kind(default_kind);
+	const SkObstacle *obstacle = sk_sequence_obstacle(&seq->form);
+	SkSequenceChange change = {0};
+	SkKind	   *kind;
 
 	if (obstacle != NULL)
 		return obstacle;
-	if (limited_bits(seqid, width) < SK_MIN_BITS)
+	if (limited_bits(seq, seq->width) < SK_MIN_BITS)
 		return &no_value;
 
-	label = sk_fitting_label(sk_default_sequence_kind(), seqid, width);
-	am = sk_sequence_am_get(label->kind);
-	options = sk_sequence_am_parse(am, label->options, width);
-	if (!sk_counter_reaches_value(am, options, sk_read_sequence(seqid).seqstart))
+	sk_fit_label(label, seq, seq->width);
+	kind = sk_kind_make(label, seq->width);
+	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
-	obstacle = sk_overlap_obstacle(seqid, am, options);
+	obstacle = sk_overlap_obstacle(seqid, kind->am, kind->options);
 	if (obstacle != NULL)
 		return obstacle;
 
-	options->identity = identity;
-	sk_binding_set(seqid, sk_label_format(am->name,
-										  sk_sequence_am_describe(am, options)));
+	if (identity != SK_IDENTITY_NONE)
+		sk_label_set(label, "identity", identity == SK_IDENTITY_ALWAYS ?
+					 "always" : "by_default");
+	change.kind = label->kind;
+	change.options = label->options;
+	sk_change_sequence(seq, &change);
 	return NULL;
 }
 
@@ -151,18 +149,16 @@ sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
 }
 
 /*
- * sk_fitting_label
- *		Parse a kind, and give it no more bits and stripes than fit.
+ * sk_fit_label
+ *		Give a label no more bits and stripes than fit.
  *
  * Neither the type nor the MAXVALUE of the sequence is exceeded, nor
- * "width", the value bits of the column that it is for.  Raises an error for
- * what is no kind.
+ * "width", the value bits of the column that it is for.
  */
-SkLabel *
-sk_fitting_label(const char *kind, Oid seqid, int width)
+void
+sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 {
-	SkLabel    *label = sk_label_parse_kind(kind);
-	int64		bits = limited_bits(seqid, width);
+	int64		bits = limited_bits(seq, width);
 	int64		stripes = 0;
 	ListCell   *lc;
 
@@ -178,14 +174,12 @@ sk_fitting_label(const char *kind, Oid seqid, int width)
 	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
 	if (bits >= SK_MIN_BITS && stripes >> bits > 0)
 		sk_label_unset(label, "stripes");
-	return label;
 }
 
 /* How many bits the values of a sequence can have within its MAXVALUE. */
 static int
-limited_bits(Oid seqid, int width)
+limited_bits(const SkSequence *seq, int width)
 {
-	uint64		max_value = (uint64) sk_read_sequence(seqid).seqmax;
-
-	return Min(width, pg_leftmost_one_pos64(max_value + 1));
+	return Min(Min(width, seq->width),
+			   pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
 }

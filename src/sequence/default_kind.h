@@ -10,13 +10,12 @@
 #ifndef SK_DEFAULT_KIND_H
 #define SK_DEFAULT_KIND_H
 
-#include "sequence/binding.h"
-#include "sequence/label.h"
+#include "sequence/sequence.h"
 
 extern void sk_default_kind_init(void);
 extern char *sk_default_sequence_kind(void);
 extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
 extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);
-extern SkLabel *sk_fitting_label(const char *kind, Oid seqid, int width);
+extern void sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
 
 #endif							/* SK_DEFAULT_KIND_H */

@@ -83,15 +83,15 @@ sk_label_parse_kind(const char *text)
  *		Put a label together, in the one form that we write.
  */
 char *
-sk_label_format(const char *kind, List *options)
+sk_label_format(const SkLabel *label)
 {
 	StringInfoData buf;
 	ListCell   *lc;
 	const char *separator = "(";
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, kind);
-	foreach(lc, options)
+	appendStringInfoString(&buf, label->kind);
+	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
 
@@ -99,7 +99,7 @@ sk_label_format(const char *kind, List *options)
 						 option->value);
 		separator = ", ";
 	}
-	if (options != NIL)
+	if (label->options != NIL)
 		appendStringInfoChar(&buf, ')');
 	return buf.data;
 }

@@ -16,12 +16,11 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
-#include "sequence/kind_change.h"
 #include "sequence/label_provider.h"
-#include "sequence/spacing.h"
-
+#include "sequence/sequence_change.h"
 
 static void check_label(const ObjectAddress *object, const char *label);
+static void check_change(SkSequence *seq, const char *text);
 
 /*
  * sk_label_provider_init
@@ -37,7 +36,7 @@ sk_label_provider_init(void)
 static void
 check_label(const ObjectAddress *object, const char *label)
 {
-	const SequenceAccessMethod *am;
+	SkSequence *seq = NULL;
 
 	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
 		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
@@ -47,18 +46,26 @@ check_label(const ObjectAddress *object, const char *label)
 						SK_LABEL_PROVIDER),
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
-	LockRelationOid(object->objectId, ShareRowExclusiveLock);
-	sk_binding_announce(object->objectId, label);
-
 	/* pg_upgrade may come to a label before the function that loads its kind */
 	if (label != NULL && !IsBinaryUpgrade)
-	{
-		SkSequenceOptions *options;
+		seq = sk_sequence_lock(object->objectId, NoLock, true);
+	else
+		LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	sk_binding_announce(object->objectId, label);
+	if (seq != NULL)
+		check_change(seq, label);
+}
 
-		options = sk_label_options(label, sk_sequence_width(object->objectId),
-								   &am);
-		sk_binding_check_sequence(object->objectId);
-		sk_check_label_change(object->objectId, label);
-		sk_report_overlap(object->objectId, am, options);
-	}
+/* What is missing in the label is added when the command has ended. */
+static void
+check_change(SkSequence *seq, const char *text)
+{
+	SkLabel    *label = sk_kind_parts(sk_kind_from_label(text, seq->width));
+	SkSequenceChange change = {.is_label = true,.kind = label->kind,
+	.options = label->options};
+
+	if (sk_restoring())
+		sk_sequence_check_mappable(seq->seqid);
+	else
+		(void) sk_check_change(seq, &change);
 }

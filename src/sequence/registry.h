@@ -12,15 +12,8 @@
 
 #include "sequence/access_method.h"
 
-/* One bit has no value between 1 and 2^bits - 2. */
-#define SK_MIN_BITS 2
-
 extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
-extern SkSequenceOptions *sk_sequence_am_parse(const SequenceAccessMethod *am,
-											   List *options, int width);
-extern List *sk_sequence_am_describe(const SequenceAccessMethod *am,
-									 const SkSequenceOptions *options);
 
 /* bit_reversed.c, striped.c */
 extern const SequenceAccessMethod sk_bit_reversed_positive_am;

@@ -10,20 +10,12 @@
 #ifndef SK_SEQUENCE_COLUMN_H
 #define SK_SEQUENCE_COLUMN_H
 
-#include "access/attnum.h"
 #include "fmgr.h"
 
-typedef struct SkSequenceColumn
-{
-	Oid			table;
-	AttrNumber	attnum;
-	char	   *name;
-	int			width;			/* value bits of its type */
-	Oid			seqid;
-} SkSequenceColumn;
+#include "sequence/sequence.h"
 
-extern void sk_open_column(FunctionCallInfo fcinfo, SkSequenceColumn *column);
-extern void sk_lock_column(SkSequenceColumn *column);
+extern SkSequence *sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind);
+extern char *sk_stored_values(const SkSequence *seq);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 #endif							/* SK_SEQUENCE_COLUMN_H */

@@ -3,9 +3,7 @@
  * sequence_commands.c
  *	  spanner.create_sequence() and spanner.alter_sequence().
  *
- * Both leave what core can do to CREATE SEQUENCE and ALTER SEQUENCE, and add
- * the binding.  A change that could make a sequence give a value again is
- * refused unless the user restarts the counter in the same call.
+ * They take arguments apart; sequence_change.c does the rest.
  *
  * src/sequence/sequence_commands.c
  *
@@ -23,23 +21,14 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/counter.h"
 #include "sequence/default_kind.h"
-#include "sequence/kind_change.h"
-#include "sequence/label.h"
 #include "sequence/object_name.h"
-#include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
-#include "sequence/spacing.h"
+#include "sequence/sequence_commands.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);
 PG_FUNCTION_INFO_V1(spanner_alter_sequence);
-
-/* Kind of a sequence that is not bound. */
-#define SK_LOCAL_KIND "local"
 
 /* Arguments of spanner.create_sequence(), by position. */
 enum
@@ -68,21 +57,11 @@ enum
 };
 
 static RangeVar *take_name(text *argument);
-static void take_int_argument(SkLabel *label, FunctionCallInfo fcinfo,
-							  int argument, const char *name);
-static void check_start_counter(int64 counter);
-static void check_start_has_value(const char *name, int64 start,
-								  const SkSequenceOptions *options);
+static void take_kind(SkSequenceChange *change, const char *kind);
+static void take_option(SkSequenceChange *change, FunctionCallInfo fcinfo,
+						int argument, const char *name);
 static Oid	make_core_sequence(RangeVar *name, bool has_start, int64 start,
 							   bool if_not_exists, bool *existed);
-static SkLabel *current_label(Oid seqid);
-static SkLabel *altered_label(FunctionCallInfo fcinfo, Oid seqid);
-static SkLabel *label_of_kind(const char *kind, SkLabel *old);
-static void lock_own_sequence(Oid seqid);
-static void check_change(FunctionCallInfo fcinfo, Oid seqid, SkLabel *old,
-						 SkLabel *new);
-static void protect_given_values(Oid seqid, SkLabel *new, int64 next);
-static void restart_counter(Oid seqid, int64 counter);
 
 /*
  * spanner.create_sequence(name text, kind text, start_with_counter bigint,
@@ -95,14 +74,8 @@ static void restart_counter(Oid seqid, int64 counter);
 Datum
 spanner_create_sequence(PG_FUNCTION_ARGS)
 {
+	SkSequenceChange change = {0};
 	RangeVar   *name;
-	SkLabel    *label;
-	const SequenceAccessMethod *am;
-	SkSequenceOptions *options;
-	int64		start = 1;
-	bool		existed;
-	Oid			seqid;
-	char	   *kind;
 
 	if (PG_ARGISNULL(CREATE_NAME))
 		ereport(ERROR,
@@ -113,37 +86,55 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 	name = take_name(PG_GETARG_TEXT_PP(CREATE_NAME));
 
 	if (!PG_ARGISNULL(CREATE_KIND))
-		kind = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND));
-	else
-		kind = sk_default_sequence_kind();
-	if (kind == NULL)
+		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND)));
+	else if (sk_default_sequence_kind() != NULL)
+		take_kind(&change, sk_default_sequence_kind());
+	take_option(&change, fcinfo, CREATE_BITS, "bits");
+	take_option(&change, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
+	take_option(&change, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
+	take_option(&change, fcinfo, CREATE_STRIPES, "stripes");
+	change.restarts = !PG_ARGISNULL(CREATE_START);
+	if (change.restarts)
+		change.counter = PG_GETARG_INT64(CREATE_START);
+
+	PG_RETURN_OID(sk_create_sequence(name, &change,
+									 !PG_ARGISNULL(CREATE_IF_NOT_EXISTS) &&
+									 PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS)));
+}
+
+/*
+ * sk_create_sequence
+ *		Create a sequence of a kind, which "change" has to name.
+ */
+Oid
+sk_create_sequence(RangeVar *name, SkSequenceChange *change,
+				   bool if_not_exists)
+{
+	SkLabel		label;
+	SkKind	   *kind;
+	bool		existed;
+	Oid			seqid;
+
+	if (change->kind == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
-				 errhint("Give kind => 'bit_reversed_positive', or set spanner.default_sequence_kind.")));
+				 errhint("Name a kind, such as BIT_REVERSED_POSITIVE, or set spanner.default_sequence_kind.")));
+	if (change->restarts)
+		sk_check_start_counter(change->counter);
 
-	label = sk_label_parse_kind(kind);
-	am = sk_sequence_am_get(label->kind);
-	if (!PG_ARGISNULL(CREATE_START))
-	{
-		start = PG_GETARG_INT64(CREATE_START);
-		check_start_counter(start);
-	}
-	take_int_argument(label, fcinfo, CREATE_BITS, "bits");
-	take_int_argument(label, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
-	take_int_argument(label, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
-	take_int_argument(label, fcinfo, CREATE_STRIPES, "stripes");
-	options = sk_sequence_am_parse(am, label->options, 63);
-	check_start_has_value(name->relname, start, options);
+	label.kind = change->kind;
+	label.options = change->options;
+	kind = sk_kind_make(&label, 63);
+	if (change->restarts)
+		sk_check_counter_has_value(name->relname, change->counter, kind->options);
 
-	seqid = make_core_sequence(name, !PG_ARGISNULL(CREATE_START), start,
-							   !PG_ARGISNULL(CREATE_IF_NOT_EXISTS) &&
-							   PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS),
-							   &existed);
+	seqid = make_core_sequence(name, change->restarts, change->counter,
+							   if_not_exists, &existed);
+	change->restarts = false;
 	if (!existed)
-		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options)));
-	PG_RETURN_OID(seqid);
+		sk_change_sequence(sk_sequence_read(seqid), change);
+	return seqid;
 }
 
 /*
@@ -158,9 +149,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 Datum
 spanner_alter_sequence(PG_FUNCTION_ARGS)
 {
-	Oid			seqid;
-	SkLabel    *old;
-	SkLabel    *new;
+	SkSequenceChange change = {0};
 
 	if (PG_ARGISNULL(ALTER_SEQUENCE))
 		ereport(ERROR,
@@ -168,38 +157,45 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 				 errmsg("argument seq must not be null"),
 				 errhint("Name the sequence, with its schema if need be.")));
 	PreventCommandIfReadOnly("spanner.alter_sequence()");
-	seqid = PG_GETARG_OID(ALTER_SEQUENCE);
-	lock_own_sequence(seqid);
 
-	old = current_label(seqid);
-	if (!PG_ARGISNULL(ALTER_RESTART))
-		check_start_counter(PG_GETARG_INT64(ALTER_RESTART));
-	new = altered_label(fcinfo, seqid);
-	if (new != NULL)
-		sk_binding_check_sequence(seqid);
-	check_change(fcinfo, seqid, old, new);
+	if (!PG_ARGISNULL(ALTER_KIND))
+		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KIND)));
+	change.no_skip_range = !PG_ARGISNULL(ALTER_NO_SKIP) &&
+		PG_GETARG_BOOL(ALTER_NO_SKIP);
+	take_option(&change, fcinfo, ALTER_BITS, "bits");
+	take_option(&change, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
+	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
+	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
+	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
+	if (change.restarts)
+		change.counter = PG_GETARG_INT64(ALTER_RESTART);
 
-	if (new == NULL)
-		sk_binding_set(seqid, NULL);
-	else
-	{
-		const SequenceAccessMethod *am = sk_sequence_am_get(new->kind);
-		int			width = sk_sequence_width(seqid);
-		SkSequenceOptions *options = sk_sequence_am_parse(am, new->options,
-														  width);
-
-		if (!PG_ARGISNULL(ALTER_RESTART))
-			check_start_has_value(get_rel_name(seqid),
-								  PG_GETARG_INT64(ALTER_RESTART), options);
-		sk_report_overlap(seqid, am, options);
-		sk_binding_set(seqid, sk_label_format(am->name,
-											  sk_sequence_am_describe(am, options)));
-	}
-	if (old == NULL && new != NULL)
-		sk_use_sequence(seqid);
-	if (!PG_ARGISNULL(ALTER_RESTART))
-		restart_counter(seqid, PG_GETARG_INT64(ALTER_RESTART));
+	sk_alter_sequence(PG_GETARG_OID(ALTER_SEQUENCE), &change);
 	PG_RETURN_VOID();
+}
+
+/*
+ * sk_alter_sequence
+ *		Change a sequence of the current user's.
+ */
+void
+sk_alter_sequence(Oid seqid, const SkSequenceChange *change)
+{
+	SkSequence *seq = sk_sequence_lock(seqid, NoLock, change->kind != NULL);
+	ListCell   *lc;
+
+	if (change->restarts)
+		sk_check_start_counter(change->counter);
+	foreach(lc, change->options)
+	{
+		if (change->no_skip_range &&
+			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a skip range cannot be both set and removed"),
+					 errhint("Give either the bounds or no_skip_range.")));
+	}
+	sk_change_sequence(seq, change);
 }
 
 /* Read the name of a new sequence. */
@@ -215,11 +211,24 @@ take_name(text *argument)
 	return result;
 }
 
+/* Take over a kind, which may come with options as in a label. */
+static void
+take_kind(SkSequenceChange *change, const char *kind)
+{
+	SkLabel    *label = sk_label_parse_kind(kind);
+
+	change->kind = label->kind;
+	change->options = label->options;
+	if (strcmp(kind, SK_LOCAL_KIND) != 0)
+		(void) sk_sequence_am_get(label->kind);
+}
+
 /* Take over an integer or bigint argument, if it is not NULL. */
 static void
-take_int_argument(SkLabel *label, FunctionCallInfo fcinfo, int argument,
-				  const char *name)
+take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
+			const char *name)
 {
+	SkLabel		label = {change->kind, change->options};
 	int64		value;
 
 	if (PG_ARGISNULL(argument))
@@ -228,30 +237,8 @@ take_int_argument(SkLabel *label, FunctionCallInfo fcinfo, int argument,
 		value = PG_GETARG_INT32(argument);
 	else
 		value = PG_GETARG_INT64(argument);
-	sk_label_set(label, name, psprintf(INT64_FORMAT, value));
-}
-
-static void
-check_start_counter(int64 counter)
-{
-	if (counter < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`start_with_counter` has to be a positive INT64 number"),
-				 errhint("Counters begin at 1.")));
-}
-
-static void
-check_start_has_value(const char *name, int64 start,
-					  const SkSequenceOptions *options)
-{
-	if (start > options->max_counter)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("Sequence %s is exhausted", name),
-				 errdetail("The last counter that has a value of %d bits is %lld.",
-						   options->bits, (long long) options->max_counter),
-				 errhint("Start with a smaller counter.")));
+	sk_label_set(&label, name, psprintf(INT64_FORMAT, value));
+	change->options = label.options;
 }
 
 /*
@@ -293,205 +280,4 @@ make_core_sequence(RangeVar *name, bool has_start, int64 start,
 	sk_run_command(command.data);
 	AtEOXact_GUC(true, nest_level);
 	return get_relname_relid(name->relname, namespace);
-}
-
-/* The label of a sequence, taken apart anew; NULL if it is not bound. */
-static SkLabel *
-current_label(Oid seqid)
-{
-	char	   *text = sk_binding_label(seqid);
-	const char *problem;
-
-	return text !=NULL ? sk_label_parse(text, &problem) : NULL;
-}
-
-/* What the label shall be; NULL for a sequence that is not to be bound. */
-static SkLabel *
-altered_label(FunctionCallInfo fcinfo, Oid seqid)
-{
-	bool		no_skip = !PG_ARGISNULL(ALTER_NO_SKIP) &&
-		PG_GETARG_BOOL(ALTER_NO_SKIP);
-	bool		has_skip = !PG_ARGISNULL(ALTER_SKIP_MIN) ||
-		!PG_ARGISNULL(ALTER_SKIP_MAX);
-	bool		has_options = no_skip || has_skip ||
-		!PG_ARGISNULL(ALTER_BITS) || !PG_ARGISNULL(ALTER_STRIPES);
-	SkLabel    *label = current_label(seqid);
-
-	if (no_skip && has_skip)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a skip range cannot be both set and removed"),
-				 errhint("Give either the bounds or no_skip_range.")));
-
-	if (!PG_ARGISNULL(ALTER_KIND))
-		label = label_of_kind(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KIND)),
-							  label);
-	if (label == NULL)
-	{
-		if (has_options)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("sequence \"%s\" has no access method that takes options",
-							get_rel_name(seqid)),
-					 errhint("Give kind => 'bit_reversed_positive' as well.")));
-		return NULL;
-	}
-
-	if (no_skip)
-	{
-		sk_label_unset(label, "skip_range_min");
-		sk_label_unset(label, "skip_range_max");
-	}
-	take_int_argument(label, fcinfo, ALTER_BITS, "bits");
-	take_int_argument(label, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
-	take_int_argument(label, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
-	take_int_argument(label, fcinfo, ALTER_STRIPES, "stripes");
-	return label;
-}
-
-/*
- * A label of the kind that the user names.  The options of before stay if
- * the kind does; the mark of an identity column always stays.
- */
-static SkLabel *
-label_of_kind(const char *kind, SkLabel *old)
-{
-	SkLabel    *label;
-	List	   *given;
-	ListCell   *lc;
-	bool		same_kind;
-
-	if (strcmp(kind, SK_LOCAL_KIND) == 0)
-		return NULL;
-
-	label = sk_label_parse_kind(kind);
-	(void) sk_sequence_am_get(label->kind);
-	if (old == NULL)
-		return label;
-
-	same_kind = strcmp(label->kind, old->kind) == 0;
-	given = label->options;
-	label->options = NIL;
-	foreach(lc, old->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (same_kind || strcmp(option->name, "identity") == 0)
-			label->options = lappend(label->options, option);
-	}
-	foreach(lc, given)
-	{
-		SkOption   *option = lfirst(lc);
-
-		sk_label_set(label, option->name, pstrdup(option->value));
-	}
-	return label;
-}
-
-/* Wait for those who draw from a sequence that we own. */
-static void
-lock_own_sequence(Oid seqid)
-{
-	char		relkind = get_rel_relkind(seqid);
-
-	if (relkind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u does not exist", seqid),
-				 errhint("Name the sequence, with its schema if need be.")));
-	if (relkind != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", get_rel_name(seqid)),
-				 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
-	if (!object_ownercheck(RelationRelationId, seqid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_SEQUENCE,
-					   get_rel_name(seqid));
-
-	LockRelationOid(seqid, ShareRowExclusiveLock);
-	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u was dropped concurrently",
-						seqid),
-				 errhint("Name another sequence.")));
-}
-
-/* Refuse what could give a value again. */
-static void
-check_change(FunctionCallInfo fcinfo, Oid seqid, SkLabel *old, SkLabel *new)
-{
-	int64		next;
-	bool		used;
-
-	if (!PG_ARGISNULL(ALTER_RESTART) || (old == NULL && new == NULL))
-		return;
-	if (!sk_counter_state(seqid, &next, &used) || !used)
-		return;
-
-	if (old == NULL)
-		protect_given_values(seqid, new, next);
-	else if (new == NULL)
-		ereport(WARNING,
-				(errcode(ERRCODE_WARNING),
-				 errmsg("sequence \"%s\" may later give values that it has given before",
-						get_rel_name(seqid)),
-				 errdetail("It goes on with its plain counter, at %lld.",
-						   (long long) next),
-				 errhint("Use a new sequence for keys that must stay unique.")));
-	else
-		sk_check_same_mapping(seqid, old, new);
-}
-
-/*
- * A used core sequence has given the values up to its counter.  Have them
- * skipped from now on.
- */
-static void
-protect_given_values(Oid seqid, SkLabel *new, int64 next)
-{
-	SkSequenceOptions *options;
-
-	options = sk_sequence_am_parse(sk_sequence_am_get(new->kind),
-								   new->options, sk_sequence_width(seqid));
-	if (options->has_skip_range)
-	{
-		if (options->skip_range_min <= 1 &&
-			options->skip_range_max >= next - 1)
-			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("skip range does not cover the values that sequence \"%s\" has given",
-						get_rel_name(seqid)),
-				 errdetail("It has given values up to %lld.",
-						   (long long) (next - 1)),
-				 errhint("Give skip_range_min => 1, skip_range_max => %lld, or a wider range.",
-						 (long long) (next - 1))));
-	}
-
-	sk_label_set(new, "skip_range_min", "1");
-	sk_label_set(new, "skip_range_max", psprintf(INT64_FORMAT, next - 1));
-	ereport(NOTICE,
-			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("sequence \"%s\" skips the values 1 to %lld, which it may have given before",
-					get_rel_name(seqid), (long long) (next - 1))));
-}
-
-/*
- * Restart the counter.  A sequence that has not been used yet also gets a
- * new start counter, so that its state stays unknown, as in Spanner.
- */
-static void
-restart_counter(Oid seqid, int64 counter)
-{
-	StringInfoData command;
-	int64		next;
-	bool		used;
-
-	initStringInfo(&command);
-	appendStringInfo(&command, "ALTER SEQUENCE %s", sk_qualified_name(seqid));
-	if (sk_counter_state(seqid, &next, &used) && !used)
-		appendStringInfo(&command, " START WITH " INT64_FORMAT, counter);
-	appendStringInfo(&command, " RESTART WITH " INT64_FORMAT, counter);
-	sk_run_command(command.data);
 }

@@ -175,15 +175,15 @@ spanner_lastval(PG_FUNCTION_ARGS)
  *
  * As core's setval, but leaves a bound sequence alone: what applications
  * pass is a value, most often the largest stored one, and the counter would
- * be set to nonsense.  Returns the value like core.  A dump that is being
- * restored passes a counter, and sets it.
+ * be set to nonsense.  Returns the value like core.  A restore passes a
+ * counter, and sets it.
  */
 Datum
 spanner_setval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
 
-	if (!check_function_bodies || call_binding(fcinfo, seqid)->am == NULL)
+	if (sk_restoring() || call_binding(fcinfo, seqid)->am == NULL)
 	{
 		if (PG_NARGS() == 2)
 			return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),

@@ -143,7 +143,7 @@ void
 sk_report_overlap(Oid seqid, const SequenceAccessMethod *am,
 				  const SkSequenceOptions *options)
 {
-	if (!check_function_bodies || !blocks_overlap(seqid, am, options))
+	if (sk_restoring() || !blocks_overlap(seqid, am, options))
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),

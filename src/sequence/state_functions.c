@@ -47,8 +47,8 @@ enum
 };
 
 static bool internal_state(Oid seqid, int64 *counter);
-static bool is_state(Oid seqid, int64 next, bool used);
-static void describe_options(Oid seqid, Datum *values, bool *nulls);
+static void describe_options(Oid seqid, const char *label, Datum *values,
+							 bool *nulls);
 static RangeVar *split_column_identifier(const char *identifier, char **column);
 
 /*
@@ -70,11 +70,7 @@ spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("Sequence not found: %s", name),
 				 errhint("Qualify the name with its schema if that is not in the search path.")));
-	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", range->relname),
-				 errhint("For the sequence of a column use spanner.get_table_column_identity_state().")));
+	sk_sequence_check_relkind(seqid);
 	if (pg_class_aclcheck(seqid, GetUserId(),
 						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, range->relname);
@@ -157,7 +153,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 						RelationGetRelationName(rel)),
 				 errhint("Name a sequence; the view spanner.sequences lists them.")));
 
-	stored = sk_binding_label(seqid);
+	stored = sk_sequence_label(seqid);
 	if (stored != NULL)
 		label = sk_label_parse(stored, &problem);
 	if (label != NULL)
@@ -165,7 +161,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 		values[COL_KIND] = CStringGetTextDatum(label->kind);
 		nulls[COL_KIND] = false;
 		if (sk_sequence_am_find(label->kind) != NULL)
-			describe_options(seqid, values, nulls);
+			describe_options(seqid, stored, values, nulls);
 	}
 	relation_close(rel, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
@@ -192,15 +188,11 @@ spanner_unmap_value(PG_FUNCTION_ARGS)
 }
 
 static void
-describe_options(Oid seqid, Datum *values, bool *nulls)
+describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 {
-	SkSequenceOptions *options = sk_binding_get(seqid)->options;
+	SkSequenceOptions *options = sk_kind_from_label(label, 63)->options;
 	int64		next;
 	bool		used;
-
-	/* it may have been unbound since its label was read */
-	if (options == NULL)
-		return;
 
 	values[COL_BITS] = Int32GetDatum(options->bits);
 	nulls[COL_BITS] = false;
@@ -213,48 +205,28 @@ describe_options(Oid seqid, Datum *values, bool *nulls)
 
 	if (pg_class_aclcheck(seqid, GetUserId(),
 						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK ||
-		!sk_counter_state(seqid, &next, &used))
+		!sk_sequence_state(seqid, &next, &used))
 		return;
 	values[COL_USED] = Float8GetDatum(Min(1.0, (double) (next - 1) /
 										  (double) options->max_counter));
 	nulls[COL_USED] = false;
-	if (is_state(seqid, next, used))
+	if (used)
 	{
 		values[COL_COUNTER] = Int64GetDatum(next);
 		nulls[COL_COUNTER] = false;
 	}
 }
 
-/* The state as Spanner tells it.  Returns false if it is NULL. */
+/*
+ * The state as Spanner tells it: it exists from the first use on, and a restart
+ * then sets it.  Returns false if it is NULL.
+ */
 static bool
 internal_state(Oid seqid, int64 *counter)
 {
 	bool		used;
 
-	return sk_counter_state(seqid, counter, &used) &&
-		is_state(seqid, *counter, used);
-}
-
-/*
- * Spanner's state exists from the first use on, and a restart then sets it.
- * Core forgets at a restart that the sequence was used, so a counter that is
- * not the start counter counts as used, too.
- */
-static bool
-is_state(Oid seqid, int64 next, bool used)
-{
-	HeapTuple	tuple;
-	int64		start;
-
-	if (used)
-		return true;
-
-	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(seqid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for sequence %u", seqid);
-	start = ((Form_pg_sequence) GETSTRUCT(tuple))->seqstart;
-	ReleaseSysCache(tuple);
-	return next != start;
+	return sk_sequence_state(seqid, counter, &used) && used;
 }
 
 /* Take '[schema.]table.column' apart. */

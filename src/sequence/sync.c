@@ -12,16 +12,14 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/binding.h"
-#include "sequence/counter.h"
-#include "sequence/label.h"
-#include "sequence/registry.h"
+#include "sequence/sequence_change.h"
 #include "sequence/sequence_column.h"
 #include "spi/run_command.h"
 
@@ -33,65 +31,62 @@ PG_FUNCTION_INFO_V1(spanner_sync_sequence);
  */
 #define SK_MAX_ADVANCE 16
 
-/* Values ahead of the counter. */
-typedef struct SkAhead
+/* Values that are stored and not passed over. */
+typedef struct SkStored
 {
 	int64		last_near;		/* largest counter that is near, or 0 */
 	int64		far_low;		/* range of the values whose counters are */
 	int64		far_high;		/* far away, or 0 */
-} SkAhead;
+} SkStored;
 
-static void find_ahead(SkSequenceColumn *column, int64 next, SkAhead *ahead);
-static void extend_skip_range(SkSequenceColumn *column, int64 low, int64 high);
+static void find_stored(const SkSequence *seq, SkStored *stored);
+static int64 counter_behind(const SkSequence *seq, int64 counter);
+static List *extended_skip_range(const SkSequence *seq, int64 low, int64 high);
 
 /*
  * spanner.sync_sequence("table" regclass, "column" name) returns bigint
  *
- * Has the sequence of a column pass over every value that the table holds,
- * and returns its next counter.  Values that the sequence would give soon
- * are passed by advancing the counter.  Others, such as small numbers that
- * were inserted by hand, join the skip range.  Only the owner of the table
- * may do it; it keeps writers out while it reads the table.
+ * Has the sequence of a column go on behind the values that the table holds,
+ * and returns its next counter.  That can be one before the counter of now.
+ * Values that the sequence would give much later, such as small numbers that
+ * were inserted by hand, join the skip range.  Only the owner of the table may
+ * do it; it keeps writers out while it reads the table.
  */
 Datum
 spanner_sync_sequence(PG_FUNCTION_ARGS)
 {
-	SkSequenceColumn column;
-	SkAhead		ahead;
-	int64		next;
-	bool		used;
+	SkSequenceChange change = {.keeps_start = true};
+	SkSequence *seq;
+	SkStored	stored;
 
 	PreventCommandIfReadOnly("spanner.sync_sequence()");
-	sk_open_column(fcinfo, &column);
-	sk_lock_column(&column);
-	sk_binding_check_sequence(column.seqid);
-	if (!sk_counter_state(column.seqid, &next, &used))
-		PG_RETURN_NULL();
+	seq = sk_lock_column(fcinfo, false);
+	sk_sequence_check_mappable(seq->seqid);
 
-	find_ahead(&column, next, &ahead);
-	if (ahead.far_high > 0)
-		extend_skip_range(&column, ahead.far_low, ahead.far_high);
-	if (ahead.last_near >= next)
-	{
-		next = ahead.last_near + 1;
-		sk_run_command(psprintf("ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
-								sk_qualified_name(column.seqid), next));
-	}
-	PG_RETURN_INT64(next);
+	find_stored(seq, &stored);
+	if (stored.far_high > 0)
+		change.options = extended_skip_range(seq, stored.far_low,
+											 stored.far_high);
+	change.counter = counter_behind(seq, stored.last_near);
+	change.restarts = change.counter != seq->next;
+	sk_change_sequence(seq, &change);
+	PG_RETURN_INT64(change.counter);
 }
 
-/* Look at the stored values that the sequence has not passed. */
+/* Look at the values of the sequence that are stored. */
 static void
-find_ahead(SkSequenceColumn *column, int64 next, SkAhead *ahead)
+find_stored(const SkSequence *seq, SkStored *stored)
 {
-	SkBinding  *binding = sk_binding_get(column->seqid);
 	int64		limit = PG_INT64_MAX;
 	int64		values[3];
 	bool		isnull[3];
 	StringInfoData query;
 
-	if (binding->am != NULL)
-		limit = next + binding->options->max_counter / SK_MAX_ADVANCE;
+	if (seq->kind != NULL &&
+		pg_add_s64_overflow(seq->next,
+							seq->kind->options->max_counter / SK_MAX_ADVANCE,
+							&limit))
+		limit = PG_INT64_MAX;
 
 	initStringInfo(&query);
 	appendStringInfo(&query,
@@ -99,36 +94,59 @@ find_ahead(SkSequenceColumn *column, int64 next, SkAhead *ahead)
 					 " pg_catalog.min(v) FILTER (WHERE c OPERATOR(pg_catalog.>) " INT64_FORMAT "),"
 					 " pg_catalog.max(v) FILTER (WHERE c OPERATOR(pg_catalog.>) " INT64_FORMAT ")"
 					 " FROM (SELECT v, spanner.unmap_value(v, %s::pg_catalog.regclass) AS c"
-					 " FROM (SELECT CAST(%s AS pg_catalog.int8) AS v FROM %s) stored) counted"
-					 " WHERE c OPERATOR(pg_catalog.>=) " INT64_FORMAT,
+					 " FROM (%s) stored) counted",
 					 limit, limit, limit,
-					 quote_literal_cstr(sk_qualified_name(column->seqid)),
-					 quote_identifier(column->name),
-					 sk_qualified_name(column->table), next);
-	if (binding->am != NULL && binding->options->has_skip_range)
+					 quote_literal_cstr(sk_qualified_name(seq->seqid)),
+					 sk_stored_values(seq));
+	if (seq->kind != NULL && seq->kind->options->has_skip_range)
 		appendStringInfo(&query,
-						 " AND NOT (v OPERATOR(pg_catalog.>=) " INT64_FORMAT
+						 " WHERE NOT (v OPERATOR(pg_catalog.>=) " INT64_FORMAT
 						 " AND v OPERATOR(pg_catalog.<=) " INT64_FORMAT ")",
-						 binding->options->skip_range_min,
-						 binding->options->skip_range_max);
-	sk_query_row(column->table, query.data, 3, values, isnull);
+						 seq->kind->options->skip_range_min,
+						 seq->kind->options->skip_range_max);
+	sk_query_row(seq->table, query.data, 3, values, isnull);
 
-	ahead->last_near = isnull[0] ? 0 : values[0];
-	ahead->far_low = isnull[1] ? 0 : values[1];
-	ahead->far_high = isnull[2] ? 0 : values[2];
+	stored->last_near = isnull[0] ? 0 : values[0];
+	stored->far_low = isnull[1] ? 0 : values[1];
+	stored->far_high = isnull[2] ? 0 : values[2];
 }
 
 /*
- * Have the sequence skip a range of values as well.  There is one range
- * only, so that it may come to cover more than the values; at most half of
- * all, or the sequence would soon be of no use.
+ * The first counter behind another that START and INCREMENT lead to.  Servers
+ * that share the values of a sequence do so by different ones of them.
  */
-static void
-extend_skip_range(SkSequenceColumn *column, int64 low, int64 high)
+static int64
+counter_behind(const SkSequence *seq, int64 counter)
 {
-	const SkSequenceOptions *options = sk_binding_get(column->seqid)->options;
-	const char *problem;
-	SkLabel    *label;
+	int64		start = seq->form.seqstart;
+	int64		increment = seq->form.seqincrement;
+	int64		steps;
+	int64		result;
+
+	if (counter < start)
+		return start;
+	steps = (counter - start) / increment + 1;
+	if (pg_mul_s64_overflow(steps, increment, &result) ||
+		pg_add_s64_overflow(result, start, &result))
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted", get_rel_name(seq->seqid)),
+				 errdetail("A value with counter %lld is stored.",
+						   (long long) counter),
+				 errhint("Use a new sequence with more bits.")));
+	return result;
+}
+
+/*
+ * A skip range over more values.  There is one range only, so that it may come
+ * to cover more than the values; at most half of all, or the sequence would
+ * soon be of no use.
+ */
+static List *
+extended_skip_range(const SkSequence *seq, int64 low, int64 high)
+{
+	const SkSequenceOptions *options = seq->kind->options;
+	SkLabel		label = {NULL, NIL};
 
 	if (options->has_skip_range)
 	{
@@ -139,14 +157,13 @@ extend_skip_range(SkSequenceColumn *column, int64 low, int64 high)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("values of column \"%s\" of table \"%s\" cannot be passed over",
-						column->name, get_rel_name(column->table)),
+						get_attname(seq->table, seq->column, false),
+						get_rel_name(seq->table)),
 				 errdetail("Values that sequence \"%s\" would give much later lie between %lld and %lld.",
-						   get_rel_name(column->seqid),
+						   get_rel_name(seq->seqid),
 						   (long long) low, (long long) high),
 				 errhint("Use a sequence of another kind, or of more bits, for this column.")));
-
-	label = sk_label_parse(sk_binding_label(column->seqid), &problem);
-	sk_label_set(label, "skip_range_min", psprintf(INT64_FORMAT, low));
-	sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, high));
-	sk_binding_set(column->seqid, sk_label_format(label->kind, label->options));
+	sk_label_set(&label, "skip_range_min", psprintf(INT64_FORMAT, low));
+	sk_label_set(&label, "skip_range_max", psprintf(INT64_FORMAT, high));
+	return label.options;
 }

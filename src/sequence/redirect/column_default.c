@@ -38,7 +38,6 @@
 #include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
 
-static void complete_label(Oid seqid, SkIdentity identity);
 static bool clear_identity(Oid table, const char *column);
 static void set_default(Oid table, const char *column, Oid seqid);
 
@@ -109,44 +108,6 @@ sk_report_lost_always(const char *column, const char *table)
 					column, table),
 			 errdetail("An explicit value is no longer refused."),
 			 errhint("Grant INSERT on the other columns only, or create the column while spanner.default_sequence_kind is \"local\".")));
-}
-
-/*
- * sk_use_sequence
- *		Complete the label of a newly bound sequence, and convert the identity
- *		column that it may belong to.
- */
-void
-sk_use_sequence(Oid seqid)
-{
-	SkIdentity	identity = SK_IDENTITY_NONE;
-	Oid			table;
-	int32		column;
-
-	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) &&
-		object_ownercheck(RelationRelationId, table, GetUserId()))
-		identity = sk_column_identity(table, column);
-	complete_label(seqid, identity);
-	if (identity != SK_IDENTITY_NONE)
-		sk_convert_identity(table, column, seqid);
-}
-
-/* Have the label say what follows from the type and the column today. */
-static void
-complete_label(Oid seqid, SkIdentity identity)
-{
-	char	   *given = sk_binding_label(seqid);
-	const SequenceAccessMethod *am;
-	SkSequenceOptions *options = sk_label_options(given,
-												  sk_sequence_width(seqid),
-												  &am);
-	char	   *label;
-
-	if (identity != SK_IDENTITY_NONE)
-		options->identity = identity;
-	label = sk_label_format(am->name, sk_sequence_am_describe(am, options));
-	if (strcmp(label, given) != 0)
-		sk_binding_set(seqid, label);
 }
 
 /* Returns false if the column is no identity column, and leaves it alone. */

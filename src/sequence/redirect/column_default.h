@@ -17,6 +17,5 @@
 extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
 extern void sk_report_lost_always(const char *column, const char *table);
-extern void sk_use_sequence(Oid seqid);
 
 #endif							/* SK_COLUMN_DEFAULT_H */

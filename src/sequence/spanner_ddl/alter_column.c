@@ -15,7 +15,6 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
 #include "sequence/sequence_column.h"
 #include "sequence/spanner_ddl/columns.h"
 #include "sequence/spanner_ddl/sequences.h"
@@ -90,7 +89,7 @@ alter_default(SkDdlParser *parser, List *table, const char *column)
 	if (!OidIsValid(relid))
 		return false;
 	seqid = sk_column_sequence(relid, get_attnum(relid, column));
-	if (!OidIsValid(seqid) || sk_binding_label(seqid) == NULL)
+	if (!OidIsValid(seqid) || sk_sequence_label(seqid) == NULL)
 		return false;
 
 	if (!is_drop)
@@ -115,8 +114,8 @@ alter_column_clauses(SkDdlParser *parser, SkDdlClauses *clauses)
 	if (sk_ddl_accept(parser, "restart counter"))
 	{
 		(void) sk_ddl_accept(parser, "with");
-		clauses->has_counter = true;
-		clauses->counter = sk_ddl_integer(parser);
+		clauses->change.restarts = true;
+		clauses->change.counter = sk_ddl_integer(parser);
 	}
 	else if (sk_ddl_accept(parser, "set"))
 	{

@@ -45,6 +45,7 @@ static const SkCoreClause core_clauses[] = {
 
 static void parse_skip_range(SkDdlParser *parser, SkDdlPlace place,
 							 SkDdlClauses *clauses);
+static bool has_skip_range(const SkDdlClauses *clauses);
 static void parse_counter(SkDdlParser *parser, SkDdlPlace place,
 						  SkDdlClauses *clauses);
 static bool parse_limits(SkDdlParser *parser, SkDdlPlace place,
@@ -56,7 +57,6 @@ static void parse_options(SkDdlParser *parser, SkDdlClauses *clauses);
 static bool parse_option(SkDdlParser *parser, const char *name,
 						 SkDdlClauses *clauses);
 static void take_kind(const char *kind, SkDdlClauses *clauses);
-static SkOption *find_option(List *options, const char *name);
 static void set_option(SkDdlClauses *clauses, const char *name,
 					   const char *value);
 static const char *place_name(SkDdlPlace place);
@@ -120,7 +120,7 @@ sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 	{
 		if (place != SK_DDL_ALTER_COLUMN)
 			refuse_clause(parser, start, "NO SKIP RANGE", place);
-		clauses->no_skip_range = true;
+		clauses->change.no_skip_range = true;
 	}
 	else if (sk_ddl_accept(parser, "start counter"))
 	{
@@ -146,39 +146,40 @@ sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 }
 
 /*
+ * sk_ddl_take_default_kind
+ *		Have clauses without a kind name that of the setting, if it names one.
+ */
+void
+sk_ddl_take_default_kind(SkDdlClauses *clauses)
+{
+	List	   *given = clauses->change.options;
+	ListCell   *lc;
+
+	if (clauses->change.kind != NULL || sk_default_sequence_kind() == NULL)
+		return;
+	clauses->change.options = NIL;
+	take_kind(sk_default_sequence_kind(), clauses);
+	foreach(lc, given)
+	{
+		SkOption   *option = lfirst(lc);
+
+		set_option(clauses, option->name, option->value);
+	}
+}
+
+/*
  * sk_ddl_label
- *		The label of a new sequence with these clauses.
- *
- * Returns NULL if neither they nor spanner.default_sequence_kind name a kind.
+ *		The label of a new column with these clauses, which name a kind.
  */
 char *
 sk_ddl_label(const SkDdlClauses *clauses)
 {
-	SkDdlClauses all = {0};
-	const SequenceAccessMethod *am;
-	ListCell   *lc;
+	SkLabel		label = {clauses->change.kind, clauses->change.options};
 
-	if (clauses->kind != NULL)
-		all.kind = clauses->kind;
-	else if (sk_default_sequence_kind() != NULL)
-		take_kind(sk_default_sequence_kind(), &all);
-	else
-		return NULL;
-
-	foreach(lc, clauses->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		set_option(&all, option->name, option->value);
-	}
-	if (clauses->has_counter && clauses->counter < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`start_with_counter` has to be a positive INT64 number"),
-				 errhint("Counters begin at 1.")));
-	am = sk_sequence_am_get(all.kind);
-	(void) sk_sequence_am_parse(am, all.options, 63);
-	return sk_label_format(am->name, all.options);
+	if (clauses->change.restarts)
+		sk_check_start_counter(clauses->change.counter);
+	(void) sk_kind_make(&label, 63);
+	return sk_label_format(&label);
 }
 
 /* Read the bounds of a skip range: Spanner's dialects differ in the comma. */
@@ -190,7 +191,7 @@ parse_skip_range(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 	int64		max;
 
 	if (place == SK_DDL_IDENTITY_COLUMN &&
-		find_option(clauses->options, "skip_range_min") != NULL)
+		has_skip_range(clauses))
 		refuse_twice(parser, start, "SKIP RANGE");
 	min = sk_ddl_integer(parser);
 	(void) sk_ddl_accept_char(parser, ',');
@@ -199,15 +200,28 @@ parse_skip_range(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 	set_option(clauses, "skip_range_max", psprintf(INT64_FORMAT, max));
 }
 
+static bool
+has_skip_range(const SkDdlClauses *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses->change.options)
+	{
+		if (strcmp(((SkOption *) lfirst(lc))->name, "skip_range_min") == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 parse_counter(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 {
-	if (place == SK_DDL_IDENTITY_COLUMN && clauses->has_counter)
+	if (place == SK_DDL_IDENTITY_COLUMN && clauses->change.restarts)
 		refuse_twice(parser, parser->token.start,
 					 "START COUNTER WITH");
 	(void) sk_ddl_accept(parser, "with");
-	clauses->has_counter = true;
-	clauses->counter = sk_ddl_integer(parser);
+	clauses->change.restarts = true;
+	clauses->change.counter = sk_ddl_integer(parser);
 }
 
 /*
@@ -259,7 +273,7 @@ parse_kind(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 		return false;
 	if (place == SK_DDL_ALTER_SEQUENCE || place == SK_DDL_ALTER_COLUMN)
 		refuse_clause(parser, start, word, place);
-	if (place == SK_DDL_IDENTITY_COLUMN && clauses->kind != NULL)
+	if (place == SK_DDL_IDENTITY_COLUMN && clauses->change.kind != NULL)
 		refuse_twice(parser, start, "The sequence kind");
 
 	take_kind(word, clauses);
@@ -337,7 +351,7 @@ parse_options(SkDdlParser *parser, SkDdlClauses *clauses)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("`skip_range_min` and `skip_range_max` have to be set together"),
 				 errhint("Set both to NULL to remove the skip range.")));
-	clauses->no_skip_range = unbounded > 0;
+	clauses->change.no_skip_range = unbounded > 0;
 }
 
 /* Read the value of an option.  Returns false if there is no such option. */
@@ -376,8 +390,8 @@ parse_option(SkDdlParser *parser, const char *name, SkDdlClauses *clauses)
 	}
 	else if (is_counter)
 	{
-		clauses->has_counter = true;
-		clauses->counter = sk_ddl_integer(parser);
+		clauses->change.restarts = true;
+		clauses->change.counter = sk_ddl_integer(parser);
 	}
 	else
 		set_option(clauses, name,
@@ -392,7 +406,7 @@ take_kind(const char *kind, SkDdlClauses *clauses)
 	SkLabel    *label = sk_label_parse_kind(kind);
 	ListCell   *lc;
 
-	clauses->kind = pstrdup(sk_sequence_am_get(label->kind)->name);
+	clauses->change.kind = pstrdup(sk_sequence_am_get(label->kind)->name);
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
@@ -401,33 +415,13 @@ take_kind(const char *kind, SkDdlClauses *clauses)
 	}
 }
 
-static SkOption *
-find_option(List *options, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, name) == 0)
-			return option;
-	}
-	return NULL;
-}
-
 static void
 set_option(SkDdlClauses *clauses, const char *name, const char *value)
 {
-	SkOption   *option = find_option(clauses->options, name);
+	SkLabel		label = {clauses->change.kind, clauses->change.options};
 
-	if (option == NULL)
-	{
-		option = palloc(sizeof(SkOption));
-		option->name = pstrdup(name);
-		clauses->options = lappend(clauses->options, option);
-	}
-	option->value = value;
+	sk_label_set(&label, pstrdup(name), value);
+	clauses->change.options = label.options;
 }
 
 /* A statement, as Spanner's errors name it. */

@@ -10,6 +10,7 @@
 #ifndef SK_DDL_CLAUSES_H
 #define SK_DDL_CLAUSES_H
 
+#include "sequence/sequence_change.h"
 #include "sequence/spanner_ddl/parser.h"
 
 /* The statement that clauses belong to. */
@@ -24,11 +25,7 @@ typedef enum SkDdlPlace
 /* What the clauses ask for. */
 typedef struct SkDdlClauses
 {
-	char	   *kind;			/* NULL: not given */
-	List	   *options;		/* of SkOption */
-	bool		no_skip_range;
-	bool		has_counter;
-	int64		counter;		/* to start or restart with */
+	SkSequenceChange change;	/* restarts with the counter of START, too */
 	char	   *limits;			/* clauses of PostgreSQL's own; NULL: none */
 	int			count;			/* how many clauses there were */
 } SkDdlClauses;
@@ -37,6 +34,7 @@ extern void sk_ddl_parse_clauses(SkDdlParser *parser, SkDdlPlace place,
 								 const char *object, SkDdlClauses *clauses);
 extern void sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 								SkDdlClauses *clauses);
+extern void sk_ddl_take_default_kind(SkDdlClauses *clauses);
 extern char *sk_ddl_label(const SkDdlClauses *clauses);
 
 #endif							/* SK_DDL_CLAUSES_H */

@@ -3,7 +3,7 @@
  * sequences.c
  *	  Spanner's DDL for sequences.
  *
- * The statements are run by our SQL functions, with the caller's rights.
+ * The statements do what our SQL functions do.
  *
  * src/sequence/spanner_ddl/sequences.c
  *
@@ -13,10 +13,10 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/access_method.h"
+#include "sequence/object_name.h"
+#include "sequence/sequence_commands.h"
 #include "sequence/spanner_ddl/sequences.h"
 #include "spi/run_command.h"
 
@@ -31,34 +31,10 @@ static void check_dependent_columns(Oid seqid);
 void
 sk_ddl_change_sequence(Oid seqid, const SkDdlClauses *clauses)
 {
-	char	   *name = sk_qualified_name(seqid);
-	StringInfoData query;
-	ListCell   *lc;
-
 	if (clauses->limits != NULL)
-		sk_run_command(psprintf("ALTER SEQUENCE %s%s", name, clauses->limits));
-
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT spanner.alter_sequence(%s",
-					 quote_literal_cstr(name));
-	if (clauses->kind != NULL)
-		appendStringInfo(&query, ", kind => %s",
-						 quote_literal_cstr(clauses->kind));
-	foreach(lc, clauses->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		/* the options of a sequence are arguments of the function */
-		appendStringInfo(&query, ", %s => %s", quote_identifier(option->name),
-						 quote_literal_cstr(option->value));
-	}
-	if (clauses->no_skip_range)
-		appendStringInfoString(&query, ", no_skip_range => true");
-	if (clauses->has_counter)
-		appendStringInfo(&query, ", restart_counter_with => '" INT64_FORMAT "'",
-						 clauses->counter);
-	appendStringInfoChar(&query, ')');
-	(void) sk_query_texts(query.data);
+		sk_run_command(psprintf("ALTER SEQUENCE %s%s", sk_qualified_name(seqid),
+								clauses->limits));
+	sk_alter_sequence(seqid, &clauses->change);
 }
 
 /*
@@ -69,31 +45,15 @@ void
 sk_ddl_create_sequence(SkDdlParser *parser)
 {
 	bool		if_not_exists = sk_ddl_accept(parser, "if not exists");
-	char	   *name = NameListToQuotedString(sk_ddl_qualified_name(parser));
+	List	   *names = sk_ddl_qualified_name(parser);
+	char	   *name = NameListToQuotedString(names);
 	SkDdlClauses clauses = {0};
-	char	   *label;
-	StringInfoData query;
 
 	sk_ddl_parse_clauses(parser, SK_DDL_CREATE_SEQUENCE, name, &clauses);
 	sk_ddl_expect_end(parser, "The statement ends here.");
-
-	label = sk_ddl_label(&clauses);
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
-				 errhint("Write BIT_REVERSED_POSITIVE behind the name, or set spanner.default_sequence_kind.")));
-
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT spanner.create_sequence(%s, kind => %s",
-					 quote_literal_cstr(name), quote_literal_cstr(label));
-	if (clauses.has_counter)
-		appendStringInfo(&query, ", start_with_counter => '" INT64_FORMAT "'",
-						 clauses.counter);
-	if (if_not_exists)
-		appendStringInfoString(&query, ", if_not_exists => true");
-	appendStringInfoChar(&query, ')');
-	(void) sk_query_texts(query.data);
+	sk_ddl_take_default_kind(&clauses);
+	(void) sk_create_sequence(sk_make_range_var(names, name), &clauses.change,
+							  if_not_exists);
 }
 
 /*
@@ -145,14 +105,11 @@ find_sequence(List *names, bool missing_ok)
 	Oid			seqid = RangeVarGetRelid(makeRangeVarFromNameList(names),
 										 NoLock, true);
 
-	if (OidIsValid(seqid) && get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", get_rel_name(seqid)),
-				 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
 	if (OidIsValid(seqid))
+	{
+		sk_sequence_check_relkind(seqid);
 		return seqid;
-
+	}
 	if (!missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),

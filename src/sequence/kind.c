@@ -1,0 +1,287 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind.c
+ *	  The kind of a sequence: an access method and its options.
+ *
+ * Text becomes a kind here, and a kind becomes the label that is stored.
+ * Whatever else asks about kinds asks about the structure.
+ *
+ * src/sequence/kind.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "sequence/kind.h"
+#include "sequence/label.h"
+#include "sequence/registry.h"
+
+static bool take_common_option(SkSequenceOptions *options,
+							   const SkOption *option, bool *has_min,
+							   bool *has_max);
+static SkIdentity parse_identity(const SkOption *option);
+static void refuse_duplicates(List *options);
+static void check_bits(int64 bits, int width);
+static void check_skip_range(SkSequenceOptions *options, bool has_min,
+							 bool has_max);
+static SkOption *make_int_option(const char *name, int64 value);
+
+/*
+ * sk_kind_from_label
+ *		Make a kind from the text of a label.
+ *
+ * "width" is the number of value bits of the sequence's type: 15, 31 or 63.
+ */
+SkKind *
+sk_kind_from_label(const char *text, int width)
+{
+	const char *problem;
+	SkLabel    *label = sk_label_parse(text, &problem);
+
+	if (label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid sequence kind \"%s\"", text),
+				 errdetail_internal("%s", problem),
+				 errhint("An example is \"%s\".",
+						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
+	return sk_kind_make(label, width);
+}
+
+/*
+ * sk_kind_make
+ *		Make a kind from the parts of a label; the same for its width.
+ *
+ * Allocates in CurrentMemoryContext.  Errors are Spanner's where Spanner has
+ * the option, and come in Spanner's order.
+ */
+SkKind *
+sk_kind_make(const SkLabel *label, int width)
+{
+	SkKind	   *kind = palloc(sizeof(SkKind));
+	const SequenceAccessMethod *am = sk_sequence_am_get(label->kind);
+	SkSequenceOptions *result = palloc0(sizeof(SkSequenceOptions));
+	List	   *own = NIL;
+	bool		has_min = false;
+	bool		has_max = false;
+	ListCell   *lc;
+
+	refuse_duplicates(label->options);
+	result->bits = width;
+	foreach(lc, label->options)
+	{
+		SkOption   *option = lfirst(lc);
+
+		if (!take_common_option(result, option, &has_min, &has_max))
+			own = lappend(own, option);
+	}
+	check_bits(result->bits, width);
+	check_skip_range(result, has_min, has_max);
+	result->max_counter = (int64) ((UINT64CONST(1) << result->bits) - 2);
+
+	if (am->parse_options != NULL)
+		am->parse_options(result, own);
+	else if (own != NIL)
+		sk_unknown_option(linitial(own), NULL);
+	kind->am = am;
+	kind->options = result;
+	return kind;
+}
+
+/*
+ * sk_kind_parts
+ *		The reverse of sk_kind_make.
+ *
+ * The bits are always among the options, so that a change of the type does not
+ * change the values.
+ */
+SkLabel *
+sk_kind_parts(const SkKind *kind)
+{
+	const SkSequenceOptions *options = kind->options;
+	SkLabel    *label = palloc(sizeof(SkLabel));
+	List	   *result = list_make1(make_int_option("bits", options->bits));
+
+	if (options->has_skip_range)
+	{
+		result = lappend(result, make_int_option("skip_range_min",
+												 options->skip_range_min));
+		result = lappend(result, make_int_option("skip_range_max",
+												 options->skip_range_max));
+	}
+	if (options->identity != SK_IDENTITY_NONE)
+	{
+		SkOption   *option = palloc(sizeof(SkOption));
+
+		option->name = "identity";
+		option->value = options->identity == SK_IDENTITY_ALWAYS ?
+			"always" : "by_default";
+		result = lappend(result, option);
+	}
+	if (kind->am->describe != NULL)
+		result = list_concat(result, kind->am->describe(options));
+	label->kind = pstrdup(kind->am->name);
+	label->options = result;
+	return label;
+}
+
+/*
+ * sk_kind_label
+ *		The label that is stored for a kind.
+ */
+char *
+sk_kind_label(const SkKind *kind)
+{
+	return sk_label_format(sk_kind_parts(kind));
+}
+
+/*
+ * sk_kind_same_mapping
+ *		Do two kinds map every counter to the same value?
+ *
+ * Passing a value over is not mapping it elsewhere.
+ */
+bool
+sk_kind_same_mapping(const SkKind *a, const SkKind *b)
+{
+	SkSequenceOptions a_options = *a->options;
+	SkSequenceOptions b_options = *b->options;
+	SkKind		a_mapping = {a->am, &a_options};
+	SkKind		b_mapping = {b->am, &b_options};
+
+	a_options.has_skip_range = b_options.has_skip_range = false;
+	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
+	return strcmp(sk_kind_label(&a_mapping), sk_kind_label(&b_mapping)) == 0;
+}
+
+/*
+ * sk_kind_reaches_value
+ *		Is there a value before the patience with the skip range ends?
+ *
+ * Looked at from counter "start" on.
+ */
+bool
+sk_kind_reaches_value(const SkKind *kind, int64 start)
+{
+	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= kind->options->max_counter - i; i++)
+	{
+		int64		value;
+
+		if (kind->am->nextval(kind->options, start + i, &value) &&
+			!sk_is_skipped(kind->options, value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Store an option that every kind has.  Returns false for any other.
+ */
+static bool
+take_common_option(SkSequenceOptions *options, const SkOption *option,
+				   bool *has_min, bool *has_max)
+{
+	if (strcmp(option->name, "bits") == 0)
+	{
+		int64		bits = sk_option_int64(option);
+
+		/* keep what does not fit into an int out of range */
+		options->bits = (bits < 0 || bits > 64) ? 0 : (int) bits;
+	}
+	else if (strcmp(option->name, "skip_range_min") == 0)
+	{
+		options->skip_range_min = sk_option_int64(option);
+		*has_min = true;
+	}
+	else if (strcmp(option->name, "skip_range_max") == 0)
+	{
+		options->skip_range_max = sk_option_int64(option);
+		*has_max = true;
+	}
+	else if (strcmp(option->name, "identity") == 0)
+		options->identity = parse_identity(option);
+	else
+		return false;
+	return true;
+}
+
+static SkIdentity
+parse_identity(const SkOption *option)
+{
+	if (strcmp(option->value, "always") == 0)
+		return SK_IDENTITY_ALWAYS;
+	if (strcmp(option->value, "by_default") == 0)
+		return SK_IDENTITY_BY_DEFAULT;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value \"%s\" of option \"%s\"",
+					option->value, option->name),
+			 errhint("Use \"always\" or \"by_default\".")));
+	return SK_IDENTITY_NONE;	/* keep compiler quiet */
+}
+
+static void
+refuse_duplicates(List *options)
+{
+	for (int i = 0; i < list_length(options); i++)
+	{
+		SkOption   *option = list_nth(options, i);
+
+		for (int j = 0; j < i; j++)
+		{
+			SkOption   *other = list_nth(options, j);
+
+			if (strcmp(option->name, other->name) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_SYNTAX_ERROR),
+						 errmsg("option \"%s\" is set more than once",
+								option->name),
+						 errhint("Remove all but one of them.")));
+		}
+	}
+}
+
+static void
+check_bits(int64 bits, int width)
+{
+	if (bits < SK_MIN_BITS || bits > width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bits must be between %d and %d", SK_MIN_BITS, width),
+				 errdetail("A sequence of type bigint has 63 bits, one of type integer 31, one of type smallint 15."),
+				 errhint("Choose fewer bits, or use a new sequence of a wider type.")));
+}
+
+static void
+check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
+{
+	if (!has_min && !has_max)
+		return;
+
+	if (has_min != has_max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("`skip_range_min` and `skip_range_max` have to be set together"),
+				 errhint("Give both bounds; they belong to the range.")));
+	if (options->skip_range_min > options->skip_range_max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("`skip_range_min` has to be lesser than or equal to `skip_range_max`"),
+				 errhint("Exchange the bounds.")));
+	if (options->skip_range_max < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("The sequence skipped range has to contain at least one positive value"),
+				 errhint("A sequence gives positive values only: leave the skip range out.")));
+	options->has_skip_range = true;
+}
+
+static SkOption *
+make_int_option(const char *name, int64 value)
+{
+	SkOption   *option = palloc(sizeof(SkOption));
+
+	option->name = name;
+	option->value = psprintf(INT64_FORMAT, value);
+	return option;
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * kind.h
+ *	  The kind of a sequence: an access method and its options.
+ *
+ * src/sequence/kind.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_KIND_H
+#define SK_KIND_H
+
+#include "sequence/access_method.h"
+#include "sequence/label.h"
+
+/* One bit has no value between 1 and 2^bits - 2. */
+#define SK_MIN_BITS 2
+
+/*
+ * How many counters in a row may be passed over before a sequence counts as
+ * exhausted.  This is the limit of the Spanner emulator.
+ */
+#define SK_MAX_ATTEMPTS 2000
+
+typedef struct SkKind
+{
+	const SequenceAccessMethod *am;
+	SkSequenceOptions *options;
+} SkKind;
+
+extern SkKind *sk_kind_from_label(const char *text, int width);
+extern SkKind *sk_kind_make(const SkLabel *label, int width);
+extern SkLabel *sk_kind_parts(const SkKind *kind);
+extern char *sk_kind_label(const SkKind *kind);
+extern bool sk_kind_same_mapping(const SkKind *a, const SkKind *b);
+extern bool sk_kind_reaches_value(const SkKind *kind, int64 start);
+
+static inline bool
+sk_has_value(const SkSequenceOptions *options, int64 counter)
+{
+	return counter >= 1 && counter <= options->max_counter;
+}
+
+static inline bool
+sk_is_skipped(const SkSequenceOptions *options, int64 value)
+{
+	return options->has_skip_range &&
+		value >= options->skip_range_min && value <= options->skip_range_max;
+}
+
+#endif							/* SK_KIND_H */

@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * sequence.h
+ *	  What the catalogs and the disk say of a sequence.
+ *
+ * src/sequence/sequence.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_SEQUENCE_H
+#define SK_SEQUENCE_H
+
+#include "access/attnum.h"
+#include "catalog/pg_sequence.h"
+#include "storage/lockdefs.h"
+
+#include "sequence/kind.h"
+
+/* Provider of our security labels. */
+#define SK_LABEL_PROVIDER "spanner_keys"
+
+/* What keeps a sequence from having an access method. */
+typedef struct SkObstacle
+{
+	const char *message;		/* of an error, names the sequence by %s */
+	const char *detail;
+	const char *hint;
+} SkObstacle;
+
+typedef struct SkSequence
+{
+	Oid			seqid;
+	FormData_pg_sequence form;
+	int			width;			/* value bits of its type: 15, 31 or 63 */
+	Oid			table;			/* that owns it, InvalidOid if none does */
+	AttrNumber	column;
+	SkIdentity	identity;		/* of that column, as core sees it */
+	SkKind	   *kind;			/* NULL: it has a plain counter */
+	int64		next;			/* the next counter */
+	bool		used;			/* the counter has moved */
+} SkSequence;
+
+extern SkSequence *sk_sequence_read(Oid seqid);
+extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
+									bool changes_kind);
+extern void sk_sequence_check_relkind(Oid relid);
+extern FormData_pg_sequence sk_sequence_form(Oid seqid);
+extern int	sk_type_width(Oid type);
+extern bool sk_sequence_owner(Oid seqid, Oid *table, int32 *column);
+extern char *sk_sequence_label(Oid seqid);
+extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
+extern const SkObstacle *sk_sequence_obstacle(const FormData_pg_sequence *form);
+extern void sk_sequence_check_mappable(Oid seqid);
+extern bool sk_restoring(void);
+
+#endif							/* SK_SEQUENCE_H */

@@ -1,0 +1,333 @@
+/*-------------------------------------------------------------------------
+ *
+ * sequence_change.c
+ *	  The one way in which the kind, the options or the counter change.
+ *
+ * Whoever changes a sequence fills in what is to change.  What follows is the
+ * same for all: the new kind is put together, it is found out whether a value
+ * could be given twice, the label is written, the counter is set, and the
+ * column draws from the sequence as its kind needs it.
+ *
+ * src/sequence/sequence_change.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/lsyscache.h"
+
+#include "sequence/binding.h"
+#include "sequence/redirect/column_default.h"
+#include "sequence/sequence_change.h"
+#include "sequence/spacing.h"
+#include "spi/run_command.h"
+
+/*
+ * How many draws of sessions that wait for our lock are reckoned with.  A
+ * statement that was planned before the sequence got its kind goes on with
+ * plain counters.
+ */
+#define SK_WAITING_DRAWS 1000
+
+static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
+static void set_options(SkLabel *label, List *options);
+static void widen(SkSequence *seq, const SkLabel *label);
+static void keep_values_unique(const SkSequence *seq, SkKind *new,
+							   const SkSequenceChange *change);
+static int64 last_given_value(const SkSequence *seq);
+static void pass_over(const SkSequence *seq, SkKind *new, int64 last);
+static void refuse_skip_range(const SkSequence *seq);
+static void warn_of_given_values(const SkSequence *seq, const char *detail,
+								 int64 counter, const char *hint);
+static void refuse_new_mapping(const SkSequence *seq, const char *hint);
+static void restart_counter(const SkSequence *seq,
+							const SkSequenceChange *change);
+
+/*
+ * sk_change_sequence
+ *		Change a sequence that sk_sequence_lock() has opened, or a new one.
+ */
+void
+sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
+{
+	SkKind	   *new = sk_check_change(seq, change);
+	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
+
+	if (new != NULL && (seq->kind == NULL || change->restarts))
+		sk_check_counter_has_value(get_rel_name(seq->seqid),
+								   change->restarts ? change->counter : seq->next,
+								   new->options);
+	if (new != NULL)
+		sk_report_overlap(seq->seqid, new->am, new->options);
+	sk_binding_set(seq->seqid, label);
+	if (change->restarts)
+		restart_counter(seq, change);
+	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
+		sk_convert_identity(seq->table, seq->column, seq->seqid);
+	seq->kind = new;
+}
+
+/*
+ * sk_check_change
+ *		Raise an error if a change cannot be, and return what the kind becomes.
+ *
+ * Returns NULL for a plain counter.
+ */
+SkKind *
+sk_check_change(SkSequence *seq, const SkSequenceChange *change)
+{
+	SkKind	   *new = make_kind(seq, change);
+
+	if (new != NULL)
+		sk_sequence_check_mappable(seq->seqid);
+	keep_values_unique(seq, new, change);
+	return new;
+}
+
+/*
+ * The options of before stay if the kind does.  The mark of an identity column
+ * always stays.
+ */
+static SkKind *
+make_kind(SkSequence *seq, const SkSequenceChange *change)
+{
+	SkLabel    *label = palloc0(sizeof(SkLabel));
+	SkKind	   *result;
+
+	if (change->kind != NULL ? strcmp(change->kind, SK_LOCAL_KIND) == 0 :
+		seq->kind == NULL)
+	{
+		if (change->options != NIL || change->no_skip_range)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("sequence \"%s\" has no access method that takes options",
+							get_rel_name(seq->seqid)),
+					 errhint("Give kind => 'bit_reversed_positive' as well.")));
+		return NULL;
+	}
+
+	label->kind = change->kind;
+	if (!change->is_label && seq->kind != NULL &&
+		(change->kind == NULL ||
+		 strcmp(change->kind, seq->kind->am->name) == 0))
+		label = sk_kind_parts(seq->kind);
+	if (change->no_skip_range)
+	{
+		sk_label_unset(label, "skip_range_min");
+		sk_label_unset(label, "skip_range_max");
+	}
+	set_options(label, change->options);
+	if (!change->is_label)
+		widen(seq, label);
+
+	result = sk_kind_make(label, seq->width);
+	if (seq->identity != SK_IDENTITY_NONE)
+		result->options->identity = seq->identity;
+	else if (!change->is_label && seq->kind != NULL)
+		result->options->identity = seq->kind->options->identity;
+	return result;
+}
+
+/* An option that is given twice is left to be refused. */
+static void
+set_options(SkLabel *label, List *options)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
+	label->options = list_concat(label->options, list_copy(options));
+}
+
+/* Bits that the column can hold need a sequence of its type. */
+static void
+widen(SkSequence *seq, const SkLabel *label)
+{
+	int64		bits = 0;
+	ListCell   *lc;
+
+	foreach(lc, label->options)
+	{
+		SkOption   *option = lfirst(lc);
+
+		if (strcmp(option->name, "bits") == 0)
+			bits = sk_option_int64(option);
+	}
+	if (bits <= seq->width || bits > 63)
+		return;
+	if (OidIsValid(seq->table) &&
+		sk_type_width(get_atttype(seq->table, seq->column)) < bits)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of table \"%s\" does not hold values of %lld bits",
+						get_attname(seq->table, seq->column, false),
+						get_rel_name(seq->table), (long long) bits),
+				 errhint("Change the column to a wider type first.")));
+	sk_run_command(psprintf("ALTER SEQUENCE %s AS %s",
+							sk_qualified_name(seq->seqid),
+							bits > 31 ? "bigint" : "integer"));
+	seq->form = sk_sequence_form(seq->seqid);
+	seq->width = sk_type_width(seq->form.seqtypid);
+}
+
+/*
+ * This is where it is decided whether values could be given twice.
+ *
+ * What has been given lies between 1 and some last value.  The sequence passes
+ * over all of that, unless too little would be left.
+ */
+static void
+keep_values_unique(const SkSequence *seq, SkKind *new,
+				   const SkSequenceChange *change)
+{
+	int64		last;
+
+	if (!seq->used || (seq->kind == NULL && new == NULL) ||
+		(seq->kind != NULL && new != NULL &&
+		 sk_kind_same_mapping(seq->kind, new)))
+		return;
+	if (new == NULL)
+	{
+		warn_of_given_values(seq, "It goes on with its plain counter, at %lld.",
+							 seq->next,
+							 "Use a new sequence for keys that must stay unique.");
+		return;
+	}
+
+	last = last_given_value(seq);
+	if (sk_is_skipped(new->options, 1) && sk_is_skipped(new->options, last))
+		return;
+	if (change->is_label && seq->kind != NULL)
+		refuse_new_mapping(seq, "Use spanner.alter_sequence(), which can restart the counter.");
+	else if (change->is_label)
+		warn_of_given_values(seq, "It has given values up to %lld.", last,
+							 "Use spanner.alter_sequence(), which has them passed over.");
+	else if (last < new->options->max_counter)
+		pass_over(seq, new, last);
+	else if (change->restarts)
+		warn_of_given_values(seq, "It has given values up to %lld.", last,
+							 "Use a new sequence for keys that must stay unique.");
+	else
+		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
+}
+
+/* A plain counter is its own value; a kind gives any value of its bits. */
+static int64
+last_given_value(const SkSequence *seq)
+{
+	if (seq->kind != NULL)
+		return (int64) ((UINT64CONST(1) << seq->kind->options->bits) - 2);
+	return seq->next - 1;
+}
+
+/* Have a sequence pass over the values that it may have given. */
+static void
+pass_over(const SkSequence *seq, SkKind *new, int64 last)
+{
+	SkSequenceOptions *options = new->options;
+
+	if (seq->kind == NULL)
+	{
+		double		waiting = (double) SK_WAITING_DRAWS *
+			(double) seq->form.seqcache * (double) seq->form.seqincrement;
+
+		if (options->has_skip_range &&
+			(options->skip_range_min > 1 || options->skip_range_max < last))
+			refuse_skip_range(seq);
+		last += (int64) Min(waiting, (double) (options->max_counter / 16));
+	}
+	options->skip_range_max = options->has_skip_range ?
+		Max(options->skip_range_max, last) : last;
+	options->skip_range_min = 1;
+	options->has_skip_range = true;
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("sequence \"%s\" skips the values 1 to %lld, which it may have given before",
+					get_rel_name(seq->seqid),
+					(long long) options->skip_range_max)));
+}
+
+static void
+refuse_skip_range(const SkSequence *seq)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("skip range does not cover the values that sequence \"%s\" has given",
+					get_rel_name(seq->seqid)),
+			 errdetail("It has given values up to %lld.",
+					   (long long) (seq->next - 1)),
+			 errhint("Give skip_range_min => 1, skip_range_max => %lld, or a wider range.",
+					 (long long) (seq->next - 1))));
+}
+
+static void
+warn_of_given_values(const SkSequence *seq, const char *detail, int64 counter,
+					 const char *hint)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("sequence \"%s\" may later give values that it has given before",
+					get_rel_name(seq->seqid)),
+			 errdetail(detail, (long long) counter),
+			 errhint("%s", hint)));
+}
+
+static void
+refuse_new_mapping(const SkSequence *seq, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot change the kind of sequence \"%s\", which has been used",
+					get_rel_name(seq->seqid)),
+			 errdetail("It could give values that it has given before."),
+			 errhint("%s", hint)));
+}
+
+/*
+ * sk_check_start_counter
+ *		Raise Spanner's error for a counter that is not positive.
+ */
+void
+sk_check_start_counter(int64 counter)
+{
+	if (counter < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("`start_with_counter` has to be a positive INT64 number"),
+				 errhint("Counters begin at 1.")));
+}
+
+/*
+ * sk_check_counter_has_value
+ *		Raise an error if a counter to begin with is beyond the last one.
+ */
+void
+sk_check_counter_has_value(const char *name, int64 counter,
+						   const SkSequenceOptions *options)
+{
+	if (counter > options->max_counter)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted", name),
+				 errdetail("The last counter that has a value of %d bits is %lld.",
+						   options->bits, (long long) options->max_counter),
+				 errhint("Start with a smaller counter.")));
+}
+
+/*
+ * A sequence that has not been used yet also gets a new start counter, so that
+ * its state stays unknown, as in Spanner.
+ */
+static void
+restart_counter(const SkSequence *seq, const SkSequenceChange *change)
+{
+	StringInfoData command;
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "ALTER SEQUENCE %s", sk_qualified_name(seq->seqid));
+	if (!seq->used && !change->keeps_start)
+		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
+	appendStringInfo(&command, " RESTART WITH " INT64_FORMAT, change->counter);
+	sk_run_command(command.data);
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * sequence_change.h
+ *	  The one way in which the kind, the options or the counter change.
+ *
+ * src/sequence/sequence_change.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_SEQUENCE_CHANGE_H
+#define SK_SEQUENCE_CHANGE_H
+
+#include "sequence/sequence.h"
+
+/* Kind of a sequence with a plain counter. */
+#define SK_LOCAL_KIND "local"
+
+/* What is to change.  All zero: complete the label. */
+typedef struct SkSequenceChange
+{
+	char	   *kind;			/* NULL: it stays */
+	List	   *options;		/* of SkOption, each in place of the one
+								 * before */
+	bool		no_skip_range;
+	bool		is_label;		/* kind and options are those of a whole label */
+	bool		restarts;
+	int64		counter;		/* to restart with, at least 1 */
+	bool		keeps_start;	/* also if it has not been used */
+} SkSequenceChange;
+
+extern void sk_change_sequence(SkSequence *seq, const SkSequenceChange *change);
+extern SkKind *sk_check_change(SkSequence *seq, const SkSequenceChange *change);
+extern void sk_check_start_counter(int64 counter);
+extern void sk_check_counter_has_value(const char *name, int64 counter,
+									   const SkSequenceOptions *options);
+
+#endif							/* SK_SEQUENCE_CHANGE_H */
