@@ -13,7 +13,7 @@ set -u
 seconds=${1:-5}
 seed=${2:-$(date +%s)}
 shift $(($# < 2 ? $# : 2))
-targets=${*:-bit_reverse farmhash spanner_ddl_scan label canonical ddl}
+targets=${*:-bit_reverse farmhash label canonical ddl}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -72,7 +72,6 @@ for wanted in $targets; do
 		bit_reverse) fuzz_one bit_reverse ;;
 		farmhash) fuzz_one farmhash "$top/src/keys/farmhash.c" ;;
 		label) fuzz_label ;;
-		spanner_ddl_scan) fuzz_one spanner_ddl_scan "$top/src/sequence/spanner_ddl/scan.c" ;;
 		canonical | ddl) server_targets="$server_targets $wanted" ;;
 		*)
 			echo "not ok fuzz $wanted: there is no such target"

@@ -132,12 +132,12 @@ alter_column_clauses(SkDdlParser *parser, SkDdlClauses *clauses)
 	else
 		return false;
 
-	if (!sk_ddl_at_end(parser) && parser->token.type == SK_TOKEN_WORD)
+	if (!sk_ddl_at_end(parser) && parser->token->type == SK_TOKEN_WORD)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("Only single option is allowed for <ALTER COLUMN> on identity column."),
 				 errhint("Use a statement for each."),
-				 sk_ddl_position(parser, parser->token.start)));
+				 sk_ddl_position(parser, parser->token->start)));
 	sk_ddl_expect_end(parser, "Use a statement for each column.");
 	return true;
 }

@@ -60,9 +60,9 @@ static void take_kind(const char *kind, SkDdlClauses *clauses);
 static void set_option(SkDdlClauses *clauses, const char *name,
 					   const char *value);
 static const char *place_name(SkDdlPlace place);
-pg_noreturn static void refuse_twice(const SkDdlParser *parser, size_t start,
+pg_noreturn static void refuse_twice(const SkDdlParser *parser, int start,
 									 const char *what);
-pg_noreturn static void refuse_clause(const SkDdlParser *parser, size_t start,
+pg_noreturn static void refuse_clause(const SkDdlParser *parser, int start,
 									  const char *name, SkDdlPlace place);
 pg_noreturn static void refuse_core_clause(SkDdlParser *parser, SkDdlPlace place);
 
@@ -80,7 +80,7 @@ sk_ddl_parse_clauses(SkDdlParser *parser, SkDdlPlace place,
 
 	while (!sk_ddl_at_end(parser) && !sk_ddl_at_char(parser, ')'))
 	{
-		size_t		start = parser->token.start;
+		int			start = parser->token->start;
 		bool		is_options = false;
 
 		if (place == SK_DDL_CREATE_SEQUENCE)
@@ -111,7 +111,7 @@ void
 sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 					SkDdlClauses *clauses)
 {
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 
 	clauses->count++;
 	if (sk_ddl_accept(parser, "skip range"))
@@ -186,7 +186,7 @@ sk_ddl_label(const SkDdlClauses *clauses)
 static void
 parse_skip_range(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 {
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 	int64		min;
 	int64		max;
 
@@ -217,7 +217,7 @@ static void
 parse_counter(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 {
 	if (place == SK_DDL_IDENTITY_COLUMN && clauses->change.restarts)
-		refuse_twice(parser, parser->token.start,
+		refuse_twice(parser, parser->token->start,
 					 "START COUNTER WITH");
 	(void) sk_ddl_accept(parser, "with");
 	clauses->change.restarts = true;
@@ -232,7 +232,7 @@ static bool
 parse_limits(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 {
 	static const char *const words[] = {"no minvalue", "no maxvalue", "no cycle"};
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 
 	for (int i = 0; i < lengthof(words); i++)
 	{
@@ -266,7 +266,7 @@ parse_limits(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 static bool
 parse_kind(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 {
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 	char	   *word = sk_ddl_word(parser);
 
 	if (word == NULL || sk_sequence_am_find(word) == NULL)
@@ -318,7 +318,7 @@ parse_options(SkDdlParser *parser, SkDdlClauses *clauses)
 	sk_ddl_expect_char(parser, '(', hint);
 	do
 	{
-		size_t		start = parser->token.start;
+		int			start = parser->token->start;
 		char	   *name = sk_ddl_name(parser);
 		ListCell   *lc;
 
@@ -360,10 +360,10 @@ parse_option(SkDdlParser *parser, const char *name, SkDdlClauses *clauses)
 {
 	bool		is_text = strcmp(name, "sequence_kind") == 0;
 	bool		is_counter = strcmp(name, "start_with_counter") == 0;
-	bool		is_string = parser->token.type == SK_TOKEN_STRING ||
-		(parser->token.type == SK_TOKEN_NAME &&
-		 parser->sql[parser->token.start] == '"');
-	size_t		start = parser->token.start;
+	bool		is_string = parser->token->type == SK_TOKEN_STRING ||
+		(parser->token->type == SK_TOKEN_NAME &&
+		 parser->sql[parser->token->start] == '"');
+	int			start = parser->token->start;
 
 	if (!is_text && !is_counter && strcmp(name, "skip_range_min") != 0 &&
 		strcmp(name, "skip_range_max") != 0 && strcmp(name, "bits") != 0 &&
@@ -376,7 +376,7 @@ parse_option(SkDdlParser *parser, const char *name, SkDdlClauses *clauses)
 				 errmsg("Option %s can only take a string value.", name),
 				 errhint("An example is sequence_kind='bit_reversed_positive'."),
 				 sk_ddl_position(parser, start)));
-	if (!is_text && (is_string || parser->token.type == SK_TOKEN_WORD))
+	if (!is_text && (is_string || parser->token->type == SK_TOKEN_WORD))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Option %s can only take a integer value.", name),
@@ -385,7 +385,7 @@ parse_option(SkDdlParser *parser, const char *name, SkDdlClauses *clauses)
 
 	if (is_text)
 	{
-		take_kind(sk_ddl_unquoted(parser), clauses);
+		take_kind(parser->token->text, clauses);
 		sk_ddl_advance(parser);
 	}
 	else if (is_counter)
@@ -443,7 +443,7 @@ place_name(SkDdlPlace place)
 }
 
 static void
-refuse_twice(const SkDdlParser *parser, size_t start, const char *what)
+refuse_twice(const SkDdlParser *parser, int start, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
@@ -453,7 +453,7 @@ refuse_twice(const SkDdlParser *parser, size_t start, const char *what)
 }
 
 static void
-refuse_clause(const SkDdlParser *parser, size_t start, const char *name,
+refuse_clause(const SkDdlParser *parser, int start, const char *name,
 			  SkDdlPlace place)
 {
 	ereport(ERROR,
@@ -468,7 +468,7 @@ refuse_clause(const SkDdlParser *parser, size_t start, const char *name,
 static void
 refuse_core_clause(SkDdlParser *parser, SkDdlPlace place)
 {
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 
 	for (int i = 0; i < lengthof(core_clauses); i++)
 	{

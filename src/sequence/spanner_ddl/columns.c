@@ -38,7 +38,7 @@
 /* AS IDENTITY, where the word before it is at byte "start" of the text. */
 typedef struct SkIdentityText
 {
-	size_t		start;
+	int			start;
 	SkDdlClauses clauses;
 	bool		found;			/* PostgreSQL's parser sees it, too */
 } SkIdentityText;
@@ -57,7 +57,7 @@ static List *cut_identity_clauses(SkDdlParser *parser, char *sql);
 static void cut_clauses(SkDdlParser *parser, SkIdentityText *identity,
 						char *sql);
 pg_noreturn static void refuse_googlesql(const SkDdlParser *parser,
-										 size_t start);
+										 int start);
 static Node *parse_statement(SkDdlParser *parser, const char *sql);
 static List *list_columns(const SkDdlParser *parser, Node *statement,
 						  List *identities);
@@ -108,7 +108,7 @@ sk_ddl_run_table_statement(SkDdlParser *parser)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("statement is not Spanner's DDL for sequences or identity columns"),
 				 errhint("Run it directly, without execute_ddl."),
-				 sk_ddl_position(&start, start.token.start)));
+				 sk_ddl_position(&start, start.token->start)));
 
 	check_columns(statement, columns);
 	run_with_kind(sql, ((SkNewColumn *) linitial(columns))->label);
@@ -129,7 +129,7 @@ cut_identity_clauses(SkDdlParser *parser, char *sql)
 
 	while (!sk_ddl_at_end(parser))
 	{
-		size_t		start = parser->token.start;
+		int			start = parser->token->start;
 
 		if (sql[start] == '`' ||
 			(is_create && depth == 0 && sk_ddl_accept(parser, "primary key")))
@@ -160,7 +160,7 @@ static void
 cut_clauses(SkDdlParser *parser, SkIdentityText *identity, char *sql)
 {
 	const char *hint = "An example is (BIT_REVERSED_POSITIVE START COUNTER WITH 50).";
-	size_t		start = parser->token.start;
+	int			start = parser->token->start;
 	SkDdlClauses *clauses = &identity->clauses;
 
 	sk_ddl_expect_char(parser, '(', hint);
@@ -168,7 +168,7 @@ cut_clauses(SkDdlParser *parser, SkIdentityText *identity, char *sql)
 	if (clauses->count == 0 || !sk_ddl_at_char(parser, ')'))
 		sk_ddl_syntax_error(parser, hint);
 
-	memset(sql + start, ' ', parser->token.end - start);
+	memset(sql + start, ' ', parser->token->end - start);
 	if (clauses->change.restarts)
 	{
 		/* shorter than START COUNTER n, which has been there */
@@ -181,7 +181,7 @@ cut_clauses(SkDdlParser *parser, SkIdentityText *identity, char *sql)
 }
 
 static void
-refuse_googlesql(const SkDdlParser *parser, size_t start)
+refuse_googlesql(const SkDdlParser *parser, int start)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -83,16 +83,16 @@ default_kind_value(SkDdlParser *parser, char **kind)
 	*kind = NULL;
 	if (sk_ddl_accept(parser, "default") || sk_ddl_accept(parser, "null"))
 		return true;
-	if (parser->token.type == SK_TOKEN_NUMBER || sk_ddl_at_char(parser, '-'))
+	if (parser->token->type == SK_TOKEN_NUMBER || sk_ddl_at_char(parser, '-'))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("The default_sequence_kind option only supports string or null."),
 				 errhint("Write the kind in single quotes."),
-				 sk_ddl_position(parser, parser->token.start)));
-	if (parser->token.type != SK_TOKEN_STRING &&
-		parser->token.type != SK_TOKEN_NAME)
+				 sk_ddl_position(parser, parser->token->start)));
+	if (parser->token->type != SK_TOKEN_STRING &&
+		parser->token->type != SK_TOKEN_NAME)
 		return false;
-	*kind = sk_ddl_unquoted(parser);
+	*kind = parser->token->text;
 	sk_ddl_advance(parser);
 	return true;
 }

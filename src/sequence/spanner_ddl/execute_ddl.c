@@ -39,7 +39,6 @@ spanner_execute_ddl(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("spanner.execute_ddl()");
 	parser.sql = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	parser.length = strlen(parser.sql);
 
 	callback.callback = point_into_statement;
 	callback.arg = &parser;

@@ -15,39 +15,30 @@
 #include "common/keywords.h"
 #include "mb/pg_wchar.h"
 #include "nodes/value.h"
-#include "parser/scansup.h"
 
 #include "sequence/spanner_ddl/parser.h"
 
-static void check_token(const SkDdlParser *parser, const SkToken *token);
+static bool is_char(const SkToken *token, const char *sql, char c);
 static char *label_name(SkDdlParser *parser);
 
 /*
  * sk_ddl_start
  *		Go to the first token of a text, which must be one statement.
  *
- * Checks all of its tokens.  A semicolon ends the statement and may be left
- * out.
+ * A semicolon ends the statement and may be left out.
  */
 void
 sk_ddl_start(SkDdlParser *parser)
 {
-	SkToken		token = sk_token_next(parser->sql, parser->length, 0);
-	bool		ended = false;
-
-	parser->token = token;
-	while (token.type != SK_TOKEN_END)
+	parser->token = sk_scan_tokens(parser->sql);
+	for (const SkToken *token = parser->token; token->type != SK_TOKEN_END; token++)
 	{
-		check_token(parser, &token);
-		if (ended)
+		if (is_char(token, parser->sql, ';') && token[1].type != SK_TOKEN_END)
 			ereport(ERROR,
 					(errcode(ERRCODE_SYNTAX_ERROR),
 					 errmsg("cannot run more than one statement at a time"),
 					 errhint("Call execute_ddl once for each statement."),
-					 sk_ddl_position(parser, token.start)));
-		ended = token.type == SK_TOKEN_CHAR &&
-			parser->sql[token.start] == ';';
-		token = sk_token_next(parser->sql, parser->length, token.end);
+					 sk_ddl_position(parser, token[1].start)));
 	}
 	if (sk_ddl_at_end(parser))
 		ereport(ERROR,
@@ -63,8 +54,7 @@ sk_ddl_start(SkDdlParser *parser)
 void
 sk_ddl_advance(SkDdlParser *parser)
 {
-	parser->token = sk_token_next(parser->sql, parser->length,
-								  parser->token.end);
+	parser->token++;
 }
 
 /*
@@ -74,7 +64,7 @@ sk_ddl_advance(SkDdlParser *parser)
 bool
 sk_ddl_at_end(const SkDdlParser *parser)
 {
-	return parser->token.type == SK_TOKEN_END || sk_ddl_at_char(parser, ';');
+	return parser->token->type == SK_TOKEN_END || sk_ddl_at_char(parser, ';');
 }
 
 /*
@@ -95,8 +85,7 @@ sk_ddl_expect_end(SkDdlParser *parser, const char *hint)
 bool
 sk_ddl_at_char(const SkDdlParser *parser, char c)
 {
-	return parser->token.type == SK_TOKEN_CHAR &&
-		parser->sql[parser->token.start] == c;
+	return is_char(parser->token, parser->sql, c);
 }
 
 /*
@@ -132,13 +121,15 @@ sk_ddl_expect_char(SkDdlParser *parser, char c, const char *hint)
 bool
 sk_ddl_accept(SkDdlParser *parser, const char *words)
 {
-	SkToken		first = parser->token;
+	const SkToken *first = parser->token;
 
 	while (*words != '\0')
 	{
 		size_t		length = strcspn(words, " ");
 
-		if (!sk_token_is_word(parser->sql, &parser->token, words, length))
+		if (parser->token->type != SK_TOKEN_WORD ||
+			strlen(parser->token->text) != length ||
+			strncmp(parser->token->text, words, length) != 0)
 		{
 			parser->token = first;
 			return false;
@@ -158,27 +149,7 @@ sk_ddl_accept(SkDdlParser *parser, const char *words)
 char *
 sk_ddl_word(const SkDdlParser *parser)
 {
-	const SkToken *token = &parser->token;
-
-	if (token->type != SK_TOKEN_WORD)
-		return NULL;
-	return downcase_truncate_identifier(parser->sql + token->start,
-										(int) (token->end - token->start),
-										true);
-}
-
-/*
- * sk_ddl_unquoted
- *		What stands between the quotes of a token.
- */
-char *
-sk_ddl_unquoted(const SkDdlParser *parser)
-{
-	const SkToken *token = &parser->token;
-	char	   *result = palloc(token->end - token->start);
-
-	result[sk_token_unquote(parser->sql, token, result)] = '\0';
-	return result;
+	return parser->token->type == SK_TOKEN_WORD ? parser->token->text : NULL;
 }
 
 /*
@@ -190,7 +161,7 @@ sk_ddl_unquoted(const SkDdlParser *parser)
 char *
 sk_ddl_name(SkDdlParser *parser)
 {
-	if (parser->token.type == SK_TOKEN_WORD && !sk_ddl_at_name(parser))
+	if (parser->token->type == SK_TOKEN_WORD && !sk_ddl_at_name(parser))
 		sk_ddl_syntax_error(parser, "Quote names that are keywords.");
 	return label_name(parser);
 }
@@ -202,16 +173,12 @@ sk_ddl_name(SkDdlParser *parser)
 bool
 sk_ddl_at_name(const SkDdlParser *parser)
 {
-	const SkToken *token = &parser->token;
-	char	   *word;
+	const SkToken *token = parser->token;
 	int			keyword;
 
 	if (token->type != SK_TOKEN_WORD)
 		return token->type == SK_TOKEN_NAME;
-	word = downcase_truncate_identifier(parser->sql + token->start,
-										(int) (token->end - token->start),
-										false);
-	keyword = ScanKeywordLookup(word, &ScanKeywords);
+	keyword = ScanKeywordLookup(token->text, &ScanKeywords);
 	return keyword < 0 ||
 		ScanKeywordCategories[keyword] == UNRESERVED_KEYWORD ||
 		ScanKeywordCategories[keyword] == COL_NAME_KEYWORD;
@@ -238,17 +205,23 @@ sk_ddl_qualified_name(SkDdlParser *parser)
 int64
 sk_ddl_integer(SkDdlParser *parser)
 {
-	size_t		start = parser->token.start;
-	bool		negative = sk_ddl_accept_char(parser, '-');
-	SkToken		token;
-	int64_t		value;
+	int			start = parser->token->start;
+	const char *sign = "";
+	int			length;
+	int64		value;
 
-	if (!negative)
+	if (sk_ddl_accept_char(parser, '-'))
+		sign = "-";
+	else
 		(void) sk_ddl_accept_char(parser, '+');
-	token = parser->token;
-	if (!sk_token_is_integer(parser->sql, &token))
+	length = parser->token->end - parser->token->start;
+	if (parser->token->type != SK_TOKEN_NUMBER ||
+		strspn(parser->sql + parser->token->start, "0123456789") < length)
 		sk_ddl_syntax_error(parser, "An integer is expected here.");
-	if (!sk_token_int64(parser->sql, &token, negative, &value))
+	errno = 0;
+	value = strtoll(psprintf("%s%.*s", sign, length,
+							 parser->sql + parser->token->start), NULL, 10);
+	if (errno == ERANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("number is out of range for type bigint"),
@@ -265,21 +238,21 @@ sk_ddl_integer(SkDdlParser *parser)
 void
 sk_ddl_syntax_error(const SkDdlParser *parser, const char *hint)
 {
-	const char *near = parser->sql + parser->token.start;
-	int			length = (int) (parser->token.end - parser->token.start);
+	const char *near = parser->sql + parser->token->start;
+	int			length = parser->token->end - parser->token->start;
 
-	if (parser->token.type == SK_TOKEN_END)
+	if (parser->token->type == SK_TOKEN_END)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("syntax error at end of input"),
 				 errhint("%s", hint),
-				 sk_ddl_position(parser, parser->token.start)));
+				 sk_ddl_position(parser, parser->token->start)));
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("syntax error at or near \"%s\"",
 					pnstrdup(near, pg_mbcliplen(near, length, NAMEDATALEN))),
 			 errhint("%s", hint),
-			 sk_ddl_position(parser, parser->token.start)));
+			 sk_ddl_position(parser, parser->token->start)));
 }
 
 /*
@@ -287,34 +260,25 @@ sk_ddl_syntax_error(const SkDdlParser *parser, const char *hint)
  *		The error position of a byte of the text, for use in ereport().
  */
 int
-sk_ddl_position(const SkDdlParser *parser, size_t offset)
+sk_ddl_position(const SkDdlParser *parser, int offset)
 {
-	return errposition(pg_mbstrlen_with_len(parser->sql, (int) offset) + 1);
+	return errposition(pg_mbstrlen_with_len(parser->sql, offset) + 1);
 }
 
-static void
-check_token(const SkDdlParser *parser, const SkToken *token)
+static bool
+is_char(const SkToken *token, const char *sql, char c)
 {
-	if (token->type == SK_TOKEN_ERROR)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("%s", token->problem),
-				 errhint("Quotes and comments are those of PostgreSQL, and a backslash is an ordinary character."),
-				 sk_ddl_position(parser, token->start)));
+	return token->type == SK_TOKEN_CHAR && sql[token->start] == c;
 }
 
 /* Any name, keywords included. */
 static char *
 label_name(SkDdlParser *parser)
 {
-	char	   *name = sk_ddl_word(parser);
+	char	   *name = parser->token->text;
 
-	if (parser->token.type == SK_TOKEN_NAME)
-	{
-		name = sk_ddl_unquoted(parser);
-		truncate_identifier(name, (int) strlen(name), true);
-	}
-	else if (name == NULL)
+	if (parser->token->type != SK_TOKEN_WORD &&
+		parser->token->type != SK_TOKEN_NAME)
 		sk_ddl_syntax_error(parser, "A name is expected here.");
 	sk_ddl_advance(parser);
 	return name;

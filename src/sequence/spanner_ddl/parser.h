@@ -19,8 +19,7 @@
 typedef struct SkDdlParser
 {
 	const char *sql;
-	size_t		length;
-	SkToken		token;
+	const SkToken *token;
 	const char *hint;			/* for errors of PostgreSQL's own parser */
 } SkDdlParser;
 
@@ -33,13 +32,12 @@ extern bool sk_ddl_accept_char(SkDdlParser *parser, char c);
 extern void sk_ddl_expect_char(SkDdlParser *parser, char c, const char *hint);
 extern bool sk_ddl_accept(SkDdlParser *parser, const char *words);
 extern char *sk_ddl_word(const SkDdlParser *parser);
-extern char *sk_ddl_unquoted(const SkDdlParser *parser);
 extern bool sk_ddl_at_name(const SkDdlParser *parser);
 extern char *sk_ddl_name(SkDdlParser *parser);
 extern List *sk_ddl_qualified_name(SkDdlParser *parser);
 extern int64 sk_ddl_integer(SkDdlParser *parser);
 pg_noreturn extern void sk_ddl_syntax_error(const SkDdlParser *parser,
 											const char *hint);
-extern int	sk_ddl_position(const SkDdlParser *parser, size_t offset);
+extern int	sk_ddl_position(const SkDdlParser *parser, int offset);
 
 #endif							/* SK_DDL_PARSER_H */

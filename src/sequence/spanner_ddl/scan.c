@@ -1,359 +1,193 @@
 /*-------------------------------------------------------------------------
  *
  * scan.c
- *	  Tokens of SQL text; pure C.
+ *	  Tokens of a statement, from PostgreSQL's own scanner.
  *
- * The rules are those of PostgreSQL's scanner with
- * standard_conforming_strings on, for a server encoding, in which no byte of
- * a multibyte character looks like ASCII.  GoogleSQL's `name` is added.
- * Operators come out as single characters, since none of more than one
- * matters here.
- *
- * No memory is allocated: a token is a piece of the text.
+ * GoogleSQL's `name` is added.  Operators come out as single characters, since
+ * none of more than one matters here.
  *
  * src/sequence/spanner_ddl/scan.c
  *
  *-------------------------------------------------------------------------
  */
+#include "postgres.h"
+
+#include "common/keywords.h"
+#include "mb/pg_wchar.h"
+#include "nodes/pg_list.h"
+#include "parser/scanner.h"
+#include "parser/scansup.h"
+
 #include "sequence/spanner_ddl/scan.h"
 
-/* The text, and how far it has been read. */
+/*
+ * What the scanner returns.  These stand first in PostgreSQL's grammar, as in
+ * that of PL/pgSQL, so that no keyword moves them.
+ */
+enum
+{
+	CORE_IDENT = 258,
+	CORE_UIDENT,
+	CORE_FCONST,
+	CORE_SCONST,
+	CORE_USCONST,
+	CORE_BCONST,
+	CORE_XCONST,
+	CORE_OP,
+	CORE_ICONST
+};
+
+/* A scanner over the statement, and the tokens so far. */
 typedef struct SkScan
 {
 	const char *sql;
-	size_t		length;
-	size_t		pos;
+	core_yyscan_t scanner;
+	core_yy_extra_type extra;
+	uint16	   *keywords;
+	SkToken    *tokens;
+	int			count;
+	int			room;
 } SkScan;
 
-static bool is_space(char c);
-static bool is_digit(char c);
-static bool is_word_start(char c);
-static bool is_word_char(char c);
-static char peek(const SkScan *scan, size_t ahead);
-static bool skip_space(SkScan *scan);
-static bool skip_block_comment(SkScan *scan);
-static bool skip_quoted(SkScan *scan, char quote, bool backslashes);
-static bool skip_dollar_quoted(SkScan *scan, bool *is_quoted);
-static void skip_number(SkScan *scan);
-static const char *scan_token(SkScan *scan, SkTokenType *type);
-static const char *scan_name(SkScan *scan);
+static void start_scanner(SkScan *scan, int from);
+static void add_token(SkScan *scan, SkTokenType type, int start, int end,
+					  char *text);
+static SkTokenType token_type(const SkScan *scan, int core, int start);
+static bool add_operator(SkScan *scan, int start, int end);
+static void add_quoted_name(SkScan *scan, int start);
 
 /*
- * sk_token_next
- *		The first token at or behind byte "pos".
+ * sk_scan_tokens
+ *		All tokens of a statement; the last one is of type SK_TOKEN_END.
  *
- * A token that is in error reaches from where it begins to the end of the
- * text.
+ * Raises the scanner's errors.
  */
-SkToken
-sk_token_next(const char *sql, size_t length, size_t pos)
+SkToken *
+sk_scan_tokens(const char *sql)
 {
-	SkScan		scan = {sql, length, pos};
-	SkToken		token = {SK_TOKEN_END, 0, 0, NULL};
+	SkScan		scan = {.sql = sql};
+	core_YYSTYPE value;
+	YYLTYPE		start;
+	int			core;
 
-	if (!skip_space(&scan))
-		token.problem = "unterminated /* comment";
-	token.start = scan.pos;
-	if (token.problem == NULL && scan.pos < scan.length)
-		token.problem = scan_token(&scan, &token.type);
+	/* a keyword is a word like any other */
+	scan.keywords = palloc(sizeof(uint16) * ScanKeywords.num_keywords);
+	for (int i = 0; i < ScanKeywords.num_keywords; i++)
+		scan.keywords[i] = CORE_IDENT;
 
-	token.end = scan.pos;
-	if (token.problem != NULL)
+	start_scanner(&scan, 0);
+	while ((core = core_yylex(&value, &start, scan.scanner)) != 0)
 	{
-		token.type = SK_TOKEN_ERROR;
-		token.end = length;
-	}
-	return token;
-}
+		/* the scanner ends its buffer behind the token */
+		int			end = start + (int) strlen(scan.extra.scanbuf + start);
+		SkTokenType type = token_type(&scan, core, start);
 
-/*
- * sk_token_is_word
- *		Is the token this keyword, given in lower case?
- */
-bool
-sk_token_is_word(const char *sql, const SkToken *token, const char *word,
-				 size_t word_length)
-{
-	if (token->type != SK_TOKEN_WORD ||
-		token->end - token->start != word_length)
-		return false;
-
-	for (size_t i = 0; i < word_length; i++)
-	{
-		char		c = sql[token->start + i];
-
-		if (c >= 'A' && c <= 'Z')
-			c += 'a' - 'A';
-		if (c != word[i])
-			return false;
-	}
-	return true;
-}
-
-/*
- * sk_token_unquote
- *		Write what stands between the quotes of a name or string.
- *
- * "out" has room for the token.  Returns the number of bytes written.
- */
-size_t
-sk_token_unquote(const char *sql, const SkToken *token, char *out)
-{
-	char		quote = sql[token->start];
-	size_t		length = 0;
-
-	for (size_t i = token->start + 1; i < token->end - 1; i++)
-	{
-		out[length++] = sql[i];
-		if (sql[i] == quote)
-			i++;
-	}
-	return length;
-}
-
-/*
- * sk_token_is_integer
- *		Does the token consist of digits?
- */
-bool
-sk_token_is_integer(const char *sql, const SkToken *token)
-{
-	if (token->type != SK_TOKEN_NUMBER)
-		return false;
-	for (size_t i = token->start; i < token->end; i++)
-	{
-		if (!is_digit(sql[i]))
-			return false;
-	}
-	return true;
-}
-
-/*
- * sk_token_int64
- *		The value of a token of digits, which stand behind a minus sign if
- *		"negative".  Returns false if it does not fit.
- */
-bool
-sk_token_int64(const char *sql, const SkToken *token, bool negative,
-			   int64_t *value)
-{
-	int64_t		result = 0;
-
-	for (size_t i = token->start; i < token->end; i++)
-	{
-		int			digit = sql[i] - '0';
-
-		/* going down holds the smallest number, too */
-		if (result < (INT64_MIN + digit) / 10)
-			return false;
-		result = result * 10 - digit;
-	}
-	if (!negative && result == INT64_MIN)
-		return false;
-	*value = negative ? result : -result;
-	return true;
-}
-
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_word_start(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-		(unsigned char) c >= 0x80;
-}
-
-static bool
-is_word_char(char c)
-{
-	return is_word_start(c) || is_digit(c) || c == '$';
-}
-
-/* A character ahead of where we are; NUL behind the end of the text. */
-static char
-peek(const SkScan *scan, size_t ahead)
-{
-	return ahead < scan->length - scan->pos ? scan->sql[scan->pos + ahead] : '\0';
-}
-
-/* Returns false if a comment does not end. */
-static bool
-skip_space(SkScan *scan)
-{
-	for (;;)
-	{
-		if (scan->pos < scan->length && is_space(scan->sql[scan->pos]))
-			scan->pos++;
-		else if (peek(scan, 0) == '-' && peek(scan, 1) == '-')
+		if (core == CORE_OP)
 		{
-			while (scan->pos < scan->length && peek(scan, 0) != '\n' &&
-				   peek(scan, 0) != '\r')
-				scan->pos++;
-		}
-		else if (peek(scan, 0) == '/' && peek(scan, 1) == '*')
-		{
-			if (!skip_block_comment(scan))
-				return false;
+			if (add_operator(&scan, start, end))
+				continue;
+			start_scanner(&scan, scan.tokens[scan.count - 1].end);
 		}
 		else
-			return true;
+			add_token(&scan, type, start, end,
+					  type == SK_TOKEN_WORD || type == SK_TOKEN_NAME ||
+					  type == SK_TOKEN_STRING ? pstrdup(value.str) : NULL);
 	}
+	add_token(&scan, SK_TOKEN_END, start, start, NULL);
+	scanner_finish(scan.scanner);
+	return scan.tokens;
 }
 
-/* Comments nest.  One that does not end is not stepped over. */
-static bool
-skip_block_comment(SkScan *scan)
+/* Begin at a byte of the text.  Blanks before it keep the positions. */
+static void
+start_scanner(SkScan *scan, int from)
 {
-	size_t		start = scan->pos;
-	size_t		depth = 0;
+	char	   *text = pstrdup(scan->sql);
 
-	while (scan->pos < scan->length)
-	{
-		bool		opens = peek(scan, 0) == '/' && peek(scan, 1) == '*';
-		bool		closes = peek(scan, 0) == '*' && peek(scan, 1) == '/';
-
-		scan->pos += opens || closes ? 2 : 1;
-		if (opens)
-			depth++;
-		else if (closes && --depth == 0)
-			return true;
-	}
-	scan->pos = start;
-	return false;
+	memset(text, ' ', from);
+	if (scan->scanner != NULL)
+		scanner_finish(scan->scanner);
+	scan->scanner = scanner_init(text, &scan->extra, &ScanKeywords,
+								 scan->keywords);
 }
 
-/* Read one token, which is there.  Returns what is wrong with it, or NULL. */
-static const char *
-scan_token(SkScan *scan, SkTokenType *type)
+static void
+add_token(SkScan *scan, SkTokenType type, int start, int end, char *text)
 {
-	char		c = peek(scan, 0);
-	bool		is_quoted;
+	SkToken    *token;
 
-	if ((c == 'e' || c == 'E') && peek(scan, 1) == '\'')
+	if (scan->count == scan->room)
 	{
-		*type = SK_TOKEN_OTHER;
-		scan->pos++;
-		return skip_quoted(scan, '\'', true) ? NULL : "unterminated quoted string";
+		scan->room = Max(64, 2 * scan->room);
+		scan->tokens = scan->tokens == NULL ?
+			palloc(sizeof(SkToken) * scan->room) :
+			repalloc(scan->tokens, sizeof(SkToken) * scan->room);
 	}
-	if (is_word_start(c))
-	{
-		*type = SK_TOKEN_WORD;
-		while (scan->pos < scan->length && is_word_char(peek(scan, 0)))
-			scan->pos++;
-		return NULL;
-	}
-	if (c == '"' || c == '`')
-	{
-		*type = SK_TOKEN_NAME;
-		return scan_name(scan);
-	}
-	if (c == '\'')
-	{
-		*type = SK_TOKEN_STRING;
-		return skip_quoted(scan, c, false) ? NULL : "unterminated quoted string";
-	}
-	if (is_digit(c) || (c == '.' && is_digit(peek(scan, 1))))
-	{
-		*type = SK_TOKEN_NUMBER;
-		skip_number(scan);
-		return NULL;
-	}
-	if (c == '$')
-	{
-		*type = SK_TOKEN_OTHER;
-		if (!skip_dollar_quoted(scan, &is_quoted))
-			return "unterminated dollar-quoted string";
-		if (is_quoted)
-			return NULL;
-	}
-	*type = SK_TOKEN_CHAR;
-	scan->pos++;
-	return NULL;
+	token = &scan->tokens[scan->count++];
+	token->type = type;
+	token->start = start;
+	token->end = end;
+	token->text = text;
 }
 
-/* Step over a quoted name. */
-static const char *
-scan_name(SkScan *scan)
+static SkTokenType
+token_type(const SkScan *scan, int core, int start)
 {
-	size_t		start = scan->pos;
-
-	if (!skip_quoted(scan, scan->sql[start], false))
-		return "unterminated quoted identifier";
-	if (scan->pos == start + 2)
-		return "zero-length delimited identifier";
-	return NULL;
-}
-
-/* Step over quoted text, in which a doubled quote stands for one. */
-static bool
-skip_quoted(SkScan *scan, char quote, bool backslashes)
-{
-	scan->pos++;
-	while (scan->pos < scan->length)
+	switch (core)
 	{
-		char		c = peek(scan, 0);
-
-		if (c == quote && peek(scan, 1) != quote)
-		{
-			scan->pos++;
-			return true;
-		}
-		if ((c == quote || (c == '\\' && backslashes)) &&
-			scan->length - scan->pos > 1)
-			scan->pos++;
-		scan->pos++;
+		case CORE_IDENT:
+			return scan->sql[start] == '"' ? SK_TOKEN_NAME : SK_TOKEN_WORD;
+		case CORE_SCONST:
+			return scan->sql[start] == '\'' ? SK_TOKEN_STRING : SK_TOKEN_OTHER;
+		case CORE_ICONST:
+		case CORE_FCONST:
+			return SK_TOKEN_NUMBER;
+		default:
+			return core < CORE_IDENT ? SK_TOKEN_CHAR : SK_TOKEN_OTHER;
 	}
-	return false;
 }
 
 /*
- * Step over $tag$text$tag$.  Returns false if it does not end; if there is no
- * such thing, sets *is_quoted to false and stays.
+ * Take an operator apart.  Returns false if there was a `name`, behind which
+ * the scanner has to begin anew.
  */
 static bool
-skip_dollar_quoted(SkScan *scan, bool *is_quoted)
+add_operator(SkScan *scan, int start, int end)
 {
-	size_t		tag_length = 1;
-	size_t		start = scan->pos;
-
-	while (peek(scan, tag_length) != '$' && is_word_char(peek(scan, tag_length)))
-		tag_length++;
-	*is_quoted = peek(scan, tag_length) == '$' && !is_digit(peek(scan, 1));
-	if (!*is_quoted)
-		return true;
-
-	tag_length++;
-	for (scan->pos += tag_length; scan->length - scan->pos >= tag_length; scan->pos++)
+	for (int i = start; i < end; i++)
 	{
-		size_t		same = 0;
-
-		while (same < tag_length &&
-			   scan->sql[scan->pos + same] == scan->sql[start + same])
-			same++;
-		if (same == tag_length)
+		if (scan->sql[i] == '`')
 		{
-			scan->pos += tag_length;
-			return true;
+			add_quoted_name(scan, i);
+			return false;
 		}
+		add_token(scan, SK_TOKEN_CHAR, i, i + 1, NULL);
 	}
-	return false;
+	return true;
 }
 
-/* Numbers of all forms, and junk that is attached to them. */
+/* A doubled quote stands for one. */
 static void
-skip_number(SkScan *scan)
+add_quoted_name(SkScan *scan, int start)
 {
-	while (scan->pos < scan->length &&
-		   (is_word_char(peek(scan, 0)) || peek(scan, 0) == '.'))
-		scan->pos++;
+	const char *sql = scan->sql;
+	char	   *name = palloc(strlen(sql + start));
+	int			length = 0;
+	int			end = start + 1;
+
+	while (sql[end] != '\0' && (sql[end] != '`' || sql[end + 1] == '`'))
+	{
+		name[length++] = sql[end];
+		end += sql[end] == '`' ? 2 : 1;
+	}
+	name[length] = '\0';
+	if (sql[end] == '\0' || length == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg(length == 0 ? "zero-length delimited identifier" :
+						"unterminated quoted identifier"),
+				 errhint("A name begins and ends with a backtick, or with a double quote."),
+				 errposition(pg_mbstrlen_with_len(sql, start) + 1)));
+	truncate_identifier(name, length, true);
+	add_token(scan, SK_TOKEN_NAME, start, end + 1, name);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan.h
- *	  Tokens of SQL text; pure C.
+ *	  Tokens of a statement, from PostgreSQL's own scanner.
  *
  * src/sequence/spanner_ddl/scan.h
  *
@@ -9,10 +9,6 @@
  */
 #ifndef SK_DDL_SCAN_H
 #define SK_DDL_SCAN_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum SkTokenType
 {
@@ -22,26 +18,18 @@ typedef enum SkTokenType
 	SK_TOKEN_STRING,			/* 'text' */
 	SK_TOKEN_NUMBER,
 	SK_TOKEN_CHAR,				/* any other character */
-	SK_TOKEN_OTHER,				/* E'text', $$text$$: not of Spanner's DDL */
-	SK_TOKEN_ERROR
+	SK_TOKEN_OTHER				/* E'text', $$text$$: not of Spanner's DDL */
 } SkTokenType;
 
-/* A token is bytes [start, end) of the text. */
+/* A token is bytes [start, end) of the statement. */
 typedef struct SkToken
 {
 	SkTokenType type;
-	size_t		start;
-	size_t		end;
-	const char *problem;		/* what is wrong with SK_TOKEN_ERROR */
+	int			start;
+	int			end;
+	char	   *text;			/* a word folded, a name or string unquoted */
 } SkToken;
 
-extern SkToken sk_token_next(const char *sql, size_t length, size_t pos);
-extern bool sk_token_is_word(const char *sql, const SkToken *token,
-							 const char *word, size_t word_length);
-extern size_t sk_token_unquote(const char *sql, const SkToken *token,
-							   char *out);
-extern bool sk_token_is_integer(const char *sql, const SkToken *token);
-extern bool sk_token_int64(const char *sql, const SkToken *token,
-						   bool negative, int64_t *value);
+extern SkToken *sk_scan_tokens(const char *sql);
 
 #endif							/* SK_DDL_SCAN_H */

@@ -14,6 +14,9 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
+#include "catalog/pg_class.h"
 #include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
@@ -22,12 +25,10 @@
 #include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/varlena.h"
 
 #include "fuzz_server.h"
-#include "sequence/access_method.h"
 #include "sequence/label.h"
-#include "sequence/registry.h"
+#include "sequence/sequence_commands.h"
 #include "sequence/spanner_ddl/clauses.h"
 #include "spi/run_command.h"
 
@@ -35,7 +36,9 @@ extern Datum spanner_execute_ddl(PG_FUNCTION_ARGS);
 extern char *__real_sk_ddl_label(const SkDdlClauses *clauses);
 extern char *__wrap_sk_ddl_label(const SkDdlClauses *clauses);
 extern void __wrap_sk_run_command(const char *command);
-extern List *__wrap_sk_query_texts(const char *query);
+extern void __wrap_sk_alter_sequence(Oid seqid, const SkSequenceChange *change);
+extern Oid	__wrap_sk_create_sequence(RangeVar *name, SkSequenceChange *change,
+									  bool if_not_exists);
 extern char *__wrap_sk_query_text(const char *query);
 
 #define FUZZ_MAX_TOKENS 128
@@ -61,6 +64,13 @@ static const char *const words[] = {
 	"text", "to", "with", "x"
 };
 
+/* Bytes [start, end) of a statement. */
+typedef struct FuzzPiece
+{
+	Size		start;
+	Size		end;
+} FuzzPiece;
+
 /* The input. */
 static char *statement;
 
@@ -68,8 +78,8 @@ static char *statement;
 static const char *checked;
 
 static Node *parse_command(const char *command);
-static void check_call(const char *query);
-static void check_argument(Node *argument, bool is_first);
+static uint32 split(const char *sql, Size size, FuzzPiece *pieces);
+static void check_change(const SkSequenceChange *change);
 static void check_label(const char *label_text);
 
 static void
@@ -101,6 +111,29 @@ judge(const ErrorData *error)
 	}
 }
 
+/* Words and single characters, and an empty piece behind them. */
+static uint32
+split(const char *sql, Size size, FuzzPiece *pieces)
+{
+	uint32		count = 0;
+	Size		end = 0;
+
+	while (end < size && count < FUZZ_MAX_TOKENS - 1)
+	{
+		Size		start = end++;
+
+		if (isspace((unsigned char) sql[start]))
+			continue;
+		while (end < size && isalnum((unsigned char) sql[start]) &&
+			   (isalnum((unsigned char) sql[end]) || sql[end] == '_'))
+			end++;
+		pieces[count].start = start;
+		pieces[count++].end = end;
+	}
+	pieces[count].start = pieces[count].end = end;
+	return count;
+}
+
 /*
  * Put a word of the language, or another token of the text, in the place of a
  * token or in front of it, or leave a token out.
@@ -109,19 +142,13 @@ static Size
 mutate(uint8 *data, Size size, Size max_size, uint32 seed)
 {
 	const char *sql = (const char *) data;
-	SkToken		tokens[FUZZ_MAX_TOKENS];
-	SkToken		place;
-	SkToken		other;
-	uint32		count = 0;
+	FuzzPiece	tokens[FUZZ_MAX_TOKENS];
+	FuzzPiece	place;
+	FuzzPiece	other;
 	char		piece[FUZZ_MAX_PIECE];
+	uint32		count = split(sql, size, tokens);
 	int			length = 0;
 	Size		behind;
-
-	do
-	{
-		tokens[count] = sk_token_next(sql, size,
-									  count > 0 ? tokens[count - 1].end : 0);
-	} while (tokens[count].type != SK_TOKEN_END && ++count < FUZZ_MAX_TOKENS - 1);
 
 	place = tokens[seed % (count + 1)];
 	if (count == FUZZ_MAX_TOKENS - 1)
@@ -185,14 +212,27 @@ __wrap_sk_run_command(const char *command)
 }
 
 /*
- * __wrap_sk_query_texts
- *		Check the call of a function in place of running it.
+ * __wrap_sk_alter_sequence
+ *		Check a change in place of making it.
  */
-List *
-__wrap_sk_query_texts(const char *query)
+void
+__wrap_sk_alter_sequence(Oid seqid, const SkSequenceChange *change)
 {
-	check_call(query);
-	return NIL;
+	fuzz_check(get_rel_relkind(seqid) == RELKIND_SEQUENCE);
+	check_change(change);
+}
+
+/*
+ * __wrap_sk_create_sequence
+ *		The same for a new sequence.
+ */
+Oid
+__wrap_sk_create_sequence(RangeVar *name, SkSequenceChange *change,
+						  bool if_not_exists)
+{
+	fuzz_check(name->relname != NULL && strlen(name->relname) < NAMEDATALEN);
+	check_change(change);
+	return InvalidOid;
 }
 
 /*
@@ -232,55 +272,14 @@ parse_command(const char *command)
 	return linitial_node(RawStmt, commands)->stmt;
 }
 
-/* SELECT spanner.create_sequence(...) or alter_sequence(), of constants only */
+/* What a change makes of a sequence that has no kind. */
 static void
-check_call(const char *query)
+check_change(const SkSequenceChange *change)
 {
-	Node	   *node = parse_command(query);
-	SelectStmt *select = (SelectStmt *) node;
-	FuncCall   *call;
-	char	   *name;
+	SkLabel		label = {change->kind, change->options};
 
-	fuzz_check(IsA(node, SelectStmt) && list_length(select->targetList) == 1);
-	fuzz_check(select->fromClause == NIL && select->whereClause == NULL &&
-			   select->op == SETOP_NONE);
-	call = (FuncCall *) linitial_node(ResTarget, select->targetList)->val;
-	fuzz_check(IsA(call, FuncCall) && list_length(call->funcname) == 2);
-	fuzz_check(strcmp(strVal(linitial(call->funcname)), "spanner") == 0);
-	name = strVal(lsecond(call->funcname));
-	fuzz_check(strcmp(name, "create_sequence") == 0 ||
-			   strcmp(name, "alter_sequence") == 0);
-	for (int i = 0; i < list_length(call->args); i++)
-		check_argument(list_nth(call->args, i), i == 0);
-}
-
-static void
-check_argument(Node *argument, bool is_first)
-{
-	const char *name = NULL;
-	A_Const    *constant;
-	char	   *value;
-
-	fuzz_check(is_first == !IsA(argument, NamedArgExpr));
-	if (IsA(argument, NamedArgExpr))
-	{
-		name = ((NamedArgExpr *) argument)->name;
-		argument = (Node *) ((NamedArgExpr *) argument)->arg;
-	}
-	if (IsA(argument, TypeCast))
-		argument = ((TypeCast *) argument)->arg;
-	constant = (A_Const *) argument;
-	fuzz_check(IsA(constant, A_Const) && !constant->isnull);
-
-	if (is_first)
-	{
-		value = strVal(&constant->val);
-		checked = value;
-		fuzz_check(textToQualifiedNameList(cstring_to_text(value)) != NIL);
-		checked = NULL;
-	}
-	else if (strcmp(name, "kind") == 0)
-		check_label(strVal(&constant->val));
+	if (change->kind != NULL)
+		check_label(sk_label_format(&label));
 }
 
 /* It is read as it was written, and its kind understands it. */
@@ -291,10 +290,5 @@ check_label(const char *label_text)
 	SkLabel    *label = sk_label_parse(label_text, &problem);
 
 	fuzz_check(label != NULL);
-	fuzz_check(strcmp(sk_label_format(label->kind, label->options),
-					  label_text) == 0);
-	checked = label_text;
-	(void) sk_sequence_am_parse(sk_sequence_am_get(label->kind),
-								label->options, 63);
-	checked = NULL;
+	fuzz_check(strcmp(sk_label_format(label), label_text) == 0);
 }
