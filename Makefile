@@ -92,7 +92,9 @@ OBJS = \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
 	src/sequence/redirect/column_default.o \
+	src/sequence/redirect/generated_always.o \
 	src/sequence/redirect/identity.o \
+	src/sequence/redirect/identity_column.o \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
 	src/sequence/sequence_column.o \
@@ -140,6 +142,7 @@ REGRESS = \
 	redirect \
 	redirect_more \
 	redirect_ddl \
+	identity_always \
 	ascending \
 	ascending_values \
 	convert \

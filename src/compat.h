@@ -84,6 +84,13 @@ makeNotNullConstraint(String *column)
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 
+/* 17: an identity is one of all partitions */
+#if PG_VERSION_NUM >= 170000
+#define SK_PARTITIONS_HAVE_IDENTITY true
+#else
+#define SK_PARTITIONS_HAVE_IDENTITY false
+#endif
+
 /* 16: to become a role can be granted apart from inheriting its privileges */
 #if PG_VERSION_NUM < 160000
 #define check_can_set_role(member, role) check_is_member_of_role(member, role)

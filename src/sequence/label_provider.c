@@ -13,11 +13,14 @@
 #include "commands/seclabel.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/kind_change.h"
 #include "sequence/label_provider.h"
+#include "sequence/redirect/column_default.h"
+#include "sequence/redirect/identity_column.h"
 #include "sequence/spacing.h"
 
 
@@ -48,6 +51,9 @@ check_label(const ObjectAddress *object, const char *label)
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
 	LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	if (label == NULL && check_function_bodies)
+		sk_restore_identity(object->objectId,
+							sk_sequence_identity(object->objectId));
 	sk_binding_announce(object->objectId, label);
 
 	/* pg_upgrade may come to a label before the function that loads its kind */

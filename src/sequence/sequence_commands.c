@@ -31,6 +31,7 @@
 #include "sequence/label.h"
 #include "sequence/object_name.h"
 #include "sequence/redirect/column_default.h"
+#include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/spacing.h"
 #include "spi/run_command.h"
@@ -180,7 +181,10 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	check_change(fcinfo, seqid, old, new);
 
 	if (new == NULL)
+	{
+		sk_restore_identity(seqid, sk_sequence_identity(seqid));
 		sk_binding_set(seqid, NULL);
+	}
 	else
 	{
 		const SequenceAccessMethod *am = sk_sequence_am_get(new->kind);

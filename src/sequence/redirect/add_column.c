@@ -37,7 +37,6 @@
 #include "compat.h"
 #include "sequence/default_kind.h"
 #include "sequence/redirect/add_column.h"
-#include "sequence/redirect/column_default.h"
 #include "spi/run_command.h"
 
 /* Location of the function calls that we put into a command. */
@@ -238,8 +237,6 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 		CommandCounterIncrement();
 		return InvalidOid;
 	}
-	if (kind == SK_IDENTITY_ALWAYS)
-		sk_report_lost_always(column, RelationGetRelationName(rel));
 	return address.objectId;
 }
 
