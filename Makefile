@@ -95,6 +95,7 @@ OBJS = \
 	src/sequence/redirect/generated_always.o \
 	src/sequence/redirect/identity.o \
 	src/sequence/redirect/identity_column.o \
+	src/sequence/redirect/identity_ddl.o \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
 	src/sequence/sequence_column.o \
@@ -143,6 +144,8 @@ REGRESS = \
 	redirect_more \
 	redirect_ddl \
 	identity_always \
+	identity_ddl \
+	identity_partitions \
 	ascending \
 	ascending_values \
 	convert \
@@ -176,6 +179,7 @@ ISOLATION = \
 	allocator_snapshot \
 	ascending_alter \
 	bind_unbind \
+	identity_detach \
 	nextval_alter \
 	on_commit \
 	shard_merge

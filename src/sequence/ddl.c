@@ -49,6 +49,7 @@
 #include "sequence/redirect/add_column.h"
 #include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity.h"
+#include "sequence/redirect/identity_ddl.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_functions.h"
 #include "sequence/spacing.h"
@@ -122,7 +123,11 @@ static void
 guard_command(Node *command)
 {
 	if (IsA(command, AlterSeqStmt))
+	{
 		check_new_type((AlterSeqStmt *) command);
+		if (check_function_bodies)
+			sk_check_identity_owner((AlterSeqStmt *) command);
+	}
 	else
 		sk_drop_extension_start(command);
 }
@@ -136,6 +141,8 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
 	guard_command(parsetree);
+	if (check_function_bodies && sk_bindings_exist())
+		sk_identity_command_start(parsetree);
 	if (check_function_bodies && !creating_extension &&
 		IsA(parsetree, AlterTableStmt) && sk_default_sequence_kind() != NULL)
 		sk_add_column_start((AlterTableStmt *) parsetree);
@@ -158,6 +165,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
+	sk_identity_command_end(parsetree);
 	foreach(lc, list_changes())
 	{
 		SkChange   *change = lfirst(lc);
