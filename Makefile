@@ -92,7 +92,10 @@ OBJS = \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
 	src/sequence/redirect/column_default.o \
+	src/sequence/redirect/generated_always.o \
 	src/sequence/redirect/identity.o \
+	src/sequence/redirect/identity_column.o \
+	src/sequence/redirect/identity_ddl.o \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
 	src/sequence/sequence.o \
@@ -143,6 +146,9 @@ REGRESS = \
 	redirect \
 	redirect_more \
 	redirect_ddl \
+	identity_always \
+	identity_ddl \
+	identity_partitions \
 	ascending \
 	ascending_values \
 	convert \
@@ -176,6 +182,7 @@ ISOLATION = \
 	allocator_snapshot \
 	ascending_alter \
 	bind_unbind \
+	identity_detach \
 	nextval_alter \
 	on_commit \
 	sequence_locks \

@@ -378,8 +378,9 @@ COMMENT ON FUNCTION spanner.on_ddl_command_end()
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
-  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'ALTER TABLE',
-               'ALTER FOREIGN TABLE', 'DROP EXTENSION', 'DROP OWNED')
+  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
+               'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'DROP EXTENSION', 'DROP OWNED')
   EXECUTE FUNCTION spanner.on_ddl_command_start();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;

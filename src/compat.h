@@ -84,6 +84,19 @@ makeNotNullConstraint(String *column)
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 
+/* 16: the _ext form, for a relation that may be gone; before, it has no right */
+#if PG_VERSION_NUM < 160000
+#define pg_attribute_aclcheck_all_ext(relation, role, mode, how, missing) \
+	pg_attribute_aclcheck_all(relation, role, mode, how)
+#endif
+
+/* 17: an identity is one of all partitions */
+#if PG_VERSION_NUM >= 170000
+#define SK_PARTITIONS_HAVE_IDENTITY true
+#else
+#define SK_PARTITIONS_HAVE_IDENTITY false
+#endif
+
 /* 16: to become a role can be granted apart from inheriting its privileges */
 #if PG_VERSION_NUM < 160000
 #define check_can_set_role(member, role) check_is_member_of_role(member, role)

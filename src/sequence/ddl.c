@@ -47,6 +47,7 @@
 #include "sequence/redirect/add_column.h"
 #include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity.h"
+#include "sequence/redirect/identity_ddl.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
@@ -73,7 +74,6 @@ static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
-static void complete_label(Oid seqid);
 static void adopt_sequence(Oid seqid);
 static void check_new_type(AlterSeqStmt *stmt);
 
@@ -122,7 +122,11 @@ static void
 guard_command(Node *command)
 {
 	if (IsA(command, AlterSeqStmt))
+	{
 		check_new_type((AlterSeqStmt *) command);
+		if (!sk_restoring())
+			sk_check_identity_owner((AlterSeqStmt *) command);
+	}
 	else
 		sk_drop_extension_start(command);
 }
@@ -136,6 +140,8 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
 	guard_command(parsetree);
+	if (!sk_restoring() && sk_bindings_exist())
+		sk_identity_command_start(parsetree);
 	if (!sk_restoring() && !creating_extension &&
 		IsA(parsetree, AlterTableStmt) && sk_default_sequence_kind() != NULL)
 		sk_add_column_start((AlterTableStmt *) parsetree);
@@ -159,6 +165,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
+	sk_identity_command_end(parsetree);
 	foreach(lc, list_changes())
 	{
 		SkChange   *change = lfirst(lc);
@@ -169,7 +176,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 		{
 			check_altered_sequence(change->relid, parsetree);
 			if (IsA(parsetree, SecLabelStmt))
-				complete_label(change->relid);
+				sk_complete_label(change->relid);
 		}
 	}
 	PG_RETURN_VOID();
@@ -243,15 +250,6 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 			sk_report_overlap(seqid, binding->am, binding->options);
 		}
 	}
-}
-
-/* A label that a user has set says only what the user wanted to say. */
-static void
-complete_label(Oid seqid)
-{
-	const SkSequenceChange nothing = {0};
-
-	sk_change_sequence(sk_sequence_lock(seqid, NoLock, true), &nothing);
 }
 
 /* Give a new sequence the default kind. */

@@ -211,22 +211,24 @@ may_write_column(Oid seqid, Oid user)
 
 /*
  * An INSERT draws if it does not mention the column, an UPDATE only if it
- * does.  A view may call the column as it likes.
+ * does.  A view may call the column as it likes.  Nobody may write what has
+ * been dropped since it was listed.
  */
 static bool
 may_write(Oid relation, const char *column, Oid user)
 {
 	AttrNumber	attnum = get_attnum(relation, column);
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
+	bool		missing = false;
 
-	if (get_rel_relkind(relation) == RELKIND_VIEW)
-		return pg_class_aclcheck(relation, user, ACL_INSERT | ACL_UPDATE) == ACLCHECK_OK ||
-			pg_attribute_aclcheck_all(relation, user, ACL_INSERT | ACL_UPDATE,
-									  ACLMASK_ANY) == ACLCHECK_OK;
-	return pg_class_aclcheck(relation, user, ACL_INSERT | ACL_UPDATE) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(relation, user, ACL_INSERT,
-								  ACLMASK_ANY) == ACLCHECK_OK ||
-		(attnum != InvalidAttrNumber &&
-		 pg_attribute_aclcheck(relation, attnum, user, ACL_UPDATE) == ACLCHECK_OK);
+	return pg_class_aclcheck_ext(relation, user, ACL_INSERT | ACL_UPDATE,
+								 &missing) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all_ext(relation, user,
+									  is_view ? ACL_INSERT | ACL_UPDATE : ACL_INSERT,
+									  ACLMASK_ANY, &missing) == ACLCHECK_OK ||
+		(!is_view && attnum != InvalidAttrNumber &&
+		 pg_attribute_aclcheck_ext(relation, attnum, user, ACL_UPDATE,
+								   &missing) == ACLCHECK_OK);
 }
 
 /*
@@ -243,7 +245,8 @@ list_views(Oid relation, const char *column, List *views)
 	{
 		Oid			view = rule_relation(lfirst_oid(lc));
 
-		if (may_write(relation, column, sk_relation_owner(view)) &&
+		if (OidIsValid(view) &&
+			may_write(relation, column, sk_relation_owner(view)) &&
 			(relation_is_updatable(view, NIL, true, NULL) & writes) != 0)
 			views = list_append_unique_oid(views, view);
 	}

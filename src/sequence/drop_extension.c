@@ -34,6 +34,8 @@
 #include "sequence/core_support.h"
 #include "sequence/drop_extension.h"
 #include "sequence/extension.h"
+#include "sequence/redirect/column_default.h"
+#include "sequence/redirect/identity_column.h"
 
 static List *list_labelled(void);
 static bool drops_extension(Node *command);
@@ -57,7 +59,11 @@ sk_drop_extension_start(Node *command)
 					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
 					   AccessExclusiveLock);
 	foreach(lc, list_labelled())
+	{
+		sk_restore_identity(lfirst_oid(lc),
+							sk_sequence_identity(lfirst_oid(lc)));
 		sk_binding_set(lfirst_oid(lc), NULL);
+	}
 	sk_detach_support();
 }
 

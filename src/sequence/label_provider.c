@@ -13,10 +13,13 @@
 #include "commands/seclabel.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/label_provider.h"
+#include "sequence/redirect/column_default.h"
+#include "sequence/redirect/identity_column.h"
 #include "sequence/sequence_change.h"
 
 static void check_label(const ObjectAddress *object, const char *label);
@@ -46,6 +49,9 @@ check_label(const ObjectAddress *object, const char *label)
 						SK_LABEL_PROVIDER),
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
+	if (label == NULL && !sk_restoring())
+		sk_restore_identity(object->objectId,
+							sk_sequence_identity(object->objectId));
 	/* pg_upgrade may come to a label before the function that loads its kind */
 	if (label != NULL && !IsBinaryUpgrade)
 		seq = sk_sequence_lock(object->objectId, NoLock, true);

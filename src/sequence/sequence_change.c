@@ -60,12 +60,28 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 								   new->options);
 	if (new != NULL)
 		sk_report_overlap(seq->seqid, new->am, new->options);
+	if (new == NULL && seq->kind != NULL)
+		sk_restore_identity(seq->seqid, seq->kind->options->identity);
 	sk_binding_set(seq->seqid, label);
 	if (change->restarts)
 		restart_counter(seq, change);
 	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
 		sk_convert_identity(seq->table, seq->column, seq->seqid);
 	seq->kind = new;
+}
+
+/*
+ * sk_complete_label
+ *		Have the label of a sequence say what follows from its type and column.
+ *
+ * A label that a user has set says only what the user wanted to say.
+ */
+void
+sk_complete_label(Oid seqid)
+{
+	const SkSequenceChange nothing = {0};
+
+	sk_change_sequence(sk_sequence_lock(seqid, NoLock, true), &nothing);
 }
 
 /*

@@ -15,7 +15,7 @@
 /* Kind of a sequence with a plain counter. */
 #define SK_LOCAL_KIND "local"
 
-/* What is to change.  All zero: complete the label. */
+/* What is to change. */
 typedef struct SkSequenceChange
 {
 	char	   *kind;			/* NULL: it stays */
@@ -29,6 +29,7 @@ typedef struct SkSequenceChange
 } SkSequenceChange;
 
 extern void sk_change_sequence(SkSequence *seq, const SkSequenceChange *change);
+extern void sk_complete_label(Oid seqid);
 extern SkKind *sk_check_change(SkSequence *seq, const SkSequenceChange *change);
 extern void sk_check_start_counter(int64 counter);
 extern void sk_check_counter_has_value(const char *name, int64 counter,

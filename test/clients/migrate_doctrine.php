@@ -83,10 +83,21 @@ function differences(EntityManager $manager, array $classes): array
 		fn ($sql) => !preg_match('/^(DROP|CREATE SCHEMA)/', $sql));
 }
 
+// What it proposes for an identity column is refused, and nothing is lost by that.
 function update(EntityManager $manager, array $classes): void
 {
 	foreach (differences($manager, $classes) as $sql)
-		$manager->getConnection()->executeStatement($sql);
+	{
+		try
+		{
+			$manager->getConnection()->executeStatement($sql);
+		}
+		catch (Doctrine\DBAL\Exception $e)
+		{
+			if (!str_contains($e->getMessage(), 'identity column'))
+				throw $e;
+		}
+	}
 }
 
 $old = str_starts_with(Doctrine\ORM\Version::VERSION, '2');

@@ -23,6 +23,7 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/sequence.h"
@@ -37,12 +38,12 @@
 #include "compat.h"
 #include "sequence/default_kind.h"
 #include "sequence/redirect/add_column.h"
-#include "sequence/redirect/column_default.h"
 #include "spi/run_command.h"
 
 /* Location of the function calls that we put into a command. */
 #define SK_OUR_LOCATION (-4711)
 
+static bool refuses_identity(Relation rel, ColumnDef *def);
 static void change_column(Relation rel, ColumnDef *def);
 static Constraint *find_identity(ColumnDef *def);
 static Oid	serial_type(TypeName *type);
@@ -92,7 +93,8 @@ sk_add_column_start(AlterTableStmt *stmt)
 
 		if (is_added_column(cmd) &&
 			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
-			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
+			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber &&
+			!refuses_identity(rel, (ColumnDef *) cmd->def))
 			change_column(rel, (ColumnDef *) cmd->def);
 	}
 	table_close(rel, NoLock);
@@ -138,6 +140,15 @@ is_added_column(AlterTableCmd *cmd)
 
 	return cmd->subtype == AT_AddColumn && def->typeName != NULL &&
 		(OidIsValid(serial_type(def->typeName)) != (find_identity(def) != NULL));
+}
+
+/* Identity is not inherited, except by partitions. */
+static bool
+refuses_identity(Relation rel, ColumnDef *def)
+{
+	return find_identity(def) != NULL &&
+		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+		find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL;
 }
 
 static void
@@ -238,8 +249,6 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 		CommandCounterIncrement();
 		return InvalidOid;
 	}
-	if (kind == SK_IDENTITY_ALWAYS)
-		sk_report_lost_always(column, RelationGetRelationName(rel));
 	return address.objectId;
 }
 

@@ -16,6 +16,8 @@
 
 extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
-extern void sk_report_lost_always(const char *column, const char *table);
+extern void sk_restore_identity(Oid seqid, SkIdentity identity);
+extern bool sk_drop_default(Oid table, const char *column, Oid seqid);
+extern void sk_set_default(Oid table, const char *column, Oid seqid);
 
 #endif							/* SK_COLUMN_DEFAULT_H */

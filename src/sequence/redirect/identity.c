@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/extension.h"
+#include "sequence/redirect/generated_always.h"
 #include "sequence/redirect/identity.h"
 
 static planner_hook_type prev_planner_hook = NULL;
@@ -45,15 +46,19 @@ sk_identity_init(void)
 {
 	prev_planner_hook = planner_hook;
 	planner_hook = mapping_planner;
+	sk_generated_always_init();
 	ResetPlanCache();
 }
 
 static PlannedStmt *
 mapping_planner(SK_PLANNER_ARGS)
 {
-	if (sk_bindings_possible && sk_bindings_exist() &&
-		has_identity((Node *) parse, NULL))
-		parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
+	if (sk_bindings_possible && sk_bindings_exist())
+	{
+		sk_check_generated_always(parse);
+		if (has_identity((Node *) parse, NULL))
+			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
+	}
 
 	if (prev_planner_hook)
 		return prev_planner_hook(SK_PLANNER_PASS);

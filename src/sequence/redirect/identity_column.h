@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * identity_column.h
+ *	  Which columns are identity columns whose sequence is bound.
+ *
+ * src/sequence/redirect/identity_column.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_IDENTITY_COLUMN_H
+#define SK_IDENTITY_COLUMN_H
+
+#include "utils/relcache.h"
+
+#include "sequence/access_method.h"
+
+/* A column whose default draws from the sequence of its former identity. */
+typedef struct SkIdentityColumn
+{
+	AttrNumber	attnum;
+	Oid			seqid;
+	SkIdentity	identity;
+} SkIdentityColumn;
+
+extern Oid	sk_drawn_sequence(Node *expr);
+extern SkIdentity sk_sequence_identity(Oid seqid);
+extern List *sk_identity_columns(Relation rel, Oid table);
+
+#endif							/* SK_IDENTITY_COLUMN_H */
