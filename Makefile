@@ -123,6 +123,7 @@ REGRESS = \
 	timestamp_to_string \
 	shard_id \
 	sequence_kinds \
+	striped \
 	sequence_options \
 	sequence_functions \
 	sequence_views \
