@@ -128,6 +128,7 @@ REGRESS = \
 	timestamp_to_string \
 	shard_id \
 	sequence_kinds \
+	striped \
 	sequence_options \
 	sequence_functions \
 	sequence_views \

@@ -50,7 +50,7 @@ DROP TABLE t;
 SELECT relname FROM pg_class WHERE relname LIKE 't\__\_seq';
 
 -- options of the setting
-SET spanner.default_sequence_kind = 'striped(stripes=64, bits=53)';
+SET spanner.default_sequence_kind = 'striped(stripes=32, bits=53)';
 CREATE TABLE options (a smallserial, b serial, c bigserial);
 SELECT * FROM labels WHERE relname LIKE 'options%';
 

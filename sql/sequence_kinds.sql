@@ -30,11 +30,11 @@ SELECT spanner.nextval('br_last');
 SELECT spanner.nextval('br_last');
 SELECT spanner.nextval('br_last');
 
--- striped: as many ascending runs as there are stripes
+-- striped: the lowest bits reversed, and below them the rest in passes
 SELECT spanner.create_sequence('st4', 'striped', stripes => 4, bits => 63);
 SELECT spanner.nextval('st4') FROM generate_series(1, 9);
 SELECT spanner.create_sequence('st', 'striped');
-SELECT spanner.nextval('st') AS value, spanner.currval('st') >> 55 AS stripe
+SELECT spanner.nextval('st') AS value, spanner.currval('st') >> 57 AS stripe
   FROM generate_series(1, 3);
 SELECT spanner.create_sequence('st_few', 'striped', stripes => 2, bits => 2);
 SELECT spanner.nextval('st_few');
@@ -72,13 +72,6 @@ SELECT count(*)
 SELECT spanner.unmap_value(0, 'br'), spanner.unmap_value(-5, 'br'),
        spanner.unmap_value(9223372036854775807, 'br'),
        spanner.unmap_value(32767, 'all_st');
-
--- the runs of striped values ascend
-SELECT count(*)
-  FROM (SELECT v, lag(v) OVER (PARTITION BY v >> 61 ORDER BY c) AS before
-          FROM (SELECT c, spanner.map_counter(c, 'st4') AS v
-                  FROM generate_series(1, 1000) c) m) s
- WHERE before <> v - 1;
 
 -- any number of equal ranges gets its share
 SELECT n, max(rows) - min(rows) AS unevenness

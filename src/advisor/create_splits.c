@@ -373,7 +373,7 @@ read_sequence(SkSplits *splits)
 	static const char *const query =
 	"SELECT s.bits, CASE WHEN s.kind OPERATOR(pg_catalog.=) 'striped' THEN COALESCE("
 	"CAST(pg_catalog.substring(l.label, 'stripes *= *([0-9]+)') AS pg_catalog.int4),"
-	" CASE WHEN s.bits OPERATOR(pg_catalog.>) 8 THEN 256 ELSE (1 OPERATOR(pg_catalog.<<) (s.bits OPERATOR(pg_catalog.-) 1)) END)"
+	" CASE WHEN s.bits OPERATOR(pg_catalog.>) 6 THEN 64 ELSE (1 OPERATOR(pg_catalog.<<) (s.bits OPERATOR(pg_catalog.-) 1)) END)"
 	" ELSE 0 END"
 	" FROM pg_catalog.pg_attrdef a"
 	" JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass"

@@ -95,6 +95,14 @@ typedef struct SequenceAccessMethod
 	 * at their defaults.  NULL: no options of its own.
 	 */
 	List	   *(*describe) (const SkSequenceOptions *options);
+
+	/*
+	 * A lower bound of the distance between two values whose counters are at
+	 * most "last" and differ by a multiple of "increment".  NULL: values can
+	 * be neighbours.
+	 */
+	int64		(*least_distance) (const SkSequenceOptions *options,
+								   int64 increment, int64 last);
 } SequenceAccessMethod;
 
 /* What stands behind the rendezvous variable. */

@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "keys/bit_reverse.h"
 #include "sequence/registry.h"
 
@@ -20,6 +22,8 @@ static bool bit_reversed_nextval(const SkSequenceOptions *options,
 								 int64 counter, int64 *value);
 static bool bit_reversed_unmap(const SkSequenceOptions *options, int64 value,
 							   int64 *counter);
+static int64 bit_reversed_least_distance(const SkSequenceOptions *options,
+										 int64 increment, int64 last);
 
 const SequenceAccessMethod sk_bit_reversed_positive_am = {
 	.version = SK_SEQUENCE_AM_VERSION,
@@ -27,6 +31,7 @@ const SequenceAccessMethod sk_bit_reversed_positive_am = {
 	.description = "the counter with its bits reversed, as in Cloud Spanner",
 	.nextval = bit_reversed_nextval,
 	.unmap = bit_reversed_unmap,
+	.least_distance = bit_reversed_least_distance,
 };
 
 static bool
@@ -45,4 +50,15 @@ bit_reversed_unmap(const SkSequenceOptions *options, int64 value,
 		return false;
 	*counter = (int64) sk_reverse_low_bits((uint64) value, options->bits);
 	return true;
+}
+
+/*
+ * Counters of at most m bits have values whose lowest bits, all but m, are
+ * zeros, whatever the increment.
+ */
+static int64
+bit_reversed_least_distance(const SkSequenceOptions *options, int64 increment,
+							int64 last)
+{
+	return INT64CONST(1) << (options->bits - 1 - pg_leftmost_one_pos64(last));
 }

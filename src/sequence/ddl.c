@@ -245,9 +245,9 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 	{
 		if (strcmp(lfirst_node(DefElem, lc)->defname, "increment") == 0)
 		{
-			SkBinding  *binding = sk_binding_get(seqid);
+			SkSequence *seq = sk_sequence_read(seqid);
 
-			sk_report_overlap(seqid, binding->am, binding->options);
+			sk_report_overlap(seq, seq->kind);
 		}
 	}
 }

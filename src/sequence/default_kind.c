@@ -120,7 +120,7 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 	kind = sk_kind_make(label, seq->width);
 	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
-	obstacle = sk_overlap_obstacle(seqid, kind->am, kind->options);
+	obstacle = sk_overlap_obstacle(seq, kind);
 	if (obstacle != NULL)
 		return obstacle;
 

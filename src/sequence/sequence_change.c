@@ -59,7 +59,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 								   change->restarts ? change->counter : seq->next,
 								   new->options);
 	if (new != NULL)
-		sk_report_overlap(seq->seqid, new->am, new->options);
+		sk_report_overlap(seq, new);
 	if (new == NULL && seq->kind != NULL)
 		sk_restore_identity(seq->seqid, seq->kind->options->identity);
 	sk_binding_set(seq->seqid, label);

@@ -10,15 +10,10 @@
 #ifndef SK_SPACING_H
 #define SK_SPACING_H
 
-#include "catalog/pg_sequence.h"
+#include "sequence/sequence.h"
 
-#include "sequence/binding.h"
-
-extern const SkObstacle *sk_overlap_obstacle(Oid seqid,
-											 const SequenceAccessMethod *am,
-											 const SkSequenceOptions *options);
-extern void sk_report_overlap(Oid seqid, const SequenceAccessMethod *am,
-							  const SkSequenceOptions *options);
-extern FormData_pg_sequence sk_read_sequence(Oid seqid);
+extern const SkObstacle *sk_overlap_obstacle(const SkSequence *seq,
+											 const SkKind *kind);
+extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 
 #endif							/* SK_SPACING_H */

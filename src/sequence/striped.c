@@ -1,12 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * striped.c
- *	  Access method striped: as many ascending runs as there are stripes.
+ *	  Access method striped: as many key ranges as there are stripes.
  *
  * Only the lowest k = log2(stripes) bits of the counter are reversed, and
- * go to the top of the value; the rest of the counter ascends below them.
- * Inserts spread over "stripes" equal key ranges as with full reversal, but
- * within each range they go to one B-tree page that stays in memory.
+ * go to the top of the value; the rest, the run, gives the position in the
+ * stripe.  Inserts spread over "stripes" equal key ranges as with full
+ * reversal, but within each range they go to few B-tree pages, which stay in
+ * memory.
+ *
+ * A B-tree splits a page in the middle unless it is the last of the index.
+ * Keys that ascend in a stripe would leave all its pages half full.  So the
+ * positions are divided into blocks, and each is filled in two passes: first
+ * 9 of every 16 positions, and the 7 between them later.  A page is split
+ * when it has rows of the first pass only, and the second one fills its half
+ * to 8/9.  The second pass goes to a block once the first one has gone to
+ * the next block, and its pages have been split:
+ *
+ *		first(0), first(1), second(0), first(2), second(1), ...
+ *		first(last), second(last - 1), second(last)
+ *
+ * Values that have been given out must never be given for another counter,
+ * so nothing of this may change.
  *
  * src/sequence/striped.c
  *
@@ -19,14 +34,24 @@
 #include "keys/bit_reverse.h"
 #include "sequence/registry.h"
 
-#define SK_DEFAULT_STRIPES 256
+#define SK_DEFAULT_STRIPES 64
 #define SK_MAX_STRIPES 65536
+
+/* Positions of a block, and how many of them its passes fill. */
+#define SK_BLOCK 512
+#define SK_FIRST_PASS (SK_BLOCK / 16 * 9)
+#define SK_SECOND_PASS (SK_BLOCK / 16 * 7)
+
+/* Where in a block a draw of the first or second pass goes. */
+#define SK_FIRST_POSITION(draw) ((draw) * 16 / 9)
+#define SK_SECOND_POSITION(draw) (((draw) * 16 + 15) / 7)
 
 /* What am_options points to. */
 typedef struct SkStripedOptions
 {
 	int			stripes;		/* a power of two */
 	int			stripe_bits;	/* its logarithm, less than options->bits */
+	uint64		runs;			/* values of a stripe */
 } SkStripedOptions;
 
 static int	default_stripes(int bits);
@@ -36,11 +61,15 @@ static bool striped_nextval(const SkSequenceOptions *options, int64 counter,
 static bool striped_unmap(const SkSequenceOptions *options, int64 value,
 						  int64 *counter);
 static List *striped_describe(const SkSequenceOptions *options);
+static uint64 run_to_position(const SkStripedOptions *striped, uint64 run);
+static uint64 position_to_run(const SkStripedOptions *striped,
+							  uint64 position);
 
+/* No least_distance: the passes of a block put values side by side. */
 const SequenceAccessMethod sk_striped_am = {
 	.version = SK_SEQUENCE_AM_VERSION,
 	.name = "striped",
-	.description = "ascending runs in a power-of-two number of key ranges",
+	.description = "dense runs in a power-of-two number of key ranges",
 	.parse_options = striped_parse_options,
 	.nextval = striped_nextval,
 	.unmap = striped_unmap,
@@ -51,7 +80,7 @@ const SequenceAccessMethod sk_striped_am = {
 static int
 default_stripes(int bits)
 {
-	return bits > 8 ? SK_DEFAULT_STRIPES : 1 << (bits - 1);
+	return bits > 6 ? SK_DEFAULT_STRIPES : 1 << (bits - 1);
 }
 
 static void
@@ -90,6 +119,7 @@ striped_parse_options(SkSequenceOptions *options, List *own)
 						striped->stripes, options->bits),
 				 errhint("Use at most %d stripes.",
 						 1 << (options->bits - 1))));
+	striped->runs = UINT64CONST(1) << (options->bits - striped->stripe_bits);
 	options->am_options = striped;
 }
 
@@ -98,10 +128,11 @@ striped_nextval(const SkSequenceOptions *options, int64 counter, int64 *value)
 {
 	const SkStripedOptions *striped = options->am_options;
 	uint64		stripe = (uint64) counter & (striped->stripes - 1);
+	uint64		run = (uint64) counter >> striped->stripe_bits;
 
 	stripe = sk_reverse_low_bits(stripe, striped->stripe_bits);
 	*value = (int64) ((stripe << (options->bits - striped->stripe_bits)) |
-					  ((uint64) counter >> striped->stripe_bits));
+					  run_to_position(striped, run));
 	return true;
 }
 
@@ -111,15 +142,16 @@ striped_unmap(const SkSequenceOptions *options, int64 value, int64 *counter)
 	const SkStripedOptions *striped = options->am_options;
 	int			run_bits = options->bits - striped->stripe_bits;
 	uint64		stripe;
-	uint64		run;
+	uint64		position;
 
 	if (value < 1 || value > options->max_counter)
 		return false;
 
 	stripe = sk_reverse_low_bits((uint64) value >> run_bits,
 								 striped->stripe_bits);
-	run = (uint64) value & ((UINT64CONST(1) << run_bits) - 1);
-	*counter = (int64) ((run << striped->stripe_bits) | stripe);
+	position = (uint64) value & (striped->runs - 1);
+	*counter = (int64) ((position_to_run(striped, position) << striped->stripe_bits) |
+						stripe);
 	return true;
 }
 
@@ -136,4 +168,56 @@ striped_describe(const SkSequenceOptions *options)
 	option->name = "stripes";
 	option->value = psprintf("%d", striped->stripes);
 	return list_make1(option);
+}
+
+/*
+ * The position of a run in its stripe.
+ *
+ * The runs are numbered anew in groups, each of the first pass of a block and
+ * the second one of the block before.  The first group has no second pass,
+ * and the one after the last block no first pass.  So the first run and the
+ * last one keep their places, and 0 and 2^bits - 1 come of no counter.
+ */
+static uint64
+run_to_position(const SkStripedOptions *striped, uint64 run)
+{
+	uint64		group;
+	uint32		draw;
+
+	if (striped->runs < SK_BLOCK)
+		return run;
+
+	if (run >= striped->runs - SK_SECOND_PASS)
+		run += SK_FIRST_PASS;
+	if (run >= SK_FIRST_PASS)
+		run += SK_SECOND_PASS;
+
+	draw = run % SK_BLOCK;
+	group = run - draw;
+	if (draw < SK_FIRST_PASS)
+		return group + SK_FIRST_POSITION(draw);
+	return group - SK_BLOCK + SK_SECOND_POSITION(draw - SK_FIRST_PASS);
+}
+
+/* The reverse. */
+static uint64
+position_to_run(const SkStripedOptions *striped, uint64 position)
+{
+	uint32		offset = position % SK_BLOCK;
+	uint32		draw = (offset * 9 + 15) / 16;	/* of the first pass, so far */
+	uint64		run = position - offset;
+
+	if (striped->runs < SK_BLOCK)
+		return position;
+
+	if (SK_FIRST_POSITION(draw) == offset)
+		run += draw;
+	else
+		run += SK_BLOCK + SK_FIRST_PASS + offset - draw;
+
+	if (run >= SK_FIRST_PASS)
+		run -= SK_SECOND_PASS;
+	if (run >= striped->runs - SK_SECOND_PASS + SK_FIRST_PASS)
+		run -= SK_FIRST_PASS;
+	return run;
 }

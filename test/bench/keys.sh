@@ -13,11 +13,11 @@
 
 . test/bench/common.sh
 
-base=$(sized '1500000 1500000 1500000 1500000' 100000)
+base=$(sized '2000000 1000000 1500000 1500000' 100000)
 segment=$(sized 500000 100000)
 often=$((segment / 20))
 seldom=$((segment / 4))
-keys='bigserial uuid bit_reversed_positive striped(2) striped(16) striped(64) striped(256) striped(1024) striped(4096)'
+keys='bigserial uuid bit_reversed_positive striped(4) striped(16) striped(64) striped(256) striped(1024) striped(4096)'
 wide_keys='bigserial bit_reversed_positive striped(64) striped(256)'
 before=0
 

@@ -9,6 +9,7 @@
 #	<!-- run by FILE -->		that file of ours runs it, or prints it
 #	<!-- found in FILE -->		it is an excerpt of that file of ours
 #	<!-- computes shard ids -->	it is a function shard_id or shardId
+#	<!-- computes striped values -->	it is a function striped
 #	<!-- numbers vary -->		output: numbers and widths are not compared
 #	<!-- output varies -->		output: not compared, but free of errors
 #
@@ -34,7 +35,7 @@ sub marker
 	my $words = $1;
 
 	return [ $1, $2 ] if $words =~ /^(not run|run by|found in)\b:?\s+(\S.*)$/;
-	return [ $words, '' ] if $words =~ /^(?:computes shard ids|numbers vary|output varies)$/;
+	return [ $words, '' ] if $words =~ /^(?:computes shard ids|computes striped values|numbers vary|output varies)$/;
 	return [ 'unknown', $words ];
 }
 

@@ -172,6 +172,44 @@ JAVA
 		return ('java', '-XX:TieredStopAtLevel=1', '-cp', $guava, "$directory/Main.java");
 	});
 
+# A function that computes striped values does so for the first and the last
+# runs of wide and of narrow sequences.
+sub check_striped
+{
+	my ($document, $block) = @_;
+	my $name = "$document, line $block->{line}: striped values in $block->{language}";
+	my $directory = PostgreSQL::Test::Utils::tempdir;
+	my @kinds = ([ 63, 64 ], [ 63, 4 ], [ 63, 65536 ], [ 53, 16 ], [ 31, 64 ], [ 15, 64 ], [ 15, 128 ], [ 11, 2 ], [ 4, 2 ]);
+	my ($expected, $output, $errors) = ('', '', '');
+
+	append_to_file("$directory/main.py", $block->{text});
+	foreach my $kind (@kinds)
+	{
+		my ($bits, $stripes) = @$kind;
+
+		$expected .= $node->safe_psql('postgres', qq{
+			DO 'BEGIN PERFORM spanner.create_sequence(''s'', ''striped'', bits => $bits, stripes => $stripes); END';
+			SELECT spanner.map_counter(c::bigint, 's')
+			  FROM generate_series(0, 2000) run, LATERAL (SELECT 1 + run * ($stripes + 1)::numeric AS c
+			   UNION ALL SELECT 2::numeric ^ $bits - 2 - run * ($stripes + 1)) counters
+			 WHERE c BETWEEN 1 AND 2::numeric ^ $bits - 2 ORDER BY c;
+			DROP SEQUENCE s;}) . "\n";
+		append_to_file("$directory/main.py", <<"PYTHON");
+most, step = 2**$bits - 2, $stripes + 1
+counters = [c for run in range(2001) for c in (1 + run * step, most - run * step) if 1 <= c <= most]
+print(*(striped(c, $bits, $stripes) for c in sorted(counters)), sep="\\n")
+PYTHON
+	}
+
+  SKIP:
+	{
+		skip "NOT TESTED: $name", 1 unless find_program('python3');
+		IPC::Run::run [ 'python3', '-B', "$directory/main.py" ], '>', \$output, '2>', \$errors;
+		ok($output eq $expected, $name) or diag($errors);
+	}
+	return;
+}
+
 sub check_program
 {
 	my ($document, $block) = @_;
@@ -213,6 +251,10 @@ sub check_block
 	elsif ($way eq 'computes shard ids' && $program{ $block->{language} })
 	{
 		check_program($document, $block);
+	}
+	elsif ($way eq 'computes striped values' && $block->{language} eq 'python')
+	{
+		check_striped($document, $block);
 	}
 	elsif ($way eq '' && $block->{language} eq 'sql')
 	{

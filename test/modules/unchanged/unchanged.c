@@ -24,6 +24,8 @@ static bool unchanged_nextval(const SkSequenceOptions *options,
 							  int64 counter, int64 *value);
 static bool unchanged_unmap(const SkSequenceOptions *options, int64 value,
 							int64 *counter);
+static int64 unchanged_least_distance(const SkSequenceOptions *options,
+									  int64 increment, int64 last);
 
 static const SequenceAccessMethod unchanged_am = {
 	.version = SK_SEQUENCE_AM_VERSION,
@@ -31,6 +33,7 @@ static const SequenceAccessMethod unchanged_am = {
 	.description = "the counter itself",
 	.nextval = unchanged_nextval,
 	.unmap = unchanged_unmap,
+	.least_distance = unchanged_least_distance,
 };
 
 void
@@ -52,6 +55,13 @@ unchanged_unmap(const SkSequenceOptions *options, int64 value, int64 *counter)
 {
 	*counter = value;
 	return value >= 1 && value <= options->max_counter;
+}
+
+static int64
+unchanged_least_distance(const SkSequenceOptions *options, int64 increment,
+						 int64 last)
+{
+	return increment;
 }
 
 /*
