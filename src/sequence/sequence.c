@@ -35,6 +35,7 @@
 
 #include "compat.h"
 #include "sequence/redirect/column_default.h"
+#include "sequence/registry.h"
 #include "sequence/sequence.h"
 
 static LOCKMODE table_lock(Oid seqid, LOCKMODE rows, bool changes_kind);
@@ -61,7 +62,15 @@ sk_sequence_read(Oid seqid)
 			seq->identity = sk_column_identity(seq->table, seq->column);
 	}
 	if (label != NULL)
-		seq->kind = sk_kind_from_label(label, seq->width);
+	{
+		const char *problem;
+		SkLabel    *parts = sk_label_parse(label, &problem);
+
+		if (parts != NULL && sk_sequence_am_find(parts->kind) == NULL)
+			seq->lost_kind = parts->kind;
+		else
+			seq->kind = sk_kind_from_label(label, seq->width);
+	}
 	(void) sk_sequence_state(seqid, &seq->next, &seq->used);
 	return seq;
 }

@@ -36,6 +36,7 @@ typedef struct SkSequence
 	AttrNumber	column;
 	SkIdentity	identity;		/* of that column, as core sees it */
 	SkKind	   *kind;			/* NULL: it has a plain counter */
+	char	   *lost_kind;		/* or a kind whose library is missing */
 	int64		next;			/* the next counter */
 	bool		used;			/* the counter has moved */
 } SkSequence;

@@ -19,6 +19,8 @@
 
 #include "sequence/binding.h"
 #include "sequence/redirect/column_default.h"
+#include "sequence/redirect/identity_column.h"
+#include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/spacing.h"
 #include "spi/run_command.h"
@@ -60,8 +62,8 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 								   new->options);
 	if (new != NULL)
 		sk_report_overlap(seq, new);
-	if (new == NULL && seq->kind != NULL)
-		sk_restore_identity(seq->seqid, seq->kind->options->identity);
+	if (new == NULL)
+		sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
 	sk_binding_set(seq->seqid, label);
 	if (change->restarts)
 		restart_counter(seq, change);
@@ -111,6 +113,9 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	SkLabel    *label = palloc0(sizeof(SkLabel));
 	SkKind	   *result;
 
+	/* what a lost kind has given nobody knows */
+	if (seq->lost_kind != NULL && !(change->restarts && change->kind != NULL))
+		(void) sk_sequence_am_get(seq->lost_kind);
 	if (change->kind != NULL ? strcmp(change->kind, SK_LOCAL_KIND) == 0 :
 		seq->kind == NULL)
 	{
@@ -140,8 +145,8 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	result = sk_kind_make(label, seq->width);
 	if (seq->identity != SK_IDENTITY_NONE)
 		result->options->identity = seq->identity;
-	else if (!change->is_label && seq->kind != NULL)
-		result->options->identity = seq->kind->options->identity;
+	else if (!change->is_label)
+		result->options->identity = sk_sequence_identity(seq->seqid);
 	return result;
 }
 
