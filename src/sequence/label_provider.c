@@ -50,10 +50,11 @@ check_label(const ObjectAddress *object, const char *label)
 						SK_LABEL_PROVIDER),
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
-	LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	/* locks the table, which writers lock before the sequence */
 	if (label == NULL && check_function_bodies)
 		sk_restore_identity(object->objectId,
 							sk_sequence_identity(object->objectId));
+	LockRelationOid(object->objectId, ShareRowExclusiveLock);
 	sk_binding_announce(object->objectId, label);
 
 	/* pg_upgrade may come to a label before the function that loads its kind */
