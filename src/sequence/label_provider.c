@@ -49,6 +49,7 @@ check_label(const ObjectAddress *object, const char *label)
 						SK_LABEL_PROVIDER),
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
+	/* locks the table, which writers lock before the sequence */
 	if (label == NULL && !sk_restoring())
 		sk_restore_identity(object->objectId,
 							sk_sequence_identity(object->objectId));
