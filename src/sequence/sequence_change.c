@@ -145,7 +145,8 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	result = sk_kind_make(label, seq->width);
 	if (seq->identity != SK_IDENTITY_NONE)
 		result->options->identity = seq->identity;
-	else if (!change->is_label)
+	else if (!change->is_label &&
+			 result->options->identity == SK_IDENTITY_NONE)
 		result->options->identity = sk_sequence_identity(seq->seqid);
 	return result;
 }
