@@ -21,8 +21,10 @@
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #endif
+#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "fmgr.h"
+#include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
@@ -32,6 +34,7 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
@@ -323,6 +326,31 @@ sk_init_slots(CustomScanState *css, EState *estate,
 	css->ss.ps.qual = ExecInitQual(scan->scan.plan.qual, &css->ss.ps);
 }
 #endif
+
+/*
+ * Minor releases of all have changed CreateStatistics() twice: it takes the
+ * table by OID, and is told to check rights.  No version number tells which.
+ */
+#define sk_has_type(function, ...) \
+	__builtin_types_compatible_p(__typeof__(function), __VA_ARGS__)
+typedef ObjectAddress (*SkCreateByOid) (List *, CreateStatsStmt *, bool);
+typedef ObjectAddress (*SkCreateChecked) (CreateStatsStmt *, bool);
+typedef ObjectAddress (*SkCreateUnchecked) (CreateStatsStmt *);
+
+static inline ObjectAddress
+sk_create_statistics(Oid relid, CreateStatsStmt *stmt)
+{
+	void		(*function) (void) = (void (*) (void)) CreateStatistics;
+
+	if (sk_has_type(CreateStatistics, ObjectAddress (List *, CreateStatsStmt *, bool)))
+		return ((SkCreateByOid) function) (list_make1_oid(relid), stmt, true);
+	stmt->relations =
+		list_make1(makeRangeVar(get_namespace_name(get_rel_namespace(relid)),
+								get_rel_name(relid), -1));
+	if (sk_has_type(CreateStatistics, ObjectAddress (CreateStatsStmt *, bool)))
+		return ((SkCreateChecked) function) (stmt, true);
+	return ((SkCreateUnchecked) function) (stmt);
+}
 
 /* 19: the signal handlers that are no functions have names of their own */
 #ifndef PG_SIG_IGN

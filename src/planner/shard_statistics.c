@@ -208,7 +208,7 @@ create_statistics(Relation relation, const SkShardKey *key)
 		element->expr = (Node *) call;
 		create->exprs = list_make1(element);
 		create->transformed = true;
-		address = CreateStatistics(list_make1_oid(relid), create, true);
+		address = sk_create_statistics(relid, create);
 		CommandCounterIncrement();
 
 		tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(address.objectId));
