@@ -311,6 +311,9 @@ add_member_quals(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 
 			if (rte->securityQuals == NIL)
 				rte->securityQuals = list_make1(NIL);
+
+			/* the levels of the query's own conditions are settled by now */
+			root->qual_security_level = Max(root->qual_security_level, 1);
 			linitial(rte->securityQuals) =
 				lappend(linitial(rte->securityQuals), clause);
 		}
