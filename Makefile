@@ -155,6 +155,7 @@ REGRESS = \
 	convert \
 	derived_shard \
 	shard_expressions \
+	shard_forms \
 	shard_keys \
 	shard_merge \
 	shard_merge_reads \

@@ -818,7 +818,8 @@ CREATE VIEW spanner.shard_keys AS
       JOIN functions f ON f.oid OPERATOR(pg_catalog.=) d.refobjid
      WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
   ), led AS (
-    SELECT DISTINCT i.indrelid, i.indkey[0] AS attnum
+    SELECT DISTINCT i.indrelid,
+           pg_catalog.unnest((i.indkey::pg_catalog.int2[])[0:i.indnkeyatts OPERATOR(pg_catalog.-) 1]) AS attnum
       FROM pg_catalog.pg_index i
       JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
       JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
@@ -906,7 +907,7 @@ CREATE VIEW spanner.shard_keys AS
          k.keys,
          k.problem IS NULL AND NOT x.unindexed AS usable,
          CASE WHEN k.problem IS NULL AND x.unindexed
-              THEN 'no B-tree index begins with the column'
+              THEN 'no B-tree index has the column'
               ELSE k.problem END AS problem,
          k.declaration OPERATOR(pg_catalog.=) ANY ('{index expression,partition key}')
          OR EXISTS (

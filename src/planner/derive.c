@@ -19,9 +19,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_func.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "keys/canonical.h"
@@ -30,14 +30,11 @@
 static int	find_column(const SkColumns *columns, const Node *column);
 static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
-static Expr *shard_is(const SkShardKey *key, Expr *value);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
 static int	known_length(Node *array);
-static Oid	find_sibling(const SkShardKey *key, const char *name, int nargs,
-						 const Oid *argtypes);
 
 /*
  * sk_make_fact
@@ -75,7 +72,7 @@ sk_init_columns(SkColumns *columns, const SkShardKey *key)
 		if (find_column(columns, lfirst(lc)) < 0)
 			columns->columns[columns->count++] = lfirst(lc);
 	}
-	for_each_from(lc, key->call->args, 1)
+	for_each_from(lc, key->call->args, key->first_key)
 	{
 		if (IsA(lfirst(lc), Var))
 			continue;
@@ -142,7 +139,7 @@ SkFact *
 sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
 	const SkShardKey *key = columns->key;
-	List	   *args = list_make1(linitial(key->call->args));
+	List	   *args = list_truncate(list_copy(key->call->args), key->first_key);
 	bool		is_list = false;
 	Index		level = 0;
 	FuncExpr   *call;
@@ -153,7 +150,7 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 		level = Max(level, columns->values[i].level);
-	for_each_from(lc, key->call->args, 1)
+	for_each_from(lc, key->call->args, key->first_key)
 	{
 		args = lappend(args, replace_columns(lfirst(lc),
 											 unconstify(SkColumns *, columns)));
@@ -166,8 +163,13 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	{
 		call = copyObject(key->call);
 		call->args = args;
-		condition = shard_is(key, (Expr *)
-							 eval_const_expressions(root, (Node *) call));
+
+		/* a fingerprint is wider than the shard that is made of it */
+		if (call->funcresulttype == INT8OID)
+			call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
+								InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+		condition = sk_shard_is(key, (Expr *)
+								eval_const_expressions(root, (Node *) call));
 	}
 	return condition ? sk_make_fact(condition, level) : NULL;
 }
@@ -214,6 +216,24 @@ sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
 	if (arms)
 		*arms = sk_make_fact(make_orclause(completed), level);
 	return sk_make_fact(any_shard(root, columns->key, conditions), level);
+}
+
+/*
+ * sk_shard_is
+ *		The condition that the shard is a value of type integer.
+ */
+Expr *
+sk_shard_is(const SkShardKey *key, Expr *value)
+{
+	Oid			operator = get_opfamily_member(INTEGER_BTREE_FAM_OID,
+											   exprType((Node *) key->shard),
+											   INT4OID, BTEqualStrategyNumber);
+	OpExpr	   *result = (OpExpr *)
+		make_opclause(operator, BOOLOID, false,
+					  copyObject(key->shard), value, InvalidOid, InvalidOid);
+
+	set_opfuncid(result);
+	return (Expr *) result;
 }
 
 /*
@@ -277,13 +297,14 @@ sk_has_shard_condition(const SkShardKey *key, List *clauses)
  *		All shards, as a constant of type integer[].
  */
 Const *
-sk_all_shards_const(int32 shards)
+sk_all_shards_const(const SkShardKey *key)
 {
+	int32		shards = key->shards;
 	Datum	   *list = palloc(shards * sizeof(Datum));
 	ArrayType  *array;
 
 	for (int32 i = 0; i < shards; i++)
-		list[i] = Int32GetDatum(i);
+		list[i] = Int32GetDatum(key->first + i);
 	array = construct_array(list, shards, INT4OID,
 							sizeof(int32), true, TYPALIGN_INT);
 	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
@@ -298,10 +319,12 @@ Expr *
 sk_all_shards_call(const SkShardKey *key)
 {
 	const Oid	argtypes[] = {INT4OID};
-	Oid			function = find_sibling(key, "all_shards", 1, argtypes);
+	Oid			function = InvalidOid;
 
+	if (key->first_key == 1)
+		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
 	if (!OidIsValid(function))
-		return (Expr *) sk_all_shards_const(key->shards);
+		return (Expr *) sk_all_shards_const(key);
 	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
 								 list_make1(linitial(key->call->args)),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -346,20 +369,6 @@ arm_clauses(Node *arm)
 	return result;
 }
 
-static Expr *
-shard_is(const SkShardKey *key, Expr *value)
-{
-	Oid			operator = get_opfamily_member(INTEGER_BTREE_FAM_OID,
-											   exprType((Node *) key->shard),
-											   INT4OID, BTEqualStrategyNumber);
-	OpExpr	   *result = (OpExpr *)
-		make_opclause(operator, BOOLOID, false,
-					  copyObject(key->shard), value, InvalidOid, InvalidOid);
-
-	set_opfuncid(result);
-	return (Expr *) result;
-}
-
 /* Some conditions that each fix the shard, as one list; else as an OR. */
 static Expr *
 any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
@@ -391,7 +400,7 @@ static Expr *
 derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 {
 	const Oid	argtypes[] = {INT4OID, ANYOID};
-	Oid			function = find_sibling(key, "shard_ids", 2, argtypes);
+	Oid			function = sk_sibling_function(key->function, "shard_ids", 2, argtypes);
 	Expr	   *list;
 
 	if (!OidIsValid(function) || !can_be_listed(key, args))
@@ -407,9 +416,9 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 		{
 			int32		shard = *(int32 *) ARR_DATA_PTR(array);
 
-			return shard_is(key, (Expr *)
-							makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-									  Int32GetDatum(shard), false, true));
+			return sk_shard_is(key, (Expr *)
+							   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+										 Int32GetDatum(shard), false, true));
 		}
 	}
 	return sk_shard_in(key, list);
@@ -455,21 +464,4 @@ known_length(Node *array)
 	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
 		return list_length(((ArrayExpr *) array)->elements);
 	return -1;
-}
-
-/* A function of the extension that the user may call; else InvalidOid. */
-static Oid
-find_sibling(const SkShardKey *key, const char *name, int nargs,
-			 const Oid *argtypes)
-{
-	char	   *schema =
-		get_namespace_name(get_func_namespace(key->call->funcid));
-	Oid			function;
-
-	if (schema == NULL)
-		return InvalidOid;
-	function = LookupFuncName(list_make2(makeString(schema),
-										 makeString(pstrdup(name))),
-							  nargs, argtypes, true);
-	return OidIsValid(function) && sk_may_call(function) ? function : InvalidOid;
 }

@@ -50,10 +50,11 @@ extern SkFact *sk_derive_condition(PlannerInfo *root,
 extern SkFact *sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
 									  const SkColumns *columns,
 									  SkFact **arms);
+extern Expr *sk_shard_is(const SkShardKey *key, Expr *value);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern bool sk_has_shard_condition(const SkShardKey *key,
 								   List *clauses);
-extern Const *sk_all_shards_const(int32 shards);
+extern Const *sk_all_shards_const(const SkShardKey *key);
 extern Expr *sk_all_shards_call(const SkShardKey *key);
 
 #endif							/* SK_DERIVE_H */

@@ -13,9 +13,11 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "utils/lsyscache.h"
 
 #include "planner/derive.h"
 #include "planner/index_order.h"
@@ -23,6 +25,7 @@
 
 static bool read_order(PlannerInfo *root, RelOptInfo *rel,
 					   IndexOptInfo *suffix, SkOrder *order);
+static bool is_equality(IndexOptInfo *index, IndexClause *clause);
 static bool uses_array(IndexClause *clause);
 
 /*
@@ -49,30 +52,35 @@ sk_one_shard(const SkShardKey *key, List *clauses)
  * sk_orders_in_shard
  *		The useful orders that the rows of one shard have in an index.
  *
- * Returns how many there are: none, forward, backward or both.
+ * The columns before the shard, of which there are "position", count as fixed.
+ * Returns how many orders there are: none, forward, backward or both.
  */
 int
 sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				   SkOrder *orders)
+				   int position, SkOrder *orders)
 {
 	IndexOptInfo suffix = *index;
+	int			skipped = position + 1;
 	int			count = 0;
+	int			expressions = 0;
 
-	if (index->sortopfamily == NULL || index->nkeycolumns < 2)
+	if (index->sortopfamily == NULL || index->nkeycolumns <= skipped)
 		return 0;
 
-	suffix.nkeycolumns--;
-	suffix.ncolumns--;
-	suffix.indexkeys++;
-	suffix.indexcollations++;
-	suffix.opfamily++;
-	suffix.opcintype++;
-	suffix.sortopfamily++;
-	suffix.reverse_sort++;
-	suffix.nulls_first++;
-	suffix.indextlist = list_copy_tail(index->indextlist, 1);
-	if (index->indexkeys[0] == 0)
-		suffix.indexprs = list_copy_tail(index->indexprs, 1);
+	for (int i = 0; i < skipped; i++)
+		if (index->indexkeys[i] == 0)
+			expressions++;
+	suffix.nkeycolumns -= skipped;
+	suffix.ncolumns -= skipped;
+	suffix.indexkeys += skipped;
+	suffix.indexcollations += skipped;
+	suffix.opfamily += skipped;
+	suffix.opcintype += skipped;
+	suffix.sortopfamily += skipped;
+	suffix.reverse_sort += skipped;
+	suffix.nulls_first += skipped;
+	suffix.indextlist = list_copy_tail(index->indextlist, skipped);
+	suffix.indexprs = list_copy_tail(index->indexprs, expressions);
 
 	orders[count].direction = ForwardScanDirection;
 	if (read_order(root, rel, &suffix, &orders[count]))
@@ -108,18 +116,19 @@ read_order(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
  * sk_index_clauses
  *		The clauses that the server finds for an index if the shard is fixed.
  *
- * "shard" says so, and comes first.  Arrays are left to the filter, for they
- * need not keep the order; so are other conditions on the shard.  NIL if the
- * index cannot be scanned.
+ * "shard" says so.  Arrays are left to the filter, for they need not keep the
+ * order; so are other conditions on the shard.  NIL if the index cannot be
+ * scanned, or not all columns before the shard are fixed.
  */
 List *
 sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				 RestrictInfo *shard, bool *index_only)
+				 int position, RestrictInfo *shard, bool *index_only)
 {
 	RelOptInfo *scratch = makeNode(RelOptInfo);
 	IndexOptInfo *only = makeNode(IndexOptInfo);
-	List	   *first = NIL;
-	List	   *others = NIL;
+	List	   *result = NIL;
+	bool		has_shard = false;
+	int			fixed = 0;
 	ListCell   *lc;
 
 	*scratch = *rel;
@@ -147,13 +156,16 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 		{
 			IndexClause *clause = lfirst_node(IndexClause, lc2);
 
-			if (clause->rinfo == shard)
-				first = list_make1(clause);
-			else if (clause->indexcol > 0 && !uses_array(clause))
-				others = lappend(others, clause);
+			if (clause->rinfo == shard ||
+				(clause->indexcol != position && !uses_array(clause)))
+				result = lappend(result, clause);
+			has_shard |= clause->rinfo == shard;
+			if (clause->indexcol == fixed && fixed < position &&
+				is_equality(index, clause))
+				fixed++;
 		}
 		*index_only = path->path.pathtype == T_IndexOnlyScan;
-		return first ? list_concat(first, others) : NIL;
+		return has_shard && fixed == position ? result : NIL;
 	}
 	return NIL;
 }
@@ -176,19 +188,33 @@ sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		IndexOptInfo *index = lfirst(lc);
 		SkOrder		orders[2];
-		int			count = sk_orders_in_shard(root, rel, index, orders);
+		int			position = sk_shard_position(key, index);
+		int			count = sk_orders_in_shard(root, rel, index, position,
+											   orders);
 		bool		index_only;
 		List	   *clauses;
 
 		if (count == 0)
 			continue;
-		clauses = sk_index_clauses(root, rel, index, shard, &index_only);
+		clauses = sk_index_clauses(root, rel, index, position, shard,
+								   &index_only);
 		for (int i = 0; i < count && clauses != NIL; i++)
 			add_path(rel, (Path *)
 					 create_index_path(root, index, clauses, NIL, NIL,
 									   orders[i].pathkeys, orders[i].direction,
 									   index_only, NULL, 1.0, false));
 	}
+}
+
+/* Does a clause leave one value of its column? */
+static bool
+is_equality(IndexOptInfo *index, IndexClause *clause)
+{
+	OpExpr	   *op = (OpExpr *) linitial_node(RestrictInfo, clause->indexquals)->clause;
+
+	return list_length(clause->indexquals) == 1 && IsA(op, OpExpr) &&
+		get_op_opfamily_strategy(op->opno, index->opfamily[clause->indexcol]) ==
+		BTEqualStrategyNumber;
 }
 
 static bool

@@ -23,10 +23,11 @@ typedef struct SkOrder
 
 extern RestrictInfo *sk_one_shard(const SkShardKey *key, List *clauses);
 extern int	sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel,
-							   IndexOptInfo *index, SkOrder *orders);
+							   IndexOptInfo *index, int position,
+							   SkOrder *orders);
 extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
-							  IndexOptInfo *index, RestrictInfo *shard,
-							  bool *index_only);
+							  IndexOptInfo *index, int position,
+							  RestrictInfo *shard, bool *index_only);
 extern void sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
 								 const SkShardKey *key, RestrictInfo *shard);
 

@@ -61,6 +61,7 @@ static List *find_shard_filter(RelOptInfo *rel, const SkShardKey *key,
 							   List *derived);
 static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 							 RestrictInfo *rinfo);
+static int	shard_condition(CustomPath *path);
 static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
 						   List *filter, List *clauses,
@@ -104,13 +105,15 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		IndexOptInfo *index = lfirst(lc);
 		SkOrder		orders[2];
-		int			count = sk_orders_in_shard(root, rel, index, orders);
+		int			position = sk_shard_position(key, index);
+		int			count = sk_orders_in_shard(root, rel, index, position,
+											   orders);
 		bool		index_only;
 		List	   *clauses;
 
 		if (count == 0)
 			continue;
-		clauses = sk_index_clauses(root, rel, index,
+		clauses = sk_index_clauses(root, rel, index, position,
 								   make_shard_zero(root, key), &index_only);
 		for (int i = 0; i < count && clauses != NIL; i++)
 			add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
@@ -125,6 +128,7 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *template = linitial(custom_plans);
 	IndexScan  *index_scan;
+	int			shard;
 
 	/* constant conditions are checked above the merge, not here */
 	if (IsA(template, Result))
@@ -132,8 +136,11 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	index_scan = castNode(IndexScan, template);
 
 	/* the executor puts the shards in place of "shard = 0" */
-	index_scan->indexqual = list_delete_first(index_scan->indexqual);
-	index_scan->indexqualorig = list_delete_first(index_scan->indexqualorig);
+	shard = shard_condition(path);
+	index_scan->indexqual =
+		list_delete_nth_cell(list_copy(index_scan->indexqual), shard);
+	index_scan->indexqualorig =
+		list_delete_nth_cell(list_copy(index_scan->indexqualorig), shard);
 
 	scan->custom_private = list_truncate(list_copy(path->custom_private),
 										 SK_MERGE_PRIVATE_COUNT);
@@ -146,6 +153,27 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_plans = list_make1(template);
 	scan->methods = &sk_merge_scan_methods;
 	return &scan->scan.plan;
+}
+
+/* Which index condition of the template is that on the shard. */
+static int
+shard_condition(CustomPath *path)
+{
+	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
+	int			position = intVal(list_nth(path->custom_private,
+										   SK_MERGE_SHARD_POSITION));
+	int			result = 0;
+	ListCell   *lc;
+
+	foreach(lc, template->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (clause->indexcol == position)
+			break;
+		result += list_length(clause->indexquals);
+	}
+	return result;
 }
 
 /*
@@ -183,7 +211,7 @@ can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	bool		result;
 
 	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL ||
-		key->shards > sk_max_merge_shards)
+		!key->covers_rows || key->shards > sk_max_merge_shards)
 		return false;
 
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
@@ -236,6 +264,7 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 			   IndexOptInfo *index, List *filter, List *clauses,
 			   const SkOrder *order)
 {
+	int			position = sk_shard_position(key, index);
 	CustomPath *path;
 	IndexPath  *template;
 	List	   *columns = NIL;
@@ -243,7 +272,8 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	for (int i = 1; i <= order->column_count; i++)
 		columns = lappend(columns,
-						  list_nth_node(TargetEntry, index->indextlist, i)->expr);
+						  list_nth_node(TargetEntry, index->indextlist,
+										position + i)->expr);
 
 	streams = key->shards *
 		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
@@ -263,11 +293,12 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->custom_private =
 		list_make5(makeInteger(key->shards),
 				   makeInteger(key->attnum),
-				   makeInteger(0),
+				   makeInteger(position),
 				   makeInteger(ScanDirectionIsBackward(order->direction)),
 				   makeInteger(likely_depth(root, template, streams)));
 	path->custom_private = list_concat(path->custom_private,
-									   list_make2(columns, filter));
+									   list_make3(makeInteger(key->first),
+												  columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(&path->path, template, streams);
 	add_path(rel, &path->path);
@@ -294,18 +325,11 @@ likely_depth(PlannerInfo *root, IndexPath *template, double streams)
 static RestrictInfo *
 make_shard_zero(PlannerInfo *root, const SkShardKey *key)
 {
-	ScalarArrayOpExpr *list = (ScalarArrayOpExpr *)
-		sk_shard_in(key, (Expr *) sk_all_shards_const(1));
 	Expr	   *zero = (Expr *) makeConst(INT4OID, -1, InvalidOid,
 										  sizeof(int32), Int32GetDatum(0),
 										  false, true);
-	OpExpr	   *condition = (OpExpr *)
-		make_opclause(list->opno, BOOLOID, false, linitial(list->args), zero,
-					  InvalidOid, InvalidOid);
-	RestrictInfo *result;
+	RestrictInfo *result = sk_make_shard_clause(root, sk_shard_is(key, zero), 0);
 
-	set_opfuncid(condition);
-	result = sk_make_shard_clause(root, (Expr *) condition, 0);
 	result->norm_selec = 1.0 / key->shards;
 	return result;
 }

@@ -305,6 +305,7 @@ start_merge(SkMergeState *state)
 {
 	SkMerge    *merge = &state->merge;
 	int32	   *shards = palloc(merge->shards * sizeof(int32));
+	int32		first = merge_private(state, SK_MERGE_FIRST_SHARD);
 	int			count = 0;
 
 	if (state->runtime_key_count > 0)
@@ -315,9 +316,13 @@ start_merge(SkMergeState *state)
 	}
 	set_conditions(state);
 
-	for (int32 shard = 0; shard < merge->shards; shard++)
+	for (int32 i = 0; i < merge->shards; i++)
+	{
+		int32		shard = first + i;
+
 		if (state->shard_filter == NULL || passes_filter(state, shard))
 			shards[count++] = shard;
+	}
 	merge->max_ahead = Max(SK_MIN_AHEAD, work_mem * 1024L /
 						   (Max(count, 1) * (long) sizeof(ItemPointerData)));
 	sk_merge_start(merge, shards, count);
@@ -341,7 +346,7 @@ passes_filter(SkMergeState *state, int32 shard)
 	switch (TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid)
 	{
 		case INT2OID:
-			if (shard > PG_INT16_MAX)
+			if (shard > PG_INT16_MAX || shard < PG_INT16_MIN)
 				return false;
 			*value = Int16GetDatum(shard);
 			break;

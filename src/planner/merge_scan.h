@@ -30,6 +30,7 @@ typedef enum SkMergePrivate
 	SK_MERGE_SHARD_POSITION,	/* of the shard in the index, from 0 */
 	SK_MERGE_BACKWARD,			/* is the index scanned backward? */
 	SK_MERGE_DEPTH,				/* rows of a shard that are likely wanted */
+	SK_MERGE_FIRST_SHARD,		/* the least one */
 	SK_MERGE_PRIVATE_COUNT
 } SkMergePrivate;
 

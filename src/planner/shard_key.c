@@ -9,8 +9,9 @@
  * the relation's descriptor, and cached until the relation changes; the
  * others come with the planner's data on the relation.
  *
- * A CHECK constraint is satisfied by NULL, hence NOT NULL; the function never
- * returns NULL.
+ * A CHECK constraint is satisfied by NULL, hence NOT NULL; shard_id() never
+ * returns NULL.  A fingerprint does, so only that of a generated column that is
+ * NOT NULL is known to be one of the shards.
  *
  * src/planner/shard_key.c
  *
@@ -31,6 +32,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
@@ -59,9 +61,23 @@ static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
 
-/* The function, once it has been seen. */
-static Oid	shard_id_function = InvalidOid;
+/* The functions that hash, once they have been seen. */
+typedef enum SkHash
+{
+	SK_SHARD_ID,
+	SK_FINGERPRINT,
+	SK_HASH_COUNT
+} SkHash;
 
+static Oid	known_functions[SK_HASH_COUNT];
+
+static FuncExpr *as_call(Node *expr);
+static FuncExpr *fingerprint_of(FuncExpr *call);
+static void read_shard_number(FuncExpr *call, SkShardCall *result,
+							  const char **problem);
+static void read_modulus(FuncExpr *call, FuncExpr *fingerprint,
+						 SkShardCall *result, const char **problem);
+static SkShardKey *make_key(FuncExpr *call, SkDeclaration declaration);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
@@ -70,10 +86,9 @@ static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   FuncExpr **call);
 static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
-static bool leads_index(const SkShardKey *key, IndexOptInfo *index);
 static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
 static bool is_foreign_function(Oid funcid, void *context);
-static bool is_shard_id(Oid funcid);
+static bool is_ours(Oid funcid, SkHash hash);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
 static void forget_function(Datum arg, int cacheid, uint32 hashvalue);
@@ -97,7 +112,7 @@ sk_shard_key_init(void)
 
 /*
  * sk_shard_keys
- *		The shard keys that lead an index of a table, with these indexes.
+ *		The shard keys that an index of a table has, with these indexes.
  *
  * "rel" is a plain table or a partition that the planner scans.  Keys whose
  * function the user may not call are left out.
@@ -131,7 +146,7 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		SkShardKey *key = lfirst(lc);
 
 		if (key->declaration == SK_CHECK_CONSTRAINT &&
-			sk_may_call(key->call->funcid))
+			sk_may_call(key->function))
 			keys = lappend(keys, key);
 	}
 
@@ -141,7 +156,7 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		{
 			SkShardKey *key = make_expression_key(lfirst(lc), SK_PARTITION_KEY);
 
-			if (key && sk_may_call(key->call->funcid))
+			if (key && sk_may_call(key->function))
 				keys = lappend(keys, key);
 		}
 	}
@@ -160,46 +175,93 @@ sk_column_keys(Oid relid)
 
 /*
  * sk_find_shard_call
- *		The call of shard_id() that an expression consists of, or NULL.
+ *		The call that an expression consists of, or NULL if it computes no shard.
  *
- * The result of the call may be cast to bigint or smallint.
+ * That is one of shard_id(), or one of mod() or abs() of a farm_fingerprint(),
+ * also written as operators.  The result may be cast to an integer type.
  */
 FuncExpr *
 sk_find_shard_call(Node *expr)
 {
-	FuncExpr   *call = (FuncExpr *) expr;
+	FuncExpr   *call = as_call(expr);
 
-	if (call == NULL || !IsA(call, FuncExpr))
+	if (call == NULL)
 		return NULL;
-	if (call->funcid == F_INT8_INT4 || call->funcid == F_INT2_INT4)
+	if (call->funcid == F_INT8_INT4 || call->funcid == F_INT2_INT4 ||
+		call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
 		return sk_find_shard_call(linitial(call->args));
-	return is_shard_id(call->funcid) ? call : NULL;
+	if (is_ours(call->funcid, SK_SHARD_ID))
+		return call;
+	return fingerprint_of(call) != NULL ? call : NULL;
+}
+
+/* A function call, or an operator as one; else NULL. */
+static FuncExpr *
+as_call(Node *expr)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+
+	if (expr == NULL || IsA(expr, FuncExpr))
+		return (FuncExpr *) expr;
+	if (!IsA(expr, OpExpr))
+		return NULL;
+	return makeFuncExpr(get_opcode(op->opno), op->opresulttype, op->args,
+						op->opcollid, op->inputcollid, COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * The farm_fingerprint() in [abs(]mod(farm_fingerprint(key), n)[)], or NULL.
+ */
+static FuncExpr *
+fingerprint_of(FuncExpr *call)
+{
+	if (call->funcid == F_ABS_INT8 || call->funcid == F_INT8ABS)
+		call = as_call(linitial(call->args));
+	if (call == NULL ||
+		(call->funcid != F_MOD_INT8_INT8 && call->funcid != F_INT8MOD))
+		return NULL;
+	call = linitial(call->args);
+	return IsA(call, FuncExpr) && is_ours(call->funcid, SK_FINGERPRINT) ?
+		call : NULL;
+}
+
+/*
+ * sk_fingerprint_args
+ *		What such a call of mod() or abs() takes the fingerprint of.
+ */
+List *
+sk_fingerprint_args(FuncExpr *call)
+{
+	return fingerprint_of(call)->args;
 }
 
 /*
  * sk_read_shard_call
- *		Read a call of shard_id(); false, and why, if it makes no shard key.
+ *		Read such a call; false, and why, if it makes no shard key.
  */
 bool
-sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
+sk_read_shard_call(FuncExpr *call, SkShardCall *result, const char **problem)
 {
-	Const	   *number = linitial(call->args);
+	FuncExpr   *fingerprint = fingerprint_of(call);
 	bool		has_column = false;
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	*problem = NULL;
-	if (call->funcvariadic)
-		*problem = "the keys are passed as an array";
-	else if (!IsA(number, Const) || number->constisnull)
-		*problem = "the number of shards is not a constant";
+	memset(result, 0, sizeof(SkShardCall));
+	result->call = call;
+	if (fingerprint != NULL)
+		read_modulus(call, fingerprint, result, problem);
 	else
-		*shards = Max(DatumGetInt32(number->constvalue), 1);
+		read_shard_number(call, result, problem);
 
-	for_each_from(lc, call->args, 1)
+	for_each_from(lc, call->args, result->first_key)
 	{
 		Node	   *arg = lfirst(lc);
 
+		/* as core does before it asks whether an expression is immutable */
+		if (!sk_runs_foreign_code(arg, NULL))
+			arg = eval_const_expressions(NULL, arg);
 		if (contain_mutable_functions(arg) && *problem == NULL)
 			*problem = "a key is not immutable";
 		foreach(lc2, pull_var_clause(arg, 0))
@@ -213,6 +275,45 @@ sk_read_shard_call(FuncExpr *call, int32 *shards, const char **problem)
 	if (!has_column && *problem == NULL)
 		*problem = "no key is a column";
 	return *problem == NULL;
+}
+
+static void
+read_shard_number(FuncExpr *call, SkShardCall *result, const char **problem)
+{
+	Const	   *number = linitial(call->args);
+
+	result->function = call->funcid;
+	result->first_key = 1;
+	if (call->funcvariadic)
+		*problem = "the keys are passed as an array";
+	else if (!IsA(number, Const) || number->constisnull)
+		*problem = "the number of shards is not a constant";
+	else
+		result->shards = Max(DatumGetInt32(number->constvalue), 1);
+}
+
+/* mod() has the sign of the fingerprint. */
+static void
+read_modulus(FuncExpr *call, FuncExpr *fingerprint, SkShardCall *result,
+			 const char **problem)
+{
+	FuncExpr   *mod = list_length(call->args) == 1 ?
+		as_call(linitial(call->args)) : call;
+	Node	   *modulus = eval_const_expressions(NULL, lsecond(mod->args));
+	int64		n = 0;
+
+	if (IsA(modulus, Const) && !((Const *) modulus)->constisnull)
+		n = DatumGetInt64(((Const *) modulus)->constvalue);
+	result->function = fingerprint->funcid;
+	if (n < 1 || n > PG_INT32_MAX / 2)
+		*problem = "the number of shards is not a constant";
+	else if (mod != call)
+		result->shards = (int32) n;
+	else
+	{
+		result->first = -(int32) (n - 1);
+		result->shards = (int32) (2 * n - 1);
+	}
 }
 
 /*
@@ -365,22 +466,40 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 			   SkDeclaration declaration)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-	SkShardKey *key;
-	int32		shards;
-	const char *problem;
+	SkShardKey *key = make_key(call, declaration);
 
-	if (call == NULL || !sk_read_shard_call(call, &shards, &problem))
+	if (key == NULL)
 		return keys;
-
-	key = palloc0(sizeof(SkShardKey));
-	key->declaration = declaration;
 	key->attnum = attnum;
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
-	key->call = call;
-	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
-	key->shards = shards;
+	key->covers_rows |= declaration == SK_GENERATED_COLUMN &&
+		sk_never_null(desc, attnum);
 	return lappend(keys, key);
+}
+
+/* A key without its shard; NULL if the planner can make nothing of the call. */
+static SkShardKey *
+make_key(FuncExpr *call, SkDeclaration declaration)
+{
+	SkShardCall parts;
+	SkShardKey *key;
+	const char *problem;
+
+	if (call == NULL || !sk_read_shard_call(call, &parts, &problem))
+		return NULL;
+	key = palloc0(sizeof(SkShardKey));
+	key->declaration = declaration;
+	key->call = parts.call;
+	key->function = parts.function;
+	key->first_key = parts.first_key;
+	key->first = parts.first;
+	key->shards = parts.shards;
+	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
+
+	/* a fingerprint of NULL is NULL */
+	key->covers_rows = is_ours(parts.function, SK_SHARD_ID);
+	return key;
 }
 
 static bool
@@ -420,7 +539,7 @@ copy_keys(List *keys, Index varno)
 }
 
 /*
- * Find the indexes that each key leads, add the keys that only an index
+ * Find the indexes that have each key, add the keys that only an index
  * declares, and drop keys without an index.
  */
 static List *
@@ -436,24 +555,24 @@ add_indexes(List *keys, RelOptInfo *rel)
 		ListCell   *lc2;
 
 		if (index->relam != BTREE_AM_OID || index->hypothetical ||
-			index->opfamily[0] != INTEGER_BTREE_FAM_OID ||
 			(index->indpred != NIL && !index->predOK))
 			continue;
 		foreach(lc2, keys)
 		{
 			key = lfirst(lc2);
-			if (leads_index(key, index))
+			if (sk_shard_position(key, index) >= 0)
 				break;
 			key = NULL;
 		}
-		if (key == NULL && index->indexkeys[0] == 0)
+		if (key == NULL && index->indexkeys[0] == 0 &&
+			index->opfamily[0] == INTEGER_BTREE_FAM_OID)
 		{
 			key = make_expression_key(linitial(index->indexprs),
 									  SK_INDEX_EXPRESSION);
 			if (key)
 				keys = lappend(keys, key);
 		}
-		if (key == NULL || !sk_may_call(key->call->funcid))
+		if (key == NULL || !sk_may_call(key->function))
 			continue;
 		key->indexes = lappend(key->indexes, index);
 		result = list_append_unique_ptr(result, key);
@@ -461,31 +580,33 @@ add_indexes(List *keys, RelOptInfo *rel)
 	return result;
 }
 
-static bool
-leads_index(const SkShardKey *key, IndexOptInfo *index)
+/*
+ * sk_shard_position
+ *		Which column of an index the shard is, from 0; -1 if it is none.
+ *
+ * An expression must be the first one.
+ */
+int
+sk_shard_position(const SkShardKey *key, const IndexOptInfo *index)
 {
-	if (index->indexkeys[0] != 0)
-		return key->attnum == index->indexkeys[0];
-	return key->attnum == 0 && equal(key->shard, linitial(index->indexprs));
+	if (key->attnum == 0)
+		return index->indexkeys[0] == 0 &&
+			index->opfamily[0] == INTEGER_BTREE_FAM_OID &&
+			equal(key->shard, linitial(index->indexprs)) ? 0 : -1;
+	for (int i = 0; i < index->nkeycolumns; i++)
+		if (index->indexkeys[i] == key->attnum &&
+			index->opfamily[i] == INTEGER_BTREE_FAM_OID)
+			return i;
+	return -1;
 }
 
 static SkShardKey *
 make_expression_key(Expr *expr, SkDeclaration declaration)
 {
-	FuncExpr   *call = sk_find_shard_call((Node *) expr);
-	SkShardKey *key;
-	int32		shards;
-	const char *problem;
+	SkShardKey *key = make_key(sk_find_shard_call((Node *) expr), declaration);
 
-	if (call == NULL || !sk_read_shard_call(call, &shards, &problem))
-		return NULL;
-
-	key = palloc0(sizeof(SkShardKey));
-	key->declaration = declaration;
-	key->shard = expr;
-	key->call = call;
-	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
-	key->shards = shards;
+	if (key != NULL)
+		key->shard = expr;
 	return key;
 }
 
@@ -506,14 +627,15 @@ is_foreign_function(Oid funcid, void *context)
 	return result;
 }
 
-/* Is it our function, and not another one of that name? */
+/* Is it this function of ours, and not another one of that name? */
 static bool
-is_shard_id(Oid funcid)
+is_ours(Oid funcid, SkHash hash)
 {
+	static const char *const names[] = {"shard_id", "farm_fingerprint"};
 	HeapTuple	tuple;
 	bool		result = false;
 
-	if (funcid == shard_id_function)
+	if (funcid == known_functions[hash])
 		return true;
 	if (funcid < FirstNormalObjectId)
 		return false;
@@ -523,19 +645,40 @@ is_shard_id(Oid funcid)
 	{
 		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 
-		if (strcmp(NameStr(proc->proname), "shard_id") == 0)
+		if (strcmp(NameStr(proc->proname), names[hash]) == 0)
 		{
 			char	   *schema = get_namespace_name(proc->pronamespace);
 
-			result = proc->prolang == ClanguageId && proc->pronargs == 2 &&
-				proc->proargtypes.values[1] == ANYOID &&
+			result = proc->prolang == ClanguageId &&
+				(hash == SK_FINGERPRINT ||
+				 (proc->pronargs == 2 &&
+				  proc->proargtypes.values[1] == ANYOID)) &&
 				schema && strcmp(schema, "spanner") == 0;
 		}
 		ReleaseSysCache(tuple);
 	}
 	if (result)
-		shard_id_function = funcid;
+		known_functions[hash] = funcid;
 	return result;
+}
+
+/*
+ * sk_sibling_function
+ *		A function of the extension that the user may call; else InvalidOid.
+ */
+Oid
+sk_sibling_function(Oid function, const char *name, int nargs,
+					const Oid *argtypes)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(function));
+	Oid			result;
+
+	if (schema == NULL)
+		return InvalidOid;
+	result = LookupFuncName(list_make2(makeString(schema),
+									   makeString(pstrdup(name))),
+							nargs, argtypes, true);
+	return OidIsValid(result) && sk_may_call(result) ? result : InvalidOid;
 }
 
 static void
@@ -568,5 +711,5 @@ forget_entry(SkKeyCacheEntry *entry)
 static void
 forget_function(Datum arg, int cacheid, uint32 hashvalue)
 {
-	shard_id_function = InvalidOid;
+	memset(known_functions, 0, sizeof(known_functions));
 }

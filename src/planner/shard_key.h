@@ -22,18 +22,32 @@ typedef enum SkDeclaration
 } SkDeclaration;
 
 /*
- * A column or expression that is equal to shard_id(shards, keys) in every
- * row.  The arguments of the call are immutable expressions over columns.
+ * What computes a shard: shard_id(shards, keys), mod(farm_fingerprint(key), n)
+ * or abs() of the latter.  The keys are immutable expressions over columns.
  */
+typedef struct SkShardCall
+{
+	FuncExpr   *call;
+	Oid			function;		/* of ours: what hashes */
+	int			first_key;		/* among the arguments of the call */
+	int32		first;			/* the least shard */
+	int32		shards;			/* how many there are */
+} SkShardCall;
+
+/* A column or expression that is equal to such a call in every row. */
 typedef struct SkShardKey
 {
 	SkDeclaration declaration;
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	FuncExpr   *call;
-	bool		can_derive;		/* may the planner compute it? */
+	Oid			function;		/* these four are of SkShardCall */
+	int			first_key;
+	int32		first;
 	int32		shards;
-	List	   *indexes;		/* IndexOptInfo of the B-trees that it leads */
+	bool		can_derive;		/* may the planner compute it? */
+	bool		covers_rows;	/* is each row in one of the shards? */
+	List	   *indexes;		/* IndexOptInfo of the B-trees that have it */
 } SkShardKey;
 
 extern void sk_shard_key_init(void);
@@ -41,11 +55,16 @@ extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
 extern FuncExpr *sk_find_shard_call(Node *expr);
-extern bool sk_read_shard_call(FuncExpr *call, int32 *shards,
+extern List *sk_fingerprint_args(FuncExpr *call);
+extern bool sk_read_shard_call(FuncExpr *call, SkShardCall *result,
 							   const char **problem);
+extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
+								const Oid *argtypes);
 extern bool sk_runs_foreign_code(Node *node, void *context);
 extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
 								FuncExpr **call);
+extern int	sk_shard_position(const SkShardKey *key,
+							  const IndexOptInfo *index);
 extern bool sk_may_call(Oid funcid);
 
 #endif							/* SK_SHARD_KEY_H */

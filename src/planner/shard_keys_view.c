@@ -37,7 +37,7 @@ static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *node, void *context);
 static bool has_virtual_key(Node *node, void *context);
-static Datum list_keys(FuncExpr *call, Oid relid);
+static Datum list_keys(const SkShardCall *parts, Oid relid);
 
 /*
  * spanner.read_shard_key(expression pg_node_tree, relation oid)
@@ -60,7 +60,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	AttrNumber	attnum = 0;
 	FuncExpr   *call;
 	const char *problem = "the expression is not just a call of spanner.shard_id()";
-	int32		shards = 0;
+	SkShardCall parts = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
 	bool		nulls[RESULT_COUNT] = {true, true, true, true};
@@ -77,15 +77,15 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 
 	if (call)
 	{
-		if (sk_read_shard_call(call, &shards, &problem) &&
+		if (sk_read_shard_call(call, &parts, &problem) &&
 			has_virtual_key((Node *) call, &relid))
 			problem = "a key is a virtual generated column";
 		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
 		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
-		nulls[RESULT_SHARDS] = shards == 0;
-		values[RESULT_SHARDS] = Int32GetDatum(shards);
+		nulls[RESULT_SHARDS] = parts.shards == 0;
+		values[RESULT_SHARDS] = Int32GetDatum(parts.shards);
 		nulls[RESULT_KEYS] = false;
-		values[RESULT_KEYS] = list_keys(call, relid);
+		values[RESULT_KEYS] = list_keys(&parts, relid);
 	}
 	if (problem)
 	{
@@ -158,14 +158,17 @@ has_virtual_key(Node *node, void *context)
 
 /* The names of columns, and the text of other keys. */
 static Datum
-list_keys(FuncExpr *call, Oid relid)
+list_keys(const SkShardCall *parts, Oid relid)
 {
-	int			count = list_length(call->args) - 1;
-	Datum	   *names = palloc(Max(count, 1) * sizeof(Datum));
+	List	   *args = parts->first_key == 1 ?
+		list_copy_tail(parts->call->args, 1) : sk_fingerprint_args(parts->call);
+	Datum	   *names = palloc(Max(list_length(args), 1) * sizeof(Datum));
+	int			count = 0;
+	ListCell   *lc;
 
-	for (int i = 0; i < count; i++)
+	foreach(lc, args)
 	{
-		Node	   *key = list_nth(call->args, i + 1);
+		Node	   *key = lfirst(lc);
 		char	   *name;
 
 		if (IsA(key, Var) && ((Var *) key)->varattno > 0)
@@ -174,7 +177,7 @@ list_keys(FuncExpr *call, Oid relid)
 			name = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
 														   CStringGetTextDatum(nodeToString(key)),
 														   ObjectIdGetDatum(relid)));
-		names[i] = CStringGetTextDatum(name);
+		names[count++] = CStringGetTextDatum(name);
 	}
 	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false,
 										   TYPALIGN_INT));

@@ -112,12 +112,12 @@ sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->joininfo = NIL;
 		rel->has_eclass_joins = false;
 	}
-	if (key->shards <= sk_max_merge_shards &&
+	if (key->covers_rows && key->shards <= sk_max_merge_shards &&
 		restricts_second_column(root, rel, key) &&
 		!sk_has_shard_condition(key, rel->baserestrictinfo))
 	{
 		condition = (ScalarArrayOpExpr *)
-			sk_shard_in(key, (Expr *) sk_all_shards_const(key->shards));
+			sk_shard_in(key, (Expr *) sk_all_shards_const(key));
 		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
 		sk_add_index_paths(root, rel, key, &extra);
 		lsecond(condition->args) = sk_all_shards_call(key);
@@ -201,7 +201,7 @@ restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
 	{
 		IndexOptInfo *index = lfirst(lc);
 
-		if (index->nkeycolumns < 2)
+		if (index->nkeycolumns < 2 || sk_shard_position(key, index) != 0)
 			continue;
 		if (index->indexkeys[1] == 0 || rel->has_eclass_joins ||
 			mentions(root, rel->baserestrictinfo, rel, index->indexkeys[1]) ||

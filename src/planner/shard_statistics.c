@@ -32,6 +32,7 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -50,7 +51,7 @@
 static List *list_tables(void);
 static void add_statistics(Oid relid);
 static bool has_statistics(Relation relation);
-static FuncExpr *plain_call(Relation relation, const FuncExpr *call);
+static FuncExpr *plain_call(Relation relation, const SkShardKey *key);
 static void create_statistics(Relation relation, const SkShardKey *key);
 
 /*
@@ -161,18 +162,22 @@ has_statistics(Relation relation)
 }
 
 /*
- * The same call without expressions, or NULL if no key is a column.  There can
- * be no statistics on virtual columns.
+ * A call of shard_id() of the columns, or NULL if there are none that it takes.
+ * There can be no statistics on virtual columns.
  */
 static FuncExpr *
-plain_call(Relation relation, const FuncExpr *call)
+plain_call(Relation relation, const SkShardKey *key)
 {
+	const Oid	argtypes[] = {INT4OID, ANYOID};
 	TupleDesc	desc = RelationGetDescr(relation);
-	FuncExpr   *result = copyObject(unconstify(FuncExpr *, call));
-	List	   *vars = pull_var_clause((Node *) call, 0);
+	Const	   *shards = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								   Int32GetDatum(key->shards), false, true);
+	FuncExpr   *result = makeFuncExpr(sk_sibling_function(key->function, "shard_id", 2, argtypes),
+									  INT4OID, list_make1(shards), InvalidOid,
+									  InvalidOid, COERCE_EXPLICIT_CALL);
+	List	   *vars = pull_var_clause((Node *) key->call, 0);
 	ListCell   *lc;
 
-	result->args = list_make1(linitial(result->args));
 	foreach(lc, vars)
 	{
 		Var		   *column = lfirst(lc);
@@ -182,7 +187,8 @@ plain_call(Relation relation, const FuncExpr *call)
 			(generated == '\0' || generated == ATTRIBUTE_GENERATED_STORED))
 			result->args = list_append_unique(result->args, column);
 	}
-	return list_length(result->args) > 1 ? result : NULL;
+	return OidIsValid(result->funcid) && list_length(result->args) > 1 ?
+		result : NULL;
 }
 
 /* The server chooses the name. */
@@ -194,7 +200,7 @@ create_statistics(Relation relation, const SkShardKey *key)
 	CreateStatsStmt *create = makeNode(CreateStatsStmt);
 	AlterStatsStmt *alter = makeNode(AlterStatsStmt);
 	StatsElem  *element = makeNode(StatsElem);
-	FuncExpr   *call = plain_call(relation, key->call);
+	FuncExpr   *call = plain_call(relation, key);
 	SkOwnerScope scope;
 	ObjectAddress address;
 	HeapTuple	tuple;

@@ -74,6 +74,7 @@ sub shard_call
 	my @hashed = @{ $table->{hashed} };
 	my @arguments = @hashed;
 	my %type = ('id' => 'int8', map { $_->{name} => $_->{type} } @{ $table->{columns} });
+	my %never_null = ('id' => 1, map { $_->{name} => $_->{notnull} } @{ $table->{columns} });
 
 	if (chance(0.1))
 	{
@@ -93,6 +94,12 @@ sub shard_call
 	if (chance(0.03) && @hashed == 2 && $type{ $hashed[0] } eq $type{ $hashed[1] })
 	{
 		return "spanner.shard_id($shards, VARIADIC ARRAY[" . join(', ', @hashed) . '])';
+	}
+	my @texts = grep { $type{$_} =~ /^(?:int|bigint|smallint|text)/ && $never_null{$_} } @hashed;
+	if (@texts && chance(0.15))
+	{
+		my $mod = "mod(spanner.farm_fingerprint(" . join(" || '/' || ", map { "${_}::text" } @texts) . "), $shards)";
+		return chance(0.5) ? "abs($mod)" : $mod;
 	}
 	return "spanner.shard_id($shards, " . join(', ', @arguments) . ')';
 }
@@ -129,6 +136,12 @@ sub make_index
 		  if $odd && ($type{$name} // '') =~ /^(?:text|varchar)(?:\(20\))?$/ && chance(0.25);
 		$exact = 0 if $more;
 		push @keys, "$name$more $direction" =~ s/ $//r;
+	}
+	# The shard behind another column, which queries then fix.
+	if ($table->{shard} && @order > 1 && $first eq $table->{shard} && chance(0.15))
+	{
+		@keys[ 0, 1 ] = @keys[ 1, 0 ];
+		shift @order;
 	}
 	my $keys = join(', ', @keys);
 	my $where = '';
