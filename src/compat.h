@@ -18,10 +18,10 @@
 #include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #endif
-#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/makefuncs.h"

@@ -12,6 +12,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "planner/shard_call.h"
+
 /* How a relation declares a shard key. */
 typedef enum SkDeclaration
 {
@@ -20,19 +22,6 @@ typedef enum SkDeclaration
 	SK_INDEX_EXPRESSION,
 	SK_PARTITION_KEY
 } SkDeclaration;
-
-/*
- * What computes a shard: shard_id(shards, keys), mod(farm_fingerprint(key), n)
- * or abs() of the latter.  The keys are immutable expressions over columns.
- */
-typedef struct SkShardCall
-{
-	FuncExpr   *call;
-	Oid			function;		/* of ours: what hashes */
-	int			first_key;		/* among the arguments of the call */
-	int32		first;			/* the least shard */
-	int32		shards;			/* how many there are */
-} SkShardCall;
 
 /* A column or expression that is equal to such a call in every row. */
 typedef struct SkShardKey
@@ -54,17 +43,7 @@ extern void sk_shard_key_init(void);
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
-extern FuncExpr *sk_find_shard_call(Node *expr);
-extern List *sk_fingerprint_args(FuncExpr *call);
-extern bool sk_read_shard_call(FuncExpr *call, SkShardCall *result,
-							   const char **problem);
-extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
-								const Oid *argtypes);
-extern bool sk_runs_foreign_code(Node *node, void *context);
-extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
-								FuncExpr **call);
 extern int	sk_shard_position(const SkShardKey *key,
 							  const IndexOptInfo *index);
-extern bool sk_may_call(Oid funcid);
 
 #endif							/* SK_SHARD_KEY_H */
