@@ -34,6 +34,7 @@
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -42,6 +43,7 @@
 #include "sequence/redirect/identity_ddl.h"
 #include "sequence/sequence_change.h"
 
+static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
 static void restore_altered(AlterTableStmt *stmt);
 static void convert_altered(AlterTableStmt *stmt);
@@ -114,12 +116,26 @@ sk_identity_command_end(Node *command)
 		follow_like((CreateStmt *) command);
 	else if (IsA(command, CreateSchemaStmt))
 		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
-			sk_identity_command_end(lfirst(lc));
+	{
+		complete_name((CreateSchemaStmt *) command, lfirst(lc));
+		sk_identity_command_end(lfirst(lc));
+	}
 	else if (IsA(command, AlterTableStmt))
 	{
 		convert_altered((AlterTableStmt *) command);
 		follow_partitions((AlterTableStmt *) command);
 	}
+}
+
+/* From release 19 on, the server notes the schema in a copy. */
+static void
+complete_name(CreateSchemaStmt *stmt, Node *element)
+{
+	CreateStmt *create = (CreateStmt *) element;
+
+	if (IsA(element, CreateStmt) && create->relation->schemaname == NULL)
+		create->relation->schemaname = stmt->schemaname != NULL ?
+			stmt->schemaname : get_rolespec_name(stmt->authrole);
 }
 
 /* The commands that core refuses or changes for an identity column. */
@@ -368,7 +384,9 @@ follow_like(CreateStmt *stmt)
 
 	if (stmt->relation->alias == NULL)
 		return;
-	foreach(lc, stmt->tableElts)
+
+	/* the clauses of a table that was there already are still there */
+	foreach(lc, stmt->if_not_exists ? stmt->tableElts : NIL)
 	{
 		if (IsA(lfirst(lc), TableLikeClause))
 			return;
