@@ -117,6 +117,7 @@ OBJS = \
 	src/sequence/striped.o \
 	src/sequence/sync.o \
 	src/spi/owner_rights.o \
+	src/spi/relation_changes.o \
 	src/spi/run_command.o
 
 DATA = sql/spanner_keys--1.0.sql

@@ -32,6 +32,7 @@
 
 #include "allocator/allocator_cache.h"
 #include "compat.h"
+#include "spi/relation_changes.h"
 
 /* A session with more allocators than that begins anew. */
 #define SK_MAX_CACHED 10000
@@ -66,7 +67,7 @@ static void forget_own_rows(XactEvent event, void *arg);
 void
 sk_allocator_cache_init(void)
 {
-	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	sk_on_relation_change(forget_relation);
 	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
 	/* the owner of the database is a member of pg_database_owner */
@@ -124,6 +125,7 @@ prepare_cache(void)
 		return;
 	if (cache_epoch == sk_allocator_epoch)
 		sk_allocator_epoch++;
+	sk_watch_relations();
 	if (cache_context == NULL)
 		cache_context = AllocSetContextCreate(CacheMemoryContext,
 											  "spanner_keys allocators",

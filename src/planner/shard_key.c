@@ -33,6 +33,7 @@
 
 #include "compat.h"
 #include "planner/shard_key.h"
+#include "spi/relation_changes.h"
 
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
@@ -73,7 +74,7 @@ sk_shard_key_init(void)
 	ctl.hcxt = key_cache_context;
 	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	sk_on_relation_change(forget_relation);
 	sk_shard_call_init();
 }
 
@@ -156,6 +157,7 @@ column_keys(Oid relid, Index varno)
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
+	sk_watch_relations();
 
 	relation = table_open(relid, NoLock);
 	keys = read_column_keys(relation);

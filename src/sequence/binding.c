@@ -54,6 +54,7 @@
 #include "sequence/extension.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
+#include "spi/relation_changes.h"
 
 /*
  * False if this database is known to have no bound sequence, or not the
@@ -86,7 +87,7 @@ static void depend_on_support(Oid seqid, bool depends);
 void
 sk_binding_init(void)
 {
-	CacheRegisterRelcacheCallback(invalidate_binding, (Datum) 0);
+	sk_on_relation_change(invalidate_binding);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schema, (Datum) 0);
 }
 
@@ -104,6 +105,8 @@ sk_bindings_exist(void)
 
 	if (!sk_bindings_possible || bindings_counted)
 		return sk_bindings_possible;
+
+	sk_watch_relations();
 
 	/* after an invalidation while we look, the answer is good for now only */
 	bindings_counted = true;
@@ -185,6 +188,7 @@ create_cache(void)
 {
 	HASHCTL		ctl = {0};
 
+	sk_watch_relations();
 	ctl.keysize = sizeof(Oid);
 	ctl.entrysize = sizeof(SkBinding);
 	bindings = hash_create("spanner_keys bindings", 64, &ctl,

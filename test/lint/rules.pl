@@ -40,6 +40,19 @@ sub check_version_num
 	return @found;
 }
 
+# The server has ten places for relation cache callbacks, for all extensions.
+sub check_relation_callbacks
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.[ch]$} && $_ ne 'src/spi/relation_changes.c' } @files)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": use sk_on_relation_change()"
+		  while $code{$file} =~ /\bCacheRegisterRelcacheCallback\b/g;
+	}
+	return @found;
+}
+
 sub check_function_length
 {
 	my @found;
@@ -522,6 +535,7 @@ sub check_words
 
 my @rules = (
 	[ 'version-num',     \&check_version_num ],
+	[ 'relation-callbacks', \&check_relation_callbacks ],
 	[ 'function-length', \&check_function_length ],
 	[ 'file-length',     \&check_file_length ],
 	[ 'line-comments',   \&check_line_comments ],

@@ -36,6 +36,7 @@
 #include "sequence/redirect/generated_always.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/sequence.h"
+#include "spi/relation_changes.h"
 
 /* What is known of a relation; most have no such columns. */
 typedef struct ColumnsEntry
@@ -72,7 +73,7 @@ sk_generated_always_init(void)
 	ctl.entrysize = sizeof(ColumnsEntry);
 	columns_cache = hash_create("spanner_keys identity columns", 64, &ctl,
 								HASH_ELEM | HASH_BLOBS);
-	CacheRegisterRelcacheCallback(forget_columns, (Datum) 0);
+	sk_on_relation_change(forget_columns);
 }
 
 /*
@@ -254,6 +255,7 @@ list_columns(Oid relid)
 
 	if (entry != NULL)
 		return copy_columns(entry->columns);
+	sk_watch_relations();
 
 	rel = table_open(relid, NoLock);
 	columns = sk_identity_columns(rel, relid);

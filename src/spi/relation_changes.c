@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * relation_changes.c
+ *	  Being told of changes of relations.
+ *
+ * The server has ten places for those who want to be told, of which another
+ * extension may take many.  All of this library share one, and take it when
+ * the first of them begins to remember something: a process that uses nothing
+ * of the library, as the sender of a replica, takes none.
+ *
+ * src/spi/relation_changes.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "spi/relation_changes.h"
+
+#define SK_MAX_CALLBACKS 8
+
+static RelcacheCallbackFunction callbacks[SK_MAX_CALLBACKS];
+static int	callback_count = 0;
+static bool registered = false;
+
+static void tell_all(Datum arg, Oid relid);
+
+/*
+ * sk_on_relation_change
+ *		Have a function called as relation cache callbacks are, with 0.
+ *
+ * To be called when the library is loaded.
+ */
+void
+sk_on_relation_change(RelcacheCallbackFunction callback)
+{
+	Assert(callback_count < SK_MAX_CALLBACKS);
+	callbacks[callback_count++] = callback;
+}
+
+/*
+ * sk_watch_relations
+ *		Have the functions called from now on.
+ *
+ * To be called before something is remembered that a change makes wrong.
+ */
+void
+sk_watch_relations(void)
+{
+	if (registered)
+		return;
+	CacheRegisterRelcacheCallback(tell_all, (Datum) 0);
+	registered = true;
+}
+
+static void
+tell_all(Datum arg, Oid relid)
+{
+	for (int i = 0; i < callback_count; i++)
+		callbacks[i] (arg, relid);
+}
