@@ -33,7 +33,7 @@ typedef enum Column
 	COLUMN_TIMELINE,
 	COLUMN_SERVER,
 	COLUMN_REMOTE_NAME,
-	COLUMN_OWNER_ROLE,
+	COLUMN_OWNER_ROLE = SK_COLUMN_OWNER_ROLE,
 	COLUMN_USAGE_ROLES
 } Column;
 
@@ -173,4 +173,19 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->usage_count == 0);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
+}
+
+/*
+ * sk_row_take_role_away
+ *		Have a role no more among those that may draw.
+ */
+void
+sk_row_take_role_away(SkAllocatorRow *row, Oid role)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < row->usage_count; i++)
+		if (row->usage_roles[i] != role)
+			row->usage_roles[kept++] = row->usage_roles[i];
+	row->usage_count = kept;
 }
