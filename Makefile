@@ -182,6 +182,7 @@ ISOLATION = \
 	advisor_drop \
 	allocator_create \
 	allocator_lock \
+	allocator_reindex \
 	allocator_roles \
 	allocator_snapshot \
 	ascending_alter \

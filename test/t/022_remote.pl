@@ -213,6 +213,20 @@ ok( $user->poll_query_until('postgres',
 $user->safe_psql('postgres',
 	q{SET spanner_keys.allocator_timeout = '20s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
 pass('other allocators of the server are filled meanwhile');
+
+# Nor does the worker stay for an answer that nobody waits for any more.
+$user->safe_psql('postgres', 'CREATE DATABASE leaving');
+$user->safe_psql(
+	'leaving', qq{
+	CREATE EXTENSION dblink;
+	CREATE EXTENSION spanner_keys;
+	CREATE SERVER hub FOREIGN DATA WRAPPER dblink_fdw OPTIONS (@{[ options($hub) ]});
+	CREATE USER MAPPING FOR CURRENT_USER SERVER hub;
+	SELECT spanner.create_allocator('slow', mode => 'remote', server => 'hub');});
+like(
+	error_of($user, q{SET spanner_keys.allocator_timeout = '500ms'; SELECT spanner.next_value('slow')}, database => 'leaving'),
+	qr/timed out after 500 ms waiting for allocator "slow"/, 'a session gives up');
+is($user->psql('postgres', 'DROP DATABASE leaving'), 0, 'its database can be dropped');
 $locker->query_safe('COMMIT');
 $locker->quit;
 like(draw('slow'), qr/^\d+$/, 'the lock is gone');
@@ -236,6 +250,18 @@ $user->safe_psql('postgres',
 	q{SET spanner_keys.allocator_timeout = '20s'; SELECT spanner.next_value('orders') FROM generate_series(1, 100)});
 pass('other servers serve meanwhile');
 $deaf->close;
+
+# A low-water mark that two blocks do not reach, of a hub that others draw from
+$hub->safe_psql('postgres', q{SELECT spanner.create_allocator('wide')});
+$_->safe_psql('postgres',
+	q{SELECT spanner.create_allocator('wide', mode => 'remote', server => 'hub', batch_size => 10, max_batch_size => 10, low_water_mark => 1000)})
+  foreach $user, $user2;
+foreach (1 .. 30)
+{
+	$_->safe_psql('postgres', q{SELECT count(spanner.next_value('wide')) FROM generate_series(1, 3)}) foreach $user, $user2;
+}
+is( $user->safe_psql('postgres', q{SELECT "values", lost_values FROM spanner.stat_allocator WHERE name = 'wide'}),
+	'90|0', 'a full pool asks for no more blocks, of which it would lose one');
 
 # The connection follows the definition of the server and the user mapping.
 like(draw('orders'), qr/^\d{1,6}$/, 'from the hub');
