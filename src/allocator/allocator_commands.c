@@ -483,7 +483,7 @@ static void
 write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
 	sk_row_update(table, row, kind);
-	sk_own_set(row->id, row->next_value);
+	sk_own_note_update(row, true);
 }
 
 static SkMode

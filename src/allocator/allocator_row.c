@@ -110,6 +110,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
+	row->table = tuple->t_tableOid;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
 	pfree(nulls);

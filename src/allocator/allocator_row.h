@@ -51,6 +51,7 @@ typedef struct SkAllocatorRow
 	int			usage_count;	/* roles that may draw too */
 	Oid		   *usage_roles;	/* InvalidOid: everybody */
 	bool		is_own;			/* written by the current transaction */
+	Oid			table;			/* where it was read */
 } SkAllocatorRow;
 
 extern const char *sk_mode_name(SkMode mode);

@@ -149,8 +149,7 @@ note_row(TriggerData *trigger, SkWrite write)
 		return;
 	}
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
-	sk_own_note_update(before.id, after.next_value != before.next_value,
-					   after.next_value);
+	sk_own_note_update(&after, after.next_value != before.next_value);
 	if (!has_same_roles(&before, &after))
 	{
 		roles_changed = true;
