@@ -45,9 +45,7 @@ typedef struct OwnCounter
 	int64		max_value;
 	bool		is_stale;		/* the row may have changed but for "next" */
 	int			level;			/* of the subtransaction that locked the row */
-	Mark	   *marks;			/* ascending levels */
-	int			mark_count;
-	int			mark_space;
+	List	   *marks;			/* ascending levels */
 } OwnCounter;
 
 /* In TopTransactionContext. */
@@ -56,6 +54,7 @@ static HTAB *counters = NULL;
 static OwnCounter *find_counter(const SkAllocatorRow *row);
 static OwnCounter *hold_counter(const SkAllocatorRow *known);
 static void move_counter(OwnCounter *counter, int64 next);
+static inline Mark *last_mark(const OwnCounter *counter);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -185,8 +184,7 @@ hold_counter(const SkAllocatorRow *known)
 		counter = hash_search(counters, &key, HASH_ENTER, NULL);
 		counter->next = row.next_value;
 		counter->level = GetCurrentTransactionNestLevel();
-		counter->marks = NULL;
-		counter->mark_count = counter->mark_space = 0;
+		counter->marks = NIL;
 	}
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
@@ -199,24 +197,25 @@ static void
 move_counter(OwnCounter *counter, int64 next)
 {
 	int			level = GetCurrentTransactionNestLevel();
+	Mark	   *last = last_mark(counter);
 
-	if (level > counter->level &&
-		(counter->mark_count == 0 ||
-		 counter->marks[counter->mark_count - 1].level < level))
+	if (level > counter->level && (last == NULL || last->level < level))
 	{
-		if (counter->mark_count == counter->mark_space)
-		{
-			int			space = Max(8, 2 * counter->mark_space);
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+		Mark	   *mark = palloc(sizeof(Mark));
 
-			counter->marks = counter->marks == NULL ?
-				MemoryContextAlloc(TopTransactionContext, space * sizeof(Mark)) :
-				repalloc(counter->marks, space * sizeof(Mark));
-			counter->mark_space = space;
-		}
-		counter->marks[counter->mark_count].level = level;
-		counter->marks[counter->mark_count++].next = counter->next;
+		mark->level = level;
+		mark->next = counter->next;
+		counter->marks = lappend(counter->marks, mark);
+		MemoryContextSwitchTo(old);
 	}
 	counter->next = next;
+}
+
+static inline Mark *
+last_mark(const OwnCounter *counter)
+{
+	return counter->marks == NIL ? NULL : llast(counter->marks);
 }
 
 /*
@@ -288,6 +287,8 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 static void
 roll_back(OwnCounter *counter, int level)
 {
+	Mark	   *last;
+
 	if (counter->level >= level)
 	{
 		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
@@ -295,23 +296,27 @@ roll_back(OwnCounter *counter, int level)
 	}
 	/* its changes of the row are undone as well */
 	counter->is_stale = true;
-	while (counter->mark_count > 0 &&
-		   counter->marks[counter->mark_count - 1].level >= level)
-		counter->next = counter->marks[--counter->mark_count].next;
+	while ((last = last_mark(counter)) != NULL && last->level >= level)
+	{
+		counter->next = last->next;
+		counter->marks = list_delete_last(counter->marks);
+	}
 }
 
 /* What a subtransaction has done belongs to the one around it from now on. */
 static void
 leave_level(OwnCounter *counter, int level)
 {
-	int			last = counter->mark_count - 1;
+	Mark	   *last = last_mark(counter);
+	int			count = list_length(counter->marks);
 
-	if (last >= 0 && counter->marks[last].level == level)
+	if (last != NULL && last->level == level)
 	{
-		counter->marks[last].level = level - 1;
+		last->level = level - 1;
 		if (level - 1 <= counter->level ||
-			(last > 0 && counter->marks[last - 1].level == level - 1))
-			counter->mark_count--;
+			(count > 1 &&
+			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
+			counter->marks = list_delete_last(counter->marks);
 	}
 	counter->level = Min(counter->level, level - 1);
 }
