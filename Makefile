@@ -37,6 +37,7 @@ OBJS = \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
+	src/allocator/allocator_roles.o \
 	src/allocator/allocator_row.o \
 	src/allocator/allocator_stats.o \
 	src/allocator/allocator_table.o \
@@ -142,6 +143,7 @@ REGRESS = \
 	allocator_errors \
 	allocator_privileges \
 	allocator_remote \
+	allocator_roles \
 	allocator_transaction \
 	execute_ddl \
 	execute_ddl_errors \
@@ -183,6 +185,8 @@ ISOLATION = \
 	advisor_drop \
 	allocator_create \
 	allocator_lock \
+	allocator_reindex \
+	allocator_roles \
 	allocator_snapshot \
 	ascending_alter \
 	bind_unbind \

@@ -481,7 +481,7 @@ AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.on_allocator_change()
-  IS 'make all sessions forget what they know of changed allocators';
+  IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their roles';
 
 CREATE FUNCTION spanner.on_allocator_insert()
 RETURNS trigger
@@ -501,13 +501,13 @@ COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
   IS 'sets the timeline, which a dump has from another server';
 
 CREATE TRIGGER on_allocator_change
-  AFTER UPDATE OR DELETE ON spanner.allocator
+  AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
   FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_change();
 
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
 
 COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
-  IS 'discards numbers that sessions share when an allocator is changed';
+  IS 'discards numbers that sessions share when an allocator is changed, and keeps its roles from being dropped';
 
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator
@@ -517,6 +517,24 @@ ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_truncate;
 
 COMMENT ON TRIGGER on_allocator_truncate ON spanner.allocator
   IS 'discards the numbers of all allocators';
+
+CREATE FUNCTION spanner.on_drop_owned()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_drop_owned()
+  IS 'take the right to draw from allocators away from roles, and keep their own allocators from being lost';
+
+CREATE EVENT TRIGGER spanner_keys_drop_owned
+  ON ddl_command_start
+  WHEN TAG IN ('DROP OWNED')
+  EXECUTE FUNCTION spanner.on_drop_owned();
+
+ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
+
+COMMENT ON EVENT TRIGGER spanner_keys_drop_owned
+  IS 'keeps allocators of roles from being lost';
 
 CREATE FUNCTION spanner.create_allocator(
   name text,

@@ -52,7 +52,6 @@ static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
 static SkMode mode_argument(FunctionCallInfo fcinfo, int argno);
 static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
 static Oid	role_argument(const char *role, bool public_ok);
-static void take_role_away(SkAllocatorRow *row, Oid role);
 static void tell_users(const char *name);
 
 /* An argument that cannot be left out. */
@@ -229,7 +228,7 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 	Oid		   *roles;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	take_role_away(&row, role);
+	sk_row_take_role_away(&row, role);
 	roles = palloc((row.usage_count + 1) * sizeof(Oid));
 	if (row.usage_count > 0)
 		memcpy(roles, row.usage_roles, row.usage_count * sizeof(Oid));
@@ -259,7 +258,7 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		row.usage_count = 0;
 	else
-		take_role_away(&row, role);
+		sk_row_take_role_away(&row, role);
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
 	PG_RETURN_VOID();
@@ -484,7 +483,7 @@ static void
 write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
 	sk_row_update(table, row, kind);
-	sk_own_set(row->id, row->next_value);
+	sk_own_note_update(row, true);
 }
 
 static SkMode
@@ -531,17 +530,6 @@ server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
 		row->remote_name[0] = '\0';
 	else if (row->remote_name[0] == '\0')
 		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
-}
-
-static void
-take_role_away(SkAllocatorRow *row, Oid role)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < row->usage_count; i++)
-		if (row->usage_roles[i] != role)
-			row->usage_roles[kept++] = row->usage_roles[i];
-	row->usage_count = kept;
 }
 
 /* What still has the name of an allocator that has it no more. */

@@ -33,7 +33,7 @@ typedef enum Column
 	COLUMN_TIMELINE,
 	COLUMN_SERVER,
 	COLUMN_REMOTE_NAME,
-	COLUMN_OWNER_ROLE,
+	COLUMN_OWNER_ROLE = SK_COLUMN_OWNER_ROLE,
 	COLUMN_USAGE_ROLES
 } Column;
 
@@ -110,6 +110,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
+	row->table = tuple->t_tableOid;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
 	pfree(nulls);
@@ -173,4 +174,19 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->usage_count == 0);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
+}
+
+/*
+ * sk_row_take_role_away
+ *		Have a role no more among those that may draw.
+ */
+void
+sk_row_take_role_away(SkAllocatorRow *row, Oid role)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < row->usage_count; i++)
+		if (row->usage_roles[i] != role)
+			row->usage_roles[kept++] = row->usage_roles[i];
+	row->usage_count = kept;
 }

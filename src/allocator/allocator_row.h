@@ -13,9 +13,10 @@
 #include "access/htup.h"
 #include "executor/tuptable.h"
 
-/* The columns by which rows are found. */
+/* The columns that other files ask for. */
 #define SK_COLUMN_ID 1
 #define SK_COLUMN_NAME 2
+#define SK_COLUMN_OWNER_ROLE 14
 
 /* The longest name that the table admits, in bytes. */
 #define SK_MAX_ALLOCATOR_NAME 128
@@ -50,6 +51,7 @@ typedef struct SkAllocatorRow
 	int			usage_count;	/* roles that may draw too */
 	Oid		   *usage_roles;	/* InvalidOid: everybody */
 	bool		is_own;			/* written by the current transaction */
+	Oid			table;			/* where it was read */
 } SkAllocatorRow;
 
 extern const char *sk_mode_name(SkMode mode);
@@ -57,6 +59,7 @@ extern bool sk_mode_from_name(const char *name, SkMode *mode);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
 extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
+extern void sk_row_take_role_away(SkAllocatorRow *row, Oid role);
 
 static inline bool
 sk_mode_has_pool(SkMode mode)

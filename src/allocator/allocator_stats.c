@@ -147,11 +147,15 @@ put_worker(ReturnSetInfo *result, SkWorkerState *worker)
 		worker->idle_since != 0 ? "idle" : "reserving";
 	Datum		values[WORKER_COLUMNS];
 	bool		nulls[WORKER_COLUMNS] = {false};
-	TransactionId blocked_by;
+	TransactionId blocked_by = InvalidTransactionId;
 	int			pending;
+	SkPoolState pool;
 
 	(void) sk_pool_any_pending(worker->dbid, worker->kind, &pending);
-	blocked_by = sk_pool_blocker(worker->dbid, worker->kind);
+	for (int i = 0; worker->blocked && i < sk_pool_count(); i++)
+		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
+			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
+			blocked_by = pool.blocked_by;
 	values[0] = ObjectIdGetDatum(worker->dbid);
 	values[1] = Int32GetDatum(worker->pid);
 	nulls[1] = worker->pid == 0;
@@ -162,6 +166,6 @@ put_worker(ReturnSetInfo *result, SkWorkerState *worker)
 	nulls[4] = worker->idle_since == 0;
 	values[5] = Int32GetDatum(pending);
 	values[6] = TransactionIdGetDatum(blocked_by);
-	nulls[6] = !worker->blocked || !TransactionIdIsValid(blocked_by);
+	nulls[6] = !TransactionIdIsValid(blocked_by);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }

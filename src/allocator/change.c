@@ -8,7 +8,7 @@
  * is emptied just before the transaction commits, while the row is locked: a
  * batch that is reserved later comes after the change, and one that is under
  * way is kept out.  If the transaction fails after that, the values are lost,
- * which does no harm.  A new row has neither pool nor readers.
+ * which does no harm.  A new row has neither pool nor readers, only roles.
  *
  * src/allocator/change.c
  *
@@ -27,6 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "allocator/allocator_roles.h"
 #include "allocator/allocator_table.h"
 #include "allocator/change.h"
 #include "allocator/own_counter.h"
@@ -49,9 +50,13 @@ typedef struct Change
 /* In TopTransactionContext. */
 static List *changes = NIL;
 
+/* Has a row lost its roles, in the current transaction? */
+static bool roles_changed = false;
+
 static void check_trigger(FunctionCallInfo fcinfo, bool is_before,
 						  const char *function);
-static int64 row_number(HeapTuple row, TriggerData *trigger, const char *column);
+static void note_row(TriggerData *trigger, SkWrite write);
+static bool has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b);
 static void end_transaction(XactEvent event, void *arg);
 static void apply_change(Change *change);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
@@ -100,7 +105,7 @@ sk_change_note(int64 id, int64 minimum)
 /*
  * spanner.on_allocator_change() returns trigger
  *
- * Row trigger for UPDATE, DELETE and statement trigger for TRUNCATE.
+ * Row trigger for INSERT, UPDATE, DELETE and statement trigger for TRUNCATE.
  */
 Datum
 spanner_on_allocator_change(PG_FUNCTION_ARGS)
@@ -112,24 +117,52 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
+		roles_changed = true;
 		sk_change_note(0, PG_INT64_MAX);
 	}
-	else if (write != SK_WRITE_RESERVES)
+	else if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 	{
-		int64		id = row_number(trigger->tg_trigtuple, trigger, "allocator_id");
+		SkAllocatorRow row;
 
-		CacheInvalidateRelcache(trigger->tg_relation);
-		if (write == SK_WRITE_CHANGES)
-			sk_change_note(id, PG_INT64_MAX);
-		if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		{
-			int64		before = row_number(trigger->tg_trigtuple, trigger, "next_value");
-			int64		after = row_number(trigger->tg_newtuple, trigger, "next_value");
-
-			sk_own_note_update(id, after != before, after);
-		}
+		sk_row_fetch(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
+		sk_roles_keep(trigger->tg_relation, &row);
 	}
+	else if (write != SK_WRITE_RESERVES)
+		note_row(trigger, write);
 	return PointerGetDatum(NULL);
+}
+
+static void
+note_row(TriggerData *trigger, SkWrite write)
+{
+	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
+	SkAllocatorRow before;
+	SkAllocatorRow after;
+
+	sk_row_fetch(trigger->tg_trigtuple, tupdesc, &before);
+	CacheInvalidateRelcache(trigger->tg_relation);
+	if (write == SK_WRITE_CHANGES)
+		sk_change_note(before.id, PG_INT64_MAX);
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	{
+		roles_changed = true;
+		return;
+	}
+	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
+	sk_own_note_update(&after, after.next_value != before.next_value);
+	if (!has_same_roles(&before, &after))
+	{
+		roles_changed = true;
+		sk_roles_keep(trigger->tg_relation, &after);
+	}
+}
+
+static bool
+has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b)
+{
+	return a->owner_role == b->owner_role && a->usage_count == b->usage_count &&
+		(a->usage_count == 0 ||
+		 memcmp(a->usage_roles, b->usage_roles, a->usage_count * sizeof(Oid)) == 0);
 }
 
 /*
@@ -176,16 +209,6 @@ check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
 				 errhint("It serves that table only.")));
 }
 
-static int64
-row_number(HeapTuple row, TriggerData *trigger, const char *column)
-{
-	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
-	bool		isnull;
-
-	return DatumGetInt64(SPI_getbinval(row, tupdesc,
-									   SPI_fnumber(tupdesc, column), &isnull));
-}
-
 /* What the transaction has counted is written before pools are emptied. */
 static void
 end_transaction(XactEvent event, void *arg)
@@ -196,6 +219,8 @@ end_transaction(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			sk_own_write();
+			if (roles_changed)
+				sk_roles_forget_unused();
 			foreach(lc, changes)
 				apply_change(lfirst(lc));
 			break;
@@ -206,11 +231,14 @@ end_transaction(XactEvent event, void *arg)
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
 						 errhint("Change allocators in a transaction of its own.")));
+			if (roles_changed)
+				sk_roles_forget_unused();
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 			changes = NIL;
+			roles_changed = false;
 			break;
 		default:
 			break;

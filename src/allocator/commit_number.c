@@ -94,8 +94,7 @@ static List *targets = NIL;
 static SkUnnumbered *rows = NULL;
 static uint64 row_space = 0;
 static uint64 rows_ever = 0;
-static Assignment *assignments = NULL;
-static int	assignment_space = 0;
+static List *assignments = NIL; /* of Assignment */
 static Progress progress;
 
 /* At the start of each level of subtransactions. */
@@ -415,21 +414,14 @@ number_all(void)
 static void
 remember_assignment(SkAssignment *assignment)
 {
-	if (assignment_space == 0)
-	{
-		assignments = MemoryContextAlloc(TopTransactionContext,
-										 8 * sizeof(Assignment));
-		assignment_space = 8;
-	}
-	else if (progress.assignments == assignment_space)
-	{
-		assignments = repalloc(assignments,
-							   2 * assignment_space * sizeof(Assignment));
-		assignment_space *= 2;
-	}
-	assignments[progress.assignments].entry =
-		last_assigned_entry(assignment->allocator_id, HASH_ENTER);
-	assignments[progress.assignments].number = assignment->last;
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Assignment *kept = palloc(sizeof(Assignment));
+
+	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
+	kept->number = assignment->last;
+	/* those behind are of subtransactions that were rolled back */
+	assignments = lappend(list_truncate(assignments, progress.assignments), kept);
+	MemoryContextSwitchTo(old);
 	progress.assignments++;
 }
 
@@ -475,8 +467,10 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 			for (int i = 0; i < progress.assignments; i++)
 			{
-				assignments[i].entry->number = assignments[i].number;
-				assignments[i].entry->is_committed = true;
+				Assignment *kept = list_nth(assignments, i);
+
+				kept->entry->number = kept->number;
+				kept->entry->is_committed = true;
 			}
 			break;
 		case XACT_EVENT_ABORT:
@@ -488,8 +482,7 @@ end_transaction(XactEvent event, void *arg)
 	targets = NIL;
 	rows = NULL;
 	row_space = 0;
-	assignments = NULL;
-	assignment_space = 0;
+	assignments = NIL;
 	starts = NULL;
 	start_space = 0;
 	memset(&progress, 0, sizeof(Progress));

@@ -79,12 +79,12 @@ sk_draw(SkAllocator *allocator, int64 count, bool whole)
 					 errhint("Use spanner.assign_on_commit() as a deferred constraint trigger.")));
 			break;
 		case SK_MODE_SYNC:
-			return sk_own_take(allocator->id, allocator->row.name, count);
+			return sk_own_take(&allocator->row, count);
 		default:
 			break;
 	}
 	if (allocator->row.is_own || !IsUnderPostmaster)
-		return sk_own_take(allocator->id, allocator->row.name, count);
+		return sk_own_take(&allocator->row, count);
 	return draw_from_pool(allocator, count, whole);
 }
 
@@ -108,7 +108,7 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 		if (result == SK_TAKE_DONE)
 			return range;
 		if (result == SK_TAKE_EMPTY)
-			return sk_own_take(allocator->id, allocator->row.name, count);
+			return sk_own_take(&allocator->row, count);
 		allocator->pool = NULL;
 	}
 }

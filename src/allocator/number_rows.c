@@ -297,7 +297,7 @@ number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 	PreventCommandIfReadOnly("spanner.assign_on_commit()");
 	/* the cache may forget it while the triggers of users run */
 	allocator = sk_allocator_by_id(id)->row;
-	first = sk_own_next(id, allocator.name, &mode);
+	first = sk_own_next(&allocator, &mode);
 	check_mode(allocator.name, mode);
 	assignment->last = first - 1;
 	for (uint64 i = 0; i < count; i = end)
@@ -330,7 +330,7 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	plan = column_plan(rel, due->target->attnum);
 	for (uint64 i = 0; i < count; i++)
 	{
-		int64		number = sk_own_take(allocator->id, allocator->name, 1).first;
+		int64		number = sk_own_take(allocator, 1).first;
 
 		CHECK_FOR_INTERRUPTS();
 		if (write_number(plan, rel, &due[i], number))
@@ -348,15 +348,17 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 static void
 put_back(const SkAllocatorRow *allocator, int64 number)
 {
+	SkAllocatorRow row = *allocator;
 	SkMode		mode;
 
-	if (sk_own_next(allocator->id, allocator->name, &mode) != number + 1)
+	if (sk_own_next(allocator, &mode) != number + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 				 errmsg("allocator \"%s\" was changed while it numbered rows",
 						allocator->name),
 				 errhint("Look for a trigger that draws from it or alters it.")));
-	sk_own_set(allocator->id, number);
+	row.next_value = number;
+	sk_own_note_update(&row, true);
 }
 
 /* Returns false if the row needs no number any more. */

@@ -45,17 +45,16 @@ typedef struct OwnCounter
 	int64		max_value;
 	bool		is_stale;		/* the row may have changed but for "next" */
 	int			level;			/* of the subtransaction that locked the row */
-	Mark	   *marks;			/* ascending levels */
-	int			mark_count;
-	int			mark_space;
+	List	   *marks;			/* ascending levels */
 } OwnCounter;
 
 /* In TopTransactionContext. */
 static HTAB *counters = NULL;
 
-static OwnCounter *find_counter(int64 id);
-static OwnCounter *hold_counter(int64 id, const char *name);
+static OwnCounter *find_counter(const SkAllocatorRow *row);
+static OwnCounter *hold_counter(const SkAllocatorRow *known);
 static void move_counter(OwnCounter *counter, int64 next);
+static inline Mark *last_mark(const OwnCounter *counter);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -78,15 +77,15 @@ sk_own_counter_init(void)
  *		Reserve values in the current transaction.
  */
 SkRange
-sk_own_take(int64 id, const char *name, int64 count)
+sk_own_take(const SkAllocatorRow *row, int64 count)
 {
-	OwnCounter *counter = hold_counter(id, name);
+	OwnCounter *counter = hold_counter(row);
 	SkRange		range;
 
 	range.first = counter->next;
 	if (range.first > counter->max_value ||
 		(uint64) count - 1 > (uint64) counter->max_value - (uint64) range.first)
-		sk_report_exhausted(name, counter->max_value);
+		sk_report_exhausted(row->name, counter->max_value);
 	range.end = range.first + count;
 	move_counter(counter, range.end);
 	return range;
@@ -97,9 +96,9 @@ sk_own_take(int64 id, const char *name, int64 count)
  *		The value that would be taken next, and the mode of the allocator.
  */
 int64
-sk_own_next(int64 id, const char *name, SkMode *mode)
+sk_own_next(const SkAllocatorRow *row, SkMode *mode)
 {
-	OwnCounter *counter = hold_counter(id, name);
+	OwnCounter *counter = hold_counter(row);
 
 	*mode = counter->mode;
 	return counter->next;
@@ -112,52 +111,43 @@ sk_own_next(int64 id, const char *name, SkMode *mode)
 void
 sk_own_read(SkAllocatorRow *row)
 {
-	OwnCounter *counter = find_counter(row->id);
+	OwnCounter *counter = find_counter(row);
 
 	if (counter != NULL)
 		row->next_value = counter->next;
 }
 
 /*
- * sk_own_set
- *		Note that the row has been written.
- */
-void
-sk_own_set(int64 id, int64 next)
-{
-	sk_own_note_update(id, true, next);
-}
-
-/*
  * sk_own_note_update
- *		The same, if it is known only whether the counter in there was moved.
+ *		Note that the row has been written, and whether the counter in there
+ *		was moved.
  */
 void
-sk_own_note_update(int64 id, bool is_moved, int64 next)
+sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
 {
-	OwnCounter *counter = find_counter(id);
+	OwnCounter *counter = find_counter(row);
 
 	if (counter == NULL)
 		return;
 	counter->is_stale = true;
 	if (is_moved)
-		move_counter(counter, next);
+		move_counter(counter, row->next_value);
 }
 
 static OwnCounter *
-find_counter(int64 id)
+find_counter(const SkAllocatorRow *row)
 {
-	OwnCounterKey key = {id, sk_allocator_table()};
+	OwnCounterKey key = {row->id, row->table};
 
 	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
 }
 
 /* Lock the row unless that has been done. */
 static OwnCounter *
-hold_counter(int64 id, const char *name)
+hold_counter(const SkAllocatorRow *known)
 {
-	OwnCounter *counter = find_counter(id);
-	OwnCounterKey key = {id, sk_allocator_table()};
+	OwnCounter *counter = find_counter(known);
+	OwnCounterKey key = {known->id, known->table};
 	SkAllocatorRow row;
 	SkTable		table;
 
@@ -165,17 +155,17 @@ hold_counter(int64 id, const char *name)
 		return counter;
 
 	sk_table_open(&table, RowExclusiveLock);
-	if (sk_row_lock(&table, id, LockWaitBlock, &row) != SK_ROW_FOUND)
+	if (sk_row_lock(&table, known->id, LockWaitBlock, &row) != SK_ROW_FOUND)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator \"%s\" does not exist", name),
+				 errmsg("allocator \"%s\" does not exist", known->name),
 				 errhint("It has just been dropped.")));
 	sk_table_close(&table);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot draw from allocator \"%s\" in the transaction that has changed it",
-						name),
+						known->name),
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Commit the change first.")));
 	if (counters == NULL)
@@ -194,8 +184,7 @@ hold_counter(int64 id, const char *name)
 		counter = hash_search(counters, &key, HASH_ENTER, NULL);
 		counter->next = row.next_value;
 		counter->level = GetCurrentTransactionNestLevel();
-		counter->marks = NULL;
-		counter->mark_count = counter->mark_space = 0;
+		counter->marks = NIL;
 	}
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
@@ -208,24 +197,25 @@ static void
 move_counter(OwnCounter *counter, int64 next)
 {
 	int			level = GetCurrentTransactionNestLevel();
+	Mark	   *last = last_mark(counter);
 
-	if (level > counter->level &&
-		(counter->mark_count == 0 ||
-		 counter->marks[counter->mark_count - 1].level < level))
+	if (level > counter->level && (last == NULL || last->level < level))
 	{
-		if (counter->mark_count == counter->mark_space)
-		{
-			int			space = Max(8, 2 * counter->mark_space);
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+		Mark	   *mark = palloc(sizeof(Mark));
 
-			counter->marks = counter->marks == NULL ?
-				MemoryContextAlloc(TopTransactionContext, space * sizeof(Mark)) :
-				repalloc(counter->marks, space * sizeof(Mark));
-			counter->mark_space = space;
-		}
-		counter->marks[counter->mark_count].level = level;
-		counter->marks[counter->mark_count++].next = counter->next;
+		mark->level = level;
+		mark->next = counter->next;
+		counter->marks = lappend(counter->marks, mark);
+		MemoryContextSwitchTo(old);
 	}
 	counter->next = next;
+}
+
+static inline Mark *
+last_mark(const OwnCounter *counter)
+{
+	return counter->marks == NIL ? NULL : llast(counter->marks);
 }
 
 /*
@@ -297,6 +287,8 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 static void
 roll_back(OwnCounter *counter, int level)
 {
+	Mark	   *last;
+
 	if (counter->level >= level)
 	{
 		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
@@ -304,23 +296,27 @@ roll_back(OwnCounter *counter, int level)
 	}
 	/* its changes of the row are undone as well */
 	counter->is_stale = true;
-	while (counter->mark_count > 0 &&
-		   counter->marks[counter->mark_count - 1].level >= level)
-		counter->next = counter->marks[--counter->mark_count].next;
+	while ((last = last_mark(counter)) != NULL && last->level >= level)
+	{
+		counter->next = last->next;
+		counter->marks = list_delete_last(counter->marks);
+	}
 }
 
 /* What a subtransaction has done belongs to the one around it from now on. */
 static void
 leave_level(OwnCounter *counter, int level)
 {
-	int			last = counter->mark_count - 1;
+	Mark	   *last = last_mark(counter);
+	int			count = list_length(counter->marks);
 
-	if (last >= 0 && counter->marks[last].level == level)
+	if (last != NULL && last->level == level)
 	{
-		counter->marks[last].level = level - 1;
+		last->level = level - 1;
 		if (level - 1 <= counter->level ||
-			(last > 0 && counter->marks[last - 1].level == level - 1))
-			counter->mark_count--;
+			(count > 1 &&
+			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
+			counter->marks = list_delete_last(counter->marks);
 	}
 	counter->level = Min(counter->level, level - 1);
 }

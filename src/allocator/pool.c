@@ -307,14 +307,18 @@ take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	return SK_TAKE_DONE;
 }
 
-/* Is there less than should be, and has nobody asked for more? */
+/*
+ * Is there less than should be, and has nobody asked for more?  With two
+ * ranges in the pool, another one would push the first one out.
+ */
 static bool
 ask_for_batch(SkPool *pool)
 {
 	char	   *pending = pending_mark(pool);
 	int64		size = pool_size(pool);
 
-	if (*pending || (size >= pool->low_water_mark && size >= pool->wanted))
+	if (*pending || (size >= pool->wanted && (size >= pool->low_water_mark ||
+											  range_size(&pool->next) > 0)))
 		return false;
 	*pending = 1;
 	return true;

@@ -119,6 +119,8 @@ typedef struct SkRefill
 typedef struct SkPoolState
 {
 	SkPoolKey	key;
+	SkWorkerKind kind;
+	TransactionId blocked_by;	/* keeps the worker from reserving, if valid */
 	SkPoolStats stats;
 	int64		remaining;
 	int32		batch;
@@ -155,9 +157,7 @@ extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
 extern int	sk_pool_count(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
 extern bool sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count);
-extern TransactionId sk_pool_blocker(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
-extern int	sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys);
 extern bool sk_pool_any_wanted(Oid dbid, SkWorkerKind kind);
 extern void sk_pool_abandon(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_read(int index, SkPoolState *state);

@@ -23,6 +23,8 @@
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_MS 10
 
+static SkPool *lock_pool(const SkPoolKey *key);
+static void unlock_pool(SkPool *pool);
 static void discard_values(SkPool *pool, int64 minimum);
 static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
 static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
@@ -42,14 +44,32 @@ static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
 void
 sk_pool_discard(const SkPoolKey *key, int64 minimum)
 {
-	SkSharedState *state = sk_shared_state();
-	SkPool	   *pool;
+	SkPool	   *pool = lock_pool(key);
 
-	LWLockAcquire(state->lock, LW_SHARED);
-	pool = sk_pool_find(key);
 	if (pool != NULL)
 		discard_values(pool, minimum);
-	LWLockRelease(state->lock);
+	unlock_pool(pool);
+}
+
+/* The pool of an allocator, NULL if it has none; until unlock_pool(). */
+static SkPool *
+lock_pool(const SkPoolKey *key)
+{
+	SkPool	   *pool;
+
+	LWLockAcquire(sk_shared_state()->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+		SpinLockAcquire(&pool->mutex);
+	return pool;
+}
+
+static void
+unlock_pool(SkPool *pool)
+{
+	if (pool != NULL)
+		SpinLockRelease(&pool->mutex);
+	LWLockRelease(sk_shared_state()->lock);
 }
 
 /*
@@ -66,8 +86,10 @@ sk_pool_discard_all(const SkPoolKey *key)
 	{
 		SkPool	   *pool = &state->pools[i];
 
+		SpinLockAcquire(&pool->mutex);
 		if (pool->key.dbid == key->dbid && pool->key.relid == key->relid)
 			discard_values(pool, PG_INT64_MAX);
+		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
 }
@@ -75,7 +97,6 @@ sk_pool_discard_all(const SkPoolKey *key)
 static void
 discard_values(SkPool *pool, int64 minimum)
 {
-	SpinLockAcquire(&pool->mutex);
 	discard_below(pool, &pool->current, minimum);
 	discard_below(pool, &pool->next, minimum);
 	pool->generation++;
@@ -83,7 +104,6 @@ discard_values(SkPool *pool, int64 minimum)
 	pool->batch = 0;
 	pool->low_water_mark = 0;
 	pool->left_known = false;
-	SpinLockRelease(&pool->mutex);
 }
 
 static void
@@ -110,15 +130,11 @@ discard_below(SkPool *pool, SkRange *range, int64 minimum)
 SkRange
 sk_pool_withdraw(const SkPoolKey *key)
 {
-	SkSharedState *state = sk_shared_state();
 	SkRange		result = {0, 0};
-	SkPool	   *pool;
+	SkPool	   *pool = lock_pool(key);
 
-	LWLockAcquire(state->lock, LW_SHARED);
-	pool = sk_pool_find(key);
 	if (pool != NULL)
 	{
-		SpinLockAcquire(&pool->mutex);
 		result = range_size(&pool->next) > 0 ? pool->next : pool->current;
 		if (pool->current.end == pool->next.first)
 			result.first = pool->current.first;
@@ -126,9 +142,8 @@ sk_pool_withdraw(const SkPoolKey *key)
 		pool->left_known = false;
 		if (range_size(&result) > 0)
 			pool->last_end = result.first;
-		SpinLockRelease(&pool->mutex);
 	}
-	LWLockRelease(state->lock);
+	unlock_pool(pool);
 	return result;
 }
 
@@ -139,18 +154,11 @@ sk_pool_withdraw(const SkPoolKey *key)
 void
 sk_pool_given_back(const SkPoolKey *key, SkRange range)
 {
-	SkSharedState *state = sk_shared_state();
-	SkPool	   *pool;
+	SkPool	   *pool = lock_pool(key);
 
-	LWLockAcquire(state->lock, LW_SHARED);
-	pool = sk_pool_find(key);
 	if (pool != NULL)
-	{
-		SpinLockAcquire(&pool->mutex);
 		pool->stats.lost -= range_size(&range);
-		SpinLockRelease(&pool->mutex);
-	}
-	LWLockRelease(state->lock);
+	unlock_pool(pool);
 }
 
 /*
@@ -451,53 +459,6 @@ sk_pool_abandon(Oid dbid, SkWorkerKind kind)
 }
 
 /*
- * sk_pool_blocker
- *		A transaction that keeps a worker from reserving, if there is one.
- */
-TransactionId
-sk_pool_blocker(Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	TransactionId result = InvalidTransactionId;
-
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-
-		SpinLockAcquire(&pool->mutex);
-		if (pool->key.dbid == dbid && pool->kind == kind &&
-			TransactionIdIsValid(pool->blocked_by))
-			result = pool->blocked_by;
-		SpinLockRelease(&pool->mutex);
-	}
-	return result;
-}
-
-/*
- * sk_pool_list_used
- *		List the allocators of a database that have values in a pool.
- */
-int
-sk_pool_list_used(Oid dbid, SkWorkerKind kind, SkPoolKey *keys)
-{
-	SkSharedState *state = sk_shared_state();
-	int			count = 0;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-
-		SpinLockAcquire(&pool->mutex);
-		if (pool->key.dbid == dbid && pool->kind == kind && pool_size(pool) > 0)
-			keys[count++] = pool->key;
-		SpinLockRelease(&pool->mutex);
-	}
-	LWLockRelease(state->lock);
-	return count;
-}
-
-/*
  * sk_pool_read
  *		Look at a pool.  Returns false if it is free.
  */
@@ -508,6 +469,8 @@ sk_pool_read(int index, SkPoolState *result)
 
 	SpinLockAcquire(&pool->mutex);
 	result->key = pool->key;
+	result->kind = pool->kind;
+	result->blocked_by = pool->blocked_by;
 	result->stats = pool->stats;
 	result->remaining = pool_size(pool);
 	result->batch = pool->batch;

@@ -370,20 +370,19 @@ publish(SkRefill *list, int count)
 static void
 give_back_unused(void)
 {
-	SkPoolKey  *keys;
+	SkPoolState pool;
 	SkTable		table;
-	int			count;
 
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	keys = palloc(sk_pool_count() * sizeof(SkPoolKey));
-	count = sk_pool_list_used(MyDatabaseId, my_kind, keys);
-	if (count > 0 && OidIsValid(sk_allocator_table()))
+	if (OidIsValid(sk_allocator_table()))
 	{
 		sk_table_open(&table, RowExclusiveLock);
-		for (int i = 0; i < count; i++)
-			if (keys[i].relid == RelationGetRelid(table.rel))
-				give_back(&table, &keys[i]);
+		for (int i = 0; i < sk_pool_count(); i++)
+			if (sk_pool_read(i, &pool) && pool.remaining > 0 &&
+				pool.kind == my_kind && pool.key.dbid == MyDatabaseId &&
+				pool.key.relid == RelationGetRelid(table.rel))
+				give_back(&table, &pool.key);
 		sk_table_close(&table);
 	}
 	PopActiveSnapshot();

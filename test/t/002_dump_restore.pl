@@ -146,6 +146,7 @@ $node->safe_psql(
 	SET client_min_messages = warning;
 
 	SELECT spanner.create_allocator('dumped', mode => 'sync');
+	SELECT spanner.alter_allocator('dumped', owner_role => 'dumper');
 	SELECT spanner.next_value('dumped') FROM generate_series(1, 5);
 
 	-- of their own
@@ -225,6 +226,8 @@ sub check
 	insert_rows($database);
 	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), last_value FROM spanner.allocator_allocator_id_seq}),
 		'6|1', "$database: allocators");
+	like(($node->psql($database, 'DROP ROLE dumper'))[2], qr/privileges for column owner_role of table spanner.allocator/,
+		"$database: the owner of an allocator cannot be dropped");
 	return;
 }
 

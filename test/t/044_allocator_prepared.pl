@@ -1,0 +1,80 @@
+# Allocators and transactions that outlive their session, or the WAL that they
+# were written to: prepared transactions in mode sync, and pg_resetwal.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('prepared');
+
+sub sql
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', $query) =~ s/\s+/ /gr =~ s/^ //r;
+}
+
+sub fails_like
+{
+	my ($query, $message, $name) = @_;
+	my ($result, $out, $err) = $node->psql('postgres', $query);
+
+	like($err, $message, $name);
+	return;
+}
+
+$node->init;
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\nlog_min_messages = log");
+$node->start;
+sql(q{CREATE EXTENSION spanner_keys; CREATE ROLE one;
+	SELECT spanner.create_allocator(n, 'sync') FROM unnest('{a,b}'::text[]) n;
+	SELECT spanner.create_allocator('pool', 'batch', batch_size => 10, failover_gap => 500)});
+
+# What a prepared transaction has drawn is nobody else's, over a crash too.
+my $locked = q{SET lock_timeout = '100ms'; SELECT spanner.next_value('a')};
+
+is(sql(q{BEGIN; SELECT spanner.next_value('a'), spanner.next_value('b'); SAVEPOINT s; SELECT spanner.next_value('a');
+	ROLLBACK TO s; SELECT spanner.next_value('a') FROM generate_series(1, 3); PREPARE TRANSACTION 'one'}),
+	'1|1 2 2 3 4', 'values of a transaction that is prepared');
+fails_like($locked, qr/canceling statement due to lock timeout/, 'it holds the allocator');
+$node->stop('immediate');
+$node->start;
+fails_like($locked, qr/canceling statement due to lock timeout/, 'so after a crash');
+sql(q{COMMIT PREPARED 'one'});
+is(sql(q{SELECT spanner.next_value('a'), spanner.next_value('b')}), '5|2', 'committed: the next values');
+is(sql(q{BEGIN; SELECT spanner.next_value('a') FROM generate_series(1, 2); PREPARE TRANSACTION 'two'}), '6 7', 'values of another one');
+$node->stop('immediate');
+$node->start;
+sql(q{ROLLBACK PREPARED 'two'});
+is(sql(q{SELECT spanner.next_value('a')}), '6', 'rolled back: they are given again');
+
+# What can be prepared
+is(sql(q{BEGIN; SAVEPOINT s; SELECT spanner.alter_allocator('pool', batch_size => 20); ROLLBACK TO s;
+	SELECT spanner.next_value('pool'), spanner.next_value('a'); PREPARE TRANSACTION 'three'; COMMIT PREPARED 'three'; SELECT spanner.next_value('a')}),
+	'1|7 8', 'a change that was undone');
+fails_like(q{BEGIN; SELECT spanner.alter_allocator('a', max_value => 1000); PREPARE TRANSACTION 'four'},
+	qr/cannot PREPARE a transaction that has altered or numbered from an allocator/, 'one that was not');
+sql(q{BEGIN; SELECT spanner.grant_allocator('a', 'one'); PREPARE TRANSACTION 'five'; COMMIT PREPARED 'five'});
+fails_like('DROP ROLE one', qr/privileges for column owner_role of table spanner.allocator/, 'a grant of a prepared transaction is known');
+sql(q{BEGIN; SELECT spanner.revoke_allocator('a'); PREPARE TRANSACTION 'six'; COMMIT PREPARED 'six'; DROP ROLE one});
+is(sql(q{SELECT spanner.next_value('a')}), '9', 'nothing was lost');
+
+# New WAL, on the same timeline and on another one
+is(sql(q{SELECT count(spanner.next_value('pool')) FROM generate_series(2, 8)}), '7', 'values of a pool');
+$node->stop;
+$node->command_ok([ 'pg_resetwal', $node->data_dir ], 'pg_resetwal');
+$node->start;
+is(sql(q{SELECT spanner.next_value('pool')}), '11', 'the rest of the pool is lost, nothing is given twice');
+is(sql(q{SELECT spanner.next_value('a')}), '10', 'mode sync goes on');
+$node->stop;
+$node->command_ok([ 'pg_resetwal', '-l', '000000070000000000000050', $node->data_dir ], 'pg_resetwal with another timeline');
+$node->start;
+is(sql(q{SELECT spanner.next_value('pool')}), '521', 'the gap is left out');
+is(sql(q{SELECT spanner.next_value('a')}), '11', 'mode sync leaves out nothing');
+like(slurp_file($node->logfile), qr/new timeline 7: allocator "pool" skipped 500 values/, 'which is logged');
+$node->stop;
+
+done_testing();

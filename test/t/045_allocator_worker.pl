@@ -1,0 +1,162 @@
+# What must neither end nor hold up the worker of allocators, nor those who
+# wait for it, and what must not pile up over time.
+
+use strict;
+use warnings;
+
+use List::Util qw(min);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $node = PostgreSQL::Test::Cluster->new('worker');
+
+sub sql
+{
+	my ($query, $database) = @_;
+
+	return $node->safe_psql($database // 'postgres', $query);
+}
+
+# Start a query in a session of its own, and wait until it waits.
+sub start_query
+{
+	my ($session, $query) = @_;
+
+	$session->query_until(qr/^started$/m, "\\echo started\n$query;\n");
+	ok($node->poll_query_until('app', qq{
+		SELECT count(*) > 0 FROM pg_stat_activity
+		 WHERE backend_type = 'client backend' AND (wait_event LIKE '%AllocatorRefill' OR wait_event = 'Extension')}), "waits: $query");
+	return;
+}
+
+my $worker = q{FROM pg_stat_activity WHERE backend_type = 'spanner_keys allocator' AND datname = 'postgres'};
+
+$node->init;
+$node->append_conf('postgresql.conf', qq{
+autovacuum = off
+fsync = off
+spanner_keys.max_allocators = 3
+spanner_keys.allocator_idle_timeout = '4s'
+spanner_keys.allocator_timeout = '60s'});
+$node->start;
+sql('CREATE DATABASE app');
+foreach my $database (qw(postgres app))
+{
+	sql('CREATE EXTENSION spanner_keys', $database);
+	sql(q{SELECT spanner.create_allocator(n, 'batch', batch_size => 10, max_batch_size => 10) FROM unnest('{a,b}'::text[]) n;
+		SELECT spanner.create_allocator('c', 'async')}, $database);
+}
+
+# A transaction_timeout of the database is for its users.
+my $lock = $node->background_psql('postgres');
+my $waiter = $node->background_psql('postgres');
+
+# a session that needs not read the table any more
+$waiter->query_safe(q{SELECT spanner.next_value('a'), spanner.next_value('c')});
+SKIP:
+{
+	skip 'NOT TESTED: no transaction_timeout before release 17', 4 if $node->pg_version < 17;
+	$node->poll_query_until('postgres', "SELECT count(*) = 0 $worker");
+	sql(q{ALTER DATABASE postgres SET transaction_timeout = '300ms'});
+	$lock->query_safe(q{BEGIN; LOCK TABLE spanner.allocator});
+	start_query($waiter, q{SELECT 'value ' || spanner.next_value('c')});
+	ok($node->poll_query_until('app', qq{
+		SELECT count(*) = 1 $worker AND clock_timestamp() - xact_start > interval '900 ms' AND wait_event_type = 'Lock'}),
+		'the worker is in a transaction for longer than transaction_timeout');
+	$lock->query_safe('COMMIT');
+	like($waiter->query_safe(q{\\echo}), qr/value 2/, 'who waited has a value');
+	unlike(slurp_file($node->logfile), qr/terminating connection due to transaction timeout/, 'nobody was terminated');
+	sql('ALTER DATABASE postgres RESET transaction_timeout');
+}
+
+# A worker that is terminated tells those who wait for it.
+my @stalls;
+
+foreach my $round (1 .. 3)
+{
+	# who has just been started is not started again at once
+	ok($node->poll_query_until('postgres', qq{
+		SELECT count(spanner.next_value('a')) = 1 $worker AND clock_timestamp() - backend_start > interval '1.2 s'}), "worker, $round");
+	$lock->query_safe(q{BEGIN; LOCK TABLE spanner.allocator});
+	start_query($waiter, q{SELECT 'value ' || spanner.next_value('c')});
+	$node->poll_query_until('app', qq{SELECT count(*) = 1 $worker AND wait_event_type = 'Lock'});
+	my $begin = time;
+	sql("SELECT pg_terminate_backend(pid) $worker", 'app');
+	$lock->query_safe('COMMIT');
+	like($waiter->query_safe(q{\\echo}), qr/value \d+/, "a value from the next one, $round");
+	push @stalls, time - $begin;
+}
+cmp_ok(min(@stalls), '<', 0.6, "who waits starts the next worker at once: @stalls");
+
+# Who holds the row is named by its transaction, and is not waited for by itself.
+my $other = $node->background_psql('postgres', on_error_stop => 0);
+my ($one, $two) = map {
+	$_->query_safe(q{BEGIN; SELECT FROM spanner.allocator WHERE name = 'b' FOR SHARE; SELECT pg_current_xact_id()}) =~ /(\d+)\s*$/
+} $lock, $other;
+my ($result, $out, $err) = $node->psql('postgres', q{SET spanner_keys.allocator_timeout = '500ms'; SELECT count(spanner.next_value('b')) FROM generate_series(1, 20)});
+like($err, qr/Its row is locked by transaction (?:$one|$two)\./, 'a transaction, not a group of them');
+my $begin = time;
+
+$other->query(q{SET lock_timeout = '300ms'; SELECT count(spanner.next_value('b')) FROM generate_series(1, 20); ROLLBACK});
+cmp_ok(time - $begin, '<', 10, 'one of them reserves by itself');
+$lock->query_safe('COMMIT');
+
+# A database whose catalog of databases is locked gives a pool to a new allocator.
+my $in_app = $node->background_psql('app');
+
+$in_app->query_safe(q{SELECT spanner.next_value('a')});
+sql(q{SELECT spanner.next_value('a'), spanner.next_value('b'), spanner.next_value('c')});
+$in_app->query_safe(q{SELECT spanner.next_value('a'); SET statement_timeout = '10s'});
+$lock->query_safe(q{BEGIN; LOCK TABLE pg_database});
+like($in_app->query(q{SELECT 'new ' || spanner.next_value('b')}), qr/new 1/, 'a pool is taken over without reading the catalog');
+$lock->query_safe('COMMIT');
+
+# A range below zero
+sql(q{SELECT spanner.create_allocator('below', 'batch', start_value => -1000, min_value => -1000, batch_size => 10, max_batch_size => 10)});
+is(sql(q{SELECT max(spanner.next_value('below')) FROM generate_series(1, 35)}), -966, 'values below zero');
+unlike(slurp_file($node->logfile), qr/moved backwards/, 'do not go back');
+
+# What does not pile up in a session
+my $memory = q{SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name LIKE 'spanner_keys allocator%'};
+my $plans = q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'CachedPlan%'};
+my $temporary = q{CREATE TEMP TABLE t (n bigint) ON COMMIT DROP;
+	CREATE CONSTRAINT TRIGGER n AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+	  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('numbers', 'n');
+	INSERT INTO t VALUES (NULL)};
+my $fail = q{DO $$ BEGIN
+	  FOR i IN 1 .. 10000 LOOP
+	    BEGIN PERFORM spanner.next_value('not there ' || i); EXCEPTION WHEN undefined_object THEN NULL; END;
+	  END LOOP;
+	END $$};
+my ($before, $after) = split /\n/, sql("SELECT spanner.next_value('a') \\gset\n$memory; $fail; $memory");
+
+cmp_ok($after - $before, '<', 50000, "names that are not there: $before, $after bytes");
+sql(q{SELECT spanner.create_allocator('numbers', 'on_commit')});
+my $script = join "\n", map { "BEGIN; $temporary; COMMIT;" } 1 .. 20;
+my @counts = split /\n/, sql("SET client_min_messages = error;\n$script\n$plans;\n$script\n$plans;");
+cmp_ok($counts[1] - $counts[0], '<', 10, "plans of tables that are gone: @counts");
+
+# Many rows at once take as long as they are many.
+sub seconds
+{
+	my ($rows) = @_;
+
+	return min(map {
+		my $begin = time;
+		sql(qq{BEGIN;
+			INSERT INTO spanner.allocator (name, owner_role) SELECT 'row ' || i, 'pg_monitor' FROM generate_series(1, $rows) i;
+			UPDATE spanner.allocator SET max_value = 1000 WHERE name LIKE 'row %';
+			ROLLBACK});
+		time - $begin;
+	} 1 .. 2);
+}
+my ($few, $many) = (seconds(5000), seconds(40000));
+
+cmp_ok($many / $few, '<', 13, "eight times as many rows: $few, $many s");
+
+$_->quit foreach $lock, $waiter, $other, $in_app;
+$node->stop;
+
+done_testing();
