@@ -121,7 +121,19 @@ OBJS = \
 	src/spi/relation_changes.o \
 	src/spi/run_command.o
 
-DATA = sql/spanner_keys--1.0.sql
+# The install script is put together from a part of each room, in this order.
+SQL_PARTS = \
+	src/spanner_keys.sql \
+	src/keys/keys.sql \
+	src/sequence/sequence.sql \
+	src/allocator/allocator.sql \
+	src/planner/planner.sql \
+	src/advisor/advise.sql \
+	src/advisor/shards.sql \
+	src/advisor/pictures.sql \
+	src/advisor/splits.sql
+
+DATA_built = sql/spanner_keys--1.0.sql
 HEADERS_spanner_keys = src/sequence/access_method.h
 
 REGRESS = \
@@ -216,8 +228,11 @@ include $(PGXS)
 
 # A build in another directory has the same subdirectories.
 ifdef VPATH
-$(shell mkdir -p $(dir $(OBJS)))
+$(shell mkdir -p sql $(dir $(OBJS)))
 endif
+
+sql/spanner_keys--1.0.sql: $(addprefix $(srcdir)/,$(SQL_PARTS))
+	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 else

@@ -133,8 +133,8 @@ sub check_tree
 	my $provided = $meta->{provides}{$name};
 
 	complain("name is not $name") unless ($meta->{name} // '') eq $name;
-	complain("does not provide $name from sql/$name--$version.sql")
-	  unless ref $provided eq 'HASH' && ($provided->{file} // '') eq "sql/$name--$version.sql";
+	complain("does not provide $name from src/$name.sql")
+	  unless ref $provided eq 'HASH' && ($provided->{file} // '') eq "src/$name.sql";
 	return;
 }
 

@@ -81,7 +81,7 @@ sub check_file_length
 		my $lines = ($text{$file} =~ tr/\n//);
 
 		push @found, "$file: $lines lines, more than $max_file"
-		  if $lines > $max_file && $file !~ m{^sql/spanner_keys--} && $file !~ m{\.md$};
+		  if $lines > $max_file && $file !~ m{\.md$};
 	}
 	return @found;
 }
@@ -336,7 +336,7 @@ sub check_qualified
 	  references return returning returns row select set some substring table then trim union unique
 	  using values varchar when where while with within);
 
-	foreach my $file (grep { m{^sql/spanner_keys--} } @files)
+	foreach my $file (base_scripts())
 	{
 		foreach my $statement (statements($file))
 		{
@@ -374,7 +374,7 @@ sub check_regress_length
 {
 	my @found;
 
-	foreach my $file (grep { m{^sql/[^/]+\.sql$} && !m{^sql/spanner_keys--} } @files)
+	foreach my $file (grep { m{^sql/[^/]+\.sql$} } @files)
 	{
 		my $lines = ($text{$file} =~ tr/\n//);
 
@@ -439,7 +439,8 @@ sub check_versions
 {
 	my @found;
 	my ($control) = ($text{'spanner_keys.control'} // '') =~ /^default_version\s*=\s*'([^']+)'/m;
-	my %listed = map { $_ => 1 } make_list('DATA');
+	my %listed = map { $_ => 1 } make_list('SQL_PARTS');
+	my @built = make_list('DATA_built');
 	my $meta = ($text{'META.json'} // '') =~ s/"(?:meta-spec|prereqs)"\s*:\s*\{.*?\n\t\}//gsr;
 	my ($release) = $meta =~ /^\t"version"\s*:\s*"([^"]+)"/m;
 	my ($magic) = ($text{'src/compat.h'} // '') =~ /\.version\s*=\s*"([^"]+)"/;
@@ -453,11 +454,10 @@ sub check_versions
 
 	return 'spanner_keys.control: no default_version' unless defined $control;
 
-	push @found, "sql/spanner_keys--$control.sql is missing"
-	  unless exists $text{"sql/spanner_keys--$control.sql"};
-	push @found, map { "Makefile: DATA does not list $_" }
-	  grep { m{^sql/spanner_keys--.*\.sql$} && !$listed{$_} } @files;
-	push @found, map { "Makefile: DATA lists $_, which is missing" } grep { !exists $text{$_} } sort keys %listed;
+	push @found, "Makefile: DATA_built does not list sql/spanner_keys--$control.sql"
+	  unless "@built" eq "sql/spanner_keys--$control.sql";
+	push @found, map { "Makefile: SQL_PARTS does not list $_" } grep { !$listed{$_} } base_scripts();
+	push @found, map { "Makefile: SQL_PARTS lists $_, which is missing" } grep { !exists $text{$_} } sort keys %listed;
 	foreach my $file (sort keys %version)
 	{
 		my $version = $version{$file} // 'none';

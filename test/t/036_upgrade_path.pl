@@ -20,7 +20,8 @@ my $tree = PostgreSQL::Test::Utils::tempdir();
 my $members_query = slurp_file('test/upgrade/members.sql');
 my $control = slurp_file('spanner_keys.control');
 my ($release) = $control =~ /^default_version = '([^']+)'/m;
-my $script = slurp_file("sql/spanner_keys--$release.sql");
+my $installed = (run_command([ 'pg_config', '--sharedir' ]))[0] . '/extension';
+my $script = slurp_file("$installed/spanner_keys--$release.sql");
 
 # The steps from this release to the next, made up one: what the upgrade script
 # does, how the script of a new installation differs, and what is to be noticed
@@ -147,7 +148,7 @@ sub write_scripts
 {
 	my $full = $script;
 
-	copy($_, $extension_dir) or die "copy $_: $!" foreach glob 'sql/spanner_keys--*.sql';
+	copy($_, $extension_dir) or die "copy $_: $!" foreach glob "$installed/spanner_keys--*.sql";
 	foreach my $step (@steps)
 	{
 		my $before = $full;

@@ -1,0 +1,412 @@
+/* src/allocator/allocator.sql */
+
+--
+-- Allocators: batches of numbers from a table
+--
+
+CREATE TABLE spanner.allocator (
+  allocator_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name            text COLLATE "C" NOT NULL UNIQUE
+                  CHECK (name <> '' AND octet_length(name) <= 128),
+  mode            text NOT NULL DEFAULT 'async_batch'
+                  CHECK (mode IN ('sync', 'on_commit', 'async', 'batch', 'async_batch', 'remote')),
+  next_value      bigint NOT NULL DEFAULT 1,
+  min_value       bigint NOT NULL DEFAULT 1,
+  max_value       bigint NOT NULL DEFAULT 9223372036854775806
+                  CHECK (max_value < 9223372036854775807),
+  batch_size      integer NOT NULL DEFAULT 200
+                  CHECK (batch_size BETWEEN 1 AND 10000000),
+  max_batch_size  integer NOT NULL DEFAULT 100000
+                  CHECK (max_batch_size BETWEEN 1 AND 10000000),
+  low_water_mark  integer CHECK (low_water_mark >= 0),
+  failover_gap    bigint CHECK (failover_gap >= 0),
+  timeline        integer,
+  server          name,
+  remote_name     text CHECK (octet_length(remote_name) <= 128),
+  owner_role      regrole NOT NULL,
+  usage_roles     regrole[],
+  CHECK (next_value BETWEEN min_value AND max_value + 1),
+  CHECK (max_batch_size >= batch_size),
+  CHECK ((mode = 'remote') = (server IS NOT NULL))
+) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+COMMENT ON TABLE spanner.allocator
+  IS 'counters of which numbers are handed out one by one or in batches';
+COMMENT ON COLUMN spanner.allocator.allocator_id
+  IS 'stays the same when the allocator is renamed';
+COMMENT ON COLUMN spanner.allocator.name
+  IS 'name, unique in the database, up to 128 bytes';
+COMMENT ON COLUMN spanner.allocator.mode
+  IS 'sync, on_commit, async, batch, async_batch or remote';
+COMMENT ON COLUMN spanner.allocator.next_value
+  IS 'first number that has not been reserved yet, max_value + 1 if there is none left';
+COMMENT ON COLUMN spanner.allocator.min_value
+  IS 'lowest number that may be given';
+COMMENT ON COLUMN spanner.allocator.max_value
+  IS 'highest number that may be given';
+COMMENT ON COLUMN spanner.allocator.batch_size
+  IS 'how many numbers are reserved at a time, to begin with';
+COMMENT ON COLUMN spanner.allocator.max_batch_size
+  IS 'how many at most when they are used up fast; the same as batch_size turns adaptation off';
+COMMENT ON COLUMN spanner.allocator.low_water_mark
+  IS 'the next batch is reserved when fewer numbers than this are left, NULL for half a batch';
+COMMENT ON COLUMN spanner.allocator.failover_gap
+  IS 'how many numbers are left out after a promotion or recovery to a point in time, NULL for ten times the largest batch; never more than a tenth of what is left';
+COMMENT ON COLUMN spanner.allocator.timeline
+  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap';
+COMMENT ON COLUMN spanner.allocator.server
+  IS 'foreign server that the numbers come from, in mode remote';
+COMMENT ON COLUMN spanner.allocator.remote_name
+  IS 'name of the allocator on that server';
+COMMENT ON COLUMN spanner.allocator.owner_role
+  IS 'role that may alter and drop the allocator, and draw from it';
+COMMENT ON COLUMN spanner.allocator.usage_roles
+  IS 'roles that may draw from the allocator too, - for everybody, NULL for nobody else';
+
+COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
+  IS 'ids of allocators';
+
+REVOKE ALL ON spanner.allocator FROM PUBLIC;
+
+-- so that the owner of the database can restore a dump
+GRANT SELECT, INSERT, UPDATE, DELETE ON spanner.allocator TO pg_database_owner;
+GRANT SELECT, USAGE, UPDATE ON SEQUENCE spanner.allocator_allocator_id_seq TO pg_database_owner;
+
+SELECT pg_catalog.pg_extension_config_dump('spanner.allocator', '');
+SELECT pg_catalog.pg_extension_config_dump('spanner.allocator_allocator_id_seq', '');
+
+CREATE FUNCTION spanner.on_allocator_change()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_allocator_change()
+  IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their roles';
+
+CREATE FUNCTION spanner.on_allocator_insert()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_allocator_insert()
+  IS 'note that a new allocator knows of all numbers that it has given';
+
+CREATE TRIGGER on_allocator_insert
+  BEFORE INSERT ON spanner.allocator
+  FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_insert();
+
+ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
+
+COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
+  IS 'sets the timeline, which a dump has from another server';
+
+CREATE TRIGGER on_allocator_change
+  AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
+  FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_change();
+
+ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
+
+COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
+  IS 'discards numbers that sessions share when an allocator is changed, and keeps its roles from being dropped';
+
+CREATE TRIGGER on_allocator_truncate
+  AFTER TRUNCATE ON spanner.allocator
+  FOR EACH STATEMENT EXECUTE FUNCTION spanner.on_allocator_change();
+
+ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_truncate;
+
+COMMENT ON TRIGGER on_allocator_truncate ON spanner.allocator
+  IS 'discards the numbers of all allocators';
+
+CREATE FUNCTION spanner.on_drop_owned()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_drop_owned()
+  IS 'take the right to draw from allocators away from roles, and keep their own allocators from being lost';
+
+CREATE EVENT TRIGGER spanner_keys_drop_owned
+  ON ddl_command_start
+  WHEN TAG IN ('DROP OWNED')
+  EXECUTE FUNCTION spanner.on_drop_owned();
+
+ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
+
+COMMENT ON EVENT TRIGGER spanner_keys_drop_owned
+  IS 'keeps allocators of roles from being lost';
+
+CREATE FUNCTION spanner.create_allocator(
+  name text,
+  mode text DEFAULT 'async_batch',
+  start_value bigint DEFAULT 1,
+  max_value bigint DEFAULT 9223372036854775806,
+  batch_size integer DEFAULT 200,
+  low_water_mark integer DEFAULT NULL,
+  max_batch_size integer DEFAULT NULL,
+  failover_gap bigint DEFAULT NULL,
+  min_value bigint DEFAULT NULL,
+  server name DEFAULT NULL,
+  remote_name text DEFAULT NULL,
+  if_not_exists boolean DEFAULT false)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_create_allocator'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.create_allocator(text, text, bigint, bigint, integer, integer, integer, bigint, bigint, name, text, boolean)
+  IS 'make an allocator that belongs to the current user, and return its id';
+
+CREATE FUNCTION spanner.alter_allocator(
+  name text,
+  mode text DEFAULT NULL,
+  max_value bigint DEFAULT NULL,
+  batch_size integer DEFAULT NULL,
+  low_water_mark integer DEFAULT NULL,
+  max_batch_size integer DEFAULT NULL,
+  failover_gap bigint DEFAULT NULL,
+  min_value bigint DEFAULT NULL,
+  server name DEFAULT NULL,
+  remote_name text DEFAULT NULL,
+  owner_role text DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_alter_allocator'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.alter_allocator(text, text, bigint, integer, integer, integer, bigint, bigint, name, text, text)
+  IS 'change an allocator; what is NULL stays as it is, -1 makes low_water_mark and failover_gap automatic';
+
+CREATE FUNCTION spanner.rename_allocator(name text, new_name text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_rename_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.rename_allocator(text, text)
+  IS 'give an allocator another name';
+
+CREATE FUNCTION spanner.drop_allocator(name text, missing_ok boolean DEFAULT false)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_drop_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.drop_allocator(text, boolean)
+  IS 'drop an allocator, and tell whether there was one';
+
+CREATE FUNCTION spanner.grant_allocator(name text, role text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_grant_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.grant_allocator(text, text)
+  IS 'let the members of one more role, or public, draw from an allocator';
+
+CREATE FUNCTION spanner.revoke_allocator(name text, role text DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_revoke_allocator'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.revoke_allocator(text, text)
+  IS 'take the right to draw from an allocator away from a role, without one from all but its owner';
+
+CREATE FUNCTION spanner.advance_allocator(name text, minimum bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.advance_allocator(text, bigint)
+  IS 'have an allocator give no number below a minimum any more, and return its next value';
+
+CREATE FUNCTION spanner.reset_allocator(name text, value bigint, force boolean DEFAULT false)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_reset_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.reset_allocator(text, bigint, boolean)
+  IS 'set the next value of an allocator; to give numbers again takes force';
+
+CREATE FUNCTION spanner.release_allocator(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_release_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.release_allocator(text)
+  IS 'give numbers that are reserved and unused back to the table, and return how many';
+
+CREATE FUNCTION spanner.next_value(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_next_value'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.next_value(text)
+  IS 'draw a number from an allocator';
+
+CREATE FUNCTION spanner.allocator_id(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_allocator_id'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.allocator_id(text)
+  IS 'the id of an allocator, which stays when it is renamed';
+
+CREATE FUNCTION spanner.next_value(allocator_id bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_next_value_by_id'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.next_value(bigint)
+  IS 'draw a number from the allocator of an id, whatever its name';
+
+CREATE FUNCTION spanner.next_values(name text, count integer)
+RETURNS SETOF bigint
+AS 'MODULE_PATHNAME', 'spanner_next_values'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 200;
+
+COMMENT ON FUNCTION spanner.next_values(text, integer)
+  IS 'draw several numbers from an allocator';
+
+CREATE FUNCTION spanner.reserve_block(name text, count bigint, OUT first_value bigint, OUT last_value bigint)
+AS 'MODULE_PATHNAME', 'spanner_reserve_block'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.reserve_block(text, bigint)
+  IS 'draw numbers without a gap between them from an allocator';
+
+CREATE FUNCTION spanner.assign_on_commit()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_assign_on_commit'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.assign_on_commit()
+  IS 'deferred constraint trigger (allocator, column): number new rows when the transaction commits';
+
+CREATE FUNCTION spanner.last_assigned(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_last_assigned'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.last_assigned(text)
+  IS 'the last number that a committed transaction of this session assigned from an allocator, else NULL';
+
+CREATE FUNCTION spanner.list_allocator_pools(
+  OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,
+  OUT "values" bigint, OUT refills bigint, OUT waits bigint, OUT wait_ms double precision,
+  OUT refill_ms_avg double precision, OUT refill_ms_max double precision,
+  OUT pool_remaining bigint, OUT batch_now integer, OUT lost_values bigint,
+  OUT last_error text, OUT last_refill timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_list_allocator_pools'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 64;
+
+COMMENT ON FUNCTION spanner.list_allocator_pools()
+  IS 'pools of reserved numbers in shared memory';
+
+CREATE FUNCTION spanner.list_allocator_workers(
+  OUT datid oid, OUT pid integer, OUT state text, OUT started timestamptz,
+  OUT idle_since timestamptz, OUT pending integer, OUT blocked_by xid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_list_allocator_workers'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 2;
+
+COMMENT ON FUNCTION spanner.list_allocator_workers()
+  IS 'background workers that reserve numbers';
+
+CREATE VIEW spanner.stat_allocator AS
+  SELECT pg_catalog.current_database() AS database,
+         a.name,
+         a.mode,
+         COALESCE(p."values", 0) AS "values",
+         COALESCE(p.refills, 0) AS refills,
+         COALESCE(p.waits, 0) AS waits,
+         COALESCE(p.wait_ms, 0) AS wait_ms,
+         p.refill_ms_avg,
+         p.refill_ms_max,
+         COALESCE(p.pool_remaining, 0) AS pool_remaining,
+         p.batch_now,
+         COALESCE(p.lost_values, 0) AS lost_values,
+         p.last_error,
+         p.last_refill
+    FROM spanner.allocator a
+    LEFT JOIN (SELECT l.*
+                 FROM spanner.list_allocator_pools() l
+                 JOIN pg_catalog.pg_database d
+                   ON d.oid OPERATOR(pg_catalog.=) l.datid
+                WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                  AND l.table_oid OPERATOR(pg_catalog.=) 'spanner.allocator'::pg_catalog.regclass) p
+      ON p.allocator_id OPERATOR(pg_catalog.=) a.allocator_id;
+
+COMMENT ON VIEW spanner.stat_allocator
+  IS 'allocators of this database, and what was drawn from them since the server started';
+COMMENT ON COLUMN spanner.stat_allocator.database
+  IS 'the current database';
+COMMENT ON COLUMN spanner.stat_allocator.name
+  IS 'name of the allocator';
+COMMENT ON COLUMN spanner.stat_allocator.mode
+  IS 'how numbers are assigned';
+COMMENT ON COLUMN spanner.stat_allocator.values
+  IS 'numbers drawn from the shared pool; what a transaction reserves by itself, as in mode sync, does not count';
+COMMENT ON COLUMN spanner.stat_allocator.refills
+  IS 'batches reserved';
+COMMENT ON COLUMN spanner.stat_allocator.waits
+  IS 'how many times a session had to wait for a batch';
+COMMENT ON COLUMN spanner.stat_allocator.wait_ms
+  IS 'how long sessions waited for batches, in milliseconds';
+COMMENT ON COLUMN spanner.stat_allocator.refill_ms_avg
+  IS 'how long it takes to reserve a batch, in milliseconds';
+COMMENT ON COLUMN spanner.stat_allocator.refill_ms_max
+  IS 'how long it took at most, in milliseconds';
+COMMENT ON COLUMN spanner.stat_allocator.pool_remaining
+  IS 'numbers that are reserved and not drawn yet';
+COMMENT ON COLUMN spanner.stat_allocator.batch_now
+  IS 'how many numbers are reserved at a time at present';
+COMMENT ON COLUMN spanner.stat_allocator.lost_values
+  IS 'numbers that were reserved and will never be given';
+COMMENT ON COLUMN spanner.stat_allocator.last_error
+  IS 'why the last batch could not be reserved';
+COMMENT ON COLUMN spanner.stat_allocator.last_refill
+  IS 'when a batch was reserved last';
+
+CREATE VIEW spanner.stat_allocator_worker AS
+  SELECT w.datid, w.pid, w.state, w.started, w.idle_since, w.pending, w.blocked_by
+    FROM spanner.list_allocator_workers() w;
+
+COMMENT ON VIEW spanner.stat_allocator_worker
+  IS 'background workers that reserve numbers, one or two for each database in use';
+COMMENT ON COLUMN spanner.stat_allocator_worker.datid
+  IS 'OID of the database';
+COMMENT ON COLUMN spanner.stat_allocator_worker.pid
+  IS 'process, NULL while it is being started';
+COMMENT ON COLUMN spanner.stat_allocator_worker.started
+  IS 'when the process was started';
+COMMENT ON COLUMN spanner.stat_allocator_worker.idle_since
+  IS 'since when it has nothing to do, NULL if it has';
+COMMENT ON COLUMN spanner.stat_allocator_worker.state
+  IS 'starting, idle, reserving or blocked';
+COMMENT ON COLUMN spanner.stat_allocator_worker.pending
+  IS 'how many allocators wait for a batch';
+COMMENT ON COLUMN spanner.stat_allocator_worker.blocked_by
+  IS 'transaction that has locked an allocator which the worker wants to reserve from';
+
+CREATE FUNCTION spanner.count_allocator_pools(
+  OUT size integer, OUT used integer, OUT taken_over bigint, OUT lost_values bigint)
+AS 'MODULE_PATHNAME', 'spanner_count_allocator_pools'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.count_allocator_pools()
+  IS 'how many pools of reserved numbers there are, and are in use';
+
+CREATE VIEW spanner.stat_allocator_pools AS
+  SELECT c.size, c.used, c.taken_over, c.lost_values
+    FROM spanner.count_allocator_pools() c;
+
+COMMENT ON VIEW spanner.stat_allocator_pools
+  IS 'pools of reserved numbers in the shared memory of the server';
+COMMENT ON COLUMN spanner.stat_allocator_pools.size
+  IS 'how many there are: spanner_keys.max_allocators when the first one was used';
+COMMENT ON COLUMN spanner.stat_allocator_pools.used
+  IS 'how many belong to an allocator';
+COMMENT ON COLUMN spanner.stat_allocator_pools.taken_over
+  IS 'how many were taken from an allocator for another one, since the server started';
+COMMENT ON COLUMN spanner.stat_allocator_pools.lost_values
+  IS 'numbers that were in them, and will never be given';
+
+GRANT SELECT ON spanner.stat_allocator, spanner.stat_allocator_pools,
+  spanner.stat_allocator_worker TO PUBLIC;

@@ -1,0 +1,78 @@
+/* src/keys/keys.sql */
+
+--
+-- Keys: bit reversal, fingerprints, shard ids
+--
+
+CREATE FUNCTION spanner.bit_reverse(value bigint, preserve_sign boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_bit_reverse'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.bit_reverse(bigint, boolean)
+  IS 'reverse the bits of a bigint, keeping the sign bit in place if asked';
+
+CREATE FUNCTION spanner.farm_fingerprint(value text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_farm_fingerprint_text'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.farm_fingerprint(text)
+  IS 'FarmHash Fingerprint64 of the UTF-8 bytes of a text';
+
+CREATE FUNCTION spanner.farm_fingerprint(value bytea)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_farm_fingerprint_bytea'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.farm_fingerprint(bytea)
+  IS 'FarmHash Fingerprint64 of a byte string';
+
+CREATE FUNCTION spanner.generate_uuid()
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_generate_uuid'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.generate_uuid()
+  IS 'make a random UUID, in lower case with dashes';
+
+CREATE FUNCTION spanner.timestamp_to_string(value timestamptz, time_zone text DEFAULT 'UTC')
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_string'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.timestamp_to_string(timestamptz, text)
+  IS 'write a time as GoogleSQL casts it to a string, whatever the settings of the session';
+
+CREATE FUNCTION spanner.shard_id_support(request internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'spanner_shard_id_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.shard_id_support(internal)
+  IS 'planner support for shard_id';
+
+CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
+RETURNS integer
+AS 'MODULE_PATHNAME', 'spanner_shard_id'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE COST 5
+SUPPORT spanner.shard_id_support;
+
+COMMENT ON FUNCTION spanner.shard_id(integer, "any")
+  IS 'compute the shard, from 0 to shards - 1, that a list of keys belongs to';
+
+CREATE FUNCTION spanner.shard_ids(shards integer, VARIADIC keys "any")
+RETURNS integer[]
+AS 'MODULE_PATHNAME', 'spanner_shard_ids'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.shard_ids(integer, "any")
+  IS 'list the shards in which keys can be; an array stands for any of its elements';
+
+CREATE FUNCTION spanner.all_shards(shards integer)
+RETURNS integer[]
+AS 'MODULE_PATHNAME', 'spanner_all_shards'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.all_shards(integer)
+  IS 'list all shards, from 0 to shards - 1';

@@ -1,0 +1,164 @@
+/* src/planner/planner.sql */
+
+--
+-- Planner
+--
+
+CREATE FUNCTION spanner.read_shard_key(expression pg_node_tree, relation oid,
+  OUT column_number smallint, OUT shards integer, OUT keys text[],
+  OUT problem text)
+AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.read_shard_key(pg_node_tree, oid)
+  IS 'read the call of shard_id in an expression of the catalogs';
+
+CREATE VIEW spanner.shard_keys AS
+  WITH functions AS (
+    SELECT p.oid
+      FROM pg_catalog.pg_proc p
+     WHERE p.pronamespace OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
+       AND p.proname OPERATOR(pg_catalog.=) ANY ('{shard_id,farm_fingerprint}'::pg_catalog.name[])
+  ), uses AS (
+    SELECT DISTINCT d.classid, d.objid
+      FROM pg_catalog.pg_depend d
+      JOIN functions f ON f.oid OPERATOR(pg_catalog.=) d.refobjid
+     WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+  ), led AS (
+    SELECT DISTINCT i.indrelid,
+           pg_catalog.unnest((i.indkey::pg_catalog.int2[])[0:i.indnkeyatts OPERATOR(pg_catalog.-) 1]) AS attnum
+      FROM pg_catalog.pg_index i
+      JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
+      JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
+     WHERE i.indisvalid
+       AND m.amname OPERATOR(pg_catalog.=) 'btree'
+  ), keys AS (
+    SELECT d.adrelid AS relid, 'generated column' AS declaration,
+           a.attname AS name, d.adnum AS attnum, k.shards, k.keys,
+           CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) 's'
+                THEN 'the column is not stored' ELSE k.problem END AS problem
+      FROM uses u
+      JOIN pg_catalog.pg_attrdef d ON d.oid OPERATOR(pg_catalog.=) u.objid
+      JOIN pg_catalog.pg_attribute a
+        ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid
+       AND a.attnum OPERATOR(pg_catalog.=) d.adnum
+     CROSS JOIN LATERAL spanner.read_shard_key(d.adbin, d.adrelid) k
+     WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass
+       AND a.attgenerated OPERATOR(pg_catalog.<>) ''
+    UNION ALL
+    SELECT c.conrelid, 'check constraint', COALESCE(a.attname, c.conname),
+           a.attnum, k.shards, k.keys,
+           CASE WHEN k.problem IS NOT NULL THEN k.problem
+                WHEN a.attnum IS NULL THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
+                WHEN NOT a.attnotnull
+                  OR EXISTS (SELECT FROM pg_catalog.pg_constraint n
+                              WHERE n.conrelid OPERATOR(pg_catalog.=) c.conrelid
+                                AND n.contype OPERATOR(pg_catalog.=) 'n'
+                                AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum
+                                AND NOT n.convalidated)
+                THEN 'the column can be NULL'
+                WHEN (pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.->>) 'conenforced')
+                     OPERATOR(pg_catalog.=) 'false'
+                THEN 'the constraint is not enforced'
+                WHEN NOT c.convalidated THEN 'the constraint is not validated'
+            END
+      FROM uses u
+      JOIN pg_catalog.pg_constraint c ON c.oid OPERATOR(pg_catalog.=) u.objid
+     CROSS JOIN LATERAL spanner.read_shard_key(c.conbin, c.conrelid) k
+      LEFT JOIN pg_catalog.pg_attribute a
+        ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
+       AND a.attnum OPERATOR(pg_catalog.=) k.column_number
+     WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_constraint'::pg_catalog.regclass
+       AND c.contype OPERATOR(pg_catalog.=) 'c'
+       AND c.conrelid OPERATOR(pg_catalog.<>) 0
+    UNION ALL
+    SELECT i.indrelid, 'index expression', ic.relname, NULL, k.shards, k.keys,
+           CASE WHEN k.problem IS NOT NULL THEN k.problem
+                WHEN i.indkey[0] OPERATOR(pg_catalog.<>) 0
+                THEN 'the expression is not the first column of the index'
+                WHEN NOT i.indisvalid THEN 'the index is not valid'
+                WHEN m.amname OPERATOR(pg_catalog.<>) 'btree'
+                THEN 'the index is not a B-tree'
+            END
+      FROM uses u
+      JOIN pg_catalog.pg_index i ON i.indexrelid OPERATOR(pg_catalog.=) u.objid
+      JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
+      JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
+     CROSS JOIN LATERAL spanner.read_shard_key(i.indexprs, i.indrelid) k
+     WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+    UNION ALL
+    SELECT p.partrelid, 'partition key', NULL, NULL, k.shards, k.keys, k.problem
+      FROM pg_catalog.pg_partitioned_table p
+     CROSS JOIN LATERAL spanner.read_shard_key(p.partexprs, p.partrelid) k
+    UNION ALL
+    SELECT a.attrelid, 'plain column', a.attname, a.attnum, NULL, NULL,
+           'no CHECK constraint compares the column with spanner.shard_id()'
+      FROM pg_catalog.pg_attribute a
+     WHERE a.attnum OPERATOR(pg_catalog.>) 0
+       AND a.attgenerated OPERATOR(pg_catalog.=) ''
+       AND NOT a.attisdropped
+       AND a.atttypid OPERATOR(pg_catalog.=) ANY ('{int2,int4,int8}'::pg_catalog.regtype[])
+       AND pg_catalog.lower(a.attname) OPERATOR(pg_catalog.~) '^shard_?(id|no|key)?$'
+       AND NOT EXISTS (
+         SELECT FROM pg_catalog.pg_constraint c
+          WHERE c.conrelid OPERATOR(pg_catalog.=) a.attrelid
+            AND c.contype OPERATOR(pg_catalog.=) 'c'
+            AND a.attnum OPERATOR(pg_catalog.=) ANY (c.conkey)
+            AND c.oid OPERATOR(pg_catalog.=) ANY (SELECT u.objid FROM uses u))
+  )
+  SELECT n.nspname AS schemaname,
+         c.relname AS tablename,
+         k.declaration,
+         k.name,
+         k.shards,
+         k.keys,
+         k.problem IS NULL AND NOT x.unindexed AS usable,
+         CASE WHEN k.problem IS NULL AND x.unindexed
+              THEN 'no B-tree index has the column'
+              ELSE k.problem END AS problem,
+         k.declaration OPERATOR(pg_catalog.=) ANY ('{index expression,partition key}')
+         OR EXISTS (
+           SELECT FROM pg_catalog.pg_statistic_ext e
+             JOIN pg_catalog.pg_depend d
+               ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass
+              AND d.objid OPERATOR(pg_catalog.=) e.oid
+             JOIN pg_catalog.pg_proc f ON f.oid OPERATOR(pg_catalog.=) d.refobjid
+            WHERE e.stxrelid OPERATOR(pg_catalog.=) k.relid
+              AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+              AND f.pronamespace OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
+              AND f.proname OPERATOR(pg_catalog.=) 'shard_id') AS loads_library
+    FROM keys k
+    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) k.relid
+    JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+   CROSS JOIN LATERAL (
+     SELECT k.attnum IS NOT NULL AND NOT EXISTS (
+       SELECT FROM led l
+        WHERE l.indrelid OPERATOR(pg_catalog.=) k.relid
+          AND l.attnum OPERATOR(pg_catalog.=) k.attnum) AS unindexed) x
+   WHERE pg_catalog.num_nonnulls(k.keys, k.problem) OPERATOR(pg_catalog.>) 0
+     AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,p}'::pg_catalog."char"[])
+     AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)
+     AND n.nspname OPERATOR(pg_catalog.<>) 'spanner';
+
+COMMENT ON VIEW spanner.shard_keys
+  IS 'shard keys that the planner knows of, and what looks like one but is not';
+COMMENT ON COLUMN spanner.shard_keys.schemaname
+  IS 'schema of the table';
+COMMENT ON COLUMN spanner.shard_keys.tablename
+  IS 'name of the table';
+COMMENT ON COLUMN spanner.shard_keys.shards
+  IS 'number of shards';
+COMMENT ON COLUMN spanner.shard_keys.declaration
+  IS 'what makes it a shard key';
+COMMENT ON COLUMN spanner.shard_keys.name
+  IS 'the column, or the index';
+COMMENT ON COLUMN spanner.shard_keys.keys
+  IS 'what the shard id is computed from';
+COMMENT ON COLUMN spanner.shard_keys.usable
+  IS 'does the planner use it';
+COMMENT ON COLUMN spanner.shard_keys.problem
+  IS 'why it does not';
+COMMENT ON COLUMN spanner.shard_keys.loads_library
+  IS 'does the table have sessions load the library in time';
+
+GRANT SELECT ON spanner.shard_keys TO PUBLIC;

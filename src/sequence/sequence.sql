@@ -1,0 +1,314 @@
+/* src/sequence/sequence.sql */
+
+--
+-- Sequences: access methods, bindings, event triggers
+--
+
+CREATE FUNCTION spanner.sequence_support(internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'spanner_sequence_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.sequence_support(internal)
+  IS 'planner support function of nextval, currval, lastval and setval';
+
+CREATE FUNCTION spanner.nextval(seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_nextval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+SUPPORT spanner.sequence_support;
+
+COMMENT ON FUNCTION spanner.nextval(regclass)
+  IS 'draw the next value of a sequence, mapped by its access method';
+
+CREATE FUNCTION spanner.currval(seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_currval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.currval(regclass)
+  IS 'the value that this session drew last from a sequence';
+
+CREATE FUNCTION spanner.lastval()
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_lastval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.lastval()
+  IS 'the value that this session drew last from any sequence';
+
+CREATE FUNCTION spanner.setval(seq regclass, value bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_setval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.setval(regclass, bigint)
+  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+
+CREATE FUNCTION spanner.setval(seq regclass, value bigint, is_called boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_setval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
+  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+
+-- What calls of nextval and the like are planned as.  STABLE, so that they do
+-- not count as volatile by themselves: what they check or map does.
+CREATE FUNCTION spanner.may_call(called regprocedure)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_may_call'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.may_call(regprocedure)
+  IS 'check that the user may call a function';
+
+CREATE FUNCTION spanner.may_draw(seq regclass, called regprocedure)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_may_draw'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.may_draw(regclass, regprocedure)
+  IS 'check that the user may draw from a sequence by calling a function';
+
+CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_map_counter'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
+  IS 'map a counter that was drawn from a sequence to its value';
+
+CREATE FUNCTION spanner.ascending_nextval(seq regclass, rows integer)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.ascending_nextval(regclass, integer)
+  IS 'draw the values of that many rows at the first of them, and return them in ascending order';
+
+CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_unmap_value'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.unmap_value(bigint, regclass)
+  IS 'the counter that gives a value, NULL if none does';
+
+CREATE FUNCTION spanner.create_sequence(
+  name text,
+  kind text DEFAULT NULL,
+  start_with_counter bigint DEFAULT NULL,
+  skip_range_min bigint DEFAULT NULL,
+  skip_range_max bigint DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL,
+  if_not_exists boolean DEFAULT false)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_create_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.create_sequence(text, text, bigint, bigint, bigint, integer, integer, boolean)
+  IS 'create a sequence with an access method';
+
+CREATE FUNCTION spanner.alter_sequence(
+  seq regclass,
+  kind text DEFAULT NULL,
+  skip_range_min bigint DEFAULT NULL,
+  skip_range_max bigint DEFAULT NULL,
+  no_skip_range boolean DEFAULT false,
+  restart_counter_with bigint DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_alter_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer, integer)
+  IS 'change the access method of a sequence, its options or its counter; only for the owner';
+
+CREATE FUNCTION spanner.convert_column(
+  "table" regclass,
+  "column" name,
+  kind text DEFAULT NULL,
+  bits integer DEFAULT NULL,
+  stripes integer DEFAULT NULL)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_convert_column'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer)
+  IS 'give the sequence of an existing column an access method that skips what exists; only for the owner of the table';
+
+CREATE FUNCTION spanner.convert_all(
+  schema name,
+  kind text DEFAULT NULL,
+  dry_run boolean DEFAULT true)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_convert_all'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
+  IS 'convert every column of a schema that owns an ordinary sequence, or show the statements that would';
+
+CREATE FUNCTION spanner.sync_sequence("table" regclass, "column" name)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_sync_sequence'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.sync_sequence(regclass, name)
+  IS 'have the sequence of a column pass over every stored value; only for the owner of the table';
+
+CREATE FUNCTION spanner.execute_ddl(statement text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.execute_ddl(text)
+  IS 'run a statement of Spanner''s DDL for sequences and identity columns';
+
+CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_get_internal_sequence_state'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.get_internal_sequence_state(text)
+  IS 'the next counter of a sequence, NULL before the first use';
+
+CREATE FUNCTION spanner.get_table_column_identity_state(table_column text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_get_table_column_identity_state'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
+  IS 'the next counter of the sequence that a column owns, NULL before the first use';
+
+CREATE FUNCTION spanner.describe_sequence(
+  seq regclass,
+  OUT kind text,
+  OUT bits integer,
+  OUT skip_range_min bigint,
+  OUT skip_range_max bigint,
+  OUT counter bigint,
+  OUT used double precision)
+AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.describe_sequence(regclass)
+  IS 'access method, options and counter of a sequence';
+
+CREATE FUNCTION spanner.list_sequence_access_methods(
+  OUT name text,
+  OUT description text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.list_sequence_access_methods()
+  IS 'the sequence access methods that this session knows';
+
+CREATE VIEW spanner.sequence_access_methods AS
+  SELECT m.name, m.description
+    FROM spanner.list_sequence_access_methods() m;
+
+COMMENT ON VIEW spanner.sequence_access_methods
+  IS 'the sequence access methods that this session knows';
+COMMENT ON COLUMN spanner.sequence_access_methods.name
+  IS 'the kind, as a label names it';
+COMMENT ON COLUMN spanner.sequence_access_methods.description
+  IS 'what its values look like';
+
+CREATE VIEW spanner.sequences AS
+  SELECT n.nspname AS schemaname,
+         c.relname AS sequencename,
+         d.kind,
+         d.bits,
+         d.skip_range_min,
+         d.skip_range_max,
+         s.seqstart AS start_counter,
+         d.counter,
+         d.used
+    FROM pg_catalog.pg_seclabel l
+    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) l.objoid
+    JOIN pg_catalog.pg_sequence s ON s.seqrelid OPERATOR(pg_catalog.=) c.oid
+    JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+   CROSS JOIN LATERAL spanner.describe_sequence(c.oid) d
+   WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
+     AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+     AND NOT pg_catalog.pg_is_other_temp_schema(n.oid);
+
+COMMENT ON VIEW spanner.sequences
+  IS 'sequences with an access method, their options and counters';
+COMMENT ON COLUMN spanner.sequences.schemaname
+  IS 'schema of the sequence';
+COMMENT ON COLUMN spanner.sequences.sequencename
+  IS 'name of the sequence';
+COMMENT ON COLUMN spanner.sequences.kind
+  IS 'name of the access method';
+COMMENT ON COLUMN spanner.sequences.bits
+  IS 'values are between 1 and 2^bits - 2';
+COMMENT ON COLUMN spanner.sequences.skip_range_min
+  IS 'first value that is passed over';
+COMMENT ON COLUMN spanner.sequences.skip_range_max
+  IS 'last value that is passed over';
+COMMENT ON COLUMN spanner.sequences.start_counter
+  IS 'counter that the sequence starts with';
+COMMENT ON COLUMN spanner.sequences.counter
+  IS 'next counter, NULL before the first use or without the right to see it';
+COMMENT ON COLUMN spanner.sequences.used
+  IS 'share of the counters that have been drawn, from 0 to 1';
+
+GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
+
+-- pg_upgrade does not run this script: attached again with the next label.
+CREATE FUNCTION spanner.attach_support()
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_attach_support'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.attach_support()
+  IS 'have nextval, currval, lastval and setval of PostgreSQL ask our support function; only for superusers';
+
+REVOKE ALL ON FUNCTION spanner.attach_support() FROM PUBLIC;
+
+SELECT spanner.attach_support();
+
+CREATE FUNCTION spanner.on_ddl_command_start()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_ddl_command_start()
+  IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER TABLE adds';
+
+CREATE FUNCTION spanner.on_ddl_command_end()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.on_ddl_command_end()
+  IS 'give new sequences the default kind, and identity columns defaults that draw from them';
+
+CREATE EVENT TRIGGER spanner_keys_ddl_command_start
+  ON ddl_command_start
+  WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
+               'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'DROP EXTENSION', 'DROP OWNED')
+  EXECUTE FUNCTION spanner.on_ddl_command_start();
+
+ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
+
+COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
+  IS 'loads the provider of security labels, applies spanner.default_sequence_kind to added columns';
+
+CREATE EVENT TRIGGER spanner_keys_ddl_command_end
+  ON ddl_command_end
+  WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
+               'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
+               'ALTER SEQUENCE', 'SECURITY LABEL')
+  EXECUTE FUNCTION spanner.on_ddl_command_end();
+
+ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
+
+COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_end
+  IS 'applies spanner.default_sequence_kind';
