@@ -17,6 +17,7 @@
 #include "access/relation.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -34,7 +35,6 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/redirect/column_default.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
 
@@ -208,6 +208,28 @@ sk_sequence_owner(Oid seqid, Oid *table, int32 *column)
 {
 	return sequenceIsOwned(seqid, DEPENDENCY_AUTO, table, column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, table, column);
+}
+
+/*
+ * sk_column_identity
+ *		What kind of identity a column is.
+ */
+SkIdentity
+sk_column_identity(Oid table, AttrNumber column)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(table, column);
+	char		identity;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 column, table);
+	identity = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
+	ReleaseSysCache(tuple);
+
+	if (identity == ATTRIBUTE_IDENTITY_ALWAYS)
+		return SK_IDENTITY_ALWAYS;
+	return identity == ATTRIBUTE_IDENTITY_BY_DEFAULT ?
+		SK_IDENTITY_BY_DEFAULT : SK_IDENTITY_NONE;
 }
 
 /*

@@ -48,6 +48,7 @@ extern void sk_sequence_check_relkind(Oid relid);
 extern FormData_pg_sequence sk_sequence_form(Oid seqid);
 extern int	sk_type_width(Oid type);
 extern bool sk_sequence_owner(Oid seqid, Oid *table, int32 *column);
+extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern char *sk_sequence_label(Oid seqid);
 extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
 extern const SkObstacle *sk_sequence_obstacle(const FormData_pg_sequence *form);

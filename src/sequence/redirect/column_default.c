@@ -42,34 +42,13 @@
 #include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
+#include "sequence/sequence.h"
 
 static List *lock_tree(Oid table);
 static void change_dependency(Oid table, AttrNumber column, Oid seqid,
 							  char from, char to);
 static bool set_identity(Oid table, const char *column, char identity);
 static bool has_default(Oid table, const char *column);
-
-/*
- * sk_column_identity
- *		What kind of identity a column is.
- */
-SkIdentity
-sk_column_identity(Oid table, AttrNumber column)
-{
-	HeapTuple	tuple = SearchSysCacheAttNum(table, column);
-	char		identity;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
-			 column, table);
-	identity = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
-	ReleaseSysCache(tuple);
-
-	if (identity == ATTRIBUTE_IDENTITY_ALWAYS)
-		return SK_IDENTITY_ALWAYS;
-	return identity == ATTRIBUTE_IDENTITY_BY_DEFAULT ?
-		SK_IDENTITY_BY_DEFAULT : SK_IDENTITY_NONE;
-}
 
 /*
  * sk_convert_identity

@@ -14,7 +14,6 @@
 
 #include "sequence/access_method.h"
 
-extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
 extern void sk_restore_identity(Oid seqid, SkIdentity identity);
 extern bool sk_drop_default(Oid table, const char *column, Oid seqid);
