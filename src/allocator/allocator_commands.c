@@ -18,7 +18,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 
@@ -45,7 +44,6 @@ PG_FUNCTION_INFO_V1(spanner_release_allocator);
 static void check_name(const char *name, const char *argument);
 static void check_row(const SkAllocatorRow *row);
 static void check_number(const char *option, int64 value, int64 low, int64 high);
-static void insert_row(SkTable *table, SkAllocatorRow *row);
 static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
 					   SkTable *table, SkAllocatorRow *row);
 static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
@@ -109,7 +107,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 
 	sk_table_open(&table, RowExclusiveLock);
 	if (!sk_row_find_settled(&table, name, &existing))
-		insert_row(&table, &row);
+		sk_row_insert(&table, &row);
 	else if (!PG_GETARG_BOOL(11))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -408,35 +406,6 @@ check_number(const char *option, int64 value, int64 low, int64 high)
 				 errmsg("%s %lld is out of range", option, (long long) value),
 				 errhint("It must be between %lld and %lld.",
 						 (long long) low, (long long) high)));
-}
-
-/* Somebody else may have given the name in the last moment. */
-static void
-insert_row(SkTable *table, SkAllocatorRow *row)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		sk_row_insert(table, row);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)
-			PG_RE_THROW();
-		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("allocator \"%s\" already exists", row->name),
-				 error->detail != NULL ?
-				 errdetail_internal("%s", error->detail) : 0,
-				 errhint("Repeat the statement, or choose another name.")));
-	}
-	PG_END_TRY();
 }
 
 /*

@@ -307,18 +307,13 @@ take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	return SK_TAKE_DONE;
 }
 
-/*
- * Is there less than should be, and has nobody asked for more?  With two
- * ranges in the pool, another one would push the first one out.
- */
+/* Is there less than should be, and has nobody asked for more? */
 static bool
 ask_for_batch(SkPool *pool)
 {
 	char	   *pending = pending_mark(pool);
-	int64		size = pool_size(pool);
 
-	if (*pending || (size >= pool->wanted && (size >= pool->low_water_mark ||
-											  range_size(&pool->next) > 0)))
+	if (*pending || (pool_size(pool) >= pool->wanted && pool_is_full(pool)))
 		return false;
 	*pending = 1;
 	return true;

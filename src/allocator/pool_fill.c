@@ -230,8 +230,7 @@ end_if_dropped(SkPool *pool, const SkPoolKey *key)
 static bool
 collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 {
-	int64		size = pool_size(pool);
-	int64		missing = pool->wanted - size;
+	int64		missing = pool->wanted - pool_size(pool);
 
 	if (now < pool->locked_until)
 		return false;
@@ -239,7 +238,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	if (missing <= 0 && pool->starved)
 		missing = pool->largest;
 	*pending_mark(pool) = 0;
-	if (missing <= 0 && (size >= pool->low_water_mark || now < pool->retry_at))
+	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
 		return false;
 	refill->pool = pool;
 	refill->key = pool->key;

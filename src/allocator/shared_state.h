@@ -114,6 +114,14 @@ pool_size(const SkPool *pool)
 	return range_size(&pool->current) + range_size(&pool->next);
 }
 
+/* With two ranges in the pool, another one would push the first one out. */
+static inline bool
+pool_is_full(const SkPool *pool)
+{
+	return pool_size(pool) >= pool->low_water_mark ||
+		range_size(&pool->next) > 0;
+}
+
 static inline bool
 is_pool_of(const SkPool *pool, const SkPoolKey *key)
 {

@@ -159,6 +159,9 @@ sub check_cluster
 				SELECT count(*), bool_and(s.id IS NOT NULL) FROM sharded t
 				LEFT JOIN sharded s ON s.shard = spanner.shard_id(64, t.id) AND s.id = t.id}),
 			'400|t', "$name: $database: shard ids are the same, and in the index");
+		is($node->safe_psql($database, q{SELECT spanner.next_value('numbers')}), 4, "$name: $database: the next number");
+		like(($node->psql($database, 'DROP ROLE maker'))[2], qr/privileges for column owner_role of table spanner.allocator/,
+			"$name: $database: the owner of an allocator cannot be dropped");
 	}
 
 	# New tables are of the kind that role and database have set.
@@ -199,6 +202,9 @@ foreach my $database (@databases)
 		CREATE EXTENSION spanner_keys;
 		CREATE EXTENSION permuted;
 		GRANT CREATE ON SCHEMA public TO maker;
+		SELECT spanner.create_allocator('numbers', 'sync');
+		SELECT spanner.next_value('numbers') FROM generate_series(1, 3);
+		SELECT spanner.alter_allocator('numbers', owner_role => 'maker');
 		CREATE SCHEMA "Odd ""Name""";
 		SELECT spanner.create_sequence('reversed', 'bit_reversed_positive',
 			start_with_counter => 7, skip_range_min => 1, skip_range_max => 4611686018427387904);
