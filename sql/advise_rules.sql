@@ -54,7 +54,9 @@ CREATE FUNCTION next_number(which text) RETURNS bigint LANGUAGE sql
 -- a published table whose key has a generated shard
 CREATE TABLE visit (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, ts, uid)) STORED, ts timestamptz, uid bigint,
                     PRIMARY KEY (shard_id, ts, uid));
+SET client_min_messages = error;
 CREATE PUBLICATION regress_visit FOR TABLE visit;
+SET client_min_messages = warning;
 
 SELECT rule, relation, object FROM findings;
 SELECT finding FROM spanner.advise('numbers');

@@ -127,8 +127,13 @@ CREATE TABLE bait (a text);
 INSERT INTO bait VALUES ('x');
 CREATE INDEX bait_trap ON bait ((a::odd.trap_in_trap));
 SELECT key_from FROM spanner.key_histogram('bait_trap');
+CREATE TYPE hidden AS (a trap);
+SET client_min_messages = warning;
+CREATE INDEX bait_hidden ON bait ((length(a) + ('(1)'::hidden = '(1)'::hidden)::int));
+RESET client_min_messages;
 RESET ROLE;
 SELECT key_from FROM spanner.key_histogram('bait_trap');
+SELECT key_from FROM spanner.key_histogram('bait_hidden');
 
 SET client_min_messages = warning;
 DROP SCHEMA odd CASCADE;

@@ -16,6 +16,7 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #if PG_VERSION_NUM >= 180000
@@ -31,7 +32,6 @@
 #endif
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
-#include "catalog/pg_namespace.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"

@@ -389,14 +389,14 @@ BEGIN ATOMIC
     SELECT q.relid, q.attnum, v.rows, v.uuid_share, v.ascending_share
       FROM (SELECT c.relid, c.attnum
               FROM unnest(columns) c
-              JOIN (SELECT x.relid FROM unnest(tables) x
-                     WHERE x.relkind = 'r' AND x.is_usable AND pg_relation_size(x.relid) > 0 OFFSET 0) t ON t.relid = c.relid
+              JOIN unnest(tables) t ON t.relid = c.relid AND t.relkind = 'r' AND t.rows <> 0
               JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
              WHERE NOT EXISTS (SELECT FROM statistics s WHERE s.relid = c.relid AND s.attnum = c.attnum)
                AND c.source IS NULL
-               AND c.type = ANY ('{int2,int4,int8,numeric,date,uuid,text,varchar,bpchar,bytea}'::regtype[])
-             ORDER BY c.relid, c.attnum LIMIT 200) q,
+             ORDER BY c.relid, c.attnum OFFSET 0) q,
            LATERAL spanner.sample_column(q.relid, q.attnum) v
+     WHERE v.rows > 0
+     LIMIT 200
   )
   SELECT relid, attnum, rows, distinct_values, null_share, top_share, largest,
          coalesce(uuid_share > 0.5, false),

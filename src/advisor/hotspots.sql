@@ -77,6 +77,22 @@ END;
 COMMENT ON FUNCTION spanner.suspect_keys(spanner.advisor_facts)
   IS 'primary keys that begin with a column of which the facts suspect that it grows';
 
+-- Printing a definition waits for whoever drops the table, and then fails.
+CREATE FUNCTION spanner.index_definition(indexid oid)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN pg_get_indexdef(indexid);
+EXCEPTION WHEN internal_error THEN
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.index_definition(oid)
+  IS 'the statement that makes an index, NULL if that is being dropped';
+
 -- The definition of an index, with the shard of a column in front; NULL where
 -- that is another constraint, or where the index serves for more than looking
 -- up.  An index of a partitioned table is defined ONLY there, but made on all
@@ -84,7 +100,7 @@ COMMENT ON FUNCTION spanner.suspect_keys(spanner.advisor_facts)
 CREATE FUNCTION spanner.sharded_index(i spanner.advisor_index, partitioned boolean, quoted text, type oid,
   collid oid, null_share float8)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 32 AND starts_with(d.definition, d.head)
                 AND type <> ALL ('{bool,float4,float8}'::regtype[]) AND spanner.is_hashable(type, coalesce(collid, 0))
@@ -95,7 +111,7 @@ BEGIN ATOMIC
               || format('; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I', d.concurrently, (i).nspname, (i).name,
                         (i).nspname, d.new_name, (i).name)
          END
-    FROM (SELECT pg_get_indexdef((i).indexid) AS definition,
+    FROM (SELECT spanner.index_definition((i).indexid) AS definition,
                  CASE WHEN (i).is_unique THEN 'UNIQUE ' ELSE '' END AS kind,
                  CASE WHEN partitioned THEN '' ELSE ' /* CONCURRENTLY */' END AS concurrently,
                  CASE WHEN octet_length((i).name::text) <= 54 THEN (i).name::text ELSE left(md5((i).name::text), 16) END
@@ -111,7 +127,7 @@ COMMENT ON FUNCTION spanner.sharded_index(spanner.advisor_index, boolean, text, 
 -- Other indexes whose first column is such a suspect.
 CREATE FUNCTION spanner.suspect_indexes(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_hotspot
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 100
 BEGIN ATOMIC
   SELECT s.relid, i.indexid, s.attnum, false, s.why, s.ident, i.name::text, s.quoted, s.expr, s.type,
          'the index begins with ' || CASE WHEN i.attnum = 0 THEN format('%s, which grows with %s', i.expression, s.quoted) ELSE s.quoted END,
@@ -133,10 +149,11 @@ COMMENT ON FUNCTION spanner.suspect_indexes(spanner.advisor_facts)
   IS 'indexes that begin with a column of which the facts suspect that it grows';
 
 -- First columns with few values before one that grows: inserts go to one place
--- for each value.
+-- for each value.  That are few by statistics alone if they are fewer than the
+-- shards that are suggested.
 CREATE FUNCTION spanner.few_prefixes(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_hotspot
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 100
 BEGIN ATOMIC
   SELECT f.relid, f.indexid, f.attnum, f.is_primary, 'few', f.ident, f.name, f.quoted, NULL, f.type, f.starts,
          CASE WHEN x.fix IS NULL AND f.is_primary THEN '; a shard column cannot be added as it is, so decide on another key'
@@ -147,7 +164,7 @@ BEGIN ATOMIC
     FROM (SELECT c.relid, i.indexid, c.attnum, i.is_primary, i.is_unique, i.is_identity, c.ident, i.name::text, c.quoted, c.type,
                  format('%s begins with %s, which has %s, and goes on with %s, which grows',
                         CASE WHEN i.is_primary THEN 'the primary key' ELSE 'the index' END, c.quoted,
-                        CASE WHEN m.distinct_values <= 100 AND m.rows >= 1000
+                        CASE WHEN m.rows >= 1000
                              THEN format('%s values', round(m.distinct_values::numeric))
                              ELSE 'few values by its name or type' END, s.quoted) AS starts,
                  i, t.relkind, s.quoted AS second_quoted, s.type AS second_type, s.collid AS second_collid
@@ -158,8 +175,8 @@ BEGIN ATOMIC
             JOIN unnest((facts).tables) t ON t.relid = s.relid
             LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
            WHERE s.why <> 'ascending_data' AND NOT i.is_identity
-             AND (m.rows >= 1000 AND m.distinct_values <= 100
-                  OR c.is_few AND coalesce(m.distinct_values <= 100 OR m.rows < 1000, true))
+             AND CASE WHEN m.rows >= 1000 THEN m.distinct_values <= CASE WHEN c.is_few THEN 100 ELSE 15 END
+                      ELSE c.is_few END
              AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
              AND NOT EXISTS (SELECT FROM unnest((facts).suspects) x WHERE x.relid = c.relid AND x.attnum = c.attnum)
           OFFSET 0) f
@@ -175,7 +192,7 @@ COMMENT ON FUNCTION spanner.few_prefixes(spanner.advisor_facts)
 
 CREATE FUNCTION spanner.advisor_facts(relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner.advisor_facts
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$

@@ -50,7 +50,7 @@ END;
 -- An index on a column that is mostly NULL, of which only the rest is of use.
 CREATE FUNCTION spanner.rule_index_null_filtered(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%s %% of %s is NULL, and the index keeps all of it in one place', round(m.null_share * 100), c.quoted)
@@ -63,8 +63,8 @@ BEGIN ATOMIC
    CROSS JOIN LATERAL (SELECT CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed THEN
            format('DROP INDEX %I.%I; %s WHERE %s IS NOT NULL', i.nspname, i.name,
              CASE WHEN t.relkind = 'p'
-                  THEN regexp_replace(pg_get_indexdef(i.indexid), '^(CREATE (UNIQUE )?INDEX ("([^"]|"")*"|[^ "]+) ON )ONLY ', '\1')
-                  ELSE pg_get_indexdef(i.indexid) END, c.quoted) END AS fix) f
+                  THEN regexp_replace(spanner.index_definition(i.indexid), '^(CREATE (UNIQUE )?INDEX ("([^"]|"")*"|[^ "]+) ON )ONLY ', '\1')
+                  ELSE spanner.index_definition(i.indexid) END, c.quoted) END AS fix) f
    WHERE i.is_btree AND i.predicate IS NULL AND i.keys = 1 AND m.null_share >= 0.5 AND m.rows >= 1000
      AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
@@ -74,12 +74,12 @@ END;
 -- written, where the few columns that it lacks are small.
 CREATE FUNCTION spanner.rule_index_storing(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
          format('DROP INDEX %I.%I; %s', i.nspname, i.name,
-           regexp_replace(pg_get_indexdef(i.indexid), '( WITH \(.*\)| WHERE .*|)$',
+           regexp_replace(spanner.index_definition(i.indexid), '( WITH \(.*\)| WHERE .*|)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'

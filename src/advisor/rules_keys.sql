@@ -160,7 +160,7 @@ END;
 -- partition keys and generated columns are found alike.
 CREATE FUNCTION spanner.rule_key_modulo(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT c.relid, e.indexid, c.attnum, e.object,
          format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits are 0 until the end of the sequence; decide on spanner.shard_id() or an odd divisor instead: %s',
@@ -172,7 +172,7 @@ BEGIN ATOMIC
             FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid <> 0
           UNION ALL
           SELECT i.relid, i.indexid, i.name::text, 'index',
-                 substr(pg_get_indexdef(i.indexid), strpos(pg_get_indexdef(i.indexid), ' USING '))
+                 substring(spanner.index_definition(i.indexid) from ' USING .*')
             FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
           UNION ALL
           SELECT h.partrelid, 0, t.relname::text, 'partition key', pg_get_partkeydef(h.partrelid)
