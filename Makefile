@@ -13,9 +13,8 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 OBJS = \
 	src/spanner_keys.o \
 	src/advisor/add_shard_key.o \
-	src/advisor/advisor.o \
+	src/advisor/column_sample.o \
 	src/advisor/create_splits.o \
-	src/advisor/facts.o \
 	src/advisor/heatmap_html.o \
 	src/advisor/heatmap_text.o \
 	src/advisor/key_alphabet.o \
@@ -24,13 +23,7 @@ OBJS = \
 	src/advisor/key_histogram.o \
 	src/advisor/key_sample.o \
 	src/advisor/key_scale.o \
-	src/advisor/rules.o \
-	src/advisor/rules_hotspots.o \
-	src/advisor/rules_indexes.o \
-	src/advisor/rules_keys.o \
-	src/advisor/rules_shards.o \
 	src/advisor/shard_table.o \
-	src/advisor/silence.o \
 	src/advisor/split_points.o \
 	src/advisor/split_stats.o \
 	src/advisor/suggest_shards.o \
@@ -128,7 +121,16 @@ SQL_PARTS = \
 	src/sequence/sequence.sql \
 	src/allocator/allocator.sql \
 	src/planner/planner.sql \
+	src/advisor/facts.sql \
+	src/advisor/hotspots.sql \
 	src/advisor/advise.sql \
+	src/advisor/rules_hotspots.sql \
+	src/advisor/rules_keys.sql \
+	src/advisor/rules_indexes.sql \
+	src/advisor/rules_shards.sql \
+	src/advisor/rules_citus.sql \
+	src/advisor/rules_unchecked.sql \
+	src/advisor/run_rules.sql \
 	src/advisor/shards.sql \
 	src/advisor/pictures.sql \
 	src/advisor/splits.sql
@@ -187,6 +189,7 @@ REGRESS = \
 	on_commit_triggers \
 	advise \
 	advise_more \
+	advise_rules \
 	add_shard_key \
 	key_histogram \
 	key_heatmap \

@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 
 CREATE VIEW findings AS
   SELECT severity, rule, relation, object, finding, suggestion
-    FROM spanner.advise()
+    FROM spanner.advise(target => 'splits')
    WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'adv'::regnamespace);
 
 -- keys from sequences, in all ways
@@ -67,6 +67,11 @@ CREATE TABLE unused_shard (k text PRIMARY KEY, shard int GENERATED ALWAYS AS (sp
 CREATE TABLE signed_shard (s bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(k), 2048)) STORED, k text, PRIMARY KEY (s, k));
 CREATE TABLE hibernate_sequences (sequence_name varchar(255) PRIMARY KEY, next_val bigint);
 
+-- on one server nothing that is worse there is suggested
+SELECT severity, rule, relation, object, suggestion FROM spanner.advise()
+ WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'adv'::regnamespace);
+SELECT finding FROM spanner.advise('serial_key');
+
 SELECT severity, rule, relation, object, finding FROM findings;
 SELECT rule, relation, suggestion FROM findings WHERE suggestion IS NOT NULL;
 
@@ -103,7 +108,7 @@ CREATE TABLE members (singerid bigint REFERENCES singers ON DELETE CASCADE, othe
                       PRIMARY KEY (singerid, other));
 CREATE TABLE hashed (at timestamptz PRIMARY KEY) PARTITION BY HASH (at);
 CREATE INDEX ON byuser USING brin (lastaccess);
-SELECT * FROM spanner.advise()
+SELECT t, a.* FROM unnest('{splits,spanner,citus,cassandra}'::text[]) t, spanner.advise(target => t) a
  WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'adv_good'::regnamespace);
 
 DROP SCHEMA adv, adv_good CASCADE;

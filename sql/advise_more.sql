@@ -7,35 +7,36 @@ SET search_path = adv;
 CREATE TABLE log (at timestamptz DEFAULT now() PRIMARY KEY, "Seen ""at""" timestamptz);
 CREATE INDEX "log "" seen" ON log ("Seen ""at""");
 CREATE INDEX log_seen ON log ("Seen ""at""" DESC);
-SELECT rule, object FROM spanner.advise('log');
+SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT spanner.silence_rule('"log "" seen"', 'index_time');
 SELECT spanner.silence_rule('log', 'key_now', 'at');
 SELECT spanner.silence_rule('log', 'key_now', 'at');
-SELECT rule, object FROM spanner.advise('log');
+SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT spanner.silence_rule('log', 'index_time');
-SELECT objname, label FROM pg_seclabels WHERE provider = 'spanner_keys_advisor' ORDER BY 1;
-SELECT rule, object FROM spanner.advise('log');
+SELECT * FROM spanner.silenced_rule ORDER BY rule, index_name;
+SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT spanner.unsilence_rule('log', 'index_time'), spanner.unsilence_rule('log', 'index_time'),
        spanner.unsilence_rule('"log "" seen"', 'index_time'), spanner.unsilence_rule('log', 'key_now', 'at');
-SELECT rule, object FROM spanner.advise('log');
-SELECT count(*) FROM pg_seclabels WHERE provider = 'spanner_keys_advisor';
+SELECT rule, object FROM spanner.advise('log', 'splits');
+SELECT count(*) FROM spanner.silenced_rule;
 
 -- errors of silencing
+\set SHOW_CONTEXT never
 CREATE VIEW v AS SELECT 1 AS a;
 SELECT spanner.silence_rule('log', 'no_such_rule');
 SELECT spanner.silence_rule('log', 'key_now', 'nothing');
 SELECT spanner.silence_rule('v', 'key_now');
 SELECT spanner.silence_rule(0, 'key_now');
 SELECT spanner.silence_rule(NULL, 'key_now');
-SECURITY LABEL FOR spanner_keys_advisor ON TABLE log IS 'key_now(';
-SECURITY LABEL FOR spanner_keys_advisor ON SCHEMA adv IS 'key_now';
-SECURITY LABEL FOR spanner_keys_advisor ON TABLE log IS 'rule_of_a_later_release, key_now';
-SELECT rule, object FROM spanner.advise('log');
+INSERT INTO spanner.silenced_rule (relation, rule) VALUES ('log', 'rule_of_a_later_release'), ('log', 'key_now');
+SELECT rule, object FROM spanner.advise('log', 'splits');
 CREATE ROLE regress_spanner_stranger;
 GRANT USAGE ON SCHEMA adv TO regress_spanner_stranger;
 SET ROLE regress_spanner_stranger;
 SELECT spanner.silence_rule('log', 'key_missing');
-SELECT rule, object, finding FROM spanner.advise('log');
+DELETE FROM spanner.silenced_rule;
+UPDATE spanner.silenced_rule SET rule = 'index_time';
+SELECT rule, object, finding FROM spanner.advise('log', 'splits');
 RESET ROLE;
 
 -- what ANALYZE tells: scattered times, wide partitions, NULLs, shards without rows
@@ -52,7 +53,7 @@ INSERT INTO empty_shards (k) SELECT generate_series(1, 2000);
 ANALYZE scattered, groups, sparse, empty_shards;
 CREATE VIEW findings AS
   SELECT rule, relation, object, regexp_replace(finding, '\d+ ', 'N ') AS finding, suggestion
-    FROM spanner.advise()
+    FROM spanner.advise(target => 'splits')
    WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'adv'::regnamespace AND relname <> 'log');
 SET client_min_messages = warning;
 SELECT rule, relation, object, finding FROM findings;
@@ -83,8 +84,10 @@ BEGIN
 END $$;
 CREATE TABLE odd_type (a xid8 PRIMARY KEY, p point);
 SELECT rule, relation, object, finding, suggestion FROM findings;
-SELECT rule, finding, suggestion FROM spanner.advise('part1');
-SELECT r, (SELECT count(*) FROM spanner.advise(r))
+SELECT rule, finding, suggestion FROM spanner.advise('part1', 'splits');
+-- an index is judged alone
+SELECT rule, object FROM spanner.advise('log_seen', 'splits');
+SELECT r, (SELECT count(*) FROM spanner.advise(r, 'splits'))
   FROM unnest('{v,s,m,log_pkey,pg_catalog.pg_class,0}'::regclass[]) r;
 
 -- the rules, and nothing without an explanation

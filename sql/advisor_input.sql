@@ -68,7 +68,7 @@ CREATE TABLE seen (name text COLLATE odd_case PRIMARY KEY);
 INSERT INTO seen SELECT lpad(g::text, 6, '0') FROM generate_series(1, 2000) g;
 CREATE INDEX seen_again ON seen (name DESC);
 ANALYZE seen;
-SELECT rule, object, finding, suggestion FROM spanner.advise('seen');
+SELECT rule, object, finding, suggestion FROM spanner.advise('seen', 'splits');
 
 -- no false alarms: tables that cannot have a key, indexes that enforce more than the other, names
 CREATE TABLE by_expression (id text) PARTITION BY RANGE (spanner.shard_id(4, id));
@@ -81,7 +81,7 @@ CREATE UNIQUE INDEX once_a ON once (a);
 CREATE UNIQUE INDEX once_null ON once (a) NULLS NOT DISTINCT;
 CREATE FUNCTION maxidle() RETURNS text LANGUAGE sql AS 'SELECT md5(''1'')';
 CREATE TABLE idle (a text DEFAULT maxidle() PRIMARY KEY);
-SELECT r, rule, object, suggestion FROM unnest('{by_expression,elsewhere,deferred,once,idle}'::regclass[]) r, spanner.advise(r);
+SELECT r, rule, object, suggestion FROM unnest('{by_expression,elsewhere,deferred,once,idle}'::regclass[]) r, spanner.advise(r, 'splits');
 
 -- an empty partition has no rows; a partition by name: its indexes cannot go without the parent's; a child without its parent's columns
 CREATE TABLE halves (at timestamptz, k int, PRIMARY KEY (k, at)) PARTITION BY RANGE (at);
@@ -90,13 +90,13 @@ CREATE INDEX halves_at ON halves (at);
 CREATE TABLE half PARTITION OF halves DEFAULT;
 CREATE TABLE heir () INHERITS (keyless);
 SELECT rows FROM spanner.split_stats('halves');
-SELECT r, rule, object, suggestion FROM unnest('{halves,half,keyless,heir}'::regclass[]) r, spanner.advise(r);
+SELECT r, rule, object, suggestion FROM unnest('{halves,half,keyless,heir}'::regclass[]) r, spanner.advise(r, 'splits');
 
 -- names, and settings that change the meaning of SQL
 CREATE SEQUENCE "s)'""";
 CREATE TABLE "<t> \'" ("a,""b\" bigint DEFAULT nextval('"s)''"""') PRIMARY KEY);
 SET quote_all_identifiers = on;
-SELECT rule, suggestion FROM spanner.advise('"<t> \''"');
+SELECT rule, suggestion FROM spanner.advise('"<t> \''"', 'splits');
 DO $$
 BEGIN
   PERFORM set_config('standard_conforming_strings', 'off', false);
@@ -104,7 +104,7 @@ EXCEPTION WHEN OTHERS THEN
   NULL;
 END $$;
 SET search_path = '';
-SELECT rule, object FROM spanner.advise('odd.halves');
+SELECT rule, object FROM spanner.advise('odd.halves', 'splits');
 RESET standard_conforming_strings;
 RESET quote_all_identifiers;
 SET search_path = odd;
@@ -114,7 +114,7 @@ CREATE ROLE regress_odd_owner;
 CREATE ROLE regress_odd_other;
 GRANT SELECT ON t TO regress_odd_other;
 SET ROLE regress_odd_other;
-SELECT rule, finding FROM spanner.advise((SELECT oid FROM pg_class WHERE relname = 't' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'odd')));
+SELECT rule, finding FROM spanner.advise((SELECT oid FROM pg_class WHERE relname = 't' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'odd')), 'splits');
 RESET ROLE;
 
 -- code of the table's owner is not run as somebody else: the constraint of a domain
@@ -127,8 +127,13 @@ CREATE TABLE bait (a text);
 INSERT INTO bait VALUES ('x');
 CREATE INDEX bait_trap ON bait ((a::odd.trap_in_trap));
 SELECT key_from FROM spanner.key_histogram('bait_trap');
+CREATE TYPE hidden AS (a trap);
+SET client_min_messages = warning;
+CREATE INDEX bait_hidden ON bait ((length(a) + ('(1)'::hidden = '(1)'::hidden)::int));
+RESET client_min_messages;
 RESET ROLE;
 SELECT key_from FROM spanner.key_histogram('bait_trap');
+SELECT key_from FROM spanner.key_histogram('bait_hidden');
 
 SET client_min_messages = warning;
 DROP SCHEMA odd CASCADE;

@@ -16,6 +16,7 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -181,6 +182,8 @@ sk_named_segment(const char *name, Size size,
 #define object_aclcheck(classid, objectid, roleid, mode) \
 	((classid) == DatabaseRelationId ? \
 	 pg_database_aclcheck((objectid), (roleid), (mode)) : \
+	 (classid) == NamespaceRelationId ? \
+	 pg_namespace_aclcheck((objectid), (roleid), (mode)) : \
 	 pg_proc_aclcheck((objectid), (roleid), (mode)))
 #endif
 
@@ -232,15 +235,10 @@ sk_named_segment(const char *name, Size size,
 					  security_level, NULL, NULL, NULL)
 #endif
 
-/* 16: privileges on schemas by the check for every kind of object */
-#if PG_VERSION_NUM >= 160000
+/* may a role create objects in a schema? */
 #define sk_may_create_in(schema, role) \
 	(object_aclcheck(NamespaceRelationId, (schema), (role), ACL_CREATE) == \
 	 ACLCHECK_OK)
-#else
-#define sk_may_create_in(schema, role) \
-	(pg_namespace_aclcheck((schema), (role), ACL_CREATE) == ACLCHECK_OK)
-#endif
 
 /* 17: the target of statistics is a node, which may be the default */
 #if PG_VERSION_NUM >= 170000

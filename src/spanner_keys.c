@@ -25,7 +25,6 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
-	sk_advisor_init();
 	sk_allocator_init();
 	sk_planner_init();
 	sk_sequence_init();

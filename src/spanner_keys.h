@@ -10,9 +10,6 @@
 #ifndef SPANNER_KEYS_H
 #define SPANNER_KEYS_H
 
-/* advisor/advisor.c */
-extern void sk_advisor_init(void);
-
 /* allocator/allocator.c */
 extern void sk_allocator_init(void);
 

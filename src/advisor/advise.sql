@@ -1,35 +1,32 @@
 /* src/advisor/advise.sql */
 
 --
--- Advisor: rules about keys and indexes
+-- Advisor: running the rules
 --
 
-CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL)
-RETURNS TABLE (
-  severity text,
-  rule text,
-  relation regclass,
-  object text,
-  finding text,
-  suggestion text)
-AS 'MODULE_PATHNAME', 'spanner_advise'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+-- Each rule is a function spanner.rule_NAME(facts), and says in this table how
+-- severe its findings are for which targets.  On one server, findings of other
+-- targets are told as info, with "elsewhere" and without a suggestion, if there
+-- is something to say.  Rules run in the order of "place", and their
+-- suggestions can be applied in that order.  Advice without targets cannot be
+-- checked, and says why.
+CREATE TABLE spanner.advisor_rule (
+  rule text COLLATE "C" PRIMARY KEY,
+  place integer NOT NULL,
+  severity text CHECK (severity OPERATOR(pg_catalog.=) ANY ('{warning,notice,info}'::text[])),
+  targets text[],
+  elsewhere text,
+  explanation text NOT NULL);
 
-COMMENT ON FUNCTION spanner.advise(regclass)
-  IS 'hotspots and other faults of a table, or of all tables, with the statements that mend them';
+COMMENT ON TABLE spanner.advisor_rule
+  IS 'the rules of spanner.advise, in the order in which they run';
 
-CREATE FUNCTION spanner.list_advisor_rules(
-  OUT rule text, OUT severity text, OUT checkable boolean, OUT explanation text)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'spanner_list_advisor_rules'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 50;
-
-COMMENT ON FUNCTION spanner.list_advisor_rules()
-  IS 'the rules of spanner.advise';
+GRANT SELECT ON spanner.advisor_rule TO PUBLIC;
 
 CREATE VIEW spanner.advisor_rules AS
-  SELECT r.rule, r.severity, r.checkable, r.explanation
-    FROM spanner.list_advisor_rules() r;
+  SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets
+    FROM spanner.advisor_rule r
+   ORDER BY r.place;
 
 COMMENT ON VIEW spanner.advisor_rules
   IS 'the rules of spanner.advise, and recommendations that it cannot check';
@@ -41,21 +38,242 @@ COMMENT ON COLUMN spanner.advisor_rules.severity
   IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than one explanation';
 COMMENT ON COLUMN spanner.advisor_rules.checkable
   IS 'false for a recommendation that the catalogs and statistics cannot tell about';
+COMMENT ON COLUMN spanner.advisor_rules.targets
+  IS 'for which targets the severity is that; elsewhere it is info, or nothing is said';
 
 GRANT SELECT ON spanner.advisor_rules TO PUBLIC;
 
+-- Rules that are silenced, on a table, one of its columns or one of its
+-- indexes.  It is dumped, so the index goes by its name: indexes are restored
+-- after it.
+CREATE TABLE spanner.silenced_rule (
+  relation regclass NOT NULL,
+  column_name name,
+  index_name name,
+  rule text NOT NULL,
+  UNIQUE NULLS NOT DISTINCT (relation, column_name, index_name, rule));
+
+COMMENT ON TABLE spanner.silenced_rule
+  IS 'rules that the owners of tables have silenced with spanner.silence_rule()';
+
+GRANT SELECT, INSERT, DELETE ON spanner.silenced_rule TO PUBLIC;
+
+SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule', '');
+
+CREATE FUNCTION spanner.check_silenced_rule()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  silence spanner.silenced_rule := CASE TG_OP WHEN 'INSERT' THEN NEW ELSE OLD END;
+  owner oid := (SELECT relowner FROM pg_class WHERE oid = silence.relation);
+BEGIN
+  IF owner IS NULL THEN
+    RETURN CASE TG_OP WHEN 'DELETE' THEN OLD END;  -- the table is gone
+  ELSIF NOT pg_has_role(owner, 'USAGE') THEN
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s',
+      (SELECT relname FROM pg_class WHERE oid = silence.relation));
+  END IF;
+  RETURN silence;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.check_silenced_rule()
+  IS 'trigger: only the owner of a table silences rules on it';
+
+CREATE TRIGGER check_silenced_rule
+  BEFORE INSERT OR DELETE ON spanner.silenced_rule
+  FOR EACH ROW EXECUTE FUNCTION spanner.check_silenced_rule();
+
+-- The row of spanner.silenced_rule that the arguments of silence_rule mean.
+CREATE FUNCTION spanner.find_silence(object regclass, rule text, "column" name)
+RETURNS spanner.silenced_rule
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  silence spanner.silenced_rule;
+  kind "char";
+BEGIN
+  IF object IS NULL OR rule IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments object and rule must not be null',
+      HINT = 'Name a table or an index, and a rule.';
+  END IF;
+  SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
+    INTO kind, silence.relation, silence.index_name
+    FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+   WHERE c.oid = object;
+  IF NOT FOUND THEN
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', object::oid),
+      HINT = 'Name the relation that the finding is about.';
+  ELSIF kind <> ALL ('{r,p,i,I}') THEN
+    RAISE wrong_object_type USING MESSAGE = format('"%s" is neither a table nor an index',
+        (SELECT relname FROM pg_class WHERE oid = object)),
+      HINT = 'Name the relation that the finding is about.';
+  END IF;
+  IF "column" IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
+       WHERE a.attrelid = silence.relation AND a.attname = "column" AND a.attnum > 0 AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', "column",
+        (SELECT relname FROM pg_class WHERE oid = silence.relation)),
+      HINT = 'Names are taken as they are, in upper and lower case.';
+  END IF;
+  silence.column_name := "column";
+  silence.rule := rule;
+  RETURN silence;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.find_silence(regclass, text, name)
+  IS 'what spanner.silence_rule() would note';
+
 CREATE FUNCTION spanner.silence_rule(object regclass, rule text, "column" name DEFAULT NULL)
 RETURNS void
-AS 'MODULE_PATHNAME', 'spanner_silence_rule'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  silence spanner.silenced_rule := spanner.find_silence(object, rule, "column");
+BEGIN
+  IF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
+    RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
+      HINT = 'The view spanner.advisor_rules lists the rules.';
+  END IF;
+  DELETE FROM spanner.silenced_rule s
+   WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.relation);
+  INSERT INTO spanner.silenced_rule SELECT silence.* ON CONFLICT DO NOTHING;
+END
+$$;
 
 COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name)
   IS 'have spanner.advise keep quiet about a rule on a table, index or column; only for the owner';
 
 CREATE FUNCTION spanner.unsilence_rule(object regclass, rule text, "column" name DEFAULT NULL)
 RETURNS boolean
-AS 'MODULE_PATHNAME', 'spanner_unsilence_rule'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  silence spanner.silenced_rule := spanner.find_silence(object, rule, "column");
+BEGIN
+  DELETE FROM spanner.silenced_rule s
+   WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
+     AND s.column_name IS NOT DISTINCT FROM silence.column_name
+     AND s.index_name IS NOT DISTINCT FROM silence.index_name;
+  RETURN FOUND;
+END
+$$;
 
 COMMENT ON FUNCTION spanner.unsilence_rule(regclass, text, name)
   IS 'undo spanner.silence_rule, and tell whether there was something to undo';
+
+-- How severe a finding is: less on another target than the rule is for, and
+-- less where the server has counted hardly any inserts.  NULL: not reported.
+CREATE FUNCTION spanner.advisor_severity(severity text, targets text[], elsewhere text,
+  target text, inserts_per_second float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+  WHEN target <> ALL (targets) THEN CASE WHEN target = 'one_server' AND elsewhere IS NOT NULL THEN 'info' END
+  WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
+  ELSE severity END;
+
+COMMENT ON FUNCTION spanner.advisor_severity(text, text[], text, text, float8)
+  IS 'how severe a finding of a rule is for a target and a measured rate of inserts';
+
+-- The first row, if the target had to be guessed.
+CREATE FUNCTION spanner.describe_target(facts spanner.advisor_facts)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT 'judged as ' || string_agg(format('%s: %s', q.target, CASE
+           WHEN q.target = 'citus' THEN format('%s distributed by Citus', q.tables)
+           WHEN q.target = 'splits' THEN format('%s split by ranges of the key, or over servers', q.tables)
+           ELSE format('%s, and neither Citus nor a split by ranges of the key', q.tables) END), '; ' ORDER BY q.target)
+         || '; name another target if that is not where the tables are to be'
+    FROM (SELECT t.target, CASE count(*) WHEN 1 THEN '1 table' ELSE count(*) || ' tables' END AS tables
+            FROM unnest((facts).tables) t GROUP BY t.target) q;
+END;
+
+COMMENT ON FUNCTION spanner.describe_target(spanner.advisor_facts)
+  IS 'says which targets were guessed';
+
+-- Queries run with settings that do not depend on the session.  What they ask
+-- of all tables has no use of nested loops, which the planner would choose
+-- because it does not know how many there are.  A plan for these very facts
+-- would know, but copy them for each rule.
+CREATE FUNCTION spanner.run_advisor(object regclass, target text)
+RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text, suggestion text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on
+SET quote_all_identifiers = off
+SET bytea_output = hex
+SET jit = off
+SET work_mem = '64MB'
+SET enable_nestloop = on
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+  facts spanner.advisor_facts;
+  asked_index oid;
+BEGIN
+  IF target <> ALL ('{one_server,splits,spanner,citus,cassandra}'::text[]) THEN
+    RAISE invalid_parameter_value USING MESSAGE = format('target "%s" is not known', target),
+      HINT = 'Targets are one_server, splits, spanner, citus and cassandra.';
+  END IF;
+  IF object = 0 THEN
+    RETURN;
+  ELSIF object IS NULL THEN
+    PERFORM set_config('enable_nestloop', 'off', true);
+  END IF;
+  asked_index := (SELECT i.indexrelid FROM pg_index i WHERE i.indexrelid = object);
+  object := coalesce((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = object), object);
+
+  facts := spanner.advisor_facts(object, target);
+  IF target IS NULL AND cardinality(facts.tables) > 0 THEN
+    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL, spanner.describe_target(facts), NULL;
+  END IF;
+  RETURN QUERY
+    SELECT s.severity, f.rule, f.relid::regclass, f.object,
+           CASE WHEN t.target = ANY (r.targets) THEN f.finding
+                ELSE f.finding || '; ' || r.elsewhere END,
+           CASE WHEN t.target = ANY (r.targets) THEN f.suggestion END
+      FROM spanner.run_rules(facts) f
+      JOIN spanner.advisor_rule r ON r.rule = f.rule
+      JOIN unnest(facts.tables) t ON t.relid = f.relid
+      JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
+      LEFT JOIN pg_class i ON i.oid = f.indexid
+      LEFT JOIN pg_attribute a ON a.attrelid = f.relid AND a.attnum = f.attnum
+     CROSS JOIN LATERAL (SELECT spanner.advisor_severity(r.severity, r.targets, r.elsewhere,
+                           t.target, t.inserts) AS severity OFFSET 0) s
+     WHERE s.severity IS NOT NULL AND (asked_index IS NULL OR f.indexid = asked_index)
+       AND NOT EXISTS (SELECT FROM spanner.silenced_rule x
+            WHERE x.relation = f.relid AND x.rule = f.rule
+              AND (x.column_name IS NULL OR x.column_name = a.attname)
+              AND (x.index_name IS NULL OR x.index_name = i.relname))
+     ORDER BY array_position('{warning,notice,info}'::text[], s.severity), r.place,
+              t.inserts DESC NULLS LAST, t.ident COLLATE "C", f.object COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION spanner.run_advisor(regclass, text)
+  IS 'what spanner.advise does';
+
+CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL, target text DEFAULT NULL)
+RETURNS TABLE (
+  severity text,
+  rule text,
+  relation regclass,
+  object text,
+  finding text,
+  suggestion text)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT a.severity, a.rule, a.relation, a.object_name, a.finding, a.suggestion
+    FROM spanner.run_advisor($1, $2) a;
+END;
+
+COMMENT ON FUNCTION spanner.advise(regclass, text)
+  IS 'hotspots and other faults of a table, an index or all tables, for one_server, splits, spanner, citus or cassandra, with the statements that mend them';

@@ -42,6 +42,7 @@ static Node *stored_tree(Relation index, AttrNumber attribute);
 static bool calls_strange_function(Node *node, void *context);
 static bool is_strange_function(Oid funcid, void *context);
 static bool is_strange_domain(Oid type);
+static bool is_strange_type(Oid type);
 static void check_order(const SkKeyColumn *key);
 
 /*
@@ -162,9 +163,9 @@ check_index_functions(Relation index)
 		calls_strange_function(stored_tree(index, Anum_pg_index_indpred), NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("index \"%s\" calls a function or uses a domain of another user",
+				 errmsg("index \"%s\" calls a function or uses a type of another user",
 						RelationGetRelationName(index)),
-				 errhint("Name a column with column_name, or have the owner of the function or domain call this one.")));
+				 errhint("Name a column with column_name, or have the owner of the function or type call this one.")));
 }
 
 /* The relation cache would run functions with constant arguments. */
@@ -189,6 +190,9 @@ calls_strange_function(Node *node, void *context)
 		return false;
 	if (IsA(node, CoerceToDomain) &&
 		is_strange_domain(((CoerceToDomain *) node)->resulttype))
+		return true;
+	if ((IsA(node, Const) || IsA(node, CoerceViaIO)) &&
+		is_strange_type(exprType(node)))
 		return true;
 	return check_functions_in_node(node, is_strange_function, context) ||
 		expression_tree_walker(node, calls_strange_function, context);
@@ -226,6 +230,28 @@ is_strange_domain(Oid type)
 			return true;
 		type = form.typbasetype;
 	}
+}
+
+/*
+ * Does a type of another user have parts?  These can be domains, which the
+ * input function of the whole checks: as soon as the text of a literal is
+ * parsed.
+ */
+static bool
+is_strange_type(Oid type)
+{
+	HeapTuple	tuple;
+	FormData_pg_type form;
+
+	if (OidIsValid(get_element_type(type)))
+		type = get_element_type(type);
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	form = *(Form_pg_type) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	return form.typtype != TYPTYPE_ENUM && form.typowner != GetUserId() &&
+		!superuser_arg(form.typowner);
 }
 
 /* An index may be on an expression, and on a part of the rows. */

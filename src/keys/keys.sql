@@ -76,3 +76,16 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
+
+CREATE FUNCTION spanner.is_hashable(type oid, collation_id oid)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT coalesce(bool_and(y.typtype = 'e' OR coalesce(nullif(y.typbasetype, 0), y.oid) = ANY
+           ('{int2,int4,int8,text,varchar,bpchar,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])), false)
+         AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic)
+    FROM pg_type y WHERE y.oid = $1;
+END;
+
+COMMENT ON FUNCTION spanner.is_hashable(oid, oid)
+  IS 'can spanner.shard_id take a column of this type and collation as the key of a table';

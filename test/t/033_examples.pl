@@ -125,7 +125,7 @@ sub check_file
 	is( $node->safe_psql(
 			$database, qq{
 			SET search_path = $schema;
-			SELECT concat_ws(' ', severity, rule, relation) AS finding FROM spanner.advise() ORDER BY finding}),
+			SELECT concat_ws(' ', severity, rule, relation) AS finding FROM spanner.advise(target => 'spanner') ORDER BY finding}),
 		expected_findings($sql),
 		"$file: what the advisor finds");
 	is(scalar @claims, $queries{$file}, "$file: queries that say what they read");

@@ -320,13 +320,15 @@ sub check_reference
 				 WHERE proargmodes IS NULL OR proargmodes[i] IN ('i', 'v')))
 		  FROM pg_proc p
 		 WHERE pronamespace = 'spanner'::regnamespace AND prorettype NOT IN ('event_trigger'::regtype, 'internal'::regtype)
-		   AND proname NOT IN ('on_allocator_change', 'on_allocator_insert')});
+		   AND proname NOT IN ('check_silenced_rule', 'on_allocator_change', 'on_allocator_insert')});
 	my $names = $node->safe_psql('postgres', q{
 		LOAD 'spanner_keys';
 		SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind IN ('r', 'v');
 		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
 	my @internal = $readme =~ /^Not for users: (.*)$/m ? $1 =~ /`(spanner\.\w+)`/g : ();
-	my %internal = map { $_ => 1 } @internal;
+	my %internal = map { $_ => 1 } @internal, split /\n/, $node->safe_psql('postgres', q{
+		SELECT oid::regproc FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace
+		   AND EXISTS (SELECT FROM unnest(proargtypes::oid[] || prorettype) t WHERE format_type(t, NULL) ~ '^spanner\.advisor_')});
 	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, $names),
 	  grep { !$internal{ s/\(.*//r } } split(/\n/, $functions);
 	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");

@@ -1,0 +1,125 @@
+-- The advisor: what each rule finds, and the cured forms, which none finds.
+
+CREATE SCHEMA ar;
+SET search_path = ar;
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+CREATE VIEW findings AS
+  SELECT rule, relation, object, suggestion FROM spanner.advise(target => 'splits')
+   WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'ar'::regnamespace);
+
+-- few distinct first values before what grows, by name and type, and by statistics
+CREATE TYPE state AS ENUM ('new', 'done');
+CREATE TABLE few_key (active bool, created timestamptz DEFAULT now(), id uuid, PRIMARY KEY (active, created, id));
+CREATE TABLE few_index (id uuid PRIMARY KEY, status text, mood state, tenant int, number bigserial, created_at timestamptz);
+CREATE INDEX few_index_status ON few_index (status, created_at);
+CREATE INDEX few_index_mood ON few_index (mood, number);
+CREATE INDEX few_index_tenant ON few_index (tenant, created_at);
+CREATE TABLE few_values (a int, at timestamptz, b uuid DEFAULT gen_random_uuid(), PRIMARY KEY (a, at, b));
+INSERT INTO few_values SELECT g % 4, timestamptz '2020-01-01 00:00 UTC' + g * interval '1 hour' FROM generate_series(1, 1200) g;
+ANALYZE few_values;
+
+-- defaults through functions, domains and triggers; a date first; expressions of time
+CREATE SEQUENCE drawn;
+CREATE FUNCTION next_id() RETURNS bigint LANGUAGE sql AS 'SELECT nextval(''ar.drawn'') * 10';
+CREATE FUNCTION flake() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (extract(epoch FROM clock_timestamp()) * 1000)::bigint << 20; END';
+CREATE DOMAIN number AS bigint DEFAULT nextval('drawn');
+CREATE TABLE by_function (id bigint DEFAULT next_id() PRIMARY KEY);
+CREATE TABLE by_plpgsql (id bigint DEFAULT flake() PRIMARY KEY);
+CREATE TABLE by_domain (id number PRIMARY KEY);
+CREATE TABLE by_trigger (id bigint PRIMARY KEY, at timestamptz);
+CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := nextval(''ar.drawn''); RETURN NEW; END';
+CREATE TRIGGER fill BEFORE INSERT ON by_trigger FOR EACH ROW EXECUTE FUNCTION fill();
+CREATE TABLE fact (day date, store int, PRIMARY KEY (day, store));
+CREATE TABLE events (id uuid PRIMARY KEY, at timestamptz, serial bigserial);
+CREATE INDEX events_day ON events (date_trunc('day', at AT TIME ZONE 'UTC'));
+CREATE INDEX events_next ON events ((serial + 1));
+CREATE INDEX events_weekday ON events ((extract(dow FROM at AT TIME ZONE 'UTC')));
+
+-- what comes first decides, and literals do not count
+CREATE TABLE time_first (id text DEFAULT 'inv_' || to_char(now(), 'YYYYMM') || gen_random_uuid() PRIMARY KEY);
+CREATE TABLE random_first (id text DEFAULT gen_random_uuid()::text || now() PRIMARY KEY);
+CREATE TABLE literal (id text DEFAULT 'now()' PRIMARY KEY);
+
+-- times that are no order of insertion; a random shard; a table of counters
+CREATE TABLE ends (id uuid PRIMARY KEY, deleted_at timestamptz, expires_at timestamptz, seen_at timestamptz);
+CREATE INDEX ends_deleted ON ends (deleted_at);
+CREATE INDEX ends_expires ON ends (expires_at);
+CREATE INDEX ends_seen ON ends (seen_at);
+CREATE TABLE random_shard (shard int DEFAULT floor(random() * 16), k uuid, PRIMARY KEY (shard, k));
+CREATE TABLE numbers (name text PRIMARY KEY, n bigint NOT NULL);
+CREATE FUNCTION next_number(which text) RETURNS bigint LANGUAGE sql
+  AS 'UPDATE ar.numbers SET n = n + 1 WHERE name = which RETURNING n';
+
+-- a published table whose key has a generated shard
+CREATE TABLE visit (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, ts, uid)) STORED, ts timestamptz, uid bigint,
+                    PRIMARY KEY (shard_id, ts, uid));
+SET client_min_messages = error;
+CREATE PUBLICATION regress_visit FOR TABLE visit;
+SET client_min_messages = warning;
+
+SELECT rule, relation, object FROM findings;
+SELECT finding FROM spanner.advise('numbers');
+SELECT finding, suggestion FROM spanner.advise('few_index_status', 'splits');
+SELECT finding, suggestion FROM spanner.advise('visit', 'one_server');
+INSERT INTO numbers VALUES ('regress_order', 41);
+SELECT spanner.create_allocator(name, mode => 'sync', start_value => n::bigint + 1) > 0 AS made FROM ar.numbers;
+SELECT spanner.next_value('regress_order');
+SELECT spanner.drop_allocator('regress_order');
+
+-- suggestions are silent afterwards, and only what has to be decided is left
+\t on
+SELECT suggestion FROM findings WHERE suggestion IS NOT NULL
+\gexec
+\t off
+SELECT rule, relation, object FROM findings;
+DROP PUBLICATION regress_visit;
+DROP TABLE few_key, few_index, few_values, by_function, by_plpgsql, by_domain, by_trigger, fact, events,
+  time_first, random_first, literal, ends, random_shard, numbers, visit;
+
+-- a label that was lost
+CREATE TABLE lost (id bigserial PRIMARY KEY);
+SELECT spanner.convert_column('lost', 'id');
+INSERT INTO lost SELECT FROM generate_series(1, 500);
+ANALYZE lost;
+SELECT rule FROM spanner.advise('lost', 'one_server');
+SECURITY LABEL FOR spanner_keys ON SEQUENCE lost_id_seq IS NULL;
+SELECT rule, regexp_replace(finding, '\d{9,}', 'N') FROM spanner.advise('lost', 'one_server');
+DROP TABLE lost;
+
+-- wide partitions by bytes; keys in the sense of Cassandra are not wide
+CREATE TABLE wide (k text, n bigint, PRIMARY KEY (k, n));
+INSERT INTO wide SELECT CASE WHEN g % 10 = 0 THEN 'k' || g ELSE 'all' END, g * 7919 % 2003 + g * 10000::bigint FROM generate_series(1, 2000) g;
+CREATE TABLE composite (k text, hash_prefix int, n bigint, PRIMARY KEY (k, hash_prefix, n));
+CREATE TABLE by_day (k text, joined date, n bigint, PRIMARY KEY (k, joined, n));
+INSERT INTO composite SELECT k, n % 4, n FROM wide;
+INSERT INTO by_day SELECT k, date '2020-01-01' + (n % 300)::int, n FROM wide;
+ANALYZE wide, composite, by_day;
+SELECT * FROM findings;
+UPDATE pg_class SET relpages = 400000 WHERE oid = ANY ('{wide,composite,by_day}'::regclass[]);
+SELECT * FROM findings;
+DROP TABLE wide, composite, by_day;
+
+-- the severity: by target, and by the measured rate of inserts
+SELECT t, r, spanner.advisor_severity('warning', '{splits,spanner}', e, t, r)
+  FROM unnest('{splits,one_server,citus}'::text[]) t, (VALUES (NULL, 'x'), (0.001, 'x'), (100, NULL)) v (r, e);
+
+-- the target is guessed, table by table
+CREATE FOREIGN DATA WRAPPER regress_wrapper;
+CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_wrapper;
+CREATE TABLE local (id bigserial PRIMARY KEY);
+CREATE TABLE ranged (id bigserial PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE monthly (at timestamptz, id bigint, PRIMARY KEY (at, id)) PARTITION BY RANGE (at);
+CREATE TABLE remote (id bigserial) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE remote1 PARTITION OF remote DEFAULT SERVER regress_server;
+SELECT r, severity, rule, suggestion FROM unnest('{local,ranged,monthly,remote}'::regclass[]) r, spanner.advise(r);
+SELECT finding FROM spanner.advise('ranged') WHERE rule = 'target';
+SELECT count(*) FROM spanner.advise('local', 'nowhere');
+SELECT rule FROM spanner.advise('local', 'citus');
+CREATE TABLE narrow (id serial PRIMARY KEY);
+SELECT severity, rule FROM spanner.advise('narrow', 'citus');
+
+-- a rule runs alone as well
+SELECT object FROM spanner.rule_key_sequence(spanner.advisor_facts('local'));
+DROP SCHEMA ar CASCADE;
+DROP FOREIGN DATA WRAPPER regress_wrapper CASCADE;

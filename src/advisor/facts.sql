@@ -1,0 +1,456 @@
+/* src/advisor/facts.sql */
+
+--
+-- Advisor: what the rules look at
+--
+-- Bodies in BEGIN ATOMIC are parsed here, with the search_path of an extension
+-- script, pg_catalog: names and operators in them are those of the server,
+-- whatever the path of the session.  Names in texts that they make depend on
+-- that path; spanner.advise() pins it.
+--
+
+-- The tables that advice is given on.
+CREATE TYPE spanner.advisor_table AS (
+  relid oid, relkind "char", nspname name, relname name, ident text,
+  rows float8, bytes float8, has_children boolean,
+  pkey oid, pkey_attnum smallint, pkey_name name,
+  referenced boolean, hashed boolean, parted_by smallint,
+  can_widen boolean, can_have_key boolean, is_usable boolean, is_published boolean,
+  target text, distribution smallint, inserts float8);
+
+-- Their valid indexes.  "attnum" is the first column, 0 for an expression;
+-- "lead" is also a column that the first expression grows with.
+CREATE TYPE spanner.advisor_index AS (
+  indexid oid, relid oid, ident text, nspname name, name name,
+  attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint, storing boolean,
+  is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
+  is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
+  predicate text, expression text, signature text);
+
+-- Columns that have a default or stand in front of an index, and where their
+-- values come from.
+CREATE TYPE spanner.advisor_column AS (
+  relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
+  type oid, is_notnull boolean, collid oid, expr text, generated boolean, identity boolean,
+  seqid oid, label text, owned boolean, is_reference boolean, is_few boolean, source text);
+
+-- What statistics, or the rows of a table without them, say of these columns.
+CREATE TYPE spanner.advisor_measure AS (
+  relid oid, attnum smallint, rows float8, distinct_values float8, null_share float8, top_share float8,
+  largest float8, uuid_of_time boolean, ascending boolean, scattered boolean);
+
+-- Columns whose values grow with time, and why that is supposed.
+CREATE TYPE spanner.advisor_suspect AS (
+  relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
+  type oid, collid oid, expr text, identity boolean, seqid oid, owned boolean,
+  null_share float8, measured_rows float8, why text);
+
+-- Indexes that another index can stand in for.
+CREATE TYPE spanner.advisor_redundant AS (indexid oid, other oid);
+
+-- Primary keys and other indexes whose first column is a suspect, or has few
+-- values before one; with what to do about it.
+CREATE TYPE spanner.advisor_hotspot AS (
+  relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text, quoted text,
+  expr text, type oid, starts text, decide text, suggestion text);
+
+CREATE TYPE spanner.advisor_facts AS (
+  tables spanner.advisor_table[],
+  indexes spanner.advisor_index[],
+  columns spanner.advisor_column[],
+  measures spanner.advisor_measure[],
+  suspects spanner.advisor_suspect[],
+  redundant spanner.advisor_redundant[],
+  hotspots spanner.advisor_hotspot[]);
+
+-- What a rule returns.  attnum and indexid are 0 where there is none.
+CREATE TYPE spanner.advisor_finding AS (
+  relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
+
+COMMENT ON TYPE spanner.advisor_table IS 'a table that advice is given on';
+COMMENT ON TYPE spanner.advisor_index IS 'an index of such a table';
+COMMENT ON TYPE spanner.advisor_column IS 'a column of such a table, and where its values come from';
+COMMENT ON TYPE spanner.advisor_measure IS 'what statistics or rows say of a column';
+COMMENT ON TYPE spanner.advisor_suspect IS 'a column whose values grow with time, and why that is supposed';
+COMMENT ON TYPE spanner.advisor_redundant IS 'an index, and another one that can stand in for it';
+COMMENT ON TYPE spanner.advisor_hotspot IS 'a key or an index that grows at one end, or at few places';
+COMMENT ON TYPE spanner.advisor_facts IS 'what the rules of the advisor look at';
+COMMENT ON TYPE spanner.advisor_finding IS 'what a rule of the advisor has found';
+
+CREATE FUNCTION spanner.sample_column(
+  relation oid, column_number smallint,
+  OUT rows float8, OUT uuid_share float8, OUT ascending_share float8)
+AS 'MODULE_PATHNAME', 'spanner_sample_column'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.sample_column(oid, smallint)
+  IS 'what the first rows of a table tell of a column';
+
+CREATE FUNCTION spanner.is_uuid_of_time(value text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN value ~* '^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|(\\x)?[0-9a-f]{12}[167][0-9a-f]{3}[89ab][0-9a-f]{15}$)'
+   AND length(value) IN (32, 34, 36);
+
+COMMENT ON FUNCTION spanner.is_uuid_of_time(text)
+  IS 'is it a UUID of version 1, 6 or 7, whose high-order bits are a time';
+
+-- Where the values of a column come from, by the expression that makes them.
+-- Literals do not count, and what comes first decides: it has the high bits.
+CREATE FUNCTION spanner.read_default(expression text, draws boolean)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE least(p.random, p.uuid, p.now, p.draw)
+           WHEN p.random THEN 'random' WHEN p.uuid THEN 'uuid'
+           WHEN p.now THEN 'now' WHEN p.draw THEN 'derived' END
+    FROM (SELECT regexp_replace(replace(expression, '''now''::text)::', 'now()::'),
+                 'E?''([^'']|'''')*''(::[a-z]+( [a-z]+)*)?', '', 'g') AS text) e,
+         LATERAL (SELECT
+           nullif(regexp_instr(e.text, 'bit_reverse|\mreverse\(|random|uuid_generate_v4|uuidv4|generate_uuid|md5|\msha[0-9]+\(|hash|fingerprint|digest\('), 0) AS random,
+           nullif(regexp_instr(e.text, '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|ulid|ksuid|(^|[^a-z])(xid|tsid)|snowflake|timestamp_id)[a-z0-9_]*\(', 1, 1, 0, 'i'), 0) AS uuid,
+           nullif(regexp_instr(e.text, '\m(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(|CURRENT_TIMESTAMP|CURRENT_DATE|LOCALTIMESTAMP', 1, 1, 0, 'i'), 0) AS now,
+           nullif(greatest(CASE WHEN draws THEN greatest(regexp_instr(e.text, 'nextval\('), 1) ELSE 0 END,
+                           regexp_instr(e.text, '\mspanner\.next_value\(')), 0) AS draw) p;
+END;
+
+COMMENT ON FUNCTION spanner.read_default(text, boolean)
+  IS 'where values come from that an expression makes: random, uuid, now, derived from a sequence, or NULL';
+
+-- Tables that Citus has distributed, and by which column; "h" is by hash.
+CREATE FUNCTION spanner.list_distributions(OUT relid oid, OUT attnum smallint, OUT method "char")
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL THEN
+    RETURN QUERY EXECUTE
+      'SELECT p.logicalrelid::oid, a.attnum, p.partmethod
+         FROM pg_catalog.pg_dist_partition p
+         LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = p.logicalrelid
+          AND a.attnum = substring(p.partkey from '':varattno (\d+)'')::smallint';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.list_distributions()
+  IS 'tables that Citus has distributed';
+
+-- A rate of inserts is told if the server has counted for a day.
+CREATE FUNCTION spanner.advisor_tables(relation oid, target text)
+RETURNS SETOF spanner.advisor_table
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT c.oid, c.relkind, n.nspname, c.relname,
+         format('%I.%I', n.nspname, c.relname),
+         c.reltuples, (c.relpages::float8 + coalesce(s.relpages, 0)) * 8192,
+         c.relhassubclass AND c.relkind = 'r',
+         p.indexrelid, p.indkey[0], k.conname,
+         f.conindid IS NOT NULL,
+         coalesce(h.partstrat = 'h', false), h.partattrs[0],
+         c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition,
+         h.partexprs IS NULL AND e.inhparent IS NULL,
+         has_schema_privilege(n.oid, 'USAGE'),
+         b.tablename IS NOT NULL,
+         coalesce($2,
+           CASE WHEN d.relid IS NOT NULL THEN 'citus'
+                WHEN e.inhparent IS NOT NULL THEN 'splits'
+                WHEN h.partstrat = 'r' AND h.partattrs[0] = p.indkey[0]
+                 AND EXISTS (SELECT FROM pg_attribute a
+                              WHERE a.attrelid = h.partrelid AND a.attnum = h.partattrs[0]
+                                AND a.atttypid <> ALL ('{date,timestamp,timestamptz}'::regtype[]))
+                THEN 'splits' ELSE 'one_server' END),
+         CASE WHEN d.method = 'h' THEN d.attnum END,
+         CASE WHEN w.seconds >= 86400 THEN pg_stat_get_tuples_inserted(c.oid) / w.seconds END
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+   CROSS JOIN (SELECT extract(epoch FROM now() - greatest(pg_postmaster_start_time(),
+                        pg_stat_get_db_stat_reset_time(o.oid)))::float8 AS seconds
+                 FROM pg_database o WHERE o.datname = current_database()) w
+    LEFT JOIN pg_class s ON s.oid = c.reltoastrelid AND c.reltoastrelid <> 0
+    LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
+    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
+    LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f
+      ON f.conindid = p.indexrelid
+    LEFT JOIN pg_partitioned_table h ON h.partrelid = c.oid
+    LEFT JOIN (SELECT DISTINCT r.inhparent FROM pg_inherits r
+                 JOIN pg_class g ON g.oid = r.inhrelid AND g.relkind = 'f' AND g.relispartition) e
+      ON e.inhparent = c.oid
+    LEFT JOIN (SELECT DISTINCT schemaname, tablename FROM pg_publication_tables) b
+      ON b.schemaname = n.nspname AND b.tablename = c.relname
+    LEFT JOIN spanner.list_distributions() d ON d.relid = c.oid
+   WHERE c.relkind = ANY ('{r,p}') AND c.oid >= 16384
+     AND NOT pg_is_other_temp_schema(n.oid)
+     AND CASE WHEN $1 = 0 THEN
+           NOT c.relispartition AND c.relpersistence <> 't'
+           AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+           AND NOT EXISTS (SELECT FROM pg_depend x
+                            WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid AND x.deptype = 'e')
+         ELSE c.oid = $1 END;
+END;
+
+COMMENT ON FUNCTION spanner.advisor_tables(oid, text)
+  IS 'the tables that advice is given on; 0 stands for all';
+
+-- An expression grows with the column that is left when everything that keeps
+-- the order of time is taken away from it.
+CREATE FUNCTION spanner.advisor_indexes(tables spanner.advisor_table[])
+RETURNS SETOF spanner.advisor_index
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname,
+         i.indkey[0],
+         CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0] ELSE
+           (SELECT a.attnum FROM pg_attribute a
+             WHERE a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
+               AND quote_ident(a.attname) = regexp_replace(pg_get_indexdef(i.indexrelid, 1, false),
+                 '''([^'']|'''')*''|\m(date_trunc|date_bin|timezone|to_char|date_part|EXTRACT|epoch|year|FROM|AT|TIME|ZONE|interval)\M|::[a-z]+( (without|with) time zone)?|[-() ,+*/0-9]+(?![a-z_0-9"])|[( ]', '', 'g')) END,
+         CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
+         string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
+         i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct,
+         i.indisreplident,
+         i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
+         k.oid, c.relam = 403,
+         pg_get_expr(i.indpred, i.indrelid),
+         CASE WHEN i.indkey[0] = 0 THEN pg_get_indexdef(i.indexrelid, 1, false) END,
+         (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
+                   CASE WHEN u.attnum = 0 THEN quote_literal(pg_get_indexdef(i.indexrelid, u.n::int, false)) END),
+                   '' ORDER BY u.n)
+            FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]),
+                            unnest(i.indcollation::oid[]), unnest(i.indoption::int2[]))
+                 WITH ORDINALITY u (attnum, opclass, collid, option, n)
+           WHERE u.n <= i.indnkeyatts)
+    FROM unnest(tables) t
+    JOIN pg_index i ON i.indrelid = t.relid AND i.indisvalid
+    JOIN pg_class c ON c.oid = i.indexrelid
+    LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f ON f.conindid = i.indexrelid
+    LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
+END;
+
+COMMENT ON FUNCTION spanner.advisor_indexes(spanner.advisor_table[])
+  IS 'the valid indexes of these tables';
+
+-- The sequence that a default draws from: of the column, of its domain, or of
+-- an identity.
+CREATE FUNCTION spanner.list_drawn_sequences()
+RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+BEGIN ATOMIC
+  SELECT e.adrelid, e.adnum, 0::oid, min(c.oid)
+    FROM pg_depend p
+    JOIN pg_attrdef e ON e.oid = p.objid
+    JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
+   WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_class'::regclass
+   GROUP BY 1, 2
+  UNION ALL
+  SELECT p.refobjid, p.refobjsubid::smallint, 0::oid, p.objid
+    FROM pg_depend p
+    JOIN pg_class c ON c.oid = p.objid AND c.relkind = 'S'
+   WHERE p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass AND p.deptype = 'i'
+  UNION ALL
+  SELECT 0::oid, 0::smallint, p.objid, min(c.oid)
+    FROM pg_depend p
+    JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
+   WHERE p.classid = 'pg_type'::regclass AND p.refclassid = 'pg_class'::regclass
+   GROUP BY 3;
+END;
+
+COMMENT ON FUNCTION spanner.list_drawn_sequences()
+  IS 'sequences that columns and domains draw their defaults from';
+
+-- The text of functions that defaults call, and what BEFORE INSERT triggers
+-- assign to columns.  Functions of the server and of extensions are known by
+-- their names.
+CREATE FUNCTION spanner.list_default_bodies()
+RETURNS TABLE (relid oid, attnum smallint, body text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT e.adrelid, e.adnum, string_agg(coalesce(pg_get_function_sqlbody(f.oid), f.prosrc), ' ' ORDER BY f.oid)
+    FROM pg_depend p
+    JOIN pg_attrdef e ON e.oid = p.objid
+    JOIN pg_proc f ON f.oid = p.refobjid
+    JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+   WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_proc'::regclass
+     AND f.oid >= 16384
+     AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid AND x.deptype = 'e')
+   GROUP BY 1, 2
+  UNION ALL
+  SELECT a.attrelid, a.attnum, string_agg(coalesce(
+           substring(f.prosrc from '(?i)\mnew\."?' || a.attname || '"?\s*:?=\s*([^;]*);'),
+           substring(f.prosrc from '(?i)\mselect\s+([^;]*?)\s+into\s+(?:strict\s+)?new\."?' || a.attname || '\M'),
+           substring(f.prosrc from '(?i)\mselect\s+into\s+(?:strict\s+)?new\."?' || a.attname || '"?\s+([^;]*);')), ' ' ORDER BY f.oid)
+    FROM pg_trigger g
+    JOIN pg_proc f ON f.oid = g.tgfoid
+    JOIN pg_language l ON l.oid = f.prolang AND l.lanname = 'plpgsql'
+    JOIN pg_attribute a ON a.attrelid = g.tgrelid AND a.attnum > 0 AND NOT a.attisdropped
+     AND a.attname ~ '^[a-z_0-9]+$' AND a.attgenerated = ''
+   WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7
+     AND f.prosrc ~* ('\mnew\."?' || a.attname || '\M')
+   GROUP BY 1, 2;
+END;
+
+COMMENT ON FUNCTION spanner.list_default_bodies()
+  IS 'what functions in defaults and BEFORE INSERT triggers do';
+
+CREATE FUNCTION spanner.advisor_columns(tables spanner.advisor_table[], indexes spanner.advisor_index[])
+RETURNS SETOF spanner.advisor_column
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull, q.collid,
+         coalesce(q.expr, q.body), q.generated, q.identity, q.seqid, q.label, q.owned, q.is_reference,
+         NOT q.is_reference AND (q.type = 'bool'::regtype
+           OR q.typtype = 'e'
+           OR q.name ~* '(^|_)(status|state|type|kind|priority|region|country|locale|lang|language|category|severity|level|stage|phase|channel|currency|active|enabled|is_[a-z_]+|has_[a-z_]+)$'),
+         CASE
+           WHEN q.is_shard OR q.generated AND q.expr ~ 'shard_id\(|fingerprint\(|hash' THEN 'shard'
+           WHEN q.generated THEN 'generated'
+           WHEN q.expr = ANY ('{now(),CURRENT_TIMESTAMP,CURRENT_DATE}') THEN 'now'
+           WHEN q.seqid <> 0 AND (q.identity
+             OR q.expr ~ '^\(*(spanner\.)?nextval\(E?''([^'']|'''')*''::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
+             THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
+           ELSE coalesce(
+             CASE WHEN num_nonnulls(q.expr, q.body) > 0 THEN
+               spanner.read_default(concat_ws(' ', q.expr, q.body),
+                 q.seqid <> 0 AND q.label IS NULL OR q.body ~* '\mnextval\(') END,
+             CASE
+               WHEN q.is_reference THEN 'reference'
+               WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) AND q.expr IS NULL
+                AND q.name !~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|holiday|deadline)[a-z]*(_|$)'
+                AND q.name !~* '^(deleted|expires?|expired|due|birth|closed|ended)[A-Z]?[a-z]*(at|on|date|day)$' THEN 'time' END)
+         END
+    FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
+                 quote_ident(a.attname) AS quoted,
+                 CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, y.typtype,
+                 a.attnotnull AS is_notnull, a.attcollation AS collid,
+                 -- a default has no columns; without their names it prints fast
+                 coalesce(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END),
+                          y.typdefault) AS expr,
+                 b.body,
+                 a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity,
+                 coalesce(s.seqid, v.seqid, 0) AS seqid, l.label,
+                 o.objid IS NOT NULL AND a.attinhcount = 0 AS owned,
+                 r.conrelid IS NOT NULL AS is_reference,
+                 h.name IS NOT NULL AS is_shard
+            FROM unnest(tables) t
+            JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
+            JOIN pg_type y ON y.oid = a.atttypid
+            LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+            LEFT JOIN (SELECT * FROM spanner.list_drawn_sequences() w WHERE w.typid = 0) s
+              ON s.relid = a.attrelid AND s.attnum = a.attnum
+            LEFT JOIN (SELECT * FROM spanner.list_drawn_sequences() w WHERE w.typid <> 0) v
+              ON v.typid = y.oid AND d.oid IS NULL
+            LEFT JOIN spanner.list_default_bodies() b ON b.relid = a.attrelid AND b.attnum = a.attnum
+            LEFT JOIN pg_seclabel l ON l.objoid = coalesce(s.seqid, v.seqid) AND l.objsubid = 0
+             AND l.classoid = 'pg_class'::regclass AND l.provider = 'spanner_keys'
+            LEFT JOIN pg_depend o ON o.objid = s.seqid AND o.classid = 'pg_class'::regclass
+             AND o.refclassid = 'pg_class'::regclass AND o.refobjid = a.attrelid
+             AND o.refobjsubid = a.attnum AND o.deptype = ANY ('{a,i}')
+            LEFT JOIN (SELECT DISTINCT conrelid, conkey[1] AS attnum FROM pg_constraint WHERE contype = 'f') r
+              ON r.conrelid = a.attrelid AND r.attnum = a.attnum
+            LEFT JOIN (SELECT DISTINCT m.schemaname, m.tablename, m.name FROM spanner.shard_keys m
+                        WHERE m.shards IS NOT NULL AND m.declaration = 'check constraint') h
+              ON h.schemaname = t.nspname AND h.tablename = t.relname AND h.name = a.attname
+            LEFT JOIN (SELECT DISTINCT i.relid, u.attnum FROM unnest(indexes) i,
+                         unnest(ARRAY[i.lead, i.second]) u (attnum) WHERE i.is_btree) x
+              ON x.relid = a.attrelid AND x.attnum = a.attnum
+           WHERE x.attnum IS NOT NULL OR a.atthasdef OR a.attidentity <> '' OR y.typdefault IS NOT NULL
+           OFFSET 0) q;
+END;
+
+COMMENT ON FUNCTION spanner.advisor_columns(spanner.advisor_table[], spanner.advisor_index[])
+  IS 'columns of these tables, and where their values come from';
+
+-- Tables with rows and without statistics are looked into, 200 columns at most.
+CREATE FUNCTION spanner.advisor_measures(tables spanner.advisor_table[], indexes spanner.advisor_index[],
+  columns spanner.advisor_column[])
+RETURNS SETOF spanner.advisor_measure
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  WITH wanted AS MATERIALIZED (
+    SELECT DISTINCT i.relid, u.attnum FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
+     WHERE i.is_btree
+  ), statistics AS MATERIALIZED (
+    SELECT c.relid, c.attnum, c.source, t.rows,
+           CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.rows ELSE s.n_distinct END::float8 AS distinct_values,
+           s.null_frac::float8 AS null_share, abs(s.correlation)::float8 AS correlation,
+           s.most_common_freqs[1]::float8 AS top_share,
+           CASE WHEN c.source = 'sequence' THEN
+             (SELECT max(b) FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
+           CASE WHEN c.source IS NULL AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
+             (SELECT avg(spanner.is_uuid_of_time(b)::int) FROM unnest(s.histogram_bounds::text::text[]) b)
+           END::float8 AS uuid_share
+      FROM unnest(columns) c
+      JOIN unnest(tables) t ON t.relid = c.relid
+      JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
+      JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
+       AND s.attname = c.name AND s.inherited = (t.relkind = 'p')
+  ), samples AS MATERIALIZED (
+    SELECT q.relid, q.attnum, v.rows, v.uuid_share, v.ascending_share
+      FROM (SELECT c.relid, c.attnum
+              FROM unnest(columns) c
+              JOIN unnest(tables) t ON t.relid = c.relid AND t.relkind = 'r' AND t.rows <> 0
+              JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
+             WHERE NOT EXISTS (SELECT FROM statistics s WHERE s.relid = c.relid AND s.attnum = c.attnum)
+               AND c.source IS NULL
+             ORDER BY c.relid, c.attnum OFFSET 0) q,
+           LATERAL spanner.sample_column(q.relid, q.attnum) v
+     WHERE v.rows > 0
+     LIMIT 200
+  )
+  SELECT relid, attnum, rows, distinct_values, null_share, top_share, largest,
+         coalesce(uuid_share > 0.5, false),
+         rows >= 1000 AND distinct_values * 10 >= rows AND correlation >= 0.95,
+         rows >= 1000 AND correlation < 0.9
+    FROM statistics
+  UNION ALL
+  SELECT relid, attnum, rows, NULL, NULL, NULL, NULL,
+         rows >= 20 AND uuid_share > 0.5,
+         rows >= 100 AND ascending_share >= 0.95, false
+    FROM samples;
+END;
+
+COMMENT ON FUNCTION spanner.advisor_measures(spanner.advisor_table[], spanner.advisor_index[], spanner.advisor_column[])
+  IS 'what statistics or rows say of these columns';
+
+CREATE FUNCTION spanner.advisor_suspects(tables spanner.advisor_table[], columns spanner.advisor_column[],
+  measures spanner.advisor_measure[])
+RETURNS SETOF spanner.advisor_suspect
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT q.* FROM (
+    SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.collid, c.expr,
+           c.identity, c.seqid, c.owned, m.null_share, m.rows AS measured_rows,
+           CASE WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
+                WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
+                WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
+                WHEN c.source IS NULL AND m.ascending THEN 'ascending_data' END AS why
+      FROM unnest(columns) c
+      JOIN unnest(tables) t ON t.relid = c.relid AND NOT t.hashed AND t.distribution IS DISTINCT FROM c.attnum
+      LEFT JOIN unnest(measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+    OFFSET 0) q
+   WHERE q.why IS NOT NULL;
+END;
+
+COMMENT ON FUNCTION spanner.advisor_suspects(spanner.advisor_table[], spanner.advisor_column[], spanner.advisor_measure[])
+  IS 'columns whose values grow with time, and why that is supposed';
+
+CREATE FUNCTION spanner.advisor_redundants(indexes spanner.advisor_index[])
+RETURNS SETOF spanner.advisor_redundant
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT i.indexid, min(j.indexid)
+    FROM unnest(indexes) i
+    JOIN unnest(indexes) j ON j.relid = i.relid AND j.indexid <> i.indexid AND j.is_btree
+     AND starts_with(j.signature, i.signature) AND i.predicate IS NOT DISTINCT FROM j.predicate
+   WHERE i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed
+     AND (NOT i.storing OR i.indkey = j.indkey)
+     AND (NOT i.is_unique OR j.is_unique AND j.keys = i.keys AND j.is_immediate
+          AND (j.is_strict OR j.is_primary OR NOT i.is_strict))
+     AND (j.keys > i.keys OR j.constraint_id IS NOT NULL OR j.is_unique AND NOT i.is_unique
+          OR j.indexid < i.indexid)
+   GROUP BY i.indexid;
+END;
+
+COMMENT ON FUNCTION spanner.advisor_redundants(spanner.advisor_index[])
+  IS 'indexes that another one can stand in for';

@@ -1,0 +1,144 @@
+/* src/advisor/rules_indexes.sql */
+
+--
+-- Advisor: superfluous, sparse, slow and costly indexes, and what could not be
+-- looked at
+--
+
+CREATE FUNCTION spanner.rule_index_redundant(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+         format('%I can answer whatever this index answers', o.relname),
+         format('DROP INDEX %I.%I', i.nspname, i.name)
+    FROM unnest((facts).redundant) r
+    JOIN unnest((facts).indexes) i ON i.indexid = r.indexid
+    JOIN pg_class o ON o.oid = r.other;
+END;
+
+-- A random key of an index that does not fit into memory: each insert reads
+-- and writes a page of its own.
+CREATE FUNCTION spanner.rule_key_random(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.relid, i.indexid, c.attnum, i.name::text,
+         format('the index has %s and begins with %s, whose values are random: each insert touches a page that is likely not in memory; keys that ascend, as of bigserial or UUIDs of version 7, or kind striped cost a fraction', pg_size_pretty(k.relpages * 8192::bigint), c.quoted),
+         NULL
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum AND i.is_btree AND i.is_unique
+    JOIN pg_class k ON k.oid = i.indexid
+   WHERE (c.source = 'random' OR c.source = 'mapped' AND c.label ~ '^ *bit_reversed')
+     AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers');
+END;
+
+-- An index that was not read since the server counts, while rows came.
+CREATE FUNCTION spanner.rule_index_unused(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+         format('the index was never read, and has cost %s inserts a day; decide whether standbys or rare reports need it', round((t.inserts * 86400)::numeric)),
+         NULL
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).indexes) i ON i.relid = t.relid AND NOT i.is_unique AND NOT i.is_needed AND i.constraint_id IS NULL
+   WHERE t.relkind = 'r' AND t.inserts * 86400 >= 1000 AND coalesce(pg_stat_get_numscans(i.indexid), 0) = 0
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
+END;
+
+-- An index on a column that is mostly NULL, of which only the rest is of use.
+CREATE FUNCTION spanner.rule_index_null_filtered(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+         format('%s %% of %s is NULL, and the index keeps all of it in one place', round(m.null_share * 100), c.quoted)
+         || CASE WHEN f.fix IS NULL THEN '; decide whether the constraint is needed' ELSE '' END,
+         f.fix
+    FROM unnest((facts).indexes) i
+    JOIN unnest((facts).tables) t ON t.relid = i.relid
+    JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
+    JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.attnum = i.attnum
+   CROSS JOIN LATERAL (SELECT CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed THEN
+           format('DROP INDEX %I.%I; %s WHERE %s IS NOT NULL', i.nspname, i.name,
+             CASE WHEN t.relkind = 'p'
+                  THEN regexp_replace(spanner.index_definition(i.indexid), '^(CREATE (UNIQUE )?INDEX ("([^"]|"")*"|[^ "]+) ON )ONLY ', '\1')
+                  ELSE spanner.index_definition(i.indexid) END, c.quoted) END AS fix) f
+   WHERE i.is_btree AND i.predicate IS NULL AND i.keys = 1 AND m.null_share >= 0.5 AND m.rows >= 1000
+     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
+END;
+
+-- An index through which many rows are fetched from a table that is seldom
+-- written, where the few columns that it lacks are small.
+CREATE FUNCTION spanner.rule_index_storing(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+         format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
+         format('DROP INDEX %I.%I; %s', i.nspname, i.name,
+           regexp_replace(spanner.index_definition(i.indexid), '( WITH \(.*\)| WHERE .*|)$',
+                          format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
+    FROM unnest((facts).indexes) i
+    JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'
+   CROSS JOIN LATERAL (SELECT pg_stat_get_tuples_fetched(i.indexid) AS fetched,
+           pg_stat_get_tuples_inserted(t.relid) + pg_stat_get_tuples_updated(t.relid) + pg_stat_get_tuples_deleted(t.relid) AS written) x
+   CROSS JOIN LATERAL (SELECT string_agg(quote_ident(s.attname), ', ' ORDER BY s.attname) AS columns,
+           sum(s.avg_width) AS width, count(*) AS count
+      FROM pg_stats s JOIN pg_attribute c ON c.attrelid = i.relid AND c.attname = s.attname
+     WHERE s.schemaname = i.nspname AND s.tablename = t.relname AND NOT s.inherited
+       AND c.attnum <> ALL (i.indkey) AND x.fetched >= 100000) w
+   WHERE x.fetched >= 100000 AND x.fetched >= 10 * x.written
+     AND w.count BETWEEN 1 AND 3 AND w.width <= 32
+     AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.storing AND i.predicate IS NULL
+     AND NOT i.is_unique AND NOT 0 = ANY (i.indkey)
+     AND (SELECT count(*) FROM pg_attribute c WHERE c.attrelid = i.relid AND c.attnum > 0 AND NOT c.attisdropped
+             AND c.attnum <> ALL (i.indkey)) = w.count
+     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
+END;
+
+CREATE FUNCTION spanner.rule_no_privilege(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
+         'without the right to read all rows, the measured rules are left out', NULL
+    FROM unnest((facts).tables) t
+   WHERE EXISTS (SELECT FROM unnest((facts).columns) c
+                   JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum
+                  WHERE c.relid = t.relid AND (c.source IS NULL OR c.source = 'time')
+                    AND (NOT t.is_usable OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')
+                         OR row_security_active(c.relid)));
+END;
+
+CREATE FUNCTION spanner.rule_no_statistics(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
+         'the table has never been analyzed, so the measured rules look at its first rows only',
+         format('ANALYZE %s', t.ident)
+    FROM unnest((facts).tables) t
+   WHERE t.relkind = 'r' AND t.rows < 0 AND pg_relation_size(t.relid) >= 1048576
+     AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
+END;
+
+COMMENT ON FUNCTION spanner.rule_index_redundant(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_key_random(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_index_unused(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_index_null_filtered(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_index_storing(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_no_privilege(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_no_statistics(spanner.advisor_facts) IS 'rule of spanner.advise';
+
+INSERT INTO spanner.advisor_rule VALUES
+  ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The columns of an index are the first columns of another one.'),
+  ('key_random', 172, 'notice', '{one_server}', NULL, 'A key of random values, in an index larger than shared_buffers. On one server that is the dearest key to insert.'),
+  ('index_unused', 174, 'notice', '{one_server,splits,citus}', NULL, 'An index that was not read for as long as the server counts, at least a day, of a table with at least 1,000 inserts a day.'),
+  ('index_null_filtered', 250, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'At least half of an indexed column is NULL. An index WHERE ... IS NOT NULL, Spanner''s NULL_FILTERED, is smaller, and rows that are inserted as NULL do not meet in it.'),
+  ('index_storing', 260, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table that is seldom written is read through an index that lacks few small columns. INCLUDE, Spanner''s STORING, keeps them in the index.'),
+  ('no_statistics', 270, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The measured rules need statistics.'),
+  ('no_privilege', 280, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'Statistics are shown to those who may read the column; row-level security hides them as well.');

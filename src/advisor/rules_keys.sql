@@ -1,0 +1,326 @@
+/* src/advisor/rules_keys.sql */
+
+--
+-- Advisor: sequences, keys and parents
+--
+
+-- A statement that makes the sequence of a column a bit-reversed one; NULL if
+-- it cannot be one.
+CREATE FUNCTION spanner.conversion_of(s spanner.advisor_suspect)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN q.seqincrement < 1 OR q.seqcycle OR q.seqmin < 1
+                OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) THEN NULL
+              WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
+              ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END
+    FROM pg_sequence q WHERE q.seqrelid = (s).seqid;
+END;
+
+COMMENT ON FUNCTION spanner.conversion_of(spanner.advisor_suspect)
+  IS 'statement that has the sequence of a column bit-reversed';
+
+-- The largest tables first, as looking at a sequence takes a lock on it.  The
+-- type of a column that a view, a policy or the like uses cannot change.
+CREATE FUNCTION spanner.rule_sequence_near_end(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT s.relid, 0::oid, s.attnum, s.name::text,
+         format('column %s has used %s %% of the values of %s; columns that refer to it have to be widened too',
+                s.quoted, floor(s.used * 100), s.type::regtype)
+         || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
+         f.fix
+    FROM (SELECT b.*,
+                 -- a sequence that is being dropped is waited for, and then has no size
+                 CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE') AND pg_relation_size(b.seqid) IS NOT NULL
+                   THEN pg_sequence_last_value(b.seqid) END::float8 /
+                 CASE WHEN b.type = 'int2'::regtype THEN 32767 ELSE 2147483647 END AS used,
+                 EXISTS (SELECT FROM pg_depend d
+                          WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = b.relid AND d.refobjsubid = b.attnum
+                            AND (d.classid = ANY ('{pg_rewrite,pg_policy,pg_trigger}'::regclass[])
+                                 OR d.classid = 'pg_attrdef'::regclass AND NOT EXISTS (SELECT FROM pg_attrdef e
+                                      WHERE e.oid = d.objid AND e.adnum = b.attnum)))
+                 OR EXISTS (SELECT FROM pg_partitioned_table h
+                             WHERE h.partrelid = b.relid AND b.attnum = ANY (h.partattrs::int2[])) AS used_elsewhere
+            FROM (SELECT c.* FROM unnest((facts).columns) c
+                    JOIN unnest((facts).tables) t ON t.relid = c.relid
+                    JOIN pg_class k ON k.oid = c.seqid
+                   WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[])
+                     AND (c.label IS NULL OR c.label !~ 'bits')
+                     AND (k.relpersistence = 'p' OR NOT pg_is_in_recovery())
+                   ORDER BY t.rows DESC, c.relid, c.attnum LIMIT 1000) b OFFSET 0) s
+   CROSS JOIN LATERAL (SELECT CASE WHEN s.label IS NULL AND s.owned AND NOT s.used_elsewhere THEN
+             format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', s.ident, s.quoted)
+             || CASE WHEN s.identity THEN '' ELSE format('; ALTER SEQUENCE %s AS bigint', s.seqid::regclass) END END AS fix) f
+   WHERE s.used >= 0.75;
+END;
+
+CREATE FUNCTION spanner.rule_key_sequence(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s.relid, p.indexid, s.attnum, s.name::text,
+         format('column %s comes first in the primary key and is drawn from %s, one value after the other: all inserts go to one end of the key range',
+                s.quoted, s.seqid::regclass)
+         || CASE WHEN n.natural_keys IS NULL THEN ''
+                 ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
+         || CASE WHEN q.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
+         q.conversion
+    FROM unnest((facts).suspects) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
+   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s) AS conversion OFFSET 0) q
+    LEFT JOIN (SELECT c.relid, string_agg(format('(%s)', c.list), ' or ' ORDER BY c.list) AS natural_keys
+                 FROM (SELECT i.relid, string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) AS list
+                         FROM unnest((facts).indexes) i
+                        CROSS JOIN unnest(i.indkey) WITH ORDINALITY u (attnum, n)
+                         JOIN pg_attribute a ON a.attrelid = i.relid AND a.attnum = u.attnum
+                        WHERE i.is_unique AND NOT i.is_primary AND i.predicate IS NULL
+                          AND NOT 0 = ANY (i.indkey) AND u.n <= i.keys
+                        GROUP BY i.relid, i.indexid HAVING bool_and(a.attnotnull)) c
+                GROUP BY c.relid) n ON n.relid = s.relid
+   WHERE s.why = 'sequence';
+END;
+
+CREATE FUNCTION spanner.rule_index_sequence(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
+         format('the index begins with %s, which is drawn from %s, one value after the other: all inserts go to one end of it',
+                CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
+         || CASE WHEN q.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
+         q.conversion
+    FROM unnest((facts).suspects) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
+    JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
+   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s) AS conversion OFFSET 0) q
+   WHERE s.why = 'sequence'
+   ORDER BY s.relid, s.attnum, i.indexid;
+END;
+
+-- No core sequence has given values far above its last one.  An index of such
+-- values was filled while the sequence had a kind.
+CREATE FUNCTION spanner.rule_label_lost(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT q.relid, 0::oid, q.attnum, q.name::text,
+         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come to %s only: a kind was lost, as in a restore without the extension; decide which it was, and set it with SECURITY LABEL FOR spanner_keys ON SEQUENCE',
+                q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
+         NULL
+    FROM (SELECT c.*, m.largest,
+                 CASE WHEN has_sequence_privilege(c.seqid, 'SELECT,USAGE') AND pg_relation_size(c.seqid) IS NOT NULL
+                   THEN pg_sequence_last_value(c.seqid) END AS last
+            FROM unnest((facts).columns) c
+            JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+           WHERE c.source = 'sequence' AND m.largest >= 1e6
+           ORDER BY c.relid, c.attnum LIMIT 1000 OFFSET 0) q
+   WHERE q.largest > q.last::float8 * 1000;
+END;
+
+-- A unique index of columns that are not null can become the key.  Else a
+-- random UUID can, if a column can still be added.  A table that is
+-- partitioned by an expression or has foreign partitions cannot have a key.
+CREATE FUNCTION spanner.rule_key_missing(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
+         'the table has no primary key' || CASE
+           WHEN f.fix IS NOT NULL AND u.name IS NULL THEN '; attributes that identify a row and never change are better than the suggested random one'
+           WHEN f.fix IS NOT NULL THEN ''
+           WHEN u.name IS NOT NULL THEN format('; decide whether the columns of %I become it', u.name)
+           ELSE '; decide which columns identify a row' END,
+         f.fix
+    FROM unnest((facts).tables) t
+    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id
+                 FROM (SELECT i.relid, i.indexid, i.name, i.constraint_id, i.keys
+                         FROM unnest((facts).indexes) i
+                        CROSS JOIN unnest(i.indkey) WITH ORDINALITY u (attnum, n)
+                         JOIN pg_attribute a ON a.attrelid = i.relid AND a.attnum = u.attnum
+                        WHERE i.is_unique AND i.is_immediate AND i.is_btree AND i.predicate IS NULL
+                          AND NOT 0 = ANY (i.indkey) AND u.n <= i.keys
+                        GROUP BY 1, 2, 3, 4, 5 HAVING bool_and(a.attnotnull)) i
+                ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid
+   CROSS JOIN LATERAL (SELECT CASE
+           WHEN t.relkind = 'p' THEN NULL
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL THEN
+             format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
+           WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
+            AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
+            AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
+             format('ALTER TABLE %s ADD COLUMN row_id uuid DEFAULT gen_random_uuid() PRIMARY KEY', t.ident) END AS fix) f
+   WHERE t.pkey IS NULL AND t.can_have_key;
+END;
+
+-- Expressions that take the remainder of a bit-reversed id by an even number,
+-- or its low bits.  Their texts are looked at, so that constraints, indexes,
+-- partition keys and generated columns are found alike.
+CREATE FUNCTION spanner.rule_key_modulo(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT c.relid, e.indexid, c.attnum, e.object,
+         format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits are 0 until the end of the sequence; decide on spanner.shard_id() or an odd divisor instead: %s',
+                e.kind, c.quoted, e.definition),
+         NULL
+    FROM unnest((facts).columns) c
+    JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object, 'CHECK constraint' AS kind,
+                 pg_get_constraintdef(k.oid) AS definition
+            FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid <> 0
+          UNION ALL
+          SELECT i.relid, i.indexid, i.name::text, 'index',
+                 substring(spanner.index_definition(i.indexid) from ' USING .*')
+            FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
+          UNION ALL
+          SELECT h.partrelid, 0, t.relname::text, 'partition key', pg_get_partkeydef(h.partrelid)
+            FROM pg_partitioned_table h JOIN unnest((facts).tables) t ON t.relid = h.partrelid
+           WHERE h.partexprs IS NOT NULL
+          UNION ALL
+          SELECT g.relid, 0, g.name::text, 'generated column', g.expr
+            FROM unnest((facts).columns) g WHERE g.generated) e ON e.relid = c.relid
+   WHERE c.source = 'mapped' AND c.label ~ '^ *bit_reversed'
+     AND e.definition ~ (SELECT '(^|[^a-z0-9_"])' || q.pattern || '\)*(::[a-z ]+)?\)* (% \(?''?\d*[02468]''?(\D|$)|& )'
+                             || '|\mmod\(\(*' || q.pattern || '\)*(::[a-z ]+)?, \(?''?\d*[02468]''?(\D|$)'
+                           FROM regexp_replace(c.quoted, '(\W)', '\\\1', 'g') q (pattern));
+END;
+
+-- Hibernate and JPA draw keys from a sequence that no column refers to, but
+-- whose name tells what it is for.
+CREATE FUNCTION spanner.rule_key_application_sequence(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, p.indexid, a.attnum, a.attname::text,
+         format('by its name, %s gives the values of %I, which comes first in the primary key, and it ascends',
+                c.oid::regclass, a.attname),
+         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', c.oid::regclass)
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
+    JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum AND a.atttypid = ANY ('{int4,int8}'::regtype[])
+     AND a.attidentity = '' AND NOT a.atthasdef
+    JOIN pg_namespace n ON n.nspname = t.nspname
+   CROSS JOIN LATERAL (VALUES (t.relname || '_seq'), (t.relname || '_' || a.attname || '_seq')) s (name)
+    JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'S' AND c.relname = s.name::name
+    JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmin > 0
+   WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                        AND d.deptype = ANY ('{a,i,e}'))
+     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
+                        AND d.classid = 'pg_attrdef'::regclass)
+     AND NOT EXISTS (SELECT FROM pg_seclabel l WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
+                        AND l.provider = 'spanner_keys');
+END;
+
+-- A foreign key to the whole key of its parent that is deleted with it, or
+-- that the child's key contains: then the child belongs next to the parent.
+-- If the key starts with the columns of one parent, that one it is with; with
+-- several such parents it has to be decided which.
+CREATE FUNCTION spanner.rule_child_not_interleaved(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, 0::oid, 0::int2, f.conname::text,
+         format('rows belong to %s, but the primary key does not begin with %s, so they are stored apart from their parent',
+                f.confrelid::regclass, f.columns)
+         || CASE WHEN x.fix IS NOT NULL AND f.widened THEN '; the old key stays unique' ELSE '' END
+         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which other tables or NULLs rely on, can be changed' ELSE '' END,
+         x.fix
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing AND NOT p.is_needed
+    JOIN LATERAL (
+      SELECT k.conname, k.confrelid, k.conkey, k.confdeltype, NOT k.conkey <@ p.indkey AS widened,
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY u (attnum, n)
+                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum) AS columns,
+             k.conkey || ARRAY(SELECT v.attnum FROM unnest(p.indkey) WITH ORDINALITY v (attnum, n)
+                                WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n) AS key,
+             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attnum = ANY (k.conkey)
+                        AND NOT a.attnotnull) AS missing
+        FROM pg_constraint k
+        JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisprimary
+       WHERE k.conrelid = t.relid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
+       ORDER BY k.confdeltype = 'c' DESC, k.conname) f ON f.confdeltype = 'c' OR f.conkey <@ p.indkey
+   CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR f.missing OR cardinality(f.key) > 32
+                                          OR f.widened AND t.parted_by IS NOT NULL) THEN
+           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)', t.ident, t.pkey_name, t.pkey_name,
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(f.key) WITH ORDINALITY u (attnum, n)
+                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum))
+           || CASE WHEN f.widened THEN format(', ADD UNIQUE (%s)',
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
+                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum)) ELSE '' END
+           -- the new key stands in for an index of the foreign key
+           || coalesce((SELECT string_agg(format('; DROP INDEX %I.%I', i.nspname, i.name), '' ORDER BY i.name)
+                FROM unnest((facts).indexes) i
+                JOIN pg_index o ON o.indexrelid = i.indexid
+               WHERE i.relid = t.relid AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
+                 AND i.predicate IS NULL AND i.indkey = f.conkey AND 0 = ALL (o.indoption::int2[])
+                 AND NOT EXISTS (SELECT FROM pg_opclass y WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
+                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '') END AS fix) x
+   WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
+                        AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
+     AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
+                      WHERE c.relid = t.relid AND c.attnum = p.attnum AND c.source = 'shard')
+     AND (SELECT count(*) FROM pg_constraint k
+           WHERE k.conrelid = t.relid AND k.contype = 'f'
+             AND (k.confdeltype = 'c' OR k.conkey <@ p.indkey)
+             AND k.confrelid <> k.conrelid AND k.conparentid = 0) = 1;
+END;
+
+-- A row for each sequence, and a number that every transaction updates: by the
+-- names of the columns, or by a function that counts it up.
+CREATE FUNCTION spanner.rule_counter_table(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT DISTINCT ON (t.relid, a.attnum) t.relid, 0::oid, a.attnum, a.attname::text,
+         CASE WHEN b.proc IS NOT NULL THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
+              ELSE 'by its columns, the table holds a counter for each name' END
+         || format(', whose row every transaction updates; an allocator takes its place: SELECT spanner.create_allocator(%s, %sstart_value => %I::bigint + 1) FROM %s, or decide on a sequence',
+                   CASE WHEN n.atttypid = 'text'::regtype THEN quote_ident(n.attname) ELSE quote_ident(n.attname) || '::text' END,
+                   CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END, a.attname, t.ident),
+         NULL
+    FROM unnest((facts).tables) t
+    JOIN (SELECT c.attrelid, c.attnum, c.attname, r.relname,
+                 c.attname ~* '^(next|last|current)_?(val|value|id|hi|hi_value|number|no)$|^(sequence|seq|gen|counter)_?(val|value|count|next)$|^next_not_cached_value$' AS is_named
+            FROM pg_attribute c JOIN pg_class r ON r.oid = c.attrelid AND r.relkind = ANY ('{r,p}')
+           WHERE c.attnum > 0 AND c.atttypid = ANY ('{int4,int8,numeric}'::regtype[]) OFFSET 0) a ON a.attrelid = t.relid
+    LEFT JOIN (
+      SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name, lower(m.names[2]) AS column_name,
+             f.oid::regprocedure::text AS proc
+        FROM pg_proc f
+        JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+       CROSS JOIN LATERAL regexp_matches(coalesce(pg_get_function_sqlbody(f.oid), f.prosrc),
+           '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+',
+           'gi') m (names)
+       WHERE f.oid >= 16384
+       ORDER BY m.names[1], m.names[2], f.oid) b ON b.table_name = t.relname AND b.column_name = a.attname
+    JOIN pg_attribute n ON n.attrelid = t.relid AND n.attnum > 0 AND n.atttypid = ANY ('{text,varchar,bpchar}'::regtype[])
+   WHERE (b.proc IS NOT NULL OR a.is_named)
+     AND (b.proc IS NOT NULL AND EXISTS (SELECT FROM unnest((facts).indexes) i
+                                          WHERE i.relid = t.relid AND i.is_unique AND i.attnum = n.attnum AND i.keys = 1)
+          OR a.is_named AND n.attname ~* 'name|key|entity|table|seq|gen')
+     AND (SELECT count(*) FROM pg_attribute o WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
+   ORDER BY t.relid, a.attnum, n.attnum;
+END;
+
+COMMENT ON FUNCTION spanner.rule_sequence_near_end(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_key_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_index_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_label_lost(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_key_missing(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_key_modulo(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_key_application_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_child_not_interleaved(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_counter_table(spanner.advisor_facts) IS 'rule of spanner.advise';
+
+INSERT INTO spanner.advisor_rule VALUES
+  ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence for an integer or smallint column has given three quarters of the values that fit.'),
+  ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It draws plain counters then, which may meet the values that are stored.'),
+  ('key_sequence', 20, 'warning', '{splits,spanner}', 'on one server that is no fault: the right end of the index stays in memory, while bit-reversed keys in an index larger than memory take 4.6 times the CPU and 9.5 times the WAL, striped ones 1.4 and 1.15 times; it matters once the table is split by ranges of the key', 'The first column of a primary key is drawn from an ascending sequence (serial, identity, nextval). Have the bits reversed, or take attributes that identify the row and never change.'),
+  ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
+  ('index_sequence', 70, 'warning', '{splits,spanner}', NULL, 'The first column of an index is drawn from an ascending sequence: the index is a hotspot like a key.'),
+  ('key_modulo', 90, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A constraint, index, partition key or generated column takes id % n, n even, of a bit-reversed id. The low bits of such an id are the highest bits of the counter, so they stay the same.'),
+  ('key_application_sequence', 110, 'notice', '{splits,spanner}', NULL, 'A sequence named like the table, as Hibernate makes it, ascends. Applications that call nextval() get bit-reversed values.'),
+  ('child_not_interleaved', 160, 'notice', '{splits,spanner}', NULL, 'The rows of a child table are deleted with their parent''s, or have its key in theirs. If the child''s key begins with the parent''s, they are stored together: interleaving in Spanner, a range or a hash of the same column elsewhere.'),
+  ('counter_table', 200, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table of counters is limited by how often one row can be updated. An allocator reserves batches outside of the transaction.');

@@ -1,0 +1,184 @@
+/* src/advisor/rules_shards.sql */
+
+--
+-- Advisor: shards, and partitions in the sense of Cassandra
+--
+
+-- Shard columns, with the number of shards where that is a constant, and the
+-- statement that makes the column anew with another number.
+CREATE FUNCTION spanner.shard_columns(facts spanner.advisor_facts, wanted integer)
+RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid, pkey_attnum smallint,
+  rows float8, reshard text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT c.relid, c.attnum, c.name, c.expr, n.shards, t.pkey, t.pkey_attnum, t.rows,
+         CASE WHEN n.shards IS NOT NULL AND k.key IS NOT NULL THEN
+           format('SELECT spanner.add_shard_key(%L, %L, %s, column_name => %L, dry_run => false)',
+                  c.ident, k.key, coalesce(wanted, n.shards), c.name) END
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).tables) t ON t.relid = c.relid
+   CROSS JOIN LATERAL (SELECT substring(c.expr from 'shard_id\((\d+),')::numeric AS shards) n
+   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner.shardable_key(c.relid, c.name, true) END AS key OFFSET 0) k
+   WHERE c.source = 'shard';
+END;
+
+COMMENT ON FUNCTION spanner.shard_columns(spanner.advisor_facts, integer)
+  IS 'shard columns, and statements that make them anew';
+
+-- MOD of a fingerprint keeps its sign: there are nearly twice as many shards.
+CREATE FUNCTION spanner.rule_shard_signed(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s.relid, 0::oid, s.attnum, s.name::text,
+         format('the remainder of a fingerprint is negative for half of the rows, and shard 0 gets twice as many as any other; decide on spanner.shard_id() and have readers follow: %s', s.expr),
+         NULL
+    FROM spanner.shard_columns(facts, NULL) s
+   WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()' AND s.expr !~ 'abs\(|shard_id\(|& ';
+END;
+
+-- A generated column in the replica identity is not published: updates and
+-- deletions fail, here or at the subscriber.  From release 18 on it can be.
+CREATE FUNCTION spanner.rule_shard_published(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.relid, 0::oid, g.attnum, g.attname::text,
+         format('the table is published, and its replica identity contains the generated column %I, which is not: updates and deletions fail, here or at the subscriber', g.attname)
+         || CASE WHEN x.fix IS NULL THEN '; decide on a unique index without it' ELSE '' END,
+         x.fix
+    FROM unnest((facts).tables) t
+    JOIN pg_class c ON c.oid = t.relid AND c.relreplident <> 'n'
+    JOIN pg_attribute g ON g.attrelid = t.relid AND g.attgenerated <> ''
+   -- the rest of the identity, what does not grow in front
+   CROSS JOIN LATERAL (
+     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY s.attnum IS NOT NULL, u.n) AS columns,
+            bool_and(a.attnotnull) AND bool_or(s.attnum IS NULL) AS is_good
+       FROM pg_index i
+      CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, n)
+       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum AND a.attgenerated = ''
+       LEFT JOIN unnest((facts).suspects) s ON s.relid = t.relid AND s.attnum = u.attnum
+      WHERE i.indexrelid = t.pkey AND u.n <= i.indnkeyatts) k
+   CROSS JOIN LATERAL (SELECT CASE WHEN t.relkind = 'r' AND k.columns IS NOT NULL THEN
+       format('CREATE UNIQUE INDEX %1$I ON %2$s (%3$s); ALTER TABLE %2$s REPLICA IDENTITY USING INDEX %1$I',
+              left(t.relname::text, 40) || '_identity', t.ident, k.columns) END AS fix) x
+   WHERE t.is_published
+     AND (c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i
+            WHERE i.indrelid = t.relid AND g.attnum = ANY (i.indkey::int2[])
+              AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))
+     AND EXISTS (SELECT FROM pg_publication p
+                   JOIN pg_publication_tables b ON b.pubname = p.pubname
+                  WHERE b.schemaname = t.nspname AND b.tablename = t.relname AND (p.pubupdate OR p.pubdelete)
+                    AND coalesce(to_jsonb(p) ->> 'pubgencols', 'n') = 'n'
+                    AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> '' AND g.attname = ANY (b.attnames)));
+END;
+
+CREATE FUNCTION spanner.rule_shard_unused(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s.relid, 0::oid, s.attnum, s.name::text,
+         'no index begins with this shard column' || CASE WHEN s.reshard IS NULL THEN '; decide which one should' ELSE '' END,
+         s.reshard
+    FROM spanner.shard_columns(facts, NULL) s
+   WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i WHERE i.relid = s.relid AND s.attnum = ANY (i.indkey))
+     AND NOT EXISTS (SELECT FROM pg_partitioned_table h WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]));
+END;
+
+-- A shard that nobody can compute from the row.
+CREATE FUNCTION spanner.rule_shard_random(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.relid, p.indexid, c.attnum, c.name::text,
+         format('the default of %s is random, %s: who looks for a row by the rest of the key has to ask every shard, and the rest is not unique; decide on spanner.shard_id() of the rest in a generated column', c.quoted, c.expr),
+         NULL
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
+   WHERE c.source = 'random' AND c.expr ~ '\mrandom\(' AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
+END;
+
+CREATE FUNCTION spanner.rule_shard_count_small(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s.relid, s.pkey, s.attnum, s.name::text,
+         format('%s shard spreads nothing', s.shards) || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
+         s.reshard
+    FROM spanner.shard_columns(facts, 16) s
+   WHERE s.shards < 2 AND s.pkey_attnum = s.attnum;
+END;
+
+-- Shards smaller than a page of the index: a read in order of the key visits
+-- each of them, and so more pages than if it read the whole index.
+CREATE FUNCTION spanner.rule_shard_count_large(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s.relid, s.pkey, s.attnum, s.name::text,
+         format('%s shards for about %s rows, read %s times through the key: a read in order of time visits all of them',
+                s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
+         || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
+         s.reshard
+    FROM spanner.shard_columns(facts, 16) s
+   WHERE s.pkey_attnum = s.attnum
+     AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows);
+END;
+
+-- A first column of the key, not the whole key, one value of which has very
+-- many rows or bytes.  The partition key of Cassandra may have several columns:
+-- a second one that is a hash or a bucket, by its name, its type or the few
+-- values that it has, divides the rows already.  Where the key goes on with a
+-- time, they can be split by that.
+CREATE FUNCTION spanner.rule_wide_partition(facts spanner.advisor_facts)
+RETURNS SETOF spanner.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.relid, c.indexid, c.attnum, c.name::text,
+         format('about %s rows%s have one value of %s, which comes first in the primary key', round(c.top_rows),
+                CASE WHEN c.top_bytes >= 2147483648 THEN format(', %s,', pg_size_pretty(c.top_bytes::bigint)) END, c.quoted)
+         || CASE WHEN k.key IS NULL THEN '; decide how to split them, by a hash or a time bucket' ELSE '' END,
+         CASE WHEN k.key IS NOT NULL THEN
+           format('SELECT spanner.add_shard_key(%L, %L, 16%s, dry_run => false)', c.ident,
+                  CASE WHEN b.attname IS NOT NULL THEN ARRAY[c.name, b.attname] ELSE k.key END,
+                  CASE WHEN b.attname IS NOT NULL THEN ', time_bucket => ''1 day''' END) END
+    FROM (SELECT c.relid, p.indexid, p.indkey, c.attnum, c.name, c.quoted, c.ident, w.rows AS top_rows, w.bytes AS top_bytes
+            FROM unnest((facts).columns) c
+    JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
+    JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+    JOIN pg_attribute d ON d.attrelid = c.relid AND d.attnum = p.second
+    LEFT JOIN unnest((facts).columns) e ON e.relid = c.relid AND e.attnum = p.second
+    LEFT JOIN unnest((facts).measures) n ON n.relid = c.relid AND n.attnum = p.second
+   CROSS JOIN LATERAL (SELECT m.top_share * m.rows AS rows, m.top_share * t.bytes AS bytes) w
+   WHERE c.source IS DISTINCT FROM 'shard' AND (w.rows >= 100000 OR w.bytes >= 2147483648)
+     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = c.relid AND s.attnum = c.attnum)
+     AND e.source IS DISTINCT FROM 'shard'
+     AND (p.keys > 2 AND (d.atttypid = 'date'::regtype
+            OR d.atttypid = ANY ('{int2,int4,int8,text,varchar}'::regtype[])
+               AND (d.attname ~* 'hash|shard|bucket|prefix|salt'
+                    OR n.rows >= 1000 AND n.distinct_values * 1000 <= n.rows))) IS NOT TRUE
+          OFFSET 0) c
+   CROSS JOIN LATERAL (SELECT spanner.shardable_key(c.relid) AS key OFFSET 0) k
+    LEFT JOIN LATERAL (SELECT a.attname FROM pg_attribute a
+                        WHERE a.attrelid = c.relid AND a.attnum = ANY (c.indkey) AND a.attnum <> c.attnum
+                          AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
+END;
+
+COMMENT ON FUNCTION spanner.rule_shard_signed(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_shard_published(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_shard_unused(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_shard_random(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_shard_count_small(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_shard_count_large(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner.rule_wide_partition(spanner.advisor_facts) IS 'rule of spanner.advise';
+
+INSERT INTO spanner.advisor_rule VALUES
+  ('shard_signed', 100, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS: 2n - 1 shards, of which readers of 0 to n - 1 see half of the rows.'),
+  ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),
+  ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column is in no index and no partition key, so it spreads nothing.'),
+  ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The key begins with a random number. Readers cannot compute it, so they look everywhere, and two rows with the same rest of the key are both accepted.'),
+  ('shard_count_small', 190, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column knows only one shard. Use spanner.suggest_shards() to find a number.'),
+  ('wide_partition', 210, 'notice', '{splits,spanner,citus,cassandra}', NULL, 'More than 100,000 rows or 2 GB share the first column of the key, so one server has them all. Split them by a hash of the rest of the key, or by a time bucket.'),
+  ('shard_count_large', 220, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'There are more shards than pages of the index, so reading all shards costs more than reading everything.');

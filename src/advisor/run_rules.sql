@@ -1,0 +1,25 @@
+/* src/advisor/run_rules.sql */
+
+--
+-- Advisor: all rules in one query, which is made of the table of rules
+--
+-- The first rules come last: they look at sequences, and may wait for locks.
+-- Afterwards, what the others look at can be gone.
+
+DO $$
+BEGIN
+  EXECUTE (
+    SELECT pg_catalog.format(
+      'CREATE FUNCTION spanner.run_rules(facts spanner.advisor_facts)
+       RETURNS TABLE (rule text, relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text)
+       LANGUAGE sql STABLE PARALLEL UNSAFE
+       BEGIN ATOMIC %s; END',
+      pg_catalog.string_agg(pg_catalog.format('SELECT %L::text, f.* FROM spanner.%I(facts) f', r.rule,
+                                              pg_catalog.concat('rule_', r.rule)),
+                            ' UNION ALL ' ORDER BY r.place DESC))
+      FROM spanner.advisor_rule r WHERE r.targets IS NOT NULL);
+END
+$$;
+
+COMMENT ON FUNCTION spanner.run_rules(spanner.advisor_facts)
+  IS 'what all rules of spanner.advise have found';
