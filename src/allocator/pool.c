@@ -28,6 +28,7 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "allocator/pool.h"
@@ -248,6 +249,39 @@ unlink_pool(int index)
 	while (*link != index)
 		link = &state->pools[*link].next_in_bucket;
 	*link = state->pools[index].next_in_bucket;
+}
+
+/*
+ * sk_pool_forget_dropped
+ *		Free the pools of databases that are gone, which would count as sharers.
+ *
+ * To be called in a transaction.
+ */
+void
+sk_pool_forget_dropped(void)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPoolKey	none = {InvalidOid};
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		Oid			dbid = pool->key.dbid;
+
+		if (!OidIsValid(dbid) ||
+			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
+			continue;
+		LWLockAcquire(state->lock, LW_EXCLUSIVE);
+		if (pool->key.dbid == dbid)
+		{
+			unlink_pool(i);
+			SpinLockAcquire(&pool->mutex);
+			pool->key = none;
+			state->pending[i] = 0;
+			SpinLockRelease(&pool->mutex);
+		}
+		LWLockRelease(state->lock);
+	}
 }
 
 /*

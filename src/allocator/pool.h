@@ -155,6 +155,7 @@ extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
 
 /* workers */
 extern int	sk_pool_count(void);
+extern void sk_pool_forget_dropped(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
 extern bool sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count);
 extern bool sk_pool_finish(SkRefill *refill);

@@ -142,6 +142,10 @@ spanner_allocator_worker(Datum arg)
 	BackgroundWorkerInitializeConnectionByOid(start.dbid, InvalidOid, 0);
 	set_session_defaults();
 
+	StartTransactionCommand();
+	sk_pool_forget_dropped();
+	CommitTransactionCommand();
+
 	refills = MemoryContextAlloc(TopMemoryContext,
 								 SK_MAX_REFILLS * sizeof(SkRefill));
 	do

@@ -76,6 +76,18 @@ is(sql(q{SELECT spanner.next_value('b1')}, 'two'), 1, 'a database with few alloc
 is(sql(q{SELECT count(spanner.next_value('b' || i)) FROM generate_series(1, 100) i}, 'one'), 100, 'one with many');
 is(sql(q{SELECT spanner.next_value('b1')}, 'two'), 2, 'the other one still has its values');
 
+# A database that is gone has no share any more when the next worker starts.
+my $orphans = q{SELECT count(*) FROM spanner.list_allocator_pools() WHERE datid NOT IN (SELECT oid FROM pg_database)};
+
+sql('CREATE DATABASE gone');
+sql(q{CREATE EXTENSION spanner_keys; SELECT spanner.create_allocator('a', 'batch')}, 'gone');
+is(sql(q{SELECT spanner.next_value('a')}, 'gone'), 1, 'a third database');
+sql('DROP DATABASE gone');
+is(sql($orphans), 1, 'its pool is there');
+ok($node->poll_query_until('one', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'spanner_keys allocator'}), 'no worker');
+is(sql(q{SELECT count(spanner.next_value('b1')) FROM generate_series(1, 30)}, 'one'), 30, 'a worker starts');
+is(sql($orphans), 0, 'its pool is free');
+
 # All databases share the pools.
 $node->append_conf('postgresql.conf', 'spanner_keys.max_allocators = 1');
 $node->restart;
