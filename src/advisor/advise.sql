@@ -244,15 +244,14 @@ BEGIN
       JOIN spanner.advisor_rule r ON r.rule = f.rule
       JOIN unnest(facts.tables) t ON t.relid = f.relid
       JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
-      LEFT JOIN pg_class i ON i.oid = f.indexid
-      LEFT JOIN pg_attribute a ON a.attrelid = f.relid AND a.attnum = f.attnum
      CROSS JOIN LATERAL (SELECT spanner.advisor_severity(r.severity, r.targets, r.elsewhere,
                            t.target, t.inserts) AS severity OFFSET 0) s
      WHERE s.severity IS NOT NULL AND (asked_index IS NULL OR f.indexid = asked_index)
        AND NOT EXISTS (SELECT FROM spanner.silenced_rule x
             WHERE x.relation = f.relid AND x.rule = f.rule
-              AND (x.column_name IS NULL OR x.column_name = a.attname)
-              AND (x.index_name IS NULL OR x.index_name = i.relname))
+              AND (x.column_name IS NULL OR x.column_name = (
+                     SELECT a.attname FROM pg_attribute a WHERE a.attrelid = f.relid AND a.attnum = f.attnum))
+              AND (x.index_name IS NULL OR x.index_name = (SELECT i.relname FROM pg_class i WHERE i.oid = f.indexid)))
      ORDER BY array_position('{warning,notice,info}'::text[], s.severity), r.place,
               t.inserts DESC NULLS LAST, t.ident COLLATE "C", f.object COLLATE "C";
 END

@@ -20,12 +20,13 @@ CREATE TYPE spanner.advisor_table AS (
 
 -- Their valid indexes.  "attnum" is the first column, 0 for an expression;
 -- "lead" is also a column that the first expression grows with.
+-- "could_be_key" lists the columns of a unique index that are never NULL.
 CREATE TYPE spanner.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
   attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint, storing boolean,
   is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
   is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
-  predicate text, expression text, signature text);
+  predicate text, expression text, signature text, could_be_key text);
 
 -- Columns that have a default or stand in front of an index, and where their
 -- values come from.
@@ -220,7 +221,13 @@ BEGIN ATOMIC
             FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]),
                             unnest(i.indcollation::oid[]), unnest(i.indoption::int2[]))
                  WITH ORDINALITY u (attnum, opclass, collid, option, n)
-           WHERE u.n <= i.indnkeyatts)
+           WHERE u.n <= i.indnkeyatts),
+         CASE WHEN i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL THEN
+           (SELECT CASE WHEN bool_and(a.attnotnull) THEN string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) END
+              FROM unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, n),
+                   LATERAL (SELECT b.attname, b.attnotnull FROM pg_attribute b
+                             WHERE b.attrelid = t.relid AND b.attnum = u.attnum OFFSET 0) a
+             WHERE u.n <= i.indnkeyatts) END
     FROM unnest(tables) t
     JOIN pg_index i ON i.indrelid = t.relid AND i.indisvalid
     JOIN pg_class c ON c.oid = i.indexrelid

@@ -6,18 +6,15 @@
 
 -- A statement that makes the sequence of a column a bit-reversed one; NULL if
 -- it cannot be one.
-CREATE FUNCTION spanner.conversion_of(s spanner.advisor_suspect)
+CREATE FUNCTION spanner.conversion_of(s spanner.advisor_suspect, q pg_catalog.pg_sequence)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT CASE WHEN q.seqincrement < 1 OR q.seqcycle OR q.seqmin < 1
-                OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) THEN NULL
-              WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
-              ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END
-    FROM pg_sequence q WHERE q.seqrelid = (s).seqid;
-END;
+RETURN CASE WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
+              OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) THEN NULL
+            WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
+            ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END;
 
-COMMENT ON FUNCTION spanner.conversion_of(spanner.advisor_suspect)
+COMMENT ON FUNCTION spanner.conversion_of(spanner.advisor_suspect, pg_catalog.pg_sequence)
   IS 'statement that has the sequence of a column bit-reversed';
 
 -- The largest tables first, as looking at a sequence takes a lock on it.  The
@@ -70,16 +67,11 @@ BEGIN ATOMIC
     FROM unnest((facts).suspects) s
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
-   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s) AS conversion OFFSET 0) q
-    LEFT JOIN (SELECT c.relid, string_agg(format('(%s)', c.list), ' or ' ORDER BY c.list) AS natural_keys
-                 FROM (SELECT i.relid, string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) AS list
-                         FROM unnest((facts).indexes) i
-                        CROSS JOIN unnest(i.indkey) WITH ORDINALITY u (attnum, n)
-                         JOIN pg_attribute a ON a.attrelid = i.relid AND a.attnum = u.attnum
-                        WHERE i.is_unique AND NOT i.is_primary AND i.predicate IS NULL
-                          AND NOT 0 = ANY (i.indkey) AND u.n <= i.keys
-                        GROUP BY i.relid, i.indexid HAVING bool_and(a.attnotnull)) c
-                GROUP BY c.relid) n ON n.relid = s.relid
+    JOIN pg_sequence o ON o.seqrelid = s.seqid
+   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s, o) AS conversion) q
+    LEFT JOIN (SELECT i.relid, string_agg(format('(%s)', i.could_be_key), ' or ' ORDER BY i.could_be_key) AS natural_keys
+                 FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
+                GROUP BY i.relid) n ON n.relid = s.relid
    WHERE s.why = 'sequence';
 END;
 
@@ -95,7 +87,8 @@ BEGIN ATOMIC
     FROM unnest((facts).suspects) s
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
-   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s) AS conversion OFFSET 0) q
+    JOIN pg_sequence o ON o.seqrelid = s.seqid
+   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s, o) AS conversion) q
    WHERE s.why = 'sequence'
    ORDER BY s.relid, s.attnum, i.indexid;
 END;
@@ -136,13 +129,8 @@ BEGIN ATOMIC
          f.fix
     FROM unnest((facts).tables) t
     LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id
-                 FROM (SELECT i.relid, i.indexid, i.name, i.constraint_id, i.keys
-                         FROM unnest((facts).indexes) i
-                        CROSS JOIN unnest(i.indkey) WITH ORDINALITY u (attnum, n)
-                         JOIN pg_attribute a ON a.attrelid = i.relid AND a.attnum = u.attnum
-                        WHERE i.is_unique AND i.is_immediate AND i.is_btree AND i.predicate IS NULL
-                          AND NOT 0 = ANY (i.indkey) AND u.n <= i.keys
-                        GROUP BY 1, 2, 3, 4, 5 HAVING bool_and(a.attnotnull)) i
+                 FROM unnest((facts).indexes) i
+                WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
                 ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid
    CROSS JOIN LATERAL (SELECT CASE
            WHEN t.relkind = 'p' THEN NULL

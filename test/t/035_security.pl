@@ -270,7 +270,7 @@ my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_cat
 	advisor_measures => ["$facts.tables, $facts.indexes, $facts.columns"], advisor_columns => ["$facts.tables, $facts.indexes"], advisor_indexes => ["$facts.tables"],
 	advisor_redundants => ["$facts.indexes"], advisor_severity => [ q{'info', '{splits}', 'x', 'one_server', 1} ],
 	advisor_suspects => ["$facts.tables, $facts.columns, $facts.measures"], advisor_tables => ['0, NULL'],
-	conversion_of => ["($facts.suspects)[1]"], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
+	conversion_of => ["($facts.suspects)[1], NULL"], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
 	is_hashable => ['23, 0'], index_definition => ['0'], is_uuid_of_time => ["'x'"], read_default => ["'now()', false"], run_advisor => ['NULL, NULL'],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"]);

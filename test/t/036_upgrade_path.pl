@@ -61,9 +61,9 @@ my @steps = (
 		shows   => qr/^> view spanner\.advisor_rules: column: .*"attname": "page"/m,
 		upgrade => q{
 			CREATE OR REPLACE VIEW spanner.advisor_rules AS
-			  SELECT r.rule, r.severity, r.checkable, r.explanation, NULL::text AS page
-			    FROM spanner.list_advisor_rules() r;},
-		install => sub { return $_[0] =~ s/(SELECT r\.rule, [^;]*?explanation)\b/$1, NULL::text AS page/r }
+			SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets, NULL::text AS page
+			FROM spanner.advisor_rule r ORDER BY r.place;},
+		install => sub { return $_[0] =~ s/(SELECT r\.rule, [^;]*?r\.targets)\n/$1, NULL::text AS page\n/r }
 	},
 	{
 		name    => 'a table gets a column',
