@@ -191,7 +191,8 @@ BEGIN ATOMIC
      AND a.attidentity = '' AND NOT a.atthasdef
     JOIN pg_namespace n ON n.nspname = t.nspname
    CROSS JOIN LATERAL (VALUES (t.relname || '_seq'), (t.relname || '_' || a.attname || '_seq')) s (name)
-    JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'S' AND c.relname = s.name::name
+   CROSS JOIN LATERAL (SELECT c.oid FROM pg_class c  -- never all sequences of a schema with all its tables
+                        WHERE c.relnamespace = n.oid AND c.relkind = 'S' AND c.relname = s.name::name OFFSET 0) c
     JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmin > 0
    WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                         AND d.deptype = ANY ('{a,i,e}'))
