@@ -306,6 +306,15 @@ sk_named_segment(const char *name, Size size,
 	index_beginscan(heap, index, snapshot, nkeys, 0)
 #endif
 
+/* 19: the scan of a table takes flags, too */
+#if PG_VERSION_NUM >= 190000
+#define sk_table_beginscan(rel, snapshot, nkeys, keys) \
+	table_beginscan(rel, snapshot, nkeys, keys, 0)
+#else
+#define sk_table_beginscan(rel, snapshot, nkeys, keys) \
+	table_beginscan(rel, snapshot, nkeys, keys)
+#endif
+
 /* 16: a custom scan says what slots it uses; before, it has to make them */
 #if PG_VERSION_NUM >= 160000
 #define sk_use_slots(css, ops) ((css)->slotOps = (ops))

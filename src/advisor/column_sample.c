@@ -151,7 +151,7 @@ read_rows(Relation rel, AttrNumber attnum, Oid type, SkColumnSample *sample)
 	bool		is_text = type == UUIDOID || length == -1;
 	Oid			collation = get_typcollation(type);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = sk_table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
 	Datum		before = (Datum) 0;
 	Oid			output;
 	bool		is_varlena;
