@@ -88,6 +88,21 @@ CREATE TABLE changes.plain (id bigserial);
 SELECT spanner.convert_all('changes');
 SELECT spanner.convert_all('changes', dry_run => false);
 
+-- other columns that draw from the sequence count if they store its values
+CREATE TABLE shared (id bigserial, k int);
+CREATE TABLE reader (id bigint DEFAULT nextval('shared_id_seq'), k int);
+CREATE TABLE worded (code text DEFAULT 'X' || nextval('shared_id_seq'));
+CREATE TEMPORARY TABLE passing (id bigint DEFAULT nextval('shared_id_seq'));
+CREATE VIEW shown AS SELECT * FROM shared;
+ALTER VIEW shown ALTER COLUMN id SET DEFAULT nextval('shared_id_seq');
+INSERT INTO reader (id) VALUES (70);
+INSERT INTO passing (id) VALUES (90);
+SELECT spanner.sync_sequence('shared', 'id');
+SELECT spanner.convert_column('shared', 'id');
+SELECT last_value, is_called FROM shared_id_seq;
+DROP VIEW shown;
+DROP TABLE passing, worded, reader, shared;
+
 -- a counter that gives no value leaves currval and lastval alone
 SELECT spanner.create_sequence('tiny', 'bit_reversed_positive', bits => 2);
 SELECT nextval('tiny') FROM generate_series(1, 2);

@@ -28,7 +28,6 @@
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_rewrite.h"
@@ -45,6 +44,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/draw_privilege.h"
+#include "sequence/sequence.h"
 #include "spi/owner_rights.h"
 
 PG_FUNCTION_INFO_V1(spanner_may_call);
@@ -75,7 +75,6 @@ static void forget_permissions(Datum arg, int cacheid, uint32 hashvalue);
 static bool may_write_column(Oid seqid, Oid user);
 static bool may_write(Oid relation, const char *column, Oid user);
 static List *list_views(Oid relation, const char *column, List *views);
-static List *list_rules(Oid relation);
 static Oid	rule_relation(Oid rule);
 
 /*
@@ -241,7 +240,7 @@ list_views(Oid relation, const char *column, List *views)
 	const int	writes = (1 << CMD_INSERT) | (1 << CMD_UPDATE);
 	ListCell   *lc;
 
-	foreach(lc, list_rules(relation))
+	foreach(lc, sk_dependents(relation, RewriteRelationId))
 	{
 		Oid			view = rule_relation(lfirst_oid(lc));
 
@@ -251,34 +250,6 @@ list_views(Oid relation, const char *column, List *views)
 			views = list_append_unique_oid(views, view);
 	}
 	return views;
-}
-
-/* The rules that mention a relation, each once. */
-static List *
-list_rules(Oid relation)
-{
-	Relation	depend = table_open(DependRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relation));
-	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2,
-							  keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-
-		if (form->classid == RewriteRelationId)
-			result = list_append_unique_oid(result, form->objid);
-	}
-	systable_endscan(scan);
-	table_close(depend, AccessShareLock);
-	return result;
 }
 
 /* The relation that a rule is on; a view has its query as a rule. */

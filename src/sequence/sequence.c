@@ -13,12 +13,16 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
@@ -29,6 +33,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -243,6 +248,37 @@ sk_sequence_label(Oid seqid)
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
 	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
+}
+
+/*
+ * sk_dependents
+ *		The objects of a catalog that depend on a relation, each once.
+ */
+List *
+sk_dependents(Oid relid, Oid classid)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL, 2,
+							  keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (depend->classid == classid)
+			result = list_append_unique_oid(result, depend->objid);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
 }
 
 /*

@@ -33,6 +33,12 @@ static void tell_all(Datum arg, Oid relid);
 void
 sk_on_relation_change(RelcacheCallbackFunction callback)
 {
+	/* the server loads a library again if that has failed */
+	for (int i = 0; i < callback_count; i++)
+	{
+		if (callbacks[i] == callback)
+			return;
+	}
 	Assert(callback_count < SK_MAX_CALLBACKS);
 	callbacks[callback_count++] = callback;
 }
