@@ -68,7 +68,18 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (55, $$SELECT spanner.release_allocator('nobody')$$),
   (60, $$SELECT spanner.on_allocator_change()$$),
   (61, $$UPDATE spanner.allocator SET next_value = 3 WHERE name = 'a'$$),
-  (62, $$INSERT INTO spanner.allocator (name, owner_role) VALUES ('a', 'pg_monitor')$$)
+  (62, $$INSERT INTO spanner.allocator (name, owner_role) VALUES ('a', 'pg_monitor')$$),
+  (63, $$INSERT INTO spanner.allocator (name, owner_role) VALUES (repeat('n', 129), 'pg_monitor')$$),
+  (64, $$INSERT INTO spanner.allocator (name) VALUES ('b')$$),
+  (65, $$UPDATE spanner.allocator SET name = '' WHERE name = 'a'$$),
+  (66, $$UPDATE spanner.allocator SET mode = 'fast' WHERE name = 'a'$$),
+  (67, $$UPDATE spanner.allocator SET mode = NULL WHERE name = 'a'$$),
+  (68, $$UPDATE spanner.allocator SET mode = 'remote' WHERE name = 'a'$$),
+  (69, $$UPDATE spanner.allocator SET remote_name = repeat('n', 129) WHERE name = 'a'$$),
+  (70, $$UPDATE spanner.allocator SET batch_size = 0 WHERE name = 'a'$$),
+  (71, $$UPDATE spanner.allocator SET max_batch_size = 10000001 WHERE name = 'a'$$),
+  (72, $$UPDATE spanner.allocator SET max_value = 9223372036854775807 WHERE name = 'a'$$),
+  (73, $$UPDATE spanner.allocator SET failover_gap = -2 WHERE name = 'a'$$)
   ) c(number, command) ORDER BY number;
 
 -- NULL gives NULL where it can mean nothing else

@@ -4,30 +4,25 @@
 -- Allocators: batches of numbers from a table
 --
 
+-- The trigger on_allocator_insert has the defaults, and on_allocator_change
+-- checks the row: a session that draws for the first time reads neither from
+-- the catalogs.
 CREATE TABLE spanner.allocator (
   allocator_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name            text COLLATE "C" NOT NULL UNIQUE
-                  CHECK (name <> '' AND octet_length(name) <= 128),
-  mode            text NOT NULL DEFAULT 'async_batch'
-                  CHECK (mode IN ('sync', 'on_commit', 'async', 'batch', 'async_batch', 'remote')),
-  next_value      bigint NOT NULL DEFAULT 1,
-  min_value       bigint NOT NULL DEFAULT 1,
-  max_value       bigint NOT NULL DEFAULT 9223372036854775806
-                  CHECK (max_value < 9223372036854775807),
-  batch_size      integer NOT NULL DEFAULT 200
-                  CHECK (batch_size BETWEEN 1 AND 10000000),
-  max_batch_size  integer NOT NULL DEFAULT 100000
-                  CHECK (max_batch_size BETWEEN 1 AND 10000000),
-  low_water_mark  integer CHECK (low_water_mark >= 0),
-  failover_gap    bigint CHECK (failover_gap >= 0),
+  name            text COLLATE "C" NOT NULL UNIQUE,
+  mode            text NOT NULL,
+  next_value      bigint NOT NULL,
+  min_value       bigint NOT NULL,
+  max_value       bigint NOT NULL,
+  batch_size      integer NOT NULL,
+  max_batch_size  integer NOT NULL,
+  low_water_mark  integer,
+  failover_gap    bigint,
   timeline        integer,
   server          name,
-  remote_name     text CHECK (octet_length(remote_name) <= 128),
+  remote_name     text,
   owner_role      regrole NOT NULL,
-  usage_roles     regrole[],
-  CHECK (next_value BETWEEN min_value AND max_value + 1),
-  CHECK (max_batch_size >= batch_size),
-  CHECK ((mode = 'remote') = (server IS NOT NULL))
+  usage_roles     regrole[]
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 COMMENT ON TABLE spanner.allocator
@@ -45,9 +40,9 @@ COMMENT ON COLUMN spanner.allocator.min_value
 COMMENT ON COLUMN spanner.allocator.max_value
   IS 'highest number that may be given';
 COMMENT ON COLUMN spanner.allocator.batch_size
-  IS 'how many numbers are reserved at a time, to begin with';
+  IS 'how many numbers are reserved at a time, to begin with, 1 to 10000000';
 COMMENT ON COLUMN spanner.allocator.max_batch_size
-  IS 'how many at most when they are used up fast; the same as batch_size turns adaptation off';
+  IS 'how many at most when they are used up fast, up to 10000000; the same as batch_size turns adaptation off';
 COMMENT ON COLUMN spanner.allocator.low_water_mark
   IS 'the next batch is reserved when fewer numbers than this are left, NULL for half a batch';
 COMMENT ON COLUMN spanner.allocator.failover_gap
@@ -89,7 +84,7 @@ AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.on_allocator_insert()
-  IS 'note that a new allocator knows of all numbers that it has given';
+  IS 'give a new row the defaults, and the timeline of this server';
 
 CREATE TRIGGER on_allocator_insert
   BEFORE INSERT ON spanner.allocator
@@ -98,7 +93,7 @@ CREATE TRIGGER on_allocator_insert
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
 
 COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
-  IS 'sets the timeline, which a dump has from another server';
+  IS 'sets what the INSERT has left out, and the timeline, which a dump has from another server';
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
@@ -107,7 +102,7 @@ CREATE TRIGGER on_allocator_change
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
 
 COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
-  IS 'discards numbers that sessions share when an allocator is changed, and keeps its roles from being dropped';
+  IS 'checks the row, discards numbers that sessions share, and keeps the roles of the allocator from being dropped';
 
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator

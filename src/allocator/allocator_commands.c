@@ -4,8 +4,8 @@
  *	  Creating, changing and dropping allocators.
  *
  * Each function locks the row, checks that the current user may do it, and
- * changes the row.  What follows from the change is up to the trigger of the
- * table.
+ * changes the row.  Whether the row makes sense, and what follows from the
+ * change, is up to the trigger of the table.
  *
  * src/allocator/allocator_commands.c
  *
@@ -38,16 +38,10 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
-#define SK_DEFAULT_MAX_BATCH 100000
-#define SK_MAX_BATCH 10000000
-
-static void check_name(const char *name, const char *argument);
 static void check_row(const SkAllocatorRow *row);
-static void check_number(const char *option, int64 value, int64 low, int64 high);
 static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
 					   SkTable *table, SkAllocatorRow *row);
 static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
-static SkMode mode_argument(FunctionCallInfo fcinfo, int argno);
 static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
 static Oid	role_argument(const char *role, bool public_ok);
 static void tell_users(const char *name);
@@ -89,9 +83,8 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	sk_check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	check_name(name, "allocator name");
-	strlcpy(row.name, name, sizeof(row.name));
-	row.mode = mode_argument(fcinfo, 1);
+	sk_allocator_name(name, "allocator name", row.name);
+	row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	row.next_value = PG_GETARG_INT64(2);
 	row.max_value = PG_GETARG_INT64(3);
 	row.batch_size = PG_GETARG_INT32(4);
@@ -143,7 +136,7 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	(void) lock_owned(fcinfo, false, &table, &row);
 	sk_reserve_leave_gap(&row);
 	if (!PG_ARGISNULL(1))
-		row.mode = mode_argument(fcinfo, 1);
+		row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	if (!PG_ARGISNULL(2))
 		row.max_value = PG_GETARG_INT64(2);
 	if (!PG_ARGISNULL(3))
@@ -181,14 +174,13 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow existing;
 	SkTable		table;
 
-	check_name(new_name, "allocator name");
 	(void) lock_owned(fcinfo, false, &table, &row);
+	sk_allocator_name(new_name, "allocator name", row.name);
 	if (sk_row_find_settled(&table, new_name, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name),
 				 errhint("Choose another name.")));
-	strlcpy(row.name, new_name, sizeof(row.name));
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
 	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
@@ -359,53 +351,13 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(range.end - range.first);
 }
 
-static void
-check_name(const char *name, const char *argument)
-{
-	if (name[0] == '\0' || strlen(name) > SK_MAX_ALLOCATOR_NAME)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid %s: \"%s\"", argument, name),
-				 errhint("A name has from 1 to %d bytes.",
-						 SK_MAX_ALLOCATOR_NAME)));
-}
-
-/* Refuse options that make no sense, before the table does. */
+/* A dump may come before the server, a command may not. */
 static void
 check_row(const SkAllocatorRow *row)
 {
-	bool		has_server = row->server[0] != '\0';
-
-	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH);
-	check_number("max_batch_size", row->max_batch_size, row->batch_size,
-				 SK_MAX_BATCH);
-	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
-	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
-	check_number("max_value", row->max_value, row->min_value,
-				 PG_INT64_MAX - 1);
-	check_number("next value", row->next_value, row->min_value,
-				 row->max_value + 1);
-	if ((row->mode == SK_MODE_REMOTE) != has_server)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 has_server ?
-				 errmsg("allocator \"%s\" cannot have a server", row->name) :
-				 errmsg("allocator \"%s\" needs a server", row->name),
-				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
-						 "remote")));
-	if (has_server)
+	sk_row_check(row);
+	if (row->server[0] != '\0')
 		(void) GetForeignServerByName(row->server, false);
-}
-
-static void
-check_number(const char *option, int64 value, int64 low, int64 high)
-{
-	if (value < low || value > high)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %lld is out of range", option, (long long) value),
-				 errhint("It must be between %lld and %lld.",
-						 (long long) low, (long long) high)));
 }
 
 /*
@@ -455,20 +407,6 @@ write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 	sk_own_note_update(row, true);
 }
 
-static SkMode
-mode_argument(FunctionCallInfo fcinfo, int argno)
-{
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argno));
-	SkMode		mode;
-
-	if (!sk_mode_from_name(name, &mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid allocator mode: \"%s\"", name),
-				 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
-	return mode;
-}
-
 /* A role as regrole reads it; public as GRANT does, and as InvalidOid. */
 static Oid
 role_argument(const char *role, bool public_ok)
@@ -489,12 +427,8 @@ server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
 	else if (row->mode != SK_MODE_REMOTE)
 		row->server[0] = '\0';
 	if (!PG_ARGISNULL(argno + 1))
-	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argno + 1));
-
-		check_name(name, "remote_name");
-		strlcpy(row->remote_name, name, sizeof(row->remote_name));
-	}
+		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(argno + 1)),
+						  "remote_name", row->remote_name);
 	if (row->server[0] == '\0')
 		row->remote_name[0] = '\0';
 	else if (row->remote_name[0] == '\0')

@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -46,7 +47,12 @@ static const char *const mode_names[] = {
 	[SK_MODE_REMOTE] = "remote"
 };
 
+#define SK_DEFAULT_BATCH 200
+#define SK_MAX_BATCH 10000000
+
+static void fetch_name(Datum value, const char *what, char *name);
 static void fetch_roles(Datum value, SkAllocatorRow *row);
+static void check_number(const char *column, int64 value, int64 low, int64 high);
 
 /*
  * sk_mode_name, sk_mode_from_name
@@ -58,21 +64,21 @@ sk_mode_name(SkMode mode)
 	return mode_names[mode];
 }
 
-bool
-sk_mode_from_name(const char *name, SkMode *mode)
+SkMode
+sk_mode_from_name(const char *name)
 {
 	for (int i = 0; i < lengthof(mode_names); i++)
 		if (strcmp(mode_names[i], name) == 0)
-		{
-			*mode = i;
-			return true;
-		}
-	return false;
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid allocator mode: \"%s\"", name),
+			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
 }
 
 /*
  * sk_row_fetch
- *		Read a row.
+ *		Read a row.  Raises an error if a name or the mode cannot be one.
  */
 void
 sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
@@ -88,9 +94,8 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
 	row->id = DatumGetInt64(VALUE(COLUMN_ID));
-	strlcpy(row->name, TextDatumGetCString(VALUE(COLUMN_NAME)), sizeof(row->name));
-	if (!sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)), &row->mode))
-		elog(ERROR, "unknown mode of allocator \"%s\"", row->name);
+	fetch_name(VALUE(COLUMN_NAME), "allocator name", row->name);
+	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)));
 	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
 	row->min_value = DatumGetInt64(VALUE(COLUMN_MIN_VALUE));
 	row->max_value = DatumGetInt64(VALUE(COLUMN_MAX_VALUE));
@@ -105,8 +110,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	if (!IS_NULL(COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(COLUMN_REMOTE_NAME))
-		strlcpy(row->remote_name, TextDatumGetCString(VALUE(COLUMN_REMOTE_NAME)),
-				sizeof(row->remote_name));
+		fetch_name(VALUE(COLUMN_REMOTE_NAME), "remote_name", row->remote_name);
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
@@ -114,6 +118,12 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
 	pfree(nulls);
+}
+
+static void
+fetch_name(Datum value, const char *what, char *name)
+{
+	sk_allocator_name(TextDatumGetCString(value), what, name);
 }
 
 static void
@@ -174,6 +184,100 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->usage_count == 0);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
+}
+
+/*
+ * sk_row_complete
+ *		The tuple of an INSERT with the defaults, and the timeline of now.
+ *
+ * A row that comes from a dump tells the timeline of another server, which is
+ * not this one's past.
+ */
+HeapTuple
+sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
+{
+	struct
+	{
+		Column		column;
+		Datum		value;
+	}			defaults[] = {
+		{COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
+		{COLUMN_MODE, CStringGetTextDatum(sk_mode_name(SK_MODE_ASYNC_BATCH))},
+		{COLUMN_NEXT_VALUE, Int64GetDatum(1)},
+		{COLUMN_MIN_VALUE, Int64GetDatum(1)},
+		{COLUMN_MAX_VALUE, Int64GetDatum(PG_INT64_MAX - 1)},
+		{COLUMN_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_BATCH)},
+		{COLUMN_MAX_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_MAX_BATCH)}
+	};
+	int			columns[lengthof(defaults)];
+	Datum		values[lengthof(defaults)];
+	bool		nulls[lengthof(defaults)] = {false};
+	int			count = 0;
+
+	for (int i = 0; i < lengthof(defaults); i++)
+	{
+		if (i > 0 && !heap_attisnull(tuple, defaults[i].column, tupdesc))
+			continue;
+		columns[count] = defaults[i].column;
+		values[count++] = defaults[i].value;
+	}
+	return heap_modify_tuple_by_cols(tuple, tupdesc, count, columns, values, nulls);
+}
+
+/*
+ * sk_allocator_name
+ *		Copy a name of at most SK_MAX_ALLOCATOR_NAME bytes.  "what" is what an
+ *		error calls it.
+ */
+void
+sk_allocator_name(const char *source, const char *what, char *name)
+{
+	if (source[0] == '\0' || strlen(source) > SK_MAX_ALLOCATOR_NAME)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid %s: \"%s\"", what, source),
+				 errhint("A name has from 1 to %d bytes.",
+						 SK_MAX_ALLOCATOR_NAME)));
+	strcpy(name, source);
+}
+
+/*
+ * sk_row_check
+ *		Raise an error if the columns do not go together.
+ */
+void
+sk_row_check(const SkAllocatorRow *row)
+{
+	bool		has_server = row->server[0] != '\0';
+
+	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH);
+	check_number("max_batch_size", row->max_batch_size, row->batch_size,
+				 SK_MAX_BATCH);
+	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
+	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
+	check_number("max_value", row->max_value, row->min_value,
+				 PG_INT64_MAX - 1);
+	check_number("next value", row->next_value, row->min_value,
+				 row->max_value + 1);
+	if ((row->mode == SK_MODE_REMOTE) != has_server)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 has_server ?
+				 errmsg("allocator \"%s\" cannot have a server", row->name) :
+				 errmsg("allocator \"%s\" needs a server", row->name),
+				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
+						 "remote")));
+}
+
+static void
+check_number(const char *column, int64 value, int64 low, int64 high)
+{
+	if (value < low || value > high)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %lld is out of range", column, (long long) value),
+				 errhint("It must be between %lld and %lld.",
+						 (long long) low, (long long) high)));
 }
 
 /*

@@ -21,6 +21,9 @@
 /* The longest name that the table admits, in bytes. */
 #define SK_MAX_ALLOCATOR_NAME 128
 
+/* How large a batch may become if nobody says so. */
+#define SK_DEFAULT_MAX_BATCH 100000
+
 typedef enum SkMode
 {
 	SK_MODE_SYNC,
@@ -55,10 +58,13 @@ typedef struct SkAllocatorRow
 } SkAllocatorRow;
 
 extern const char *sk_mode_name(SkMode mode);
-extern bool sk_mode_from_name(const char *name, SkMode *mode);
+extern SkMode sk_mode_from_name(const char *name);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
 extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
+extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc);
+extern void sk_row_check(const SkAllocatorRow *row);
+extern void sk_allocator_name(const char *source, const char *what, char *name);
 extern void sk_row_take_role_away(SkAllocatorRow *row, Oid role);
 
 static inline bool

@@ -3,11 +3,11 @@
  * allocator_table.c
  *	  Access to the table spanner.allocator.
  *
- * A row is found by an index, in its latest version: a number is no data of
- * the transaction that draws it, so neither the snapshot nor the isolation
- * level of that transaction matters, and it leaves no trace of having read
- * the row.  Nothing is planned, and nothing is found by its name but the
- * table itself.
+ * A row is found by an index, or by reading the table if that is short, and in
+ * its latest version: a number is no data of the transaction that draws it, so
+ * neither the snapshot nor the isolation level of that transaction matters,
+ * and it leaves no trace of having read the row.  Nothing is planned, and
+ * nothing is found by its name but the table itself.
  *
  * Users have no rights on the table; what they may do with an allocator
  * depends on its roles.  So the table is written as its owner, in a
@@ -38,6 +38,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
@@ -53,6 +54,12 @@
 
 /* How often to look for a row that seems not to be there. */
 #define SK_MAX_LOOKS 10
+
+/*
+ * A table of that many blocks is read as a whole: a session that draws for the
+ * first time would pay more for opening an index than for all the rest.
+ */
+#define SK_FEW_BLOCKS 4
 
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
@@ -224,14 +231,17 @@ has_latest(Relation rel, int64 id, HeapTuple *tuple)
 	return false;
 }
 
-/* The unique index on a column; without one the scan reads the table. */
+/* The unique index on a column; the scan reads the table if there is none. */
 static Oid
 index_on(Relation rel, AttrNumber column)
 {
-	List	   *indexes = RelationGetIndexList(rel);
+	List	   *indexes;
 	Oid			result = InvalidOid;
 	ListCell   *lc;
 
+	if (RelationGetNumberOfBlocks(rel) <= SK_FEW_BLOCKS)
+		return InvalidOid;
+	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
 	{
 		HeapTuple	tuple = SearchSysCache1(INDEXRELID,

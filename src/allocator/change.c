@@ -3,7 +3,9 @@
  * change.c
  *	  What happens when an allocator is changed.
  *
- * A trigger on the table sees every change, by whatever command.  Sessions
+ * A trigger on the table sees every change, by whatever command, and checks
+ * the row.  The table has neither CHECKs nor DEFAULTs: core would read them
+ * from the catalogs when a session draws for the first time.  Sessions
  * forget what they know of allocators through the relation cache.  The pool
  * is emptied just before the transaction commits, while the row is locked: a
  * batch that is reserved later comes after the change, and one that is under
@@ -18,9 +20,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/inval.h"
@@ -125,6 +125,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		SkAllocatorRow row;
 
 		sk_row_fetch(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
+		sk_row_check(&row);
 		sk_roles_keep(trigger->tg_relation, &row);
 	}
 	else if (write != SK_WRITE_RESERVES)
@@ -149,6 +150,7 @@ note_row(TriggerData *trigger, SkWrite write)
 		return;
 	}
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
+	sk_row_check(&after);
 	sk_own_note_update(&after, after.next_value != before.next_value);
 	if (!has_same_roles(&before, &after))
 	{
@@ -168,23 +170,16 @@ has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b)
 /*
  * spanner.on_allocator_insert() returns trigger
  *
- * Row trigger before INSERT.  A row that comes from a dump tells the timeline
- * of another server, which is not this one's past.
+ * Row trigger before INSERT, which fills in what the INSERT has left out.
  */
 Datum
 spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	tupdesc;
-	int			column;
-	Datum		timeline = Int32GetDatum(GetWALInsertionTimeLine());
-	bool		isnull = false;
 
 	check_trigger(fcinfo, true, "spanner.on_allocator_insert");
-	tupdesc = RelationGetDescr(trigger->tg_relation);
-	column = SPI_fnumber(tupdesc, "timeline");
-	return PointerGetDatum(heap_modify_tuple_by_cols(trigger->tg_trigtuple, tupdesc,
-													 1, &column, &timeline, &isnull));
+	return PointerGetDatum(sk_row_complete(trigger->tg_trigtuple,
+										   RelationGetDescr(trigger->tg_relation)));
 }
 
 static void
