@@ -65,6 +65,7 @@ OBJS = \
 	src/planner/planner.o \
 	src/planner/row_comparison.o \
 	src/planner/shard_call.o \
+	src/planner/shard_cost.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \

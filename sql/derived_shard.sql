@@ -116,6 +116,19 @@ VACUUM ANALYZE post;
 SELECT derived('SELECT at FROM post WHERE author = 3 AND at < 4000 ORDER BY at DESC LIMIT 3');
 SELECT at FROM post WHERE author = 3 AND at < 4000 ORDER BY at DESC LIMIT 3;
 
+-- the shard pays also where the index does not have the keys behind it
+CREATE TABLE event (shard_id int GENERATED ALWAYS AS (spanner.shard_id(64, author)) STORED, author int, at int,
+  PRIMARY KEY (shard_id, at));
+INSERT INTO event (author, at) SELECT i % 1000, i FROM generate_series(1, 20000) i;
+VACUUM ANALYZE event;
+SELECT q, derived(q) FROM unnest(ARRAY[
+    'SELECT * FROM event WHERE author = 3',
+    'SELECT * FROM event WHERE author IN (3, 5)',
+    'SELECT * FROM event WHERE author = 3 AND at > 15000',
+    'SELECT * FROM event WHERE author = 3 ORDER BY at DESC LIMIT 2',
+    'SELECT * FROM (VALUES (3), (5)) v(a) JOIN event ON author = a']) q;
+SELECT * FROM event WHERE author = 3 ORDER BY at DESC LIMIT 2;
+
 -- what the query says itself is not said again
 SELECT derived($$SELECT * FROM visit WHERE shard_id = 3 AND lastaccess = '2025-01-02 00:00Z' AND userid = 320$$);
 

@@ -47,6 +47,9 @@ SELECT tablename, declaration, shards, keys, usable, problem, loads_library
   FROM spanner.shard_keys WHERE schemaname = 'test_shard_forms' ORDER BY tablename COLLATE "C";
 
 SELECT plan('SELECT * FROM signed WHERE name = ''n77''');
+SELECT line FROM plan($$SELECT * FROM signed WHERE name IN ('n77', 'n78', NULL) AND v > 70$$) line WHERE line ~ 'Index Cond';
+SELECT substring(line, 'hash_prefix = [^)]*')
+  FROM plan($$SELECT * FROM absolute WHERE name IN ('n7', 'n8') AND v = 7 AND at = '2025-01-01 00:07Z'$$) line WHERE line ~ 'Index Cond';
 SELECT plan('SELECT * FROM signed ORDER BY name LIMIT 3');
 SELECT plan('SELECT * FROM absolute ORDER BY at DESC LIMIT 3');
 SELECT plan('SELECT * FROM absolute WHERE name = ''n77'' AND v = 77 AND at = ''2025-01-01 01:17Z''');
@@ -62,6 +65,10 @@ SELECT q, same(q, true)
   FROM unnest(ARRAY[
     $$SELECT * FROM signed WHERE name = 'n77'$$,
     $$SELECT * FROM signed WHERE name IN ('n77', 'n78') ORDER BY name$$,
+    $$SELECT * FROM signed WHERE name = ANY ('{}') ORDER BY name$$,
+    $$SELECT * FROM signed WHERE name = ANY ('{{n77,n78},{NULL,n77}}') ORDER BY name$$,
+    $$SELECT * FROM absolute WHERE name IN ('n7', 'n8') AND v IN (7, 8) ORDER BY at$$,
+    $$SELECT * FROM members m JOIN signed s ON s.name IN (m.username, 'n5') WHERE groupname = 'g1' AND username = 'u21'$$,
     $$SELECT * FROM signed WHERE name = 'n77' OR name = 'n78' ORDER BY name$$,
     $$SELECT * FROM signed ORDER BY name LIMIT 20$$,
     $$SELECT * FROM signed WHERE hash_prefix < -3 ORDER BY name DESC LIMIT 20$$,

@@ -117,7 +117,7 @@ INSERT INTO many (a, b) SELECT i, i FROM generate_series(1, 1000) i;
 CREATE INDEX many_key ON many (shard, a, b);
 ANALYZE many;
 SET enable_seqscan = off;
-SELECT plan('SELECT a FROM many WHERE a IN (1, 2) AND b = 2');
+SELECT substring(plan, 'shard = ANY [^)]*') FROM plan('SELECT a FROM many WHERE a IN (1, 2) AND b = 2') WHERE plan ~ 'Index Cond';
 SELECT count(*) FROM many WHERE a = ANY (ARRAY(SELECT generate_series(1, 1001))) AND b = ANY (ARRAY(SELECT generate_series(1, 1000)));
 DO $$
 BEGIN

@@ -32,6 +32,8 @@ static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
+static SkFact *derive_elements(PlannerInfo *root, const SkColumns *columns,
+							   int column);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
 static int	known_length(Node *array);
@@ -149,7 +151,11 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	if (!key->can_derive || !sk_all_known(columns))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
+	{
+		if (columns->inside[i] && columns->values[i].is_array)
+			return derive_elements(root, columns, i);
 		level = Max(level, columns->values[i].level);
+	}
 	for_each_from(lc, key->call->args, key->first_key)
 	{
 		args = lappend(args, replace_columns(lfirst(lc),
@@ -172,6 +178,35 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 								eval_const_expressions(root, (Node *) call));
 	}
 	return condition ? sk_make_fact(condition, level) : NULL;
+}
+
+/* A list for a column inside of an expression: each element in turn. */
+static SkFact *
+derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
+{
+	List	   *conditions = NIL;
+	Index		level = columns->values[column].level;
+	SkColumns	choice = *columns;
+	Expr	   *result;
+	ListCell   *lc;
+
+	choice.values = palloc(columns->count * sizeof(SkKeyValue));
+	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
+	choice.values[column].is_array = false;
+	foreach(lc, sk_array_elements(columns->values[column].value))
+	{
+		SkFact	   *condition;
+
+		choice.values[column].value = lfirst(lc);
+		condition = sk_derive_condition(root, &choice);
+		/* of two such lists there are too many combinations */
+		if (condition == NULL || !IsA(condition->clause, OpExpr))
+			return NULL;
+		conditions = lappend(conditions, condition->clause);
+		level = Max(level, condition->level);
+	}
+	result = any_shard(root, columns->key, conditions);
+	return sk_make_fact(result, level);
 }
 
 /*

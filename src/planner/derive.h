@@ -44,6 +44,7 @@ extern SkFact *sk_make_fact(Expr *clause, Index level);
 extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
 extern void sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns);
 extern bool sk_can_replace(const Var *column, const SkKeyValue *value);
+extern List *sk_array_elements(Expr *array);
 extern bool sk_all_known(const SkColumns *columns);
 extern SkFact *sk_derive_condition(PlannerInfo *root,
 								   const SkColumns *columns);

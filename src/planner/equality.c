@@ -26,11 +26,15 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "keys/canonical.h"
 #include "planner/derive.h"
+
+/* How many elements of a list are put into an expression, one by one. */
+#define SK_MAX_ELEMENTS 100
 
 static bool match_operator(PlannerInfo *root, OpExpr *clause,
 						   const Var *column, SkKeyValue *value);
@@ -72,16 +76,63 @@ sk_can_replace(const Var *column, const SkKeyValue *value)
 {
 	TypeCacheEntry *type = lookup_type_cache(column->vartype,
 											 TYPECACHE_BTREE_OPFAMILY);
+	Node	   *replacement = (Node *) value->value;
 	Oid			function;
 
-	if (value->is_array || exprType((Node *) value->value) != column->vartype ||
-		!OidIsValid(type->btree_opf))
+	if (value->is_array)
+	{
+		List	   *elements = sk_array_elements(value->value);
+
+		if (elements == NIL)
+			return false;
+		replacement = linitial(elements);
+	}
+	if (exprType(replacement) != column->vartype || !OidIsValid(type->btree_opf))
 		return false;
 	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
 								 type->btree_opintype, BTEQUALIMAGE_PROC);
 	return OidIsValid(function) &&
 		DatumGetBool(OidFunctionCall1Coll(function, column->varcollid,
 										  ObjectIdGetDatum(type->btree_opintype)));
+}
+
+/*
+ * sk_array_elements
+ *		The elements of an array, as expressions of one type.
+ *
+ * NIL if they are not known yet, or too many to put each into an expression.
+ */
+List *
+sk_array_elements(Expr *array)
+{
+	Oid			type = get_base_element_type(exprType((Node *) array));
+	List	   *result = NIL;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	while (IsA(array, RelabelType))
+		array = ((RelabelType *) array)->arg;
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims &&
+		((ArrayExpr *) array)->element_typeid == type)
+		result = ((ArrayExpr *) array)->elements;
+	else if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		ArrayType  *elements = DatumGetArrayTypeP(((Const *) array)->constvalue);
+
+		if (ArrayGetNItems(ARR_NDIM(elements), ARR_DIMS(elements)) > SK_MAX_ELEMENTS)
+			return NIL;
+		get_typlenbyvalalign(type, &length, &by_value, &align);
+		deconstruct_array(elements, type, length, by_value, align,
+						  &values, &nulls, &count);
+		for (int i = 0; i < count; i++)
+			result = lappend(result, makeConst(type, -1, get_typcollation(type), length,
+											   values[i], nulls[i], by_value));
+	}
+	return list_length(result) <= SK_MAX_ELEMENTS ? result : NIL;
 }
 
 static bool

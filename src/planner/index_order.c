@@ -25,7 +25,6 @@
 
 static bool read_order(PlannerInfo *root, RelOptInfo *rel,
 					   IndexOptInfo *suffix, SkOrder *order);
-static bool is_equality(IndexOptInfo *index, IndexClause *clause);
 static bool uses_array(IndexClause *clause);
 
 /*
@@ -161,7 +160,7 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 				result = lappend(result, clause);
 			has_shard |= clause->rinfo == shard;
 			if (clause->indexcol == fixed && fixed < position &&
-				is_equality(index, clause))
+				sk_fixes_column(index, clause) && !uses_array(clause))
 				fixed++;
 		}
 		*index_only = path->path.pathtype == T_IndexOnlyScan;
@@ -206,15 +205,30 @@ sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	}
 }
 
-/* Does a clause leave one value of its column? */
-static bool
-is_equality(IndexOptInfo *index, IndexClause *clause)
+/*
+ * sk_fixes_column
+ *		Does a clause say what its column is equal to, or to one of what?
+ */
+bool
+sk_fixes_column(const IndexOptInfo *index, const IndexClause *clause)
 {
-	OpExpr	   *op = (OpExpr *) linitial_node(RestrictInfo, clause->indexquals)->clause;
+	ListCell   *lc;
 
-	return list_length(clause->indexquals) == 1 && IsA(op, OpExpr) &&
-		get_op_opfamily_strategy(op->opno, index->opfamily[clause->indexcol]) ==
-		BTEqualStrategyNumber;
+	foreach(lc, clause->indexquals)
+	{
+		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
+		Oid			operator = InvalidOid;
+
+		if (IsA(qual, OpExpr))
+			operator = ((OpExpr *) qual)->opno;
+		else if (IsA(qual, ScalarArrayOpExpr))
+			operator = ((ScalarArrayOpExpr *) qual)->opno;
+		if (OidIsValid(operator) &&
+			get_op_opfamily_strategy(operator, index->opfamily[clause->indexcol]) ==
+			BTEqualStrategyNumber)
+			return true;
+	}
+	return false;
 }
 
 static bool

@@ -28,6 +28,8 @@ extern int	sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel,
 extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
 							  IndexOptInfo *index, int position,
 							  RestrictInfo *shard, bool *index_only);
+extern bool sk_fixes_column(const IndexOptInfo *index,
+							const IndexClause *clause);
 extern void sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
 								 const SkShardKey *key, RestrictInfo *shard);
 

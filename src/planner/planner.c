@@ -19,6 +19,7 @@
 #include "planner/parent_quals.h"
 #include "planner/planner.h"
 #include "planner/shard_key.h"
+#include "planner/shard_cost.h"
 #include "planner/shard_paths.h"
 #include "spanner_keys.h"
 
@@ -89,15 +90,18 @@ add_shard_paths(PlannerInfo *root, RelOptInfo *rel)
 	{
 		SkShardKey *key = lfirst(lc);
 		SkExtraClauses extra = {NIL, NIL, NIL};
-		RestrictInfo *shard = NULL;
+		RestrictInfo *shard;
+		SkShardCost cost;
 
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);
+			sk_shard_cost_begin(&cost, key, list_concat_copy(extra.base, extra.joins));
 			sk_add_index_paths(root, rel, key, &extra);
 			shard = sk_one_shard(key, extra.base);
 			if (shard)
 				sk_add_ordered_paths(root, rel, key, shard);
+			sk_shard_cost_end(&cost);
 		}
 		if (sk_enable_shard_list && extra.base == NIL)
 			sk_add_list_paths(root, rel, key, extra.joins == NIL);
