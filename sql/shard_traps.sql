@@ -123,6 +123,18 @@ SELECT count(*), max(b) FROM hidden WHERE (k = 1 AND (b, a) <= (3, 100) AND b = 
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
+-- a bound on a column that is not one of the order, behind those that are fixed
+CREATE TABLE fixed (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, c, id)) STORED, a boolean NOT NULL, c int, id int);
+INSERT INTO fixed (a, c, id) SELECT true, nullif(i % 5, 0), i FROM generate_series(1, 100) i;
+CREATE INDEX ON fixed (shard_id, a, c, id);
+SET enable_seqscan = off;
+SET enable_sort = off;
+SELECT line FROM plan('SELECT * FROM fixed WHERE a ORDER BY a DESC') line WHERE line ~ 'Merge';
+SELECT count(*), count(c) FROM (SELECT * FROM fixed WHERE a ORDER BY a DESC OFFSET 0) q;
+SELECT count(*), count(c) FROM (SELECT * FROM fixed WHERE a ORDER BY a OFFSET 0) q;
+RESET enable_seqscan;
+RESET enable_sort;
+
 -- unlogged and temporary tables, and a table without rows
 CREATE TEMP TABLE temporary (shard_id int GENERATED ALWAYS AS (spanner.shard_id(256, a)) STORED, a int);
 CREATE INDEX ON temporary (shard_id, a);

@@ -29,6 +29,7 @@ static bool is_fixed(const SkMerge *merge, AttrNumber attno);
 static bool is_never_null(const SkMerge *merge, int column);
 static bool has_row_comparison(const SkMerge *merge);
 static bool is_descending(const SkMerge *merge, AttrNumber attno);
+static bool has_nulls_first(const SkMerge *merge, AttrNumber attno);
 static void init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start);
 static bool is_implied(const ScanKeyData *key, const SkMergeBound *bound);
 
@@ -62,7 +63,7 @@ sk_init_merge_bounds(SkMerge *merge)
 	merge->stop = merge->start;
 	/* what is not behind a row includes NULLs if they come first */
 	if (count == 0 && first < merge->column_count &&
-		!merge->columns[first].order.ssup_nulls_first)
+		!has_nulls_first(merge, index_attno(merge, first)))
 		merge->stop.count = 1;
 	/* a B-tree that forgets the bound would forget rows */
 	if (SK_ROW_COMPARISON_HIDES && has_row_comparison(merge))
@@ -174,6 +175,14 @@ static bool
 is_descending(const SkMerge *merge, AttrNumber attno)
 {
 	return (merge->index->rd_indoption[attno - 1] & INDOPTION_DESC) != 0;
+}
+
+/* Does the scan give the NULLs of a column before its values? */
+static bool
+has_nulls_first(const SkMerge *merge, AttrNumber attno)
+{
+	return ((merge->index->rd_indoption[attno - 1] & INDOPTION_NULLS_FIRST) != 0) !=
+		ScanDirectionIsBackward(merge->direction);
 }
 
 static void

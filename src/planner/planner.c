@@ -18,8 +18,8 @@
 #include "planner/merge_path.h"
 #include "planner/parent_quals.h"
 #include "planner/planner.h"
-#include "planner/shard_key.h"
 #include "planner/shard_cost.h"
+#include "planner/shard_key.h"
 #include "planner/shard_paths.h"
 #include "spanner_keys.h"
 
