@@ -61,6 +61,14 @@ SELECT scanned($$SELECT * FROM p WHERE EXISTS (SELECT FROM q WHERE q.a = p.a AND
 SET plan_cache_mode = force_generic_plan;
 PREPARE joined(int, text) AS SELECT * FROM p JOIN q USING (a, b) WHERE a = $1 AND b = $2;
 SELECT scanned($$EXECUTE joined(9, 'x4')$$);
+PREPARE listed(int, int, text) AS SELECT * FROM p WHERE a IN ($1, $2) AND b = $3;
+SELECT scanned($$EXECUTE listed(5, 10, 'x0')$$);
+EXECUTE listed(5, 10, 'x0');
+-- a list that is not known does not choose, and is no work for each row
+PREPARE unknown(int[], text) AS SELECT * FROM p WHERE a = ANY ($1) AND b = $2;
+SELECT scanned($$EXECUTE unknown('{5,10}', 'x0')$$);
+SELECT count(*) FROM plan($$EXECUTE unknown('{5,10}', 'x0')$$) line WHERE line ~ 'Filter: .*shard_ids';
+EXECUTE unknown('{5,10}', 'x0');
 RESET plan_cache_mode;
 -- rows, and the arms of an OR
 SELECT scanned($$SELECT * FROM p WHERE (a, b) IN ((5, 'x0'), (6, 'x1'))$$);

@@ -63,6 +63,7 @@ static List *make_facts(List *clauses, Index level);
 static List *facts_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *facts, List *above);
+static bool chooses_partitions(Expr *condition);
 static bool find_constant(PlannerInfo *root, List *facts, List *all,
 						  const Var *column, List **visited,
 						  SkKeyValue *result);
@@ -383,9 +384,14 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
 			(columns.inside[i] &&
 			 !sk_can_replace(columns.columns[i], &columns.values[i])))
 			columns.values[i] = joined.values[i];
+		/* the server looks at a list of expressions, not at one for a list */
+		if (columns.values[i].is_array &&
+			IsA(columns.values[i].value, ArrayExpr) &&
+			sk_array_elements(columns.values[i].value) != NIL)
+			columns.inside[i] = true;
 	}
 	condition = sk_derive_condition(root, &columns);
-	if (condition)
+	if (condition && chooses_partitions(condition->clause))
 		result = list_make1(condition);
 	else if (!sk_all_known(&columns))
 	{
@@ -403,6 +409,18 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
 	foreach(lc, result)
 		* location_of(((SkFact *) lfirst(lc))->clause) = SK_ADDED_LOCATION;
 	return result;
+}
+
+/* The server chooses none by an array that it knows nothing of. */
+static bool
+chooses_partitions(Expr *condition)
+{
+	Node	   *array;
+
+	if (!IsA(condition, ScalarArrayOpExpr))
+		return true;
+	array = lsecond(((ScalarArrayOpExpr *) condition)->args);
+	return IsA(array, Const) || IsA(array, ArrayExpr);
 }
 
 /*
