@@ -120,6 +120,7 @@ SQL_PARTS = \
 	src/spanner_keys.sql \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
+	src/sequence/spanner_ddl/googlesql.sql \
 	src/allocator/allocator.sql \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
@@ -163,6 +164,7 @@ REGRESS = \
 	execute_ddl \
 	execute_ddl_errors \
 	execute_ddl_more \
+	googlesql \
 	redirect \
 	redirect_more \
 	redirect_ddl \

@@ -56,6 +56,7 @@ typedef struct SkNewColumn
 static List *cut_identity_clauses(SkDdlParser *parser, char *sql);
 static void cut_clauses(SkDdlParser *parser, SkIdentityText *identity,
 						char *sql);
+static const char *core_hint(const SkDdlParser *parser);
 pg_noreturn static void refuse_googlesql(const SkDdlParser *parser,
 										 int start);
 static Node *parse_statement(SkDdlParser *parser, const char *sql);
@@ -186,8 +187,20 @@ refuse_googlesql(const SkDdlParser *parser, int start)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("tables in GoogleSQL are not supported"),
-			 errhint("Write the table in the PostgreSQL dialect: bigint instead of INT64, and the primary key inside the parentheses."),
+			 errhint("%s", core_hint(parser)),
 			 sk_ddl_position(parser, start)));
+}
+
+/* What to write instead of a statement that is not PostgreSQL's. */
+static const char *
+core_hint(const SkDdlParser *parser)
+{
+	char	   *query = psprintf("SELECT spanner.postgresql_ddl(%s)",
+								 quote_literal_cstr(parser->sql));
+	char	   *statement = sk_query_text(query);
+
+	return statement == NULL ? SK_CORE_HINT :
+		psprintf("In PostgreSQL that is:\n%s", statement);
 }
 
 /* Have PostgreSQL's parser read what is left, which must be one statement. */
@@ -196,7 +209,7 @@ parse_statement(SkDdlParser *parser, const char *sql)
 {
 	List	   *statements;
 
-	parser->hint = SK_CORE_HINT;
+	parser->hint = core_hint(parser);
 	statements = raw_parser(sql, RAW_PARSE_DEFAULT);
 	parser->hint = NULL;
 	if (list_length(statements) != 1)
