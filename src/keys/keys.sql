@@ -77,14 +77,29 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
 
+-- The type that domains over domains are made of.
+CREATE FUNCTION spanner.base_type(type oid)
+RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  WITH RECURSIVE d AS (
+    SELECT $1 AS type
+    UNION ALL
+    SELECT y.typbasetype FROM d JOIN pg_type y ON y.oid = d.type WHERE y.typbasetype <> 0)
+  SELECT d.type FROM d JOIN pg_type y ON y.oid = d.type WHERE y.typbasetype = 0;
+END;
+
+COMMENT ON FUNCTION spanner.base_type(oid)
+  IS 'the type that a domain is made of, or the type itself';
+
 CREATE FUNCTION spanner.is_hashable(type oid, collation_id oid)
 RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT coalesce(bool_and(y.typtype = 'e' OR coalesce(nullif(y.typbasetype, 0), y.oid) = ANY
-           ('{int2,int4,int8,text,varchar,bpchar,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])), false)
+  SELECT coalesce(bool_or(y.typtype = 'e' OR y.oid = ANY
+           ('{int2,int4,int8,text,varchar,bpchar,name,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])), false)
          AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic)
-    FROM pg_type y WHERE y.oid = $1;
+    FROM pg_type y WHERE y.oid = spanner.base_type($1);
 END;
 
 COMMENT ON FUNCTION spanner.is_hashable(oid, oid)
