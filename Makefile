@@ -14,7 +14,6 @@ OBJS = \
 	src/spanner_keys.o \
 	src/advisor/column_sample.o \
 	src/advisor/create_splits.o \
-	src/advisor/heatmap_html.o \
 	src/advisor/heatmap_text.o \
 	src/advisor/key_alphabet.o \
 	src/advisor/key_column.o \
