@@ -120,8 +120,9 @@ BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has never been analyzed, so the measured rules look at its first rows only',
          format('ANALYZE %s', t.ident)
-    FROM unnest((facts).tables) t
-   WHERE t.relkind = 'r' AND t.rows < 0 AND pg_relation_size(t.relid) >= 1048576
+    FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
+           ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
+   WHERE pg_relation_size(t.relid) >= 1048576
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 

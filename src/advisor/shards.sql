@@ -7,7 +7,7 @@
 -- A table that gets or loses a shard column, and its primary key: the parts
 -- that statements are made of.  "key" are the columns but for the shard.
 CREATE TYPE spanner.shard_table AS (
-  relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean, bytes bigint,
+  relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
   indexid oid, index_name name, key_name text, key name[], columns text,
   has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
   is_replica_identity boolean, comment text);
@@ -23,13 +23,11 @@ COMMENT ON TYPE spanner.shard_obstacle IS 'why a table cannot get or lose a shar
 CREATE FUNCTION spanner.read_shard_table(relation oid, column_name name)
 RETURNS spanner.shard_table
 LANGUAGE sql STABLE PARALLEL SAFE
+SET enable_nestloop = on  -- it looks at one table, also where rules look at all
 BEGIN ATOMIC
   SELECT c.oid,
          format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END, c.relname),
          c.relname, n.nspname, c.relowner, c.relkind = 'p',
-         (SELECT sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))
-            FROM pg_class r
-           WHERE r.oid = c.oid OR c.relkind = 'p' AND r.oid IN (SELECT x.relid FROM pg_partition_tree(c.oid) x)),
          p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
          a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
          concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
@@ -65,6 +63,7 @@ CREATE FUNCTION spanner.find_shard_obstacle(relation oid, column_name name, keys
 RETURNS spanner.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = on
 AS $$
 DECLARE
   c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
@@ -305,7 +304,10 @@ BEGIN
   END IF;
   IF dry_run THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
-      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', pg_size_pretty(t.bytes));
+      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.',
+        (SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0)))
+           FROM pg_class r
+          WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x)));
     IF NOT keep_unique AND NOT t.in_key THEN
       RAISE NOTICE USING MESSAGE = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns, t.relname),
         HINT = 'Have statements name the shard column as well, or keep the old key unique with keep_unique => true.';
