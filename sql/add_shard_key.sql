@@ -25,7 +25,9 @@ SELECT max(count) FROM (SELECT count(DISTINCT shard_id) FROM log GROUP BY date_t
 SELECT count(DISTINCT shard_id) FROM log;
 
 -- the old key can stay unique, and the shard column goes again
+\set VERBOSITY terse
 SELECT spanner.add_shard_key('log', shards => 8, keep_unique => true);
+\set VERBOSITY default
 SELECT spanner.remove_shard_key('log');
 SELECT spanner.remove_shard_key('log', dry_run => false);
 SELECT pg_get_constraintdef(oid), obj_description(oid) FROM pg_constraint WHERE conrelid = 'log'::regclass AND contype = 'p';
@@ -35,7 +37,7 @@ SELECT spanner.add_shard_key('narrow', 'at', keep_unique => true, dry_run => fal
 INSERT INTO narrow VALUES ('2020-01-01 01:00 UTC', 'first') ON CONFLICT (at) DO UPDATE SET note = 'second';
 CREATE TABLE beside (at timestamptz REFERENCES narrow (at));
 SELECT spanner.remove_shard_key('narrow', dry_run => false);
-SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('narrow'::regclass, 'beside'::regclass) ORDER BY 1;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('narrow'::regclass, 'beside'::regclass) AND contype <> 'n' ORDER BY 1;
 SELECT spanner.remove_shard_key('narrow');
 SELECT spanner.remove_shard_key('narrow', 'note');
 SELECT spanner.remove_shard_key(NULL);
@@ -49,7 +51,9 @@ CREATE INDEX log_shard ON log ((shard_id + 1));
 SELECT spanner.add_shard_key('log', shards => 8);
 DROP INDEX log_shard;
 SET quote_all_identifiers = on;
+\set VERBOSITY terse
 SELECT spanner.add_shard_key('log', shards => 8);
+\set VERBOSITY default
 RESET quote_all_identifiers;
 
 -- foreign keys are not dropped

@@ -38,7 +38,8 @@ INSERT INTO pg_catalog.pg_dist_partition VALUES
   ('by_customer', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}'),
   ('good', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}'),
   ('reference', 'n', NULL);
-SELECT a.severity, a.rule, a.relation, a.object, a.finding FROM spanner.advise() a WHERE a.rule IN ('target') OR a.rule LIKE 'citus%';
+SELECT a.severity, a.rule, a.relation, a.object, regexp_replace(a.finding, 'one_server: \d+', 'one_server: some') AS finding
+  FROM spanner.advise() a WHERE a.rule IN ('target') OR a.rule LIKE 'citus%';
 SELECT a.rule, a.relation FROM spanner.advise(target => 'citus') a WHERE a.relation IN ('good'::regclass, 'reference'::regclass);
 ROLLBACK;
 

@@ -22,9 +22,14 @@ COMMENT ON TYPE spanner.shard_obstacle IS 'why a table cannot get or lose a shar
 
 CREATE FUNCTION spanner.read_shard_table(relation oid, column_name name)
 RETURNS spanner.shard_table
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET enable_nestloop = on  -- it looks at one table, also where rules look at all
-BEGIN ATOMIC
+AS $$
+DECLARE
+  t spanner.shard_table;
+BEGIN
   SELECT c.oid,
          format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END, c.relname),
          c.relname, n.nspname, c.relowner, c.relkind = 'p',
@@ -33,16 +38,17 @@ BEGIN ATOMIC
          concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
          concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname), d.deferral),
          d.deferral, p.indisreplident, obj_description(k.oid, 'pg_constraint')
+    INTO t
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = $2
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
     LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
     LEFT JOIN pg_class i ON i.oid = p.indexrelid
     LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
     LEFT JOIN pg_constraint k ON k.conindid = p.indexrelid AND k.contype = 'p'
    CROSS JOIN LATERAL (
-     SELECT array_agg(o.attname ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> $2) AS key,
-            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> $2) AS columns,
+     SELECT array_agg(o.attname ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
+            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
             ' INCLUDE (' || string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
                               FILTER (WHERE u.n > p.indnkeyatts) || ')' AS include
        FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
@@ -51,8 +57,10 @@ BEGIN ATOMIC
                          FROM unnest(i.reloptions) o) w
    CROSS JOIN LATERAL (SELECT CASE WHEN NOT k.condeferrable THEN '' WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
                                    ELSE ' DEFERRABLE' END AS deferral) d
-   WHERE c.oid = $1;
-END;
+   WHERE c.oid = relation;
+  RETURN t;
+END
+$$;
 
 COMMENT ON FUNCTION spanner.read_shard_table(oid, name)
   IS 'a table and its primary key, as spanner.add_shard_key looks at them';
@@ -63,6 +71,7 @@ CREATE FUNCTION spanner.find_shard_obstacle(relation oid, column_name name, keys
 RETURNS spanner.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET enable_nestloop = on
 AS $$
 DECLARE
@@ -150,7 +159,9 @@ BEGIN
   END LOOP;
 
   list := (SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', ' ORDER BY f.conname COLLATE "C")
-             FROM pg_constraint f WHERE f.conindid = t.indexid AND f.contype = 'f' AND f.conparentid = 0);
+             FROM pg_depend d JOIN pg_constraint f ON f.oid = d.objid
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid AND d.classid = 'pg_constraint'::regclass
+              AND f.conindid = t.indexid AND f.contype = 'f' AND f.conparentid = 0);
   IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
     RETURN ('dependent_objects_still_exist', format('foreign keys refer to the primary key of table "%s"', c.relname),
             format('These are: %s.', list),
@@ -303,11 +314,14 @@ BEGIN
       HINT = 'Set REPLICA IDENTITY USING INDEX to a unique index of the old key.';
   END IF;
   IF dry_run THEN
+    SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))) INTO list
+      FROM pg_class r
+     WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x);
+    IF list IS NULL THEN  -- it was dropped meanwhile
+      RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', t.relid), HINT = 'Name a table.';
+    END IF;
     RAISE NOTICE USING MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
-      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.',
-        (SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0)))
-           FROM pg_class r
-          WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x)));
+      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', list);
     IF NOT keep_unique AND NOT t.in_key THEN
       RAISE NOTICE USING MESSAGE = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns, t.relname),
         HINT = 'Have statements name the shard column as well, or keep the old key unique with keep_unique => true.';
