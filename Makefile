@@ -12,10 +12,8 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 
 OBJS = \
 	src/spanner_keys.o \
-	src/advisor/add_shard_key.o \
 	src/advisor/column_sample.o \
 	src/advisor/create_splits.o \
-	src/advisor/heatmap_html.o \
 	src/advisor/heatmap_text.o \
 	src/advisor/key_alphabet.o \
 	src/advisor/key_column.o \
@@ -23,10 +21,8 @@ OBJS = \
 	src/advisor/key_histogram.o \
 	src/advisor/key_sample.o \
 	src/advisor/key_scale.o \
-	src/advisor/shard_table.o \
 	src/advisor/split_points.o \
 	src/advisor/split_stats.o \
-	src/advisor/suggest_shards.o \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
@@ -124,6 +120,7 @@ SQL_PARTS = \
 	src/allocator/allocator.sql \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
+	src/advisor/shards.sql \
 	src/advisor/hotspots.sql \
 	src/advisor/advise.sql \
 	src/advisor/rules_hotspots.sql \
@@ -133,7 +130,6 @@ SQL_PARTS = \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \
 	src/advisor/run_rules.sql \
-	src/advisor/shards.sql \
 	src/advisor/pictures.sql \
 	src/advisor/splits.sql
 
@@ -193,6 +189,7 @@ REGRESS = \
 	advise \
 	advise_more \
 	advise_rules \
+	advise_faked \
 	add_shard_key \
 	key_histogram \
 	key_heatmap \
@@ -213,6 +210,7 @@ ISOLATION = \
 	on_commit \
 	sequence_locks \
 	sequence_waiting \
+	shard_key_locks \
 	shard_merge
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
 TAP_TESTS = 1

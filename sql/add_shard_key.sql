@@ -2,6 +2,7 @@
 
 CREATE SCHEMA ask;
 SET search_path = ask;
+\set SHOW_CONTEXT never
 
 -- a dry run tells the statements, and changes nothing
 CREATE TABLE log (at timestamptz, k int, note text, PRIMARY KEY (at, k) INCLUDE (note) WITH (fillfactor = 80));
@@ -23,6 +24,25 @@ SELECT spanner.add_shard_key('log', '{at}', 4, time_bucket => '1 day', dry_run =
 SELECT max(count) FROM (SELECT count(DISTINCT shard_id) FROM log GROUP BY date_trunc('day', at AT TIME ZONE 'UTC')) q;
 SELECT count(DISTINCT shard_id) FROM log;
 
+-- the old key can stay unique, and the shard column goes again
+\set VERBOSITY terse
+SELECT spanner.add_shard_key('log', shards => 8, keep_unique => true);
+\set VERBOSITY default
+SELECT spanner.remove_shard_key('log');
+SELECT spanner.remove_shard_key('log', dry_run => false);
+SELECT pg_get_constraintdef(oid), obj_description(oid) FROM pg_constraint WHERE conrelid = 'log'::regclass AND contype = 'p';
+CREATE TABLE narrow (at timestamptz PRIMARY KEY, note text);
+INSERT INTO narrow SELECT timestamptz '2020-01-01 00:00 UTC' + g * interval '1 hour' FROM generate_series(1, 100) g;
+SELECT spanner.add_shard_key('narrow', 'at', keep_unique => true, dry_run => false);
+INSERT INTO narrow VALUES ('2020-01-01 01:00 UTC', 'first') ON CONFLICT (at) DO UPDATE SET note = 'second';
+CREATE TABLE beside (at timestamptz REFERENCES narrow (at));
+SELECT spanner.remove_shard_key('narrow', dry_run => false);
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('narrow'::regclass, 'beside'::regclass) AND contype <> 'n' ORDER BY 1;
+SELECT spanner.remove_shard_key('narrow');
+SELECT spanner.remove_shard_key('narrow', 'note');
+SELECT spanner.remove_shard_key(NULL);
+SELECT count(*) FROM spanner.add_shard_key('log', dry_run => false);
+
 -- a shard column that something else uses is not made anew
 CREATE INDEX log_shard ON log (k, shard_id);
 SELECT spanner.add_shard_key('log', shards => 8);
@@ -31,7 +51,9 @@ CREATE INDEX log_shard ON log ((shard_id + 1));
 SELECT spanner.add_shard_key('log', shards => 8);
 DROP INDEX log_shard;
 SET quote_all_identifiers = on;
+\set VERBOSITY terse
 SELECT spanner.add_shard_key('log', shards => 8);
+\set VERBOSITY default
 RESET quote_all_identifiers;
 
 -- foreign keys are not dropped
@@ -61,6 +83,7 @@ INSERT INTO part SELECT timestamp '2020-01-01' + g * interval '1 hour', g FROM g
 SELECT spanner.add_shard_key('part', '{k,at}', 8, time_bucket => '90 minutes', dry_run => false);
 SELECT count(*), count(DISTINCT shard_id) FROM part1;
 SELECT spanner.add_shard_key('part1');
+SELECT spanner.remove_shard_key('part', dry_run => false);
 CREATE TABLE "We""ird T'able ü" ("a"";DROP" date, "B" uuid, PRIMARY KEY ("B", "a"";DROP"));
 SELECT spanner.add_shard_key('"We""ird T''able ü"', '{"a\";DROP"}', column_name => 'sh"ard', dry_run => false);
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '"We""ird T''able ü"'::regclass AND contype = 'p';
@@ -77,6 +100,12 @@ SELECT spanner.add_shard_key('keyless');
 SELECT spanner.add_shard_key('odd');
 SELECT spanner.add_shard_key('odd', column_name => 's');
 SELECT spanner.add_shard_key('generated');
+CREATE TABLE ancestor (a int PRIMARY KEY);
+CREATE TABLE heir () INHERITS (ancestor);
+SELECT spanner.add_shard_key('ancestor');
+CREATE TYPE two AS (a int, b int);
+CREATE TABLE typed OF two (PRIMARY KEY (a));
+SELECT spanner.add_shard_key('typed');
 SELECT spanner.add_shard_key('parent', shards => 0);
 SELECT spanner.add_shard_key('parent', '{}');
 SELECT spanner.add_shard_key('parent', '{id,NULL}');

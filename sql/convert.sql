@@ -76,6 +76,25 @@ SELECT spanner.convert_all('c2');
 SELECT sequencename, kind, skip_range_max FROM spanner.sequences WHERE schemaname = 'c2' ORDER BY 1;
 SELECT spanner.convert_all('nowhere');
 
+-- table by table, with commits; what is refused does not stop the others
+\set SHOW_CONTEXT never
+CREATE SCHEMA c3;
+CREATE TABLE c3.a (id serial PRIMARY KEY);
+CREATE TABLE c3.b (id smallserial PRIMARY KEY);
+INSERT INTO c3.b VALUES (32767);
+CREATE TABLE c3.c (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+SELECT spanner.convert_column('c3.a', 'id', dry_run => true), spanner.convert_column('c3.c', 'id', dry_run => true);
+BEGIN;
+CALL spanner.convert_tables('c3');
+ROLLBACK;
+SELECT sequencename, kind FROM spanner.sequences WHERE schemaname = 'c3' ORDER BY 1;
+CALL spanner.convert_tables('c3');
+SELECT sequencename, kind FROM spanner.sequences WHERE schemaname = 'c3' ORDER BY 1;
+SET client_min_messages = warning;
+DROP SCHEMA c3 CASCADE;
+RESET client_min_messages;
+\set SHOW_CONTEXT errors
+
 -- sync_sequence passes values that the sequence would give soon
 CREATE TABLE s (id bigint PRIMARY KEY);
 SELECT spanner.create_sequence('s_seq', 'bit_reversed_positive');

@@ -290,8 +290,9 @@ BEGIN ATOMIC
     FROM pg_trigger g
     JOIN pg_proc f ON f.oid = g.tgfoid
     JOIN pg_language l ON l.oid = f.prolang AND l.lanname = 'plpgsql'
-    JOIN pg_attribute a ON a.attrelid = g.tgrelid AND a.attnum > 0 AND NOT a.attisdropped
-     AND a.attname ~ '^[a-z_0-9]+$' AND a.attgenerated = ''
+   CROSS JOIN LATERAL (SELECT a.attrelid, a.attnum, a.attname FROM pg_attribute a
+                        WHERE a.attrelid = g.tgrelid AND a.attnum > 0 AND NOT a.attisdropped
+                          AND a.attname ~ '^[a-z_0-9]+$' AND a.attgenerated = '' OFFSET 0) a
    WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7
      AND f.prosrc ~* ('\mnew\."?' || a.attname || '\M')
    GROUP BY 1, 2;
@@ -323,8 +324,8 @@ BEGIN ATOMIC
              CASE
                WHEN q.is_reference THEN 'reference'
                WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) AND q.expr IS NULL
-                AND q.name !~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|holiday|deadline)[a-z]*(_|$)'
-                AND q.name !~* '^(deleted|expires?|expired|due|birth|closed|ended)[A-Z]?[a-z]*(at|on|date|day)$' THEN 'time' END)
+                AND q.name !~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|holiday|deadline|schedul|execut|trigger|next)[a-z]*(_|$)'
+                AND q.name !~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$' THEN 'time' END)
          END
     FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
                  quote_ident(a.attname) AS quoted,
@@ -368,7 +369,9 @@ END;
 COMMENT ON FUNCTION spanner.advisor_columns(spanner.advisor_table[], spanner.advisor_index[])
   IS 'columns of these tables, and where their values come from';
 
--- Tables with rows and without statistics are looked into, 200 columns at most.
+-- Tables with rows and without statistics are looked into, 200 columns at most;
+-- to see whether there are rows, 1,000 columns are opened, first where the
+-- server has counted insertions.
 CREATE FUNCTION spanner.advisor_measures(tables spanner.advisor_table[], indexes spanner.advisor_index[],
   columns spanner.advisor_column[])
 RETURNS SETOF spanner.advisor_measure
@@ -400,7 +403,7 @@ BEGIN ATOMIC
               JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
              WHERE NOT EXISTS (SELECT FROM statistics s WHERE s.relid = c.relid AND s.attnum = c.attnum)
                AND c.source IS NULL
-             ORDER BY c.relid, c.attnum OFFSET 0) q,
+             ORDER BY pg_stat_get_tuples_inserted(c.relid) DESC, c.relid, c.attnum LIMIT 1000) q,
            LATERAL spanner.sample_column(q.relid, q.attnum) v
      WHERE v.rows > 0
      LIMIT 200

@@ -81,8 +81,11 @@ spanner_key_heatmap_text(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	map = sk_heatmap_make(fcinfo);
 	put_title(result, map);
-	put_cells(result, map, charset);
-	put_legend(result, map, charset);
+	if (map->cells != NULL)
+	{
+		put_cells(result, map, charset);
+		put_legend(result, map, charset);
+	}
 	return (Datum) 0;
 }
 
@@ -94,11 +97,12 @@ put_title(ReturnSetInfo *result, const SkHeatmap *map)
 	initStringInfo(&line);
 	appendStringInfo(&line, "%s: rows by %s and order of insertion",
 					 clean_label(map->sample.key.table, 0),
-					 clean_label(map->sample.key.name, 0));
+					 clean_label(sk_heatmap_key_name(map), 0));
 	put_line(result, &line);
 	appendStringInfoString(&line, sk_heatmap_finding(map));
 	put_line(result, &line);
-	put_line(result, &line);
+	if (map->cells != NULL)
+		put_line(result, &line);
 }
 
 /* The largest keys are on top. */

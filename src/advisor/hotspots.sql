@@ -7,36 +7,6 @@
 -- not worth mending, and neither is an index whose column is mended as the key.
 --
 
--- The columns of the primary key of a table but for its shard column, if
--- spanner.add_shard_key can make a shard column of that name of them, else NULL.
-CREATE FUNCTION spanner.shardable_key(relation oid, column_name name DEFAULT 'shard_id', remake boolean DEFAULT false)
-RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT CASE WHEN bool_and(a.attgenerated = '' AND spanner.is_hashable(a.atttypid, a.attcollation))
-              THEN array_agg(a.attname ORDER BY u.n) END
-    FROM pg_class c
-    JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
-    JOIN pg_class i ON i.oid = p.indexrelid AND i.relam = 403
-   CROSS JOIN unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum
-   WHERE c.oid = $1 AND u.n <= p.indnkeyatts AND a.attname <> $2
-     AND c.relkind = ANY ('{r,p}') AND c.relnatts < 1600 AND c.reloftype = 0
-     AND NOT c.relispartition AND NOT (c.relhassubclass AND c.relkind = 'r')
-     AND p.indnkeyatts < 32
-     AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conindid = p.indexrelid AND f.contype = 'f')
-     AND CASE WHEN $3 THEN
-           -- what else uses the column goes with it
-           NOT EXISTS (SELECT FROM pg_index o
-                         JOIN pg_attribute s ON s.attrelid = o.indrelid AND s.attname = $2
-                        WHERE o.indrelid = c.oid AND o.indexrelid <> p.indexrelid
-                          AND s.attnum = ANY (o.indkey::int2[]))
-         ELSE NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = c.oid AND o.attname = $2) END;
-END;
-
-COMMENT ON FUNCTION spanner.shardable_key(oid, name, boolean)
-  IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';
-
 -- Primary keys whose first column is a suspect, but for those that draw from
 -- sequences, which are mended otherwise.
 CREATE FUNCTION spanner.suspect_keys(facts spanner.advisor_facts)
@@ -93,33 +63,46 @@ $$;
 COMMENT ON FUNCTION spanner.index_definition(oid)
   IS 'the statement that makes an index, NULL if that is being dropped';
 
--- The definition of an index, with the shard of a column in front; NULL where
+-- Statements that make an index anew, with another definition behind its name,
+-- while the old one is still in use.  An index of a partitioned table is
+-- defined ONLY there, but made on all partitions.
+CREATE FUNCTION spanner.replaced_index(i spanner.advisor_index, partitioned boolean, suffix text, definition text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I',
+                      CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident, definition,
+                      c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name)
+          FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
+               LATERAL (SELECT spanner.new_index_name((i).nspname, (i).name, suffix) AS name) n);
+
+COMMENT ON FUNCTION spanner.replaced_index(spanner.advisor_index, boolean, text, text)
+  IS 'statements that put another index in the place of one';
+
+-- What stands behind USING in the definition of an index.
+CREATE FUNCTION spanner.index_body(i spanner.advisor_index, partitioned boolean)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE
+RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN substr(d.definition, length(d.head) + 1) END
+          FROM (SELECT spanner.index_definition((i).indexid) AS definition,
+                       format('CREATE %sINDEX %I ON %s%s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
+                              (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head OFFSET 0) d);
+
+COMMENT ON FUNCTION spanner.index_body(spanner.advisor_index, boolean)
+  IS 'access method, columns and options of an index, as in its definition';
+
+-- Statements that put the shard of a column in front of an index; NULL where
 -- that is another constraint, or where the index serves for more than looking
--- up.  An index of a partitioned table is defined ONLY there, but made on all
--- partitions.
+-- up.
 CREATE FUNCTION spanner.sharded_index(i spanner.advisor_index, partitioned boolean, quoted text, type oid,
   collid oid, null_share float8)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 32 AND starts_with(d.definition, d.head)
-                AND type <> ALL ('{bool,float4,float8}'::regtype[]) AND spanner.is_hashable(type, coalesce(collid, 0))
-         THEN format('CREATE %sINDEX%s %I ON %s USING btree (spanner.shard_id(16, %s), ',
-                     d.kind, d.concurrently, d.new_name, (i).ident, quoted)
-              || substr(d.definition, length(d.head) + 1)
-              || CASE WHEN (i).predicate IS NULL AND null_share >= 0.5 THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END
-              || format('; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I', d.concurrently, (i).nspname, (i).name,
-                        (i).nspname, d.new_name, (i).name)
-         END
-    FROM (SELECT spanner.index_definition((i).indexid) AS definition,
-                 CASE WHEN (i).is_unique THEN 'UNIQUE ' ELSE '' END AS kind,
-                 CASE WHEN partitioned THEN '' ELSE ' /* CONCURRENTLY */' END AS concurrently,
-                 CASE WHEN octet_length((i).name::text) <= 54 THEN (i).name::text ELSE left(md5((i).name::text), 16) END
-                 || '_sharded' AS new_name,
-                 format('CREATE %sINDEX %I ON %s%s USING btree (', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
-                        (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head
-          OFFSET 0) d;
-END;
+RETURN CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 32
+              AND type <> ALL ('{bool,float4,float8}'::regtype[]) AND spanner.is_hashable(type, coalesce(collid, 0))
+  THEN spanner.replaced_index(i, partitioned, 'sharded',
+         format('btree (spanner.shard_id(16, %s), ', quoted) || substr(spanner.index_body(i, partitioned), length('btree (') + 1)
+         || CASE WHEN (i).predicate IS NULL AND null_share >= 0.5 THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END)
+  END;
 
 COMMENT ON FUNCTION spanner.sharded_index(spanner.advisor_index, boolean, text, oid, oid, float8)
   IS 'statements that put a shard in front of an index';

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_column.c
- *	  Which expression of a table is the leading part of a key.
+ *	  Which expressions of a table a key consists of.
  *
  * Tables and what they contain are locked with AccessShareLock, as a query
  * does, to the end of the transaction.  Privileges are checked by the queries
@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -37,6 +38,8 @@ static void check_relation_kind(Relation rel);
 static AttrNumber find_column(Oid relid, const char *column);
 static void use_column(SkKeyColumn *key, AttrNumber attnum);
 static void use_index(SkKeyColumn *key, Oid indexid);
+static void use_all_columns(SkKeyColumn *key, Relation index);
+static char *column_definition(Oid indexid, int number);
 static void check_index_functions(Relation index);
 static Node *stored_tree(Relation index, AttrNumber attribute);
 static bool calls_strange_function(Node *node, void *context);
@@ -47,7 +50,7 @@ static void check_order(const SkKeyColumn *key);
 
 /*
  * sk_key_column_find
- *		Find the first column of a key.
+ *		Find the first column of a key, and the others.
  *
  * "relid" is a table or an index.  Without "column", which may be NULL, the
  * key is the index or else the primary key of the table.
@@ -267,12 +270,8 @@ use_index(SkKeyColumn *key, Oid indexid)
 	else
 	{
 		Node	   *expression = linitial(RelationGetIndexExpressions(index));
-		Datum		definition = DirectFunctionCall3(pg_get_indexdef_ext,
-													 ObjectIdGetDatum(indexid),
-													 Int32GetDatum(1),
-													 BoolGetDatum(false));
 
-		key->name = TextDatumGetCString(definition);
+		key->name = column_definition(indexid, 1);
 		key->expression = psprintf("(%s)", key->name);
 		key->type = getBaseType(exprType(expression));
 	}
@@ -289,7 +288,41 @@ use_index(SkKeyColumn *key, Oid indexid)
 															  predicate,
 															  ObjectIdGetDatum(key->relid)));
 	}
+	if (form->indnkeyatts > 1 && index->rd_rel->relam == BTREE_AM_OID)
+		use_all_columns(key, index);
 	relation_close(index, NoLock);
+}
+
+static void
+use_all_columns(SkKeyColumn *key, Relation index)
+{
+	StringInfoData columns;
+	StringInfoData names;
+
+	initStringInfo(&columns);
+	initStringInfo(&names);
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		AttrNumber	attnum = index->rd_index->indkey.values[i];
+		char	   *name = attnum != 0 ? get_attname(key->relid, attnum, false) :
+			column_definition(RelationGetRelid(index), i + 1);
+
+		appendStringInfo(&columns, attnum != 0 ? "%st.%s" : "%s(%s)",
+						 i > 0 ? ", " : "",
+						 attnum != 0 ? quote_identifier(name) : name);
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", name);
+	}
+	key->columns = columns.data;
+	key->column_names = names.data;
+}
+
+static char *
+column_definition(Oid indexid, int number)
+{
+	return TextDatumGetCString(DirectFunctionCall3(pg_get_indexdef_ext,
+												   ObjectIdGetDatum(indexid),
+												   Int32GetDatum(number),
+												   BoolGetDatum(false)));
 }
 
 static void

@@ -16,6 +16,9 @@ typedef struct SkKeyColumn
 	char	   *table;			/* its name as in SQL, qualified */
 	bool		partitioned;
 	char	   *expression;		/* SQL, with the table's alias t */
+	char	   *columns;		/* all columns of a B-tree with several of
+								 * them, as SQL; else NULL */
+	char	   *column_names;
 	char	   *filter;			/* predicate of a partial index, or NULL */
 	char	   *name;			/* what users know it as */
 	Oid			type;			/* no domain */

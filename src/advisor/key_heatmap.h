@@ -17,7 +17,9 @@
 /* What the picture says. */
 typedef enum SkVerdict
 {
+	SK_VERDICT_NO_ROWS,
 	SK_VERDICT_UNKNOWN,			/* too few rows */
+	SK_VERDICT_OWN_ORDER,		/* ordered by the key itself */
 	SK_VERDICT_ONE_KEY,
 	SK_VERDICT_EVEN,
 	SK_VERDICT_UNEVEN,
@@ -44,19 +46,20 @@ typedef struct SkHeatmap
 	int			times;			/* time buckets */
 	int			keys;			/* key buckets */
 	int64	   *cells;			/* sampled rows, by time and key bucket */
-	int64	   *key_rows;		/* the same by key bucket only */
 	const SkSampledRow **firsts;	/* first row of each time bucket, or NULL */
 	const SkSampledRow *last;	/* last row of all */
 	int			ranges;			/* key ranges that were compared */
-	double		busiest;		/* share of the busiest of them at a time */
-	SkVerdict	verdict;
+	double		busiest;		/* share of the busiest of them, of late */
+	SkVerdict	verdict;		/* on the last quarter of the rows */
+	SkVerdict	earlier;		/* and before */
+	int			since;			/* time bucket since when, 0 if always */
 } SkHeatmap;
 
 extern SkHeatmap *sk_heatmap_make(FunctionCallInfo fcinfo);
 extern int64 sk_heatmap_cell(const SkHeatmap *map, int time, int key);
-extern double sk_heatmap_ratio(const SkHeatmap *map, int time, int key);
 extern SkDensity sk_heatmap_density(const SkHeatmap *map, int time, int key);
 extern char *sk_heatmap_finding(const SkHeatmap *map);
+extern const char *sk_heatmap_key_name(const SkHeatmap *map);
 extern char *sk_heatmap_origin(const SkHeatmap *map);
 extern char *sk_heatmap_number(double number);
 

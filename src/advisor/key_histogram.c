@@ -58,7 +58,7 @@ spanner_key_histogram(PG_FUNCTION_ARGS)
 	sk_key_sample_read(&sample, sample_rows, false);
 	sk_key_scale_make(&scale, &sample, buckets);
 
-	counts = palloc0(scale.buckets * sizeof(int64));
+	counts = palloc0(scale.buckets * sizeof(int64) + 1);
 	for (int i = 0; i < sample.count; i++)
 		counts[sk_key_scale_bucket(&scale, &sample.rows[i])]++;
 	for (int i = 0; i < scale.buckets; i++)

@@ -51,11 +51,12 @@
 #define SK_MAX_SAMPLE 10000000
 
 static SkKeyForm key_form(Oid type);
-static void estimate_size(const SkKeyColumn *key, double *pages, double *tuples);
+static bool estimate_size(const SkKeyColumn *key, double *pages, double *tuples);
 static char *sampling_clause(SkKeySample *sample, int sample_rows,
 							 double *fraction);
 static char *sample_query(SkKeySample *sample, const char *sampling,
 						  bool ordered);
+static void set_total(SkKeySample *sample, double fraction);
 static void read_rows(SkKeySample *sample);
 static char *clipped_value(HeapTuple tuple, TupleDesc desc, int column);
 static void read_key(SkKeySample *sample, Datum value, SkSampledRow *row);
@@ -90,7 +91,7 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 						get_rel_name(sample->key.relid)),
 				 errhint("Name a column that tells the order of insertion with order_by, or draw a partition.")));
 
-	sample->form = key_form(sample->key.type);
+	sample->form = sample->all_columns ? SK_KEY_RANK : key_form(sample->key.type);
 	sampling = sampling_clause(sample, Max(sample_rows, SK_MIN_SAMPLE), &fraction);
 	query = sample_query(sample, sampling, ordered);
 	sk_owner_enter(&scope, sample->key.relid, false);
@@ -104,17 +105,28 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 
-	if (sample->count == 0)
+	if (sample->count == 0 && !sample->whole)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("found no rows with a key in relation \"%s\"",
 						get_rel_name(sample->key.relid)),
-				 sample->whole ? errhint("Insert rows first.") :
 				 errhint("Use a larger sample_rows, or VACUUM FULL a table that is almost empty.")));
+	set_total(sample, fraction);
+}
+
+/*
+ * How many rows there are.  The estimate of the server is a guess if the table
+ * was never analyzed; that of the sample is a bit off always.
+ */
+static void
+set_total(SkKeySample *sample, double fraction)
+{
+	double		read = sample->count + sample->null_count;
+
 	if (sample->whole)
-		sample->total = sample->count + sample->null_count;
-	else if (sample->key.filter != NULL)
-		sample->total = (sample->count + sample->null_count) / fraction;
+		sample->total = read;
+	else if (sample->key.filter != NULL || !sample->counted)
+		sample->total = rint(read / fraction);
 }
 
 /*
@@ -124,7 +136,8 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 double
 sk_key_sample_rows(const SkKeySample *sample, int64 count)
 {
-	return rint(count * (sample->total / (sample->count + sample->null_count)));
+	return count == 0 ? 0 :
+		rint(count * (sample->total / (sample->count + sample->null_count)));
 }
 
 /*
@@ -180,11 +193,15 @@ key_form(Oid type)
 	}
 }
 
-/* The size of the table, or of all that a partitioned one consists of. */
-static void
+/*
+ * The size of the table, or of all that a partitioned one consists of.  Were
+ * the rows counted, by ANALYZE or the like?
+ */
+static bool
 estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 {
 	List	   *parts = list_make1_oid(key->relid);
+	bool		result = true;
 	ListCell   *lc;
 
 	if (key->partitioned)
@@ -207,11 +224,13 @@ estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 		if (relkind != RELKIND_PARTITIONED_TABLE)
 		{
 			part_tuples = sk_key_sample_estimate(part);
+			result = result && part->rd_rel->reltuples >= 0;
 			*tuples += part_tuples;
 			*pages += part_tuples > 0 ? RelationGetNumberOfBlocks(part) : 0;
 		}
 		table_close(part, NoLock);
 	}
+	return result;
 }
 
 /*
@@ -227,7 +246,7 @@ sampling_clause(SkKeySample *sample, int sample_rows, double *fraction)
 	double		thinning;
 	StringInfoData result;
 
-	estimate_size(&sample->key, &pages, &tuples);
+	sample->counted = estimate_size(&sample->key, &pages, &tuples);
 	sample->total = tuples;
 	sample->whole = tuples <= sample_rows;
 	*fraction = 1;
@@ -264,7 +283,12 @@ sample_query(SkKeySample *sample, const char *sampling, bool ordered)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	if (sample->form == SK_KEY_RANK)
+	if (sample->all_columns)
+		appendStringInfo(&query,
+						 "SELECT ROW(%s), pg_catalog.rank() OVER (ORDER BY %s),"
+						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
+						 key->columns, key->columns, key->columns);
+	else if (sample->form == SK_KEY_RANK)
 		appendStringInfo(&query,
 						 "SELECT %s, pg_catalog.rank() OVER (ORDER BY %s),"
 						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
@@ -282,7 +306,7 @@ sample_query(SkKeySample *sample, const char *sampling, bool ordered)
 	if (ordered && sample->order_by != NULL)
 	{
 		order = sk_key_column_named(key, sample->order_by);
-		appendStringInfo(&query, ", pg_catalog.rank() OVER (ORDER BY %s), %s",
+		appendStringInfo(&query, ", pg_catalog.row_number() OVER (ORDER BY %s, t.tableoid, t.ctid), %s",
 						 order, order);
 	}
 	else if (ordered)

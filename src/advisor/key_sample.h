@@ -51,6 +51,8 @@ typedef struct SkKeySample
 	int64		null_count;		/* and those that have none */
 	double		total;			/* rows of the table, estimated unless whole */
 	bool		whole;			/* were all rows read? */
+	bool		counted;		/* does the server know "total"? */
+	bool		all_columns;	/* keys are those of all columns, by rank */
 	char	   *order_by;		/* name of a column, NULL for the physical
 								 * order */
 } SkKeySample;

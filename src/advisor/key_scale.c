@@ -48,6 +48,7 @@ static uint64 last_position(const SkKeyScale *scale, int bucket);
 static void scale_integers(SkKeyScale *scale);
 static void widen_range(const SkKeySample *sample, int64 *first, int64 *last);
 static void scale_numbers(SkKeyScale *scale);
+static uint64 number_position(const SkKeyScale *scale, double value);
 static void scale_bytes(SkKeyScale *scale, int buckets);
 static void scale_ranks(SkKeyScale *scale, int buckets);
 static bool is_endless(int64 value);
@@ -74,6 +75,8 @@ sk_key_scale_make(SkKeyScale *scale, SkKeySample *sample, int buckets)
 	memset(scale, 0, sizeof(SkKeyScale));
 	scale->sample = sample;
 	scale->form = sample->form;
+	if (sample->count == 0)
+		return;
 	switch (sample->form)
 	{
 		case SK_KEY_INTEGER:
@@ -93,6 +96,21 @@ sk_key_scale_make(SkKeyScale *scale, SkKeySample *sample, int buckets)
 
 	qsort(sample->rows, sample->count, sizeof(SkSampledRow), compare_positions);
 	set_width(scale, buckets);
+}
+
+/*
+ * sk_key_scale_different
+ *		How many positions the sampled keys have.
+ */
+int
+sk_key_scale_different(const SkKeyScale *scale)
+{
+	const SkKeySample *sample = scale->sample;
+	int			result = Min(sample->count, 1);
+
+	for (int i = 1; i < sample->count; i++)
+		result += sample->rows[i].position != sample->rows[i - 1].position;
+	return result;
 }
 
 /*
@@ -255,41 +273,60 @@ is_endless(int64 value)
 	return value == PG_INT64_MIN || value == PG_INT64_MAX;
 }
 
-/* Numbers are halved, lest the distance of two of them overflow. */
+/*
+ * Numbers are halved, lest the distance of two of them overflow.  What is not
+ * finite shares the outermost positions with the outermost numbers.
+ */
 static void
 scale_numbers(SkKeyScale *scale)
 {
 	SkKeySample *sample = scale->sample;
 	double		first = INFINITY;
 	double		last = -INFINITY;
-	double		distance;
 
 	for (int i = 0; i < sample->count; i++)
 	{
 		double		value = sample->rows[i].number;
 
-		if (isnan(value) || isinf(value))
-			continue;
-		first = Min(first, value);
-		last = Max(last, value);
+		if (isnan(value))
+			scale->high = "NaN";
+		else if (isinf(value) && value < 0)
+			scale->low = "-Infinity";
+		else if (isinf(value) && scale->high == NULL)
+			scale->high = "Infinity";
+		else if (!isinf(value))
+		{
+			first = Min(first, value);
+			last = Max(last, value);
+		}
 	}
+	if (first < last || (first == last && (scale->low || scale->high)) ||
+		(scale->low && scale->high))
+		scale->last = SK_FLOAT_STEPS;
 	if (first > last)
-		first = last = sample->rows[0].number;
+		first = last = 0;
 
 	scale->first_number = first;
 	scale->last_number = last;
-	scale->last = first < last ? SK_FLOAT_STEPS : 0;
-	distance = last / 2 - first / 2;
 	for (int i = 0; i < sample->count; i++)
-	{
-		double		value = sample->rows[i].number;
+		sample->rows[i].position = number_position(scale, sample->rows[i].number);
+}
 
-		if (isnan(value) || value >= last)
-			sample->rows[i].position = scale->last;
-		else if (value > first)
-			sample->rows[i].position =
-				(uint64) ((value / 2 - first / 2) / distance * SK_FLOAT_STEPS);
-	}
+static uint64
+number_position(const SkKeyScale *scale, double value)
+{
+	double		first = scale->first_number;
+	double		last = scale->last_number;
+
+	if (isnan(value) || value > last)
+		return scale->last;
+	if (value < first)
+		return 0;
+	if (first < last)
+		return Min(scale->last,
+				   (uint64) ((value / 2 - first / 2) / (last / 2 - first / 2) * SK_FLOAT_STEPS));
+	return scale->low == NULL ? 0 : scale->high == NULL ? scale->last :
+		scale->last / 2;
 }
 
 static void
@@ -396,6 +433,10 @@ position_label(const SkKeyScale *scale, uint64 position, bool upper)
 		case SK_KEY_UUID:
 			return uuid_label(integer ^ (UINT64CONST(1) << 63), upper);
 		case SK_KEY_FLOAT:
+			if (scale->low != NULL && position == 0)
+				return pstrdup(scale->low);
+			if (scale->high != NULL && position == scale->last)
+				return pstrdup(scale->high);
 			return psprintf("%.15g", scale->last == 0 ? scale->first_number :
 							scale->first_number * (1 - part) + scale->last_number * part);
 		default:

@@ -22,12 +22,15 @@ typedef struct SkKeyScale
 	int64		first_integer;	/* what the positions begin with */
 	double		first_number;
 	double		last_number;
+	const char *low;			/* what is not finite at the ends, or NULL */
+	const char *high;
 	uint64		first_place;
 	SkAlphabet *alphabet;
 } SkKeyScale;
 
 extern void sk_key_scale_make(SkKeyScale *scale, SkKeySample *sample,
 							  int buckets);
+extern int	sk_key_scale_different(const SkKeyScale *scale);
 extern int	sk_key_scale_bucket(const SkKeyScale *scale,
 								const SkSampledRow *row);
 extern char *sk_key_scale_from(const SkKeyScale *scale, int bucket);

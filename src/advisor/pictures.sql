@@ -21,6 +21,41 @@ LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION spanner.key_histogram(regclass, integer, name, integer)
   IS 'rows in each of equal parts of key space, estimated from a sample of so many rows unless the table has fewer';
 
+-- A picture: its cells, by time bucket and then by key bucket, count sampled
+-- rows.  time_from and the like are what a bucket begins with.
+CREATE TYPE spanner.heatmap AS (
+  relation text, key_name text, order_by text, verdict text, finding text, origin text,
+  time_buckets integer, key_buckets integer, total float8,
+  cells bigint[], time_from text[], time_to text, key_from text[], key_to text[], key_label text[]);
+
+COMMENT ON TYPE spanner.heatmap IS 'a picture of key space';
+
+CREATE FUNCTION spanner.read_heatmap(
+  relation regclass,
+  time_buckets integer,
+  key_buckets integer,
+  column_name name,
+  order_by name,
+  sample_rows integer)
+RETURNS spanner.heatmap
+AS 'MODULE_PATHNAME', 'spanner_read_heatmap'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.read_heatmap(regclass, integer, integer, name, name, integer)
+  IS 'where in key space rows went in the order of their insertion, and what that says';
+
+CREATE FUNCTION spanner.heatmap_cells(h spanner.heatmap)
+RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT ((u.n - 1) / (h).key_buckets + 1)::integer, ((u.n - 1) % (h).key_buckets + 1)::integer, u.cell,
+         round(u.cell * (h).total / (SELECT sum(c) FROM unnest((h).cells) c)::float8)::bigint
+    FROM unnest((h).cells) WITH ORDINALITY u (cell, n);
+END;
+
+COMMENT ON FUNCTION spanner.heatmap_cells(spanner.heatmap)
+  IS 'the cells of a picture as rows';
+
 CREATE FUNCTION spanner.key_heatmap(
   relation regclass,
   time_buckets integer DEFAULT 40,
@@ -35,8 +70,14 @@ CREATE FUNCTION spanner.key_heatmap(
   OUT key_to text,
   OUT rows bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'spanner_key_heatmap'
-LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT c.time_bucket, (h).time_from[c.time_bucket], c.key_bucket,
+         (h).key_from[c.key_bucket], (h).key_to[c.key_bucket], c.rows
+    FROM (SELECT spanner.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
+   CROSS JOIN LATERAL spanner.heatmap_cells(h) c
+   ORDER BY 1, 3;
+END;
 
 COMMENT ON FUNCTION spanner.key_heatmap(regclass, integer, integer, name, name, integer)
   IS 'rows by key range and order of insertion, estimated from a sample of so many rows unless the table has fewer';
@@ -55,6 +96,234 @@ LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION spanner.key_heatmap_text(regclass, integer, integer, name, name, integer)
   IS 'picture of spanner.key_heatmap for a terminal: a diagonal is a hotspot, an even field is none';
 
+-- A name or a key as HTML, shortened to "most" characters.  A page is of ASCII
+-- characters only, so that no encoding on the way to a file can harm it.
+-- Control characters are shown as a replacement character, and so are marks
+-- that change the direction of writing, which let a name look like another.
+CREATE FUNCTION spanner.escape_html(string text, most integer DEFAULT NULL)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT coalesce(string_agg(CASE
+           WHEN p.code BETWEEN 32 AND 126 AND p.code <> ALL ('{34,38,39,60,62}') THEN p.letter
+           WHEN p.code < 32 OR p.code BETWEEN 127 AND 159
+             OR p.code = ANY ('{1564,8206,8207,65534,65535}') OR p.code BETWEEN 8232 AND 8238
+             OR p.code BETWEEN 8294 AND 8297 THEN '&#65533;'
+           ELSE '&#' || p.code || ';' END, '' ORDER BY p.n), '')
+         || CASE WHEN length(string) > most THEN '&#8230;' ELSE '' END
+    FROM regexp_split_to_table(CASE WHEN length(string) > most THEN left(string, most - 1) ELSE string END, '') WITH ORDINALITY l (letter, n)
+   CROSS JOIN LATERAL (SELECT convert_to(l.letter, 'UTF8') AS b) u
+   CROSS JOIN LATERAL (SELECT l.letter, l.n, CASE octet_length(u.b)
+           WHEN 1 THEN get_byte(u.b, 0)
+           WHEN 2 THEN ((get_byte(u.b, 0) & 31) << 6) | (get_byte(u.b, 1) & 63)
+           WHEN 3 THEN ((get_byte(u.b, 0) & 15) << 12) | ((get_byte(u.b, 1) & 63) << 6) | (get_byte(u.b, 2) & 63)
+           ELSE ((get_byte(u.b, 0) & 7) << 18) | ((get_byte(u.b, 1) & 63) << 12)
+             | ((get_byte(u.b, 2) & 63) << 6) | (get_byte(u.b, 3) & 63) END AS code) p
+   WHERE l.letter <> '';
+END;
+
+COMMENT ON FUNCTION spanner.escape_html(text, integer)
+  IS 'a text as a part of a page, in ASCII characters';
+
+CREATE FUNCTION spanner.group_digits(number float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
+
+COMMENT ON FUNCTION spanner.group_digits(float8)
+  IS 'a whole number with its digits in groups of three';
+
+-- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is
+-- 430 wide and 320 high, and its largest keys are on top; bars begin at 612.
+CREATE FUNCTION spanner.draw_cells(h spanner.heatmap)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT coalesce(string_agg(format('<rect class="d%s" x="%s" y="%s" width="%s" height="%s"><title>%s
+%s rows, %s times an even share
+%s</title></rect>
+', d.density, round(166 + (c.time_bucket - 1) * g.width, 2), round(354 - c.key_bucket * g.height, 2),
+              round(g.width, 2), round(g.height, 2), k.bounds, spanner.group_digits(c.rows::float8), round(d.ratio, 1),
+              t.label), '' ORDER BY c.time_bucket, c.key_bucket), '')
+    FROM (SELECT 430::numeric / (h).time_buckets AS width, 320::numeric / (h).key_buckets AS height,
+                 (SELECT sum(n) FROM unnest((h).cells) n) AS sampled) g
+   CROSS JOIN LATERAL spanner.heatmap_cells(h) c
+   CROSS JOIN LATERAL (SELECT c.sampled * (h).time_buckets * (h).key_buckets / g.sampled AS ratio) r
+   CROSS JOIN LATERAL (SELECT r.ratio, CASE WHEN r.ratio < 0.5 THEN CASE WHEN r.ratio < 0.25 THEN 1 ELSE 2 END
+                                       ELSE 3 + width_bucket(r.ratio, '{2,4,8,16}'::numeric[]) END AS density) d
+    JOIN (SELECT u.n, spanner.escape_html((h).key_name) || ' ' || coalesce(spanner.escape_html(u.key_from), '?')
+                 || CASE WHEN u.key_to <> u.key_from THEN ' to ' || spanner.escape_html(u.key_to) ELSE '' END AS bounds
+            FROM ROWS FROM (unnest((h).key_from), unnest((h).key_to)) WITH ORDINALITY u (key_from, key_to, n)) k ON k.n = c.key_bucket
+    JOIN (SELECT u.n, spanner.escape_html(coalesce((h).order_by, 'from block') || ' ' || coalesce(u.label, '?')) AS label
+            FROM unnest((h).time_from) WITH ORDINALITY u (label, n)) t ON t.n = c.time_bucket
+   WHERE c.sampled > 0;
+END;
+
+-- Keys at the left, rows and what they are ordered by below.
+CREATE FUNCTION spanner.draw_axes(h spanner.heatmap)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('<text class="axis" x="8" y="20">%s &#8593;</text>
+<g class="label end">
+', spanner.escape_html((h).key_name, 40))
+         || coalesce((SELECT string_agg(format('<line x1="160" y1="%1$s" x2="166" y2="%1$s"/><text class="key" x="156" y="%1$s">%2$s<title>%3$s</title></text>
+', round(354 - 320::numeric * (u.n - 1) / (h).key_buckets, 2), spanner.escape_html(u.label, 21), spanner.escape_html(u.key_from)), '' ORDER BY u.n)
+               FROM ROWS FROM (unnest((h).key_label), unnest((h).key_from)) WITH ORDINALITY u (label, key_from, n)
+              WHERE u.label IS NOT NULL AND (u.n - 1) % ((h).key_buckets / 9 + 1) = 0), '')
+         || '</g>
+<g class="label">
+' || coalesce((SELECT string_agg(format('<line x1="%1$s" y1="354" x2="%1$s" y2="360"/><text class="%2$s" x="%1$s" y="374">%3$s</text><text class="%2$s" x="%1$s" y="390">%4$s</text>
+', round(166 + 430 * x.share, 2), CASE x.share WHEN 0 THEN 'first' WHEN 1 THEN 'last' ELSE 'middle' END,
+                              spanner.group_digits(x.share::float8 * (h).total) || CASE x.share WHEN 1 THEN ' rows' ELSE '' END,
+                              CASE WHEN x.share = ANY ('{0,0.5,1}') THEN spanner.escape_html(f.label, 20) END), '' ORDER BY x.share)
+               FROM unnest('{0,0.25,0.5,0.75,1}'::numeric[]) x (share)
+              CROSS JOIN LATERAL (SELECT concat(CASE WHEN (h).order_by IS NULL THEN 'block ' END,
+                  regexp_replace(CASE x.share WHEN 1 THEN (h).time_to ELSE (h).time_from[floor(x.share * (h).time_buckets)::integer + 1] END,
+                                 '^(\d{4}-\d\d-\d\d \d\d:\d\d).*', '\1')) AS label) f
+              WHERE (h).time_buckets > 0), '')
+         || format('</g>
+<text class="axis" x="166" y="412">order of insertion, by %s &#8594;</text>
+', coalesce('column ' || nullif(spanner.escape_html((h).order_by, 40), ''), 'place in the table'));
+END;
+
+-- How the rows of all times spread over the keys.
+CREATE FUNCTION spanner.draw_bars(h spanner.heatmap)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT '<text class="axis" x="612" y="20">share of all rows</text>
+<g class="bars">
+' || string_agg(format('<rect x="612" y="%s" width="%s" height="%s"><title>%s rows, %s %%</title></rect>
+', round(354 - 320 * (b.key_bucket - 0.1) / (h).key_buckets, 2), round(84 * b.sampled / b.most, 2), round(320 * 0.8 / (h).key_buckets, 2),
+              spanner.group_digits(b.rows::float8), round(100 * b.sampled / b.all_rows, 2))
+            || CASE WHEN (h).key_buckets <= 26 THEN format('<text x="702" y="%s">%s %%</text>
+', round(354 - 320 * (b.key_bucket - 0.5) / (h).key_buckets, 2), round(100 * b.sampled / b.all_rows, 1)) ELSE '' END, '' ORDER BY b.key_bucket)
+         || format('</g>
+<line class="even" x1="%1$s" y1="30" x2="%1$s" y2="358"><title>an even share</title></line>
+', round(612 + 84 * max(b.all_rows) / (h).key_buckets / max(b.most), 2))
+    FROM (SELECT c.key_bucket, sum(c.sampled) AS sampled, sum(c.rows) AS rows, max(sum(c.sampled)) OVER () AS most,
+                 sum(sum(c.sampled)) OVER () AS all_rows
+            FROM spanner.heatmap_cells(h) c GROUP BY c.key_bucket) b;
+END;
+
+CREATE FUNCTION spanner.draw_heatmap(h spanner.heatmap)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN format('<section>
+<h1>%s</h1>
+<p class="about">Where rows go in the key space of <b>%s</b>, in the order of their insertion</p>
+<p class="finding %s">%s</p>
+<figure tabindex="0">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 470" role="img" aria-label="Rows by key range and order of insertion">
+<rect class="d0" x="166" y="34" width="430" height="320"/>
+<g class="cells">
+%s</g>
+<rect class="frame" x="166" y="34" width="430" height="320"/>
+%s%s<text class="axis" x="166" y="440">rows, as multiples of an even share</text>
+<g class="legend">
+%s</g>
+</svg>
+</figure>
+<p class="facts">%s%s</p>
+</section>
+', spanner.escape_html((h).relation), spanner.escape_html((h).key_name), (h).verdict, spanner.escape_html((h).finding),
+   spanner.draw_cells(h), spanner.draw_axes(h), spanner.draw_bars(h),
+   (SELECT string_agg(format('<rect class="d%s" x="%s" y="446" width="73" height="10"/><text x="%s" y="468">%s</text>
+', l.n - 1, 102 + 73 * l.n - 9, 102 + 73 * l.n + 27, l.step), '' ORDER BY l.n)
+      FROM unnest('{none,under 1/4,1/4 to 1/2,1/2 to 2,2 to 4,4 to 8,8 to 16,16 and more}'::text[]) WITH ORDINALITY l (step, n)),
+   spanner.escape_html((h).origin),
+   format(' %s key ranges, %s steps of as many rows each.', (h).key_buckets, (h).time_buckets));
+
+COMMENT ON FUNCTION spanner.draw_cells(spanner.heatmap) IS 'the field of a picture as SVG';
+COMMENT ON FUNCTION spanner.draw_axes(spanner.heatmap) IS 'the axes of a picture as SVG';
+COMMENT ON FUNCTION spanner.draw_bars(spanner.heatmap) IS 'the bars beside a picture as SVG';
+COMMENT ON FUNCTION spanner.draw_heatmap(spanner.heatmap) IS 'a picture as a part of a page';
+
+-- Even is blue; what is denser is warmer, what is thinner paler.  In a light
+-- and in a dark page, each step has 1.4 times the luminance of its neighbour.
+CREATE FUNCTION spanner.heatmap_style()
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN '<style>
+:root {
+  --page: #ffffff; --ink: #18212f; --soft: #5b6778; --line: #aab4c2; --bar: #8fa3bd;
+  --d0: #f7fafd; --d1: #bfd5ec; --d2: #88b5e3; --d3: #5a96da;
+  --d4: #b96109; --d5: #b2310a; --d6: #960814; --d7: #670727;
+  --good: #1d6fb8; --fair: #b06a00; --bad: #b3261e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #0c1119; --ink: #e6ebf2; --soft: #98a5b7; --line: #4a586c; --bar: #5d7390;
+    --d0: #121a29; --d1: #173565; --d2: #1e4c8c; --d3: #2e63b1;
+    --d4: #bd650d; --d5: #e77b1e; --d6: #f2a73c; --d7: #f4d689;
+    --good: #6fb2ee; --fair: #f0b95a; --bad: #ff8a80;
+  }
+}
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 960px; margin: 0 auto; padding: 28px 24px 40px; }
+main.pair { max-width: 1900px; display: grid; gap: 32px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); }
+section { min-width: 0; }
+h1 { margin: 0; font-size: 26px; line-height: 1.25; overflow-wrap: anywhere; }
+.about { margin: 4px 0 18px; color: var(--soft); overflow-wrap: anywhere; }
+.about b { color: var(--ink); }
+.finding { margin: 0 0 18px; padding: 10px 14px; border-left: 4px solid; background: var(--d0); font-weight: 600; }
+.pair .finding { min-height: 3em; }
+.even { border-color: var(--good); } .uneven { border-color: var(--fair); }
+.hotspot { border-color: var(--bad); } .unknown { border-color: var(--line); }
+figure { margin: 0; overflow-x: auto; }
+svg { display: block; width: 100%; min-width: 580px; height: auto; }
+.cells, .d0 { shape-rendering: crispEdges; }
+.d0 { fill: var(--d0); } .d1 { fill: var(--d1); } .d2 { fill: var(--d2); } .d3 { fill: var(--d3); }
+.d4 { fill: var(--d4); } .d5 { fill: var(--d5); } .d6 { fill: var(--d6); } .d7 { fill: var(--d7); }
+.cells rect:hover, .bars rect:hover { stroke: var(--ink); stroke-width: 1.5; }
+.frame { fill: none; stroke: var(--line); pointer-events: none; }
+.legend rect { stroke: var(--line); stroke-width: 0.5; }
+text { fill: var(--soft); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+.axis { fill: var(--ink); font-size: 13px; font-weight: 600; }
+.end text, .last { text-anchor: end; }
+.key, .bars text { dominant-baseline: central; }
+.label line { stroke: var(--line); }
+.bars rect { fill: var(--bar); }
+line.even { stroke: var(--ink); stroke-dasharray: 3 3; opacity: 0.6; }
+.legend text, .middle { text-anchor: middle; }
+.facts, footer { margin: 14px 0 0; color: var(--soft); font-size: 14px; overflow-wrap: anywhere; }
+footer { grid-column: 1 / -1; }
+@media (max-width: 600px) { main { padding: 18px 14px 28px; } h1 { font-size: 21px; } }
+@media print { main { padding: 0; } .finding, svg { print-color-adjust: exact; } }
+</style>
+';
+
+COMMENT ON FUNCTION spanner.heatmap_style() IS 'what the page of a picture looks like';
+
+-- The page needs nothing else: its style and its SVG are inside, and it has no
+-- script.
+CREATE FUNCTION spanner.heatmap_page(title text, class text, sections text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN format('<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>%s</title>
+%s</head>
+<body>
+<main class="%s">
+%s<footer>A line that climbs is a hotspot: each row goes beside the one before it. An even field is a key that spreads.
+Drawn %s in database %s by spanner_keys %s on PostgreSQL %s.</footer>
+</main>
+</body>
+</html>
+', spanner.escape_html(title), spanner.heatmap_style(), class, sections,
+   to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner.escape_html(current_database()::text),
+   (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
+   spanner.escape_html(current_setting('server_version')));
+
+COMMENT ON FUNCTION spanner.heatmap_page(text, text, text) IS 'a page with pictures';
+
 CREATE FUNCTION spanner.key_heatmap_html(
   relation regclass,
   time_buckets integer DEFAULT 40,
@@ -63,8 +332,32 @@ CREATE FUNCTION spanner.key_heatmap_html(
   order_by name DEFAULT NULL,
   sample_rows integer DEFAULT 30000)
 RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_key_heatmap_html'
-LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT spanner.heatmap_page((h).relation, 'one', spanner.draw_heatmap(h))
+    FROM (SELECT spanner.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
+   WHERE $1 IS NOT NULL;
+END;
 
 COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, integer, integer, name, name, integer)
   IS 'the same picture as an HTML page that needs no other file';
+
+CREATE FUNCTION spanner.key_heatmap_html(
+  before regclass,
+  after text,
+  time_buckets integer DEFAULT 40,
+  key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL,
+  order_by name DEFAULT NULL,
+  sample_rows integer DEFAULT 30000)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT spanner.heatmap_page((b).relation || ' and ' || (a).relation, 'pair', spanner.draw_heatmap(b) || spanner.draw_heatmap(a))
+    FROM (SELECT spanner.read_heatmap($1, $3, $4, $5, $6, $7) AS b,
+                 spanner.read_heatmap($2::regclass, $3, $4, $5, $6, $7) AS a OFFSET 0) q
+   WHERE $1 IS NOT NULL AND $2 IS NOT NULL;
+END;
+
+COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, text, integer, integer, name, name, integer)
+  IS 'a page with the pictures of two tables side by side';

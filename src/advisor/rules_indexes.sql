@@ -11,9 +11,10 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%I can answer whatever this index answers', o.relname),
-         format('DROP INDEX %I.%I', i.nspname, i.name)
+         format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END, i.nspname, i.name)
     FROM unnest((facts).redundant) r
     JOIN unnest((facts).indexes) i ON i.indexid = r.indexid
+    JOIN unnest((facts).tables) t ON t.relid = i.relid
     JOIN pg_class o ON o.oid = r.other;
 END;
 
@@ -61,10 +62,8 @@ BEGIN ATOMIC
     JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
     JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.attnum = i.attnum
    CROSS JOIN LATERAL (SELECT CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed THEN
-           format('DROP INDEX %I.%I; %s WHERE %s IS NOT NULL', i.nspname, i.name,
-             CASE WHEN t.relkind = 'p'
-                  THEN regexp_replace(spanner.index_definition(i.indexid), '^(CREATE (UNIQUE )?INDEX ("([^"]|"")*"|[^ "]+) ON )ONLY ', '\1')
-                  ELSE spanner.index_definition(i.indexid) END, c.quoted) END AS fix) f
+           spanner.replaced_index(i, t.relkind = 'p', 'filtered',
+             format('%s WHERE %s IS NOT NULL', spanner.index_body(i, t.relkind = 'p'), c.quoted)) END AS fix) f
    WHERE i.is_btree AND i.predicate IS NULL AND i.keys = 1 AND m.null_share >= 0.5 AND m.rows >= 1000
      AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
@@ -78,8 +77,8 @@ LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
-         format('DROP INDEX %I.%I; %s', i.nspname, i.name,
-           regexp_replace(spanner.index_definition(i.indexid), '( WITH \(.*\)| WHERE .*|)$',
+         spanner.replaced_index(i, false, 'storing',
+           regexp_replace(spanner.index_body(i, false), '( WITH \(.*\)| WHERE .*|)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'
@@ -121,8 +120,9 @@ BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has never been analyzed, so the measured rules look at its first rows only',
          format('ANALYZE %s', t.ident)
-    FROM unnest((facts).tables) t
-   WHERE t.relkind = 'r' AND t.rows < 0 AND pg_relation_size(t.relid) >= 1048576
+    FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
+           ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
+   WHERE pg_relation_size(t.relid) >= 1048576
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 

@@ -214,7 +214,7 @@ BEGIN ATOMIC
          format('rows belong to %s, but the primary key does not begin with %s, so they are stored apart from their parent',
                 f.confrelid::regclass, f.columns)
          || CASE WHEN x.fix IS NOT NULL AND f.widened THEN '; the old key stays unique' ELSE '' END
-         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which other tables or NULLs rely on, can be changed' ELSE '' END,
+         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which other tables rely on, can be changed' ELSE '' END,
          x.fix
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing AND NOT p.is_needed
@@ -230,7 +230,7 @@ BEGIN ATOMIC
         JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisprimary
        WHERE k.conrelid = t.relid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
        ORDER BY k.confdeltype = 'c' DESC, k.conname) f ON f.confdeltype = 'c' OR f.conkey <@ p.indkey
-   CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR f.missing OR cardinality(f.key) > 32
+   CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR cardinality(f.key) > 32
                                           OR f.widened AND t.parted_by IS NOT NULL) THEN
            format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)', t.ident, t.pkey_name, t.pkey_name,
              (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(f.key) WITH ORDINALITY u (attnum, n)
@@ -246,7 +246,8 @@ BEGIN ATOMIC
                  AND i.predicate IS NULL AND i.indkey = f.conkey AND 0 = ALL (o.indoption::int2[])
                  AND NOT EXISTS (SELECT FROM pg_opclass y WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
                  AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '') END AS fix) x
-   WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
+   WHERE NOT f.missing  -- a row without parent cannot be stored with it
+     AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
                         AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
      AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
                       WHERE c.relid = t.relid AND c.attnum = p.attnum AND c.source = 'shard')
@@ -277,12 +278,14 @@ BEGIN ATOMIC
     LEFT JOIN (
       SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name, lower(m.names[2]) AS column_name,
              f.oid::regprocedure::text AS proc
-        FROM pg_proc f
-        JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+        FROM (SELECT p.oid, p.prosrc FROM pg_proc p
+                JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+               WHERE p.oid >= 16384
+                 AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid AND x.deptype = 'e')
+              OFFSET 0) f
        CROSS JOIN LATERAL regexp_matches(coalesce(pg_get_function_sqlbody(f.oid), f.prosrc),
            '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+',
            'gi') m (names)
-       WHERE f.oid >= 16384
        ORDER BY m.names[1], m.names[2], f.oid) b ON b.table_name = t.relname AND b.column_name = a.attname
     JOIN pg_attribute n ON n.attrelid = t.relid AND n.attnum > 0 AND n.atttypid = ANY ('{text,varchar,bpchar}'::regtype[])
    WHERE (b.proc IS NOT NULL OR a.is_named)

@@ -18,22 +18,27 @@ BEGIN ATOMIC
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid
    CROSS JOIN LATERAL (SELECT substring(c.expr from 'shard_id\((\d+),')::numeric AS shards) n
-   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner.shardable_key(c.relid, c.name, true) END AS key OFFSET 0) k
+   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
    WHERE c.source = 'shard';
 END;
 
 COMMENT ON FUNCTION spanner.shard_columns(spanner.advisor_facts, integer)
   IS 'shard columns, and statements that make them anew';
 
--- MOD of a fingerprint keeps its sign: there are nearly twice as many shards.
+-- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
+-- of negative hashes.  The planner knows that of farm_fingerprint().
 CREATE FUNCTION spanner.rule_shard_signed(facts spanner.advisor_facts)
 RETURNS SETOF spanner.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         format('the remainder of a fingerprint is negative for half of the rows, and shard 0 gets twice as many as any other; decide on spanner.shard_id() and have readers follow: %s', s.expr),
+         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any other, and who lists shards has to list the negative ones', n.count)
+         || CASE WHEN s.expr ~ 'farm_fingerprint' THEN '; abs() around the remainder makes them even'
+                 ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows' END
+         || ': ' || s.expr,
          NULL
     FROM spanner.shard_columns(facts, NULL) s
+   CROSS JOIN LATERAL (SELECT coalesce(format('there are %s shards, ', 2 * substring(s.expr from '(?:, | % )\(?''?(\d+)')::numeric - 1), '') AS count) n
    WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()' AND s.expr !~ 'abs\(|shard_id\(|& ';
 END;
 
@@ -91,11 +96,15 @@ RETURNS SETOF spanner.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, p.indexid, c.attnum, c.name::text,
-         format('the default of %s is random, %s: who looks for a row by the rest of the key has to ask every shard, and the rest is not unique; decide on spanner.shard_id() of the rest in a generated column', c.quoted, c.expr),
+         format('the default of %s is random, %s: who looks for a row by the rest of the key has to ask every shard, and the rest is not unique; if it is meant to be, a column GENERATED ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted, c.expr, k.columns),
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
+   CROSS JOIN LATERAL (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) AS columns
+                         FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
+                         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = u.attnum
+                        WHERE u.n BETWEEN 2 AND p.keys) k
    WHERE c.source = 'random' AND c.expr ~ '\mrandom\(' AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
 END;
 
@@ -175,10 +184,10 @@ COMMENT ON FUNCTION spanner.rule_shard_count_large(spanner.advisor_facts) IS 'ru
 COMMENT ON FUNCTION spanner.rule_wide_partition(spanner.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
-  ('shard_signed', 100, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS: 2n - 1 shards, of which readers of 0 to n - 1 see half of the rows.'),
   ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),
   ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column is in no index and no partition key, so it spreads nothing.'),
   ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The key begins with a random number. Readers cannot compute it, so they look everywhere, and two rows with the same rest of the key are both accepted.'),
   ('shard_count_small', 190, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column knows only one shard. Use spanner.suggest_shards() to find a number.'),
   ('wide_partition', 210, 'notice', '{splits,spanner,citus,cassandra}', NULL, 'More than 100,000 rows or 2 GB share the first column of the key, so one server has them all. Split them by a hash of the rest of the key, or by a time bucket.'),
+  ('shard_signed', 225, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS, as Spanner''s documents show it: 2n - 1 shards, from -(n - 1) to n - 1, of which shard 0 is twice as large. Readers are served all the same.'),
   ('shard_count_large', 220, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'There are more shards than pages of the index, so reading all shards costs more than reading everything.');

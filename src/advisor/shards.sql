@@ -4,20 +4,509 @@
 -- Advisor: shard keys
 --
 
+-- A table that gets or loses a shard column, and its primary key: the parts
+-- that statements are made of.  "key" are the columns but for the shard.
+CREATE TYPE spanner.shard_table AS (
+  relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
+  indexid oid, index_name name, key_name text, key name[], columns text,
+  has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
+  is_replica_identity boolean, comment text);
+
+COMMENT ON TYPE spanner.shard_table IS 'a table that gets or loses a shard column, and its primary key';
+
+-- Why a table cannot have a shard key.  With "warns" a dry run goes on.
+CREATE TYPE spanner.shard_obstacle AS (
+  code text, message text, detail text, hint text, warns boolean);
+
+COMMENT ON TYPE spanner.shard_obstacle IS 'why a table cannot get or lose a shard column';
+
+CREATE FUNCTION spanner.read_shard_table(relation oid, column_name name)
+RETURNS spanner.shard_table
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on  -- it looks at one table, also where rules look at all
+AS $$
+DECLARE
+  t spanner.shard_table;
+BEGIN
+  SELECT c.oid,
+         format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END, c.relname),
+         c.relname, n.nspname, c.relowner, c.relkind = 'p',
+         p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
+         a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
+         concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
+         concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname), d.deferral),
+         d.deferral, p.indisreplident, obj_description(k.oid, 'pg_constraint')
+    INTO t
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
+    LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
+    LEFT JOIN pg_class i ON i.oid = p.indexrelid
+    LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
+    LEFT JOIN pg_constraint k ON k.conindid = p.indexrelid AND k.contype = 'p'
+   CROSS JOIN LATERAL (
+     SELECT array_agg(o.attname ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
+            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
+            ' INCLUDE (' || string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
+                              FILTER (WHERE u.n > p.indnkeyatts) || ')' AS include
+       FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
+       JOIN pg_attribute o ON o.attrelid = c.oid AND o.attnum = u.attnum) l
+   CROSS JOIN LATERAL (SELECT ' WITH (' || string_agg(regexp_replace(o, '=(.*)', '=''\1'''), ', ') || ')' AS options
+                         FROM unnest(i.reloptions) o) w
+   CROSS JOIN LATERAL (SELECT CASE WHEN NOT k.condeferrable THEN '' WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
+                                   ELSE ' DEFERRABLE' END AS deferral) d
+   WHERE c.oid = relation;
+  RETURN t;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.read_shard_table(oid, name)
+  IS 'a table and its primary key, as spanner.add_shard_key looks at them';
+
+-- The one answer to whether a table can get a shard column that is made of
+-- "keys", or with NULL for these, whether it can lose one.  No row if it can.
+CREATE FUNCTION spanner.find_shard_obstacle(relation oid, column_name name, keys name[])
+RETURNS spanner.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+DECLARE
+  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
+  t spanner.shard_table := spanner.read_shard_table(relation, column_name);
+  a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = column_name);
+  name name;
+  list text;
+BEGIN
+  IF c.oid IS NULL THEN
+    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL, 'Name a table.', false)::spanner.shard_obstacle;
+  ELSIF c.relkind <> ALL ('{r,p}') THEN
+    RETURN ('wrong_object_type', format('"%s" is not a table', c.relname), NULL,
+            'Name the table that stores the rows.', false)::spanner.shard_obstacle;
+  ELSIF c.oid < 16384 THEN
+    RETURN ('insufficient_privilege', format('"%s" is a system catalog', c.relname), NULL,
+            'Name a table of your own.', false)::spanner.shard_obstacle;
+  ELSIF EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN
+    RETURN ('wrong_object_type', format('table "%s" is a partition, or inherits its columns', c.relname), NULL,
+            'Name the table that it is a part of.', false)::spanner.shard_obstacle;
+  ELSIF c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid) THEN
+    RETURN ('feature_not_supported', format('other tables inherit the columns of table "%s"', c.relname),
+            'A primary key does not spread the rows of its children.', 'Use partitions instead.', false)::spanner.shard_obstacle;
+  ELSIF c.reloftype <> 0 THEN
+    RETURN ('wrong_object_type', format('table "%s" has the columns of a type', c.relname), NULL,
+            'Separate it from the type by ALTER TABLE ... NOT OF.', false)::spanner.shard_obstacle;
+  ELSIF t.indexid IS NULL THEN
+    RETURN ('object_not_in_prerequisite_state', format('table "%s" has no primary key', c.relname), NULL,
+            'Add one with ALTER TABLE ... ADD PRIMARY KEY.', false)::spanner.shard_obstacle;
+  ELSIF (SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403 THEN
+    RETURN ('feature_not_supported', format('primary key of table "%s" is not a B-tree', c.relname), NULL,
+            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner.shard_obstacle;
+  ELSIF t.key IS NULL THEN
+    RETURN ('object_not_in_prerequisite_state', format('primary key of table "%s" has no other column', c.relname), NULL,
+            'Use another column_name.', false)::spanner.shard_obstacle;
+  ELSIF t.has_column AND (a.attgenerated = '' OR NOT EXISTS (SELECT FROM pg_attrdef d
+          WHERE d.adrelid = c.oid AND d.adnum = a.attnum
+            AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')) THEN
+    RETURN CASE WHEN keys IS NULL THEN
+      ('undefined_column', format('column "%s" of table "%s" is no generated shard column', column_name, c.relname), NULL,
+       'The view spanner.shard_keys lists shard columns.', false)::spanner.shard_obstacle
+    ELSE
+      ('duplicate_column', format('column "%s" of table "%s" already exists', column_name, c.relname), NULL,
+       'Use another column_name.', false)::spanner.shard_obstacle END;
+  ELSIF NOT t.has_column AND keys IS NULL THEN
+    RETURN ('undefined_column', format('column "%s" of table "%s" does not exist', column_name, c.relname), NULL,
+            'The view spanner.shard_keys lists shard columns.', false)::spanner.shard_obstacle;
+  ELSIF NOT t.has_column AND (c.relnatts >= 1600 OR cardinality(t.key) >= 32) THEN
+    RETURN ('too_many_columns', format('table "%s" or its primary key cannot have another column', c.relname), NULL,
+            'Divide the table, or use a shorter key.', false)::spanner.shard_obstacle;
+  END IF;
+
+  -- ALTER TABLE would drop indexes and constraints together with the column
+  list := (SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', '
+                             ORDER BY pg_describe_object(d.classid, d.objid, d.objsubid) COLLATE "C")
+             FROM pg_depend d
+             LEFT JOIN pg_constraint k ON k.oid = d.objid AND d.classid = 'pg_constraint'::regclass
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid = a.attnum
+              AND d.classid <> 'pg_attrdef'::regclass AND (k.contype = ANY ('{p,n}')) IS NOT TRUE);
+  IF t.has_column AND list IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist', format('column "%s" of table "%s" is used elsewhere', column_name, c.relname),
+            format('These use it: %s.', list), 'Drop them first: they would go together with the column.', false)::spanner.shard_obstacle;
+  ELSIF keys = '{}' THEN
+    RETURN ('invalid_parameter_value', 'there is no column to compute the shard from', NULL,
+            'Name columns of the primary key.', false)::spanner.shard_obstacle;
+  END IF;
+  FOREACH name IN ARRAY coalesce(keys, '{}') LOOP
+    SELECT r.* INTO a FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = name;
+    IF (name = ANY (t.key)) IS NOT TRUE THEN
+      RETURN ('invalid_column_reference',
+              format('column "%s" is not in the primary key of table "%s"', coalesce(name, 'null'), c.relname),
+              'With a shard made of other columns, the primary key would not keep its own columns unique.',
+              'Name columns of the primary key.', false)::spanner.shard_obstacle;
+    ELSIF EXISTS (SELECT FROM pg_collation o WHERE o.oid = a.attcollation AND NOT o.collisdeterministic) THEN
+      RETURN ('feature_not_supported', format('column "%s" of table "%s" has a nondeterministic collation', name, c.relname),
+              'Texts that are equal would have different shards, and could be inserted twice.',
+              'Name other columns of the primary key.', false)::spanner.shard_obstacle;
+    ELSIF a.attgenerated <> '' THEN
+      RETURN ('invalid_column_reference', format('column "%s" of table "%s" is generated itself', name, c.relname), NULL,
+              'Name other columns of the primary key.', false)::spanner.shard_obstacle;
+    ELSIF NOT spanner.is_hashable(a.atttypid, a.attcollation) THEN
+      RETURN ('datatype_mismatch', format('cannot compute a shard id of type %s', format_type(a.atttypid, NULL)), NULL,
+              'Name other columns of the primary key, or call spanner.shard_id() with the value cast to text.', false)::spanner.shard_obstacle;
+    END IF;
+  END LOOP;
+
+  list := (SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', ' ORDER BY f.conname COLLATE "C")
+             FROM pg_depend d JOIN pg_constraint f ON f.oid = d.objid
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid AND d.classid = 'pg_constraint'::regclass
+              AND f.conindid = t.indexid AND f.contype = 'f' AND f.conparentid = 0);
+  IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
+    RETURN ('dependent_objects_still_exist', format('foreign keys refer to the primary key of table "%s"', c.relname),
+            format('These are: %s.', list),
+            CASE WHEN keys IS NULL THEN 'Drop them, and add them again afterwards.'
+              ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.find_shard_obstacle(oid, name, name[])
+  IS 'why a table cannot get a shard column, or lose it; NULL if it can';
+
+CREATE FUNCTION spanner.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
+RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT (t).key FROM spanner.read_shard_table($1, $2) t
+   WHERE (spanner.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
+END;
+
+COMMENT ON FUNCTION spanner.shardable_key(oid, name)
+  IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';
+
+-- A name for an index that nothing else in the schema has.
+CREATE FUNCTION spanner.new_index_name(schema name, index_name name, suffix text)
+RETURNS name
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT f.name
+    FROM generate_series(0, 1000) i,
+         LATERAL (SELECT concat(CASE WHEN octet_length($2::text) <= 48 THEN $2::text ELSE left(md5($2::text), 16) END,
+                                '_', $3, nullif(i, 0))::name) f (name)
+   WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                      WHERE n.nspname = $1 AND c.relname = f.name)
+   ORDER BY i LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner.new_index_name(name, name, text)
+  IS 'a name for an index that takes the place of another one';
+
+-- Look at a table, and unless it is a dry run lock it, as strongly as the
+-- statements will, so that all that was read about it holds until they have
+-- run.  A dry run locks nothing.
+CREATE FUNCTION spanner.open_shard_table(relation oid, column_name name, keys name[], dry_run boolean, caller text)
+RETURNS spanner.shard_table
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  t spanner.shard_table;
+  o spanner.shard_obstacle;
+BEGIN
+  IF NOT dry_run AND current_setting('transaction_read_only')::boolean THEN
+    RAISE read_only_sql_transaction USING MESSAGE = format('cannot execute spanner.%s() in a read-only transaction', caller);
+  END IF;
+  t := spanner.read_shard_table(relation, column_name);
+  IF NOT dry_run AND t.relid >= 16384 THEN
+    IF NOT pg_has_role(t.owner, 'USAGE') THEN
+      RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', t.relname);
+    END IF;
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', t.ident);
+    -- it may have been changed while we waited
+    t := spanner.read_shard_table(relation, column_name);
+    IF to_regclass(t.ident) IS DISTINCT FROM relation THEN
+      RAISE object_in_use USING MESSAGE = format('table "%s" was renamed concurrently', t.relname), HINT = 'Try again.';
+    END IF;
+  END IF;
+  o := spanner.find_shard_obstacle(relation, column_name, coalesce(keys, CASE WHEN caller = 'add_shard_key' THEN coalesce(t.key, '{}') END));
+  IF o.warns AND dry_run THEN
+    RAISE WARNING USING MESSAGE = o.message, ERRCODE = o.code, DETAIL = o.detail, HINT = o.hint;
+  ELSIF o.code IS NOT NULL AND o.detail IS NOT NULL THEN
+    RAISE EXCEPTION USING MESSAGE = o.message, ERRCODE = o.code, DETAIL = o.detail, HINT = o.hint;
+  ELSIF o.code IS NOT NULL THEN
+    RAISE EXCEPTION USING MESSAGE = o.message, ERRCODE = o.code, HINT = o.hint;
+  END IF;
+  RETURN t;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.open_shard_table(oid, name, name[], boolean, text)
+  IS 'check and lock a table that gets or loses a shard column';
+
+-- What follows the statements that change a key.
+CREATE FUNCTION spanner.keep_key_properties(t spanner.shard_table)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN array_remove(ARRAY[
+  CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
+  CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END], NULL);
+
+COMMENT ON FUNCTION spanner.keep_key_properties(spanner.shard_table)
+  IS 'statements that restore what a primary key had besides its columns';
+
+-- The call of spanner.shard_id that a shard column is generated as.
+CREATE FUNCTION spanner.shard_expression(relation oid, keys name[], shards integer, time_bucket interval)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+DECLARE
+  arguments text;
+  has_time boolean;
+BEGIN
+  IF extract(year FROM time_bucket) <> 0 OR extract(month FROM time_bucket) <> 0 OR extract(epoch FROM time_bucket) <= 0 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'time_bucket must be a positive number of days, hours or the like',
+      DETAIL = 'Months differ in length.', HINT = 'An example is ''7 days''.';
+  END IF;
+  SELECT string_agg(CASE WHEN time_bucket IS NULL OR x.time IS NULL THEN quote_ident(a.attname)
+           ELSE format('pg_catalog.date_bin(interval %L, %I, %s)', time_bucket, a.attname, x.time) END, ', ' ORDER BY k.n),
+         bool_or(x.time IS NOT NULL)
+    INTO arguments, has_time
+    FROM unnest(keys) WITH ORDINALITY k (name, n)
+    JOIN pg_attribute a ON a.attrelid = relation AND a.attname = k.name
+   CROSS JOIN LATERAL (SELECT CASE spanner.base_type(a.atttypid)
+           WHEN 'timestamptz'::regtype THEN 'timestamp with time zone ''2000-01-01 00:00:00+00'''
+           WHEN 'timestamp'::regtype THEN 'timestamp without time zone ''2000-01-01 00:00:00''' END AS time) x;
+  IF time_bucket IS NOT NULL AND NOT has_time THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'there is no timestamp to make time buckets of',
+      HINT = 'Leave out time_bucket, or name a column of type timestamp in keys.';
+  END IF;
+  RETURN format('spanner.shard_id(%s, %s)', shards, arguments);
+END
+$$;
+
+COMMENT ON FUNCTION spanner.shard_expression(oid, name[], integer, interval)
+  IS 'the call of spanner.shard_id that a shard column is generated as';
+
+-- Tell what a change of the key means for others.
+CREATE FUNCTION spanner.report_new_key(t spanner.shard_table, dry_run boolean, keep_unique boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  list text := (SELECT string_agg(quote_ident(c.relname), ', ' ORDER BY c.relname COLLATE "C")
+                  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+                 WHERE i.indrelid = t.relid AND i.indisunique AND NOT i.indisprimary);
+BEGIN
+  IF list IS NOT NULL THEN
+    RAISE NOTICE USING MESSAGE = format('other unique indexes of table "%s" stay as they are', t.relname),
+      DETAIL = format('These are: %s.', list);
+  END IF;
+  list := (SELECT string_agg(DISTINCT quote_ident(p.pubname), ', ')
+             FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname);
+  IF list IS NOT NULL THEN
+    RAISE WARNING USING MESSAGE = format('table "%s" is published', t.relname),
+      DETAIL = format('The replica identity, the primary key, contains a generated column then. Publications: %s.', list),
+      HINT = 'Set REPLICA IDENTITY USING INDEX to a unique index of the old key.';
+  END IF;
+  IF dry_run THEN
+    SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))) INTO list
+      FROM pg_class r
+     WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x);
+    IF list IS NULL THEN  -- it was dropped meanwhile
+      RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', t.relid), HINT = 'Name a table.';
+    END IF;
+    RAISE NOTICE USING MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
+      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', list);
+    IF NOT keep_unique AND NOT t.in_key THEN
+      RAISE NOTICE USING MESSAGE = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns, t.relname),
+        HINT = 'Have statements name the shard column as well, or keep the old key unique with keep_unique => true.';
+    END IF;
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.report_new_key(spanner.shard_table, boolean, boolean)
+  IS 'tell what relies on the primary key of a table';
+
+-- A plain table gets its new index while the old one is still in use, by a
+-- statement that a user may as well run CONCURRENTLY.  A partitioned table
+-- cannot adopt an index, and a column that is made anew takes its index along.
 CREATE FUNCTION spanner.add_shard_key(
   relation regclass,
-  keys name[] DEFAULT NULL,
+  keys name[],
   shards integer DEFAULT 16,
   column_name name DEFAULT 'shard_id',
   dry_run boolean DEFAULT true,
-  time_bucket interval DEFAULT NULL)
+  time_bucket interval DEFAULT NULL,
+  keep_unique boolean DEFAULT false)
 RETURNS SETOF text
-AS 'MODULE_PATHNAME', 'spanner_add_shard_key'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+DECLARE
+  t spanner.shard_table;
+  added text;
+  new_index name;
+  kept text[] := '{}';
+  statements text[];
+  statement text;
+BEGIN
+  dry_run := coalesce(dry_run, true);
+  keep_unique := coalesce(keep_unique, false);
+  IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation, shards and column_name must not be null',
+      HINT = 'Name a table and the number of shards.';
+  ELSIF column_name = '' THEN
+    RAISE invalid_name USING MESSAGE = 'column_name must not be empty', HINT = 'The default is shard_id.';
+  ELSIF shards < 1 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
+      HINT = 'Use spanner.suggest_shards() to find a number.';
+  END IF;
+  t := spanner.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
+  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name,
+                  spanner.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket));
+  IF keep_unique THEN
+    kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s', CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
+      spanner.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
+  END IF;
+  IF t.has_column OR t.is_partitioned THEN
+    statements := kept || format('ALTER TABLE %s DROP CONSTRAINT %s, %s%s, ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s',
+      t.ident, t.key_name, CASE WHEN t.has_column THEN format('DROP COLUMN %I, ', column_name) END,
+      added, t.key_name, column_name, t.columns, t.constraint_tail);
+  ELSE
+    new_index := spanner.new_index_name(t.nspname, t.index_name, 'sharded');
+    statements := format('ALTER TABLE %s %s', t.ident, added) || kept
+      || format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%I, %s)%s',
+                new_index, t.ident, column_name, t.columns, t.index_tail)
+      || format('ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
+                t.ident, t.key_name, t.key_name, new_index, t.deferral);
+  END IF;
+  statements := statements || spanner.keep_key_properties(t);
 
-COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval)
+  PERFORM spanner.report_new_key(t, dry_run, keep_unique);
+  FOREACH statement IN ARRAY statements LOOP
+    IF NOT dry_run THEN
+      EXECUTE statement;
+    END IF;
+    RETURN NEXT statement;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval, boolean)
   IS 'put a generated shard column in front of the primary key, or show the statements that would';
 
+CREATE FUNCTION spanner.add_shard_key(
+  relation regclass,
+  keys text DEFAULT NULL,
+  shards integer DEFAULT 16,
+  column_name name DEFAULT 'shard_id',
+  dry_run boolean DEFAULT true,
+  time_bucket interval DEFAULT NULL,
+  keep_unique boolean DEFAULT false)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT spanner.add_shard_key($1, CASE WHEN starts_with($2, '{') THEN $2::name[] ELSE ARRAY[$2]::name[] END,
+                               $3, $4, $5, $6, $7) WHERE $2 IS NOT NULL
+  UNION ALL
+  SELECT spanner.add_shard_key($1, NULL::name[], $3, $4, $5, $6, $7) WHERE $2 IS NULL;
+END;
+
+COMMENT ON FUNCTION spanner.add_shard_key(regclass, text, integer, name, boolean, interval, boolean)
+  IS 'the same; the keys are one name, or an array literal';
+
+-- The shard column goes, and the primary key is what it was.  A unique index of
+-- the old key that was kept becomes the key again.
+CREATE FUNCTION spanner.remove_shard_key(
+  relation regclass,
+  column_name name DEFAULT 'shard_id',
+  dry_run boolean DEFAULT true)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+DECLARE
+  t spanner.shard_table;
+  new_index name;
+  statements text[];
+  statement text;
+BEGIN
+  dry_run := coalesce(dry_run, true);
+  IF relation IS NULL OR column_name IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and column_name must not be null',
+      HINT = 'Name a table that has a shard column.';
+  END IF;
+  t := spanner.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
+  IF NOT t.in_key THEN
+    statements := ARRAY[format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
+  ELSIF t.is_partitioned THEN
+    statements := ARRAY[format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY (%s)%s',
+      t.ident, t.key_name, column_name, t.key_name, t.columns, t.constraint_tail)] || spanner.keep_key_properties(t);
+  ELSE
+    SELECT c.relname INTO new_index
+      FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE i.indrelid = t.relid AND i.indisunique AND i.indisvalid
+       AND pg_get_indexdef(i.indexrelid) = format('CREATE UNIQUE INDEX %I ON %I.%I USING btree (%s)%s', c.relname,
+             t.nspname, t.relname, t.columns, regexp_replace(t.index_tail, ' TABLESPACE .*', ''))
+       -- foreign keys cannot refer to what is deferrable
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND (k.contype <> 'f' OR t.deferral <> ''))
+     ORDER BY c.relname LIMIT 1;
+    IF new_index IS NULL THEN
+      new_index := spanner.new_index_name(t.nspname, t.index_name, 'unsharded');
+      statements := ARRAY[format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
+        new_index, t.ident, t.columns, t.index_tail)];
+    END IF;
+    statements := statements
+      || format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
+                t.ident, t.key_name, column_name, t.key_name, new_index, t.deferral)
+      || spanner.keep_key_properties(t);
+  END IF;
+
+  IF dry_run THEN
+    RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
+      DETAIL = 'It is not rewritten.';
+  END IF;
+  FOREACH statement IN ARRAY statements LOOP
+    IF NOT dry_run THEN
+      EXECUTE statement;
+    END IF;
+    RETURN NEXT statement;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.remove_shard_key(regclass, name, boolean)
+  IS 'undo spanner.add_shard_key, or show the statements that would';
+
+CREATE FUNCTION spanner.check_load(writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
+RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF NOT (writes >= 0 AND reads >= 0 AND rows_per_read >= 0 AND writes_per_shard > 0 AND nodes >= 1
+          AND greatest(writes, reads, rows_per_read, writes_per_shard) < 'Infinity') THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'load must not be negative, nor without nodes',
+      HINT = 'Give rates per second, and at least one node.';
+  END IF;
+  RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.check_load(float8, float8, integer, float8, float8)
+  IS 'raise an error unless a load makes sense';
+
+-- A read in order takes 2.5 microseconds for each shard and 0.2 for each row:
+-- what the ordered merge of the shards costs.  A node may get a quarter more
+-- than its share.  Powers of two up to four times the suggested one are shown.
 CREATE FUNCTION spanner.suggest_shards(
   writes_per_second double precision,
   reads_per_second double precision DEFAULT 0,
@@ -32,8 +521,33 @@ RETURNS TABLE (
   read_cores double precision,
   suggested boolean,
   reasoning text)
-AS 'MODULE_PATHNAME', 'spanner_suggest_shards'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 10
+BEGIN ATOMIC
+  WITH costs AS (
+    SELECT n.shards, $1 / n.shards AS writes,
+           ceil(n.shards::float8 / $3) * $3 / n.shards AS imbalance,
+           2.5 * n.shards + 0.2 * least($4, 1e150) AS read
+      FROM (SELECT 1 << i AS shards FROM generate_series(0, 12) i) n
+     WHERE spanner.check_load($1, $2, $3, $4, $5)
+  ), problems AS (
+    SELECT c.*, CASE
+             WHEN c.shards < $3 THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)
+             WHEN c.writes > $5 THEN format('Too few: %s writes per second go to one place, more than %s.',
+                                            round(c.writes::numeric), round($5::numeric))
+             WHEN c.imbalance > 1.25 THEN format('Too few for %s nodes: the busiest gets %s %% more than its share.',
+                                                 $3, round((c.imbalance - 1)::numeric * 100)) END AS problem
+      FROM costs c
+  ), choice AS (
+    SELECT coalesce(min(p.shards) FILTER (WHERE p.problem IS NULL), max(p.shards)) AS shards FROM problems p
+  )
+  SELECT p.shards, p.writes, p.imbalance / $3, p.read, least($2, 1e150) * p.read / 1e6, p.shards = s.shards,
+         coalesce(p.problem, CASE WHEN p.shards = s.shards THEN 'The fewest shards that divide the writes and suit the nodes.'
+           ELSE format('Divides the writes further, and each ordered read costs %s times as much.',
+                       round((p.read / (2.5 * s.shards + 0.2 * least($4, 1e150)))::numeric, 1)) END)
+    FROM problems p CROSS JOIN choice s
+   WHERE p.shards <= s.shards * 4
+   ORDER BY p.shards;
+END;
 
 COMMENT ON FUNCTION spanner.suggest_shards(double precision, double precision, integer, double precision, double precision)
   IS 'numbers of shards for a load, with what each costs writers and readers';

@@ -77,15 +77,40 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
 
+-- The type that domains over domains are made of.  These two are in PL/pgSQL
+-- because that keeps plans.
+CREATE FUNCTION spanner.base_type(type oid)
+RETURNS oid
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  base oid := type;
+BEGIN
+  WHILE base <> 0 LOOP
+    type := base;
+    base := (SELECT y.typbasetype FROM pg_type y WHERE y.oid = type);
+  END LOOP;
+  RETURN type;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.base_type(oid)
+  IS 'the type that a domain is made of, or the type itself';
+
 CREATE FUNCTION spanner.is_hashable(type oid, collation_id oid)
 RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT coalesce(bool_and(y.typtype = 'e' OR coalesce(nullif(y.typbasetype, 0), y.oid) = ANY
-           ('{int2,int4,int8,text,varchar,bpchar,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])), false)
-         AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic)
-    FROM pg_type y WHERE y.oid = $1;
-END;
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  base oid := spanner.base_type(type);
+BEGIN
+  RETURN (base = ANY ('{int2,int4,int8,text,varchar,bpchar,name,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])
+          OR EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'e'))
+     AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = collation_id AND NOT c.collisdeterministic);
+END
+$$;
 
 COMMENT ON FUNCTION spanner.is_hashable(oid, oid)
   IS 'can spanner.shard_id take a column of this type and collation as the key of a table';

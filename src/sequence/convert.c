@@ -37,6 +37,8 @@ PG_FUNCTION_INFO_V1(spanner_convert_all);
 /* Kind of a converted column where neither call nor setting names one. */
 #define SK_DEFAULT_KIND "bit_reversed_positive"
 
+static void check_plain(const SkSequence *seq);
+static void report_lock(const SkSequence *seq);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
 static int64 last_taken_value(const SkSequence *seq, bool *all_own);
 static void report_remaining(const SkSequence *seq, const SkLabel *label);
@@ -45,12 +47,12 @@ static char *possible_conversion(char *line);
 
 /*
  * spanner.convert_column("table" regclass, "column" name, kind text,
- *		bits integer, stripes integer) returns regclass
+ *		bits integer, stripes integer, dry_run boolean) returns regclass
  *
  * Gives the sequence of a serial or identity column an access method, and
- * returns the sequence.  The last three may be NULL; the kind is then that
- * of the setting, or else bit_reversed_positive.  Only the owner of the
- * table may do it.  Raises an error for a column that has no sequence of its
+ * returns the sequence.  kind, bits and stripes may be NULL; the kind is then
+ * that of the setting, or else bit_reversed_positive.  With dry_run it only
+ * tells what that would lock and read.  Only the owner of the table may do it.  Raises an error for a column that has no sequence of its
  * own, whose sequence is bound already, or that has no values left.
  */
 Datum
@@ -62,15 +64,19 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	int64		taken;
 	bool		all_own;
 
+	if (!PG_ARGISNULL(5) && PG_GETARG_BOOL(5))
+	{
+		AttrNumber	attnum;
+
+		seq = sk_sequence_read(sk_named_column(fcinfo, &attnum));
+		check_plain(seq);
+		report_lock(seq);
+		PG_RETURN_OID(seq->seqid);
+	}
+
 	PreventCommandIfReadOnly("spanner.convert_column()");
 	seq = sk_lock_column(fcinfo, true);
-	if (seq->kind != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("sequence \"%s\" already has an access method",
-						get_rel_name(seq->seqid)),
-				 errhint("Use spanner.alter_sequence() to change its options.")));
-	sk_sequence_check_mappable(seq->seqid);
+	check_plain(seq);
 
 	/* the values that are there are looked at as those of the new kind */
 	label = wanted_label(fcinfo, seq);
@@ -139,6 +145,40 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 							 &value, &isnull);
 	}
 	return (Datum) 0;
+}
+
+static void
+check_plain(const SkSequence *seq)
+{
+	if (seq->kind != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sequence \"%s\" already has an access method",
+						get_rel_name(seq->seqid)),
+				 errhint("Use spanner.alter_sequence() to change its options.")));
+	sk_sequence_check_mappable(seq->seqid);
+}
+
+/* Tell what a conversion locks and reads.  All rows are, for the largest value. */
+static void
+report_lock(const SkSequence *seq)
+{
+	bool		identity = seq->identity != '\0';
+	char	   *size = sk_query_text(psprintf("SELECT pg_catalog.pg_size_pretty(pg_catalog.sum(pg_catalog.pg_relation_size(c.oid))) "
+											  "FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %u "
+											  "OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT p.relid FROM pg_catalog.pg_partition_tree(%u) p))",
+											  seq->table, seq->table));
+
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("table \"%s\" will be locked by %s",
+					get_rel_name(seq->table),
+					identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
+			 identity ?
+			 errdetail("Its %s are read once, and not rewritten. Nobody can read or write it meanwhile.",
+					   size) :
+			 errdetail("Its %s are read once, and not rewritten. Nobody can write to it meanwhile.",
+					   size)));
 }
 
 /* The label of a converted column, but for the values that are taken. */

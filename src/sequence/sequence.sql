@@ -132,12 +132,13 @@ CREATE FUNCTION spanner.convert_column(
   "column" name,
   kind text DEFAULT NULL,
   bits integer DEFAULT NULL,
-  stripes integer DEFAULT NULL)
+  stripes integer DEFAULT NULL,
+  dry_run boolean DEFAULT false)
 RETURNS regclass
 AS 'MODULE_PATHNAME', 'spanner_convert_column'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer)
+COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer, boolean)
   IS 'give the sequence of an existing column an access method that skips what exists; only for the owner of the table';
 
 CREATE FUNCTION spanner.convert_all(
@@ -150,6 +151,38 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
   IS 'convert every column of a schema that owns an ordinary sequence, or show the statements that would';
+
+-- A procedure that commits cannot have settings of its own, so all names are
+-- qualified.
+CREATE PROCEDURE spanner.convert_tables(schema name, kind text DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  statements pg_catalog.text[] := ARRAY(SELECT c FROM spanner.convert_all(schema, kind) c);
+  refusals pg_catalog.text[] := '{}';
+  statement pg_catalog.text;
+  problem pg_catalog.text;
+BEGIN
+  FOREACH statement IN ARRAY statements LOOP
+    BEGIN
+      EXECUTE statement;
+    EXCEPTION WHEN OTHERS THEN
+      GET STACKED DIAGNOSTICS problem := MESSAGE_TEXT;
+      refusals := pg_catalog.array_append(refusals, pg_catalog.format('%s: %s', statement, problem));
+    END;
+    COMMIT;
+  END LOOP;
+  IF pg_catalog.array_ndims(refusals) IS NOT NULL THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE := pg_catalog.format('%s of %s columns were not converted', pg_catalog.cardinality(refusals), pg_catalog.cardinality(statements)),
+      DETAIL := pg_catalog.array_to_string(refusals, E'\n'),
+      HINT := 'The others are converted. Run the statements that were refused once their reasons are gone.';
+  END IF;
+END
+$$;
+
+COMMENT ON PROCEDURE spanner.convert_tables(name, text)
+  IS 'what spanner.convert_all shows, with a commit after each column; those that are refused are told at the end';
 
 CREATE FUNCTION spanner.sync_sequence("table" regclass, "column" name)
 RETURNS bigint

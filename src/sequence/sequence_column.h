@@ -14,6 +14,7 @@
 
 #include "sequence/sequence.h"
 
+extern Oid	sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
 extern SkSequence *sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind);
 extern char *sk_stored_values(const SkSequence *seq);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);

@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -49,6 +50,25 @@ sub create_database
 
 $node->init;
 $node->start;
+
+# The corpus: each table tells in its comment which rules are to speak.
+my $corpus = slurp_file("$FindBin::Bin/../advisor/corpus.sql");
+my $differences = q{
+	SELECT c.relname, obj_description(c.oid) AS expected, f.rules AS found
+	  FROM pg_class c
+	  LEFT JOIN (SELECT a.relation, string_agg(a.rule, ' ' ORDER BY a.rule COLLATE "C") AS rules
+	               FROM spanner.advise(target => 'splits') a GROUP BY a.relation) f ON f.relation = c.oid
+	 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = ANY ('{r,p}')
+	   AND obj_description(c.oid) IS DISTINCT FROM f.rules ORDER BY 1};
+$node->safe_psql('postgres', 'CREATE DATABASE corpus');
+$node->safe_psql('corpus', $corpus);
+is($node->safe_psql('corpus', $differences), '', 'corpus: what is to be found is found, and nothing else');
+is($node->safe_psql('corpus', q{SELECT DISTINCT rule FROM spanner.advise() WHERE severity <> 'info' ORDER BY 1}),
+	lines(qw(counter_table index_redundant key_missing key_modulo shard_count_small shard_random shard_unused)),
+	'corpus: on one server, keys may grow');
+apply_all('corpus');
+is($node->safe_psql('corpus', q{SELECT rule FROM spanner.advise(target => 'splits') WHERE suggestion IS NOT NULL}),
+	'', 'corpus: all suggestions can be applied, and no rule speaks afterwards');
 
 # pgbench: a history without key is to be found, and accounts that were loaded
 # in the order of their key, which need not mean anything.
@@ -210,6 +230,53 @@ my ($result, undef, $err) = $node->psql('roles', q{SELECT spanner.silence_rule('
 	extra_params => [ '-U', 'reader' ]);
 isnt($result, 0, 'only the owner silences');
 like($err, qr/must be owner of table secret/, 'and is told so');
+
+# What rules are made of tells a role nothing about rows that it may not read,
+# and of statistics no more than pg_stats does.
+$node->safe_psql(
+	'roles', q{
+	ALTER ROLE reader RESET search_path;
+	CREATE TABLE payroll (id uuid PRIMARY KEY, grade int, amount int);
+	INSERT INTO payroll SELECT gen_random_uuid(), 7, 90000 + g FROM generate_series(1, 200000) g;
+	CREATE INDEX payroll_grade ON payroll (grade, amount);
+	CREATE TABLE ordered (amount int PRIMARY KEY);
+	INSERT INTO ordered SELECT generate_series(1, 500);
+	CREATE TABLE columns (amount int PRIMARY KEY, note text);
+	INSERT INTO columns SELECT generate_series(1, 500), 'x';
+	GRANT SELECT (note) ON columns TO reader;
+	CREATE SCHEMA closed;
+	CREATE TABLE closed.open (amount int PRIMARY KEY);
+	GRANT SELECT ON closed.open TO reader;
+	INSERT INTO closed.open SELECT generate_series(1, 500);
+	ALTER TABLE filtered ADD n int;
+	ANALYZE payroll});
+foreach my $call (
+	q{spanner.sample_column('payroll'::regclass, 2::int2)}, q{spanner.sample_column('ordered'::regclass, 1::int2)},
+	q{spanner.sample_column('columns'::regclass, 1::int2)}, q{spanner.sample_column('filtered'::regclass, 1::int2)},
+	q{spanner.sample_column((SELECT oid FROM pg_class WHERE relname = 'open'), 1::int2)},
+	q{spanner.sample_column('pg_authid'::regclass, 1::int2)},
+	q{spanner.advisor_measures(ARRAY(SELECT t FROM spanner.advisor_tables(0, 'splits') t),
+		(SELECT indexes FROM spanner.advisor_facts()), (SELECT columns FROM spanner.advisor_facts()))})
+{
+	is($node->safe_psql('roles', "SELECT count(*) FROM $call q WHERE q IS DISTINCT FROM NULL AND NOT q IS NULL",
+			extra_params => [ '-U', 'reader' ]), '0', "nothing for another role: $call");
+}
+is($node->safe_psql('roles', q{SELECT count(*) FROM spanner.advisor_measures(
+	ARRAY(SELECT t FROM spanner.advisor_tables(0, 'splits') t), (SELECT indexes FROM spanner.advisor_facts()),
+	(SELECT columns FROM spanner.advisor_facts())) m WHERE m.relid IN ('payroll'::regclass, 'ordered'::regclass)}) > 0,
+	1, 'but for the owner');
+foreach my $call (
+	q{spanner.key_histogram('payroll', 4, 'grade')}, q{spanner.read_heatmap('payroll_grade', 4, 4, NULL, NULL, NULL)},
+	q{spanner.read_heatmap('columns', 4, 4, NULL, NULL, NULL)})
+{
+	my ($rc, undef, $refusal) = $node->psql('roles', "SELECT * FROM $call", extra_params => [ '-U', 'reader' ]);
+
+	isnt($rc, 0, "refused: $call");
+	like($refusal, qr/permission denied for table/, "by core: $call");
+}
+unlike($node->safe_psql('roles', q{SELECT coalesce(string_agg(f.finding, ' '), '') FROM spanner.run_rules(spanner.advisor_facts()) f},
+		extra_params => [ '-U', 'reader' ]), qr/200000|200,000|9\d{4}/, 'no number of them in a finding');
+$node->safe_psql('roles', q{DROP TABLE payroll, ordered, columns; DROP SCHEMA closed CASCADE; ALTER TABLE filtered DROP n});
 
 # What is silenced is dumped and restored, and goes with the extension
 $node->safe_psql(

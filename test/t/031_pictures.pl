@@ -94,6 +94,13 @@ is(value("SELECT bool_and(share BETWEEN 0.2 AND 0.3) FROM spanner.key_histogram(
 like(value("SELECT string_agg(line, E'\\n') FROM spanner.key_heatmap_text('parts', column_name => 'id', order_by => 'at') line"),
 	qr/^Even/m, 'a partitioned table by a column');
 
+# A table that was never analyzed: as many rows as the sample says
+$node->safe_psql('postgres', q{
+	CREATE TABLE unknown (id integer PRIMARY KEY);
+	INSERT INTO unknown SELECT generate_series(1, 50000)});
+like(value("SELECT line FROM spanner.key_heatmap_text('unknown') line WHERE line LIKE 'Drawn%'"),
+	qr/of about (49|50),\d\d\d rows/, 'rows that nobody has counted');
+
 # Rows that come and go: statistics are far off, and still nothing fails.
 $node->safe_psql('postgres', 'DELETE FROM random_keys WHERE at > 5');
 like(error_of("SELECT spanner.key_histogram('random_keys', sample_rows => 100)"),
@@ -134,6 +141,7 @@ $node->safe_psql(
 	CREATE FUNCTION trap.hashtid(tid) RETURNS integer LANGUAGE sql AS 'SELECT 1 / 0';
 	CREATE FUNCTION trap.left(text, integer) RETURNS text LANGUAGE sql AS $$SELECT (1 / 0)::text$$;
 	CREATE FUNCTION trap.rank() RETURNS bigint LANGUAGE sql AS 'SELECT 1 / 0';
+	CREATE FUNCTION trap.row_number() RETURNS bigint LANGUAGE sql AS 'SELECT 1 / 0';
 	CREATE FUNCTION trap.less(integer, integer) RETURNS boolean LANGUAGE sql AS 'SELECT 1 / 0 = 1';
 	CREATE OPERATOR trap.< (FUNCTION = trap.less, LEFTARG = integer, RIGHTARG = integer);
 	CREATE DOMAIN trap.text AS integer;});
@@ -199,6 +207,7 @@ SKIP:
 
 	my %pages = (
 		serial => "'serial_keys'",
+		both => "'serial_keys', 'reversed_keys'",
 		reversed => "'reversed_keys'",
 		hostile => "'" . $hostile =~ s/'/''/gr . q{', order_by => '<script>x'});
 	foreach my $name (sort keys %pages)

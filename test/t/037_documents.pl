@@ -328,7 +328,7 @@ sub check_reference
 	my @internal = $readme =~ /^Not for users: (.*)$/m ? $1 =~ /`(spanner\.\w+)`/g : ();
 	my %internal = map { $_ => 1 } @internal, split /\n/, $node->safe_psql('postgres', q{
 		SELECT oid::regproc FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace
-		   AND EXISTS (SELECT FROM unnest(proargtypes::oid[] || prorettype) t WHERE format_type(t, NULL) ~ '^spanner\.advisor_')});
+		   AND EXISTS (SELECT FROM unnest(proargtypes::oid[] || prorettype) t WHERE format_type(t, NULL) ~ '^spanner\.(advisor_|heatmap|shard_)')});
 	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, $names),
 	  grep { !$internal{ s/\(.*//r } } split(/\n/, $functions);
 	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");
