@@ -52,6 +52,8 @@ static char *bucket_argument(FunctionCallInfo fcinfo);
 static List *hashed_columns(FunctionCallInfo fcinfo, SkShardTable *table);
 static List *list_statements(SkShardTable *table, const char *column,
 							 const char *expression);
+static List *publishable_column(SkShardTable *table, const char *column,
+								const char *expression);
 
 /*
  * spanner.add_shard_key(relation regclass, keys name[], shards integer,
@@ -269,5 +271,22 @@ list_statements(SkShardTable *table, const char *column,
 						 psprintf("COMMENT ON CONSTRAINT %s ON %s IS %s",
 								  table->constraint, table->name,
 								  quote_literal_cstr(table->comment)));
-	return result;
+	return list_concat(result, publishable_column(table, column, expression));
+}
+
+/*
+ * A key with a generated column is not replicated by UPDATE and DELETE.  So a
+ * published table gets a plain column, with the values that were generated.
+ */
+static List *
+publishable_column(SkShardTable *table, const char *column,
+				   const char *expression)
+{
+	return sk_query_texts(psprintf("SELECT s FROM spanner.plain_shard_statements(%s, %s, %s) s "
+								   "WHERE EXISTS (SELECT FROM pg_catalog.pg_publication p, pg_catalog.pg_get_publication_tables(p.pubname) t "
+								   "WHERE t.relid OPERATOR(pg_catalog.=) %u)",
+								   quote_literal_cstr(table->name),
+								   quote_literal_cstr(column),
+								   quote_literal_cstr(expression),
+								   table->relid));
 }

@@ -183,12 +183,12 @@ sk_shard_table_report(SkShardTable *table, bool dry_run)
 							   "WHERE t.relid OPERATOR(pg_catalog.=) %u ORDER BY 1",
 							   table->relid));
 	if (list != NULL)
-		ereport(WARNING,
-				(errcode(ERRCODE_WARNING),
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("table \"%s\" is published", get_rel_name(table->relid)),
-				 errdetail("The replica identity, the primary key, contains a generated column then. Publications: %s.",
+				 errdetail("The shard column is a plain one, which a trigger fills: a generated one cannot be replicated as part of a key. Publications: %s.",
 						   list),
-				 errhint("Set REPLICA IDENTITY USING INDEX to a unique index of the old key.")));
+				 errhint("Give the subscribers the column and the primary key as well.")));
 }
 
 /* Raise an error unless it is a table, and one of the caller's to change. */

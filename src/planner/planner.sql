@@ -162,3 +162,11 @@ COMMENT ON COLUMN spanner.shard_keys.loads_library
   IS 'does the table have sessions load the library in time';
 
 GRANT SELECT ON spanner.shard_keys TO PUBLIC;
+
+CREATE FUNCTION spanner.fill_shard()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_fill_shard'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.fill_shard()
+  IS 'fill the columns that CHECK constraints say are shards, before a row is written';
