@@ -5,12 +5,14 @@
 --
 
 -- The statements that make a table from what split_tables shows of another,
--- with a constraint on its bounds.  Each can be run twice if "again".
+-- with a constraint on its bounds.  Each can be run twice if "again".  Names
+-- of indexes begin with "base", which no other table there may have had.
 -- Foreign tables take values from here, so there are no defaults.
 CREATE FUNCTION spanner.table_statements(
   facts jsonb,
   schemaname name,
   tablename name,
+  base name,
   bounds text,
   again boolean)
 RETURNS SETOF text
@@ -33,14 +35,14 @@ AS $$
                           WHERE bounds IS NOT NULL) d (kind, n, part)))
   UNION ALL
   SELECT concat('CREATE ', CASE WHEN d.definition ~ '^UNIQUE ' THEN 'UNIQUE ' END, 'INDEX ', CASE WHEN again THEN 'IF NOT EXISTS ' END,
-                quote_ident(spanner.split_name(concat(tablename, '_',
+                quote_ident(spanner.split_name(concat(base, '_',
                   CASE WHEN starts_with(x.name, facts ->> 'tablename' || '_') THEN substr(x.name, length(facts ->> 'tablename') + 2) ELSE x.name END), '')),
                 ' ON ', quote_ident(schemaname), '.', quote_ident(tablename), ' ', regexp_replace(d.definition, '^UNIQUE ', ''))
     FROM jsonb_array_elements_text(nullif(facts -> 'index_names', 'null')) WITH ORDINALITY x (name, n)
     JOIN jsonb_array_elements_text(facts -> 'indexes') WITH ORDINALITY d (definition, n) USING (n)
 $$;
 
-COMMENT ON FUNCTION spanner.table_statements(jsonb, name, name, text, boolean)
+COMMENT ON FUNCTION spanner.table_statements(jsonb, name, name, name, text, boolean)
   IS 'the statements that make a table like another one';
 
 -- Where a foreign table has its rows.
@@ -435,7 +437,7 @@ BEGIN
         HINT = 'Partitions are named like this; rename or drop the relation first.';
     ELSIF server IS NOT NULL THEN
       FOR statement IN
-        SELECT t FROM spanner.table_statements(facts, parent.nspname, part.name, nullif(concat_ws(' AND ',
+        SELECT t FROM spanner.table_statements(facts, parent.nspname, part.name, part.name, nullif(concat_ws(' AND ',
                  CASE WHEN NOT parent.is_notnull THEN first.expression || ' IS NOT NULL' END,
                  CASE WHEN part.lower <> 'MINVALUE' THEN first.expression || ' >= ' || part.lower END,
                  CASE WHEN part.upper <> 'MAXVALUE' THEN first.expression || ' < ' || part.upper END), ''), false) t

@@ -309,7 +309,7 @@ BEGIN
     steps := steps || format('DO %s BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%L)::pg_catalog.oid AND relkind OPERATOR(pg_catalog.=) ''f'') THEN ALTER FOREIGN TABLE %s RENAME TO %I; END IF; END %1$s',
       mark, format('%I.%I', plan ->> 'nspname', plan ->> 'name'), partition, spanner.split_name(plan ->> 'name', '_away'));
   END IF;
-  steps := steps || ARRAY(SELECT t FROM spanner.table_statements(facts, (plan ->> 'schemaname')::name, (plan ->> 'tablename')::name, plan ->> 'bounds', true) t);
+  steps := steps || ARRAY(SELECT t FROM spanner.table_statements(facts, (plan ->> 'schemaname')::name, (plan ->> 'tablename')::name, (plan ->> 'new_name')::name, plan ->> 'bounds', true) t);
   IF plan ->> 'generated' IS NOT NULL AND to_server IS NOT NULL THEN
     steps := steps || format('CREATE OR REPLACE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', table_there);
   END IF;

@@ -16,8 +16,7 @@ $node->append_conf('postgresql.conf', q{
 autovacuum = off
 log_min_messages = warning
 spanner_keys.allocator_idle_timeout = 200ms
-wal_level = logical
-});
+wal_level = logical});
 $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
@@ -198,12 +197,10 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('at_commit', 'id');
 	CREATE SCHEMA converted;
 	CREATE TABLE converted.t (id serial);
-	CREATE EXTENSION postgres_fdw;
-	CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw;
+	CREATE EXTENSION postgres_fdw; CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw;
 	CREATE TABLE divided (id bigint, v text) PARTITION BY RANGE (id);
 	CREATE TABLE divided_p0 PARTITION OF divided FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-	INSERT INTO divided SELECT i, 'x' FROM generate_series(1, 200) i;
-	ANALYZE;});
+	INSERT INTO divided SELECT i, 'x' FROM generate_series(1, 200) i; ANALYZE;});
 
 my %calls = (
 	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false} ],
@@ -257,8 +254,7 @@ my %calls = (
 	shard_id => [ q{4, 'x', 1} ],
 	shard_ids => [ q{4, 'x', '{1,2}'::pg_catalog.int4[]} ],
 	silence_rule => [ q{'public.t', 'key_sequence'} ],
-	adopt_table => [ q{'public.other'} ], check_splits => [ q{'public.divided'} ],
-	move_split => [ q{'public.divided_p0', 'far'}, q{'public.divided_p0', 'far', '100'} ], split_advice => [ q{'public.divided'} ],
+	adopt_table => [ q{'public.other'} ], check_splits => [ q{'public.divided'} ], move_split => [ q{'public.divided_p0', 'far'}, q{'public.divided_p0', 'far', '100'} ], split_advice => [ q{'public.divided'} ],
 	split_points => [ '4', q{'public.other'::pg_catalog.regclass, 2}, q{'public.other', 2} ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
 	suggest_shards => [ '10000' ],
 	sync_sequence => [ q{'public.other', 'id'} ],
@@ -280,15 +276,7 @@ my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_cat
 	advisor_suspects => ["$facts.tables, $facts.columns, $facts.measures"], advisor_tables => ['0, NULL'],
 	conversion_of => ["($facts.suspects)[1], NULL"], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
 	is_hashable => ['23, 0'], index_definition => ['0'], is_uuid_of_time => ["'x'"], read_default => ["'now()', false"], run_advisor => ['NULL, NULL'],
-	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], check_adoption => [$other],
-	await_move => [ q{NULL, 'x', pg_catalog.now()) LIMIT (0} ], check_no_unique_index => [ q{'public.divided'} ], check_split_count => [ q{4, 8, 'shards'} ],
-	check_split_server => ["'far'"], check_split_table => [ q{'public.parted'} ], count_rows => ["$other, NULL"],
-	equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_splits => [ q{'public.whole'} ],
-	missing_texts => [ q{'["a"]', '[]'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ],
-	points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other],
-	split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_grants => ["$other, 'nowhere', 'x'"], split_identity => [ q{'public.parted', NULL} ],
-	split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ],
-	swap_statement => [ q{spanner.plan_move('public.divided_p0', 'far', NULL, NULL)} ], table_statements => [ q{'{}', 'public', 'x', NULL, true} ],
+	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], check_adoption => [$other], await_move => [ q{NULL, 'x', pg_catalog.now()) LIMIT (0} ], check_no_unique_index => [ q{'public.divided'} ], check_split_count => [ q{4, 8, 'shards'} ], check_split_server => ["'far'"], check_split_table => [ q{'public.parted'} ], count_rows => ["$other, NULL"], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_splits => [ q{'public.whole'} ], missing_texts => [ q{'["a"]', '[]'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ], points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_grants => ["$other, 'nowhere', 'x'"], split_identity => [ q{'public.parted', NULL} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ], swap_statement => [ q{spanner.plan_move('public.divided_p0', 'far', NULL, NULL)} ], table_statements => [ q{'{}', 'public', 'x', 'x', NULL, true} ],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"]);
 $calls{$_} //= ['spanner.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
@@ -525,11 +513,8 @@ foreach (
 	[ q{SELECT spanner.key_heatmap_text('mine.t')}, 1 ],
 	[ q{SELECT spanner.key_heatmap_html('mine.t')}, 1 ],
 	[ q{SELECT * FROM spanner.split_stats('mine.parted', true)}, 1 ],
-	[ q{SELECT * FROM spanner.create_splits('mine.parted', 4)}, 0 ],
-	[ q{SELECT * FROM spanner.split_stats('mine.parted')}, 0 ],
-	[ q{SELECT * FROM spanner.check_splits('mine.parted')}, 0 ],
-	[ q{SELECT * FROM spanner.split_advice('mine.parted')}, 0 ],
-	[ q{SELECT * FROM spanner.adopt_table('mine.t')}, 0 ],
+	map({ [ "SELECT * FROM spanner.$_", 0 ] } q{create_splits('mine.parted', 4)}, q{split_stats('mine.parted')}, q{check_splits('mine.parted')},
+		q{split_advice('mine.parted')}, q{adopt_table('mine.t')}),
 	[ q{SELECT * FROM spanner.add_shard_key('mine.t')}, 0 ],
 	[ q{SELECT * FROM spanner.convert_all('mine')}, 0 ],
 	[ q{SELECT * FROM spanner.shard_keys}, 0 ],

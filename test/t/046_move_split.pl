@@ -78,9 +78,13 @@ sub kill_at
 {
 	my ($step) = @_;
 	my $server = $node{ $step->[1] };
-	my $sql = "BEGIN;\n$step->[2]\nCOMMIT;";
+	my $file = "$PostgreSQL::Test::Utils::tmp_check/step";
 	my ($out, $err) = ('', '');
-	my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $server->connstr('postgres') ], '<', \$sql, '>', \$out, '2>', \$err);
+	my $psql;
+
+	unlink $file;
+	append_to_file($file, $step->[2]);
+	$psql = IPC::Run::start([ 'psql', '-Xq1', '-f', $file, '-d', $server->connstr('postgres') ], '>', \$out, '2>', \$err);
 
 	usleep(20_000 + int rand 30_000);
 	$server->stop('immediate');
@@ -118,11 +122,13 @@ sub start_writers
 		next if $pid;
 		for (my $number = 0; !-e $stop; $number += 50)
 		{
-			my $sql = "\\timing on\n" . join '', map { my $n = $number + $_;
-				"INSERT INTO orders (note) VALUES ('w$name-$n') RETURNING 'ok ' || note;\n" } 1 .. 50;
+			my $file = "$PostgreSQL::Test::Utils::tmp_check/inserts_$name";
 
-			IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $here->connstr('postgres') ],
-				'<', \$sql, '>>', "$PostgreSQL::Test::Utils::tmp_check/writer_$name", '2>', '/dev/null') or usleep(50_000);
+			unlink $file;
+			append_to_file($file, "\\timing on\n" . join '', map { my $n = $number + $_;
+					"INSERT INTO orders (note) VALUES ('w$name-$n') RETURNING 'ok ' || note;\n" } 1 .. 50);
+			system(qq{psql -XAtq -v ON_ERROR_STOP=1 -d "@{[ $here->connstr('postgres') ]}" -f $file >> $PostgreSQL::Test::Utils::tmp_check/writer_$name 2> /dev/null}) == 0
+			  or usleep(50_000);
 		}
 		require POSIX;
 		POSIX::_exit(0);
@@ -201,6 +207,26 @@ my $after = value(q{SELECT count(*), count(*) FILTER (WHERE note = 'changed') FR
 run_step($_) foreach grep { $_->[0] >= 6 } @steps;
 is(value(q{SELECT count(*), count(*) FILTER (WHERE note = 'changed') FROM orders}), $after, 'changes move along');
 
+# A generated shard in the key cannot be replicated: it becomes a plain column
+$here->safe_psql(
+	'postgres', q{
+	CREATE TABLE visit (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, uid)) STORED, uid text, note text, PRIMARY KEY (shard_id, uid));
+	INSERT INTO visit (uid) SELECT i FROM generate_series(1, 1000) i;});
+ok(run_step($_), 'a table with a generated shard is adopted') foreach steps_of("spanner.adopt_table('visit')");
+foreach my $target (q{'server2'}, q{'server3'}, 'NULL')
+{
+	@steps = steps_of("spanner.move_split('visit_p0', $target)");
+	run_step($_) && run_step($_) foreach grep { $_->[0] < 6 } @steps;
+	$here->safe_psql('postgres', q{
+		UPDATE visit SET note = concat(note, 'x') WHERE uid < '5';
+		DELETE FROM visit WHERE uid = (SELECT max(uid) FROM visit);
+		INSERT INTO visit (uid) SELECT 'new ' || count(*) FROM visit;});
+	run_step($_) && run_step($_) foreach grep { $_->[0] >= 6 } @steps;
+}
+is(value(q{SELECT count(*), bool_and(shard_id = spanner.shard_id(8, uid)), count(*) FILTER (WHERE note = 'xxx'), bool_and(tableoid = 'visit_p0'::regclass) FROM visit}),
+	'1000|t|445|t', 'rows with a shard are changed while they move from server to server');
+like(value(q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT * FROM visit_p0 WHERE uid = '7'}), qr/Index Cond: \(\(shard_id = \d\) AND/, 'and are found by it');
+
 # Statistics and advice; a server that is down
 is(value(q{SELECT bool_and(rows > 0 AND size > 0 AND reachable) FROM spanner.split_stats('orders') WHERE partition = 'orders_p0'::regclass}), 't', 'statistics of a server');
 $node{server2}->safe_psql('postgres', 'ANALYZE');
@@ -208,12 +234,12 @@ like(value(q{SELECT partition, server, suggestion FROM spanner.split_advice('ord
 	qr/^orders_p0\|server2\|SELECT \* FROM spanner\.move_split\('public\.orders_p0', '?(NULL|server3)/, 'who has too much');
 like(value(q{SELECT p FROM spanner.split_points('orders_p0'::regclass, 2) p}), qr/^\d{4,5}$/, 'where to cut');
 $node{server2}->safe_psql('postgres', q{
-	ALTER TABLE orders_p0 ADD COLUMN more int, DROP CONSTRAINT orders_p0_bounds, DROP CONSTRAINT orders_note_check, DROP CONSTRAINT orders_p0_pkey;
-	DROP INDEX orders_p0_note_idx;
+	ALTER TABLE orders_p0 ADD COLUMN more int, DROP CONSTRAINT orders_p0_bounds, DROP CONSTRAINT orders_note_check, DROP CONSTRAINT orders_p0_pkey1;
+	DROP INDEX orders_p0_orders_note;
 	INSERT INTO orders_p0 (id, note) VALUES (9e18, 'lost');
 	SELECT FROM pg_create_logical_replication_slot('spanner_move_x', 'pgoutput');});
 is(value(q{SELECT string_agg(concat_ws(' ', partition, finding), ', ' ORDER BY finding) FROM spanner.check_splits('orders')}),
-	'orders_p0 bounds not checked, orders_p0 check missing, orders_p0 column not here, orders_p0 index missing, orders_p0 key missing, orders_p0_1 left by a move',
+	'orders_p0 bounds not checked, orders_p0 check missing, orders_p0 column not here, orders_p0 index missing, orders_p0 key missing, orders_p0 left by a move',
 	'drift is found') or diag(value(q{SELECT * FROM spanner.check_splits('orders')}));
 like(value(q{SELECT detail FROM spanner.check_splits('orders') WHERE finding LIKE 'bounds%'}), qr/^1 rows are outside/, 'rows outside');
 $node{server2}->stop;
