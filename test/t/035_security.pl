@@ -190,16 +190,13 @@ $node->safe_psql(
 	CREATE TABLE sharded (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED, id bigint, v text,
 		PRIMARY KEY (shard_id, id));
 	CREATE TABLE numbered (id bigint);
-	INSERT INTO t (v) SELECT 'x' FROM generate_series(1, 200);
-	INSERT INTO other (v) SELECT 'x' FROM generate_series(1, 200);
+	INSERT INTO t (v) SELECT 'x' FROM generate_series(1, 200); INSERT INTO other (v) SELECT 'x' FROM generate_series(1, 200);
 	INSERT INTO sharded (id, v) SELECT i, 'x' FROM generate_series(1, 200) i;
 	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON numbered DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('at_commit', 'id');
-	CREATE SCHEMA converted;
-	CREATE TABLE converted.t (id serial);
+	CREATE SCHEMA converted; CREATE TABLE converted.t (id serial);
 	CREATE EXTENSION postgres_fdw; CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw;
-	CREATE TABLE divided (id bigint, v text) PARTITION BY RANGE (id);
-	CREATE TABLE divided_p0 PARTITION OF divided FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+	CREATE TABLE divided (id bigint, v text) PARTITION BY RANGE (id); CREATE TABLE divided_p0 PARTITION OF divided FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 	INSERT INTO divided SELECT i, 'x' FROM generate_series(1, 200) i; ANALYZE;});
 
 my %calls = (
@@ -234,9 +231,7 @@ my %calls = (
 	lastval => [ '' ],
 	list_advisor_rules => [ '' ],
 	allocator_id => [ q{'at_commit'} ],
-	count_allocator_pools => [ '' ],
-	list_allocator_pools => [ '' ],
-	list_allocator_workers => [ '' ],
+	count_allocator_pools => [ '' ], list_allocator_pools => [ '' ], list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
 	map_counter => [ q{1, 'public.s'} ],
 	may_call => [ q{'pg_catalog.lastval()'::pg_catalog.regprocedure} ],
@@ -245,10 +240,8 @@ my %calls = (
 	next_values => [ q{'a', 3} ],
 	nextval => [ q{'public.s'} ],
 	read_shard_key => [ 'd.adbin, d.adrelid) FROM (SELECT * FROM pg_catalog.pg_attrdef) d WHERE ROW(' ],
-	release_allocator => [ q{'a'} ],
-	rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
-	reserve_block => [ q{'a', 3} ],
-	reset_allocator => [ q{'a', 1000000} ],
+	release_allocator => [ q{'a'} ], rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
+	reserve_block => [ q{'a', 3} ], reset_allocator => [ q{'a', 1000000} ],
 	revoke_allocator => [ q{'a'} ],
 	setval => [ q{'public.s', 5}, q{'public.s', 5, true} ],
 	shard_id => [ q{4, 'x', 1} ],
