@@ -105,6 +105,10 @@ BEGIN
     RAISE invalid_parameter_value USING
       MESSAGE = format('partition "%s" is on that server already', name),
       HINT = 'Name another server; NULL is this one.';
+  ELSIF to_server IS NULL AND (part.schemaname, part.tablename) <> (nspname, name) THEN
+    RAISE feature_not_supported USING
+      MESSAGE = format('table "%s.%s" on server "%s" has another name than partition "%s"', part.schemaname, part.tablename, part.server, name),
+      HINT = 'Rename the partition first: replication needs the same name on both sides.';
   ELSIF to_server IS NOT NULL OR at IS NOT NULL THEN
     PERFORM spanner.check_no_unique_index(parent);
   END IF;
@@ -219,7 +223,8 @@ BEGIN
   END IF;
   IF plan ->> 'to_server' IS NOT NULL THEN
     steps := steps || format('CREATE FOREIGN TABLE %s PARTITION OF %s %s%s', new, parent, above,
-                             spanner.split_options(plan ->> 'to_server', plan ->> 'nspname', plan ->> 'new_name'));
+                             spanner.split_options(plan ->> 'to_server', plan ->> 'schemaname',
+                                                   CASE WHEN plan ->> 'cut' IS NULL THEN plan ->> 'tablename' ELSE plan ->> 'new_name' END));
   ELSE
     IF plan ->> 'cut' IS NOT NULL THEN
       steps := steps || format('ALTER TABLE %s RENAME TO %I', old, plan ->> 'new_name');
@@ -345,6 +350,7 @@ BEGIN
     format('DROP PUBLICATION IF EXISTS %I', move)]) s;
   IF cut IS NULL THEN
     RETURN QUERY SELECT 12, source, format('DROP TABLE IF EXISTS %I.%I', plan ->> 'schemaname', moved);
+    RETURN QUERY SELECT 13, to_server, format('ANALYZE %s', table_there);
     RETURN;
   END IF;
   IF to_server IS NOT NULL THEN
@@ -358,6 +364,8 @@ BEGIN
     RETURN QUERY SELECT 14, NULL::name, format('ALTER FOREIGN TABLE %I.%I OPTIONS (SET table_name %L)', plan ->> 'nspname', plan ->> 'name', plan ->> 'tablename');
     RETURN QUERY SELECT 15, source, format('DROP VIEW IF EXISTS %s', low);
   END IF;
+  RETURN QUERY SELECT 16, source, format('ANALYZE %s', table_there);
+  RETURN QUERY SELECT 17, to_server, format('ANALYZE %s', new_there);
 END
 $$;
 

@@ -182,17 +182,23 @@ DECLARE
   parent regclass := (SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                        WHERE i.inhrelid = relation AND c.relispartition);
   key record := spanner.split_column(coalesce(parent, relation));
+  part record;
   points text[];
 BEGIN
   PERFORM spanner.check_split_count(n, 0, '');
+  -- statistics may be older than the bounds
+  SELECT nullif(s.lower, 'MINVALUE') AS lower, nullif(s.upper, 'MAXVALUE') AS upper INTO part
+    FROM spanner.list_splits(parent) s WHERE s.partition = relation;
   EXECUTE format($sql$
-    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner.split_sample($1)),
+    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner.split_sample($1) WHERE %3$s AND %4$s),
     seen AS (SELECT value, sum(sum(rows)) OVER (ORDER BY value%2$s) AS rows FROM sample GROUP BY value)
     SELECT array_agg(p.value::text ORDER BY p.value%2$s)
       FROM (SELECT DISTINCT (SELECT s.value FROM seen s WHERE s.rows >= t.rows * i / $2 ORDER BY s.value%2$s LIMIT 1) AS value
               FROM generate_series(1, $2 - 1) i, (SELECT max(rows) FROM seen) t (rows)) p
      WHERE p.value%2$s > (SELECT value FROM sample ORDER BY value%2$s LIMIT 1)
-    $sql$, coalesce(key.typename, 'text'), key.collation_clause)
+    $sql$, coalesce(key.typename, 'text'), key.collation_clause,
+    CASE WHEN part.lower IS NULL THEN 'true' ELSE format('value::%1$s%2$s > %3$s::%1$s', key.typename, key.collation_clause, part.lower) END,
+    CASE WHEN part.upper IS NULL THEN 'true' ELSE format('value::%1$s%2$s < %3$s::%1$s', key.typename, key.collation_clause, part.upper) END)
     INTO points USING relation, n;
   IF n > 1 AND points IS NULL THEN
     RAISE object_not_in_prerequisite_state USING
