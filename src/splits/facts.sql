@@ -25,6 +25,18 @@ SELECT current_setting('wal_level') AS wal_level,
 
 COMMENT ON VIEW spanner.split_server
   IS 'what split functions on another server ask this one: WAL positions, version, what moves have left';
+COMMENT ON COLUMN spanner.split_server.wal_level
+  IS 'logical, if splits can leave this server';
+COMMENT ON COLUMN spanner.split_server.extension_version
+  IS 'version of this extension';
+COMMENT ON COLUMN spanner.split_server.insert_lsn
+  IS 'end of the write-ahead log; NULL on a standby';
+COMMENT ON COLUMN spanner.split_server.flush_lsn
+  IS 'how far it is on disk; NULL on a standby';
+COMMENT ON COLUMN spanner.split_server.wal_writer_delay
+  IS 'milliseconds between rounds of the WAL writer';
+COMMENT ON COLUMN spanner.split_server.moves
+  IS 'publications, subscriptions and slots of moves';
 GRANT SELECT ON spanner.split_server TO PUBLIC;
 
 -- Definitions are texts without the name of the table, in one form on every
@@ -80,6 +92,34 @@ SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relki
 
 COMMENT ON VIEW spanner.split_tables
   IS 'what split functions on another server ask this one: how a table is made, and how full it is';
+COMMENT ON COLUMN spanner.split_tables.schemaname
+  IS 'schema of the table';
+COMMENT ON COLUMN spanner.split_tables.tablename
+  IS 'name of the table';
+COMMENT ON COLUMN spanner.split_tables.relkind
+  IS 'r, or p for a partitioned table';
+COMMENT ON COLUMN spanner.split_tables.replica_identity
+  IS 'replica identity, as pg_class has it';
+COMMENT ON COLUMN spanner.split_tables.columns
+  IS 'definitions of columns, without defaults';
+COMMENT ON COLUMN spanner.split_tables.checks
+  IS 'definitions of CHECK constraints';
+COMMENT ON COLUMN spanner.split_tables.keys
+  IS 'definitions of primary keys, unique and exclusion constraints';
+COMMENT ON COLUMN spanner.split_tables.foreign_keys
+  IS 'names and definitions of foreign keys';
+COMMENT ON COLUMN spanner.split_tables.index_names
+  IS 'names of the indexes that are no constraints';
+COMMENT ON COLUMN spanner.split_tables.indexes
+  IS 'their definitions';
+COMMENT ON COLUMN spanner.split_tables.identity_columns
+  IS 'columns of the replica identity';
+COMMENT ON COLUMN spanner.split_tables.rows
+  IS 'estimated number of rows';
+COMMENT ON COLUMN spanner.split_tables.size
+  IS 'bytes, with indexes';
+COMMENT ON COLUMN spanner.split_tables.inserts
+  IS 'rows inserted since statistics were reset';
 GRANT SELECT ON spanner.split_tables TO PUBLIC;
 
 -- The columns are those of the views.  The foreign tables are temporary, and

@@ -202,9 +202,10 @@ DECLARE
 BEGIN
   steps := ARRAY['PERFORM pg_catalog.set_config(''lock_timeout'', ''300ms'', true)'];
   IF plan ->> 'server' IS NULL THEN
+    -- a stronger lock would be logged, and be waited for as unflushed
     steps := steps || ARRAY[
-      format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE', parent, old),
-      format('PERFORM spanner.await_move(NULL, %L, started + interval ''900 ms'')', plan ->> 'move'),
+      format('LOCK TABLE ONLY %s, ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent, old),
+      format('PERFORM spanner.await_move(NULL, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'move'),
       format('ALTER TABLE %s DETACH PARTITION %s', parent, old)];
     IF plan ->> 'cut' IS NULL THEN
       steps := steps || format('ALTER TABLE %s RENAME TO %I', old, spanner.split_name(plan ->> 'name', '_moved'));
@@ -219,7 +220,7 @@ BEGIN
     steps := steps || ARRAY[
       format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', parent),
       format('DROP FOREIGN TABLE %s', renamed),
-      format('PERFORM spanner.await_move(%L, %L, started + interval ''900 ms'')', plan ->> 'server', plan ->> 'move')];
+      format('PERFORM spanner.await_move(%L, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'server', plan ->> 'move')];
   END IF;
   IF plan ->> 'to_server' IS NOT NULL THEN
     steps := steps || format('CREATE FOREIGN TABLE %s PARTITION OF %s %s%s', new, parent, above,
