@@ -327,11 +327,10 @@ BEGIN
     END IF;
   END IF;
   RETURN QUERY SELECT 3, to_server, s FROM unnest(steps) s;
-  RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN IF EXISTS (SELECT FROM ONLY %s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %5$I WITH (create_slot = false, slot_name = %2$L); END IF; END %1$s',
+  -- a state that is lost in a crash is of a slot that is gone: commits are not asynchronous
+  RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN IF EXISTS (SELECT FROM ONLY %s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %5$I WITH (create_slot = false, slot_name = %2$L, synchronous_commit = ''on''); END IF; END %1$s',
     mark, move, table_there, replace(replace(table_there, '%', '%%'), '''', ''''''), move, plan ->> 'connection');
-  RETURN QUERY SELECT 5, to_server, s FROM unnest(ARRAY[
-    format('DO %s BEGIN FOR i IN 1 .. 6000 LOOP IF EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ''r'') THEN RETURN; END IF; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended; run this step again, or look into the log''; END %1$s', mark, move),
-    format('ALTER SUBSCRIPTION %I SET (synchronous_commit = ''on'')', move)]) s;
+  RETURN QUERY SELECT 5, to_server, format('DO %s BEGIN FOR i IN 1 .. 6000 LOOP IF EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ''r'') THEN RETURN; END IF; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended; run this step again, or look into the log''; END %1$s', mark, move);
   RETURN QUERY SELECT 6, NULL::name, format('SELECT spanner.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'')', source, move);
   RETURN QUERY SELECT 7, NULL::name, spanner.swap_statement(plan);
 
