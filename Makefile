@@ -13,7 +13,6 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 OBJS = \
 	src/spanner_keys.o \
 	src/advisor/column_sample.o \
-	src/advisor/create_splits.o \
 	src/advisor/heatmap_text.o \
 	src/advisor/key_alphabet.o \
 	src/advisor/key_column.o \
@@ -21,8 +20,6 @@ OBJS = \
 	src/advisor/key_histogram.o \
 	src/advisor/key_sample.o \
 	src/advisor/key_scale.o \
-	src/advisor/split_points.o \
-	src/advisor/split_stats.o \
 	src/allocator/allocator.o \
 	src/allocator/allocator_cache.o \
 	src/allocator/allocator_commands.o \
@@ -51,6 +48,7 @@ OBJS = \
 	src/planner/derive.o \
 	src/planner/derived_clauses.o \
 	src/planner/equality.o \
+	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_explain.o \
@@ -107,6 +105,7 @@ OBJS = \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
 	src/sequence/sync.o \
+	src/splits/count_rows.o \
 	src/spi/owner_rights.o \
 	src/spi/relation_changes.o \
 	src/spi/run_command.o
@@ -131,7 +130,13 @@ SQL_PARTS = \
 	src/advisor/rules_unchecked.sql \
 	src/advisor/run_rules.sql \
 	src/advisor/pictures.sql \
-	src/advisor/splits.sql
+	src/splits/facts.sql \
+	src/splits/points.sql \
+	src/splits/create_splits.sql \
+	src/splits/adopt_table.sql \
+	src/splits/move_split.sql \
+	src/splits/stats.sql \
+	src/splits/check_splits.sql
 
 DATA_built = sql/spanner_keys--1.0.sql
 HEADERS_spanner_keys = src/sequence/access_method.h
@@ -181,6 +186,7 @@ REGRESS = \
 	shard_reports \
 	shard_security \
 	shard_traps \
+	fill_shard \
 	bad_input \
 	on_commit \
 	on_commit_errors \
@@ -194,7 +200,8 @@ REGRESS = \
 	key_histogram \
 	key_heatmap \
 	split_points \
-	advisor_input
+	advisor_input \
+	move_split
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	advisor_drop \

@@ -1,20 +1,20 @@
 #!/bin/bash
 #
 # cluster.sh
-#	  Show a table that is split over three servers by ranges of its key.
+#	  Show how one server becomes three, while clients insert.
 #
 # Usage: demo/cluster.sh			ROWS=100000 KEEP=1
 #
-# Builds and installs the extension, and starts four private throw-away
-# servers: one that takes the statements, and three that hold the rows behind
-# partitions of postgres_fdw.  KEEP=1 leaves them running.
+# Builds and installs the extension, and starts three private throw-away
+# servers.  The first has a table with rows.  Parts of it move to the others,
+# by the steps that spanner.move_split() prints.  KEEP=1 leaves them running.
 #
 # demo/cluster.sh
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 rows=${ROWS:-100000}
-more=$((rows / 5))
+servers="2 3"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 test/setup.sh demo || exit 1
@@ -25,63 +25,115 @@ test/setup.sh demo || exit 1
 
 start_servers()
 {
-	cluster_create fsync=off && servers_start
+	local number
+
+	cluster_create fsync=off wal_level=logical && servers_start 'wal_level = logical' || return
+	for number in $servers
+	do
+		sql -p $((PGPORT + number)) -c 'CREATE EXTENSION spanner_keys' || return
+	done
 }
 
-# What is made on the three servers comes from create_splits().
 make_table()
 {
-	servers_connect sql &&
-		sql -f demo/cluster_tables.sql &&
-		servers_run_statements sql &&
-		sql -c "SELECT run_splits()"
+	sql -v rows="$rows" -f demo/cluster_tables.sql && servers_connect sql
 }
 
-load()
+# Twenty rows at a time, which are counted if they are committed.
+insert_rows()
 {
-	sql -v first="$1" -v rows="$2" -f demo/cluster_load.sql
+	until [ -e "$cluster_dir/stop" ]
+	do
+		sql -c "INSERT INTO orders (note) SELECT 'new' FROM generate_series(1, 20)" > /dev/null 2>&1 &&
+			echo 20 >> "$cluster_dir/inserted"
+		sleep 0.05
+	done
+}
+
+# What a function prints is shown in short, and performed.
+perform()
+{
+	local name=$1 query=$2
+
+	demo/perform.sh "$cluster_dir/$name" "$query" && wait_for_inserts
+}
+
+adopt()
+{
+	perform adopt "SELECT * FROM spanner.adopt_table('orders')" &&
+		sql -c "SELECT spanner.convert_column('orders', 'id')"
+}
+
+# A picture shows the inserts of the last second.
+wait_for_inserts()
+{
+	sleep 1.2
 }
 
 show()
 {
 	echo
-	PGCLIENTENCODING=UTF8 sql "$@"
+	PGCLIENTENCODING=UTF8 sql "$@" || cluster_fail "cannot show the servers"
+}
+
+stop_inserts()
+{
+	: > "$cluster_dir/stop"
+	wait "$writer" 2> /dev/null
+	return 0
 }
 
 cluster_init
-trap 'servers_stop; cluster_remove' EXIT
+trap 'stop_inserts; servers_stop; cluster_remove' EXIT
 log=$cluster_dir/step.log
 step "Building and installing the extension" build
-step "Starting four private servers" start_servers
-step "Splitting two tables over three of them" make_table
+step "Starting three private servers" start_servers
+step "One server: a table with $rows rows and a serial key" make_table
+insert_rows &
+writer=$!
 cat << TEXT
 
-    SELECT * FROM spanner.create_splits('reversed', 3, '{server1,server2,server3}', dry_run => false);
+From now on a client inserts, all the time.  The table becomes a partitioned one with itself as the
+only partition, and its new ids are bit-reversed:
+
+    SELECT * FROM spanner.adopt_table('orders');
+    SELECT spanner.convert_column('orders', 'id');
 
 TEXT
-step "Inserting $rows rows into each" load 1 "$rows"
-show -f demo/cluster_rows.sql || cluster_fail "cannot count the rows"
-sql -c 'INSERT INTO earlier SELECT * FROM splits'
-step "Inserting $more more rows" load "$((rows + 1))" "$more"
-echo
-echo "Where did the new rows go?"
-show -f demo/cluster_new_rows.sql || cluster_fail "cannot count the rows"
-echo "One row by its id asks one server, all rows ask all servers at the same time:"
-show -f demo/cluster_plans.sql || cluster_fail "cannot show the plans"
+step "No row is copied" adopt
+show -f demo/cluster_picture.sql
+cat << TEXT
+A second server joins, and takes two thirds of the keys:
 
+    SELECT * FROM spanner.move_split('orders_p0', 'server2', at => '3074457345618258602');
+
+TEXT
+step "Its steps are performed, server by server" perform second \
+	"SELECT * FROM spanner.move_split('orders_p0', 'server2', at => '3074457345618258602')"
+show -f demo/cluster_picture.sql
+cat << TEXT
+A third one takes half of that:
+
+    SELECT * FROM spanner.move_split('orders_p0_1', 'server3', at => '6148914691236517205');
+
+TEXT
+step "Its steps are performed, server by server" perform third \
+	"SELECT * FROM spanner.move_split('orders_p0_1', 'server3', at => '6148914691236517205')"
+show -f demo/cluster_picture.sql
+echo "The old ids are small, and stay on the first server.  Inserts go to all three."
 servers_ctl 2 -m fast stop
-echo "Server 2 is stopped.  An insert that needs it:"
 echo
-sql -c "INSERT INTO reversed (note) SELECT 'lost' FROM generate_series(1, 100)" 2>&1 |
-	sed 's/^.*psql:[^ ]* //' | grep -E '^ERROR' | cut -c 1-100
+echo "Server 2 is stopped.  Statements that need it fail, others go on, and so do statistics:"
+show -c "SELECT partition, server, rows, reachable, substr(error, 1, 40) AS error FROM spanner.split_stats('orders')"
 servers_ctl 2 start
-echo
-echo "It is started again.  All rows are there, and none of those 100:"
-show -c "SELECT count(*) AS rows, count(*) FILTER (WHERE note = 'lost') AS lost FROM reversed" ||
-	cluster_fail "cannot count the rows"
+stop_inserts
+echo "It is started again.  Rows that were inserted and committed, and rows that are there:"
+show -c "SELECT $(paste -sd+ "$cluster_dir/inserted") + $rows AS committed, count(*) AS rows, count(DISTINCT id) AS ids FROM orders"
+echo "Nothing is left over, and the servers agree (no row means that all is well):"
+show -c "SELECT * FROM spanner.check_splits('orders')"
 if [ "${KEEP:-0}" = 0 ]
 then
 	echo "To look around with psql, run \"KEEP=1 make demo-cluster\"."
 else
-	echo "To look around with psql, try:  SELECT * FROM spanner.split_stats('reversed');"
+	echo "To look around with psql, try:  SELECT * FROM spanner.split_advice('orders');"
 fi

@@ -1,4 +1,5 @@
 -- Splitting a table by ranges of an evenly spread key, on one server.
+\set SHOW_CONTEXT never
 SELECT spanner.split_points(4);
 SELECT spanner.split_points(3, 31);
 SELECT spanner.split_points(4, stripes => 16), spanner.split_points(4, 15, 4);

@@ -1,13 +1,14 @@
 #!/bin/bash
 #
 # servers.sh
-#	  Three more servers beside a private throw-away cluster.
+#	  More servers beside a private throw-away cluster.
 #
 # To be sourced after cluster.sh, by a script that shows or measures tables
 # over servers.  The servers differ in their ports only, which follow that of
-# the cluster; sockets are in the same directory.
+# the cluster; sockets are in the same directory.  "servers" may hold their
+# numbers, by default 1, 2 and 3.
 #
-#	servers_start				make and start the three
+#	servers_start [x=y ...]		make and start them, with these settings
 #	servers_connect SQL ...		tell the cluster of them; SQL is how to call psql
 #	servers_run_statements SQL ...	run on each what is for it in the view "statements",
 #								which the caller has made from create_splits()
@@ -15,6 +16,8 @@
 #	servers_stop				stop them, unless KEEP=1; before cluster_remove
 #
 # test/servers.sh
+
+servers=${servers:-1 2 3}
 
 servers_ctl()
 {
@@ -29,12 +32,12 @@ servers_start()
 {
 	local number
 
-	for number in 1 2 3
+	for number in $servers
 	do
 		cluster_run "$cluster_bindir/initdb" -D "$cluster_dir/server$number" -E UTF8 --locale=C \
 			-A trust -U "$cluster_user" --no-sync &&
 			printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$cluster_dir'" \
-				"port = $((PGPORT + number))" 'fsync = off' |
+				"port = $((PGPORT + number))" 'fsync = off' "$@" |
 			cluster_run tee -a "$cluster_dir/server$number/postgresql.conf" &&
 			servers_ctl "$number" start || return
 	done
@@ -42,14 +45,14 @@ servers_start()
 
 servers_connect()
 {
-	"$@" -v socket="$cluster_dir" -v port="$PGPORT" -f "$cluster_source/test/servers.sql"
+	"$@" -v socket="$cluster_dir" -v port="$PGPORT" -v servers="$servers" -f "$cluster_source/test/servers.sql"
 }
 
 servers_run_statements()
 {
 	local number
 
-	for number in 1 2 3
+	for number in $servers
 	do
 		"$@" -At -c "SELECT statement || ';' FROM statements WHERE server = 'server$number'" \
 			> "$cluster_dir/statements" &&
@@ -62,7 +65,7 @@ servers_stop()
 	local number
 
 	[ -n "$cluster_dir" ] || return 0
-	for number in 1 2 3
+	for number in $servers
 	do
 		if [ -s "$cluster_dir/server$number/postmaster.pid" ]
 		then

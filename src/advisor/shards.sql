@@ -309,9 +309,9 @@ BEGIN
   list := (SELECT string_agg(DISTINCT quote_ident(p.pubname), ', ')
              FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname);
   IF list IS NOT NULL THEN
-    RAISE WARNING USING MESSAGE = format('table "%s" is published', t.relname),
-      DETAIL = format('The replica identity, the primary key, contains a generated column then. Publications: %s.', list),
-      HINT = 'Set REPLICA IDENTITY USING INDEX to a unique index of the old key.';
+    RAISE NOTICE USING MESSAGE = format('table "%s" is published', t.relname),
+      DETAIL = format('The shard column is a plain one, which a trigger fills: a generated one cannot be replicated as part of a key. Publications: %s.', list),
+      HINT = 'Give the subscribers the column and the primary key as well.';
   END IF;
   IF dry_run THEN
     SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))) INTO list
@@ -351,6 +351,7 @@ SET quote_all_identifiers = off
 AS $$
 DECLARE
   t spanner.shard_table;
+  expression text;
   added text;
   new_index name;
   kept text[] := '{}';
@@ -369,8 +370,8 @@ BEGIN
       HINT = 'Use spanner.suggest_shards() to find a number.';
   END IF;
   t := spanner.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
-  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name,
-                  spanner.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket));
+  expression := spanner.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket);
+  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name, expression);
   IF keep_unique THEN
     kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s', CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
       spanner.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
@@ -388,6 +389,9 @@ BEGIN
                 t.ident, t.key_name, t.key_name, new_index, t.deferral);
   END IF;
   statements := statements || spanner.keep_key_properties(t);
+  IF EXISTS (SELECT FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname) THEN
+    statements := statements || ARRAY(SELECT s FROM spanner.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
+  END IF;
 
   PERFORM spanner.report_new_key(t, dry_run, keep_unique);
   FOREACH statement IN ARRAY statements LOOP

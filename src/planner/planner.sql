@@ -162,3 +162,27 @@ COMMENT ON COLUMN spanner.shard_keys.loads_library
   IS 'does the table have sessions load the library in time';
 
 GRANT SELECT ON spanner.shard_keys TO PUBLIC;
+
+CREATE FUNCTION spanner.fill_shard()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_fill_shard'
+LANGUAGE C VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner.fill_shard()
+  IS 'fill the columns that CHECK constraints say are shards, before a row is written';
+
+-- A generated column cannot be replicated as part of a key.  A plain one with
+-- the same values can: a trigger fills it where rows come in, a CHECK keeps it
+-- right, and the planner reads that.
+CREATE FUNCTION spanner.plain_shard_statements(target text, column_name text, expression text)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT unnest(ARRAY[
+    format('ALTER TABLE %s ALTER COLUMN %s DROP EXPRESSION, ADD CONSTRAINT %I CHECK (%s = %s)',
+           target, column_name, 'spanner_' || trim(column_name, '"') || '_check', column_name, expression),
+    format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
+END;
+
+COMMENT ON FUNCTION spanner.plain_shard_statements(text, text, text)
+  IS 'the statements that make a generated shard column a plain one, with the same values';

@@ -26,7 +26,8 @@ my %uses = (
 	sequence  => [ 'keys', 'planner', 'spi' ],
 	allocator => [ 'keys', 'spi' ],
 	planner   => [ 'keys', 'spi' ],
-	advisor   => ['spi'],);
+	advisor   => ['spi'],
+	splits    => ['spi'],);
 
 sub check_version_num
 {

@@ -16,7 +16,7 @@ $node->append_conf('postgresql.conf', q{
 autovacuum = off
 log_min_messages = warning
 spanner_keys.allocator_idle_timeout = 200ms
-});
+wal_level = logical});
 $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
@@ -113,9 +113,8 @@ foreach my $file (glob 'src/*/*.c')
 	$runs_sql{ $file =~ s{src/(.*)\.c}{$1}r } = 1 if slurp_file($file) =~ /SPI_(execute|prepare)/;
 }
 is(join(' ', sort keys %runs_sql),
-	'advisor/create_splits advisor/key_sample advisor/split_stats'
-	  . ' allocator/number_rows'
-	  . ' planner/shard_statistics sequence/ddl spi/run_command',
+	'advisor/key_sample allocator/number_rows'
+	  . ' planner/shard_statistics sequence/ddl spi/run_command splits/count_rows',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
@@ -191,13 +190,14 @@ $node->safe_psql(
 	CREATE TABLE sharded (shard_id int GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED, id bigint, v text,
 		PRIMARY KEY (shard_id, id));
 	CREATE TABLE numbered (id bigint);
-	INSERT INTO t (v) SELECT 'x' FROM generate_series(1, 200);
-	INSERT INTO other (v) SELECT 'x' FROM generate_series(1, 200);
+	INSERT INTO t (v) SELECT 'x' FROM generate_series(1, 200); INSERT INTO other (v) SELECT 'x' FROM generate_series(1, 200);
 	INSERT INTO sharded (id, v) SELECT i, 'x' FROM generate_series(1, 200) i;
 	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON numbered DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('at_commit', 'id');
-	CREATE SCHEMA converted;
-	CREATE TABLE converted.t (id serial);});
+	CREATE SCHEMA converted; CREATE TABLE converted.t (id serial);
+	CREATE EXTENSION postgres_fdw; CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw;
+	CREATE TABLE divided (id bigint, v text) PARTITION BY RANGE (id); CREATE TABLE divided_p0 PARTITION OF divided FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+	INSERT INTO divided SELECT i, 'x' FROM generate_series(1, 200) i; ANALYZE;});
 
 my %calls = (
 	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false}, q{'public.t', '{id}'::pg_catalog.name[]} ],
@@ -226,9 +226,7 @@ my %calls = (
 	key_heatmap_text => [ q{'public.other'} ],
 	key_histogram => [ q{'public.other'} ],
 	allocator_id => [ q{'at_commit'} ],
-	count_allocator_pools => [ '' ],
-	list_allocator_pools => [ '' ],
-	list_allocator_workers => [ '' ],
+	count_allocator_pools => [ '' ], list_allocator_pools => [ '' ], list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
 	map_counter => [ q{1, 'public.s'} ],
 	may_call => [ q{'pg_catalog.lastval()'::pg_catalog.regprocedure} ], may_draw => [ q{'public.s', 'pg_catalog.nextval(pg_catalog.regclass)'::pg_catalog.regprocedure} ],
@@ -236,15 +234,14 @@ my %calls = (
 	next_values => [ q{'a', 3} ],
 	nextval => [ q{'public.s'} ],
 	read_shard_key => [ 'd.adbin, d.adrelid) FROM (SELECT * FROM pg_catalog.pg_attrdef) d WHERE ROW(' ],
-	release_allocator => [ q{'a'} ],
-	rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
-	reserve_block => [ q{'a', 3} ],
-	reset_allocator => [ q{'a', 1000000} ],
+	release_allocator => [ q{'a'} ], rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
+	reserve_block => [ q{'a', 3} ], reset_allocator => [ q{'a', 1000000} ],
 	revoke_allocator => [ q{'a'} ],
 	setval => [ q{'public.s', 5}, q{'public.s', 5, true} ],
 	shard_id => [ q{4, 'x', 1} ], shard_ids => [ q{4, 'x', '{1,2}'::pg_catalog.int4[]} ],
 	silence_rule => [ q{'public.t', 'key_sequence'} ],
-	split_points => [ '4' ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
+	adopt_table => [ q{'public.other'} ], check_splits => [ q{'public.divided'} ], move_split => [ q{'public.divided_p0', 'far'}, q{'public.divided_p0', 'far', '100'} ], split_advice => [ q{'public.divided'} ],
+	split_points => [ '4', q{'public.other'::pg_catalog.regclass, 2}, q{'public.other', 2} ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
 	suggest_shards => [ '10000' ],
 	sync_sequence => [ q{'public.other', 'id'} ],
 	timestamp_to_string => [ q{'2024-01-01 00:00:00+00'} ],
@@ -270,6 +267,7 @@ my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_cat
 	keep_key_properties => ["spanner.read_shard_table($other, 'shard_id')"], remove_shard_key => [q{'public.sharded'}], report_new_key => ["spanner.read_shard_table($other, 'shard_id'), true, false"],
 	escape_html => ["'<'"], group_digits => ['1'], heatmap_page => ["'a', 'b', 'c'"], heatmap_style => [''], read_heatmap => [q{'public.other', 4, 4, NULL, NULL, NULL}],
 	map({ $_ => [q{spanner.read_heatmap('public.other', 4, 4, NULL, NULL, NULL)}] } qw(draw_axes draw_bars draw_cells draw_heatmap heatmap_cells)),
+	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], check_adoption => [$other], await_move => [ q{NULL, 'x', pg_catalog.now()) LIMIT (0} ], check_no_unique_index => [ q{'public.divided'} ], check_split_count => [ q{4, 8, 'shards'} ], check_split_server => ["'far'"], check_split_table => [ q{'public.parted'} ], count_rows => ["$other, NULL"], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_splits => [ q{'public.whole'} ], missing_texts => [ q{'["a"]', '[]'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ], points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_grants => ["$other, 'nowhere', 'x'"], split_identity => [ q{'public.parted', NULL} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ], swap_statement => [ q{spanner.plan_move('public.divided_p0', 'far', NULL, NULL)} ], table_statements => [ q{'{}', 'public', 'x', 'x', NULL, true} ],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"]);
 $calls{$_} //= ['spanner.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
@@ -507,7 +505,8 @@ foreach (
 	[ q{SELECT spanner.key_heatmap_text('mine.t')}, 1 ],
 	[ q{SELECT spanner.key_heatmap_html('mine.t')}, 1 ],
 	[ q{SELECT * FROM spanner.split_stats('mine.parted', true)}, 1 ],
-	[ q{SELECT * FROM spanner.create_splits('mine.parted', 4)}, 1 ],
+	map({ [ "SELECT * FROM spanner.$_", 0 ] } q{create_splits('mine.parted', 4)}, q{split_stats('mine.parted')}, q{check_splits('mine.parted')},
+		q{split_advice('mine.parted')}, q{adopt_table('mine.t')}),
 	[ q{SELECT * FROM spanner.add_shard_key('mine.t')}, 0 ],
 	[ q{SELECT * FROM spanner.convert_all('mine')}, 0 ],
 	[ q{SELECT * FROM spanner.shard_keys}, 0 ],

@@ -1,0 +1,224 @@
+/* src/splits/points.sql */
+
+--
+-- Splits: where to split
+--
+
+-- What divides a number, for a message.
+CREATE FUNCTION spanner.check_split_count(splits integer, units integer, unit text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  message text;
+  hint text;
+BEGIN
+  IF splits NOT BETWEEN 1 AND 65536 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'number of splits must be between 1 and 65536',
+      HINT = 'A small multiple of the number of servers suits most tables.';
+  ELSIF units % splits <> 0 THEN
+    message := format('cannot divide %s %s evenly into %s splits', units, unit, splits);
+    hint := format('Possible numbers of splits are %s.',
+      (SELECT string_agg(i::text, ', ' ORDER BY i) FROM generate_series(1, least(units, 65536)) i WHERE units % i = 0));
+    IF unit = 'stripes' THEN
+      RAISE invalid_parameter_value USING MESSAGE = message, HINT = hint,
+        DETAIL = 'A split that ends within a stripe gets no rows from that stripe until it is full.';
+    END IF;
+    RAISE invalid_parameter_value USING MESSAGE = message, HINT = hint;
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.check_split_count(integer, integer, text)
+  IS 'raise an error unless so many shards or stripes can be divided into so many splits';
+
+CREATE FUNCTION spanner.split_points(
+  n integer,
+  bits integer DEFAULT 63,
+  stripes integer DEFAULT NULL)
+RETURNS SETOF bigint
+LANGUAGE plpgsql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  width constant integer := coalesce(bits, 63);
+  half constant integer := 1 << (least(width, 31) - 1);
+BEGIN
+  IF n IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM spanner.check_split_count(n, 0, '');
+  IF width NOT BETWEEN 2 AND 63 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'bits must be between 2 and 63',
+      HINT = 'The view spanner.sequences shows the bits of a sequence.';
+  ELSIF n > half THEN
+    RAISE invalid_parameter_value USING MESSAGE = format('cannot make %s splits of keys of %s bits', n, width),
+      HINT = format('Make at most %s splits.', half);
+  ELSIF stripes NOT BETWEEN 2 AND least(half, 65536) OR stripes & (stripes - 1) <> 0 THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('stripes must be a power of two between 2 and %s', least(half, 65536)),
+      HINT = 'Use the number of stripes that the sequence has.';
+  END IF;
+  PERFORM spanner.check_split_count(n, stripes, 'stripes');
+  RETURN QUERY SELECT div(2::numeric ^ width * i, n)::bigint FROM generate_series(1, n - 1) i;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.split_points(integer, integer, integer)
+  IS 'the bounds between n equal ranges of bit-reversed or striped keys';
+
+-- What is known of the first column of the key that a table is split by, or
+-- would be: of the partition key, else of the primary key.
+CREATE FUNCTION spanner.split_column(
+  relation regclass,
+  OUT name name,
+  OUT attnum smallint,
+  OUT type regtype,
+  OUT expression text,
+  OUT typename text,
+  OUT collation_clause text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  collation_id oid;
+BEGIN
+  SELECT coalesce(p.partattrs[0], a.attnum), pg_get_expr(p.partexprs, p.partrelid), coalesce(p.partcollation[0], 0)
+    INTO attnum, expression, collation_id
+    FROM pg_class c
+    LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid
+    LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+   WHERE c.oid = relation;
+  SELECT a.attname, a.atttypid, coalesce(nullif(collation_id, 0), a.attcollation)
+    INTO name, type, collation_id
+    FROM pg_attribute a WHERE a.attrelid = relation AND a.attnum = split_column.attnum AND a.attnum > 0;
+  IF name IS NOT NULL THEN
+    expression := quote_ident(name);
+    WITH RECURSIVE base (oid) AS (
+      SELECT type::oid
+      UNION ALL
+      SELECT t.typbasetype FROM base JOIN pg_type t ON t.oid = base.oid AND t.typbasetype <> 0)
+    SELECT t.oid, format_type(t.oid, NULL) INTO type, typename
+      FROM base JOIN pg_type t ON t.oid = base.oid AND t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace;
+  ELSIF expression IS NOT NULL THEN
+    type := 'integer';
+    typename := 'integer';
+  END IF;
+  collation_clause := coalesce((SELECT format(' COLLATE %I.%I', n.nspname, o.collname)
+    FROM pg_collation o JOIN pg_namespace n ON n.oid = o.collnamespace WHERE o.oid = collation_id), '');
+END
+$$;
+
+COMMENT ON FUNCTION spanner.split_column(regclass)
+  IS 'the first column or expression of the key that a table is split by';
+
+-- What ANALYZE has sampled, on each server for its part: values that are
+-- common, with their share of the rows, and bounds of equal shares of the rest.
+CREATE FUNCTION spanner.split_sample(relation regclass, OUT value text, OUT rows float8)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+  parent regclass := coalesce((SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                                WHERE i.inhrelid = relation AND c.relispartition), relation);
+  key record := spanner.split_column(parent);
+  part record;
+  facts jsonb;
+BEGIN
+  IF key.name IS NULL THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('"%s" has no column that it can be split by', (SELECT relname FROM pg_class WHERE oid = relation)),
+      HINT = 'Name a table with a primary key, or one that is partitioned by a column.';
+  ELSIF key.typename IS NULL THEN
+    RAISE datatype_mismatch USING
+      MESSAGE = format('cannot split by column "%s", which has no type of the server itself', key.name),
+      HINT = 'Use bounds of your own.';
+  END IF;
+  FOR part IN
+    SELECT s.server, s.schemaname, s.tablename
+      FROM spanner.list_splits(parent) s
+     WHERE parent <> relation AND s.partition = relation
+        OR parent = relation AND (SELECT relkind FROM pg_class WHERE oid = relation) = 'p'
+    UNION ALL
+    SELECT NULL, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = relation AND c.relkind = 'r' AND parent = relation
+  LOOP
+    facts := spanner.split_facts(part.server, part.schemaname, part.tablename, key.name);
+    CONTINUE WHEN coalesce((facts #>> '{table,rows}')::float8, 0) = 0;
+    IF facts -> 'column' IS NULL OR jsonb_typeof(facts -> 'column') = 'null' THEN
+      RAISE object_not_in_prerequisite_state USING
+        MESSAGE = format('there are no statistics for column "%s" of table "%s"%s', key.name, part.tablename,
+                         ' on server "' || part.server || '"'),
+        HINT = 'Run ANALYZE on the table there.';
+    END IF;
+    RETURN QUERY
+      SELECT c.value, s.share::float8 * (facts #>> '{table,rows}')::float8
+        FROM jsonb_array_elements_text(nullif(facts #> '{column,common}', 'null')) WITH ORDINALITY c (value, n)
+        JOIN jsonb_array_elements_text(nullif(facts #> '{column,shares}', 'null')) WITH ORDINALITY s (share, n) USING (n)
+      UNION ALL
+      SELECT h.value, (facts #>> '{table,rows}')::float8 * w.rest / greatest(jsonb_array_length(facts #> '{column,histogram}') - 1, 1)
+        FROM jsonb_array_elements_text(nullif(facts #> '{column,histogram}', 'null')) WITH ORDINALITY h (value, n)
+        CROSS JOIN (SELECT 1 - coalesce(sum(x::float8), 0) FROM jsonb_array_elements_text(nullif(facts #> '{column,shares}', 'null')) x) w (rest)
+       WHERE h.n > 1;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.split_sample(regclass)
+  IS 'values of the key that a table is split by, and how many rows lie between each and the one before';
+
+CREATE FUNCTION spanner.split_points(relation regclass, n integer)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  parent regclass := (SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                       WHERE i.inhrelid = relation AND c.relispartition);
+  key record := spanner.split_column(coalesce(parent, relation));
+  part record;
+  points text[];
+BEGIN
+  PERFORM spanner.check_split_count(n, 0, '');
+  -- statistics may be older than the bounds
+  SELECT nullif(s.lower, 'MINVALUE') AS lower, nullif(s.upper, 'MAXVALUE') AS upper INTO part
+    FROM spanner.list_splits(parent) s WHERE s.partition = relation;
+  EXECUTE format($sql$
+    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner.split_sample($1) WHERE %3$s AND %4$s),
+    seen AS (SELECT value, sum(sum(rows)) OVER (ORDER BY value%2$s) AS rows FROM sample GROUP BY value)
+    SELECT array_agg(p.value::text ORDER BY p.value%2$s)
+      FROM (SELECT DISTINCT (SELECT s.value FROM seen s WHERE s.rows >= t.rows * i / $2 ORDER BY s.value%2$s LIMIT 1) AS value
+              FROM generate_series(1, $2 - 1) i, (SELECT max(rows) FROM seen) t (rows)) p
+     WHERE p.value%2$s > (SELECT value FROM sample ORDER BY value%2$s LIMIT 1)
+    $sql$, coalesce(key.typename, 'text'), key.collation_clause,
+    CASE WHEN part.lower IS NULL THEN 'true' ELSE format('value::%1$s%2$s > %3$s::%1$s', key.typename, key.collation_clause, part.lower) END,
+    CASE WHEN part.upper IS NULL THEN 'true' ELSE format('value::%1$s%2$s < %3$s::%1$s', key.typename, key.collation_clause, part.upper) END)
+    INTO points USING relation, n;
+  IF n > 1 AND points IS NULL THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('table "%s" has no rows to split', (SELECT relname FROM pg_class WHERE oid = relation)),
+      HINT = 'spanner.split_points(n, bits, stripes) tells equal ranges of spread keys.';
+  END IF;
+  RETURN QUERY SELECT unnest(points);
+END
+$$;
+
+COMMENT ON FUNCTION spanner.split_points(regclass, integer)
+  IS 'the bounds between n ranges with equal numbers of rows, from the statistics of a table';
+
+-- A constant without type could as well be the number n of the first form.
+CREATE FUNCTION spanner.split_points(relation text, n integer)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT spanner.split_points(relation::regclass, n);
+END;
+
+COMMENT ON FUNCTION spanner.split_points(text, integer)
+  IS 'the same for a table by its name';

@@ -1,0 +1,75 @@
+/* src/splits/stats.sql */
+
+--
+-- Splits: how full they are
+--
+
+CREATE FUNCTION spanner.count_rows(relation regclass, filter text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_count_rows'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.count_rows(regclass, text)
+  IS 'count rows, with the rights of the owner of the table if the caller has them';
+
+-- Nobody waits for a lock here who may not read the table anyway.
+CREATE FUNCTION spanner.split_stats(
+  relation regclass,
+  exact boolean DEFAULT false,
+  OUT split integer,
+  OUT partition regclass,
+  OUT server name,
+  OUT range text,
+  OUT rows bigint,
+  OUT counted boolean,
+  OUT size bigint,
+  OUT inserts bigint,
+  OUT reachable boolean,
+  OUT error text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  part record;
+  facts jsonb;
+BEGIN
+  FOR part IN SELECT * FROM spanner.list_splits(relation)
+  LOOP
+    split := part.split;
+    partition := part.partition;
+    server := part.server;
+    range := part.range;
+    counted := coalesce(exact, false);
+    rows := NULL;
+    size := NULL;
+    inserts := NULL;
+    error := NULL;
+    IF counted AND NOT has_any_column_privilege(partition, 'SELECT') THEN
+      RAISE insufficient_privilege USING MESSAGE = format('permission denied for %stable %s',
+        CASE WHEN server IS NOT NULL THEN 'foreign ' END, (SELECT relname FROM pg_class WHERE oid = partition));
+    END IF;
+    BEGIN
+      facts := spanner.split_facts(server, part.schemaname, part.tablename) -> 'table';
+      size := (facts ->> 'size')::bigint;
+      inserts := (facts ->> 'inserts')::bigint;
+      rows := CASE WHEN counted THEN spanner.count_rows(partition, NULL) ELSE (facts ->> 'rows')::bigint END;
+      IF jsonb_typeof(facts) IS DISTINCT FROM 'object' AND NOT counted THEN
+        error := format('table "%s.%s" does not exist there', part.schemaname, part.tablename);
+      END IF;
+    EXCEPTION WHEN OTHERS THEN
+      IF server IS NULL THEN
+        RAISE;
+      END IF;
+      error := SQLERRM;
+      counted := false;
+    END;
+    reachable := error IS NULL;
+    RETURN NEXT;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.split_stats(regclass, boolean)
+  IS 'server, range, rows (counted or estimated), size in bytes and inserts of each partition, and why a server does not answer';
