@@ -4,6 +4,7 @@
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
+#   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
 EXTENSION = spanner_keys
@@ -71,6 +72,7 @@ OBJS = \
 	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
+	src/sequence/column_label.o \
 	src/sequence/convert.o \
 	src/sequence/core_support.o \
 	src/sequence/counter.o \
@@ -244,7 +246,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -281,6 +283,8 @@ core-check:
 	@test/core_check.sh
 clients:
 	@test/clients/run.sh
+citus:
+	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:
 	@test/deb.sh
 
@@ -290,4 +294,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check dist
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check dist
