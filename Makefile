@@ -88,6 +88,8 @@ OBJS = \
 	src/sequence/object_name.o \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
+	src/sequence/redirect/ascending_insert.o \
+	src/sequence/redirect/ascending_values.o \
 	src/sequence/redirect/column_default.o \
 	src/sequence/redirect/generated_always.o \
 	src/sequence/redirect/identity.o \
