@@ -124,6 +124,7 @@ SQL_PARTS = \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
 	src/allocator/allocator.sql \
+	src/allocator/share_allocator.sql \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
 	src/advisor/hotspots.sql \

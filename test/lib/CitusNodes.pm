@@ -13,7 +13,8 @@ use Test::More;
 
 our @EXPORT = qw(start_node join_node start_nodes query error_of);
 
-# Make and start a server that knows Citus, in no cluster yet.
+# Make and start a server that knows Citus, in no cluster yet, with an empty
+# database or with Citus in the one that is there.
 sub start_node
 {
 	my ($name, %how) = @_;
@@ -37,6 +38,11 @@ sub start_node
 	$node->append_conf('postgresql.conf', "output_plugin_libraries = '$allowed, citus'")
 	  if $allowed;
 	$node->start;
+	if ($how{database})
+	{
+		$node->safe_psql('postgres', "CREATE DATABASE $how{database}");
+		return $node;
+	}
 	$node->safe_psql('postgres', 'CREATE EXTENSION citus');
 	return $node;
 }
