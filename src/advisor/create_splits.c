@@ -381,6 +381,7 @@ read_sequence(SkSplits *splits)
 	" AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
 	" JOIN pg_catalog.pg_seclabel l ON l.provider OPERATOR(pg_catalog.=) 'spanner_keys'"
 	" AND l.classoid OPERATOR(pg_catalog.=) d.refclassid AND l.objoid OPERATOR(pg_catalog.=) d.refobjid"
+	" AND l.objsubid OPERATOR(pg_catalog.=) 0"
 	" CROSS JOIN LATERAL spanner.describe_sequence(l.objoid) s"
 	" WHERE a.adrelid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
 	" AND a.adnum OPERATOR(pg_catalog.=) %d::pg_catalog.int2"
