@@ -4,6 +4,7 @@
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
+#   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
 EXTENSION = spanner_keys
@@ -66,6 +67,7 @@ OBJS = \
 	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
+	src/sequence/column_label.o \
 	src/sequence/convert.o \
 	src/sequence/core_support.o \
 	src/sequence/counter.o \
@@ -81,6 +83,8 @@ OBJS = \
 	src/sequence/object_name.o \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
+	src/sequence/redirect/ascending_insert.o \
+	src/sequence/redirect/ascending_values.o \
 	src/sequence/redirect/column_default.o \
 	src/sequence/redirect/generated_always.o \
 	src/sequence/redirect/identity.o \
@@ -117,6 +121,7 @@ SQL_PARTS = \
 	src/sequence/sequence.sql \
 	src/sequence/spanner_ddl/googlesql.sql \
 	src/allocator/allocator.sql \
+	src/allocator/share_allocator.sql \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
 	src/advisor/shards.sql \
@@ -252,7 +257,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -289,6 +294,8 @@ core-check:
 	@test/core_check.sh
 clients:
 	@test/clients/run.sh
+citus:
+	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:
 	@test/deb.sh
 
@@ -298,4 +305,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients deb-check dist
+.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check dist

@@ -103,11 +103,13 @@ SELECT spanner.execute_ddl(format('ALTER DATABASE %I SET spanner.default_sequenc
 BEGIN;
 SELECT spanner.execute_ddl('alter database "db" set spanner.default_sequence_kind = ''bit_reversed_positive''');
 SHOW spanner.default_sequence_kind;
-SELECT setting FROM pg_db_role_setting, unnest(setconfig) setting WHERE setting LIKE 'spanner.%';
+SELECT setting FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase, unnest(setconfig) setting
+ WHERE datname = current_database() AND setting LIKE 'spanner.%';
 SELECT spanner.execute_ddl('create sequence after_default');
 ROLLBACK;
 SHOW spanner.default_sequence_kind;
-SELECT setting FROM pg_db_role_setting, unnest(setconfig) setting WHERE setting LIKE 'spanner.%';
+SELECT setting FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase, unnest(setconfig) setting
+ WHERE datname = current_database() AND setting LIKE 'spanner.%';
 
 SET client_min_messages = warning;
 DROP SCHEMA e CASCADE;

@@ -19,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -187,6 +188,8 @@ report_missing(const char *name, int64 id)
 			 errmsg("allocator with id %lld does not exist", (long long) id),
 			 is_sequence ?
 			 errhint("There is a sequence of that name: draw from it with nextval().") :
+			 OidIsValid(get_extension_oid("citus", true)) ?
+			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
 			 errhint("Create it with spanner.create_allocator().")));
 }
 

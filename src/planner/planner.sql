@@ -138,7 +138,7 @@ CREATE VIEW spanner.shard_keys AS
    WHERE pg_catalog.num_nonnulls(k.keys, k.problem) OPERATOR(pg_catalog.>) 0
      AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,p}'::pg_catalog."char"[])
      AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)
-     AND n.nspname OPERATOR(pg_catalog.<>) 'spanner';
+     AND n.nspname OPERATOR(pg_catalog.<>) ALL ('{spanner,pg_catalog}'::pg_catalog.name[]);
 
 COMMENT ON VIEW spanner.shard_keys
   IS 'shard keys that the planner knows of, and what looks like one but is not';

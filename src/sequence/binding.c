@@ -172,12 +172,14 @@ find_any_label(void)
 	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
-	bool		result;
+	HeapTuple	tuple;
+	bool		result = false;
 
 	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
 				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
-	result = HeapTupleIsValid(systable_getnext(scan));
+	while (!result && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = ((FormData_pg_seclabel *) GETSTRUCT(tuple))->objsubid == 0;
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;

@@ -24,6 +24,7 @@
 #include "utils/tuplestore.h"
 
 #include "sequence/binding.h"
+#include "sequence/column_label.h"
 #include "sequence/default_kind.h"
 #include "sequence/object_name.h"
 #include "sequence/registry.h"
@@ -77,6 +78,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("spanner.convert_column()");
 	seq = sk_lock_column(fcinfo, true);
 	check_plain(seq);
+	sk_find_nodes(seq);
 
 	/* the values that are there are looked at as those of the new kind */
 	label = wanted_label(fcinfo, seq);
@@ -208,23 +210,27 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
  *
  * Sets *all_own if there are rows and all their values are what the kind gives
  * for counters that have been drawn: the sequence has had this kind before.
+ * Other nodes do not know this kind yet, nor are they kept from giving more.
  */
 static int64
 last_taken_value(const SkSequence *seq, bool *all_own)
 {
 	int64		result = seq->used ? seq->next - 1 : 0;
+	char	   *unmapped = psprintf("spanner.unmap_value(v, %s::pg_catalog.regclass)",
+									quote_literal_cstr(sk_qualified_name(seq->seqid)));
 	int64		values[3];
 	bool		isnull[3];
 
 	sk_query_row(seq->table,
 				 psprintf("SELECT pg_catalog.max(v), pg_catalog.count(v), "
-						  "pg_catalog.count(*) FILTER (WHERE spanner.unmap_value(v, %s::pg_catalog.regclass) "
+						  "pg_catalog.count(*) FILTER (WHERE %s "
 						  "OPERATOR(pg_catalog.<) '" INT64_FORMAT "') "
 						  "FROM (%s) stored",
-						  quote_literal_cstr(sk_qualified_name(seq->seqid)),
+						  seq->is_distributed ? "NULL::pg_catalog.int8" : unmapped,
 						  seq->used ? seq->next : 0, sk_stored_values(seq)),
 				 3, values, isnull);
 	*all_own = values[1] > 0 && values[2] == values[1];
+	result = Max(result, seq->last_of_nodes);
 	return isnull[0] ? result : Max(result, values[0]);
 }
 

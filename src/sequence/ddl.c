@@ -9,9 +9,11 @@
  *	 unless it is temporary or the kind does not fit it;
  * - an identity column with such a sequence becomes a column whose default
  *	 draws from it, since core's identity draws the plain counter;
- * - a table with a shard column gets statistics that load the library.
+ * - a table with a shard column gets statistics that load the library, unless
+ *	 Citus sends it, and the statistics behind it;
+ * - where Citus is, labels of columns and of sequences agree.
  *
- * Nothing of this happens while a dump is being restored, see sk_restoring().
+ * Nothing of this but the last happens while a dump is being restored, see sk_restoring().
  *
  * The triggers are there without preloading: calling one loads the library.
  * For SECURITY LABEL that is all the trigger is for: core looks for a label's
@@ -39,6 +41,7 @@
 
 #include "planner/shard_statistics.h"
 #include "sequence/binding.h"
+#include "sequence/column_label.h"
 #include "sequence/default_kind.h"
 #include "sequence/draw_privilege.h"
 #include "sequence/drop_extension.h"
@@ -72,6 +75,7 @@ static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 DestReceiver *dest, QueryCompletion *qc);
 static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
+static void follow_command(Node *parsetree);
 static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
 static void adopt_sequence(Oid seqid);
@@ -155,13 +159,23 @@ Datum
 spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 {
 	Node	   *parsetree = trigger_parsetree(fcinfo);
-	ListCell   *lc;
 
-	if (sk_restoring())
-		PG_RETURN_VOID();
-	sk_add_shard_statistics(parsetree);
-	if ((sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
-		PG_RETURN_VOID();
+	if (!sk_restoring() && !IsA(parsetree, CreateExtensionStmt))
+	{
+		if (!sk_sent_by_citus())
+			sk_add_shard_statistics(parsetree);
+		if (sk_default_sequence_kind() != NULL || sk_bindings_exist())
+			follow_command(parsetree);
+	}
+	sk_column_labels_command_end(parsetree);
+	PG_RETURN_VOID();
+}
+
+/* Give new sequences the default kind, and bound ones what they need. */
+static void
+follow_command(Node *parsetree)
+{
+	ListCell   *lc;
 
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
@@ -179,7 +193,6 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 				sk_complete_label(change->relid);
 		}
 	}
-	PG_RETURN_VOID();
 }
 
 static Node *

@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/column_label.h"
 #include "sequence/default_kind.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
@@ -46,11 +47,14 @@ sk_default_kind_init(void)
 /*
  * sk_default_sequence_kind
  *		The label that new sequences get, or NULL if they stay as they are.
+ *
+ * A table that Citus sends to another node brings the kinds of its sequences
+ * along: see column_label.c.
  */
 char *
 sk_default_sequence_kind(void)
 {
-	return is_local(default_kind) ? NULL : default_kind;
+	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
 }
 
 /*

@@ -21,6 +21,7 @@
 #include "access/table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
+#include "commands/seclabel.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -60,14 +61,21 @@ sk_drop_extension_start(Node *command)
 					   AccessExclusiveLock);
 	foreach(lc, list_labelled())
 	{
-		sk_restore_identity(lfirst_oid(lc),
-							sk_sequence_identity(lfirst_oid(lc)));
-		sk_binding_set(lfirst_oid(lc), NULL);
+		ObjectAddress *object = lfirst(lc);
+
+		if (object->objectSubId != 0)
+			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
+		else
+		{
+			sk_restore_identity(object->objectId,
+								sk_sequence_identity(object->objectId));
+			sk_binding_set(object->objectId, NULL);
+		}
 	}
 	sk_detach_support();
 }
 
-/* The sequences with a label of ours. */
+/* The sequences and columns with a label of ours, as ObjectAddresses. */
 static List *
 list_labelled(void)
 {
@@ -81,8 +89,14 @@ list_labelled(void)
 				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		result = lappend_oid(result,
-							 ((FormData_pg_seclabel *) GETSTRUCT(tuple))->objoid);
+	{
+		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+		ObjectAddress *object = palloc(sizeof(ObjectAddress));
+
+		ObjectAddressSubSet(*object, form->classoid, form->objoid,
+							form->objsubid);
+		result = lappend(result, object);
+	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;

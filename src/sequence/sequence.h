@@ -37,6 +37,8 @@ typedef struct SkSequence
 	SkIdentity	identity;		/* of that column, as core sees it */
 	SkKind	   *kind;			/* NULL: it has a plain counter */
 	char	   *lost_kind;		/* or a kind whose library is missing */
+	bool		is_distributed; /* Citus has it on several nodes */
+	int64		last_of_nodes;	/* of plain counters on other nodes, or 0 */
 	int64		next;			/* the next counter */
 	bool		used;			/* the counter has moved */
 } SkSequence;

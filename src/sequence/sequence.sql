@@ -268,6 +268,7 @@ CREATE VIEW spanner.sequences AS
    CROSS JOIN LATERAL spanner.describe_sequence(c.oid) d
    WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
      AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+     AND l.objsubid OPERATOR(pg_catalog.=) 0
      AND NOT pg_catalog.pg_is_other_temp_schema(n.oid);
 
 COMMENT ON VIEW spanner.sequences
@@ -338,7 +339,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER SEQUENCE', 'SECURITY LABEL')
+               'ALTER SEQUENCE', 'SECURITY LABEL', 'CREATE EXTENSION')
   EXECUTE FUNCTION spanner.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/column_label.h"
 #include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
@@ -65,6 +66,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	if (new == NULL)
 		sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
 	sk_binding_set(seq->seqid, label);
+	sk_label_columns(seq->seqid);
 	if (change->restarts)
 		restart_counter(seq, change);
 	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
@@ -99,6 +101,7 @@ sk_check_change(SkSequence *seq, const SkSequenceChange *change)
 
 	if (new != NULL)
 		sk_sequence_check_mappable(seq->seqid);
+	sk_find_nodes(seq);
 	keep_values_unique(seq, new, change);
 	return new;
 }
@@ -205,7 +208,8 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 {
 	int64		last;
 
-	if (!seq->used || (seq->kind == NULL && new == NULL) ||
+	if ((!seq->used && seq->last_of_nodes == 0) ||
+		(seq->kind == NULL && new == NULL) ||
 		(seq->kind != NULL && new != NULL &&
 		 sk_kind_same_mapping(seq->kind, new)))
 		return;
@@ -221,7 +225,9 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	if (sk_is_skipped(new->options, 1) && sk_is_skipped(new->options, last))
 		return;
 	if (change->is_label && seq->kind != NULL)
-		refuse_new_mapping(seq, "Use spanner.alter_sequence(), which can restart the counter.");
+		refuse_new_mapping(seq, sk_sent_by_citus() ?
+						   "Create a new sequence, and have the column of the distributed table draw from it." :
+						   "Use spanner.alter_sequence(), which can restart the counter.");
 	else if (change->is_label)
 		warn_of_given_values(seq, "It has given values up to %lld.", last,
 							 "Use spanner.alter_sequence(), which has them passed over.");
@@ -240,7 +246,7 @@ last_given_value(const SkSequence *seq)
 {
 	if (seq->kind != NULL)
 		return (int64) ((UINT64CONST(1) << seq->kind->options->bits) - 2);
-	return seq->next - 1;
+	return Max(seq->next - 1, seq->last_of_nodes);
 }
 
 /* Have a sequence pass over the values that it may have given. */
@@ -278,9 +284,9 @@ refuse_skip_range(const SkSequence *seq)
 			 errmsg("skip range does not cover the values that sequence \"%s\" has given",
 					get_rel_name(seq->seqid)),
 			 errdetail("It has given values up to %lld.",
-					   (long long) (seq->next - 1)),
+					   (long long) last_given_value(seq)),
 			 errhint("Give skip_range_min => 1, skip_range_max => %lld, or a wider range.",
-					 (long long) (seq->next - 1))));
+					 (long long) last_given_value(seq))));
 }
 
 static void
@@ -351,5 +357,5 @@ restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 	if (!seq->used && !change->keeps_start)
 		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
 	appendStringInfo(&command, " RESTART WITH " INT64_FORMAT, change->counter);
-	sk_run_command(command.data);
+	sk_run_here(command.data);
 }

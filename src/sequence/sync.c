@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/column_label.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_column.h"
 #include "spi/run_command.h"
@@ -62,6 +63,7 @@ spanner_sync_sequence(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("spanner.sync_sequence()");
 	seq = sk_lock_column(fcinfo, false);
 	sk_sequence_check_mappable(seq->seqid);
+	sk_find_nodes(seq);
 
 	find_stored(seq, &stored);
 	if (stored.far_high > 0)
@@ -73,11 +75,16 @@ spanner_sync_sequence(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(change.counter);
 }
 
-/* Look at the values of the sequence that are stored. */
+/*
+ * Look at the values of the sequence that are stored.
+ *
+ * The counters of other nodes of Citus are theirs.
+ */
 static void
 find_stored(const SkSequence *seq, SkStored *stored)
 {
 	int64		limit = PG_INT64_MAX;
+	int64		last_other = 0;
 	int64		values[3];
 	bool		isnull[3];
 	StringInfoData query;
@@ -87,6 +94,11 @@ find_stored(const SkSequence *seq, SkStored *stored)
 							seq->kind->options->max_counter / SK_MAX_ADVANCE,
 							&limit))
 		limit = PG_INT64_MAX;
+	if (seq->last_of_nodes > 0)
+	{
+		last_other = Max(limit, seq->last_of_nodes);
+		limit = SK_CITUS_RANGE;
+	}
 
 	initStringInfo(&query);
 	appendStringInfo(&query,
@@ -94,13 +106,15 @@ find_stored(const SkSequence *seq, SkStored *stored)
 					 " pg_catalog.min(v) FILTER (WHERE c OPERATOR(pg_catalog.>) " INT64_FORMAT "),"
 					 " pg_catalog.max(v) FILTER (WHERE c OPERATOR(pg_catalog.>) " INT64_FORMAT ")"
 					 " FROM (SELECT v, spanner.unmap_value(v, %s::pg_catalog.regclass) AS c"
-					 " FROM (%s) stored) counted",
+					 " FROM (%s) stored) counted"
+					 " WHERE (c OPERATOR(pg_catalog.<=) " INT64_FORMAT
+					 " OR c OPERATOR(pg_catalog.>) " INT64_FORMAT ")",
 					 limit, limit, limit,
 					 quote_literal_cstr(sk_qualified_name(seq->seqid)),
-					 sk_stored_values(seq));
+					 sk_stored_values(seq), limit, last_other);
 	if (seq->kind != NULL && seq->kind->options->has_skip_range)
 		appendStringInfo(&query,
-						 " WHERE NOT (v OPERATOR(pg_catalog.>=) " INT64_FORMAT
+						 " AND NOT (v OPERATOR(pg_catalog.>=) " INT64_FORMAT
 						 " AND v OPERATOR(pg_catalog.<=) " INT64_FORMAT ")",
 						 seq->kind->options->skip_range_min,
 						 seq->kind->options->skip_range_max);

@@ -54,7 +54,7 @@ BEGIN
     RAISE object_not_in_prerequisite_state USING MESSAGE = format('table "%s" has no primary key', t.relname),
       HINT = 'Add one with ALTER TABLE ... ADD PRIMARY KEY: the table is split by its first column.';
   END IF;
-  IF EXISTS (SELECT FROM pg_depend d JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.classid AND l.objoid = d.objid
+  IF EXISTS (SELECT FROM pg_depend d JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.classid AND l.objoid = d.objid AND l.objsubid = 0
               WHERE d.classid = 'pg_class'::regclass AND d.refclassid = d.classid AND d.refobjid = relation AND l.label ~ 'identity *=') THEN
     RAISE feature_not_supported USING MESSAGE = format('table "%s" has an identity column whose sequence has an access method', t.relname),
       HINT = 'Adopt tables before their identity columns are converted.';

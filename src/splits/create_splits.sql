@@ -151,7 +151,7 @@ BEGIN
   SELECT s.bits, l.label INTO bits, label
     FROM pg_attrdef a
     JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = a.oid AND d.refclassid = 'pg_class'::regclass
-    JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid AND l.objoid = d.refobjid
+    JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid AND l.objoid = d.refobjid AND l.objsubid = 0
     CROSS JOIN LATERAL spanner.describe_sequence(l.objoid) s
    WHERE a.adrelid = relation AND a.adnum = key.attnum AND s.kind = ANY ('{bit_reversed_positive,striped}');
   IF label ~ '^striped' THEN

@@ -12,9 +12,28 @@
 
 #include "nodes/pathnodes.h"
 
+/*
+ * More rows than this draw one by one.  Their VALUES list takes far more
+ * memory than their values, so this is only for direct calls.
+ */
+#define SK_MAX_BATCH 1000000
+
+/* ascending.c */
 extern int	sk_ascending_rows(PlannerInfo *root);
+extern int	sk_insert_rows(Query *insert, bool in_select);
+extern Query *sk_sorted_source(Query *insert);
+extern int	sk_only_relation(Query *query);
+extern List *sk_values_lists(Query *query);
+extern bool sk_draws(Node *node, void *context);
+extern bool sk_is_nextval(Node *node);
+
+/* ascending_insert.c */
+extern void sk_ascend_inserts(Query *query);
+
+/* ascending_values.c */
 extern int	sk_values_rows(PlannerInfo *root, const Const *sequence,
 						   AttrNumber *column);
-extern void sk_lift_draw(PlannerInfo *root, AttrNumber column, Expr *draw);
+extern void sk_lift_draw(Query *query, AttrNumber column, Expr *draw);
+extern void sk_lift_draws(Query *insert);
 
 #endif							/* SK_ASCENDING_H */

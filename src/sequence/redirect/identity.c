@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/extension.h"
+#include "sequence/redirect/ascending.h"
 #include "sequence/redirect/generated_always.h"
 #include "sequence/redirect/identity.h"
 
@@ -56,6 +57,7 @@ mapping_planner(SK_PLANNER_ARGS)
 	if (sk_bindings_possible && sk_bindings_exist())
 	{
 		sk_check_generated_always(parse);
+		sk_ascend_inserts(parse);
 		if (has_identity((Node *) parse, NULL))
 			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
 	}

@@ -43,13 +43,13 @@
 #include "sequence/binding.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
-
+#include "sequence/redirect/sequence_support.h"
 
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_draw(PlannerInfo *root, FuncExpr *call);
-static Expr *make_ascending(Expr *may_draw, Const *sequence, int rows);
+static Expr *make_may_draw(FuncExpr *call);
 static Expr *plan_ours(FuncExpr *call, SkFunction function);
 static bool is_constant_sequence(Node *argument);
 static Expr *make_guarded(Expr *condition, Expr *value);
@@ -106,23 +106,20 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 {
 	Const	   *sequence = linitial(call->args);
 	Oid			seqid = DatumGetObjectId(sequence->constvalue);
-	Expr	   *may_draw;
 	NextValueExpr *next;
 
-	may_draw = make_call(SK_FUNCTION_MAY_DRAW, BOOLOID,
-						 list_make2(sequence,
-									make_const(REGPROCEDUREOID, call->funcid)));
 	if (sk_binding_get(seqid)->am != NULL)
 	{
 		AttrNumber	column;
 		int			rows = sk_ascending_rows(root);
 
 		if (rows > 0)
-			return make_ascending(may_draw, sequence, rows);
+			return sk_ascending_draw(call, rows);
 		rows = sk_values_rows(root, sequence, &column);
 		if (rows > 0)
 		{
-			sk_lift_draw(root, column, make_ascending(may_draw, sequence, rows));
+			sk_lift_draw(root->parse, column,
+						 sk_ascending_draw(call, rows));
 			return (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
 		}
 	}
@@ -130,21 +127,35 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 	next = makeNode(NextValueExpr);
 	next->seqid = seqid;
 	next->typeId = INT8OID;
-	return make_guarded(may_draw,
+	return make_guarded(make_may_draw(call),
 						make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
 								  list_make2(next, copyObject(sequence))));
 }
 
-/* The next of so many values in ascending order. */
-static Expr *
-make_ascending(Expr *may_draw, Const *sequence, int rows)
+/*
+ * sk_ascending_draw
+ *		What draws the next of so many values in ascending order.
+ *
+ * It takes the place of a call of nextval.
+ */
+Expr *
+sk_ascending_draw(FuncExpr *call, int rows)
 {
+	Const	   *sequence = linitial(call->args);
 	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 								  Int32GetDatum(rows), false, true);
 
-	return make_guarded(may_draw,
+	return make_guarded(make_may_draw(call),
 						make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
 								  list_make2(copyObject(sequence), count)));
+}
+
+static Expr *
+make_may_draw(FuncExpr *call)
+{
+	return make_call(SK_FUNCTION_MAY_DRAW, BOOLOID,
+					 list_make2(copyObject(linitial(call->args)),
+								make_const(REGPROCEDUREOID, call->funcid)));
 }
 
 /* A function of ours in the place of one of core. */

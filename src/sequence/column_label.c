@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_label.c
+ *	  Labels of columns, by which Citus tells its nodes of kinds.
+ *
+ * Citus creates the sequences of distributed tables on each node, and gives
+ * each its own range of counters.  It does not send labels of sequences, but
+ * from release 13.1 on those of columns: with the table, to nodes that are
+ * added later, and when they change.  So in a database with Citus each column
+ * that draws from a bound sequence has the label of the sequence.
+ *
+ * Where a user gives a command, labels of columns follow those of sequences.
+ * Where Citus sends it to another node, it is the other way round: there the
+ * sequence gets the label that has come with a column, after the sequence was
+ * created and before a row can be inserted.
+ *
+ * src/sequence/column_label.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/extension.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "sequence/binding.h"
+#include "sequence/column_label.h"
+#include "spi/run_command.h"
+
+#define SK_CITUS "citus"
+
+/* The first release that sends labels of columns. */
+#define SK_CITUS_RELEASE "{13,1}"
+
+/* How Citus names its sessions on other nodes. */
+#define SK_CITUS_SESSION "citus_internal gpid="
+
+/*
+ * Columns, the sequence that each draws from, and both labels.  A default goes
+ * before an owned sequence that nothing draws from.  Part of a format.
+ */
+#define SK_COLUMNS \
+	"(SELECT DISTINCT ON (relid, attnum) c.*, ls.label AS sequence_label, lc.label AS column_label," \
+	" pg_catalog.format('%%I.%%I', n.nspname, k.relname) AS table_name," \
+	" pg_catalog.quote_ident(a.attname) AS column_name" \
+	" FROM (SELECT d.adrelid AS relid, d.adnum::pg_catalog.int4 AS attnum, p.refobjid AS seqid, 1 AS place" \
+	" FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_depend p ON p.objid OPERATOR(pg_catalog.=) d.oid" \
+	" AND p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass" \
+	" JOIN pg_catalog.pg_class s ON s.oid OPERATOR(pg_catalog.=) p.refobjid AND s.relkind OPERATOR(pg_catalog.=) 'S'" \
+	" WHERE p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" UNION ALL SELECT p.refobjid, p.refobjsubid, p.objid, 2" \
+	" FROM pg_catalog.pg_depend p" \
+	" JOIN pg_catalog.pg_class s ON s.oid OPERATOR(pg_catalog.=) p.objid AND s.relkind OPERATOR(pg_catalog.=) 'S'" \
+	" WHERE p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND p.deptype OPERATOR(pg_catalog.=) ANY ('{a,i}'::pg_catalog.\"char\"[])" \
+	" UNION ALL SELECT l.objoid, l.objsubid, NULL, 3 FROM pg_catalog.pg_seclabel l" \
+	" WHERE l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND l.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
+	" AND l.objsubid OPERATOR(pg_catalog.>) 0) c" \
+	" JOIN pg_catalog.pg_class k ON k.oid OPERATOR(pg_catalog.=) c.relid" \
+	" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) k.relnamespace" \
+	" JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.relid" \
+	" AND a.attnum OPERATOR(pg_catalog.=) c.attnum" \
+	" LEFT JOIN pg_catalog.pg_seclabel ls ON ls.objoid OPERATOR(pg_catalog.=) c.seqid" \
+	" AND ls.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND ls.objsubid OPERATOR(pg_catalog.=) 0 AND ls.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
+	" LEFT JOIN pg_catalog.pg_seclabel lc ON lc.objoid OPERATOR(pg_catalog.=) c.relid" \
+	" AND lc.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND lc.objsubid OPERATOR(pg_catalog.=) c.attnum AND lc.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
+	" ORDER BY relid, attnum, place) c"
+
+/* What a command was about, of tables and sequences. */
+#define SK_TOUCHED \
+	"(SELECT t.objid FROM pg_catalog.pg_event_trigger_ddl_commands() t" \
+	" WHERE t.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass)"
+
+static void label_columns(const char *condition);
+static void label_sequences(bool and_unbind);
+static void warn_of_old_citus(void);
+
+/*
+ * sk_citus_exists
+ *		Has this database Citus?
+ */
+bool
+sk_citus_exists(void)
+{
+	return OidIsValid(get_extension_oid(SK_CITUS, true));
+}
+
+/*
+ * sk_sent_by_citus
+ *		Does Citus run this session for a session on another node?
+ */
+bool
+sk_sent_by_citus(void)
+{
+	return strncmp(application_name, SK_CITUS_SESSION,
+				   strlen(SK_CITUS_SESSION)) == 0;
+}
+
+/*
+ * sk_label_columns
+ *		Have the columns that draw from a sequence say what its label says.
+ */
+void
+sk_label_columns(Oid seqid)
+{
+	if (sk_citus_exists() && !sk_sent_by_citus())
+		label_columns(psprintf("c.seqid OPERATOR(pg_catalog.=) %u", seqid));
+}
+
+/*
+ * sk_check_column_label
+ *		Raise an error if a user gives a column another label than its sequence.
+ */
+void
+sk_check_column_label(Oid table, int32 column, const char *label)
+{
+	char	   *wanted;
+
+	if (sk_sent_by_citus())
+		return;
+	wanted = sk_query_text(psprintf("SELECT c.sequence_label FROM " SK_COLUMNS
+									" WHERE c.relid OPERATOR(pg_catalog.=) %u"
+									" AND c.attnum OPERATOR(pg_catalog.=) %d",
+									table, column));
+	if (wanted != NULL && (label == NULL || strcmp(label, wanted) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("label of column \"%s\" of table \"%s\" follows that of its sequence",
+						get_attname(table, column, false), get_rel_name(table)),
+				 errhint("Use spanner.alter_sequence(), or SECURITY LABEL ON SEQUENCE.")));
+}
+
+/*
+ * sk_column_labels_command_end
+ *		Have labels of columns and sequences agree after a command.
+ *
+ * In a restore no label is taken away: the sequence of a column may come later.
+ */
+void
+sk_column_labels_command_end(Node *command)
+{
+	bool		is_label = IsA(command, SecLabelStmt);
+
+	if (IsA(command, CreateExtensionStmt) &&
+		strcmp(((CreateExtensionStmt *) command)->extname, SK_CITUS) != 0)
+		return;
+	if (!(is_label || sk_bindings_exist()) || !sk_citus_exists())
+		return;
+	if (sk_sent_by_citus())
+		label_sequences(is_label);
+	else if (IsA(command, CreateExtensionStmt))
+		label_columns("c.sequence_label IS NOT NULL");
+	else
+		label_columns(psprintf("(c.relid IN %s OR c.seqid IN %s) AND %s",
+							   SK_TOUCHED, SK_TOUCHED,
+							   sk_restoring() ? "c.sequence_label IS NOT NULL" : "true"));
+}
+
+static void
+label_columns(const char *condition)
+{
+	List	   *commands;
+	ListCell   *lc;
+
+	commands = sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+									   " ON COLUMN %%s.%%s IS %%L', c.table_name, c.column_name, c.sequence_label)"
+									   " FROM " SK_COLUMNS
+									   " WHERE c.sequence_label IS DISTINCT FROM c.column_label AND %s",
+									   condition));
+	foreach(lc, commands)
+		sk_run_command(lfirst(lc));
+	if (commands != NIL)
+		warn_of_old_citus();
+}
+
+/*
+ * Have sequences say what columns that draw from them say.  That Citus creates
+ * or alters a table tells nothing of a label that is not there yet.
+ */
+static void
+label_sequences(bool and_unbind)
+{
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+										" ON SEQUENCE %%s IS %%L', c.seqid::pg_catalog.regclass, pg_catalog.max(c.column_label))"
+										" FROM " SK_COLUMNS
+										" WHERE c.seqid IS NOT NULL GROUP BY c.seqid"
+										" HAVING pg_catalog.bool_or(c.relid IN %s)"
+										" AND pg_catalog.max(c.column_label) IS DISTINCT FROM pg_catalog.max(c.sequence_label)%s",
+										SK_TOUCHED,
+										and_unbind ? "" : " AND pg_catalog.max(c.column_label) IS NOT NULL")))
+		sk_run_command(lfirst(lc));
+}
+
+static void
+warn_of_old_citus(void)
+{
+	char	   *release = sk_query_text("SELECT extversion FROM pg_catalog.pg_extension"
+										" WHERE extname OPERATOR(pg_catalog.=) '" SK_CITUS "'"
+										" AND pg_catalog.string_to_array(pg_catalog.split_part(extversion, '-', 1), '.')::pg_catalog.int4[]"
+										" OPERATOR(pg_catalog.<) '" SK_CITUS_RELEASE "'");
+
+	if (release != NULL)
+		ereport(WARNING,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("kinds of sequences do not reach the workers of Citus %s",
+						release),
+				 errdetail("Rows that are inserted through workers get plain counters."),
+				 errhint("Update Citus to release 13.1 or later.")));
+}
+
+/*
+ * sk_find_nodes
+ *		Find out whether Citus has a sequence on several nodes.
+ *
+ * Raises an error on a worker, which must not change what it shares.
+ */
+void
+sk_find_nodes(SkSequence *seq)
+{
+	char	   *group;
+
+	if (!sk_citus_exists() || sk_sent_by_citus())
+		return;
+	group = sk_query_text(psprintf("SELECT CASE WHEN l.groupid OPERATOR(pg_catalog.=) 0"
+								   " THEN (SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n) ELSE -1 END"
+								   " FROM pg_catalog.pg_dist_local_group l"
+								   " WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_object o"
+								   " WHERE o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+								   " AND o.objid OPERATOR(pg_catalog.=) %u)"
+								   " OR EXISTS (SELECT FROM pg_catalog.pg_dist_partition p"
+								   " WHERE p.logicalrelid OPERATOR(pg_catalog.=) %u)",
+								   seq->seqid, seq->table));
+	if (group == NULL)
+		return;
+	if (group[0] == '-')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sequence \"%s\" of a distributed table cannot be changed on a worker",
+						get_rel_name(seq->seqid)),
+				 errhint("Connect to the coordinator of Citus and run it there.")));
+	seq->is_distributed = true;
+	if (seq->width == 63 && strcmp(group, "0") != 0)
+		seq->last_of_nodes = (pg_strtoint64(group) + 1) * SK_CITUS_RANGE + 1;
+}
+
+/*
+ * sk_run_here
+ *		Run a command on this node only.
+ *
+ * Citus refuses ALTER SEQUENCE for sequences that other nodes have as well.
+ */
+void
+sk_run_here(const char *command)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	if (GetConfigOption("citus.enable_ddl_propagation", true, false) != NULL)
+		(void) set_config_option("citus.enable_ddl_propagation", "off",
+								 PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	sk_run_command(command);
+	AtEOXact_GUC(true, nest_level);
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_label.h
+ *	  Labels of columns, by which Citus tells its nodes of kinds.
+ *
+ * src/sequence/column_label.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_COLUMN_LABEL_H
+#define SK_COLUMN_LABEL_H
+
+#include "nodes/nodes.h"
+
+#include "sequence/sequence.h"
+
+/* Citus gives each group of nodes so many counters; the coordinator has group 0. */
+#define SK_CITUS_RANGE (INT64CONST(1) << 48)
+
+extern bool sk_citus_exists(void);
+extern bool sk_sent_by_citus(void);
+extern void sk_label_columns(Oid seqid);
+extern void sk_check_column_label(Oid table, int32 column, const char *label);
+extern void sk_column_labels_command_end(Node *command);
+extern void sk_find_nodes(SkSequence *seq);
+extern void sk_run_here(const char *command);
+
+#endif							/* SK_COLUMN_LABEL_H */
