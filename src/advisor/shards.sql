@@ -78,6 +78,10 @@ DECLARE
   c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
   t spanner.shard_table := spanner.read_shard_table(relation, column_name);
   a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = column_name);
+  shard_check oid := (SELECT min(k.oid) FROM pg_constraint k
+    WHERE k.conrelid = relation AND k.contype = 'c' AND a.attnum = ANY (k.conkey)
+      AND starts_with(pg_get_constraintdef(k.oid), format('CHECK ((%I = ', column_name))
+      AND pg_get_constraintdef(k.oid) ~ '(shard_id|farm_fingerprint)"?\(');
   name name;
   list text;
 BEGIN
@@ -107,9 +111,10 @@ BEGIN
   ELSIF t.key IS NULL THEN
     RETURN ('object_not_in_prerequisite_state', format('primary key of table "%s" has no other column', c.relname), NULL,
             'Use another column_name.', false)::spanner.shard_obstacle;
-  ELSIF t.has_column AND (a.attgenerated = '' OR NOT EXISTS (SELECT FROM pg_attrdef d
-          WHERE d.adrelid = c.oid AND d.adnum = a.attnum
-            AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')) THEN
+  ELSIF t.has_column AND NOT EXISTS (SELECT FROM pg_attrdef d
+          WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND a.attgenerated <> ''
+            AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
+        AND shard_check IS NULL THEN
     RETURN CASE WHEN keys IS NULL THEN
       ('undefined_column', format('column "%s" of table "%s" is no generated shard column', column_name, c.relname), NULL,
        'The view spanner.shard_keys lists shard columns.', false)::spanner.shard_obstacle
@@ -130,7 +135,7 @@ BEGIN
              FROM pg_depend d
              LEFT JOIN pg_constraint k ON k.oid = d.objid AND d.classid = 'pg_constraint'::regclass
             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid = a.attnum
-              AND d.classid <> 'pg_attrdef'::regclass AND (k.contype = ANY ('{p,n}')) IS NOT TRUE);
+              AND d.classid <> 'pg_attrdef'::regclass AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
   IF t.has_column AND list IS NOT NULL THEN
     RETURN ('dependent_objects_still_exist', format('column "%s" of table "%s" is used elsewhere', column_name, c.relname),
             format('These use it: %s.', list), 'Drop them first: they would go together with the column.', false)::spanner.shard_obstacle;
@@ -336,6 +341,20 @@ COMMENT ON FUNCTION spanner.report_new_key(spanner.shard_table, boolean, boolean
 -- A plain table gets its new index while the old one is still in use, by a
 -- statement that a user may as well run CONCURRENTLY.  A partitioned table
 -- cannot adopt an index, and a column that is made anew takes its index along.
+-- The trigger that has filled a plain shard column goes with it.
+CREATE FUNCTION spanner.stop_filling(t spanner.shard_table)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT ARRAY(SELECT format('DROP TRIGGER %I ON %s', g.tgname, (t).ident)
+                 FROM pg_trigger g
+                WHERE g.tgrelid = (t).relid AND g.tgfoid = 'spanner.fill_shard()'::regprocedure
+                  AND (t).has_column);
+END;
+
+COMMENT ON FUNCTION spanner.stop_filling(spanner.shard_table)
+  IS 'the statements that drop the trigger of a plain shard column';
+
 CREATE FUNCTION spanner.add_shard_key(
   relation regclass,
   keys name[],
@@ -388,7 +407,7 @@ BEGIN
       || format('ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
                 t.ident, t.key_name, t.key_name, new_index, t.deferral);
   END IF;
-  statements := statements || spanner.keep_key_properties(t);
+  statements := spanner.stop_filling(t) || statements || spanner.keep_key_properties(t);
   IF EXISTS (SELECT FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname) THEN
     statements := statements || ARRAY(SELECT s FROM spanner.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
   END IF;
@@ -474,6 +493,7 @@ BEGIN
       || spanner.keep_key_properties(t);
   END IF;
 
+  statements := spanner.stop_filling(t) || statements;
   IF dry_run THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';
