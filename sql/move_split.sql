@@ -89,6 +89,19 @@ SELECT inhrelid::regclass, inhparent::regclass FROM pg_inherits WHERE inhparent 
 DROP TABLE old_p0;
 INSERT INTO old (v) VALUES ('later');
 
+-- an identity whose sequence has a kind stays one, and goes on
+CREATE TABLE bound (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v text);
+SELECT spanner.convert_column('ms.bound', 'id');
+INSERT INTO bound (v) VALUES ('before');
+BEGIN;
+SELECT statement FROM spanner.adopt_table('bound') \gexec
+COMMIT;
+INSERT INTO bound (v) VALUES ('behind');
+INSERT INTO bound (id, v) VALUES (7, 'by hand');
+INSERT INTO bound_p0 (id, v) VALUES (7, 'by hand');
+SELECT id, v, tableoid::regclass FROM bound;
+ALTER SEQUENCE bound_id_seq OWNED BY bound_p0.v;
+
 -- what cannot be adopted, with all that refers to it
 CREATE TABLE parent (id int PRIMARY KEY);
 CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES parent);
@@ -96,9 +109,6 @@ CREATE MATERIALIZED VIEW parents AS SELECT * FROM parent;
 SELECT spanner.adopt_table('parent');
 SELECT * FROM spanner.adopt_table('child') LIMIT 1;
 SELECT spanner.adopt_table('keyless');
-CREATE TABLE bound (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
-SELECT spanner.convert_column('ms.bound', 'id');
-SELECT spanner.adopt_table('bound');
 SELECT spanner.adopt_table('ord');
 SELECT spanner.adopt_table('ut_p0');
 SELECT spanner.adopt_table(0);

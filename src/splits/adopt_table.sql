@@ -54,11 +54,6 @@ BEGIN
     RAISE object_not_in_prerequisite_state USING MESSAGE = format('table "%s" has no primary key', t.relname),
       HINT = 'Add one with ALTER TABLE ... ADD PRIMARY KEY: the table is split by its first column.';
   END IF;
-  IF EXISTS (SELECT FROM pg_depend d JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.classid AND l.objoid = d.objid AND l.objsubid = 0
-              WHERE d.classid = 'pg_class'::regclass AND d.refclassid = d.classid AND d.refobjid = relation AND l.label ~ 'identity *=') THEN
-    RAISE feature_not_supported USING MESSAGE = format('table "%s" has an identity column whose sequence has an access method', t.relname),
-      HINT = 'Adopt tables before their identity columns are converted.';
-  END IF;
   obstacles := (SELECT string_agg(o, ', ') FROM spanner.list_adoption_obstacles(relation) o);
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING MESSAGE = format('other objects refer to table "%s"', t.relname),
@@ -119,7 +114,12 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
-  SELECT unnest(CASE d.deptype WHEN 'a' THEN ARRAY[format('ALTER SEQUENCE %s OWNED BY %s.%I', d.objid::regclass, target, a.attname)]
+  SELECT unnest(CASE d.deptype WHEN 'a' THEN ARRAY[
+      -- LIKE leaves out the default of an identity whose sequence has a kind
+      (SELECT format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, a.attname, pg_get_expr(e.adbin, e.adrelid))
+         FROM pg_attrdef e JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.classid AND l.objoid = d.objid AND l.objsubid = 0
+        WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND l.label ~ 'identity *='),
+      format('ALTER SEQUENCE %s OWNED BY %s.%I', d.objid::regclass, target, a.attname)]
     ELSE ARRAY[
       'SET LOCAL spanner.default_sequence_kind = DEFAULT',
       format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',

@@ -27,9 +27,11 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
 #include "commands/sequence.h"
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
@@ -57,10 +59,14 @@ static List *like_commands(TableLikeClause *clause);
 static AlterTableCmd *make_add_identity(const char *column,
 										SkIdentityColumn *identity);
 static void follow_like(CreateStmt *stmt);
+static bool draws_by_default(List *names, Oid seqid);
 
 /*
  * sk_check_identity_owner
  *		Refuse ALTER SEQUENCE ... OWNED BY for the sequence of an identity.
+ *
+ * A column that draws from it already may become the identity in its place:
+ * that is how a table hands it over to a partitioned one.
  */
 void
 sk_check_identity_owner(AlterSeqStmt *stmt)
@@ -76,13 +82,39 @@ sk_check_identity_owner(AlterSeqStmt *stmt)
 		return;
 	foreach(lc, stmt->options)
 	{
-		if (strcmp(lfirst_node(DefElem, lc)->defname, "owned_by") == 0)
+		DefElem    *option = lfirst_node(DefElem, lc);
+
+		if (strcmp(option->defname, "owned_by") == 0 &&
+			!draws_by_default(defGetQualifiedName(option), seqid))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot change ownership of identity sequence"),
 					 errdetail("Sequence \"%s\" is linked to table \"%s\".",
 							   get_rel_name(seqid), get_rel_name(table))));
 	}
+}
+
+/* Does the default of a column depend on a sequence? */
+static bool
+draws_by_default(List *names, Oid seqid)
+{
+	Oid			relid;
+	AttrNumber	column;
+	ListCell   *lc;
+
+	if (list_length(names) < 2)
+		return false;
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
+							 NoLock, true);
+	column = get_attnum(relid, strVal(llast(names)));
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress address = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (address.objectId == relid && address.objectSubId == column)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -253,8 +285,11 @@ follow_attach(Oid parent, Oid partition)
 	foreach(lc, list_columns(partition, partition))
 	{
 		SkIdentityColumn *own = lfirst(lc);
+		Oid			owner;
+		int32		attnum;
 
-		refuse_identity(partition, get_attname(partition, own->attnum, false));
+		if (sk_sequence_owner(own->seqid, &owner, &attnum) && owner == partition)
+			refuse_identity(partition, get_attname(partition, own->attnum, false));
 	}
 	foreach(lc, columns)
 	{
