@@ -23,6 +23,7 @@
 #include "access/table.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
@@ -34,7 +35,9 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 
 #include "compat.h"
 #include "planner/derive.h"
@@ -50,6 +53,9 @@
 
 /* Comparing rows of different shards costs more than sorting them in place. */
 #define SK_MERGE_COST_FACTOR 3.0
+
+/* What it costs to find the page of each row anew, in cpu_tuple_cost. */
+#define SK_SCATTERED_ROW_COST 20.0
 
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel,
 						CustomPath *path, List *tlist, List *clauses,
@@ -69,7 +75,9 @@ static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 static int	likely_depth(PlannerInfo *root, IndexPath *template,
 						 double streams);
 static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
-static void cost_merge(Path *path, IndexPath *template, double streams);
+static void cost_merge(PlannerInfo *root, Path *path, IndexPath *template,
+					   Expr *column, double streams);
+static double order_correlation(PlannerInfo *root, Expr *column);
 
 static const CustomPathMethods merge_path_methods = {
 	.CustomName = SK_MERGE_NAME,
@@ -300,7 +308,7 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 									   list_make3(makeInteger(key->first),
 												  columns, filter));
 	path->methods = &merge_path_methods;
-	cost_merge(&path->path, template, streams);
+	cost_merge(root, &path->path, template, linitial(columns), streams);
 	add_path(rel, &path->path);
 }
 
@@ -337,19 +345,45 @@ make_shard_zero(PlannerInfo *root, const SkShardKey *key)
 /*
  * The first row is there when each shard has given one.  The cost of the
  * template is that of all rows of one shard, the scans of others considered.
+ * Rows that do not lie in the order of the merge are each on another page,
+ * which a sort of the whole table would read once.
  */
 static void
-cost_merge(Path *path, IndexPath *template, double streams)
+cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
+		   double streams)
 {
 	double		tuples = clamp_row_est(template->indexselectivity *
 									   template->path.parent->tuples);
+	double		correlation = order_correlation(root, column);
 	Cost		startup = template->path.startup_cost;
 	Cost		first = (template->path.total_cost - startup) / tuples;
 	Cost		comparison = 2.0 * cpu_operator_cost * (log2(streams) + 1.0);
+	Cost		scattered = SK_SCATTERED_ROW_COST * cpu_tuple_cost *
+		(1.0 - correlation * correlation);
 
 	path->startup_cost = streams * (startup + first + comparison);
 	path->total_cost = streams * template->path.total_cost +
-		SK_MERGE_COST_FACTOR * streams * tuples * comparison;
+		streams * tuples * (SK_MERGE_COST_FACTOR * comparison + scattered);
 	path->total_cost = Max(path->total_cost, path->startup_cost);
 	sk_copy_disabled_nodes(path, &template->path);
+}
+
+/* How far the rows lie in the order of a column, from -1 to 1. */
+static double
+order_correlation(PlannerInfo *root, Expr *column)
+{
+	VariableStatData variable;
+	AttStatsSlot slot;
+	double		result = 0.0;
+
+	examine_variable(root, (Node *) column, 0, &variable);
+	if (HeapTupleIsValid(variable.statsTuple) &&
+		get_attstatsslot(&slot, variable.statsTuple, STATISTIC_KIND_CORRELATION,
+						 InvalidOid, ATTSTATSSLOT_NUMBERS))
+	{
+		result = slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(variable);
+	return result;
 }
