@@ -4,19 +4,19 @@
 -- Sequences: access methods, bindings, event triggers
 --
 
-CREATE FUNCTION spanner.sequence_support(internal)
+CREATE FUNCTION spanner_internal.sequence_support(internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'spanner_sequence_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.sequence_support(internal)
+COMMENT ON FUNCTION spanner_internal.sequence_support(internal)
   IS 'planner support function of nextval, currval, lastval and setval';
 
 CREATE FUNCTION spanner.nextval(seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-SUPPORT spanner.sequence_support;
+SUPPORT spanner_internal.sequence_support;
 
 COMMENT ON FUNCTION spanner.nextval(regclass)
   IS 'draw the next value of a sequence, mapped by its access method';
@@ -55,36 +55,36 @@ COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
 
 -- What calls of nextval and the like are planned as.  STABLE, so that they do
 -- not count as volatile by themselves: what they check or map does.
-CREATE FUNCTION spanner.may_call(called regprocedure)
+CREATE FUNCTION spanner_internal.may_call(called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_call'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.may_call(regprocedure)
+COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
   IS 'check that the user may call a function';
 
-CREATE FUNCTION spanner.may_draw(seq regclass, called regprocedure)
+CREATE FUNCTION spanner_internal.may_draw(seq regclass, called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.may_draw(regclass, regprocedure)
+COMMENT ON FUNCTION spanner_internal.may_draw(regclass, regprocedure)
   IS 'check that the user may draw from a sequence by calling a function';
 
-CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
+CREATE FUNCTION spanner_internal.map_counter(counter bigint, seq regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
+COMMENT ON FUNCTION spanner_internal.map_counter(bigint, regclass)
   IS 'map a counter that was drawn from a sequence to its value';
 
-CREATE FUNCTION spanner.ascending_nextval(seq regclass, rows integer)
+CREATE FUNCTION spanner_internal.ascending_nextval(seq regclass, rows integer)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.ascending_nextval(regclass, integer)
+COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
   IS 'draw the values of that many rows at the first of them, and return them in ascending order';
 
 CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
@@ -216,7 +216,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
   IS 'the next counter of the sequence that a column owns, NULL before the first use';
 
-CREATE FUNCTION spanner.describe_sequence(
+CREATE FUNCTION spanner_internal.describe_sequence(
   seq regclass,
   OUT kind text,
   OUT bits integer,
@@ -227,22 +227,22 @@ CREATE FUNCTION spanner.describe_sequence(
 AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.describe_sequence(regclass)
+COMMENT ON FUNCTION spanner_internal.describe_sequence(regclass)
   IS 'access method, options and counter of a sequence';
 
-CREATE FUNCTION spanner.list_sequence_access_methods(
+CREATE FUNCTION spanner_internal.list_sequence_access_methods(
   OUT name text,
   OUT description text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.list_sequence_access_methods()
+COMMENT ON FUNCTION spanner_internal.list_sequence_access_methods()
   IS 'the sequence access methods that this session knows';
 
 CREATE VIEW spanner.sequence_access_methods AS
   SELECT m.name, m.description
-    FROM spanner.list_sequence_access_methods() m;
+    FROM spanner_internal.list_sequence_access_methods() m;
 
 COMMENT ON VIEW spanner.sequence_access_methods
   IS 'the sequence access methods that this session knows';
@@ -265,7 +265,7 @@ CREATE VIEW spanner.sequences AS
     JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) l.objoid
     JOIN pg_catalog.pg_sequence s ON s.seqrelid OPERATOR(pg_catalog.=) c.oid
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-   CROSS JOIN LATERAL spanner.describe_sequence(c.oid) d
+   CROSS JOIN LATERAL spanner_internal.describe_sequence(c.oid) d
    WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
      AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
      AND l.objsubid OPERATOR(pg_catalog.=) 0
@@ -307,20 +307,20 @@ REVOKE ALL ON FUNCTION spanner.attach_support() FROM PUBLIC;
 
 SELECT spanner.attach_support();
 
-CREATE FUNCTION spanner.on_ddl_command_start()
+CREATE FUNCTION spanner_internal.on_ddl_command_start()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_ddl_command_start()
+COMMENT ON FUNCTION spanner_internal.on_ddl_command_start()
   IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER TABLE adds';
 
-CREATE FUNCTION spanner.on_ddl_command_end()
+CREATE FUNCTION spanner_internal.on_ddl_command_end()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_ddl_command_end()
+COMMENT ON FUNCTION spanner_internal.on_ddl_command_end()
   IS 'give new sequences the default kind, and identity columns defaults that draw from them';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
@@ -328,7 +328,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'DROP EXTENSION', 'DROP OWNED')
-  EXECUTE FUNCTION spanner.on_ddl_command_start();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command_start();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
@@ -340,7 +340,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'ALTER SEQUENCE', 'SECURITY LABEL', 'CREATE EXTENSION')
-  EXECUTE FUNCTION spanner.on_ddl_command_end();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
 

@@ -74,7 +74,7 @@ spanner_nextval(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.map_counter(counter bigint, seq regclass) returns bigint
+ * spanner_internal.map_counter(counter bigint, seq regclass) returns bigint
  *
  * What is left of nextval() in a plan.  Not strict, since it looks at its
  * arguments faster than the executor does.

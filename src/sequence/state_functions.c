@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
 PG_FUNCTION_INFO_V1(spanner_describe_sequence);
 PG_FUNCTION_INFO_V1(spanner_unmap_value);
 
-/* Columns of spanner.describe_sequence() */
+/* Columns of spanner_internal.describe_sequence() */
 enum
 {
 	COL_KIND,
@@ -120,7 +120,7 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.describe_sequence(seq regclass) returns record
+ * spanner_internal.describe_sequence(seq regclass) returns record
  *
  * What the view spanner.sequences shows.  Fields that cannot be told are
  * NULL: all but the kind if the method's library is not loaded, the counter
