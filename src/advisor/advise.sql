@@ -87,7 +87,7 @@ CREATE TRIGGER check_silenced_rule
   FOR EACH ROW EXECUTE FUNCTION spanner_internal.check_silenced_rule();
 
 -- The row of spanner.silenced_rule that the arguments of silence_rule mean.
-CREATE FUNCTION spanner_internal.find_silence(object regclass, rule text, "column" name)
+CREATE FUNCTION spanner_internal.find_silence(relation regclass, rule text, column_name name)
 RETURNS spanner.silenced_rule
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -96,29 +96,29 @@ DECLARE
   silence spanner.silenced_rule;
   kind "char";
 BEGIN
-  IF object IS NULL OR rule IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments object and rule must not be null',
+  IF relation IS NULL OR rule IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and rule must not be null',
       HINT = 'Name a table or an index, and a rule.';
   END IF;
   SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
     INTO kind, silence.relation, silence.index_name
     FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
-   WHERE c.oid = object;
+   WHERE c.oid = find_silence.relation;
   IF NOT FOUND THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', object::oid),
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid),
       HINT = 'Name the relation that the finding is about.';
   ELSIF kind <> ALL ('{r,p,i,I}') THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is neither a table nor an index',
-        (SELECT relname FROM pg_class WHERE oid = object)),
+        (SELECT relname FROM pg_class WHERE oid = find_silence.relation)),
       HINT = 'Name the relation that the finding is about.';
   END IF;
-  IF "column" IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
-       WHERE a.attrelid = silence.relation AND a.attname = "column" AND a.attnum > 0 AND NOT a.attisdropped) THEN
-    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', "column",
+  IF column_name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
+       WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
         (SELECT relname FROM pg_class WHERE oid = silence.relation)),
       HINT = 'Names are taken as they are, in upper and lower case.';
   END IF;
-  silence.column_name := "column";
+  silence.column_name := column_name;
   silence.rule := rule;
   RETURN silence;
 END
@@ -127,15 +127,26 @@ $$;
 COMMENT ON FUNCTION spanner_internal.find_silence(regclass, text, name)
   IS 'what spanner.silence_rule() would note';
 
-CREATE FUNCTION spanner.silence_rule(object regclass, rule text, "column" name DEFAULT NULL)
+CREATE FUNCTION spanner.silence_rule(relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  silence spanner.silenced_rule := spanner_internal.find_silence(object, rule, "column");
+  silence spanner.silenced_rule := spanner_internal.find_silence(relation, rule, column_name);
 BEGIN
-  IF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
+  IF silenced IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'argument silenced must not be null';
+  ELSIF NOT silenced THEN
+    DELETE FROM spanner.silenced_rule s
+     WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
+       AND s.column_name IS NOT DISTINCT FROM silence.column_name
+       AND s.index_name IS NOT DISTINCT FROM silence.index_name;
+    IF NOT FOUND THEN
+      RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
+    END IF;
+    RETURN;
+  ELSIF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
     RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
       HINT = 'The view spanner.advisor_rules lists the rules.';
   END IF;
@@ -145,27 +156,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name)
-  IS 'have spanner.advise keep quiet about a rule on a table, index or column; only for the owner';
-
-CREATE FUNCTION spanner.unsilence_rule(object regclass, rule text, "column" name DEFAULT NULL)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  silence spanner.silenced_rule := spanner_internal.find_silence(object, rule, "column");
-BEGIN
-  DELETE FROM spanner.silenced_rule s
-   WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
-     AND s.column_name IS NOT DISTINCT FROM silence.column_name
-     AND s.index_name IS NOT DISTINCT FROM silence.index_name;
-  RETURN FOUND;
-END
-$$;
-
-COMMENT ON FUNCTION spanner.unsilence_rule(regclass, text, name)
-  IS 'undo spanner.silence_rule, and tell whether there was something to undo';
+COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name, boolean)
+  IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only for the owner';
 
 -- How severe a finding is: less on another target than the rule is for, and
 -- less where the server has counted hardly any inserts.  NULL: not reported.

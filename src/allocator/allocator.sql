@@ -178,7 +178,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.rename_allocator(text, text)
   IS 'give an allocator another name';
 
-CREATE FUNCTION spanner.drop_allocator(name text, missing_ok boolean DEFAULT false)
+CREATE FUNCTION spanner.drop_allocator(name text, if_exists boolean DEFAULT false)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_drop_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -12,7 +12,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.sequence_support(internal)
   IS 'planner support function of nextval, currval, lastval and setval';
 
-CREATE FUNCTION spanner.nextval(seq regclass)
+CREATE FUNCTION spanner.nextval(sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
@@ -21,7 +21,7 @@ SUPPORT spanner_internal.sequence_support;
 COMMENT ON FUNCTION spanner.nextval(regclass)
   IS 'draw the next value of a sequence, mapped by its access method';
 
-CREATE FUNCTION spanner.currval(seq regclass)
+CREATE FUNCTION spanner.currval(sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_currval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -37,7 +37,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.lastval()
   IS 'the value that this session drew last from any sequence';
 
-CREATE FUNCTION spanner.setval(seq regclass, value bigint)
+CREATE FUNCTION spanner.setval(sequence regclass, value bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -45,7 +45,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.setval(regclass, bigint)
   IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
 
-CREATE FUNCTION spanner.setval(seq regclass, value bigint, is_called boolean)
+CREATE FUNCTION spanner.setval(sequence regclass, value bigint, is_called boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -63,7 +63,7 @@ LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
   IS 'check that the user may call a function';
 
-CREATE FUNCTION spanner_internal.may_draw(seq regclass, called regprocedure)
+CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
@@ -71,7 +71,7 @@ LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.may_draw(regclass, regprocedure)
   IS 'check that the user may draw from a sequence by calling a function';
 
-CREATE FUNCTION spanner_internal.map_counter(counter bigint, seq regclass)
+CREATE FUNCTION spanner_internal.map_counter(counter bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
@@ -79,7 +79,7 @@ LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.map_counter(bigint, regclass)
   IS 'map a counter that was drawn from a sequence to its value';
 
-CREATE FUNCTION spanner_internal.ascending_nextval(seq regclass, rows integer)
+CREATE FUNCTION spanner_internal.ascending_nextval(sequence regclass, rows integer)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -87,7 +87,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
   IS 'draw the values of that many rows at the first of them, and return them in ascending order';
 
-CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
+CREATE FUNCTION spanner.unmap_value(value bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_unmap_value'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -128,8 +128,8 @@ COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boole
   IS 'change the access method of a sequence, its options or its counter; only for the owner';
 
 CREATE FUNCTION spanner.convert_column(
-  "table" regclass,
-  "column" name,
+  relation regclass,
+  column_name name,
   kind text DEFAULT NULL,
   bits integer DEFAULT NULL,
   stripes integer DEFAULT NULL,
@@ -184,7 +184,7 @@ $$;
 COMMENT ON PROCEDURE spanner.convert_tables(name, text)
   IS 'what spanner.convert_all shows, with a commit after each column; those that are refused are told at the end';
 
-CREATE FUNCTION spanner.sync_sequence("table" regclass, "column" name)
+CREATE FUNCTION spanner.sync_sequence(relation regclass, column_name name)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_sync_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
@@ -200,7 +200,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.execute_ddl(text)
   IS 'run a statement of Spanner''s DDL for sequences and identity columns';
 
-CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
+CREATE FUNCTION spanner.get_internal_sequence_state(sequence text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_get_internal_sequence_state'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -217,7 +217,7 @@ COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
   IS 'the next counter of the sequence that a column owns, NULL before the first use';
 
 CREATE FUNCTION spanner_internal.describe_sequence(
-  seq regclass,
+  sequence regclass,
   OUT kind text,
   OUT bits integer,
   OUT skip_range_min bigint,

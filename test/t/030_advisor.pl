@@ -294,7 +294,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'restore');
 $node->safe_psql('restored', 'ANALYZE');
 is(findings('restored'), '', 'all is silenced after the restore');
-$node->safe_psql('restored', q{SELECT spanner.unsilence_rule('"secret ""at"""', 'index_now')});
+$node->safe_psql('restored', q{SELECT spanner.silence_rule('"secret ""at"""', 'index_now', silenced => false)});
 is(findings('restored'), 'warning index_now "Se""cret" secret "at"', 'and can be undone');
 
 # Many tables, and a table of many partitions

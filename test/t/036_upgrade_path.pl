@@ -52,7 +52,7 @@ my @steps = (
 	},
 	{
 		name    => 'a function is dropped',
-		shows   => qr/^< function spanner\.last_assigned\(text\): row: /m,
+		shows   => qr/^< function spanner\.last_assigned\(pg_catalog\.text\): row: /m,
 		upgrade => q{DROP FUNCTION spanner.last_assigned(text);},
 		install => sub { return $_[0] =~ s/(?:CREATE|COMMENT ON) FUNCTION spanner\.last_assigned\([^;]+;//gr }
 	},

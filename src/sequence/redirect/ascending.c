@@ -62,7 +62,7 @@ static bool keeps_rows(Query *query);
 static bool has_volatile_order(Query *query);
 
 /*
- * spanner_internal.ascending_nextval(seq regclass, rows integer) returns bigint
+ * spanner_internal.ascending_nextval(sequence regclass, rows integer) returns bigint
  *
  * Draws "rows" values at its first call, and returns them in ascending order.
  * After that many calls it draws again.
