@@ -107,7 +107,7 @@ is($node->safe_psql('copy', 'SELECT pg_get_statisticsobjdef(oid), stxstattarget 
 # told when the library is loaded, what is meant for others is left alone.
 my %settings = (
 	'spanner.default_sequnce_kind' => 'spanner.default_sequence_kind',
-	'spanner.Default_sequence_kinds' => 'spanner.default_sequence_kind',
+	'spanner.default_sequence_kinds' => 'spanner.default_sequence_kind',
 	'spanner.defalt_sequnce_kind' => 'spanner.default_sequence_kind',
 	'spanner.enable_shard_merge' => 'spanner_keys.enable_shard_merge',
 	'spanner.defalt_sequnc_kinds' => undef,
