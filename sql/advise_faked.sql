@@ -9,10 +9,10 @@ CREATE TABLE written (id uuid PRIMARY KEY, a int, b int);
 CREATE INDEX written_a ON written (a);
 CREATE UNIQUE INDEX written_b ON written (b);
 CREATE VIEW rates AS
-  SELECT inserts, jsonb_populate_record(NULL::spanner.advisor_facts,
-           jsonb_set(to_jsonb(spanner.advisor_facts('written')), '{tables,0,inserts}', to_jsonb(inserts))) AS facts
+  SELECT inserts, jsonb_populate_record(NULL::spanner_internal.advisor_facts,
+           jsonb_set(to_jsonb(spanner_internal.advisor_facts('written')), '{tables,0,inserts}', to_jsonb(inserts))) AS facts
     FROM unnest('{2,0.01}'::numeric[]) inserts;
-SELECT inserts, object, finding FROM rates, spanner.rule_index_unused(facts) ORDER BY 1;
+SELECT inserts, object, finding FROM rates, spanner_internal.rule_index_unused(facts) ORDER BY 1;
 
 -- random keys in an index larger than memory
 CREATE TABLE random_key (id uuid DEFAULT gen_random_uuid() PRIMARY KEY);

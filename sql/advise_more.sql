@@ -15,8 +15,10 @@ SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT spanner.silence_rule('log', 'index_time');
 SELECT * FROM spanner.silenced_rule ORDER BY rule, index_name;
 SELECT rule, object FROM spanner.advise('log', 'splits');
-SELECT spanner.unsilence_rule('log', 'index_time'), spanner.unsilence_rule('log', 'index_time'),
-       spanner.unsilence_rule('"log "" seen"', 'index_time'), spanner.unsilence_rule('log', 'key_now', 'at');
+SELECT spanner.silence_rule('log', 'index_time', silenced => false);
+SELECT spanner.silence_rule('log', 'index_time', silenced => false);
+SELECT spanner.silence_rule(relation => '"log "" seen"', rule => 'index_time', silenced => false);
+SELECT spanner.silence_rule('log', 'key_now', column_name => 'at', silenced => false);
 SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT count(*) FROM spanner.silenced_rule;
 

@@ -101,7 +101,7 @@ SELECT * FROM findings;
 DROP TABLE wide, composite, by_day;
 
 -- the severity: by target, and by the measured rate of inserts
-SELECT t, r, spanner.advisor_severity('warning', '{splits,spanner}', e, t, r)
+SELECT t, r, spanner_internal.advisor_severity('warning', '{splits,spanner}', e, t, r)
   FROM unnest('{splits,one_server,citus}'::text[]) t, (VALUES (NULL, 'x'), (0.001, 'x'), (100, NULL)) v (r, e);
 
 -- the target is guessed, table by table
@@ -120,6 +120,6 @@ CREATE TABLE narrow (id serial PRIMARY KEY);
 SELECT severity, rule FROM spanner.advise('narrow', 'citus');
 
 -- a rule runs alone as well
-SELECT object FROM spanner.rule_key_sequence(spanner.advisor_facts('local'));
+SELECT object FROM spanner_internal.rule_key_sequence(spanner_internal.advisor_facts('local'));
 DROP SCHEMA ar CASCADE;
 DROP FOREIGN DATA WRAPPER regress_wrapper CASCADE;

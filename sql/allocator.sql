@@ -118,7 +118,7 @@ SELECT spanner.next_value('al."Batch"');
 DROP SEQUENCE "Batch";
 SELECT spanner.allocator_id('batch');
 SELECT spanner.create_allocator('sync', if_not_exists => true) > 0 AS id;
-SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', missing_ok => true);
+SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', if_exists => true);
 SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;
 SELECT spanner.create_allocator('Grüße "x"') > 0 AS id;
 SELECT spanner.next_value('Grüße "x"');

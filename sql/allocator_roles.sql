@@ -74,6 +74,6 @@ DROP ROLE regress_ar_owner;
 SELECT pg_temp.grantees();
 
 -- only the event trigger calls it
-CREATE EVENT TRIGGER regress_ar ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION spanner.on_drop_owned();
+CREATE EVENT TRIGGER regress_ar ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION spanner_internal.on_drop_owned();
 CREATE SCHEMA regress_ar;
 DROP EVENT TRIGGER regress_ar;

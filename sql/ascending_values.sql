@@ -1,4 +1,4 @@
--- What spanner.ascending_nextval() draws ahead: gaps, plans, changed bindings.
+-- What spanner_internal.ascending_nextval() draws ahead: gaps, plans, changed bindings.
 
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA a;
@@ -103,11 +103,11 @@ INSERT INTO l (v) VALUES (2), (3), (4);
 SELECT id = lastval() AS last, id = currval('l_id_seq') AS current FROM l WHERE v = 4;
 
 -- called by a user
-SELECT spanner.ascending_nextval('other', 0);
-SELECT spanner.ascending_nextval('other', 1000001);
-SELECT spanner.ascending_nextval('l', 2);
-SELECT spanner.unmap_value(spanner.ascending_nextval('other', 3), 'other') FROM generate_series(1, 4);
-SELECT i, spanner.unmap_value(spanner.ascending_nextval(s, n), s)
+SELECT spanner_internal.ascending_nextval('other', 0);
+SELECT spanner_internal.ascending_nextval('other', 1000001);
+SELECT spanner_internal.ascending_nextval('l', 2);
+SELECT spanner.unmap_value(spanner_internal.ascending_nextval('other', 3), 'other') FROM generate_series(1, 4);
+SELECT i, spanner.unmap_value(spanner_internal.ascending_nextval(s, n), s)
   FROM (VALUES (1, 'other'::regclass, 2), (2, 'other', 2), (3, 'l_id_seq', 2), (4, 'l_id_seq', 3)) v (i, s, n);
 
 SET client_min_messages = warning;

@@ -36,7 +36,7 @@ SELECT spanner.convert_column('p', 'id');
 INSERT INTO p (k) VALUES (3) RETURNING *;
 INSERT INTO p1 (k) VALUES (4) RETURNING *;
 INSERT INTO other DEFAULT VALUES RETURNING *;
-SELECT skip_range_max FROM spanner.describe_sequence('p_id_seq');
+SELECT skip_range_max FROM spanner_internal.describe_sequence('p_id_seq');
 
 -- what cannot be converted
 CREATE VIEW w AS SELECT 1 AS id;
@@ -100,7 +100,7 @@ CREATE TABLE s (id bigint PRIMARY KEY);
 SELECT spanner.create_sequence('s_seq', 'bit_reversed_positive');
 ALTER SEQUENCE s_seq OWNED BY s.id;
 ALTER TABLE s ALTER id SET DEFAULT nextval('s_seq');
-INSERT INTO s SELECT spanner.map_counter(c, 's_seq') FROM generate_series(1, 50) c;
+INSERT INTO s SELECT spanner_internal.map_counter(c, 's_seq') FROM generate_series(1, 50) c;
 SELECT spanner.sync_sequence('s', 'id');
 SELECT spanner.sync_sequence('s', 'id');
 INSERT INTO s DEFAULT VALUES;
@@ -108,7 +108,7 @@ INSERT INTO s DEFAULT VALUES;
 -- and skips those that it would give much later
 INSERT INTO s VALUES (1), (20), (1000), (-5), (0);
 SELECT spanner.sync_sequence('s', 'id');
-SELECT skip_range_min, skip_range_max FROM spanner.describe_sequence('s_seq');
+SELECT skip_range_min, skip_range_max FROM spanner_internal.describe_sequence('s_seq');
 INSERT INTO s VALUES (8070450532247928833), (3);
 SELECT spanner.sync_sequence('s', 'id');
 SELECT counter, skip_range_max FROM spanner.sequences WHERE sequencename = 's_seq';

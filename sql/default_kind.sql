@@ -123,5 +123,10 @@ ALTER TABLE tiny ADD COLUMN id smallserial;
 SELECT id FROM tiny ORDER BY a;
 ROLLBACK;
 
+-- the prefix of the other settings is refused
+SET spanner_keys.default_sequence_kind = 'striped';
+ALTER ROLE CURRENT_USER SET spanner_keys.default_sequence_kind = 'striped';
+SET spanner_keys.default_sequence_kind = DEFAULT;
+
 SET client_min_messages = warning;
 DROP SCHEMA d, element CASCADE;

@@ -37,7 +37,7 @@ SELECT spanner.fill_shard();
 -- the statements that make a generated column such a one
 CREATE TABLE generated (id int, shard_id int NOT NULL GENERATED ALWAYS AS (spanner.shard_id(4, id)) STORED, PRIMARY KEY (shard_id, id));
 INSERT INTO generated SELECT i FROM generate_series(1, 20) i;
-SELECT spanner.plain_shard_statements('fs.generated', 'shard_id', 'spanner.shard_id(4, id)')
+SELECT spanner_internal.plain_shard_statements('fs.generated', 'shard_id', 'spanner.shard_id(4, id)')
 \gexec
 INSERT INTO generated SELECT i FROM generate_series(21, 40) i;
 SELECT count(*), bool_and(shard_id = spanner.shard_id(4, id)) FROM generated;

@@ -54,7 +54,7 @@ BEGIN
   EXECUTE format('SECURITY LABEL FOR spanner_keys ON SEQUENCE b.one IS %L', kind);
   SELECT min(d) INTO nearest FROM (
     SELECT v - lag(v) OVER (ORDER BY v) FROM (
-      SELECT spanner.map_counter(1 + c * increment, 'b.one') FROM generate_series(0, 20000) c) m (v)) l (d);
+      SELECT spanner_internal.map_counter(1 + c * increment, 'b.one') FROM generate_series(0, 20000) c) m (v)) l (d);
   overlap := nearest < increment;
 END $$;
 SELECT k, n, d.* FROM unnest(ARRAY['striped(stripes=2)', 'striped(stripes=16)', 'striped(stripes=64)', 'bit_reversed_positive']) k,

@@ -8,12 +8,13 @@ SELECT trusted, relocatable, schema
   FROM pg_available_extension_versions
  WHERE name = 'spanner_keys' AND version = '1.0';
 
--- everybody may use the schema and call its functions
-SELECT has_schema_privilege('public', 'spanner', 'USAGE') AS usage,
-       has_schema_privilege('public', 'spanner', 'CREATE') AS creation;
-SELECT proname
+-- everybody may use the schemas and call their functions
+SELECT s, has_schema_privilege('public', s, 'USAGE') AS usage,
+       has_schema_privilege('public', s, 'CREATE') AS creation
+  FROM unnest('{spanner,spanner_internal}'::name[]) s;
+SELECT oid::regproc
   FROM pg_proc
- WHERE pronamespace = 'spanner'::regnamespace
+ WHERE pronamespace::regnamespace::text ~ '^spanner'
    AND NOT has_function_privilege('public', oid, 'EXECUTE');
 
 -- every object has a comment
@@ -25,11 +26,18 @@ SELECT pg_describe_object(classid, objid, objsubid)
    AND obj_description(objid, classid::regclass::name) IS NULL
  ORDER BY 1;
 
--- volatility and parallel safety of every function
+-- functions for users, their volatility and parallel safety
 SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
        proleakproof, prosupport
   FROM pg_proc p
  WHERE pronamespace = 'spanner'::regnamespace
+ ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- those that only the extension calls
+SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
+       proleakproof, prosupport
+  FROM pg_proc p
+ WHERE pronamespace = 'spanner_internal'::regnamespace
  ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- the prefix of our own settings is reserved, that of Spanner's is not
@@ -37,14 +45,15 @@ SELECT spanner.bit_reverse(1, true);
 SET spanner_keys.nonsense = 1;
 SET spanner.retry_aborts_internally = false;
 
--- the schema belongs to the extension
+-- the schemas belong to the extension
 DROP SCHEMA spanner;
 DROP SCHEMA spanner CASCADE;
+DROP SCHEMA spanner_internal CASCADE;
 CREATE SCHEMA spanner;
 
 -- core's functions ask ours, and nothing that is stored does
 SELECT oid::regprocedure FROM pg_proc
- WHERE prosupport = 'spanner.sequence_support'::regproc ORDER BY pg_proc.oid;
+ WHERE prosupport = 'spanner_internal.sequence_support'::regproc ORDER BY pg_proc.oid;
 SELECT spanner.create_sequence('install_seq', 'striped');
 CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq') + 0 * nextval('install_seq');
 CREATE TABLE install_table (id install_domain, other bigint DEFAULT nextval('install_seq'));
@@ -61,7 +70,7 @@ ROLLBACK;
 SELECT nextval('install_seq') > 2 ^ 40 AS mapped;
 DROP EXTENSION spanner_keys;
 INSERT INTO install_table DEFAULT VALUES RETURNING *;
-SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner';
+SELECT count(*) FROM pg_namespace WHERE nspname ~ '^spanner';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE install_seq IS 'striped';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE install_seq IS NULL;
 
@@ -71,6 +80,11 @@ CREATE SCHEMA spanner;
 CREATE EXTENSION spanner_keys;
 \set SHOW_CONTEXT errors
 DROP SCHEMA spanner;
+CREATE SCHEMA spanner_internal;
+\set SHOW_CONTEXT never
+CREATE EXTENSION spanner_keys;
+\set SHOW_CONTEXT errors
+DROP SCHEMA spanner_internal;
 CREATE EXTENSION spanner_keys;
 
 -- it goes with what its owner owns

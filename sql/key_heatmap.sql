@@ -95,7 +95,7 @@ SELECT page ~ format('in database %s by spanner_keys 1.0 on PostgreSQL ', curren
   FROM spanner.key_heatmap_html('hm_serial', order_by => 'at') page;
 WITH shades AS (
   SELECT n, row_number() OVER (ORDER BY n) AS place, 0.2126 * c[1] + 0.7152 * c[2] + 0.0722 * c[3] + 0.05 AS light
-    FROM regexp_matches(spanner.heatmap_style(), '--d\d: #(..)(..)(..)', 'g') WITH ORDINALITY m (rgb, n),
+    FROM regexp_matches(spanner_internal.heatmap_style(), '--d\d: #(..)(..)(..)', 'g') WITH ORDINALITY m (rgb, n),
          LATERAL (SELECT array_agg(CASE WHEN v <= 0.04045 THEN v / 12.92 ELSE ((v + 0.055) / 1.055) ^ 2.4 END ORDER BY i) AS c
                     FROM unnest(rgb) WITH ORDINALITY h (hex, i),
                          LATERAL (SELECT get_byte(decode(hex, 'hex'), 0) / 255.0 AS v) x) y)

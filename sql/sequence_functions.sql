@@ -42,7 +42,7 @@ SELECT spanner.nextval('state') > 0 AS drawn;
 SELECT spanner.get_internal_sequence_state('state');
 SELECT spanner.alter_sequence('state', restart_counter_with => 100);
 SELECT spanner.get_internal_sequence_state('state');
-SELECT spanner.map_counter(100, 'state') = spanner.nextval('state') AS restarted;
+SELECT spanner_internal.map_counter(100, 'state') = spanner.nextval('state') AS restarted;
 
 -- a restart before the first use leaves the state unknown
 SELECT spanner.alter_sequence('fresh', restart_counter_with => 7);
@@ -69,12 +69,12 @@ SELECT spanner.create_sequence(repeat('n', 63), 'striped')::text = repeat('n', 6
 -- IF NOT EXISTS
 SELECT spanner.create_sequence('s', 'striped');
 SELECT spanner.create_sequence('s', 'striped', if_not_exists => true);
-SELECT kind FROM spanner.describe_sequence('s');
+SELECT kind FROM spanner_internal.describe_sequence('s');
 SELECT spanner.create_sequence('filled', 'striped', if_not_exists => true);
 SELECT spanner.create_sequence('no_schema.s', 'striped');
 
 -- NULLs and wrong objects
-SELECT spanner.nextval(NULL), spanner.currval(NULL), spanner.map_counter(NULL, 's'),
+SELECT spanner.nextval(NULL), spanner.currval(NULL), spanner_internal.map_counter(NULL, 's'),
        spanner.get_internal_sequence_state(NULL);
 SELECT spanner.create_sequence(NULL);
 SELECT spanner.alter_sequence(NULL);
@@ -85,14 +85,14 @@ SELECT spanner.alter_sequence('filled', 'striped');
 SELECT spanner.alter_sequence(0::regclass, 'striped');
 SELECT spanner.get_internal_sequence_state('filled');
 SELECT spanner.get_internal_sequence_state('nowhere');
-SELECT spanner.map_counter(0, 's');
-SELECT spanner.map_counter(9223372036854775807, 's');
-SELECT spanner.on_ddl_command_end();
+SELECT spanner_internal.map_counter(0, 's');
+SELECT spanner_internal.map_counter(9223372036854775807, 's');
+SELECT spanner_internal.on_ddl_command_end();
 
 -- alter_sequence changes what is given
 SELECT spanner.create_sequence('a', 'bit_reversed_positive');
 SELECT spanner.alter_sequence('a', skip_range_min => 1, skip_range_max => 1000);
-SELECT kind, skip_range_min, skip_range_max FROM spanner.describe_sequence('a');
+SELECT kind, skip_range_min, skip_range_max FROM spanner_internal.describe_sequence('a');
 SELECT spanner.alter_sequence('a', 'striped', stripes => 16);
 SELECT label FROM pg_seclabels WHERE objname = 'a';
 SELECT spanner.alter_sequence('a', 'striped', skip_range_min => 5, skip_range_max => 6);
@@ -110,7 +110,7 @@ SELECT spanner.alter_sequence('a', 'bit_reversed_positive',
                               skip_range_min => 2, skip_range_max => 10);
 SELECT spanner.alter_sequence('a', 'bit_reversed_positive');
 SELECT label FROM pg_seclabels WHERE objname = 'a';
-SELECT spanner.nextval('a') = spanner.map_counter(3, 'a') AS mapped;
+SELECT spanner.nextval('a') = spanner_internal.map_counter(3, 'a') AS mapped;
 SELECT spanner.alter_sequence('a', 'striped');
 SELECT spanner.alter_sequence('a', bits => 40);
 SELECT spanner.alter_sequence('a', 'striped', restart_counter_with => 0);

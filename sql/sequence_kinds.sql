@@ -62,13 +62,13 @@ SELECT count(*)
   FROM (VALUES ('br'::regclass), ('br31'), ('br15'), ('br53'), ('all_br'),
                ('st'), ('st4'), ('all_st'), ('st_wide')) k (s),
        LATERAL (SELECT (2::numeric ^ bits - 3)::bigint AS span
-                  FROM spanner.describe_sequence(s)) d,
+                  FROM spanner_internal.describe_sequence(s)) d,
        generate_series(0, 500) i,
        LATERAL (SELECT 1 + (span * i::numeric / 500)::bigint AS c) g
- WHERE spanner.unmap_value(spanner.map_counter(c, s), s) <> c;
+ WHERE spanner.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
 SELECT count(*)
   FROM generate_series(1, 32766) c, (VALUES ('all_br'::regclass), ('all_st')) k (s)
- WHERE spanner.unmap_value(spanner.map_counter(c, s), s) <> c;
+ WHERE spanner.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
 SELECT spanner.unmap_value(0, 'br'), spanner.unmap_value(-5, 'br'),
        spanner.unmap_value(9223372036854775807, 'br'),
        spanner.unmap_value(32767, 'all_st');
@@ -77,7 +77,7 @@ SELECT spanner.unmap_value(0, 'br'), spanner.unmap_value(-5, 'br'),
 SELECT n, max(rows) - min(rows) AS unevenness
   FROM (SELECT n, width_bucket(v::numeric, 0, 9223372036854775808, n) AS range,
                count(*) AS rows
-          FROM (SELECT spanner.map_counter(c, 'br') AS v
+          FROM (SELECT spanner_internal.map_counter(c, 'br') AS v
                   FROM generate_series(1, 16384) c) m,
                (VALUES (4), (16), (64), (256)) r (n)
          GROUP BY 1, 2) s

@@ -72,7 +72,7 @@ SELECT spanner.nextval('bound') FROM generate_series(1, 2);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE bound
   IS E' bit_reversed_positive\t( skip_range_min = 1 ,skip_range_max=+10 ) ';
 SELECT kind, bits, skip_range_min, skip_range_max
-  FROM spanner.describe_sequence('bound');
+  FROM spanner_internal.describe_sequence('bound');
 SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS '';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS '(bits=3)';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'striped(';

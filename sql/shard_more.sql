@@ -132,10 +132,10 @@ CREATE TABLE by_array (shard int GENERATED ALWAYS AS (spanner.shard_id(4, VARIAD
 SELECT tablename, problem FROM spanner.shard_keys WHERE schemaname = 'shard_more' AND NOT usable ORDER BY 1;
 
 -- the function that reads them bears everything that is of its type, and other tables
-SELECT count(spanner.read_shard_key(ev_qual, ev_class)), count(spanner.read_shard_key(ev_action, ev_class)) FROM pg_rewrite;
-SELECT spanner.read_shard_key(relpartbound, oid) FROM pg_class WHERE relname = 'parted_0';
-SELECT spanner.read_shard_key(adbin, 0), spanner.read_shard_key(adbin, 'constants'::regclass),
-       spanner.read_shard_key(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'wide'::regclass;
+SELECT count(spanner_internal.read_shard_key(ev_qual, ev_class)), count(spanner_internal.read_shard_key(ev_action, ev_class)) FROM pg_rewrite;
+SELECT spanner_internal.read_shard_key(relpartbound, oid) FROM pg_class WHERE relname = 'parted_0';
+SELECT spanner_internal.read_shard_key(adbin, 0), spanner_internal.read_shard_key(adbin, 'constants'::regclass),
+       spanner_internal.read_shard_key(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'wide'::regclass;
 
 SET client_min_messages = warning;
 DROP SCHEMA shard_more CASCADE;

@@ -6,9 +6,9 @@ SET search_path = s;
 
 -- the first values of the second stripe, and the last ones of all
 SELECT spanner.create_sequence('four', 'striped', stripes => 4);
-SELECT array_agg(spanner.map_counter(4 * run + 2, 'four') - (1::bigint << 61) ORDER BY run)
+SELECT array_agg(spanner_internal.map_counter(4 * run + 2, 'four') - (1::bigint << 61) ORDER BY run)
   FROM generate_series(0, 20) run;
-SELECT array_agg(9223372036854775807 - spanner.map_counter(9223372036854775807 - 4 * run, 'four') ORDER BY run)
+SELECT array_agg(9223372036854775807 - spanner_internal.map_counter(9223372036854775807 - 4 * run, 'four') ORDER BY run)
   FROM generate_series(1, 10) run;
 
 -- In each block of 512 positions a first pass fills 9 of 16, and a second one
@@ -19,7 +19,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM spanner.create_sequence('s.tried', 'striped', bits => bits, stripes => stripes);
   SELECT count(*), count(*) FILTER (WHERE spanner.unmap_value(value, 's.tried') <> stripes * run + 1
-                                       OR spanner.map_counter(stripes * run + 1, 's.tried') <> value)
+                                       OR spanner_internal.map_counter(stripes * run + 1, 's.tried') <> value)
     INTO positions, wrong
     FROM (SELECT (1 << bits - 1) + p AS value, row_number() OVER (ORDER BY CASE
                    WHEN (1 << bits) / stripes < 512 THEN 0

@@ -35,6 +35,7 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
+#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
@@ -357,6 +358,18 @@ sk_create_statistics(Oid relid, CreateStatsStmt *stmt)
 	if (sk_has_type(CreateStatistics, ObjectAddress (CreateStatsStmt *, bool)))
 		return ((SkCreateChecked) function) (stmt, true);
 	return ((SkCreateUnchecked) function) (stmt);
+}
+
+/* 16: the settings are in a hash table, of which a list is made */
+static inline struct config_generic **
+sk_guc_variables(int *count)
+{
+#if PG_VERSION_NUM >= 160000
+	return get_guc_variables(count);
+#else
+	*count = GetNumConfigOptions();
+	return get_guc_variables();
+#endif
 }
 
 /* 19: the signal handlers that are no functions have names of their own */

@@ -12,15 +12,25 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "fmgr.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
 #include "spanner_keys.h"
 
 SK_MODULE_MAGIC;
 
+/* How many letters a misspelled name differs by, at most. */
+#define MAX_DISTANCE 2
+
 void		_PG_init(void);
+
+static void warn_of_misspelled_settings(void);
+static const char *nearest_setting(struct config_generic **settings, int count,
+								   const char *name);
 
 void
 _PG_init(void)
@@ -34,4 +44,67 @@ _PG_init(void)
 	 * such as spanner.retry_aborts_internally, which must not fail here.
 	 */
 	MarkGUCPrefixReserved("spanner_keys");
+	warn_of_misspelled_settings();
+}
+
+/*
+ * Settings of an unknown name are kept for the library that defines them, so
+ * a misspelled one is silent.  Of the prefix that is not reserved we name
+ * those that look like one of ours.
+ */
+static void
+warn_of_misspelled_settings(void)
+{
+	int			count;
+	struct config_generic **settings = sk_guc_variables(&count);
+
+	/* the leader has told already */
+	if (IsParallelWorker())
+		return;
+	for (int i = 0; i < count; i++)
+	{
+		const char *meant;
+
+		if ((settings[i]->flags & GUC_CUSTOM_PLACEHOLDER) == 0 ||
+			pg_strncasecmp(settings[i]->name, "spanner.", 8) != 0)
+			continue;
+		meant = nearest_setting(settings, count, settings[i]->name + 8);
+		if (meant != NULL)
+			ereport(WARNING,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("unrecognized configuration parameter \"%s\"",
+							settings[i]->name),
+					 errhint("Perhaps you meant \"%s\".", meant)));
+	}
+}
+
+/*
+ * The one of our settings whose name, apart from the prefix, is nearly "name";
+ * NULL if there is none.
+ */
+static const char *
+nearest_setting(struct config_generic **settings, int count, const char *name)
+{
+	const char *result = NULL;
+	int			least = MAX_DISTANCE + 1;
+
+	for (int i = 0; i < count && least > 0; i++)
+	{
+		const char *dot = strchr(settings[i]->name, '.');
+		int			distance;
+
+		if (dot == NULL || (settings[i]->flags & GUC_CUSTOM_PLACEHOLDER) != 0 ||
+			(pg_strncasecmp(settings[i]->name, "spanner.", 8) != 0 &&
+			 pg_strncasecmp(settings[i]->name, "spanner_keys.", 13) != 0))
+			continue;
+		distance = varstr_levenshtein_less_equal(dot + 1, strlen(dot + 1),
+												 name, strlen(name),
+												 1, 1, 1, least - 1, true);
+		if (distance < least)
+		{
+			least = distance;
+			result = settings[i]->name;
+		}
+	}
+	return result;
 }

@@ -3,9 +3,15 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION spanner_keys" to load this file. \quit
 
--- The schema is made here, and so a member of the extension: it cannot hold
+-- The schemas are made here, and so members of the extension: they cannot hold
 -- objects of somebody else, who could have prepared them.
 CREATE SCHEMA spanner;
 COMMENT ON SCHEMA spanner
   IS 'functions of Cloud Spanner, and what PostgreSQL needs for primary keys without hotspots';
 GRANT USAGE ON SCHEMA spanner TO PUBLIC;
+
+-- What users do not call, and nothing that is stored names.
+CREATE SCHEMA spanner_internal;
+COMMENT ON SCHEMA spanner_internal
+  IS 'functions and types that only the extension uses';
+GRANT USAGE ON SCHEMA spanner_internal TO PUBLIC;

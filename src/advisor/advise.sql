@@ -4,7 +4,7 @@
 -- Advisor: running the rules
 --
 
--- Each rule is a function spanner.rule_NAME(facts), and says in this table how
+-- Each rule is a function spanner_internal.rule_NAME(facts), and says in this table how
 -- severe its findings are for which targets.  On one server, findings of other
 -- targets are told as info, with "elsewhere" and without a suggestion, if there
 -- is something to say.  Rules run in the order of "place", and their
@@ -60,7 +60,7 @@ GRANT SELECT, INSERT, DELETE ON spanner.silenced_rule TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule', '');
 
-CREATE FUNCTION spanner.check_silenced_rule()
+CREATE FUNCTION spanner_internal.check_silenced_rule()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -79,15 +79,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_silenced_rule()
+COMMENT ON FUNCTION spanner_internal.check_silenced_rule()
   IS 'trigger: only the owner of a table silences rules on it';
 
 CREATE TRIGGER check_silenced_rule
   BEFORE INSERT OR DELETE ON spanner.silenced_rule
-  FOR EACH ROW EXECUTE FUNCTION spanner.check_silenced_rule();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.check_silenced_rule();
 
 -- The row of spanner.silenced_rule that the arguments of silence_rule mean.
-CREATE FUNCTION spanner.find_silence(object regclass, rule text, "column" name)
+CREATE FUNCTION spanner_internal.find_silence(relation regclass, rule text, column_name name)
 RETURNS spanner.silenced_rule
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -96,46 +96,57 @@ DECLARE
   silence spanner.silenced_rule;
   kind "char";
 BEGIN
-  IF object IS NULL OR rule IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments object and rule must not be null',
+  IF relation IS NULL OR rule IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and rule must not be null',
       HINT = 'Name a table or an index, and a rule.';
   END IF;
   SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
     INTO kind, silence.relation, silence.index_name
     FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
-   WHERE c.oid = object;
+   WHERE c.oid = find_silence.relation;
   IF NOT FOUND THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', object::oid),
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid),
       HINT = 'Name the relation that the finding is about.';
   ELSIF kind <> ALL ('{r,p,i,I}') THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is neither a table nor an index',
-        (SELECT relname FROM pg_class WHERE oid = object)),
+        (SELECT relname FROM pg_class WHERE oid = find_silence.relation)),
       HINT = 'Name the relation that the finding is about.';
   END IF;
-  IF "column" IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
-       WHERE a.attrelid = silence.relation AND a.attname = "column" AND a.attnum > 0 AND NOT a.attisdropped) THEN
-    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', "column",
+  IF column_name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
+       WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
         (SELECT relname FROM pg_class WHERE oid = silence.relation)),
       HINT = 'Names are taken as they are, in upper and lower case.';
   END IF;
-  silence.column_name := "column";
+  silence.column_name := column_name;
   silence.rule := rule;
   RETURN silence;
 END
 $$;
 
-COMMENT ON FUNCTION spanner.find_silence(regclass, text, name)
+COMMENT ON FUNCTION spanner_internal.find_silence(regclass, text, name)
   IS 'what spanner.silence_rule() would note';
 
-CREATE FUNCTION spanner.silence_rule(object regclass, rule text, "column" name DEFAULT NULL)
+CREATE FUNCTION spanner.silence_rule(relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  silence spanner.silenced_rule := spanner.find_silence(object, rule, "column");
+  silence spanner.silenced_rule := spanner_internal.find_silence(relation, rule, column_name);
 BEGIN
-  IF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
+  IF silenced IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE = 'argument silenced must not be null';
+  ELSIF NOT silenced THEN
+    DELETE FROM spanner.silenced_rule s
+     WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
+       AND s.column_name IS NOT DISTINCT FROM silence.column_name
+       AND s.index_name IS NOT DISTINCT FROM silence.index_name;
+    IF NOT FOUND THEN
+      RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
+    END IF;
+    RETURN;
+  ELSIF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
     RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
       HINT = 'The view spanner.advisor_rules lists the rules.';
   END IF;
@@ -145,31 +156,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name)
-  IS 'have spanner.advise keep quiet about a rule on a table, index or column; only for the owner';
-
-CREATE FUNCTION spanner.unsilence_rule(object regclass, rule text, "column" name DEFAULT NULL)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  silence spanner.silenced_rule := spanner.find_silence(object, rule, "column");
-BEGIN
-  DELETE FROM spanner.silenced_rule s
-   WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
-     AND s.column_name IS NOT DISTINCT FROM silence.column_name
-     AND s.index_name IS NOT DISTINCT FROM silence.index_name;
-  RETURN FOUND;
-END
-$$;
-
-COMMENT ON FUNCTION spanner.unsilence_rule(regclass, text, name)
-  IS 'undo spanner.silence_rule, and tell whether there was something to undo';
+COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name, boolean)
+  IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only for the owner';
 
 -- How severe a finding is: less on another target than the rule is for, and
 -- less where the server has counted hardly any inserts.  NULL: not reported.
-CREATE FUNCTION spanner.advisor_severity(severity text, targets text[], elsewhere text,
+CREATE FUNCTION spanner_internal.advisor_severity(severity text, targets text[], elsewhere text,
   target text, inserts_per_second float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -178,11 +170,11 @@ RETURN CASE
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
-COMMENT ON FUNCTION spanner.advisor_severity(text, text[], text, text, float8)
+COMMENT ON FUNCTION spanner_internal.advisor_severity(text, text[], text, text, float8)
   IS 'how severe a finding of a rule is for a target and a measured rate of inserts';
 
 -- The first row, if the target had to be guessed.
-CREATE FUNCTION spanner.describe_target(facts spanner.advisor_facts)
+CREATE FUNCTION spanner_internal.describe_target(facts spanner_internal.advisor_facts)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -195,14 +187,14 @@ BEGIN ATOMIC
             FROM unnest((facts).tables) t GROUP BY t.target) q;
 END;
 
-COMMENT ON FUNCTION spanner.describe_target(spanner.advisor_facts)
+COMMENT ON FUNCTION spanner_internal.describe_target(spanner_internal.advisor_facts)
   IS 'says which targets were guessed';
 
 -- Queries run with settings that do not depend on the session.  What they ask
 -- of all tables has no use of nested loops, which the planner would choose
 -- because it does not know how many there are.  A plan for these very facts
 -- would know, but copy them for each rule.
-CREATE FUNCTION spanner.run_advisor(object regclass, target text)
+CREATE FUNCTION spanner_internal.run_advisor(object regclass, target text)
 RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text, suggestion text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -216,7 +208,7 @@ SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-  facts spanner.advisor_facts;
+  facts spanner_internal.advisor_facts;
   asked_index oid;
 BEGIN
   IF target <> ALL ('{one_server,splits,spanner,citus,cassandra}'::text[]) THEN
@@ -231,20 +223,20 @@ BEGIN
   asked_index := (SELECT i.indexrelid FROM pg_index i WHERE i.indexrelid = object);
   object := coalesce((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = object), object);
 
-  facts := spanner.advisor_facts(object, target);
+  facts := spanner_internal.advisor_facts(object, target);
   IF target IS NULL AND cardinality(facts.tables) > 0 THEN
-    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL, spanner.describe_target(facts), NULL;
+    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL, spanner_internal.describe_target(facts), NULL;
   END IF;
   RETURN QUERY
     SELECT s.severity, f.rule, f.relid::regclass, f.object,
            CASE WHEN t.target = ANY (r.targets) THEN f.finding
                 ELSE f.finding || '; ' || r.elsewhere END,
            CASE WHEN t.target = ANY (r.targets) THEN f.suggestion END
-      FROM spanner.run_rules(facts) f
+      FROM spanner_internal.run_rules(facts) f
       JOIN spanner.advisor_rule r ON r.rule = f.rule
       JOIN unnest(facts.tables) t ON t.relid = f.relid
       JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
-     CROSS JOIN LATERAL (SELECT spanner.advisor_severity(r.severity, r.targets, r.elsewhere,
+     CROSS JOIN LATERAL (SELECT spanner_internal.advisor_severity(r.severity, r.targets, r.elsewhere,
                            t.target, t.inserts) AS severity OFFSET 0) s
      WHERE s.severity IS NOT NULL AND (asked_index IS NULL OR f.indexid = asked_index)
        AND NOT EXISTS (SELECT FROM spanner.silenced_rule x
@@ -257,7 +249,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.run_advisor(regclass, text)
+COMMENT ON FUNCTION spanner_internal.run_advisor(regclass, text)
   IS 'what spanner.advise does';
 
 CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL, target text DEFAULT NULL)
@@ -271,7 +263,7 @@ RETURNS TABLE (
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT a.severity, a.rule, a.relation, a.object_name, a.finding, a.suggestion
-    FROM spanner.run_advisor($1, $2) a;
+    FROM spanner_internal.run_advisor($1, $2) a;
 END;
 
 COMMENT ON FUNCTION spanner.advise(regclass, text)

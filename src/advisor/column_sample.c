@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_sample.c
- *	  spanner.sample_column: what the first rows of a table tell of a column.
+ *	  spanner_internal.sample_column: what the first rows of a table tell of a column.
  *
  * The rows are read by the OID of the table, without a query, and values are
  * compared by the functions of their built-in types.  So no code of the
@@ -58,7 +58,7 @@ static void read_rows(Relation rel, AttrNumber attnum, Oid type,
 static bool is_uuid_of_time(const char *value);
 
 /*
- * spanner.sample_column(relation oid, column_number smallint)
+ * spanner_internal.sample_column(relation oid, column_number smallint)
  * returns record (rows double precision, uuid_share double precision,
  *		ascending_share double precision)
  *

@@ -10,7 +10,7 @@
 --
 
 -- The tables that advice is given on.
-CREATE TYPE spanner.advisor_table AS (
+CREATE TYPE spanner_internal.advisor_table AS (
   relid oid, relkind "char", nspname name, relname name, ident text,
   rows float8, bytes float8, has_children boolean,
   pkey oid, pkey_attnum smallint, pkey_name name,
@@ -21,7 +21,7 @@ CREATE TYPE spanner.advisor_table AS (
 -- Their valid indexes.  "attnum" is the first column, 0 for an expression;
 -- "lead" is also a column that the first expression grows with.
 -- "could_be_key" lists the columns of a unique index that are never NULL.
-CREATE TYPE spanner.advisor_index AS (
+CREATE TYPE spanner_internal.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
   attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint, storing boolean,
   is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
@@ -30,75 +30,75 @@ CREATE TYPE spanner.advisor_index AS (
 
 -- Columns that have a default or stand in front of an index, and where their
 -- values come from.
-CREATE TYPE spanner.advisor_column AS (
+CREATE TYPE spanner_internal.advisor_column AS (
   relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
   type oid, is_notnull boolean, collid oid, expr text, generated boolean, identity boolean,
   seqid oid, label text, owned boolean, is_reference boolean, is_few boolean, source text);
 
 -- What statistics, or the rows of a table without them, say of these columns.
-CREATE TYPE spanner.advisor_measure AS (
+CREATE TYPE spanner_internal.advisor_measure AS (
   relid oid, attnum smallint, rows float8, distinct_values float8, null_share float8, top_share float8,
   largest float8, uuid_of_time boolean, ascending boolean, scattered boolean);
 
 -- Columns whose values grow with time, and why that is supposed.
-CREATE TYPE spanner.advisor_suspect AS (
+CREATE TYPE spanner_internal.advisor_suspect AS (
   relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
   type oid, collid oid, expr text, identity boolean, seqid oid, owned boolean,
   null_share float8, measured_rows float8, why text);
 
 -- Indexes that another index can stand in for.
-CREATE TYPE spanner.advisor_redundant AS (indexid oid, other oid);
+CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
 
 -- Primary keys and other indexes whose first column is a suspect, or has few
 -- values before one; with what to do about it.
-CREATE TYPE spanner.advisor_hotspot AS (
+CREATE TYPE spanner_internal.advisor_hotspot AS (
   relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text, quoted text,
   expr text, type oid, starts text, decide text, suggestion text);
 
-CREATE TYPE spanner.advisor_facts AS (
-  tables spanner.advisor_table[],
-  indexes spanner.advisor_index[],
-  columns spanner.advisor_column[],
-  measures spanner.advisor_measure[],
-  suspects spanner.advisor_suspect[],
-  redundant spanner.advisor_redundant[],
-  hotspots spanner.advisor_hotspot[]);
+CREATE TYPE spanner_internal.advisor_facts AS (
+  tables spanner_internal.advisor_table[],
+  indexes spanner_internal.advisor_index[],
+  columns spanner_internal.advisor_column[],
+  measures spanner_internal.advisor_measure[],
+  suspects spanner_internal.advisor_suspect[],
+  redundant spanner_internal.advisor_redundant[],
+  hotspots spanner_internal.advisor_hotspot[]);
 
 -- What a rule returns.  attnum and indexid are 0 where there is none.
-CREATE TYPE spanner.advisor_finding AS (
+CREATE TYPE spanner_internal.advisor_finding AS (
   relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
 
-COMMENT ON TYPE spanner.advisor_table IS 'a table that advice is given on';
-COMMENT ON TYPE spanner.advisor_index IS 'an index of such a table';
-COMMENT ON TYPE spanner.advisor_column IS 'a column of such a table, and where its values come from';
-COMMENT ON TYPE spanner.advisor_measure IS 'what statistics or rows say of a column';
-COMMENT ON TYPE spanner.advisor_suspect IS 'a column whose values grow with time, and why that is supposed';
-COMMENT ON TYPE spanner.advisor_redundant IS 'an index, and another one that can stand in for it';
-COMMENT ON TYPE spanner.advisor_hotspot IS 'a key or an index that grows at one end, or at few places';
-COMMENT ON TYPE spanner.advisor_facts IS 'what the rules of the advisor look at';
-COMMENT ON TYPE spanner.advisor_finding IS 'what a rule of the advisor has found';
+COMMENT ON TYPE spanner_internal.advisor_table IS 'a table that advice is given on';
+COMMENT ON TYPE spanner_internal.advisor_index IS 'an index of such a table';
+COMMENT ON TYPE spanner_internal.advisor_column IS 'a column of such a table, and where its values come from';
+COMMENT ON TYPE spanner_internal.advisor_measure IS 'what statistics or rows say of a column';
+COMMENT ON TYPE spanner_internal.advisor_suspect IS 'a column whose values grow with time, and why that is supposed';
+COMMENT ON TYPE spanner_internal.advisor_redundant IS 'an index, and another one that can stand in for it';
+COMMENT ON TYPE spanner_internal.advisor_hotspot IS 'a key or an index that grows at one end, or at few places';
+COMMENT ON TYPE spanner_internal.advisor_facts IS 'what the rules of the advisor look at';
+COMMENT ON TYPE spanner_internal.advisor_finding IS 'what a rule of the advisor has found';
 
-CREATE FUNCTION spanner.sample_column(
+CREATE FUNCTION spanner_internal.sample_column(
   relation oid, column_number smallint,
   OUT rows float8, OUT uuid_share float8, OUT ascending_share float8)
 AS 'MODULE_PATHNAME', 'spanner_sample_column'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION spanner.sample_column(oid, smallint)
+COMMENT ON FUNCTION spanner_internal.sample_column(oid, smallint)
   IS 'what the first rows of a table tell of a column';
 
-CREATE FUNCTION spanner.is_uuid_of_time(value text)
+CREATE FUNCTION spanner_internal.is_uuid_of_time(value text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN value ~* '^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|(\\x)?[0-9a-f]{12}[167][0-9a-f]{3}[89ab][0-9a-f]{15}$)'
    AND length(value) IN (32, 34, 36);
 
-COMMENT ON FUNCTION spanner.is_uuid_of_time(text)
+COMMENT ON FUNCTION spanner_internal.is_uuid_of_time(text)
   IS 'is it a UUID of version 1, 6 or 7, whose high-order bits are a time';
 
 -- Where the values of a column come from, by the expression that makes them.
 -- Literals do not count, and what comes first decides: it has the high bits.
-CREATE FUNCTION spanner.read_default(expression text, draws boolean)
+CREATE FUNCTION spanner_internal.read_default(expression text, draws boolean)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -115,11 +115,11 @@ BEGIN ATOMIC
                            regexp_instr(e.text, '\mspanner\.next_value\(')), 0) AS draw) p;
 END;
 
-COMMENT ON FUNCTION spanner.read_default(text, boolean)
+COMMENT ON FUNCTION spanner_internal.read_default(text, boolean)
   IS 'where values come from that an expression makes: random, uuid, now, derived from a sequence, or NULL';
 
 -- Tables that Citus has distributed, and by which column; "h" is by hash.
-CREATE FUNCTION spanner.list_distributions(OUT relid oid, OUT attnum smallint, OUT method "char")
+CREATE FUNCTION spanner_internal.list_distributions(OUT relid oid, OUT attnum smallint, OUT method "char")
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -135,12 +135,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.list_distributions()
+COMMENT ON FUNCTION spanner_internal.list_distributions()
   IS 'tables that Citus has distributed';
 
 -- A rate of inserts is told if the server has counted for a day.
-CREATE FUNCTION spanner.advisor_tables(relation oid, target text)
-RETURNS SETOF spanner.advisor_table
+CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
+RETURNS SETOF spanner_internal.advisor_table
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT c.oid, c.relkind, n.nspname, c.relname,
@@ -180,7 +180,7 @@ BEGIN ATOMIC
       ON e.inhparent = c.oid
     LEFT JOIN (SELECT DISTINCT schemaname, tablename FROM pg_publication_tables) b
       ON b.schemaname = n.nspname AND b.tablename = c.relname
-    LEFT JOIN spanner.list_distributions() d ON d.relid = c.oid
+    LEFT JOIN spanner_internal.list_distributions() d ON d.relid = c.oid
    WHERE c.relkind = ANY ('{r,p}') AND c.oid >= 16384
      AND NOT pg_is_other_temp_schema(n.oid)
      AND CASE WHEN $1 = 0 THEN
@@ -191,13 +191,13 @@ BEGIN ATOMIC
          ELSE c.oid = $1 END;
 END;
 
-COMMENT ON FUNCTION spanner.advisor_tables(oid, text)
+COMMENT ON FUNCTION spanner_internal.advisor_tables(oid, text)
   IS 'the tables that advice is given on; 0 stands for all';
 
 -- An expression grows with the column that is left when everything that keeps
 -- the order of time is taken away from it.
-CREATE FUNCTION spanner.advisor_indexes(tables spanner.advisor_table[])
-RETURNS SETOF spanner.advisor_index
+CREATE FUNCTION spanner_internal.advisor_indexes(tables spanner_internal.advisor_table[])
+RETURNS SETOF spanner_internal.advisor_index
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname,
@@ -235,12 +235,12 @@ BEGIN ATOMIC
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
 END;
 
-COMMENT ON FUNCTION spanner.advisor_indexes(spanner.advisor_table[])
+COMMENT ON FUNCTION spanner_internal.advisor_indexes(spanner_internal.advisor_table[])
   IS 'the valid indexes of these tables';
 
 -- The sequence that a default draws from: of the column, of its domain, or of
 -- an identity.
-CREATE FUNCTION spanner.list_drawn_sequences()
+CREATE FUNCTION spanner_internal.list_drawn_sequences()
 RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 BEGIN ATOMIC
@@ -263,13 +263,13 @@ BEGIN ATOMIC
    GROUP BY 3;
 END;
 
-COMMENT ON FUNCTION spanner.list_drawn_sequences()
+COMMENT ON FUNCTION spanner_internal.list_drawn_sequences()
   IS 'sequences that columns and domains draw their defaults from';
 
 -- The text of functions that defaults call, and what BEFORE INSERT triggers
 -- assign to columns.  Functions of the server and of extensions are known by
 -- their names.
-CREATE FUNCTION spanner.list_default_bodies()
+CREATE FUNCTION spanner_internal.list_default_bodies()
 RETURNS TABLE (relid oid, attnum smallint, body text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
@@ -298,11 +298,11 @@ BEGIN ATOMIC
    GROUP BY 1, 2;
 END;
 
-COMMENT ON FUNCTION spanner.list_default_bodies()
+COMMENT ON FUNCTION spanner_internal.list_default_bodies()
   IS 'what functions in defaults and BEFORE INSERT triggers do';
 
-CREATE FUNCTION spanner.advisor_columns(tables spanner.advisor_table[], indexes spanner.advisor_index[])
-RETURNS SETOF spanner.advisor_column
+CREATE FUNCTION spanner_internal.advisor_columns(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[])
+RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull, q.collid,
@@ -319,7 +319,7 @@ BEGIN ATOMIC
              THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
            ELSE coalesce(
              CASE WHEN num_nonnulls(q.expr, q.body) > 0 THEN
-               spanner.read_default(concat_ws(' ', q.expr, q.body),
+               spanner_internal.read_default(concat_ws(' ', q.expr, q.body),
                  q.seqid <> 0 AND q.label IS NULL OR q.body ~* '\mnextval\(') END,
              CASE
                WHEN q.is_reference THEN 'reference'
@@ -344,11 +344,11 @@ BEGIN ATOMIC
             JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
             JOIN pg_type y ON y.oid = a.atttypid
             LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-            LEFT JOIN (SELECT * FROM spanner.list_drawn_sequences() w WHERE w.typid = 0) s
+            LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid = 0) s
               ON s.relid = a.attrelid AND s.attnum = a.attnum
-            LEFT JOIN (SELECT * FROM spanner.list_drawn_sequences() w WHERE w.typid <> 0) v
+            LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid <> 0) v
               ON v.typid = y.oid AND d.oid IS NULL
-            LEFT JOIN spanner.list_default_bodies() b ON b.relid = a.attrelid AND b.attnum = a.attnum
+            LEFT JOIN spanner_internal.list_default_bodies() b ON b.relid = a.attrelid AND b.attnum = a.attnum
             LEFT JOIN pg_seclabel l ON l.objoid = coalesce(s.seqid, v.seqid) AND l.objsubid = 0
              AND l.classoid = 'pg_class'::regclass AND l.provider = 'spanner_keys'
             LEFT JOIN pg_depend o ON o.objid = s.seqid AND o.classid = 'pg_class'::regclass
@@ -366,15 +366,15 @@ BEGIN ATOMIC
            OFFSET 0) q;
 END;
 
-COMMENT ON FUNCTION spanner.advisor_columns(spanner.advisor_table[], spanner.advisor_index[])
+COMMENT ON FUNCTION spanner_internal.advisor_columns(spanner_internal.advisor_table[], spanner_internal.advisor_index[])
   IS 'columns of these tables, and where their values come from';
 
 -- Tables with rows and without statistics are looked into, 200 columns at most;
 -- to see whether there are rows, 1,000 columns are opened, first where the
 -- server has counted insertions.
-CREATE FUNCTION spanner.advisor_measures(tables spanner.advisor_table[], indexes spanner.advisor_index[],
-  columns spanner.advisor_column[])
-RETURNS SETOF spanner.advisor_measure
+CREATE FUNCTION spanner_internal.advisor_measures(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
+  columns spanner_internal.advisor_column[])
+RETURNS SETOF spanner_internal.advisor_measure
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   WITH wanted AS MATERIALIZED (
@@ -388,7 +388,7 @@ BEGIN ATOMIC
            CASE WHEN c.source = 'sequence' THEN
              (SELECT max(b) FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
            CASE WHEN c.source IS NULL AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
-             (SELECT avg(spanner.is_uuid_of_time(b)::int) FROM unnest(s.histogram_bounds::text::text[]) b)
+             (SELECT avg(spanner_internal.is_uuid_of_time(b)::int) FROM unnest(s.histogram_bounds::text::text[]) b)
            END::float8 AS uuid_share
       FROM unnest(columns) c
       JOIN unnest(tables) t ON t.relid = c.relid
@@ -404,7 +404,7 @@ BEGIN ATOMIC
              WHERE NOT EXISTS (SELECT FROM statistics s WHERE s.relid = c.relid AND s.attnum = c.attnum)
                AND c.source IS NULL
              ORDER BY pg_stat_get_tuples_inserted(c.relid) DESC, c.relid, c.attnum LIMIT 1000) q,
-           LATERAL spanner.sample_column(q.relid, q.attnum) v
+           LATERAL spanner_internal.sample_column(q.relid, q.attnum) v
      WHERE v.rows > 0
      LIMIT 200
   )
@@ -420,12 +420,12 @@ BEGIN ATOMIC
     FROM samples;
 END;
 
-COMMENT ON FUNCTION spanner.advisor_measures(spanner.advisor_table[], spanner.advisor_index[], spanner.advisor_column[])
+COMMENT ON FUNCTION spanner_internal.advisor_measures(spanner_internal.advisor_table[], spanner_internal.advisor_index[], spanner_internal.advisor_column[])
   IS 'what statistics or rows say of these columns';
 
-CREATE FUNCTION spanner.advisor_suspects(tables spanner.advisor_table[], columns spanner.advisor_column[],
-  measures spanner.advisor_measure[])
-RETURNS SETOF spanner.advisor_suspect
+CREATE FUNCTION spanner_internal.advisor_suspects(tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[],
+  measures spanner_internal.advisor_measure[])
+RETURNS SETOF spanner_internal.advisor_suspect
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.* FROM (
@@ -442,11 +442,11 @@ BEGIN ATOMIC
    WHERE q.why IS NOT NULL;
 END;
 
-COMMENT ON FUNCTION spanner.advisor_suspects(spanner.advisor_table[], spanner.advisor_column[], spanner.advisor_measure[])
+COMMENT ON FUNCTION spanner_internal.advisor_suspects(spanner_internal.advisor_table[], spanner_internal.advisor_column[], spanner_internal.advisor_measure[])
   IS 'columns whose values grow with time, and why that is supposed';
 
-CREATE FUNCTION spanner.advisor_redundants(indexes spanner.advisor_index[])
-RETURNS SETOF spanner.advisor_redundant
+CREATE FUNCTION spanner_internal.advisor_redundants(indexes spanner_internal.advisor_index[])
+RETURNS SETOF spanner_internal.advisor_redundant
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT i.indexid, min(j.indexid)
@@ -462,5 +462,5 @@ BEGIN ATOMIC
    GROUP BY i.indexid;
 END;
 
-COMMENT ON FUNCTION spanner.advisor_redundants(spanner.advisor_index[])
+COMMENT ON FUNCTION spanner_internal.advisor_redundants(spanner_internal.advisor_index[])
   IS 'indexes that another one can stand in for';

@@ -47,9 +47,9 @@ static Datum text_array(char **texts, int count);
 static Datum text_or_null(const char *string, bool *isnull);
 
 /*
- * spanner.read_heatmap(relation regclass, time_buckets integer,
+ * spanner_internal.read_heatmap(relation regclass, time_buckets integer,
  *		key_buckets integer, column_name name, order_by name,
- *		sample_rows integer) returns spanner.heatmap
+ *		sample_rows integer) returns spanner_internal.heatmap
  *
  * The picture as its cells, its labels and what it says.  The key is chosen as
  * for key_histogram().  The order of insertion is that of the column

@@ -23,28 +23,28 @@ COMMENT ON FUNCTION spanner.key_histogram(regclass, integer, name, integer)
 
 -- A picture: its cells, by time bucket and then by key bucket, count sampled
 -- rows.  time_from and the like are what a bucket begins with.
-CREATE TYPE spanner.heatmap AS (
+CREATE TYPE spanner_internal.heatmap AS (
   relation text, key_name text, order_by text, verdict text, finding text, origin text,
   time_buckets integer, key_buckets integer, total float8,
   cells bigint[], time_from text[], time_to text, key_from text[], key_to text[], key_label text[]);
 
-COMMENT ON TYPE spanner.heatmap IS 'a picture of key space';
+COMMENT ON TYPE spanner_internal.heatmap IS 'a picture of key space';
 
-CREATE FUNCTION spanner.read_heatmap(
+CREATE FUNCTION spanner_internal.read_heatmap(
   relation regclass,
   time_buckets integer,
   key_buckets integer,
   column_name name,
   order_by name,
   sample_rows integer)
-RETURNS spanner.heatmap
+RETURNS spanner_internal.heatmap
 AS 'MODULE_PATHNAME', 'spanner_read_heatmap'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION spanner.read_heatmap(regclass, integer, integer, name, name, integer)
+COMMENT ON FUNCTION spanner_internal.read_heatmap(regclass, integer, integer, name, name, integer)
   IS 'where in key space rows went in the order of their insertion, and what that says';
 
-CREATE FUNCTION spanner.heatmap_cells(h spanner.heatmap)
+CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)
 RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -53,7 +53,7 @@ BEGIN ATOMIC
     FROM unnest((h).cells) WITH ORDINALITY u (cell, n);
 END;
 
-COMMENT ON FUNCTION spanner.heatmap_cells(spanner.heatmap)
+COMMENT ON FUNCTION spanner_internal.heatmap_cells(spanner_internal.heatmap)
   IS 'the cells of a picture as rows';
 
 CREATE FUNCTION spanner.key_heatmap(
@@ -74,8 +74,8 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT c.time_bucket, (h).time_from[c.time_bucket], c.key_bucket,
          (h).key_from[c.key_bucket], (h).key_to[c.key_bucket], c.rows
-    FROM (SELECT spanner.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
-   CROSS JOIN LATERAL spanner.heatmap_cells(h) c
+    FROM (SELECT spanner_internal.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
+   CROSS JOIN LATERAL spanner_internal.heatmap_cells(h) c
    ORDER BY 1, 3;
 END;
 
@@ -100,7 +100,7 @@ COMMENT ON FUNCTION spanner.key_heatmap_text(regclass, integer, integer, name, n
 -- characters only, so that no encoding on the way to a file can harm it.
 -- Control characters are shown as a replacement character, and so are marks
 -- that change the direction of writing, which let a name look like another.
-CREATE FUNCTION spanner.escape_html(string text, most integer DEFAULT NULL)
+CREATE FUNCTION spanner_internal.escape_html(string text, most integer DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -122,20 +122,20 @@ BEGIN ATOMIC
    WHERE l.letter <> '';
 END;
 
-COMMENT ON FUNCTION spanner.escape_html(text, integer)
+COMMENT ON FUNCTION spanner_internal.escape_html(text, integer)
   IS 'a text as a part of a page, in ASCII characters';
 
-CREATE FUNCTION spanner.group_digits(number float8)
+CREATE FUNCTION spanner_internal.group_digits(number float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
 
-COMMENT ON FUNCTION spanner.group_digits(float8)
+COMMENT ON FUNCTION spanner_internal.group_digits(float8)
   IS 'a whole number with its digits in groups of three';
 
 -- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is
 -- 430 wide and 320 high, and its largest keys are on top; bars begin at 612.
-CREATE FUNCTION spanner.draw_cells(h spanner.heatmap)
+CREATE FUNCTION spanner_internal.draw_cells(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -143,40 +143,40 @@ BEGIN ATOMIC
 %s rows, %s times an even share
 %s</title></rect>
 ', d.density, round(166 + (c.time_bucket - 1) * g.width, 2), round(354 - c.key_bucket * g.height, 2),
-              round(g.width, 2), round(g.height, 2), k.bounds, spanner.group_digits(c.rows::float8), round(d.ratio, 1),
+              round(g.width, 2), round(g.height, 2), k.bounds, spanner_internal.group_digits(c.rows::float8), round(d.ratio, 1),
               t.label), '' ORDER BY c.time_bucket, c.key_bucket), '')
     FROM (SELECT 430::numeric / (h).time_buckets AS width, 320::numeric / (h).key_buckets AS height,
                  (SELECT sum(n) FROM unnest((h).cells) n) AS sampled) g
-   CROSS JOIN LATERAL spanner.heatmap_cells(h) c
+   CROSS JOIN LATERAL spanner_internal.heatmap_cells(h) c
    CROSS JOIN LATERAL (SELECT c.sampled * (h).time_buckets * (h).key_buckets / g.sampled AS ratio) r
    CROSS JOIN LATERAL (SELECT r.ratio, CASE WHEN r.ratio < 0.5 THEN CASE WHEN r.ratio < 0.25 THEN 1 ELSE 2 END
                                        ELSE 3 + width_bucket(r.ratio, '{2,4,8,16}'::numeric[]) END AS density) d
-    JOIN (SELECT u.n, spanner.escape_html((h).key_name) || ' ' || coalesce(spanner.escape_html(u.key_from), '?')
-                 || CASE WHEN u.key_to <> u.key_from THEN ' to ' || spanner.escape_html(u.key_to) ELSE '' END AS bounds
+    JOIN (SELECT u.n, spanner_internal.escape_html((h).key_name) || ' ' || coalesce(spanner_internal.escape_html(u.key_from), '?')
+                 || CASE WHEN u.key_to <> u.key_from THEN ' to ' || spanner_internal.escape_html(u.key_to) ELSE '' END AS bounds
             FROM ROWS FROM (unnest((h).key_from), unnest((h).key_to)) WITH ORDINALITY u (key_from, key_to, n)) k ON k.n = c.key_bucket
-    JOIN (SELECT u.n, spanner.escape_html(coalesce((h).order_by, 'from block') || ' ' || coalesce(u.label, '?')) AS label
+    JOIN (SELECT u.n, spanner_internal.escape_html(coalesce((h).order_by, 'from block') || ' ' || coalesce(u.label, '?')) AS label
             FROM unnest((h).time_from) WITH ORDINALITY u (label, n)) t ON t.n = c.time_bucket
    WHERE c.sampled > 0;
 END;
 
 -- Keys at the left, rows and what they are ordered by below.
-CREATE FUNCTION spanner.draw_axes(h spanner.heatmap)
+CREATE FUNCTION spanner_internal.draw_axes(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT format('<text class="axis" x="8" y="20">%s &#8593;</text>
 <g class="label end">
-', spanner.escape_html((h).key_name, 40))
+', spanner_internal.escape_html((h).key_name, 40))
          || coalesce((SELECT string_agg(format('<line x1="160" y1="%1$s" x2="166" y2="%1$s"/><text class="key" x="156" y="%1$s">%2$s<title>%3$s</title></text>
-', round(354 - 320::numeric * (u.n - 1) / (h).key_buckets, 2), spanner.escape_html(u.label, 21), spanner.escape_html(u.key_from)), '' ORDER BY u.n)
+', round(354 - 320::numeric * (u.n - 1) / (h).key_buckets, 2), spanner_internal.escape_html(u.label, 21), spanner_internal.escape_html(u.key_from)), '' ORDER BY u.n)
                FROM ROWS FROM (unnest((h).key_label), unnest((h).key_from)) WITH ORDINALITY u (label, key_from, n)
               WHERE u.label IS NOT NULL AND (u.n - 1) % ((h).key_buckets / 9 + 1) = 0), '')
          || '</g>
 <g class="label">
 ' || coalesce((SELECT string_agg(format('<line x1="%1$s" y1="354" x2="%1$s" y2="360"/><text class="%2$s" x="%1$s" y="374">%3$s</text><text class="%2$s" x="%1$s" y="390">%4$s</text>
 ', round(166 + 430 * x.share, 2), CASE x.share WHEN 0 THEN 'first' WHEN 1 THEN 'last' ELSE 'middle' END,
-                              spanner.group_digits(x.share::float8 * (h).total) || CASE x.share WHEN 1 THEN ' rows' ELSE '' END,
-                              CASE WHEN x.share = ANY ('{0,0.5,1}') THEN spanner.escape_html(f.label, 20) END), '' ORDER BY x.share)
+                              spanner_internal.group_digits(x.share::float8 * (h).total) || CASE x.share WHEN 1 THEN ' rows' ELSE '' END,
+                              CASE WHEN x.share = ANY ('{0,0.5,1}') THEN spanner_internal.escape_html(f.label, 20) END), '' ORDER BY x.share)
                FROM unnest('{0,0.25,0.5,0.75,1}'::numeric[]) x (share)
               CROSS JOIN LATERAL (SELECT concat(CASE WHEN (h).order_by IS NULL THEN 'block ' END,
                   regexp_replace(CASE x.share WHEN 1 THEN (h).time_to ELSE (h).time_from[floor(x.share * (h).time_buckets)::integer + 1] END,
@@ -184,11 +184,11 @@ BEGIN ATOMIC
               WHERE (h).time_buckets > 0), '')
          || format('</g>
 <text class="axis" x="166" y="412">order of insertion, by %s &#8594;</text>
-', coalesce('column ' || nullif(spanner.escape_html((h).order_by, 40), ''), 'place in the table'));
+', coalesce('column ' || nullif(spanner_internal.escape_html((h).order_by, 40), ''), 'place in the table'));
 END;
 
 -- How the rows of all times spread over the keys.
-CREATE FUNCTION spanner.draw_bars(h spanner.heatmap)
+CREATE FUNCTION spanner_internal.draw_bars(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -196,7 +196,7 @@ BEGIN ATOMIC
 <g class="bars">
 ' || string_agg(format('<rect x="612" y="%s" width="%s" height="%s"><title>%s rows, %s %%</title></rect>
 ', round(354 - 320 * (b.key_bucket - 0.1) / (h).key_buckets, 2), round(84 * b.sampled / b.most, 2), round(320 * 0.8 / (h).key_buckets, 2),
-              spanner.group_digits(b.rows::float8), round(100 * b.sampled / b.all_rows, 2))
+              spanner_internal.group_digits(b.rows::float8), round(100 * b.sampled / b.all_rows, 2))
             || CASE WHEN (h).key_buckets <= 26 THEN format('<text x="702" y="%s">%s %%</text>
 ', round(354 - 320 * (b.key_bucket - 0.5) / (h).key_buckets, 2), round(100 * b.sampled / b.all_rows, 1)) ELSE '' END, '' ORDER BY b.key_bucket)
          || format('</g>
@@ -204,10 +204,10 @@ BEGIN ATOMIC
 ', round(612 + 84 * max(b.all_rows) / (h).key_buckets / max(b.most), 2))
     FROM (SELECT c.key_bucket, sum(c.sampled) AS sampled, sum(c.rows) AS rows, max(sum(c.sampled)) OVER () AS most,
                  sum(sum(c.sampled)) OVER () AS all_rows
-            FROM spanner.heatmap_cells(h) c GROUP BY c.key_bucket) b;
+            FROM spanner_internal.heatmap_cells(h) c GROUP BY c.key_bucket) b;
 END;
 
-CREATE FUNCTION spanner.draw_heatmap(h spanner.heatmap)
+CREATE FUNCTION spanner_internal.draw_heatmap(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN format('<section>
@@ -227,22 +227,22 @@ RETURN format('<section>
 </figure>
 <p class="facts">%s%s</p>
 </section>
-', spanner.escape_html((h).relation), spanner.escape_html((h).key_name), (h).verdict, spanner.escape_html((h).finding),
-   spanner.draw_cells(h), spanner.draw_axes(h), spanner.draw_bars(h),
+', spanner_internal.escape_html((h).relation), spanner_internal.escape_html((h).key_name), (h).verdict, spanner_internal.escape_html((h).finding),
+   spanner_internal.draw_cells(h), spanner_internal.draw_axes(h), spanner_internal.draw_bars(h),
    (SELECT string_agg(format('<rect class="d%s" x="%s" y="446" width="73" height="10"/><text x="%s" y="468">%s</text>
 ', l.n - 1, 102 + 73 * l.n - 9, 102 + 73 * l.n + 27, l.step), '' ORDER BY l.n)
       FROM unnest('{none,under 1/4,1/4 to 1/2,1/2 to 2,2 to 4,4 to 8,8 to 16,16 and more}'::text[]) WITH ORDINALITY l (step, n)),
-   spanner.escape_html((h).origin),
+   spanner_internal.escape_html((h).origin),
    format(' %s key ranges, %s steps of as many rows each.', (h).key_buckets, (h).time_buckets));
 
-COMMENT ON FUNCTION spanner.draw_cells(spanner.heatmap) IS 'the field of a picture as SVG';
-COMMENT ON FUNCTION spanner.draw_axes(spanner.heatmap) IS 'the axes of a picture as SVG';
-COMMENT ON FUNCTION spanner.draw_bars(spanner.heatmap) IS 'the bars beside a picture as SVG';
-COMMENT ON FUNCTION spanner.draw_heatmap(spanner.heatmap) IS 'a picture as a part of a page';
+COMMENT ON FUNCTION spanner_internal.draw_cells(spanner_internal.heatmap) IS 'the field of a picture as SVG';
+COMMENT ON FUNCTION spanner_internal.draw_axes(spanner_internal.heatmap) IS 'the axes of a picture as SVG';
+COMMENT ON FUNCTION spanner_internal.draw_bars(spanner_internal.heatmap) IS 'the bars beside a picture as SVG';
+COMMENT ON FUNCTION spanner_internal.draw_heatmap(spanner_internal.heatmap) IS 'a picture as a part of a page';
 
 -- Even is blue; what is denser is warmer, what is thinner paler.  In a light
 -- and in a dark page, each step has 1.4 times the luminance of its neighbour.
-CREATE FUNCTION spanner.heatmap_style()
+CREATE FUNCTION spanner_internal.heatmap_style()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '<style>
@@ -294,11 +294,11 @@ footer { grid-column: 1 / -1; }
 </style>
 ';
 
-COMMENT ON FUNCTION spanner.heatmap_style() IS 'what the page of a picture looks like';
+COMMENT ON FUNCTION spanner_internal.heatmap_style() IS 'what the page of a picture looks like';
 
 -- The page needs nothing else: its style and its SVG are inside, and it has no
 -- script.
-CREATE FUNCTION spanner.heatmap_page(title text, class text, sections text)
+CREATE FUNCTION spanner_internal.heatmap_page(title text, class text, sections text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN format('<!DOCTYPE html>
@@ -317,12 +317,12 @@ Drawn %s in database %s by spanner_keys %s on PostgreSQL %s.</footer>
 </main>
 </body>
 </html>
-', spanner.escape_html(title), spanner.heatmap_style(), class, sections,
-   to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner.escape_html(current_database()::text),
+', spanner_internal.escape_html(title), spanner_internal.heatmap_style(), class, sections,
+   to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner_internal.escape_html(current_database()::text),
    (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
-   spanner.escape_html(current_setting('server_version')));
+   spanner_internal.escape_html(current_setting('server_version')));
 
-COMMENT ON FUNCTION spanner.heatmap_page(text, text, text) IS 'a page with pictures';
+COMMENT ON FUNCTION spanner_internal.heatmap_page(text, text, text) IS 'a page with pictures';
 
 CREATE FUNCTION spanner.key_heatmap_html(
   relation regclass,
@@ -334,8 +334,8 @@ CREATE FUNCTION spanner.key_heatmap_html(
 RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT spanner.heatmap_page((h).relation, 'one', spanner.draw_heatmap(h))
-    FROM (SELECT spanner.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
+  SELECT spanner_internal.heatmap_page((h).relation, 'one', spanner_internal.draw_heatmap(h))
+    FROM (SELECT spanner_internal.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
    WHERE $1 IS NOT NULL;
 END;
 
@@ -353,9 +353,9 @@ CREATE FUNCTION spanner.key_heatmap_html(
 RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT spanner.heatmap_page((b).relation || ' and ' || (a).relation, 'pair', spanner.draw_heatmap(b) || spanner.draw_heatmap(a))
-    FROM (SELECT spanner.read_heatmap($1, $3, $4, $5, $6, $7) AS b,
-                 spanner.read_heatmap($2::regclass, $3, $4, $5, $6, $7) AS a OFFSET 0) q
+  SELECT spanner_internal.heatmap_page((b).relation || ' and ' || (a).relation, 'pair', spanner_internal.draw_heatmap(b) || spanner_internal.draw_heatmap(a))
+    FROM (SELECT spanner_internal.read_heatmap($1, $3, $4, $5, $6, $7) AS b,
+                 spanner_internal.read_heatmap($2::regclass, $3, $4, $5, $6, $7) AS a OFFSET 0) q
    WHERE $1 IS NOT NULL AND $2 IS NOT NULL;
 END;
 

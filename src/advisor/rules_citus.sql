@@ -5,8 +5,8 @@
 --
 
 -- A few shard ids reach few of the ranges of hashes, of which there are 32.
-CREATE FUNCTION spanner.rule_citus_shard(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_citus_shard(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, 0::oid, c.attnum, c.name::text,
@@ -17,8 +17,8 @@ BEGIN ATOMIC
    WHERE c.source = 'shard';
 END;
 
-CREATE FUNCTION spanner.rule_citus_key(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_citus_key(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, t.pkey, a.attnum, a.attname::text,
@@ -31,8 +31,8 @@ BEGIN ATOMIC
 END;
 
 -- Workers refuse to draw from sequences of these columns.
-CREATE FUNCTION spanner.rule_citus_narrow(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_citus_narrow(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, 0::oid, c.attnum, c.name::text,
@@ -43,9 +43,9 @@ BEGIN ATOMIC
    WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[]);
 END;
 
-COMMENT ON FUNCTION spanner.rule_citus_shard(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_citus_key(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_citus_narrow(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_citus_shard(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_citus_key(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_citus_narrow(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('citus_key', 106, 'warning', '{citus}', NULL, 'The primary key of a table that Citus distributes lacks the distribution column.'),

@@ -6,8 +6,8 @@
 -- The rules differ in what the suspicion rests on.
 --
 
-CREATE FUNCTION spanner.rule_key_derived(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_derived(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -17,8 +17,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'derived';
 END;
 
-CREATE FUNCTION spanner.rule_key_now(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_now(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -28,8 +28,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'now';
 END;
 
-CREATE FUNCTION spanner.rule_key_uuid_default(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_uuid_default(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -43,8 +43,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'uuid';
 END;
 
-CREATE FUNCTION spanner.rule_index_now(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_now(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.object,
@@ -54,8 +54,8 @@ BEGIN ATOMIC
    WHERE NOT i.is_key AND i.why = ANY ('{now}');
 END;
 
-CREATE FUNCTION spanner.rule_key_time(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_time(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -65,8 +65,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'time';
 END;
 
-CREATE FUNCTION spanner.rule_key_uuid_data(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_uuid_data(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -76,8 +76,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'uuid_data';
 END;
 
-CREATE FUNCTION spanner.rule_key_few_prefixes(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_few_prefixes(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -86,8 +86,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'few';
 END;
 
-CREATE FUNCTION spanner.rule_index_few_prefixes(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_few_prefixes(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -96,8 +96,8 @@ BEGIN ATOMIC
    WHERE NOT k.is_key AND k.why = 'few';
 END;
 
-CREATE FUNCTION spanner.rule_index_time(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_time(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.object,
@@ -107,8 +107,8 @@ BEGIN ATOMIC
    WHERE NOT i.is_key AND i.why = ANY ('{time}');
 END;
 
-CREATE FUNCTION spanner.rule_index_uuid(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_uuid(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.object,
@@ -118,8 +118,8 @@ BEGIN ATOMIC
    WHERE NOT i.is_key AND i.why = ANY ('{uuid,uuid_data,derived}');
 END;
 
-CREATE FUNCTION spanner.rule_key_ascending_data(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_ascending_data(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT k.relid, k.indexid, k.attnum, k.object,
@@ -129,8 +129,8 @@ BEGIN ATOMIC
    WHERE k.is_key AND k.why = 'ascending_data';
 END;
 
-CREATE FUNCTION spanner.rule_index_ascending_data(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_ascending_data(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.object,
@@ -140,18 +140,18 @@ BEGIN ATOMIC
    WHERE NOT i.is_key AND i.why = ANY ('{ascending_data}');
 END;
 
-COMMENT ON FUNCTION spanner.rule_key_derived(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_now(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_uuid_default(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_now(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_time(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_uuid_data(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_few_prefixes(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_few_prefixes(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_time(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_uuid(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_ascending_data(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_ascending_data(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_derived(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_now(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_uuid_default(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_now(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_time(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_uuid_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_few_prefixes(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_few_prefixes(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_time(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_uuid(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_ascending_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_ascending_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule
 SELECT r.rule, r.place, r.severity, '{splits,spanner}',

@@ -5,8 +5,8 @@
 -- looked at
 --
 
-CREATE FUNCTION spanner.rule_index_redundant(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
@@ -20,8 +20,8 @@ END;
 
 -- A random key of an index that does not fit into memory: each insert reads
 -- and writes a page of its own.
-CREATE FUNCTION spanner.rule_key_random(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_random(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, i.indexid, c.attnum, i.name::text,
@@ -35,8 +35,8 @@ BEGIN ATOMIC
 END;
 
 -- An index that was not read since the server counts, while rows came.
-CREATE FUNCTION spanner.rule_index_unused(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_unused(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
@@ -49,8 +49,8 @@ BEGIN ATOMIC
 END;
 
 -- An index on a column that is mostly NULL, of which only the rest is of use.
-CREATE FUNCTION spanner.rule_index_null_filtered(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_null_filtered(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
@@ -62,8 +62,8 @@ BEGIN ATOMIC
     JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
     JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.attnum = i.attnum
    CROSS JOIN LATERAL (SELECT CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed THEN
-           spanner.replaced_index(i, t.relkind = 'p', 'filtered',
-             format('%s WHERE %s IS NOT NULL', spanner.index_body(i, t.relkind = 'p'), c.quoted)) END AS fix) f
+           spanner_internal.replaced_index(i, t.relkind = 'p', 'filtered',
+             format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(i, t.relkind = 'p'), c.quoted)) END AS fix) f
    WHERE i.is_btree AND i.predicate IS NULL AND i.keys = 1 AND m.null_share >= 0.5 AND m.rows >= 1000
      AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
@@ -71,14 +71,14 @@ END;
 
 -- An index through which many rows are fetched from a table that is seldom
 -- written, where the few columns that it lacks are small.
-CREATE FUNCTION spanner.rule_index_storing(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_storing(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
-         spanner.replaced_index(i, false, 'storing',
-           regexp_replace(spanner.index_body(i, false), '( WITH \(.*\)| WHERE .*|)$',
+         spanner_internal.replaced_index(i, false, 'storing',
+           regexp_replace(spanner_internal.index_body(i, false), '( WITH \(.*\)| WHERE .*|)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'
@@ -99,8 +99,8 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
-CREATE FUNCTION spanner.rule_no_privilege(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_no_privilege(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
@@ -113,8 +113,8 @@ BEGIN ATOMIC
                          OR row_security_active(c.relid)));
 END;
 
-CREATE FUNCTION spanner.rule_no_statistics(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_no_statistics(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
@@ -126,13 +126,13 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 
-COMMENT ON FUNCTION spanner.rule_index_redundant(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_random(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_unused(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_null_filtered(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_storing(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_no_privilege(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_no_statistics(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_redundant(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_random(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_unused(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_null_filtered(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_storing(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_no_privilege(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_no_statistics(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The columns of an index are the first columns of another one.'),

@@ -6,7 +6,7 @@
 
 -- A statement that makes the sequence of a column a bit-reversed one; NULL if
 -- it cannot be one.
-CREATE FUNCTION spanner.conversion_of(s spanner.advisor_suspect, q pg_catalog.pg_sequence)
+CREATE FUNCTION spanner_internal.conversion_of(s spanner_internal.advisor_suspect, q pg_catalog.pg_sequence)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
@@ -14,13 +14,13 @@ RETURN CASE WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
             WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
             ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END;
 
-COMMENT ON FUNCTION spanner.conversion_of(spanner.advisor_suspect, pg_catalog.pg_sequence)
+COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect, pg_catalog.pg_sequence)
   IS 'statement that has the sequence of a column bit-reversed';
 
 -- The largest tables first, as looking at a sequence takes a lock on it.  The
 -- type of a column that a view, a policy or the like uses cannot change.
-CREATE FUNCTION spanner.rule_sequence_near_end(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_sequence_near_end(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
@@ -53,8 +53,8 @@ BEGIN ATOMIC
    WHERE s.used >= 0.75;
 END;
 
-CREATE FUNCTION spanner.rule_key_sequence(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, p.indexid, s.attnum, s.name::text,
@@ -68,15 +68,15 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
     JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s, o) AS conversion) q
+   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion) q
     LEFT JOIN (SELECT i.relid, string_agg(format('(%s)', i.could_be_key), ' or ' ORDER BY i.could_be_key) AS natural_keys
                  FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
                 GROUP BY i.relid) n ON n.relid = s.relid
    WHERE s.why = 'sequence';
 END;
 
-CREATE FUNCTION spanner.rule_index_sequence(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_index_sequence(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
@@ -88,15 +88,15 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
     JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner.conversion_of(s, o) AS conversion) q
+   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion) q
    WHERE s.why = 'sequence'
    ORDER BY s.relid, s.attnum, i.indexid;
 END;
 
 -- No core sequence has given values far above its last one.  An index of such
 -- values was filled while the sequence had a kind.
-CREATE FUNCTION spanner.rule_label_lost(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_label_lost(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT q.relid, 0::oid, q.attnum, q.name::text,
@@ -116,8 +116,8 @@ END;
 -- A unique index of columns that are not null can become the key.  Else a
 -- random UUID can, if a column can still be added.  A table that is
 -- partitioned by an expression or has foreign partitions cannot have a key.
-CREATE FUNCTION spanner.rule_key_missing(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_missing(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
@@ -146,8 +146,8 @@ END;
 -- Expressions that take the remainder of a bit-reversed id by an even number,
 -- or its low bits.  Their texts are looked at, so that constraints, indexes,
 -- partition keys and generated columns are found alike.
-CREATE FUNCTION spanner.rule_key_modulo(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_modulo(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT c.relid, e.indexid, c.attnum, e.object,
@@ -160,7 +160,7 @@ BEGIN ATOMIC
             FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid <> 0
           UNION ALL
           SELECT i.relid, i.indexid, i.name::text, 'index',
-                 substring(spanner.index_definition(i.indexid) from ' USING .*')
+                 substring(spanner_internal.index_definition(i.indexid) from ' USING .*')
             FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
           UNION ALL
           SELECT h.partrelid, 0, t.relname::text, 'partition key', pg_get_partkeydef(h.partrelid)
@@ -177,8 +177,8 @@ END;
 
 -- Hibernate and JPA draw keys from a sequence that no column refers to, but
 -- whose name tells what it is for.
-CREATE FUNCTION spanner.rule_key_application_sequence(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_key_application_sequence(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, p.indexid, a.attnum, a.attname::text,
@@ -206,8 +206,8 @@ END;
 -- that the child's key contains: then the child belongs next to the parent.
 -- If the key starts with the columns of one parent, that one it is with; with
 -- several such parents it has to be decided which.
-CREATE FUNCTION spanner.rule_child_not_interleaved(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_child_not_interleaved(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, f.conname::text,
@@ -259,8 +259,8 @@ END;
 
 -- A row for each sequence, and a number that every transaction updates: by the
 -- names of the columns, or by a function that counts it up.
-CREATE FUNCTION spanner.rule_counter_table(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_counter_table(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (t.relid, a.attnum) t.relid, 0::oid, a.attnum, a.attname::text,
@@ -296,15 +296,15 @@ BEGIN ATOMIC
    ORDER BY t.relid, a.attnum, n.attnum;
 END;
 
-COMMENT ON FUNCTION spanner.rule_sequence_near_end(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_index_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_label_lost(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_missing(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_modulo(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_key_application_sequence(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_child_not_interleaved(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_counter_table(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_sequence_near_end(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_index_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_label_lost(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_missing(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_modulo(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_key_application_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_child_not_interleaved(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_counter_table(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence for an integer or smallint column has given three quarters of the values that fit.'),

@@ -6,7 +6,7 @@
 
 -- Shard columns, with the number of shards where that is a constant, and the
 -- statement that makes the column anew with another number.
-CREATE FUNCTION spanner.shard_columns(facts spanner.advisor_facts, wanted integer)
+CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
 RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid, pkey_attnum smallint,
   rows float8, reshard text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
@@ -18,17 +18,17 @@ BEGIN ATOMIC
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid
    CROSS JOIN LATERAL (SELECT substring(c.expr from 'shard_id\((\d+),')::numeric AS shards) n
-   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
+   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner_internal.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
    WHERE c.source = 'shard';
 END;
 
-COMMENT ON FUNCTION spanner.shard_columns(spanner.advisor_facts, integer)
+COMMENT ON FUNCTION spanner_internal.shard_columns(spanner_internal.advisor_facts, integer)
   IS 'shard columns, and statements that make them anew';
 
 -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
 -- of negative hashes.  The planner knows that of farm_fingerprint().
-CREATE FUNCTION spanner.rule_shard_signed(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_signed(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
@@ -37,15 +37,15 @@ BEGIN ATOMIC
                  ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows' END
          || ': ' || s.expr,
          NULL
-    FROM spanner.shard_columns(facts, NULL) s
+    FROM spanner_internal.shard_columns(facts, NULL) s
    CROSS JOIN LATERAL (SELECT coalesce(format('there are %s shards, ', 2 * substring(s.expr from '(?:, | % )\(?''?(\d+)')::numeric - 1), '') AS count) n
    WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()' AND s.expr !~ 'abs\(|shard_id\(|& ';
 END;
 
 -- A generated column in the replica identity is not published: updates and
 -- deletions fail, here or at the subscriber.  From release 18 on it can be.
-CREATE FUNCTION spanner.rule_shard_published(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_published(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, g.attnum, g.attname::text,
@@ -78,21 +78,21 @@ BEGIN ATOMIC
                     AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> '' AND g.attname = ANY (b.attnames)));
 END;
 
-CREATE FUNCTION spanner.rule_shard_unused(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_unused(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
          'no index begins with this shard column' || CASE WHEN s.reshard IS NULL THEN '; decide which one should' ELSE '' END,
          s.reshard
-    FROM spanner.shard_columns(facts, NULL) s
+    FROM spanner_internal.shard_columns(facts, NULL) s
    WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i WHERE i.relid = s.relid AND s.attnum = ANY (i.indkey))
      AND NOT EXISTS (SELECT FROM pg_partitioned_table h WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]));
 END;
 
 -- A shard that nobody can compute from the row.
-CREATE FUNCTION spanner.rule_shard_random(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_random(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, p.indexid, c.attnum, c.name::text,
@@ -108,21 +108,21 @@ BEGIN ATOMIC
    WHERE c.source = 'random' AND c.expr ~ '\mrandom\(' AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
 END;
 
-CREATE FUNCTION spanner.rule_shard_count_small(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_count_small(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, s.pkey, s.attnum, s.name::text,
          format('%s shard spreads nothing', s.shards) || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
-    FROM spanner.shard_columns(facts, 16) s
+    FROM spanner_internal.shard_columns(facts, 16) s
    WHERE s.shards < 2 AND s.pkey_attnum = s.attnum;
 END;
 
 -- Shards smaller than a page of the index: a read in order of the key visits
 -- each of them, and so more pages than if it read the whole index.
-CREATE FUNCTION spanner.rule_shard_count_large(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_shard_count_large(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, s.pkey, s.attnum, s.name::text,
@@ -130,7 +130,7 @@ BEGIN ATOMIC
                 s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
          || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
-    FROM spanner.shard_columns(facts, 16) s
+    FROM spanner_internal.shard_columns(facts, 16) s
    WHERE s.pkey_attnum = s.attnum
      AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows);
 END;
@@ -140,8 +140,8 @@ END;
 -- a second one that is a hash or a bucket, by its name, its type or the few
 -- values that it has, divides the rows already.  Where the key goes on with a
 -- time, they can be split by that.
-CREATE FUNCTION spanner.rule_wide_partition(facts spanner.advisor_facts)
-RETURNS SETOF spanner.advisor_finding
+CREATE FUNCTION spanner_internal.rule_wide_partition(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, c.indexid, c.attnum, c.name::text,
@@ -169,19 +169,19 @@ BEGIN ATOMIC
                AND (d.attname ~* 'hash|shard|bucket|prefix|salt'
                     OR n.rows >= 1000 AND n.distinct_values * 1000 <= n.rows))) IS NOT TRUE
           OFFSET 0) c
-   CROSS JOIN LATERAL (SELECT spanner.shardable_key(c.relid) AS key OFFSET 0) k
+   CROSS JOIN LATERAL (SELECT spanner_internal.shardable_key(c.relid) AS key OFFSET 0) k
     LEFT JOIN LATERAL (SELECT a.attname FROM pg_attribute a
                         WHERE a.attrelid = c.relid AND a.attnum = ANY (c.indkey) AND a.attnum <> c.attnum
                           AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
 END;
 
-COMMENT ON FUNCTION spanner.rule_shard_signed(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_shard_published(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_shard_unused(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_shard_random(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_shard_count_small(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_shard_count_large(spanner.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner.rule_wide_partition(spanner.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_signed(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_published(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_unused(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_random(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_count_small(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_shard_count_large(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
+COMMENT ON FUNCTION spanner_internal.rule_wide_partition(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),

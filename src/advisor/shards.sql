@@ -6,29 +6,29 @@
 
 -- A table that gets or loses a shard column, and its primary key: the parts
 -- that statements are made of.  "key" are the columns but for the shard.
-CREATE TYPE spanner.shard_table AS (
+CREATE TYPE spanner_internal.shard_table AS (
   relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
   indexid oid, index_name name, key_name text, key name[], columns text,
   has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
   is_replica_identity boolean, comment text);
 
-COMMENT ON TYPE spanner.shard_table IS 'a table that gets or loses a shard column, and its primary key';
+COMMENT ON TYPE spanner_internal.shard_table IS 'a table that gets or loses a shard column, and its primary key';
 
 -- Why a table cannot have a shard key.  With "warns" a dry run goes on.
-CREATE TYPE spanner.shard_obstacle AS (
+CREATE TYPE spanner_internal.shard_obstacle AS (
   code text, message text, detail text, hint text, warns boolean);
 
-COMMENT ON TYPE spanner.shard_obstacle IS 'why a table cannot get or lose a shard column';
+COMMENT ON TYPE spanner_internal.shard_obstacle IS 'why a table cannot get or lose a shard column';
 
-CREATE FUNCTION spanner.read_shard_table(relation oid, column_name name)
-RETURNS spanner.shard_table
+CREATE FUNCTION spanner_internal.read_shard_table(relation oid, column_name name)
+RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_nestloop = on  -- it looks at one table, also where rules look at all
 AS $$
 DECLARE
-  t spanner.shard_table;
+  t spanner_internal.shard_table;
 BEGIN
   SELECT c.oid,
          format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END, c.relname),
@@ -62,13 +62,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.read_shard_table(oid, name)
+COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
   IS 'a table and its primary key, as spanner.add_shard_key looks at them';
 
 -- The one answer to whether a table can get a shard column that is made of
 -- "keys", or with NULL for these, whether it can lose one.  No row if it can.
-CREATE FUNCTION spanner.find_shard_obstacle(relation oid, column_name name, keys name[])
-RETURNS spanner.shard_obstacle
+CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
+RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
@@ -76,7 +76,7 @@ SET enable_nestloop = on
 AS $$
 DECLARE
   c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
-  t spanner.shard_table := spanner.read_shard_table(relation, column_name);
+  t spanner_internal.shard_table := spanner_internal.read_shard_table(relation, column_name);
   a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = column_name);
   shard_check oid := (SELECT min(k.oid) FROM pg_constraint k
     WHERE k.conrelid = relation AND k.contype = 'c' AND a.attnum = ANY (k.conkey)
@@ -86,47 +86,47 @@ DECLARE
   list text;
 BEGIN
   IF c.oid IS NULL THEN
-    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL, 'Name a table.', false)::spanner.shard_obstacle;
+    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL, 'Name a table.', false)::spanner_internal.shard_obstacle;
   ELSIF c.relkind <> ALL ('{r,p}') THEN
     RETURN ('wrong_object_type', format('"%s" is not a table', c.relname), NULL,
-            'Name the table that stores the rows.', false)::spanner.shard_obstacle;
+            'Name the table that stores the rows.', false)::spanner_internal.shard_obstacle;
   ELSIF c.oid < 16384 THEN
     RETURN ('insufficient_privilege', format('"%s" is a system catalog', c.relname), NULL,
-            'Name a table of your own.', false)::spanner.shard_obstacle;
+            'Name a table of your own.', false)::spanner_internal.shard_obstacle;
   ELSIF EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN
     RETURN ('wrong_object_type', format('table "%s" is a partition, or inherits its columns', c.relname), NULL,
-            'Name the table that it is a part of.', false)::spanner.shard_obstacle;
+            'Name the table that it is a part of.', false)::spanner_internal.shard_obstacle;
   ELSIF c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid) THEN
     RETURN ('feature_not_supported', format('other tables inherit the columns of table "%s"', c.relname),
-            'A primary key does not spread the rows of its children.', 'Use partitions instead.', false)::spanner.shard_obstacle;
+            'A primary key does not spread the rows of its children.', 'Use partitions instead.', false)::spanner_internal.shard_obstacle;
   ELSIF c.reloftype <> 0 THEN
     RETURN ('wrong_object_type', format('table "%s" has the columns of a type', c.relname), NULL,
-            'Separate it from the type by ALTER TABLE ... NOT OF.', false)::spanner.shard_obstacle;
+            'Separate it from the type by ALTER TABLE ... NOT OF.', false)::spanner_internal.shard_obstacle;
   ELSIF t.indexid IS NULL THEN
     RETURN ('object_not_in_prerequisite_state', format('table "%s" has no primary key', c.relname), NULL,
-            'Add one with ALTER TABLE ... ADD PRIMARY KEY.', false)::spanner.shard_obstacle;
+            'Add one with ALTER TABLE ... ADD PRIMARY KEY.', false)::spanner_internal.shard_obstacle;
   ELSIF (SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403 THEN
     RETURN ('feature_not_supported', format('primary key of table "%s" is not a B-tree', c.relname), NULL,
-            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner.shard_obstacle;
+            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner_internal.shard_obstacle;
   ELSIF t.key IS NULL THEN
     RETURN ('object_not_in_prerequisite_state', format('primary key of table "%s" has no other column', c.relname), NULL,
-            'Use another column_name.', false)::spanner.shard_obstacle;
+            'Use another column_name.', false)::spanner_internal.shard_obstacle;
   ELSIF t.has_column AND NOT EXISTS (SELECT FROM pg_attrdef d
           WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND a.attgenerated <> ''
             AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
         AND shard_check IS NULL THEN
     RETURN CASE WHEN keys IS NULL THEN
       ('undefined_column', format('column "%s" of table "%s" is no generated shard column', column_name, c.relname), NULL,
-       'The view spanner.shard_keys lists shard columns.', false)::spanner.shard_obstacle
+       'The view spanner.shard_keys lists shard columns.', false)::spanner_internal.shard_obstacle
     ELSE
       ('duplicate_column', format('column "%s" of table "%s" already exists', column_name, c.relname), NULL,
-       'Use another column_name.', false)::spanner.shard_obstacle END;
+       'Use another column_name.', false)::spanner_internal.shard_obstacle END;
   ELSIF NOT t.has_column AND keys IS NULL THEN
     RETURN ('undefined_column', format('column "%s" of table "%s" does not exist', column_name, c.relname), NULL,
-            'The view spanner.shard_keys lists shard columns.', false)::spanner.shard_obstacle;
+            'The view spanner.shard_keys lists shard columns.', false)::spanner_internal.shard_obstacle;
   ELSIF NOT t.has_column AND (c.relnatts >= 1600 OR cardinality(t.key) >= 32) THEN
     RETURN ('too_many_columns', format('table "%s" or its primary key cannot have another column', c.relname), NULL,
-            'Divide the table, or use a shorter key.', false)::spanner.shard_obstacle;
+            'Divide the table, or use a shorter key.', false)::spanner_internal.shard_obstacle;
   END IF;
 
   -- ALTER TABLE would drop indexes and constraints together with the column
@@ -138,10 +138,10 @@ BEGIN
               AND d.classid <> 'pg_attrdef'::regclass AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
   IF t.has_column AND list IS NOT NULL THEN
     RETURN ('dependent_objects_still_exist', format('column "%s" of table "%s" is used elsewhere', column_name, c.relname),
-            format('These use it: %s.', list), 'Drop them first: they would go together with the column.', false)::spanner.shard_obstacle;
+            format('These use it: %s.', list), 'Drop them first: they would go together with the column.', false)::spanner_internal.shard_obstacle;
   ELSIF keys = '{}' THEN
     RETURN ('invalid_parameter_value', 'there is no column to compute the shard from', NULL,
-            'Name columns of the primary key.', false)::spanner.shard_obstacle;
+            'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
   END IF;
   FOREACH name IN ARRAY coalesce(keys, '{}') LOOP
     SELECT r.* INTO a FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = name;
@@ -149,17 +149,17 @@ BEGIN
       RETURN ('invalid_column_reference',
               format('column "%s" is not in the primary key of table "%s"', coalesce(name, 'null'), c.relname),
               'With a shard made of other columns, the primary key would not keep its own columns unique.',
-              'Name columns of the primary key.', false)::spanner.shard_obstacle;
+              'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
     ELSIF EXISTS (SELECT FROM pg_collation o WHERE o.oid = a.attcollation AND NOT o.collisdeterministic) THEN
       RETURN ('feature_not_supported', format('column "%s" of table "%s" has a nondeterministic collation', name, c.relname),
               'Texts that are equal would have different shards, and could be inserted twice.',
-              'Name other columns of the primary key.', false)::spanner.shard_obstacle;
+              'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
     ELSIF a.attgenerated <> '' THEN
       RETURN ('invalid_column_reference', format('column "%s" of table "%s" is generated itself', name, c.relname), NULL,
-              'Name other columns of the primary key.', false)::spanner.shard_obstacle;
-    ELSIF NOT spanner.is_hashable(a.atttypid, a.attcollation) THEN
+              'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
+    ELSIF NOT spanner_internal.is_hashable(a.atttypid, a.attcollation) THEN
       RETURN ('datatype_mismatch', format('cannot compute a shard id of type %s', format_type(a.atttypid, NULL)), NULL,
-              'Name other columns of the primary key, or call spanner.shard_id() with the value cast to text.', false)::spanner.shard_obstacle;
+              'Name other columns of the primary key, or call spanner.shard_id() with the value cast to text.', false)::spanner_internal.shard_obstacle;
     END IF;
   END LOOP;
 
@@ -171,28 +171,28 @@ BEGIN
     RETURN ('dependent_objects_still_exist', format('foreign keys refer to the primary key of table "%s"', c.relname),
             format('These are: %s.', list),
             CASE WHEN keys IS NULL THEN 'Drop them, and add them again afterwards.'
-              ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner.shard_obstacle;
+              ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner_internal.shard_obstacle;
   END IF;
   RETURN NULL;
 END
 $$;
 
-COMMENT ON FUNCTION spanner.find_shard_obstacle(oid, name, name[])
+COMMENT ON FUNCTION spanner_internal.find_shard_obstacle(oid, name, name[])
   IS 'why a table cannot get a shard column, or lose it; NULL if it can';
 
-CREATE FUNCTION spanner.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
+CREATE FUNCTION spanner_internal.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
 RETURNS name[]
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT (t).key FROM spanner.read_shard_table($1, $2) t
-   WHERE (spanner.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
+  SELECT (t).key FROM spanner_internal.read_shard_table($1, $2) t
+   WHERE (spanner_internal.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
 END;
 
-COMMENT ON FUNCTION spanner.shardable_key(oid, name)
+COMMENT ON FUNCTION spanner_internal.shardable_key(oid, name)
   IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';
 
 -- A name for an index that nothing else in the schema has.
-CREATE FUNCTION spanner.new_index_name(schema name, index_name name, suffix text)
+CREATE FUNCTION spanner_internal.new_index_name(schema name, index_name name, suffix text)
 RETURNS name
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -205,37 +205,37 @@ BEGIN ATOMIC
    ORDER BY i LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner.new_index_name(name, name, text)
+COMMENT ON FUNCTION spanner_internal.new_index_name(name, name, text)
   IS 'a name for an index that takes the place of another one';
 
 -- Look at a table, and unless it is a dry run lock it, as strongly as the
 -- statements will, so that all that was read about it holds until they have
 -- run.  A dry run locks nothing.
-CREATE FUNCTION spanner.open_shard_table(relation oid, column_name name, keys name[], dry_run boolean, caller text)
-RETURNS spanner.shard_table
+CREATE FUNCTION spanner_internal.open_shard_table(relation oid, column_name name, keys name[], dry_run boolean, caller text)
+RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  t spanner.shard_table;
-  o spanner.shard_obstacle;
+  t spanner_internal.shard_table;
+  o spanner_internal.shard_obstacle;
 BEGIN
   IF NOT dry_run AND current_setting('transaction_read_only')::boolean THEN
     RAISE read_only_sql_transaction USING MESSAGE = format('cannot execute spanner.%s() in a read-only transaction', caller);
   END IF;
-  t := spanner.read_shard_table(relation, column_name);
+  t := spanner_internal.read_shard_table(relation, column_name);
   IF NOT dry_run AND t.relid >= 16384 THEN
     IF NOT pg_has_role(t.owner, 'USAGE') THEN
       RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', t.relname);
     END IF;
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', t.ident);
     -- it may have been changed while we waited
-    t := spanner.read_shard_table(relation, column_name);
+    t := spanner_internal.read_shard_table(relation, column_name);
     IF to_regclass(t.ident) IS DISTINCT FROM relation THEN
       RAISE object_in_use USING MESSAGE = format('table "%s" was renamed concurrently', t.relname), HINT = 'Try again.';
     END IF;
   END IF;
-  o := spanner.find_shard_obstacle(relation, column_name, coalesce(keys, CASE WHEN caller = 'add_shard_key' THEN coalesce(t.key, '{}') END));
+  o := spanner_internal.find_shard_obstacle(relation, column_name, coalesce(keys, CASE WHEN caller = 'add_shard_key' THEN coalesce(t.key, '{}') END));
   IF o.warns AND dry_run THEN
     RAISE WARNING USING MESSAGE = o.message, ERRCODE = o.code, DETAIL = o.detail, HINT = o.hint;
   ELSIF o.code IS NOT NULL AND o.detail IS NOT NULL THEN
@@ -247,22 +247,22 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.open_shard_table(oid, name, name[], boolean, text)
+COMMENT ON FUNCTION spanner_internal.open_shard_table(oid, name, name[], boolean, text)
   IS 'check and lock a table that gets or loses a shard column';
 
 -- What follows the statements that change a key.
-CREATE FUNCTION spanner.keep_key_properties(t spanner.shard_table)
+CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN array_remove(ARRAY[
   CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
   CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END], NULL);
 
-COMMENT ON FUNCTION spanner.keep_key_properties(spanner.shard_table)
+COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_table)
   IS 'statements that restore what a primary key had besides its columns';
 
 -- The call of spanner.shard_id that a shard column is generated as.
-CREATE FUNCTION spanner.shard_expression(relation oid, keys name[], shards integer, time_bucket interval)
+CREATE FUNCTION spanner_internal.shard_expression(relation oid, keys name[], shards integer, time_bucket interval)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -282,7 +282,7 @@ BEGIN
     INTO arguments, has_time
     FROM unnest(keys) WITH ORDINALITY k (name, n)
     JOIN pg_attribute a ON a.attrelid = relation AND a.attname = k.name
-   CROSS JOIN LATERAL (SELECT CASE spanner.base_type(a.atttypid)
+   CROSS JOIN LATERAL (SELECT CASE spanner_internal.base_type(a.atttypid)
            WHEN 'timestamptz'::regtype THEN 'timestamp with time zone ''2000-01-01 00:00:00+00'''
            WHEN 'timestamp'::regtype THEN 'timestamp without time zone ''2000-01-01 00:00:00''' END AS time) x;
   IF time_bucket IS NOT NULL AND NOT has_time THEN
@@ -293,11 +293,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.shard_expression(oid, name[], integer, interval)
+COMMENT ON FUNCTION spanner_internal.shard_expression(oid, name[], integer, interval)
   IS 'the call of spanner.shard_id that a shard column is generated as';
 
 -- Tell what a change of the key means for others.
-CREATE FUNCTION spanner.report_new_key(t spanner.shard_table, dry_run boolean, keep_unique boolean)
+CREATE FUNCTION spanner_internal.report_new_key(t spanner_internal.shard_table, dry_run boolean, keep_unique boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -335,14 +335,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.report_new_key(spanner.shard_table, boolean, boolean)
+COMMENT ON FUNCTION spanner_internal.report_new_key(spanner_internal.shard_table, boolean, boolean)
   IS 'tell what relies on the primary key of a table';
 
 -- A plain table gets its new index while the old one is still in use, by a
 -- statement that a user may as well run CONCURRENTLY.  A partitioned table
 -- cannot adopt an index, and a column that is made anew takes its index along.
 -- The trigger that has filled a plain shard column goes with it.
-CREATE FUNCTION spanner.stop_filling(t spanner.shard_table)
+CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -352,7 +352,7 @@ BEGIN ATOMIC
                   AND (t).has_column);
 END;
 
-COMMENT ON FUNCTION spanner.stop_filling(spanner.shard_table)
+COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table)
   IS 'the statements that drop the trigger of a plain shard column';
 
 CREATE FUNCTION spanner.add_shard_key(
@@ -369,7 +369,7 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  t spanner.shard_table;
+  t spanner_internal.shard_table;
   expression text;
   added text;
   new_index name;
@@ -388,31 +388,31 @@ BEGIN
     RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
       HINT = 'Use spanner.suggest_shards() to find a number.';
   END IF;
-  t := spanner.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
-  expression := spanner.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket);
+  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
+  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket);
   added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name, expression);
   IF keep_unique THEN
     kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s', CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
-      spanner.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
+      spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
   END IF;
   IF t.has_column OR t.is_partitioned THEN
     statements := kept || format('ALTER TABLE %s DROP CONSTRAINT %s, %s%s, ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s',
       t.ident, t.key_name, CASE WHEN t.has_column THEN format('DROP COLUMN %I, ', column_name) END,
       added, t.key_name, column_name, t.columns, t.constraint_tail);
   ELSE
-    new_index := spanner.new_index_name(t.nspname, t.index_name, 'sharded');
+    new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'sharded');
     statements := format('ALTER TABLE %s %s', t.ident, added) || kept
       || format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%I, %s)%s',
                 new_index, t.ident, column_name, t.columns, t.index_tail)
       || format('ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
                 t.ident, t.key_name, t.key_name, new_index, t.deferral);
   END IF;
-  statements := spanner.stop_filling(t) || statements || spanner.keep_key_properties(t);
+  statements := spanner_internal.stop_filling(t) || statements || spanner_internal.keep_key_properties(t);
   IF EXISTS (SELECT FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname) THEN
-    statements := statements || ARRAY(SELECT s FROM spanner.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
+    statements := statements || ARRAY(SELECT s FROM spanner_internal.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
   END IF;
 
-  PERFORM spanner.report_new_key(t, dry_run, keep_unique);
+  PERFORM spanner_internal.report_new_key(t, dry_run, keep_unique);
   FOREACH statement IN ARRAY statements LOOP
     IF NOT dry_run THEN
       EXECUTE statement;
@@ -457,7 +457,7 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  t spanner.shard_table;
+  t spanner_internal.shard_table;
   new_index name;
   statements text[];
   statement text;
@@ -467,12 +467,12 @@ BEGIN
     RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and column_name must not be null',
       HINT = 'Name a table that has a shard column.';
   END IF;
-  t := spanner.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
+  t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
   IF NOT t.in_key THEN
     statements := ARRAY[format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
   ELSIF t.is_partitioned THEN
     statements := ARRAY[format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY (%s)%s',
-      t.ident, t.key_name, column_name, t.key_name, t.columns, t.constraint_tail)] || spanner.keep_key_properties(t);
+      t.ident, t.key_name, column_name, t.key_name, t.columns, t.constraint_tail)] || spanner_internal.keep_key_properties(t);
   ELSE
     SELECT c.relname INTO new_index
       FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -483,17 +483,17 @@ BEGIN
        AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND (k.contype <> 'f' OR t.deferral <> ''))
      ORDER BY c.relname LIMIT 1;
     IF new_index IS NULL THEN
-      new_index := spanner.new_index_name(t.nspname, t.index_name, 'unsharded');
+      new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
       statements := ARRAY[format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
         new_index, t.ident, t.columns, t.index_tail)];
     END IF;
     statements := statements
       || format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
                 t.ident, t.key_name, column_name, t.key_name, new_index, t.deferral)
-      || spanner.keep_key_properties(t);
+      || spanner_internal.keep_key_properties(t);
   END IF;
 
-  statements := spanner.stop_filling(t) || statements;
+  statements := spanner_internal.stop_filling(t) || statements;
   IF dry_run THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';
@@ -510,7 +510,7 @@ $$;
 COMMENT ON FUNCTION spanner.remove_shard_key(regclass, name, boolean)
   IS 'undo spanner.add_shard_key, or show the statements that would';
 
-CREATE FUNCTION spanner.check_load(writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
+CREATE FUNCTION spanner_internal.check_load(writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
 RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -525,7 +525,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_load(float8, float8, integer, float8, float8)
+COMMENT ON FUNCTION spanner_internal.check_load(float8, float8, integer, float8, float8)
   IS 'raise an error unless a load makes sense';
 
 -- A read in order takes 2.5 microseconds for each shard and 0.2 for each row:
@@ -552,7 +552,7 @@ BEGIN ATOMIC
            ceil(n.shards::float8 / $3) * $3 / n.shards AS imbalance,
            2.5 * n.shards + 0.2 * least($4, 1e150) AS read
       FROM (SELECT 1 << i AS shards FROM generate_series(0, 12) i) n
-     WHERE spanner.check_load($1, $2, $3, $4, $5)
+     WHERE spanner_internal.check_load($1, $2, $3, $4, $5)
   ), problems AS (
     SELECT c.*, CASE
              WHEN c.shards < $3 THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)

@@ -70,25 +70,25 @@ GRANT SELECT, USAGE, UPDATE ON SEQUENCE spanner.allocator_allocator_id_seq TO pg
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator', '');
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator_allocator_id_seq', '');
 
-CREATE FUNCTION spanner.on_allocator_change()
+CREATE FUNCTION spanner_internal.on_allocator_change()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_allocator_change()
+COMMENT ON FUNCTION spanner_internal.on_allocator_change()
   IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their roles';
 
-CREATE FUNCTION spanner.on_allocator_insert()
+CREATE FUNCTION spanner_internal.on_allocator_insert()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_allocator_insert()
+COMMENT ON FUNCTION spanner_internal.on_allocator_insert()
   IS 'give a new row the defaults, and the timeline of this server';
 
 CREATE TRIGGER on_allocator_insert
   BEFORE INSERT ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_insert();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_insert();
 
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
 
@@ -97,7 +97,7 @@ COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner.on_allocator_change();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_change();
 
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
 
@@ -106,25 +106,25 @@ COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
 
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator
-  FOR EACH STATEMENT EXECUTE FUNCTION spanner.on_allocator_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION spanner_internal.on_allocator_change();
 
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_truncate;
 
 COMMENT ON TRIGGER on_allocator_truncate ON spanner.allocator
   IS 'discards the numbers of all allocators';
 
-CREATE FUNCTION spanner.on_drop_owned()
+CREATE FUNCTION spanner_internal.on_drop_owned()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_drop_owned()
+COMMENT ON FUNCTION spanner_internal.on_drop_owned()
   IS 'take the right to draw from allocators away from roles, and keep their own allocators from being lost';
 
 CREATE EVENT TRIGGER spanner_keys_drop_owned
   ON ddl_command_start
   WHEN TAG IN ('DROP OWNED')
-  EXECUTE FUNCTION spanner.on_drop_owned();
+  EXECUTE FUNCTION spanner_internal.on_drop_owned();
 
 ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
 
@@ -178,7 +178,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.rename_allocator(text, text)
   IS 'give an allocator another name';
 
-CREATE FUNCTION spanner.drop_allocator(name text, missing_ok boolean DEFAULT false)
+CREATE FUNCTION spanner.drop_allocator(name text, if_exists boolean DEFAULT false)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_drop_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -281,7 +281,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION spanner.last_assigned(text)
   IS 'the last number that a committed transaction of this session assigned from an allocator, else NULL';
 
-CREATE FUNCTION spanner.list_allocator_pools(
+CREATE FUNCTION spanner_internal.list_allocator_pools(
   OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,
   OUT "values" bigint, OUT refills bigint, OUT waits bigint, OUT wait_ms double precision,
   OUT refill_ms_avg double precision, OUT refill_ms_max double precision,
@@ -291,17 +291,17 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_allocator_pools'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 64;
 
-COMMENT ON FUNCTION spanner.list_allocator_pools()
+COMMENT ON FUNCTION spanner_internal.list_allocator_pools()
   IS 'pools of reserved numbers in shared memory';
 
-CREATE FUNCTION spanner.list_allocator_workers(
+CREATE FUNCTION spanner_internal.list_allocator_workers(
   OUT datid oid, OUT pid integer, OUT state text, OUT started timestamptz,
   OUT idle_since timestamptz, OUT pending integer, OUT blocked_by xid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_allocator_workers'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 2;
 
-COMMENT ON FUNCTION spanner.list_allocator_workers()
+COMMENT ON FUNCTION spanner_internal.list_allocator_workers()
   IS 'background workers that reserve numbers';
 
 CREATE VIEW spanner.stat_allocator AS
@@ -321,7 +321,7 @@ CREATE VIEW spanner.stat_allocator AS
          p.last_refill
     FROM spanner.allocator a
     LEFT JOIN (SELECT l.*
-                 FROM spanner.list_allocator_pools() l
+                 FROM spanner_internal.list_allocator_pools() l
                  JOIN pg_catalog.pg_database d
                    ON d.oid OPERATOR(pg_catalog.=) l.datid
                 WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -361,7 +361,7 @@ COMMENT ON COLUMN spanner.stat_allocator.last_refill
 
 CREATE VIEW spanner.stat_allocator_worker AS
   SELECT w.datid, w.pid, w.state, w.started, w.idle_since, w.pending, w.blocked_by
-    FROM spanner.list_allocator_workers() w;
+    FROM spanner_internal.list_allocator_workers() w;
 
 COMMENT ON VIEW spanner.stat_allocator_worker
   IS 'background workers that reserve numbers, one or two for each database in use';
@@ -380,17 +380,17 @@ COMMENT ON COLUMN spanner.stat_allocator_worker.pending
 COMMENT ON COLUMN spanner.stat_allocator_worker.blocked_by
   IS 'transaction that has locked an allocator which the worker wants to reserve from';
 
-CREATE FUNCTION spanner.count_allocator_pools(
+CREATE FUNCTION spanner_internal.count_allocator_pools(
   OUT size integer, OUT used integer, OUT taken_over bigint, OUT lost_values bigint)
 AS 'MODULE_PATHNAME', 'spanner_count_allocator_pools'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.count_allocator_pools()
+COMMENT ON FUNCTION spanner_internal.count_allocator_pools()
   IS 'how many pools of reserved numbers there are, and are in use';
 
 CREATE VIEW spanner.stat_allocator_pools AS
   SELECT c.size, c.used, c.taken_over, c.lost_values
-    FROM spanner.count_allocator_pools() c;
+    FROM spanner_internal.count_allocator_pools() c;
 
 COMMENT ON VIEW spanner.stat_allocator_pools
   IS 'pools of reserved numbers in the shared memory of the server';

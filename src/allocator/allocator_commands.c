@@ -188,7 +188,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.drop_allocator(name text, missing_ok boolean) returns boolean
+ * spanner.drop_allocator(name text, if_exists boolean) returns boolean
  */
 Datum
 spanner_drop_allocator(PG_FUNCTION_ARGS)

@@ -203,7 +203,7 @@ try_to_lock(Oid role)
 }
 
 /*
- * spanner.on_drop_owned() returns event_trigger
+ * spanner_internal.on_drop_owned() returns event_trigger
  *
  * Takes the right to draw away from the roles, and raises an error if they
  * own allocators.
@@ -220,7 +220,7 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by an event trigger for %s",
-						"spanner.on_drop_owned", "DROP OWNED"),
+						"spanner_internal.on_drop_owned", "DROP OWNED"),
 				 errhint("It serves the event trigger of this extension only.")));
 	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
 	if (!OidIsValid(sk_allocator_table()))

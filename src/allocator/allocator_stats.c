@@ -36,7 +36,7 @@ static bool may_see_error(const SkPoolKey *key);
 static void put_worker(ReturnSetInfo *result, SkWorkerState *worker);
 
 /*
- * spanner.list_allocator_pools() returns setof record
+ * spanner_internal.list_allocator_pools() returns setof record
  *
  * One row for each pool in shared memory.
  */
@@ -99,7 +99,7 @@ may_see_error(const SkPoolKey *key)
 }
 
 /*
- * spanner.count_allocator_pools(OUT size integer, OUT used integer,
+ * spanner_internal.count_allocator_pools(OUT size integer, OUT used integer,
  * OUT taken_over bigint, OUT lost_values bigint)
  */
 Datum
@@ -121,7 +121,7 @@ spanner_count_allocator_pools(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.list_allocator_workers() returns setof record
+ * spanner_internal.list_allocator_workers() returns setof record
  *
  * One row for each worker that runs or is being started.
  */

@@ -103,7 +103,7 @@ sk_change_note(int64 id, int64 minimum)
 }
 
 /*
- * spanner.on_allocator_change() returns trigger
+ * spanner_internal.on_allocator_change() returns trigger
  *
  * Row trigger for INSERT, UPDATE, DELETE and statement trigger for TRUNCATE.
  */
@@ -113,7 +113,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	SkWrite		write = sk_table_write;
 
-	check_trigger(fcinfo, false, "spanner.on_allocator_change");
+	check_trigger(fcinfo, false, "spanner_internal.on_allocator_change");
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
@@ -168,7 +168,7 @@ has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b)
 }
 
 /*
- * spanner.on_allocator_insert() returns trigger
+ * spanner_internal.on_allocator_insert() returns trigger
  *
  * Row trigger before INSERT, which fills in what the INSERT has left out.
  */
@@ -177,7 +177,7 @@ spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
-	check_trigger(fcinfo, true, "spanner.on_allocator_insert");
+	check_trigger(fcinfo, true, "spanner_internal.on_allocator_insert");
 	return PointerGetDatum(sk_row_complete(trigger->tg_trigtuple,
 										   RelationGetDescr(trigger->tg_relation)));
 }

@@ -8,7 +8,7 @@
 -- call after citus_add_node() sets up the new node.
 CREATE FUNCTION spanner.share_allocator(
   name text,
-  "user" text DEFAULT NULL,
+  user_name text DEFAULT NULL,
   password text DEFAULT NULL,
   server name DEFAULT 'citus_coordinator')
 RETURNS integer
@@ -55,7 +55,7 @@ BEGIN
       'THEN RAISE duplicate_object USING MESSAGE = %12$L; END IF; '
       '%13$s END $do$',
     server, hub.nodename, hub.nodeport, current_database(), 3,
-    coalesce("user", current_user), ', password ' || quote_literal(password),
+    coalesce(user_name, current_user), ', password ' || quote_literal(password),
     name, 'remote', allocator.batch_size, allocator.max_batch_size,
     format('there is another allocator "%s" on this node', name),
     (SELECT string_agg(format('PERFORM spanner.grant_allocator(%L, %L); ', name,

@@ -44,19 +44,19 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.timestamp_to_string(timestamptz, text)
   IS 'write a time as GoogleSQL casts it to a string, whatever the settings of the session';
 
-CREATE FUNCTION spanner.shard_id_support(request internal)
+CREATE FUNCTION spanner_internal.shard_id_support(request internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'spanner_shard_id_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.shard_id_support(internal)
+COMMENT ON FUNCTION spanner_internal.shard_id_support(internal)
   IS 'planner support for shard_id';
 
 CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
 RETURNS integer
 AS 'MODULE_PATHNAME', 'spanner_shard_id'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE COST 5
-SUPPORT spanner.shard_id_support;
+SUPPORT spanner_internal.shard_id_support;
 
 COMMENT ON FUNCTION spanner.shard_id(integer, "any")
   IS 'compute the shard, from 0 to shards - 1, that a list of keys belongs to';
@@ -79,7 +79,7 @@ COMMENT ON FUNCTION spanner.all_shards(integer)
 
 -- The type that domains over domains are made of.  These two are in PL/pgSQL
 -- because that keeps plans.
-CREATE FUNCTION spanner.base_type(type oid)
+CREATE FUNCTION spanner_internal.base_type(type oid)
 RETURNS oid
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -95,16 +95,16 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.base_type(oid)
+COMMENT ON FUNCTION spanner_internal.base_type(oid)
   IS 'the type that a domain is made of, or the type itself';
 
-CREATE FUNCTION spanner.is_hashable(type oid, collation_id oid)
+CREATE FUNCTION spanner_internal.is_hashable(type oid, collation_id oid)
 RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  base oid := spanner.base_type(type);
+  base oid := spanner_internal.base_type(type);
 BEGIN
   RETURN (base = ANY ('{int2,int4,int8,text,varchar,bpchar,name,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])
           OR EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'e'))
@@ -112,5 +112,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.is_hashable(oid, oid)
+COMMENT ON FUNCTION spanner_internal.is_hashable(oid, oid)
   IS 'can spanner.shard_id take a column of this type and collation as the key of a table';

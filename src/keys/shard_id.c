@@ -160,7 +160,7 @@ spanner_all_shards(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.shard_id_support(request internal) returns internal
+ * spanner_internal.shard_id_support(request internal) returns internal
  *
  * Refuse at plan time what no row can make right.  Calls that are constant
  * as a whole never come here; they are evaluated, and checked by that.

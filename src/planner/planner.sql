@@ -4,13 +4,13 @@
 -- Planner
 --
 
-CREATE FUNCTION spanner.read_shard_key(expression pg_node_tree, relation oid,
+CREATE FUNCTION spanner_internal.read_shard_key(expression pg_node_tree, relation oid,
   OUT column_number smallint, OUT shards integer, OUT keys text[],
   OUT problem text)
 AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.read_shard_key(pg_node_tree, oid)
+COMMENT ON FUNCTION spanner_internal.read_shard_key(pg_node_tree, oid)
   IS 'read the call of shard_id in an expression of the catalogs';
 
 CREATE VIEW spanner.shard_keys AS
@@ -42,7 +42,7 @@ CREATE VIEW spanner.shard_keys AS
       JOIN pg_catalog.pg_attribute a
         ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid
        AND a.attnum OPERATOR(pg_catalog.=) d.adnum
-     CROSS JOIN LATERAL spanner.read_shard_key(d.adbin, d.adrelid) k
+     CROSS JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) k
      WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass
        AND a.attgenerated OPERATOR(pg_catalog.<>) ''
     UNION ALL
@@ -64,7 +64,7 @@ CREATE VIEW spanner.shard_keys AS
             END
       FROM uses u
       JOIN pg_catalog.pg_constraint c ON c.oid OPERATOR(pg_catalog.=) u.objid
-     CROSS JOIN LATERAL spanner.read_shard_key(c.conbin, c.conrelid) k
+     CROSS JOIN LATERAL spanner_internal.read_shard_key(c.conbin, c.conrelid) k
       LEFT JOIN pg_catalog.pg_attribute a
         ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
        AND a.attnum OPERATOR(pg_catalog.=) k.column_number
@@ -84,12 +84,12 @@ CREATE VIEW spanner.shard_keys AS
       JOIN pg_catalog.pg_index i ON i.indexrelid OPERATOR(pg_catalog.=) u.objid
       JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
       JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
-     CROSS JOIN LATERAL spanner.read_shard_key(i.indexprs, i.indrelid) k
+     CROSS JOIN LATERAL spanner_internal.read_shard_key(i.indexprs, i.indrelid) k
      WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
     UNION ALL
     SELECT p.partrelid, 'partition key', NULL, NULL, k.shards, k.keys, k.problem
       FROM pg_catalog.pg_partitioned_table p
-     CROSS JOIN LATERAL spanner.read_shard_key(p.partexprs, p.partrelid) k
+     CROSS JOIN LATERAL spanner_internal.read_shard_key(p.partexprs, p.partrelid) k
     UNION ALL
     SELECT a.attrelid, 'plain column', a.attname, a.attnum, NULL, NULL,
            'no CHECK constraint compares the column with spanner.shard_id()'
@@ -174,7 +174,7 @@ COMMENT ON FUNCTION spanner.fill_shard()
 -- A generated column cannot be replicated as part of a key.  A plain one with
 -- the same values can: a trigger fills it where rows come in, a CHECK keeps it
 -- right, and the planner reads that.
-CREATE FUNCTION spanner.plain_shard_statements(target text, column_name text, expression text)
+CREATE FUNCTION spanner_internal.plain_shard_statements(target text, column_name text, expression text)
 RETURNS SETOF text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -184,5 +184,5 @@ BEGIN ATOMIC
     format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
 END;
 
-COMMENT ON FUNCTION spanner.plain_shard_statements(text, text, text)
+COMMENT ON FUNCTION spanner_internal.plain_shard_statements(text, text, text)
   IS 'the statements that make a generated shard column a plain one, with the same values';

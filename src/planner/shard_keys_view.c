@@ -40,7 +40,7 @@ static bool has_virtual_key(Node *node, void *context);
 static Datum list_keys(const SkShardCall *parts, Oid relid);
 
 /*
- * spanner.read_shard_key(expression pg_node_tree, relation oid)
+ * spanner_internal.read_shard_key(expression pg_node_tree, relation oid)
  * returns record
  *
  * Reads an expression of the catalogs: of a generated column, a CHECK

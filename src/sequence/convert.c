@@ -47,7 +47,7 @@ static List *list_conversions(const char *schema, const char *kind);
 static char *possible_conversion(char *line);
 
 /*
- * spanner.convert_column("table" regclass, "column" name, kind text,
+ * spanner.convert_column(relation regclass, column_name name, kind text,
  *		bits integer, stripes integer, dry_run boolean) returns regclass
  *
  * Gives the sequence of a serial or identity column an access method, and

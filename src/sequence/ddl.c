@@ -136,7 +136,7 @@ guard_command(Node *command)
 }
 
 /*
- * spanner.on_ddl_command_start() returns event_trigger
+ * spanner_internal.on_ddl_command_start() returns event_trigger
  */
 Datum
 spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
@@ -153,7 +153,7 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.on_ddl_command_end() returns event_trigger
+ * spanner_internal.on_ddl_command_end() returns event_trigger
  */
 Datum
 spanner_on_ddl_command_end(PG_FUNCTION_ARGS)

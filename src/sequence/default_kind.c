@@ -20,8 +20,10 @@
 #include "sequence/spacing.h"
 
 static char *default_kind = "";
+static char *other_prefix = "";
 static bool initialized = false;
 
+static bool refuse_other_prefix(char **newval, void **extra, GucSource source);
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static bool is_local(const char *kind);
 static int	limited_bits(const SkSequence *seq, int width);
@@ -41,6 +43,16 @@ sk_default_kind_init(void)
 							   PGC_USERSET,
 							   0,
 							   check_default_kind, NULL, NULL);
+
+	/* All other settings have this prefix, so it is tried for this one too. */
+	DefineCustomStringVariable("spanner_keys.default_sequence_kind",
+							   "Names spanner.default_sequence_kind to whoever sets it.",
+							   NULL,
+							   &other_prefix,
+							   "",
+							   PGC_USERSET,
+							   GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE,
+							   refuse_other_prefix, NULL, NULL);
 	initialized = true;
 }
 
@@ -55,6 +67,19 @@ char *
 sk_default_sequence_kind(void)
 {
 	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
+}
+
+static bool
+refuse_other_prefix(char **newval, void **extra, GucSource source)
+{
+	if (**newval == '\0')
+		return true;
+	GUC_check_errcode(ERRCODE_UNDEFINED_OBJECT);
+	GUC_check_errmsg("unrecognized configuration parameter \"%s\"",
+					 "spanner_keys.default_sequence_kind");
+	GUC_check_errhint("Set \"%s\", which has Spanner's prefix.",
+					  "spanner.default_sequence_kind");
+	return false;
 }
 
 /*

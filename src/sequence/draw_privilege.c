@@ -91,7 +91,7 @@ sk_draw_privilege_init(void)
 }
 
 /*
- * spanner.may_draw(seq regclass, called regprocedure) returns boolean
+ * spanner_internal.may_draw(sequence regclass, called regprocedure) returns boolean
  *
  * True, or an error if the current user may not draw from the sequence or not
  * execute the function.  Runs for every row.
@@ -106,7 +106,7 @@ spanner_may_draw(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.may_call(called regprocedure) returns boolean
+ * spanner_internal.may_call(called regprocedure) returns boolean
  *
  * True, or an error if the current user may not execute the function.
  */

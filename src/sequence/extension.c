@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * extension.c
- *	  The extension's own schema and functions.
+ *	  The extension's own schemas and functions.
  *
  * The library can be loaded in a database that does not have the extension,
- * and where anybody may have made a schema of its name.  So nothing acts
- * before the extension is found here: the schema is a member of it, which
- * only the script of the extension can have made, and the functions in the
- * schema are those in C of this library.
+ * and where anybody may have made schemas of these names.  So nothing acts
+ * before the extension is found here: a schema is a member of it, which only
+ * the script of the extension can have made, and the functions in it are
+ * those in C of this library.
  *
  * src/sequence/extension.c
  *
@@ -38,6 +38,7 @@
 
 typedef struct OwnFunction
 {
+	const char *schema;
 	const char *name;
 	const char *symbol;			/* in the library */
 	int			nargs;
@@ -47,34 +48,34 @@ typedef struct OwnFunction
 
 static OwnFunction functions[] = {
 	[SK_FUNCTION_ASCENDING_NEXTVAL] =
-	{"ascending_nextval", "spanner_ascending_nextval", 2, {REGCLASSOID, INT4OID}},
+	{SK_INTERNAL_SCHEMA, "ascending_nextval", "spanner_ascending_nextval", 2, {REGCLASSOID, INT4OID}},
 	[SK_FUNCTION_CURRVAL] =
-	{"currval", "spanner_currval", 1, {REGCLASSOID}},
+	{SK_SCHEMA, "currval", "spanner_currval", 1, {REGCLASSOID}},
 	[SK_FUNCTION_LASTVAL] =
-	{"lastval", "spanner_lastval", 0, {InvalidOid}},
+	{SK_SCHEMA, "lastval", "spanner_lastval", 0, {InvalidOid}},
 	[SK_FUNCTION_MAP_COUNTER] =
-	{"map_counter", "spanner_map_counter", 2, {INT8OID, REGCLASSOID}},
+	{SK_INTERNAL_SCHEMA, "map_counter", "spanner_map_counter", 2, {INT8OID, REGCLASSOID}},
 	[SK_FUNCTION_MAY_CALL] =
-	{"may_call", "spanner_may_call", 1, {REGPROCEDUREOID}},
+	{SK_INTERNAL_SCHEMA, "may_call", "spanner_may_call", 1, {REGPROCEDUREOID}},
 	[SK_FUNCTION_MAY_DRAW] =
-	{"may_draw", "spanner_may_draw", 2, {REGCLASSOID, REGPROCEDUREOID}},
+	{SK_INTERNAL_SCHEMA, "may_draw", "spanner_may_draw", 2, {REGCLASSOID, REGPROCEDUREOID}},
 	[SK_FUNCTION_NEXTVAL] =
-	{"nextval", "spanner_nextval", 1, {REGCLASSOID}},
+	{SK_SCHEMA, "nextval", "spanner_nextval", 1, {REGCLASSOID}},
 	[SK_FUNCTION_SEQUENCE_SUPPORT] =
-	{"sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
+	{SK_INTERNAL_SCHEMA, "sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
 	[SK_FUNCTION_SETVAL] =
-	{"setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
+	{SK_SCHEMA, "setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
 	[SK_FUNCTION_SETVAL_CALLED] =
-	{"setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
+	{SK_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
 };
 
 /* The schema of the extension, InvalidOid if that has to be looked for. */
 static Oid	schema = InvalidOid;
 
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
-static Oid	own_schema(void);
-static Oid	find_function(const char *name, int nargs, const Oid *types,
-						  const char *symbol);
+static Oid	own_schema(const char *name);
+static Oid	find_function(Oid namespace, const char *name, int nargs,
+						  const Oid *types, const char *symbol);
 
 /*
  * sk_extension_init
@@ -95,7 +96,7 @@ bool
 sk_extension_exists(void)
 {
 	if (!OidIsValid(schema))
-		schema = own_schema();
+		schema = own_schema(SK_SCHEMA);
 	return OidIsValid(schema);
 }
 
@@ -144,12 +145,13 @@ sk_function(SkFunction function)
 				 errmsg("extension \"%s\" does not exist in this database",
 						SK_EXTENSION),
 				 errhint("Run CREATE EXTENSION %s.", SK_EXTENSION)));
-	f->oid = find_function(f->name, f->nargs, f->types, f->symbol);
+	f->oid = find_function(own_schema(f->schema), f->name, f->nargs, f->types,
+						   f->symbol);
 	if (!OidIsValid(f->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("function %s.%s of extension \"%s\" is missing",
-						SK_SCHEMA, f->name, SK_EXTENSION),
+						f->schema, f->name, SK_EXTENSION),
 				 errhint("Run ALTER EXTENSION %s UPDATE, or create the extension anew.",
 						 SK_EXTENSION)));
 	return f->oid;
@@ -167,7 +169,7 @@ sk_loader_function(const char *name)
 {
 	if (!sk_extension_exists())
 		return InvalidOid;
-	return find_function(name, 0, NULL, NULL);
+	return find_function(schema, name, 0, NULL, NULL);
 }
 
 static void
@@ -178,11 +180,11 @@ forget_functions(Datum arg, int cacheid, uint32 hashvalue)
 		functions[i].oid = InvalidOid;
 }
 
-/* The schema, if it is the one that the script of the extension has made. */
+/* A schema, if it is the one that the script of the extension has made. */
 static Oid
-own_schema(void)
+own_schema(const char *name)
 {
-	Oid			result = get_namespace_oid(SK_SCHEMA, true);
+	Oid			result = get_namespace_oid(name, true);
 	Oid			extension;
 
 	if (!OidIsValid(result))
@@ -199,7 +201,7 @@ own_schema(void)
  * Rights do not matter: the caller's expression was let in already.
  */
 static Oid
-find_function(const char *name, int nargs, const Oid *types,
+find_function(Oid namespace, const char *name, int nargs, const Oid *types,
 			  const char *symbol)
 {
 	HeapTuple	tuple;
@@ -207,7 +209,7 @@ find_function(const char *name, int nargs, const Oid *types,
 
 	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
 							PointerGetDatum(buildoidvector(types, nargs)),
-							ObjectIdGetDatum(schema));
+							ObjectIdGetDatum(namespace));
 	if (!HeapTupleIsValid(tuple))
 		return InvalidOid;
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)

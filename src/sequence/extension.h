@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * extension.h
- *	  The extension's own schema and functions.
+ *	  The extension's own schemas and functions.
  *
  * src/sequence/extension.h
  *
@@ -12,6 +12,7 @@
 
 #define SK_EXTENSION "spanner_keys"
 #define SK_SCHEMA "spanner"
+#define SK_INTERNAL_SCHEMA "spanner_internal"
 
 /* The functions in C that other code looks for. */
 typedef enum SkFunction

@@ -88,7 +88,7 @@ find_registered(const char *kind)
 }
 
 /*
- * spanner.list_sequence_access_methods() returns setof record
+ * spanner_internal.list_sequence_access_methods() returns setof record
  */
 Datum
 spanner_list_sequence_access_methods(PG_FUNCTION_ARGS)

@@ -4,24 +4,24 @@
 -- Sequences: access methods, bindings, event triggers
 --
 
-CREATE FUNCTION spanner.sequence_support(internal)
+CREATE FUNCTION spanner_internal.sequence_support(internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'spanner_sequence_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.sequence_support(internal)
+COMMENT ON FUNCTION spanner_internal.sequence_support(internal)
   IS 'planner support function of nextval, currval, lastval and setval';
 
-CREATE FUNCTION spanner.nextval(seq regclass)
+CREATE FUNCTION spanner.nextval(sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-SUPPORT spanner.sequence_support;
+SUPPORT spanner_internal.sequence_support;
 
 COMMENT ON FUNCTION spanner.nextval(regclass)
   IS 'draw the next value of a sequence, mapped by its access method';
 
-CREATE FUNCTION spanner.currval(seq regclass)
+CREATE FUNCTION spanner.currval(sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_currval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -37,7 +37,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.lastval()
   IS 'the value that this session drew last from any sequence';
 
-CREATE FUNCTION spanner.setval(seq regclass, value bigint)
+CREATE FUNCTION spanner.setval(sequence regclass, value bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -45,7 +45,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.setval(regclass, bigint)
   IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
 
-CREATE FUNCTION spanner.setval(seq regclass, value bigint, is_called boolean)
+CREATE FUNCTION spanner.setval(sequence regclass, value bigint, is_called boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -55,39 +55,39 @@ COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
 
 -- What calls of nextval and the like are planned as.  STABLE, so that they do
 -- not count as volatile by themselves: what they check or map does.
-CREATE FUNCTION spanner.may_call(called regprocedure)
+CREATE FUNCTION spanner_internal.may_call(called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_call'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.may_call(regprocedure)
+COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
   IS 'check that the user may call a function';
 
-CREATE FUNCTION spanner.may_draw(seq regclass, called regprocedure)
+CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.may_draw(regclass, regprocedure)
+COMMENT ON FUNCTION spanner_internal.may_draw(regclass, regprocedure)
   IS 'check that the user may draw from a sequence by calling a function';
 
-CREATE FUNCTION spanner.map_counter(counter bigint, seq regclass)
+CREATE FUNCTION spanner_internal.map_counter(counter bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.map_counter(bigint, regclass)
+COMMENT ON FUNCTION spanner_internal.map_counter(bigint, regclass)
   IS 'map a counter that was drawn from a sequence to its value';
 
-CREATE FUNCTION spanner.ascending_nextval(seq regclass, rows integer)
+CREATE FUNCTION spanner_internal.ascending_nextval(sequence regclass, rows integer)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.ascending_nextval(regclass, integer)
+COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
   IS 'draw the values of that many rows at the first of them, and return them in ascending order';
 
-CREATE FUNCTION spanner.unmap_value(value bigint, seq regclass)
+CREATE FUNCTION spanner.unmap_value(value bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_unmap_value'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -128,8 +128,8 @@ COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boole
   IS 'change the access method of a sequence, its options or its counter; only for the owner';
 
 CREATE FUNCTION spanner.convert_column(
-  "table" regclass,
-  "column" name,
+  relation regclass,
+  column_name name,
   kind text DEFAULT NULL,
   bits integer DEFAULT NULL,
   stripes integer DEFAULT NULL,
@@ -184,7 +184,7 @@ $$;
 COMMENT ON PROCEDURE spanner.convert_tables(name, text)
   IS 'what spanner.convert_all shows, with a commit after each column; those that are refused are told at the end';
 
-CREATE FUNCTION spanner.sync_sequence("table" regclass, "column" name)
+CREATE FUNCTION spanner.sync_sequence(relation regclass, column_name name)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_sync_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
@@ -200,7 +200,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.execute_ddl(text)
   IS 'run a statement of Spanner''s DDL for sequences and identity columns';
 
-CREATE FUNCTION spanner.get_internal_sequence_state(sequence_name text)
+CREATE FUNCTION spanner.get_internal_sequence_state(sequence text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_get_internal_sequence_state'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -216,8 +216,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
   IS 'the next counter of the sequence that a column owns, NULL before the first use';
 
-CREATE FUNCTION spanner.describe_sequence(
-  seq regclass,
+CREATE FUNCTION spanner_internal.describe_sequence(
+  sequence regclass,
   OUT kind text,
   OUT bits integer,
   OUT skip_range_min bigint,
@@ -227,22 +227,22 @@ CREATE FUNCTION spanner.describe_sequence(
 AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.describe_sequence(regclass)
+COMMENT ON FUNCTION spanner_internal.describe_sequence(regclass)
   IS 'access method, options and counter of a sequence';
 
-CREATE FUNCTION spanner.list_sequence_access_methods(
+CREATE FUNCTION spanner_internal.list_sequence_access_methods(
   OUT name text,
   OUT description text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.list_sequence_access_methods()
+COMMENT ON FUNCTION spanner_internal.list_sequence_access_methods()
   IS 'the sequence access methods that this session knows';
 
 CREATE VIEW spanner.sequence_access_methods AS
   SELECT m.name, m.description
-    FROM spanner.list_sequence_access_methods() m;
+    FROM spanner_internal.list_sequence_access_methods() m;
 
 COMMENT ON VIEW spanner.sequence_access_methods
   IS 'the sequence access methods that this session knows';
@@ -265,7 +265,7 @@ CREATE VIEW spanner.sequences AS
     JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) l.objoid
     JOIN pg_catalog.pg_sequence s ON s.seqrelid OPERATOR(pg_catalog.=) c.oid
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-   CROSS JOIN LATERAL spanner.describe_sequence(c.oid) d
+   CROSS JOIN LATERAL spanner_internal.describe_sequence(c.oid) d
    WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
      AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
      AND l.objsubid OPERATOR(pg_catalog.=) 0
@@ -307,20 +307,20 @@ REVOKE ALL ON FUNCTION spanner.attach_support() FROM PUBLIC;
 
 SELECT spanner.attach_support();
 
-CREATE FUNCTION spanner.on_ddl_command_start()
+CREATE FUNCTION spanner_internal.on_ddl_command_start()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_ddl_command_start()
+COMMENT ON FUNCTION spanner_internal.on_ddl_command_start()
   IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER TABLE adds';
 
-CREATE FUNCTION spanner.on_ddl_command_end()
+CREATE FUNCTION spanner_internal.on_ddl_command_end()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.on_ddl_command_end()
+COMMENT ON FUNCTION spanner_internal.on_ddl_command_end()
   IS 'give new sequences the default kind, and identity columns defaults that draw from them';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
@@ -328,7 +328,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'DROP EXTENSION', 'DROP OWNED')
-  EXECUTE FUNCTION spanner.on_ddl_command_start();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command_start();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
@@ -340,7 +340,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'ALTER SEQUENCE', 'SECURITY LABEL', 'CREATE EXTENSION')
-  EXECUTE FUNCTION spanner.on_ddl_command_end();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
 

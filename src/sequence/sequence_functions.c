@@ -59,7 +59,7 @@ map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid, int64 counter)
 }
 
 /*
- * spanner.nextval(seq regclass) returns bigint
+ * spanner.nextval(sequence regclass) returns bigint
  *
  * The value of the next counter.  On a sequence that is not bound, the same
  * as core's nextval.
@@ -74,7 +74,7 @@ spanner_nextval(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.map_counter(counter bigint, seq regclass) returns bigint
+ * spanner_internal.map_counter(counter bigint, sequence regclass) returns bigint
  *
  * What is left of nextval() in a plan.  Not strict, since it looks at its
  * arguments faster than the executor does.
@@ -132,7 +132,7 @@ sk_forget_last_value(void)
 }
 
 /*
- * spanner.currval(seq regclass) returns bigint
+ * spanner.currval(sequence regclass) returns bigint
  *
  * The value that this session drew last from the sequence, even if the
  * binding has changed since.  A counter that core's nextval gave after the
@@ -170,7 +170,7 @@ spanner_lastval(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.setval(seq regclass, value bigint [, is_called boolean])
+ * spanner.setval(sequence regclass, value bigint [, is_called boolean])
  * returns bigint
  *
  * As core's setval, but leaves a bound sequence alone: what applications

@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
 PG_FUNCTION_INFO_V1(spanner_describe_sequence);
 PG_FUNCTION_INFO_V1(spanner_unmap_value);
 
-/* Columns of spanner.describe_sequence() */
+/* Columns of spanner_internal.describe_sequence() */
 enum
 {
 	COL_KIND,
@@ -52,7 +52,7 @@ static void describe_options(Oid seqid, const char *label, Datum *values,
 static RangeVar *split_column_identifier(const char *identifier, char **column);
 
 /*
- * spanner.get_internal_sequence_state(sequence_name text) returns bigint
+ * spanner.get_internal_sequence_state(sequence text) returns bigint
  *
  * The next counter, or NULL if none has been drawn yet.  The name is written
  * as in SQL, with quotes and schema where they are needed.
@@ -120,7 +120,7 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.describe_sequence(seq regclass) returns record
+ * spanner_internal.describe_sequence(sequence regclass) returns record
  *
  * What the view spanner.sequences shows.  Fields that cannot be told are
  * NULL: all but the kind if the method's library is not loaded, the counter
@@ -168,7 +168,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.unmap_value(value bigint, seq regclass) returns bigint
+ * spanner.unmap_value(value bigint, sequence regclass) returns bigint
  *
  * The counter that gives a value, whether drawn already or not; NULL if none
  * does.  On a sequence that is not bound, a value is its own counter.

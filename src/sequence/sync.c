@@ -45,7 +45,7 @@ static int64 counter_behind(const SkSequence *seq, int64 counter);
 static List *extended_skip_range(const SkSequence *seq, int64 low, int64 high);
 
 /*
- * spanner.sync_sequence("table" regclass, "column" name) returns bigint
+ * spanner.sync_sequence(relation regclass, column_name name) returns bigint
  *
  * Has the sequence of a column go on behind the values that the table holds,
  * and returns its next counter.  That can be one before the counter of now.

@@ -6,7 +6,7 @@
 
 -- What refers to a table by more than its name, and would go on to mean the
 -- split alone.
-CREATE FUNCTION spanner.list_adoption_obstacles(relation regclass)
+CREATE FUNCTION spanner_internal.list_adoption_obstacles(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -30,10 +30,10 @@ AS $$
    ORDER BY 1
 $$;
 
-COMMENT ON FUNCTION spanner.list_adoption_obstacles(regclass)
+COMMENT ON FUNCTION spanner_internal.list_adoption_obstacles(regclass)
   IS 'what refers to a table, and cannot go on to when the table becomes a partition';
 
-CREATE FUNCTION spanner.check_adoption(relation regclass)
+CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -50,11 +50,11 @@ BEGIN
     OR EXISTS (SELECT FROM pg_inherits WHERE relation IN (inhrelid, inhparent)) THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),
       HINT = 'Name a table that is neither partitioned, temporary or unlogged, nor inherits.';
-  ELSIF (spanner.split_column(relation)).expression IS NULL THEN
+  ELSIF (spanner_internal.split_column(relation)).expression IS NULL THEN
     RAISE object_not_in_prerequisite_state USING MESSAGE = format('table "%s" has no primary key', t.relname),
       HINT = 'Add one with ALTER TABLE ... ADD PRIMARY KEY: the table is split by its first column.';
   END IF;
-  obstacles := (SELECT string_agg(o, ', ') FROM spanner.list_adoption_obstacles(relation) o);
+  obstacles := (SELECT string_agg(o, ', ') FROM spanner_internal.list_adoption_obstacles(relation) o);
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING MESSAGE = format('other objects refer to table "%s"', t.relname),
       DETAIL = format('These are: %s.', obstacles),
@@ -63,11 +63,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_adoption(regclass)
+COMMENT ON FUNCTION spanner_internal.check_adoption(regclass)
   IS 'raise an error unless a table can become a partition of itself';
 
 -- What CREATE TABLE LIKE leaves out.
-CREATE FUNCTION spanner.adoption_rights(relation regclass, target text)
+CREATE FUNCTION spanner_internal.adoption_rights(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -103,12 +103,12 @@ AS $$
    WHERE c.oid = relation AND s IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION spanner.adoption_rights(regclass, text)
+COMMENT ON FUNCTION spanner_internal.adoption_rights(regclass, text)
   IS 'the statements that give a table the owner, rights, comment and policies of another one';
 
 -- An identity column gets a sequence of the same options on the new table, and
 -- goes on where the old one is; a partition cannot have identity of its own.
-CREATE FUNCTION spanner.adoption_sequences(relation regclass, target text, child text)
+CREATE FUNCTION spanner_internal.adoption_sequences(relation regclass, target text, child text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -123,11 +123,11 @@ AS $$
     ELSE ARRAY[
       'SET LOCAL spanner.default_sequence_kind = DEFAULT',
       format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
-             target, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, n.nspname, spanner.split_name(c.relname, '_new'),
+             target, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, n.nspname, spanner_internal.split_name(c.relname, '_new'),
              s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' END),
-      format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', format('%I.%I', n.nspname, spanner.split_name(c.relname, '_new')), d.objid::regclass),
+      format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_new')), d.objid::regclass),
       format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', child, a.attname),
-      format('ALTER SEQUENCE %I.%I RENAME TO %I', n.nspname, spanner.split_name(c.relname, '_new'), c.relname)] END)
+      format('ALTER SEQUENCE %I.%I RENAME TO %I', n.nspname, spanner_internal.split_name(c.relname, '_new'), c.relname)] END)
     FROM pg_depend d
     JOIN pg_sequence s ON s.seqrelid = d.objid
     JOIN pg_class c ON c.oid = d.objid
@@ -136,7 +136,7 @@ AS $$
    WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = relation AND d.deptype = ANY ('{a,i}')
 $$;
 
-COMMENT ON FUNCTION spanner.adoption_sequences(regclass, text, text)
+COMMENT ON FUNCTION spanner_internal.adoption_sequences(regclass, text, text)
   IS 'the statements that give the sequences of a table to the partitioned one in its place';
 
 CREATE FUNCTION spanner.adopt_table(
@@ -153,19 +153,19 @@ AS $$
 DECLARE
   nspname name := (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation);
   name name := (SELECT relname FROM pg_class WHERE oid = relation);
-  child name := spanner.split_name(name, '_p0');
+  child name := spanner_internal.split_name(name, '_p0');
   target constant text := format('%I.%I', nspname, name);
   part constant text := format('%I.%I', nspname, child);
   key record;
   partition_key text;
   kept text;
 BEGIN
-  PERFORM spanner.check_adoption(relation);
+  PERFORM spanner_internal.check_adoption(relation);
   IF to_regclass(part) IS NOT NULL THEN
     RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', child),
       HINT = 'The split is named like this; rename or drop the relation first.';
   END IF;
-  key := spanner.split_column(relation);
+  key := spanner_internal.split_column(relation);
   -- a generated column cannot be a partition key, but what it is generated as
   SELECT coalesce('(' || pg_get_expr(d.adbin, d.adrelid) || ')', key.expression)
     INTO partition_key
@@ -184,11 +184,11 @@ BEGIN
       UNION ALL SELECT 2, format('ALTER TABLE %s RENAME TO %I', target, child)
       UNION ALL SELECT 3, format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)',
                                  target, part, partition_key)
-      UNION ALL SELECT 4, s FROM spanner.adoption_sequences(relation, target, part) s
+      UNION ALL SELECT 4, s FROM spanner_internal.adoption_sequences(relation, target, part) s
       UNION ALL SELECT 5, format('DROP TRIGGER %I ON %s', t.tgname, part) FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
       UNION ALL SELECT 6, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)', target, part)
       UNION ALL (SELECT 7, unnest(ARRAY[
-               format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname, spanner.split_name(child || '_' || c.relname, '')),
+               format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname, spanner_internal.split_name(child || '_' || c.relname, '')),
                pg_get_indexdef(i.indexrelid)])
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
          WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion ORDER BY c.relname)
@@ -196,7 +196,7 @@ BEGIN
                CASE t.tgenabled WHEN 'O' THEN NULL ELSE format('ALTER TABLE %s %s TRIGGER %I', target,
                  CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, t.tgname) END])
           FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
-      UNION ALL SELECT 9, r FROM spanner.adoption_rights(relation, target) r
+      UNION ALL SELECT 9, r FROM spanner_internal.adoption_rights(relation, target) r
       UNION ALL (SELECT 10, format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass, ' WITH (' || array_to_string(v.reloptions, ', ') || ')', rtrim(pg_get_viewdef(v.oid), ';'))
           FROM pg_class v WHERE v.relkind = 'v' AND v.oid IN (
             SELECT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid

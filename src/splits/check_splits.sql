@@ -5,7 +5,7 @@
 --
 
 -- Sorted texts that one list has and the other has not.
-CREATE FUNCTION spanner.missing_texts(wanted jsonb, found jsonb)
+CREATE FUNCTION spanner_internal.missing_texts(wanted jsonb, found jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ AS $$
           EXCEPT SELECT jsonb_array_elements_text(nullif(found, 'null'))) x (w)
 $$;
 
-COMMENT ON FUNCTION spanner.missing_texts(jsonb, jsonb)
+COMMENT ON FUNCTION spanner_internal.missing_texts(jsonb, jsonb)
   IS 'the elements of a list that another one has not';
 
 CREATE FUNCTION spanner.check_splits(
@@ -32,7 +32,7 @@ SET constraint_exclusion = off
 AS $$
 #variable_conflict use_variable
 DECLARE
-  here jsonb := (SELECT spanner.split_facts(NULL, n.nspname, c.relname)
+  here jsonb := (SELECT spanner_internal.split_facts(NULL, n.nspname, c.relname)
                    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation);
   wanted constant jsonb := here -> 'table';
   asked name[] := '{}';
@@ -41,12 +41,12 @@ DECLARE
   there jsonb;
   outside bigint;
 BEGIN
-  FOR part IN SELECT * FROM spanner.list_splits(relation)
+  FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
   LOOP
     partition := part.partition;
     server := part.server;
     BEGIN
-      facts := spanner.split_facts(server, part.schemaname, part.tablename);
+      facts := spanner_internal.split_facts(server, part.schemaname, part.tablename);
     EXCEPTION WHEN OTHERS THEN
       finding := 'not reachable';
       detail := SQLERRM;
@@ -74,14 +74,14 @@ BEGIN
     END IF;
     RETURN QUERY
       SELECT partition, server, f.finding, f.detail
-        FROM (VALUES ('column missing', spanner.missing_texts(wanted -> 'columns', there -> 'columns')),
-                     ('column not here', spanner.missing_texts(there -> 'columns', wanted -> 'columns')),
-                     ('check missing', spanner.missing_texts(wanted -> 'checks', there -> 'checks')),
-                     ('index missing', spanner.missing_texts(wanted -> 'indexes', there -> 'indexes')),
+        FROM (VALUES ('column missing', spanner_internal.missing_texts(wanted -> 'columns', there -> 'columns')),
+                     ('column not here', spanner_internal.missing_texts(there -> 'columns', wanted -> 'columns')),
+                     ('check missing', spanner_internal.missing_texts(wanted -> 'checks', there -> 'checks')),
+                     ('index missing', spanner_internal.missing_texts(wanted -> 'indexes', there -> 'indexes')),
                      ('key missing', CASE WHEN there -> 'keys' = '[]' THEN 'no primary key or unique constraint' END)) f (finding, detail)
        WHERE f.detail IS NOT NULL;
     IF NOT EXISTS (SELECT FROM jsonb_array_elements_text(there -> 'checks') c WHERE c ~ '_bounds"? CHECK' AND c !~ 'NOT VALID$') THEN
-      outside := spanner.count_rows(partition, format('(%s) IS NOT TRUE', pg_get_partition_constraintdef(partition)));
+      outside := spanner_internal.count_rows(partition, format('(%s) IS NOT TRUE', pg_get_partition_constraintdef(partition)));
       finding := 'bounds not checked';
       detail := format('%s rows are outside of them', outside);
       RETURN NEXT;

@@ -20,7 +20,7 @@
 PG_FUNCTION_INFO_V1(spanner_count_rows);
 
 /*
- * spanner.count_rows(relation regclass, filter text) returns bigint
+ * spanner_internal.count_rows(relation regclass, filter text) returns bigint
  *
  * Counts the rows of a relation for which "filter" is true; NULL counts all.
  * To plan the query runs code of the owner, see owner_rights.c.

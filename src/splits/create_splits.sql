@@ -8,7 +8,7 @@
 -- with a constraint on its bounds.  Each can be run twice if "again".  Names
 -- of indexes begin with "base", which no other table there may have had.
 -- Foreign tables take values from here, so there are no defaults.
-CREATE FUNCTION spanner.table_statements(
+CREATE FUNCTION spanner_internal.table_statements(
   facts jsonb,
   schemaname name,
   tablename name,
@@ -31,22 +31,22 @@ AS $$
                          SELECT 3, n, c FROM jsonb_array_elements_text(facts -> 'checks') WITH ORDINALITY c (c, n)
                           WHERE c !~ ('^CONSTRAINT ("?)' || regexp_replace(coalesce(facts ->> 'tablename', ''), '\W', '\\\&', 'g') || '_bounds\1 ')
                          UNION ALL
-                         SELECT 4, 0, format('CONSTRAINT %I CHECK (%s)', spanner.split_name(tablename, '_bounds'), bounds)
+                         SELECT 4, 0, format('CONSTRAINT %I CHECK (%s)', spanner_internal.split_name(tablename, '_bounds'), bounds)
                           WHERE bounds IS NOT NULL) d (kind, n, part)))
   UNION ALL
   SELECT concat('CREATE ', CASE WHEN d.definition ~ '^UNIQUE ' THEN 'UNIQUE ' END, 'INDEX ', CASE WHEN again THEN 'IF NOT EXISTS ' END,
-                quote_ident(spanner.split_name(concat(base, '_',
+                quote_ident(spanner_internal.split_name(concat(base, '_',
                   CASE WHEN starts_with(x.name, facts ->> 'tablename' || '_') THEN substr(x.name, length(facts ->> 'tablename') + 2) ELSE x.name END), '')),
                 ' ON ', quote_ident(schemaname), '.', quote_ident(tablename), ' ', regexp_replace(d.definition, '^UNIQUE ', ''))
     FROM jsonb_array_elements_text(nullif(facts -> 'index_names', 'null')) WITH ORDINALITY x (name, n)
     JOIN jsonb_array_elements_text(facts -> 'indexes') WITH ORDINALITY d (definition, n) USING (n)
 $$;
 
-COMMENT ON FUNCTION spanner.table_statements(jsonb, name, name, name, text, boolean)
+COMMENT ON FUNCTION spanner_internal.table_statements(jsonb, name, name, name, text, boolean)
   IS 'the statements that make a table like another one';
 
 -- Where a foreign table has its rows.
-CREATE FUNCTION spanner.split_options(server name, schemaname name, tablename name)
+CREATE FUNCTION spanner_internal.split_options(server name, schemaname name, tablename name)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -54,12 +54,12 @@ BEGIN ATOMIC
                 server, schemaname, tablename);
 END;
 
-COMMENT ON FUNCTION spanner.split_options(name, name, name)
+COMMENT ON FUNCTION spanner_internal.split_options(name, name, name)
   IS 'the end of CREATE FOREIGN TABLE';
 
 -- Rights on a table of another server: those that roles have on the table
 -- here, and those that a connection from here needs.
-CREATE FUNCTION spanner.split_grants(relation regclass, server name, target text)
+CREATE FUNCTION spanner_internal.split_grants(relation regclass, server name, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -79,10 +79,10 @@ AS $$
    ORDER BY 1
 $$;
 
-COMMENT ON FUNCTION spanner.split_grants(regclass, name, text)
+COMMENT ON FUNCTION spanner_internal.split_grants(regclass, name, text)
   IS 'the statements that give rights on a table of another server';
 
-CREATE FUNCTION spanner.check_split_server(server name)
+CREATE FUNCTION spanner_internal.check_split_server(server name)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -101,11 +101,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_split_server(name)
+COMMENT ON FUNCTION spanner_internal.check_split_server(name)
   IS 'raise an error unless a server can have partitions';
 
 -- Core refuses a foreign partition as well, but does not tell the way out.
-CREATE FUNCTION spanner.check_no_unique_index(relation regclass)
+CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -123,11 +123,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_no_unique_index(regclass)
+COMMENT ON FUNCTION spanner_internal.check_no_unique_index(regclass)
   IS 'raise an error if a partitioned table cannot have foreign partitions';
 
 -- How the values of the first column of the partition key come about.
-CREATE FUNCTION spanner.split_values(
+CREATE FUNCTION spanner_internal.split_values(
   relation regclass,
   OUT bits integer,
   OUT stripes integer,
@@ -139,7 +139,7 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  key record := spanner.split_column(relation);
+  key record := spanner_internal.split_column(relation);
   label text;
   call text[];
 BEGIN
@@ -152,7 +152,7 @@ BEGIN
     FROM pg_attrdef a
     JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = a.oid AND d.refclassid = 'pg_class'::regclass
     JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid AND l.objoid = d.refobjid AND l.objsubid = 0
-    CROSS JOIN LATERAL spanner.describe_sequence(l.objoid) s
+    CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) s
    WHERE a.adrelid = relation AND a.adnum = key.attnum AND s.kind = ANY ('{bit_reversed_positive,striped}');
   IF label ~ '^striped' THEN
     stripes := coalesce(substring(label, 'stripes *= *([0-9]+)')::integer, 1 << least(6, bits - 1));
@@ -168,12 +168,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.split_values(regclass)
+COMMENT ON FUNCTION spanner_internal.split_values(regclass)
   IS 'which values a partition key has: bits and stripes of a sequence, shards, or random uuids';
 
 -- The columns that identify a row, which are the primary key on each server.
 -- The table here cannot have a unique index that would tell.
-CREATE FUNCTION spanner.split_identity(relation regclass, key name[])
+CREATE FUNCTION spanner_internal.split_identity(relation regclass, key name[])
 RETURNS name[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -183,7 +183,7 @@ AS $$
 DECLARE
   unknown name := (SELECT k FROM unnest(key) k WHERE k IS NULL OR NOT EXISTS (
                      SELECT FROM pg_attribute a WHERE a.attrelid = relation AND a.attname = k AND a.attnum > 0) LIMIT 1);
-  values_of record := spanner.split_values(relation);
+  values_of record := spanner_internal.split_values(relation);
   columns name[];
   ids name[];
 BEGIN
@@ -218,25 +218,25 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.split_identity(regclass, name[])
+COMMENT ON FUNCTION spanner_internal.split_identity(regclass, name[])
   IS 'the columns that identify a row of a partitioned table';
 
 -- What a partitioned table has to be, so that splits can be made of it.
-CREATE FUNCTION spanner.check_split_table(relation regclass)
+CREATE FUNCTION spanner_internal.check_split_table(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   name name := (SELECT relname FROM pg_class WHERE oid = relation);
-  key record := spanner.split_column(relation);
+  key record := spanner_internal.split_column(relation);
   fallback oid;
 BEGIN
-  PERFORM FROM spanner.list_splits(relation);
+  PERFORM FROM spanner_internal.list_splits(relation);
   IF (SELECT partstrat FROM pg_partitioned_table WHERE partrelid = relation) <> 'r' THEN
     RAISE wrong_object_type USING MESSAGE = format('table "%s" is not partitioned by range', name),
       HINT = 'Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.';
-  ELSIF coalesce(key.type <> ALL ('{int2,int4,int8}'::regtype[]), true) AND NOT (SELECT is_uuid FROM spanner.split_values(relation)) THEN
+  ELSIF coalesce(key.type <> ALL ('{int2,int4,int8}'::regtype[]), true) AND NOT (SELECT is_uuid FROM spanner_internal.split_values(relation)) THEN
     RAISE datatype_mismatch USING
       MESSAGE = format('cannot split table "%s" by a partition key of type %s', name, format_type(key.type, NULL)),
       HINT = 'The first column of the partition key has to be a bit-reversed id or a shard id.';
@@ -254,11 +254,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_split_table(regclass)
+COMMENT ON FUNCTION spanner_internal.check_split_table(regclass)
   IS 'raise an error unless splits can be made of a table';
 
 -- The lower bounds of all of "splits" equal ranges but the first.
-CREATE FUNCTION spanner.equal_points(
+CREATE FUNCTION spanner_internal.equal_points(
   relation regclass,
   splits integer,
   bits integer,
@@ -271,8 +271,8 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   name name := (SELECT relname FROM pg_class WHERE oid = relation);
-  key record := spanner.split_column(relation);
-  known record := spanner.split_values(relation);
+  key record := spanner_internal.split_column(relation);
+  known record := spanner_internal.split_values(relation);
   width integer := 8 * (SELECT typlen FROM pg_type WHERE oid = key.type) - 1;
   contradiction text := CASE
     WHEN shards IS NOT NULL AND (known.bits IS NOT NULL OR shards <> known.shards) THEN 'shards'
@@ -293,7 +293,7 @@ BEGIN
       RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be at least 1',
         HINT = 'Use the number of shards that the table''s shard ids are computed with.';
     END IF;
-    PERFORM spanner.check_split_count(splits, shards, 'shards');
+    PERFORM spanner_internal.check_split_count(splits, shards, 'shards');
     IF width = 15 AND shards > 32768 THEN
       RAISE invalid_parameter_value USING
         MESSAGE = format('type %s has no values for %s shards', format_type(key.type, NULL), shards),
@@ -301,7 +301,7 @@ BEGIN
     END IF;
     RETURN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i);
   ELSIF known.is_uuid THEN
-    PERFORM spanner.check_split_count(splits, 0, '');
+    PERFORM spanner_internal.check_split_count(splits, 0, '');
     RETURN ARRAY(SELECT quote_literal(lpad(to_hex((1::bigint << 32) * i / splits), 8, '0') ||
                                       CASE key.type WHEN 'uuid'::regtype THEN '-0000-0000-0000-000000000000' ELSE '' END)
                    FROM generate_series(1, splits - 1) i);
@@ -319,17 +319,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.equal_points(regclass, integer, integer, integer, integer)
+COMMENT ON FUNCTION spanner_internal.equal_points(regclass, integer, integer, integer, integer)
   IS 'the bounds between equal ranges of the values that the partition key of a table has';
 
 -- The same bounds and servers as another table has, as literals.
-CREATE FUNCTION spanner.points_of(relation regclass, type regtype, OUT points text[], OUT servers name[])
+CREATE FUNCTION spanner_internal.points_of(relation regclass, type regtype, OUT points text[], OUT servers name[])
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  IF (SELECT k.type FROM spanner.split_column(relation) k) IS DISTINCT FROM type
-    OR EXISTS (SELECT FROM spanner.list_splits(relation) s WHERE s.lower IS NULL) THEN
+  IF (SELECT k.type FROM spanner_internal.split_column(relation) k) IS DISTINCT FROM type
+    OR EXISTS (SELECT FROM spanner_internal.list_splits(relation) s WHERE s.lower IS NULL) THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('there cannot be splits beside those of table "%s"', (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'Partition both tables by range of columns of the same type.';
@@ -337,11 +337,11 @@ BEGIN
   SELECT (array_agg(CASE WHEN type = ANY ('{int2,int4,int8}'::regtype[]) THEN btrim(s.lower, '''') ELSE s.lower END ORDER BY s.split))[2:],
          array_agg(s.server ORDER BY s.split)
     INTO points, servers
-    FROM spanner.list_splits(relation) s;
+    FROM spanner_internal.list_splits(relation) s;
 END
 $$;
 
-COMMENT ON FUNCTION spanner.points_of(regclass, regtype)
+COMMENT ON FUNCTION spanner_internal.points_of(regclass, regtype)
   IS 'the bounds between the splits of a table, and their servers';
 
 CREATE FUNCTION spanner.create_splits(
@@ -376,27 +376,27 @@ BEGIN
   ELSIF NOT coalesce(dry_run, true) AND EXISTS (SELECT FROM pg_class WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
   END IF;
-  PERFORM spanner.check_split_table(relation);
-  first := spanner.split_column(relation);
+  PERFORM spanner_internal.check_split_table(relation);
+  first := spanner_internal.split_column(relation);
   SELECT n.nspname, c.relname AS name, p.partnatts AS width,
          coalesce((SELECT a.attnotnull FROM pg_attribute a WHERE a.attrelid = relation AND a.attnum = first.attnum AND a.attnum > 0), false) AS is_notnull
     INTO parent
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_partitioned_table p ON p.partrelid = c.oid
    WHERE c.oid = relation;
   IF beside IS NOT NULL THEN
-    SELECT p.points, p.servers, cardinality(p.servers) INTO points, places, splits FROM spanner.points_of(beside, first.type) p;
+    SELECT p.points, p.servers, cardinality(p.servers) INTO points, places, splits FROM spanner_internal.points_of(beside, first.type) p;
   END IF;
 
-  PERFORM spanner.check_split_server(p), spanner.check_no_unique_index(relation) FROM unnest(places) p WHERE p IS NOT NULL;
+  PERFORM spanner_internal.check_split_server(p), spanner_internal.check_no_unique_index(relation) FROM unnest(places) p WHERE p IS NOT NULL;
   IF splits < cardinality(places) THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('%s splits are not enough for %s servers', splits, cardinality(places)),
       HINT = 'Make as many splits as there are servers, or a multiple of that.';
   END IF;
-  points := coalesce(points, spanner.equal_points(relation, splits, bits, stripes, shards));
-  facts := spanner.split_facts(NULL, parent.nspname, parent.name) -> 'table';
+  points := coalesce(points, spanner_internal.equal_points(relation, splits, bits, stripes, shards));
+  facts := spanner_internal.split_facts(NULL, parent.nspname, parent.name) -> 'table';
   IF array_remove(places, NULL) <> '{}' THEN
-    key := spanner.split_identity(relation, key);
+    key := spanner_internal.split_identity(relation, key);
     IF key IS NULL THEN
       RAISE WARNING USING ERRCODE = '01000',
         MESSAGE = format('cannot tell which columns identify a row of table "%s"', parent.name),
@@ -415,7 +415,7 @@ BEGIN
   END IF;
 
   FOR part IN
-    SELECT r.round, i, places[1 + i % cardinality(places)] AS server, spanner.split_name(parent.name, '_p' || i) AS name, b.lower, b.upper,
+    SELECT r.round, i, places[1 + i % cardinality(places)] AS server, spanner_internal.split_name(parent.name, '_p' || i) AS name, b.lower, b.upper,
            concat(b.lower, repeat(CASE b.lower WHEN 'MAXVALUE' THEN ', MAXVALUE' ELSE ', MINVALUE' END, parent.width - 1)) AS first,
            concat(b.upper, repeat(CASE b.upper WHEN 'MAXVALUE' THEN ', MAXVALUE' ELSE ', MINVALUE' END, parent.width - 1)) AS last
       FROM generate_series(1, 2) r (round), generate_series(0, splits - 1) i,
@@ -427,7 +427,7 @@ BEGIN
     IF part.round = 2 THEN
       statement := format('CREATE %sTABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%s) TO (%s)%s',
         CASE WHEN part.server IS NOT NULL THEN 'FOREIGN ' END, parent.nspname, part.name, parent.nspname, parent.name, part.first, part.last,
-        CASE WHEN part.server IS NOT NULL THEN spanner.split_options(part.server, parent.nspname, part.name) END);
+        CASE WHEN part.server IS NOT NULL THEN spanner_internal.split_options(part.server, parent.nspname, part.name) END);
       IF NOT coalesce(dry_run, true) THEN
         EXECUTE statement;
       END IF;
@@ -437,13 +437,13 @@ BEGIN
         HINT = 'Partitions are named like this; rename or drop the relation first.';
     ELSIF server IS NOT NULL THEN
       FOR statement IN
-        SELECT t FROM spanner.table_statements(facts, parent.nspname, part.name, part.name, nullif(concat_ws(' AND ',
+        SELECT t FROM spanner_internal.table_statements(facts, parent.nspname, part.name, part.name, nullif(concat_ws(' AND ',
                  CASE WHEN NOT parent.is_notnull THEN first.expression || ' IS NOT NULL' END,
                  CASE WHEN part.lower <> 'MINVALUE' THEN first.expression || ' >= ' || part.lower END,
                  CASE WHEN part.upper <> 'MAXVALUE' THEN first.expression || ' < ' || part.upper END), ''), false) t
          WHERE part.i < cardinality(places) OR t !~ '^CREATE SCHEMA'
         UNION ALL
-        SELECT g FROM spanner.split_grants(relation, server, format('%I.%I', parent.nspname, part.name)) g
+        SELECT g FROM spanner_internal.split_grants(relation, server, format('%I.%I', parent.nspname, part.name)) g
       LOOP
         RETURN NEXT;
       END LOOP;

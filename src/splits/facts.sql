@@ -124,7 +124,7 @@ GRANT SELECT ON spanner.split_tables TO PUBLIC;
 
 -- The columns are those of the views.  The foreign tables are temporary, and
 -- gone with the subtransaction that the exception undoes.
-CREATE FUNCTION spanner.split_facts(
+CREATE FUNCTION spanner_internal.split_facts(
   server name,
   schemaname name,
   tablename name,
@@ -173,11 +173,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.split_facts(name, name, name, name)
+COMMENT ON FUNCTION spanner_internal.split_facts(name, name, name, name)
   IS 'what this server, or another one, knows of itself, a table and the values of a column';
 
 -- A name of at most 63 bytes, and the rest as it is.
-CREATE FUNCTION spanner.split_name(base text, suffix text)
+CREATE FUNCTION spanner_internal.split_name(base text, suffix text)
 RETURNS name
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -186,12 +186,12 @@ BEGIN ATOMIC
    WHERE octet_length(left(base, n)) + octet_length(suffix) <= 63;
 END;
 
-COMMENT ON FUNCTION spanner.split_name(text, text)
+COMMENT ON FUNCTION spanner_internal.split_name(text, text)
   IS 'a name with a suffix, cut so that it is one';
 
 -- Partitions that are partitioned themselves are represented by theirs.  A
 -- bound is sorted as a number, if it is one.
-CREATE FUNCTION spanner.list_splits(
+CREATE FUNCTION spanner_internal.list_splits(
   relation regclass,
   OUT split integer,
   OUT partition regclass,
@@ -252,5 +252,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.list_splits(regclass)
+COMMENT ON FUNCTION spanner_internal.list_splits(regclass)
   IS 'the partitions of a table in the order of their ranges, with their servers, and their names there';

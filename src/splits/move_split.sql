@@ -8,7 +8,7 @@
 -- called?  Who commits asynchronously may be behind insert_lsn, and an open
 -- transaction before it, so what is left unflushed is waited for as long as
 -- the WAL writer may take.
-CREATE FUNCTION spanner.await_move(server name, move name, until timestamptz)
+CREATE FUNCTION spanner_internal.await_move(server name, move name, until timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -51,11 +51,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.await_move(name, name, timestamptz)
+COMMENT ON FUNCTION spanner_internal.await_move(name, name, timestamptz)
   IS 'wait until a move of a split is in step with its source';
 
 -- All that move_split() has to know.
-CREATE FUNCTION spanner.plan_move(partition regclass, to_server name, at text, connection text)
+CREATE FUNCTION spanner_internal.plan_move(partition regclass, to_server name, at text, connection text)
 RETURNS jsonb
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -79,12 +79,12 @@ BEGIN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a partition', coalesce(name, partition::oid::text)),
       HINT = 'spanner.adopt_table() makes a table a partitioned one with itself as the only partition.';
   END IF;
-  SELECT * INTO part FROM spanner.list_splits(parent) s WHERE s.partition = plan_move.partition;
+  SELECT * INTO part FROM spanner_internal.list_splits(parent) s WHERE s.partition = plan_move.partition;
   IF part.lower IS NULL THEN
     RAISE wrong_object_type USING MESSAGE = format('partition "%s" is no range of keys', name),
       HINT = 'Move a partition that has no partitions itself, of a table that is partitioned by range.';
   END IF;
-  PERFORM spanner.check_split_server(s) FROM unnest(ARRAY[part.server, to_server]) s WHERE s IS NOT NULL;
+  PERFORM spanner_internal.check_split_server(s) FROM unnest(ARRAY[part.server, to_server]) s WHERE s IS NOT NULL;
   IF part.server IS NOT DISTINCT FROM to_server THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('partition "%s" is on that server already', name),
@@ -94,10 +94,10 @@ BEGIN
       MESSAGE = format('table "%s.%s" on server "%s" has another name than partition "%s"', part.schemaname, part.tablename, part.server, name),
       HINT = 'Rename the partition first: replication needs the same name on both sides.';
   ELSIF to_server IS NOT NULL OR at IS NOT NULL THEN
-    PERFORM spanner.check_no_unique_index(parent);
+    PERFORM spanner_internal.check_no_unique_index(parent);
   END IF;
 
-  key := spanner.split_column(parent);
+  key := spanner_internal.split_column(parent);
   IF at IS NOT NULL THEN
     IF key.typename IS NULL OR key.name IS NULL THEN
       RAISE feature_not_supported USING
@@ -112,12 +112,12 @@ BEGIN
       RAISE invalid_parameter_value USING MESSAGE = format('%s is not within partition "%s"', cut, name),
         HINT = format('Its range is %s.', part.range);
     END IF;
-    new_name := (SELECT spanner.split_name(name, '_' || n) FROM generate_series(1, 10000) n
-                  WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(format('%I.%I', nspname, spanner.split_name(name, '_' || n)))
+    new_name := (SELECT spanner_internal.split_name(name, '_' || n) FROM generate_series(1, 10000) n
+                  WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(format('%I.%I', nspname, spanner_internal.split_name(name, '_' || n)))
                                        AND (c.relispartition OR to_server IS NOT NULL)) LIMIT 1);
   END IF;
 
-  facts := spanner.split_facts(part.server, part.schemaname, part.tablename);
+  facts := spanner_internal.split_facts(part.server, part.schemaname, part.tablename);
   IF jsonb_typeof(facts -> 'table') IS DISTINCT FROM 'object' THEN
     RAISE undefined_table USING
       MESSAGE = format('there is no table "%s.%s" on server "%s"', part.schemaname, part.tablename, part.server),
@@ -157,13 +157,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.plan_move(regclass, name, text, text)
+COMMENT ON FUNCTION spanner_internal.plan_move(regclass, name, text, text)
   IS 'all that the steps of a move are made of';
 
 -- The step that changes places: it holds the lock, and does nothing if it has
 -- been done.  Whoever waits longer than a second for a lock or for the other
 -- side gives up, and writers go on.
-CREATE FUNCTION spanner.swap_statement(plan jsonb)
+CREATE FUNCTION spanner_internal.swap_statement(plan jsonb)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -173,7 +173,7 @@ DECLARE
   parent constant regclass := plan ->> 'parent';
   old constant text := format('%I.%I', plan ->> 'nspname', plan ->> 'name');
   new constant text := format('%I.%I', plan ->> 'nspname', plan ->> 'new_name');
-  away constant name := spanner.split_name(plan ->> 'name', '_away');
+  away constant name := spanner_internal.split_name(plan ->> 'name', '_away');
   -- its name while the table here that takes its place has that name
   renamed constant text := CASE WHEN plan ->> 'to_server' IS NULL THEN format('%I.%I', plan ->> 'nspname', away) ELSE old END;
   width constant integer := (SELECT partnatts FROM pg_partitioned_table WHERE partrelid = parent);
@@ -181,7 +181,7 @@ DECLARE
   point constant text := format('(%s%s)', plan ->> 'cut', repeat(', MINVALUE', width - 1));
   below constant text := format('FOR VALUES FROM %s TO %s', ends[1], point);
   above constant text := CASE WHEN plan ->> 'cut' IS NULL THEN plan ->> 'range' ELSE format('FOR VALUES FROM %s TO %s', point, ends[2]) END;
-  rights constant text[] := ARRAY(SELECT g FROM spanner.split_grants(to_regclass(old), NULL, '%s') g);
+  rights constant text[] := ARRAY(SELECT g FROM spanner_internal.split_grants(to_regclass(old), NULL, '%s') g);
   steps text[];
 BEGIN
   steps := ARRAY['PERFORM pg_catalog.set_config(''lock_timeout'', ''300ms'', true)'];
@@ -189,10 +189,10 @@ BEGIN
     -- a stronger lock would be logged, and be waited for as unflushed
     steps := steps || ARRAY[
       format('LOCK TABLE ONLY %s, ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent, old),
-      format('PERFORM spanner.await_move(NULL, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'move'),
+      format('PERFORM spanner_internal.await_move(NULL, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'move'),
       format('ALTER TABLE %s DETACH PARTITION %s', parent, old)];
     IF plan ->> 'cut' IS NULL THEN
-      steps := steps || format('ALTER TABLE %s RENAME TO %I', old, spanner.split_name(plan ->> 'name', '_moved'));
+      steps := steps || format('ALTER TABLE %s RENAME TO %I', old, spanner_internal.split_name(plan ->> 'name', '_moved'));
     ELSE
       -- the rows that have moved must not be deleted there as well
       steps := steps || ARRAY[
@@ -204,11 +204,11 @@ BEGIN
     steps := steps || ARRAY[
       format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', parent),
       format('DROP FOREIGN TABLE %s', renamed),
-      format('PERFORM spanner.await_move(%L, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'server', plan ->> 'move')];
+      format('PERFORM spanner_internal.await_move(%L, %L, started OPERATOR(pg_catalog.+) interval ''900 ms'')', plan ->> 'server', plan ->> 'move')];
   END IF;
   IF plan ->> 'to_server' IS NOT NULL THEN
     steps := steps || format('CREATE FOREIGN TABLE %s PARTITION OF %s %s%s', new, parent, above,
-                             spanner.split_options(plan ->> 'to_server', plan ->> 'schemaname',
+                             spanner_internal.split_options(plan ->> 'to_server', plan ->> 'schemaname',
                                                    CASE WHEN plan ->> 'cut' IS NULL THEN plan ->> 'tablename' ELSE plan ->> 'new_name' END));
   ELSE
     IF plan ->> 'cut' IS NOT NULL THEN
@@ -219,7 +219,7 @@ BEGIN
   steps := steps || format('ALTER TABLE %s OWNER TO %s', new, plan ->> 'owner') || ARRAY(SELECT replace(r, ' ON TABLE %s TO ', ' ON TABLE ' || new || ' TO ') FROM unnest(rights) r);
   IF plan ->> 'cut' IS NOT NULL AND plan ->> 'server' IS NOT NULL THEN
     steps := steps || format('CREATE FOREIGN TABLE %s PARTITION OF %s %s%s', old, parent, below,
-                             spanner.split_options(plan ->> 'server', plan ->> 'schemaname', spanner.split_name(plan ->> 'tablename', '_low')))
+                             spanner_internal.split_options(plan ->> 'server', plan ->> 'schemaname', spanner_internal.split_name(plan ->> 'tablename', '_low')))
                    || format('ALTER TABLE %s OWNER TO %s', old, plan ->> 'owner') || ARRAY(SELECT replace(r, ' ON TABLE %s TO ', ' ON TABLE ' || old || ' TO ') FROM unnest(rights) r);
   END IF;
   RETURN format(E'DO $move$\nDECLARE\n  started pg_catalog.timestamptz := pg_catalog.clock_timestamp();\nBEGIN\n  IF %s THEN\n    %s;\n  END IF;\nEND $move$',
@@ -233,7 +233,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.swap_statement(jsonb)
+COMMENT ON FUNCTION spanner_internal.swap_statement(jsonb)
   IS 'the statement that puts a moved split in the place of the old one';
 
 -- Steps of one number and server belong together, in one transaction.  Each
@@ -253,12 +253,12 @@ SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_variable
 DECLARE
-  plan jsonb := spanner.plan_move(partition, to_server, at, connection);
+  plan jsonb := spanner_internal.plan_move(partition, to_server, at, connection);
   cut constant text := plan ->> 'cut';
   source constant name := plan ->> 'server';
   table_there constant text := format('%I.%I', plan ->> 'schemaname', plan ->> 'tablename');
-  moved constant name := spanner.split_name(plan ->> 'tablename', '_moved');
-  low constant text := format('%I.%I', plan ->> 'schemaname', spanner.split_name(plan ->> 'tablename', '_low'));
+  moved constant name := spanner_internal.split_name(plan ->> 'tablename', '_moved');
+  low constant text := format('%I.%I', plan ->> 'schemaname', spanner_internal.split_name(plan ->> 'tablename', '_low'));
   new_there constant text := format('%I.%I', plan ->> 'schemaname', plan ->> 'new_name');
   move constant text := plan ->> 'move';
   facts jsonb := plan -> 'table';
@@ -275,7 +275,7 @@ BEGIN
   IF plan ->> 'generated' IS NOT NULL THEN
     steps := steps || format('DO %s BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass AND pg_catalog.quote_ident(attname) OPERATOR(pg_catalog.=) %L AND attgenerated OPERATOR(pg_catalog.<>) '''') THEN %s; END IF; END %1$s',
       mark, CASE WHEN source IS NULL THEN plan ->> 'parent' ELSE table_there END, plan #>> '{generated,column}',
-      (SELECT string_agg(s, '; ') FROM spanner.plain_shard_statements(
+      (SELECT string_agg(s, '; ') FROM spanner_internal.plain_shard_statements(
         CASE WHEN source IS NULL THEN plan ->> 'parent' ELSE table_there END, plan #>> '{generated,column}', plan #>> '{generated,expression}') s));
     facts := jsonb_set(jsonb_set(facts, '{columns}', (SELECT jsonb_agg(regexp_replace(c, ' GENERATED ALWAYS AS \(spanner\.shard_id\(.*\) STORED', ''))
                 FROM jsonb_array_elements_text(facts -> 'columns') c)),
@@ -288,7 +288,7 @@ BEGIN
   IF cut IS NOT NULL AND source IS NOT NULL THEN
     -- postgres_fdw looks for ctid
     steps := steps || format('CREATE OR REPLACE VIEW %s AS SELECT ctid, * FROM %s WHERE %s < %s WITH CASCADED CHECK OPTION', low, table_there, plan ->> 'key', cut)
-                   || ARRAY(SELECT g FROM spanner.split_grants(partition, source, low) g);
+                   || ARRAY(SELECT g FROM spanner_internal.split_grants(partition, source, low) g);
   END IF;
   RETURN QUERY SELECT 1, source, s FROM unnest(steps) s;
   RETURN QUERY SELECT 2, source, format('SELECT pg_catalog.pg_create_logical_replication_slot(%L, ''pgoutput'') WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_replication_slots WHERE slot_name OPERATOR(pg_catalog.=) %1$L)', move);
@@ -297,17 +297,17 @@ BEGIN
   steps := '{}';
   IF to_server IS NULL THEN
     steps := steps || format('DO %s BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%L)::pg_catalog.oid AND relkind OPERATOR(pg_catalog.=) ''f'') THEN ALTER FOREIGN TABLE %s RENAME TO %I; END IF; END %1$s',
-      mark, format('%I.%I', plan ->> 'nspname', plan ->> 'name'), partition, spanner.split_name(plan ->> 'name', '_away'));
+      mark, format('%I.%I', plan ->> 'nspname', plan ->> 'name'), partition, spanner_internal.split_name(plan ->> 'name', '_away'));
   END IF;
-  steps := steps || ARRAY(SELECT t FROM spanner.table_statements(facts, (plan ->> 'schemaname')::name, (plan ->> 'tablename')::name, (plan ->> 'new_name')::name, plan ->> 'bounds', true) t);
+  steps := steps || ARRAY(SELECT t FROM spanner_internal.table_statements(facts, (plan ->> 'schemaname')::name, (plan ->> 'tablename')::name, (plan ->> 'new_name')::name, plan ->> 'bounds', true) t);
   IF plan ->> 'generated' IS NOT NULL AND to_server IS NOT NULL THEN
     steps := steps || format('CREATE OR REPLACE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', table_there);
   END IF;
   IF to_server IS NOT NULL THEN
-    steps := steps || ARRAY(SELECT g FROM spanner.split_grants(partition, to_server, table_there) g);
+    steps := steps || ARRAY(SELECT g FROM spanner_internal.split_grants(partition, to_server, table_there) g);
     IF cut IS NOT NULL THEN
       steps := steps || format('CREATE OR REPLACE VIEW %s AS SELECT ctid, * FROM %s', new_there, table_there)
-                     || ARRAY(SELECT g FROM spanner.split_grants(partition, to_server, new_there) g);
+                     || ARRAY(SELECT g FROM spanner_internal.split_grants(partition, to_server, new_there) g);
     END IF;
   END IF;
   RETURN QUERY SELECT 3, to_server, s FROM unnest(steps) s;
@@ -315,17 +315,17 @@ BEGIN
   RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN IF EXISTS (SELECT FROM ONLY %s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %5$I WITH (create_slot = false, slot_name = %2$L, synchronous_commit = ''on''); END IF; END %1$s',
     mark, move, table_there, replace(replace(table_there, '%', '%%'), '''', ''''''), move, plan ->> 'connection');
   RETURN QUERY SELECT 5, to_server, format('DO %s BEGIN FOR i IN 1 .. 6000 LOOP IF EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ''r'') THEN RETURN; END IF; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended; run this step again, or look into the log''; END %1$s', mark, move);
-  RETURN QUERY SELECT 6, NULL::name, format('SELECT spanner.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'')', source, move);
-  RETURN QUERY SELECT 7, NULL::name, spanner.swap_statement(plan);
+  RETURN QUERY SELECT 6, NULL::name, format('SELECT spanner_internal.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'')', source, move);
+  RETURN QUERY SELECT 7, NULL::name, spanner_internal.swap_statement(plan);
 
   -- the source again: whoever writes there directly cannot any longer
   IF source IS NOT NULL THEN
     RETURN QUERY SELECT 8, source, CASE WHEN cut IS NULL
       THEN format('ALTER TABLE IF EXISTS %s RENAME TO %I', table_there, moved)
       ELSE format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass AND conname OPERATOR(pg_catalog.=) %L) THEN ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s < %s) NOT VALID; END IF; END %1$s',
-                  mark, table_there, spanner.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)), table_there,
-                  spanner.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)), plan ->> 'key', cut) END;
-    RETURN QUERY SELECT 9, NULL::name, format('SELECT spanner.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'') WHERE EXISTS (SELECT FROM pg_catalog.jsonb_array_elements_text(spanner.split_facts(%1$L, NULL, NULL) OPERATOR(pg_catalog.->) ''moves'') m WHERE m OPERATOR(pg_catalog.=) ''slot %2$s'')', source, move);
+                  mark, table_there, spanner_internal.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)), table_there,
+                  spanner_internal.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)), plan ->> 'key', cut) END;
+    RETURN QUERY SELECT 9, NULL::name, format('SELECT spanner_internal.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'') WHERE EXISTS (SELECT FROM pg_catalog.jsonb_array_elements_text(spanner_internal.split_facts(%1$L, NULL, NULL) OPERATOR(pg_catalog.->) ''moves'') m WHERE m OPERATOR(pg_catalog.=) ''slot %2$s'')', source, move);
   END IF;
   RETURN QUERY SELECT 10, to_server, format('DO %s BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN ALTER SUBSCRIPTION %I DISABLE; ALTER SUBSCRIPTION %3$I SET (slot_name = NONE); DROP SUBSCRIPTION %3$I; END IF; END %1$s', mark, move, move);
   RETURN QUERY SELECT 11, source, s FROM unnest(ARRAY[
@@ -344,7 +344,7 @@ BEGIN
   IF source IS NOT NULL THEN
     RETURN QUERY SELECT 13, source, s FROM unnest(ARRAY[
       format('DELETE FROM %s WHERE %s >= %s', table_there, plan ->> 'key', cut),
-      format('ALTER TABLE %s VALIDATE CONSTRAINT %I', table_there, spanner.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)))]) s;
+      format('ALTER TABLE %s VALIDATE CONSTRAINT %I', table_there, spanner_internal.split_name(plan ->> 'tablename', '_below_' || left(md5(cut), 6)))]) s;
     RETURN QUERY SELECT 14, NULL::name, format('ALTER FOREIGN TABLE %I.%I OPTIONS (SET table_name %L)', plan ->> 'nspname', plan ->> 'name', plan ->> 'tablename');
     RETURN QUERY SELECT 15, source, format('DROP VIEW IF EXISTS %s', low);
   END IF;

@@ -5,7 +5,7 @@
 --
 
 -- What divides a number, for a message.
-CREATE FUNCTION spanner.check_split_count(splits integer, units integer, unit text)
+CREATE FUNCTION spanner_internal.check_split_count(splits integer, units integer, unit text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -30,7 +30,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.check_split_count(integer, integer, text)
+COMMENT ON FUNCTION spanner_internal.check_split_count(integer, integer, text)
   IS 'raise an error unless so many shards or stripes can be divided into so many splits';
 
 CREATE FUNCTION spanner.split_points(
@@ -48,7 +48,7 @@ BEGIN
   IF n IS NULL THEN
     RETURN;
   END IF;
-  PERFORM spanner.check_split_count(n, 0, '');
+  PERFORM spanner_internal.check_split_count(n, 0, '');
   IF width NOT BETWEEN 2 AND 63 THEN
     RAISE invalid_parameter_value USING MESSAGE = 'bits must be between 2 and 63',
       HINT = 'The view spanner.sequences shows the bits of a sequence.';
@@ -60,7 +60,7 @@ BEGIN
       MESSAGE = format('stripes must be a power of two between 2 and %s', least(half, 65536)),
       HINT = 'Use the number of stripes that the sequence has.';
   END IF;
-  PERFORM spanner.check_split_count(n, stripes, 'stripes');
+  PERFORM spanner_internal.check_split_count(n, stripes, 'stripes');
   RETURN QUERY SELECT div(2::numeric ^ width * i, n)::bigint FROM generate_series(1, n - 1) i;
 END
 $$;
@@ -70,7 +70,7 @@ COMMENT ON FUNCTION spanner.split_points(integer, integer, integer)
 
 -- What is known of the first column of the key that a table is split by, or
 -- would be: of the partition key, else of the primary key.
-CREATE FUNCTION spanner.split_column(
+CREATE FUNCTION spanner_internal.split_column(
   relation regclass,
   OUT name name,
   OUT attnum smallint,
@@ -113,12 +113,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.split_column(regclass)
+COMMENT ON FUNCTION spanner_internal.split_column(regclass)
   IS 'the first column or expression of the key that a table is split by';
 
 -- What ANALYZE has sampled, on each server for its part: values that are
 -- common, with their share of the rows, and bounds of equal shares of the rest.
-CREATE FUNCTION spanner.split_sample(relation regclass, OUT value text, OUT rows float8)
+CREATE FUNCTION spanner_internal.split_sample(relation regclass, OUT value text, OUT rows float8)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -127,7 +127,7 @@ AS $$
 DECLARE
   parent regclass := coalesce((SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                                 WHERE i.inhrelid = relation AND c.relispartition), relation);
-  key record := spanner.split_column(parent);
+  key record := spanner_internal.split_column(parent);
   part record;
   facts jsonb;
 BEGIN
@@ -142,14 +142,14 @@ BEGIN
   END IF;
   FOR part IN
     SELECT s.server, s.schemaname, s.tablename
-      FROM spanner.list_splits(parent) s
+      FROM spanner_internal.list_splits(parent) s
      WHERE parent <> relation AND s.partition = relation
         OR parent = relation AND (SELECT relkind FROM pg_class WHERE oid = relation) = 'p'
     UNION ALL
     SELECT NULL, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.oid = relation AND c.relkind = 'r' AND parent = relation
   LOOP
-    facts := spanner.split_facts(part.server, part.schemaname, part.tablename, key.name);
+    facts := spanner_internal.split_facts(part.server, part.schemaname, part.tablename, key.name);
     CONTINUE WHEN coalesce((facts #>> '{table,rows}')::float8, 0) = 0;
     IF facts -> 'column' IS NULL OR jsonb_typeof(facts -> 'column') = 'null' THEN
       RAISE object_not_in_prerequisite_state USING
@@ -170,7 +170,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.split_sample(regclass)
+COMMENT ON FUNCTION spanner_internal.split_sample(regclass)
   IS 'values of the key that a table is split by, and how many rows lie between each and the one before';
 
 CREATE FUNCTION spanner.split_points(relation regclass, n integer)
@@ -181,16 +181,16 @@ AS $$
 DECLARE
   parent regclass := (SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                        WHERE i.inhrelid = relation AND c.relispartition);
-  key record := spanner.split_column(coalesce(parent, relation));
+  key record := spanner_internal.split_column(coalesce(parent, relation));
   part record;
   points text[];
 BEGIN
-  PERFORM spanner.check_split_count(n, 0, '');
+  PERFORM spanner_internal.check_split_count(n, 0, '');
   -- statistics may be older than the bounds
   SELECT nullif(s.lower, 'MINVALUE') AS lower, nullif(s.upper, 'MAXVALUE') AS upper INTO part
-    FROM spanner.list_splits(parent) s WHERE s.partition = relation;
+    FROM spanner_internal.list_splits(parent) s WHERE s.partition = relation;
   EXECUTE format($sql$
-    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner.split_sample($1) WHERE %3$s AND %4$s),
+    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner_internal.split_sample($1) WHERE %3$s AND %4$s),
     seen AS (SELECT value, sum(sum(rows)) OVER (ORDER BY value%2$s) AS rows FROM sample GROUP BY value)
     SELECT array_agg(p.value::text ORDER BY p.value%2$s)
       FROM (SELECT DISTINCT (SELECT s.value FROM seen s WHERE s.rows >= t.rows * i / $2 ORDER BY s.value%2$s LIMIT 1) AS value

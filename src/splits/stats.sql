@@ -4,12 +4,12 @@
 -- Splits: how full they are
 --
 
-CREATE FUNCTION spanner.count_rows(relation regclass, filter text)
+CREATE FUNCTION spanner_internal.count_rows(relation regclass, filter text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_count_rows'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION spanner.count_rows(regclass, text)
+COMMENT ON FUNCTION spanner_internal.count_rows(regclass, text)
   IS 'count rows, with the rights of the owner of the table if the caller has them';
 
 -- Nobody waits for a lock here who may not read the table anyway.
@@ -35,7 +35,7 @@ DECLARE
   part record;
   facts jsonb;
 BEGIN
-  FOR part IN SELECT * FROM spanner.list_splits(relation)
+  FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
   LOOP
     split := part.split;
     partition := part.partition;
@@ -51,10 +51,10 @@ BEGIN
         CASE WHEN server IS NOT NULL THEN 'foreign ' END, (SELECT relname FROM pg_class WHERE oid = partition));
     END IF;
     BEGIN
-      facts := spanner.split_facts(server, part.schemaname, part.tablename) -> 'table';
+      facts := spanner_internal.split_facts(server, part.schemaname, part.tablename) -> 'table';
       size := (facts ->> 'size')::bigint;
       inserts := (facts ->> 'inserts')::bigint;
-      rows := CASE WHEN counted THEN spanner.count_rows(partition, NULL) ELSE (facts ->> 'rows')::bigint END;
+      rows := CASE WHEN counted THEN spanner_internal.count_rows(partition, NULL) ELSE (facts ->> 'rows')::bigint END;
       IF jsonb_typeof(facts) IS DISTINCT FROM 'object' AND NOT counted THEN
         error := format('table "%s.%s" does not exist there', part.schemaname, part.tablename);
       END IF;

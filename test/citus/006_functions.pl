@@ -71,7 +71,7 @@ query($coordinator, "SELECT spanner.convert_column('synced', 'id')");
 query($_, 'INSERT INTO synced (n) SELECT n FROM generate_series(1, 10) n') foreach @nodes;
 my $next = next_counter($coordinator, 'synced_id_seq');
 is(query($coordinator, "SELECT spanner.sync_sequence('synced', 'id')"), $next, 'in step');
-query($coordinator, "INSERT INTO synced (id, n) VALUES (spanner.map_counter($next + 7, 'synced_id_seq'), 1)");
+query($coordinator, "INSERT INTO synced (id, n) VALUES (spanner_internal.map_counter($next + 7, 'synced_id_seq'), 1)");
 is(query($coordinator, "SELECT spanner.sync_sequence('synced', 'id')"), $next + 8, 'behind a row');
 query($coordinator, "SELECT spanner.alter_sequence('synced_id_seq', restart_counter_with => 5000)");
 is(next_counter($coordinator, 'synced_id_seq'), 5000, 'a counter is moved');

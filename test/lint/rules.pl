@@ -315,8 +315,8 @@ sub check_functions
 			my ($replace, $name) = ($1, $2);
 
 			push @found, "$file:$line: $name: OR REPLACE outside an upgrade script" if $replace;
-			push @found, "$file:$line: $name is not qualified with spanner"
-			  unless $name =~ /^spanner\./;
+			push @found, "$file:$line: $name is not qualified with spanner or spanner_internal"
+			  unless $name =~ /^spanner(?:_internal)?\./;
 			push @found, "$file:$line: $name states no volatility"
 			  unless $sql =~ /\b(?:VOLATILE|STABLE|IMMUTABLE)\b/i;
 			push @found, "$file:$line: $name states no PARALLEL"

@@ -314,6 +314,22 @@ is( $node->safe_psql('without', q{
 		WHERE s = 'app.big_id_seq'}),
 	100, 'without: tables and sequences are there');
 
+# What is stored calls functions for users, which stay where they are.
+$node->safe_psql('postgres', 'CREATE DATABASE stored');
+$node->safe_psql('stored', q{
+	CREATE EXTENSION spanner_keys;
+	SET spanner.default_sequence_kind = 'striped';
+	SELECT spanner.create_allocator('gapless', mode => 'on_commit');
+	CREATE TABLE sharded (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz, number bigint);
+	SELECT spanner.add_shard_key('sharded', keys => 'id', shards => 8, dry_run => false);
+	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON sharded DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('gapless', 'number');
+	CREATE TABLE filled (shard int NOT NULL CHECK (shard = spanner.shard_id(8, id)), id bigint DEFAULT spanner.nextval('sharded_id_seq'));
+	CREATE TRIGGER fill BEFORE INSERT ON filled FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard();
+	CREATE INDEX ON filled (spanner.shard_id(8, id), id);
+	SELECT spanner.silence_rule('filled', 'key_missing');});
+unlike(slurp_file(dump_to('stored', 'stored.sql')), qr/spanner_internal/, 'no dump names what is internal');
+
 $node->stop;
 
 done_testing();

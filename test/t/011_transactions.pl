@@ -407,9 +407,9 @@ DROP SEQUENCE passing_$_;
 EOS
 	watching => join('', map { <<'EOS' } 1 .. $rounds),
 SELECT * FROM spanner.sequences \g /dev/null
-SELECT * FROM spanner.describe_sequence('turning') \g /dev/null
+SELECT * FROM spanner_internal.describe_sequence('turning') \g /dev/null
 SELECT spanner.get_internal_sequence_state('turning') \g /dev/null
-SELECT spanner.describe_sequence(oid) FROM pg_class WHERE relname LIKE 'passing%' \g /dev/null
+SELECT spanner_internal.describe_sequence(oid) FROM pg_class WHERE relname LIKE 'passing%' \g /dev/null
 EOS
 	drawing => "SELECT nextval('turning') \\g /dev/null\n" x $rounds);
 my %session;

@@ -77,7 +77,7 @@ is(sql(q{SELECT count(spanner.next_value('b' || i)) FROM generate_series(1, 100)
 is(sql(q{SELECT spanner.next_value('b1')}, 'two'), 2, 'the other one still has its values');
 
 # A database that is gone has no share any more when the next worker starts.
-my $orphans = q{SELECT count(*) FROM spanner.list_allocator_pools() WHERE datid NOT IN (SELECT oid FROM pg_database)};
+my $orphans = q{SELECT count(*) FROM spanner_internal.list_allocator_pools() WHERE datid NOT IN (SELECT oid FROM pg_database)};
 
 sql('CREATE DATABASE gone');
 sql(q{CREATE EXTENSION spanner_keys; SELECT spanner.create_allocator('a', 'batch')}, 'gone');

@@ -251,30 +251,30 @@ $node->safe_psql(
 	ALTER TABLE filtered ADD n int;
 	ANALYZE payroll});
 foreach my $call (
-	q{spanner.sample_column('payroll'::regclass, 2::int2)}, q{spanner.sample_column('ordered'::regclass, 1::int2)},
-	q{spanner.sample_column('columns'::regclass, 1::int2)}, q{spanner.sample_column('filtered'::regclass, 1::int2)},
-	q{spanner.sample_column((SELECT oid FROM pg_class WHERE relname = 'open'), 1::int2)},
-	q{spanner.sample_column('pg_authid'::regclass, 1::int2)},
-	q{spanner.advisor_measures(ARRAY(SELECT t FROM spanner.advisor_tables(0, 'splits') t),
-		(SELECT indexes FROM spanner.advisor_facts()), (SELECT columns FROM spanner.advisor_facts()))})
+	q{spanner_internal.sample_column('payroll'::regclass, 2::int2)}, q{spanner_internal.sample_column('ordered'::regclass, 1::int2)},
+	q{spanner_internal.sample_column('columns'::regclass, 1::int2)}, q{spanner_internal.sample_column('filtered'::regclass, 1::int2)},
+	q{spanner_internal.sample_column((SELECT oid FROM pg_class WHERE relname = 'open'), 1::int2)},
+	q{spanner_internal.sample_column('pg_authid'::regclass, 1::int2)},
+	q{spanner_internal.advisor_measures(ARRAY(SELECT t FROM spanner_internal.advisor_tables(0, 'splits') t),
+		(SELECT indexes FROM spanner_internal.advisor_facts()), (SELECT columns FROM spanner_internal.advisor_facts()))})
 {
 	is($node->safe_psql('roles', "SELECT count(*) FROM $call q WHERE q IS DISTINCT FROM NULL AND NOT q IS NULL",
 			extra_params => [ '-U', 'reader' ]), '0', "nothing for another role: $call");
 }
-is($node->safe_psql('roles', q{SELECT count(*) FROM spanner.advisor_measures(
-	ARRAY(SELECT t FROM spanner.advisor_tables(0, 'splits') t), (SELECT indexes FROM spanner.advisor_facts()),
-	(SELECT columns FROM spanner.advisor_facts())) m WHERE m.relid IN ('payroll'::regclass, 'ordered'::regclass)}) > 0,
+is($node->safe_psql('roles', q{SELECT count(*) FROM spanner_internal.advisor_measures(
+	ARRAY(SELECT t FROM spanner_internal.advisor_tables(0, 'splits') t), (SELECT indexes FROM spanner_internal.advisor_facts()),
+	(SELECT columns FROM spanner_internal.advisor_facts())) m WHERE m.relid IN ('payroll'::regclass, 'ordered'::regclass)}) > 0,
 	1, 'but for the owner');
 foreach my $call (
-	q{spanner.key_histogram('payroll', 4, 'grade')}, q{spanner.read_heatmap('payroll_grade', 4, 4, NULL, NULL, NULL)},
-	q{spanner.read_heatmap('columns', 4, 4, NULL, NULL, NULL)})
+	q{spanner.key_histogram('payroll', 4, 'grade')}, q{spanner_internal.read_heatmap('payroll_grade', 4, 4, NULL, NULL, NULL)},
+	q{spanner_internal.read_heatmap('columns', 4, 4, NULL, NULL, NULL)})
 {
 	my ($rc, undef, $refusal) = $node->psql('roles', "SELECT * FROM $call", extra_params => [ '-U', 'reader' ]);
 
 	isnt($rc, 0, "refused: $call");
 	like($refusal, qr/permission denied for table/, "by core: $call");
 }
-unlike($node->safe_psql('roles', q{SELECT coalesce(string_agg(f.finding, ' '), '') FROM spanner.run_rules(spanner.advisor_facts()) f},
+unlike($node->safe_psql('roles', q{SELECT coalesce(string_agg(f.finding, ' '), '') FROM spanner_internal.run_rules(spanner_internal.advisor_facts()) f},
 		extra_params => [ '-U', 'reader' ]), qr/200000|200,000|9\d{4}/, 'no number of them in a finding');
 $node->safe_psql('roles', q{DROP TABLE payroll, ordered, columns; DROP SCHEMA closed CASCADE; ALTER TABLE filtered DROP n});
 
@@ -294,7 +294,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'restore');
 $node->safe_psql('restored', 'ANALYZE');
 is(findings('restored'), '', 'all is silenced after the restore');
-$node->safe_psql('restored', q{SELECT spanner.unsilence_rule('"secret ""at"""', 'index_now')});
+$node->safe_psql('restored', q{SELECT spanner.silence_rule('"secret ""at"""', 'index_now', silenced => false)});
 is(findings('restored'), 'warning index_now "Se""cret" secret "at"', 'and can be undone');
 
 # Many tables, and a table of many partitions

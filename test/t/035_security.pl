@@ -65,28 +65,34 @@ run_as('db_owner', 'GRANT CREATE ON DATABASE app TO attacker; GRANT CREATE ON SC
   foreach qw(app bait);
 
 # A schema that somebody else has prepared
-my $in_use = qr/schema "spanner" already exists/;
+my $in_use = qr/schema "spanner(?:_internal)?" already exists/;
 
-run_as('attacker', 'CREATE SCHEMA spanner');
-refused($_, 'CREATE EXTENSION spanner_keys', $in_use, "schema prepared, $_ installs") foreach $superuser, 'db_owner';
-run_as('attacker', 'DROP SCHEMA spanner');
+foreach my $schema ('spanner', 'spanner_internal')
+{
+	run_as('attacker', "CREATE SCHEMA $schema");
+	refused($_, 'CREATE EXTENSION spanner_keys', $in_use, "schema $schema prepared, $_ installs") foreach $superuser, 'db_owner';
+	run_as('attacker', "DROP SCHEMA $schema");
+}
 run_as('db_owner', 'CREATE EXTENSION spanner_keys');
 
 # Nobody but a superuser can put another table or function in the place of the
 # extension's: statements find them by name, and run as their owner.
 is( $node->safe_psql('app', q{
 		SELECT DISTINCT pg_get_userbyid(o.owner) FROM (
-			SELECT nspowner AS owner FROM pg_namespace WHERE nspname = 'spanner'
-			UNION ALL SELECT relowner FROM pg_class WHERE relnamespace = 'spanner'::regnamespace
-			UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace
+			SELECT nspowner AS owner FROM pg_namespace WHERE nspname ~ '^spanner'
+			UNION ALL SELECT relowner FROM pg_class WHERE relnamespace::regnamespace::text ~ '^spanner'
+			UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace::regnamespace::text ~ '^spanner'
 			UNION ALL SELECT evtowner FROM pg_event_trigger) o}),
-	$superuser, 'schema, tables, functions and event triggers belong to a superuser');
+	$superuser, 'schemas, tables, functions and event triggers belong to a superuser');
 foreach my $role (qw(attacker db_owner))
 {
-	refused($role, 'ALTER SCHEMA spanner RENAME TO gone', qr/must be owner of schema spanner/, "$role renames the schema");
-	refused($role, 'CREATE TABLE spanner.trap ()', qr/permission denied for schema spanner/, "$role creates in it");
+	foreach my $schema ('spanner', 'spanner_internal')
+	{
+		refused($role, "ALTER SCHEMA $schema RENAME TO gone", qr/must be owner of schema $schema/, "$role renames $schema");
+		refused($role, "CREATE TABLE $schema.trap ()", qr/permission denied for schema $schema/, "$role creates in $schema");
+	}
 	refused($role, 'ALTER TABLE spanner.allocator DROP COLUMN mode', qr/must be owner of table allocator/, "$role alters the table");
-	refused($role, 'CREATE TRIGGER t AFTER UPDATE ON spanner.allocator EXECUTE FUNCTION spanner.on_allocator_change()',
+	refused($role, 'CREATE TRIGGER t AFTER UPDATE ON spanner.allocator EXECUTE FUNCTION spanner_internal.on_allocator_change()',
 		qr/permission denied for table allocator/, "$role puts a trigger on it");
 	refused($role, 'CREATE OR REPLACE FUNCTION spanner.lastval() RETURNS bigint RETURN 1',
 		qr/permission denied for schema spanner/, "$role replaces a function");
@@ -207,53 +213,48 @@ my %calls = (
 	alter_sequence => [ q{'public.s', skip_range_min => 1, skip_range_max => 9} ],
 	ascending_nextval => [ q{'public.s', 3} ],
 	attach_support => [ '' ],
-	bit_reverse => [ '1, true' ],
+	bit_reverse => [ '1, true' ], farm_fingerprint => [ q{'x'} ], generate_uuid => [ '' ],
 	convert_all => [ q{'converted'}, q{'converted', dry_run => false} ],
 	convert_column => [ q{'public.other', 'id'}, q{'public.identity', 'id'} ],
 	create_allocator => [ q{'a'}, q{'here', mode => 'sync'}, q{'at_commit', mode => 'on_commit'}, q{'gone'} ],
 	create_sequence => [ q{'public.s', 'striped'} ],
 	create_splits => [ q{'public.parted', 4, bits => 63}, q{'public.parted', 4, bits => 63, dry_run => false} ],
-	currval => [ q{'public.s'} ],
-	describe_sequence => [ q{'public.s'} ],
+	currval => [ q{'public.s'} ], describe_sequence => [ q{'public.s'} ],
 	drop_allocator => [ q{'gone'} ],
 	execute_ddl => [ q{'CREATE SEQUENCE public.ddl OPTIONS (sequence_kind = "bit_reversed_positive")'} ],
-	farm_fingerprint => [ q{'x'} ],
-	generate_uuid => [ '' ],
 	get_internal_sequence_state => [ q{'public.s'} ],
 	get_table_column_identity_state => [ q{'public.other.id'} ],
 	grant_allocator => [ q{'a', 'stranger'} ], last_assigned => [ q{'at_commit'} ], lastval => [ '' ],
 	key_heatmap => [ q{'public.other'} ], key_heatmap_html => [ q{'public.other'}, q{'public.other', 'public.other'} ],
-	key_heatmap_text => [ q{'public.other'} ],
-	key_histogram => [ q{'public.other'} ],
+	key_heatmap_text => [ q{'public.other'} ], key_histogram => [ q{'public.other'} ],
 	allocator_id => [ q{'at_commit'} ],
 	count_allocator_pools => [ '' ], list_allocator_pools => [ '' ], list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
 	map_counter => [ q{1, 'public.s'} ],
 	may_call => [ q{'pg_catalog.lastval()'::pg_catalog.regprocedure} ], may_draw => [ q{'public.s', 'pg_catalog.nextval(pg_catalog.regclass)'::pg_catalog.regprocedure} ],
 	next_value => [ q{'a'}, q{'here'}, '1' ],
-	next_values => [ q{'a', 3} ],
-	nextval => [ q{'public.s'} ],
-	read_shard_key => [ 'd.adbin, d.adrelid) FROM (SELECT * FROM pg_catalog.pg_attrdef) d WHERE ROW(' ],
+	next_values => [ q{'a', 3} ], nextval => [ q{'public.s'} ],
+	postgresql_ddl => [ q{'DROP TABLE t'} ], read_shard_key => [ 'd.adbin, d.adrelid) FROM (SELECT * FROM pg_catalog.pg_attrdef) d WHERE ROW(' ],
 	release_allocator => [ q{'a'} ], rename_allocator => [ q{'a', 'b'}, q{'b', 'a'} ],
 	reserve_block => [ q{'a', 3} ], reset_allocator => [ q{'a', 1000000} ],
 	revoke_allocator => [ q{'a'} ],
 	setval => [ q{'public.s', 5}, q{'public.s', 5, true} ],
 	shard_id => [ q{4, 'x', 1} ], shard_ids => [ q{4, 'x', '{1,2}'::pg_catalog.int4[]} ],
-	silence_rule => [ q{'public.t', 'key_sequence'} ],
+	share_allocator => [ q{'a') LIMIT (0} ], silence_rule => [ q{'public.t', 'key_sequence'}, q{'public.t', 'key_sequence', silenced => false} ],
 	adopt_table => [ q{'public.other'} ], check_splits => [ q{'public.divided'} ], move_split => [ q{'public.divided_p0', 'far'}, q{'public.divided_p0', 'far', '100'} ], split_advice => [ q{'public.divided'} ],
 	split_points => [ '4', q{'public.other'::pg_catalog.regclass, 2}, q{'public.other', 2} ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
-	suggest_shards => [ '10000' ],
-	sync_sequence => [ q{'public.other', 'id'} ],
+	suggest_shards => [ '10000' ], sync_sequence => [ q{'public.other', 'id'} ],
 	timestamp_to_string => [ q{'2024-01-01 00:00:00+00'} ],
-	unmap_value => [ q{1, 'public.s'} ],
-	unsilence_rule => [ q{'public.t', 'key_sequence'} ]);
+	unmap_value => [ q{1, 'public.s'} ]);
 my @first = qw(create_sequence nextval create_allocator convert_column silence_rule);
 my $callable = q{ AND p.prokind <> 'p' AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)};
-my @functions = split /\n/, $node->safe_psql('app', "SELECT DISTINCT p.proname $members $callable ORDER BY 1");
+my %schema_of = map { split /\|/ }
+  split /\n/, $node->safe_psql('app', "SELECT DISTINCT p.proname, p.pronamespace::regnamespace $members $callable");
+my @functions = sort keys %schema_of;
 my @views = split /\n/, $node->safe_psql('app', q{
 	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind = 'v' ORDER BY 1});
 
-my $facts = '(spanner.advisor_facts())';    # what all rules take
+my $facts = '(spanner_internal.advisor_facts())';    # what all rules take
 my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.=) 'other')};
 %calls = (%calls,
 	map({ $_ => [''] } qw(advisor_facts list_default_bodies list_distributions list_drawn_sequences)),
@@ -264,14 +265,14 @@ my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_cat
 	is_hashable => ['23, 0'], index_definition => ['0'], is_uuid_of_time => ["'x'"], read_default => ["'now()', false"], run_advisor => ['NULL, NULL'],
 	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1], false"], replaced_index => ["($facts.indexes)[1], false, 'x', 'btree (id)'"],
 	new_index_name => [q{'public', 't', 'x'}], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, 'add_shard_key'"],
-	keep_key_properties => ["spanner.read_shard_table($other, 'shard_id')"], remove_shard_key => [q{'public.sharded'}], report_new_key => ["spanner.read_shard_table($other, 'shard_id'), true, false"],
+	keep_key_properties => ["spanner_internal.read_shard_table($other, 'shard_id')"], remove_shard_key => [q{'public.sharded'}], report_new_key => ["spanner_internal.read_shard_table($other, 'shard_id'), true, false"],
 	escape_html => ["'<'"], group_digits => ['1'], heatmap_page => ["'a', 'b', 'c'"], heatmap_style => [''], read_heatmap => [q{'public.other', 4, 4, NULL, NULL, NULL}],
-	map({ $_ => [q{spanner.read_heatmap('public.other', 4, 4, NULL, NULL, NULL)}] } qw(draw_axes draw_bars draw_cells draw_heatmap heatmap_cells)),
-	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], check_adoption => [$other], await_move => [ q{NULL, 'x', pg_catalog.now()) LIMIT (0} ], check_no_unique_index => [ q{'public.divided'} ], check_split_count => [ q{4, 8, 'shards'} ], check_split_server => ["'far'"], check_split_table => [ q{'public.parted'} ], count_rows => ["$other, NULL"], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_splits => [ q{'public.whole'} ], missing_texts => [ q{'["a"]', '[]'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ], points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_grants => ["$other, 'nowhere', 'x'"], split_identity => [ q{'public.parted', NULL} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ], swap_statement => [ q{spanner.plan_move('public.divided_p0', 'far', NULL, NULL)} ], table_statements => [ q{'{}', 'public', 'x', 'x', NULL, true} ],
+	map({ $_ => [q{spanner_internal.read_heatmap('public.other', 4, 4, NULL, NULL, NULL)}] } qw(draw_axes draw_bars draw_cells draw_heatmap heatmap_cells)),
+	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], check_adoption => [$other], await_move => [ q{NULL, 'x', pg_catalog.now()) LIMIT (0} ], check_no_unique_index => [ q{'public.divided'} ], postgresql_ddl => ["'x'"], share_allocator => [ q{'a', 'u', 'p', 's'} ], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id')"], check_split_count => [ q{4, 8, 'shards'} ], check_split_server => ["'far'"], check_split_table => [ q{'public.parted'} ], count_rows => ["$other, NULL"], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_splits => [ q{'public.whole'} ], missing_texts => [ q{'["a"]', '[]'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ], points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_grants => ["$other, 'nowhere', 'x'"], split_identity => [ q{'public.parted', NULL} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ], swap_statement => [ q{spanner_internal.plan_move('public.divided_p0', 'far', NULL, NULL)} ], table_statements => [ q{'{}', 'public', 'x', 'x', NULL, true} ],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"]);
-$calls{$_} //= ['spanner.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
-	"SELECT p.proname $members AND p.pronargs = 1 AND p.proargtypes[0] = 'spanner.advisor_facts'::regtype");
+$calls{$_} //= ['spanner_internal.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
+	"SELECT p.proname $members AND p.pronargs = 1 AND p.proargtypes[0] = 'spanner_internal.advisor_facts'::regtype");
 
 is(join(' ', grep { !$calls{$_} } @functions), '', 'the test has a call for every function');
 $calls{read_shard_key} = [ q{(SELECT adbin FROM pg_catalog.pg_attrdef WHERE adrelid OPERATOR(pg_catalog.=) 'public.sharded'::pg_catalog.regclass), 'public.sharded'::pg_catalog.regclass} ];
@@ -279,7 +280,7 @@ $calls{read_shard_key} = [ q{(SELECT adbin FROM pg_catalog.pg_attrdef WHERE adre
 my %is_first = map { $_ => 1 } @first;
 my @statements = map {
 		my $function = $_;
-		map { "SELECT * FROM spanner.$function($_)" } @{ $calls{$function} };
+		map { "SELECT * FROM $schema_of{$function}.$function($_)" } @{ $calls{$function} };
 	} @first, grep { !$is_first{$_} } @functions;
 
 push @statements, q{CALL spanner.convert_tables('converted', 'striped')};
@@ -340,7 +341,7 @@ $node->safe_psql(
 		WHEN 'pg_node_tree'::regtype THEN NULL
 		ELSE CASE k.kind WHEN 1 THEN '' WHEN 2 THEN repeat('"', 100000) WHEN 3 THEN repeat('%s(', 500) ELSE E'\x01.a.b.c.d' END END
 	FROM generate_series(1, 4) k (kind),
-		(SELECT DISTINCT unnest(proargtypes) FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace) t (type);});
+		(SELECT DISTINCT unnest(proargtypes) FROM pg_proc WHERE pronamespace::regnamespace::text ~ '^spanner') t (type);});
 my $outcome = $node->safe_psql(
 	'app', q{
 	SET client_min_messages = error;
@@ -350,14 +351,14 @@ my $outcome = $node->safe_psql(
 		c record;
 	BEGIN
 		FOR c IN
-			SELECT format('SELECT count(*) FROM spanner.%I(%s)', p.proname, string_agg(CASE
+			SELECT format('SELECT count(*) FROM %s.%I(%s)', p.pronamespace::regnamespace, p.proname, string_agg(CASE
 					WHEN a.type = '"any"'::regtype THEN quote_nullable(e.value) || '::text'
 					ELSE quote_nullable(e.value) || '::' || a.type END, ', ' ORDER BY a.n)) AS call
 			FROM pg_proc p
 			CROSS JOIN LATERAL unnest(p.proargtypes::regtype[]) WITH ORDINALITY a (type, n)
 			CROSS JOIN generate_series(0, 4) k (kind)
 			LEFT JOIN extreme e ON e.type = a.type AND e.kind = k.kind
-			WHERE p.pronamespace = 'spanner'::regnamespace AND NOT 'internal'::regtype = ANY (p.proargtypes::regtype[])
+			WHERE p.pronamespace::regnamespace::text ~ '^spanner' AND NOT 'internal'::regtype = ANY (p.proargtypes::regtype[])
 			AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
 			GROUP BY p.oid, p.proname, k.kind
 		LOOP
@@ -390,7 +391,7 @@ is( run_as('stranger', qq{
 			FOR t IN $trees LOOP
 				FOREACH relation IN ARRAY '{0,1259,4294967295}'::oid[] LOOP
 					BEGIN
-						PERFORM spanner.read_shard_key(t, relation);
+						PERFORM spanner_internal.read_shard_key(t, relation);
 					EXCEPTION WHEN OTHERS THEN
 					END;
 				END LOOP;
@@ -588,7 +589,7 @@ my $error = q{SELECT last_error IS NOT NULL FROM spanner.stat_allocator WHERE na
 is(run_as($superuser, $error), 't', 'a superuser sees the last error');
 run_as('db_owner', q{UPDATE spanner.allocator SET usage_roles = NULL WHERE name = 'bait'});
 is(run_as('stranger', $error), 'f', 'a stranger does not');
-is(run_as('stranger', 'SELECT count(last_error) FROM spanner.list_allocator_pools()'), 0, 'not from the function either');
+is(run_as('stranger', 'SELECT count(last_error) FROM spanner_internal.list_allocator_pools()'), 0, 'not from the function either');
 $node->safe_psql('app', 'GRANT pg_monitor TO stranger');
 is(run_as('stranger', $error), 't', 'but monitoring does');
 

@@ -52,9 +52,9 @@ my @steps = (
 	},
 	{
 		name    => 'a function is dropped',
-		shows   => qr/^< function spanner\.split_points\(integer,integer,integer\): row: /m,
-		upgrade => q{DROP FUNCTION spanner.split_points(integer, integer, integer);},
-		install => sub { return $_[0] =~ s/(?:CREATE|COMMENT ON) FUNCTION spanner\.split_points\([^;]+;//gr }
+		shows   => qr/^< function spanner\.last_assigned\(pg_catalog\.text\): row: /m,
+		upgrade => q{DROP FUNCTION spanner.last_assigned(text);},
+		install => sub { return $_[0] =~ s/(?:CREATE|COMMENT ON) FUNCTION spanner\.last_assigned\([^;]+;//gr }
 	},
 	{
 		name    => 'a view is changed',
@@ -81,8 +81,8 @@ my @steps = (
 	},
 	{
 		name    => 'a privilege is revoked',
-		shows   => qr/^> function spanner\.list_allocator_pools\(\): initial privileges: /m,
-		upgrade => q{REVOKE EXECUTE ON FUNCTION spanner.list_allocator_pools() FROM PUBLIC;},
+		shows   => qr/^> function spanner_internal\.list_allocator_pools\(\): initial privileges: /m,
+		upgrade => q{REVOKE EXECUTE ON FUNCTION spanner_internal.list_allocator_pools() FROM PUBLIC;},
 		install => sub { return $_[0] . "\n" . $_[1] }
 	},
 	{

@@ -189,7 +189,7 @@ sub check_striped
 
 		$expected .= $node->safe_psql('postgres', qq{
 			DO 'BEGIN PERFORM spanner.create_sequence(''s'', ''striped'', bits => $bits, stripes => $stripes); END';
-			SELECT spanner.map_counter(c::bigint, 's')
+			SELECT spanner_internal.map_counter(c::bigint, 's')
 			  FROM generate_series(0, 2000) run, LATERAL (SELECT 1 + run * ($stripes + 1)::numeric AS c
 			   UNION ALL SELECT 2::numeric ^ $bits - 2 - run * ($stripes + 1)) counters
 			 WHERE c BETWEEN 1 AND 2::numeric ^ $bits - 2 ORDER BY c;
@@ -309,7 +309,7 @@ sub check_document
 }
 
 # Each function stands with the names of its arguments, each setting and view
-# with its name; what only the server calls is left out.
+# with its name.
 sub check_reference
 {
 	my $readme = slurp_file("$top/README.md");
@@ -319,18 +319,12 @@ sub check_reference
 				  FROM unnest(proargnames) WITH ORDINALITY a(name, i)
 				 WHERE proargmodes IS NULL OR proargmodes[i] IN ('i', 'v')))
 		  FROM pg_proc p
-		 WHERE pronamespace = 'spanner'::regnamespace AND prorettype NOT IN ('event_trigger'::regtype, 'internal'::regtype)
-		   AND proname NOT IN ('check_silenced_rule', 'on_allocator_change', 'on_allocator_insert')});
+		 WHERE pronamespace = 'spanner'::regnamespace});
 	my $names = $node->safe_psql('postgres', q{
 		LOAD 'spanner_keys';
 		SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind IN ('r', 'v');
 		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
-	my @internal = $readme =~ /^Not for users: (.*)$/m ? $1 =~ /`(spanner\.\w+)`/g : ();
-	my %internal = map { $_ => 1 } @internal, split /\n/, $node->safe_psql('postgres', q{
-		SELECT oid::regproc FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace
-		   AND EXISTS (SELECT FROM unnest(proargtypes::oid[] || prorettype) t WHERE format_type(t, NULL) ~ '^spanner\.(advisor_|heatmap|shard_)')});
-	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, $names),
-	  grep { !$internal{ s/\(.*//r } } split(/\n/, $functions);
+	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, "$names\n$functions");
 	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");
 	my @unknown = grep { !$known{$_} && !/^spanner(?:_keys)?\.(?:load_|c$|enable_$)/ } $readme =~ /`(spanner(?:_keys)?\.\w+)/g;
 

@@ -237,10 +237,13 @@ my @drawing = (
 	'may_draw(regclass, regprocedure) boolean', 'may_call(regprocedure) boolean', 'ascending_nextval(regclass, integer) bigint');
 my @called = ('convert_column(text, text) regclass', 'shard_id(integer, bigint) integer');
 
-create_database('empty_schema');
-run_as('mallory', 'empty_schema', 'CREATE SCHEMA spanner');
-refused($_, 'empty_schema', 'CREATE EXTENSION spanner_keys', qr/schema "spanner" already exists/,
-	"a schema that is there already, $_ installs") foreach $superuser, 'db_owner';
+foreach my $schema ('spanner', 'spanner_internal')
+{
+	create_database("empty_$schema");
+	run_as('mallory', "empty_$schema", "CREATE SCHEMA $schema");
+	refused($_, "empty_$schema", 'CREATE EXTENSION spanner_keys', qr/schema "$schema" already exists/,
+		"schema $schema is there already, $_ installs") foreach $superuser, 'db_owner';
+}
 
 # What another session has not committed yet cannot be seen.
 foreach (
@@ -268,7 +271,7 @@ foreach (
 	next if $node->safe_psql($database, q{SELECT count(*) FROM pg_extension WHERE extname = 'spanner_keys'}) == 0
 	  && pass("$database: refused");
 	is( $node->safe_psql($database, q{
-			SELECT count(*) FROM pg_proc WHERE pronamespace = 'spanner'::regnamespace AND proowner = 'mallory'::regrole}),
+			SELECT count(*) FROM pg_proc WHERE pronamespace::regnamespace::text ~ '^spanner' AND proowner = 'mallory'::regrole}),
 		0, "$database: no function of mallory beside those of the extension");
 	$node->safe_psql($database, 'CREATE TABLE public.t (id bigserial)');
 	is_not_trapped($database, q{SELECT spanner.convert_column('public.t', 'id')}, "$database: a call of convert_column");
@@ -278,8 +281,8 @@ foreach (
 # In a database without the extension, the library leaves everything alone,
 # also where the label of a former one, or of a dump, is left.
 create_database('bare', loaded => 1);
-run_as('mallory', 'bare', 'CREATE SCHEMA spanner; GRANT USAGE ON SCHEMA spanner TO PUBLIC; CREATE SEQUENCE public.s;'
-	  . plant_functions('spanner', @drawing));
+run_as('mallory', 'bare', join '', 'CREATE SEQUENCE public.s;',
+	map { "CREATE SCHEMA $_; GRANT USAGE ON SCHEMA $_ TO PUBLIC;" . plant_functions($_, @drawing) } 'spanner', 'spanner_internal');
 refused($_->[0], 'bare', $_->[1], qr/ERROR/, "no extension: $_->[1]") foreach (
 	[ 'mallory', q{SECURITY LABEL FOR spanner_keys ON SEQUENCE public.s IS 'bit_reversed_positive'} ],
 	[ 'bob', q{CREATE TEMP SEQUENCE s; SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'striped'} ],
@@ -327,12 +330,12 @@ run_as($superuser, 'membership', 'ALTER ROUTINE evil.' . $_ . ' OWNER TO db_owne
 run_as('db_owner', 'membership', join '', map { "ALTER EXTENSION spanner_keys ADD FUNCTION evil.$_;" } map { s/ \w+$//r } @drawing);
 refused('db_owner', 'membership', 'ALTER EXTENSION spanner_keys DROP FUNCTION spanner.nextval(regclass)',
 	qr/must be owner of function/, 'the owner of the extension takes a function out of it');
-refused('db_owner', 'membership', 'ALTER EXTENSION spanner_keys DROP SCHEMA spanner',
-	qr/must be owner of schema spanner/, 'the owner of the extension takes the schema out of it');
+refused('db_owner', 'membership', "ALTER EXTENSION spanner_keys DROP SCHEMA $_",
+	qr/must be owner of schema $_/, "the owner of the extension takes schema $_ out of it") foreach 'spanner', 'spanner_internal';
 refused('mallory', 'membership', 'ALTER FUNCTION pg_catalog.nextval(regclass) SUPPORT evil.nextval',
 	qr/must be owner of function|permission denied/, 'a support function of mallory');
 $node->safe_psql('membership', q{CREATE TABLE public.b (id bigserial); SELECT spanner.convert_column('public.b', 'id');
-	ALTER ROLE CURRENT_USER IN DATABASE membership SET search_path = evil, pg_temp, pg_catalog, spanner});
+	ALTER ROLE CURRENT_USER IN DATABASE membership SET search_path = evil, pg_temp, pg_catalog, spanner, spanner_internal});
 succeeds_untrapped('membership', q{
 	CREATE TEMP TABLE map_counter (x int);
 	PREPARE p(bigint) AS SELECT $1;

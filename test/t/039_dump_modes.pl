@@ -188,7 +188,7 @@ sub check_drop
 	is($err, '', "$name: DROP EXTENSION");
 	is(support($database), '0 support functions, 0 dependencies', "$name: no connection is left");
 	is( $node->safe_psql($database, q{
-			SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner'), (SELECT count(*) FROM pg_seclabel),
+			SELECT (SELECT count(*) FROM pg_namespace WHERE nspname ~ '^spanner'), (SELECT count(*) FROM pg_seclabel),
 				(SELECT count(*) FROM pg_event_trigger)}),
 		'0|0|0', "$name: no schema, no label, no trigger");
 	is($node->safe_psql($database, $columns), identity_back(),

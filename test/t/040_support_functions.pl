@@ -143,7 +143,7 @@ my @drops = (
 	[ 'keeper', 'DROP SCHEMA spanner CASCADE', qr/must be owner of schema spanner/, $ATTACHED ],
 	[ $superuser, 'DROP SCHEMA public CASCADE', '', $ATTACHED ],
 	[ $superuser, 'DROP FUNCTION spanner.nextval(regclass) CASCADE', $required, $ATTACHED ],
-	[ $superuser, 'DROP FUNCTION spanner.sequence_support(internal) CASCADE', $required, $ATTACHED ],
+	[ $superuser, 'DROP FUNCTION spanner_internal.sequence_support(internal) CASCADE', $required, $ATTACHED ],
 	[ $superuser, 'SET session_replication_role = replica; DROP EXTENSION spanner_keys', '', $DETACHED ],
 	[
 		$superuser, q{SELECT format('ALTER EVENT TRIGGER %I DISABLE', evtname) FROM pg_event_trigger \gexec}
@@ -174,7 +174,7 @@ foreach (@drops)
 		my ($result, $out, $err) = $node->psql($database, qq{
 			SET client_min_messages = warning;
 			$support;
-			SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'spanner'), (SELECT count(*) > 0 FROM pg_seclabel);
+			SELECT (SELECT count(*) FROM pg_namespace WHERE nspname ~ '^spanner'), (SELECT count(*) > 0 FROM pg_seclabel);
 			CREATE SCHEMA IF NOT EXISTS public;
 			CREATE SEQUENCE IF NOT EXISTS public.s;
 			SELECT nextval('s') < 2^20, currval('s') = lastval(), nextval((SELECT 's'::regclass)) < 2^20,
@@ -198,7 +198,7 @@ foreach (
 
 	is( run_as('keeper', $shared, "BEGIN; SET client_min_messages = error; " . ($sql =~ s/SELECT (.*?)(;|$)/DO 'BEGIN PERFORM @{[ $1 =~ s{'}{''}gr ]}; END'$2/r) . q{;
 			SELECT (SELECT count(*) FROM pg_seclabel), count(*) FROM pg_depend WHERE classid = 'pg_class'::regclass AND deptype = 'n'
-			AND refclassid = 'pg_proc'::regclass AND refobjid = 'spanner.sequence_support(internal)'::regprocedure;
+			AND refclassid = 'pg_proc'::regclass AND refobjid = 'spanner_internal.sequence_support(internal)'::regprocedure;
 			ROLLBACK}),
 		"$bound|$bound", "$sql: dependencies");
 }

@@ -103,4 +103,28 @@ $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $node->ba
 is($node->safe_psql('copy', 'SELECT pg_get_statisticsobjdef(oid), stxstattarget FROM pg_statistic_ext ORDER BY 1'),
 	$before, 'with the same objects');
 
+# What was set before the library knows its settings: a misspelled name is
+# told when the library is loaded, what is meant for others is left alone.
+my %settings = (
+	'spanner.default_sequnce_kind' => 'spanner.default_sequence_kind',
+	'spanner.default_sequence_kinds' => 'spanner.default_sequence_kind',
+	'spanner.defalt_sequnce_kind' => 'spanner.default_sequence_kind',
+	'spanner.enable_shard_merge' => 'spanner_keys.enable_shard_merge',
+	'spanner.defalt_sequnc_kinds' => undef,
+	'spanner.retry_aborts_internally' => undef,
+	'spannr.default_sequence_kind' => undef);
+foreach my $name (sort keys %settings)
+{
+	my $err = ($node->psql('shop', "SET $name = 'striped'; LOAD 'spanner_keys'"))[2];
+	my $told = $settings{$name}
+	  && qq{WARNING:  unrecognized configuration parameter "$name"\nHINT:  Perhaps you meant "$settings{$name}".};
+
+	is($err =~ s/^psql:<stdin>:\d+: //r, $told // '', "$name: " . ($settings{$name} // 'nothing') . ' is meant');
+}
+like(($node->psql('shop', q{SET spanner_keys.default_sequence_kind = 'striped'; CREATE TABLE other_prefix (id bigserial)}))[2],
+	qr/WARNING:  unrecognized .*"spanner_keys.default_sequence_kind"\nHINT:  Set "spanner.default_sequence_kind"/, 'the other prefix');
+$node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequnce_kind = 'striped'});
+like(($node->psql('shop', 'CREATE TABLE misspelled (id bigserial)'))[2],
+	qr/WARNING:  unrecognized .*\nHINT:  Perhaps you meant "spanner.default_sequence_kind"/, 'a setting of the database');
+
 done_testing();

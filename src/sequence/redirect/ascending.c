@@ -13,7 +13,7 @@
  * this form, an INSERT with RETURNING whose only source is a sorted SELECT of
  * the rows of a VALUES list, a draw is planned as
  *
- *		spanner.ascending_nextval('s', number of rows)
+ *		spanner_internal.ascending_nextval('s', number of rows)
  *
  * which draws for all rows at the first one, sorts the values, and hands them
  * out one by one.  They are the values that would have been drawn anyway.
@@ -62,7 +62,7 @@ static bool keeps_rows(Query *query);
 static bool has_volatile_order(Query *query);
 
 /*
- * spanner.ascending_nextval(seq regclass, rows integer) returns bigint
+ * spanner_internal.ascending_nextval(sequence regclass, rows integer) returns bigint
  *
  * Draws "rows" values at its first call, and returns them in ascending order.
  * After that many calls it draws again.

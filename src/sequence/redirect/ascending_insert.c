@@ -5,7 +5,7 @@
  *
  * Citus plans the SELECT of an INSERT by itself, with the defaults in it, so
  * the support function does not see what it belongs to.  The planner hook is
- * called before Citus, and puts spanner.ascending_nextval() into the query.
+ * called before Citus, and puts spanner_internal.ascending_nextval() into the query.
  * Without the hook, in the statement that loads the library, and for calls in
  * deeper queries there is the support function: see ascending.c.
  *

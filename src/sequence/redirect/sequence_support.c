@@ -6,8 +6,8 @@
  * While the database has bound sequences, a call of nextval('s') is planned
  * as
  *
- *		CASE WHEN spanner.may_draw('s', 'nextval')
- *			 THEN spanner.map_counter(next value of s, 's') END
+ *		CASE WHEN spanner_internal.may_draw('s', 'nextval')
+ *			 THEN spanner_internal.map_counter(next value of s, 's') END
  *
  * The next value is core's NextValueExpr, which checks no privilege.  It makes
  * the expression volatile in every test of the planner and of ALTER TABLE,
@@ -25,7 +25,7 @@
  * A sequence that is known at run time only, and the other functions, are left
  * to our function of the same name:
  *
- *		CASE WHEN spanner.may_call('currval') THEN spanner.currval(...) END
+ *		CASE WHEN spanner_internal.may_call('currval') THEN spanner.currval(...) END
  *
  * src/sequence/redirect/sequence_support.c
  *
@@ -57,7 +57,7 @@ static Expr *make_call(SkFunction function, Oid type, List *arguments);
 static Expr *make_const(Oid type, Oid value);
 
 /*
- * spanner.sequence_support(internal) returns internal
+ * spanner_internal.sequence_support(internal) returns internal
  *
  * Planner support function of spanner.nextval() and of core's nextval,
  * currval, lastval and setval.

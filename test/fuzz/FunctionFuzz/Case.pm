@@ -46,7 +46,7 @@ sub arguments
 sub call
 {
 	my ($function) = @_;
-	my $call = "spanner.$function->{name}(" . arguments($function) . ')';
+	my $call = "$function->{name}(" . arguments($function) . ')';
 
 	return pick(
 		("SELECT $call") x 4, "SELECT * FROM $call", "SELECT * FROM $call LIMIT 1", "SELECT $call FROM generate_series(1, 3)",
@@ -65,9 +65,9 @@ sub trigger_case
 	my $event = pick('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'INSERT OR UPDATE');
 	my $arguments = join(', ', map { value('text', '') =~ /\('(\w*)'\)/ ? "'$1'" : "'on_commit'" } 1 .. pick(0, 1, 2, 2, 3));
 	my $create = pick(
-		"CREATE TRIGGER x $timing $event ON $table FOR EACH $row EXECUTE FUNCTION spanner.$function->{name}($arguments)",
+		"CREATE TRIGGER x $timing $event ON $table FOR EACH $row EXECUTE FUNCTION $function->{name}($arguments)",
 		"CREATE CONSTRAINT TRIGGER x AFTER $event ON $table DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
-		  . " EXECUTE FUNCTION spanner.$function->{name}('" . pick('on_commit', @allocators) . "', '" . pick(qw(a b number id), @columns) . "')");
+		  . " EXECUTE FUNCTION $function->{name}('" . pick('on_commit', @allocators) . "', '" . pick(qw(a b number id), @columns) . "')");
 
 	return ($create, "INSERT INTO $table DEFAULT VALUES", "INSERT INTO $table (id) VALUES (-1), (-2)", "UPDATE $table SET a = 5",
 		"DELETE FROM $table", pick("TRUNCATE $table CASCADE", 'SET CONSTRAINTS ALL IMMEDIATE'));
@@ -78,7 +78,7 @@ sub event_trigger_case
 	my ($function) = @_;
 	my $event = pick(qw(ddl_command_start ddl_command_end sql_drop table_rewrite));
 
-	return ("CREATE EVENT TRIGGER x ON $event EXECUTE FUNCTION spanner.$function->{name}()",
+	return ("CREATE EVENT TRIGGER x ON $event EXECUTE FUNCTION $function->{name}()",
 		pick(@{ table_commands() }), pick(@{ table_commands() }), 'DROP EVENT TRIGGER x');
 }
 
