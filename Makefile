@@ -244,7 +244,7 @@ endif
 # PGXS has a target "check" as well, which only says that there is none.
 ifeq ($(MAKECMDGOALS),check)
 check:
-	@TESTS="build install regress isolation lint" test/run.sh
+	@TESTS="build install regress isolation lint" BUILD_ARGS="with_llvm=no $(BUILD_ARGS)" test/run.sh
 else ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 

@@ -69,7 +69,7 @@ connect()
 
 run_tests()
 {
-	local name regress= isolation= lists=()
+	local name regress='' isolation='' lists=()
 
 	for name in "$@"
 	do

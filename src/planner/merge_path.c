@@ -34,6 +34,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -301,6 +302,9 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 												  columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(&path->path, template, streams);
+	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
+		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
+		 path->path.total_cost);
 	add_path(rel, &path->path);
 }
 

@@ -66,6 +66,9 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	if (new == NULL)
 		sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
 	sk_binding_set(seq->seqid, label);
+	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
+		 get_rel_name(seq->seqid), (long long) seq->next,
+		 label != NULL ? label : "");
 	sk_label_columns(seq->seqid);
 	if (change->restarts)
 		restart_counter(seq, change);
