@@ -325,8 +325,7 @@ sk_check_start_counter(int64 counter)
 	if (counter < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`start_with_counter` has to be a positive INT64 number"),
-				 errhint("Counters begin at 1.")));
+				 errmsg("`start_with_counter` has to be a positive INT64 number")));
 }
 
 /*
