@@ -21,7 +21,7 @@ cd "$(dirname "$0")/.." || exit 1
 count=${1:-10}
 seed=${2:-1}
 shift $(($# < 2 ? $# : 2))
-limit=600
+limit=300
 declare -A results=()
 
 # Print COUNT breaks, each as "file:line <tab> new text".
