@@ -23,13 +23,22 @@ state=.dev
 export MAKEFLAGS=--no-print-directory
 make=(make -s "-j$(nproc)" with_llvm=no "PG_CONFIG=$cluster_pg_config")
 
+# Of the server, if it runs: not of another process that has got its number.
+server_pid()
+{
+	local pid
+
+	pid=$(head -n 1 "$dir/data/postmaster.pid" 2> /dev/null) &&
+		[ "$(readlink "/proc/$pid/cwd")" = "$dir/data" ] && echo "$pid"
+}
+
 # Nobody but root may enter the server's view of the machine.
 inside()
 {
 	local as_root=()
 
 	[ "$(id -u)" = 0 ] || as_root=(sudo)
-	"${as_root[@]}" nsenter -m -t "$(head -n 1 "$dir/data/postmaster.pid")" --wd="$PWD" -- "$@"
+	"${as_root[@]}" nsenter -m -t "$(server_pid)" --wd="$PWD" -- "$@"
 }
 
 build()
@@ -60,7 +69,7 @@ start_inside()
 
 connect()
 {
-	dir=$(cat "$state" 2> /dev/null) && [ -s "$dir/data/postmaster.pid" ] ||
+	dir=$(cat "$state" 2> /dev/null) && server_pid > /dev/null ||
 		cluster_fail "nothing runs: test/dev.sh start"
 	export PGHOST=$dir PGPORT=5432 PGUSER PGDATABASE=postgres
 	PGUSER=$(stat -c %U "$dir")
@@ -117,10 +126,16 @@ run_tap()
 
 stop()
 {
+	local pid
+
 	dir=$(cat "$state")
 	rm -f "$state"
-	[ ! -s "$dir/data/postmaster.pid" ] || kill -QUIT "$(head -n 1 "$dir/data/postmaster.pid")"
-	rm -rf "$dir" || rm -rf "$dir"
+	if pid=$(server_pid)
+	then
+		kill -QUIT "$pid"
+		timeout 20 tail --pid="$pid" -f /dev/null
+	fi
+	rm -rf "$dir"
 }
 
 command=${1:-}
@@ -133,7 +148,7 @@ case $command in
 	test) connect && run_tests "$@" ;;
 	tap) connect && run_tap "$@" ;;
 	log) connect && exec tail -n 50 -f "$dir/server.log" ;;
-	stop) connect && stop ;;
+	stop) [ ! -e "$state" ] || stop ;;
 	*) sed -n '/^# Usage/,/^#$/s/^# \{0,1\}//p' "$0"
 		exit 1 ;;
 esac
