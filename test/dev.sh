@@ -82,15 +82,10 @@ run_tests()
 
 	for name in "$@"
 	do
-		if [ -e "sql/$name.sql" ]
-		then
-			regress+=" $name"
-		elif [ -e "test/isolation/specs/$name.spec" ]
-		then
-			isolation+=" $name"
-		else
+		[ -e "sql/$name.sql" ] || [ -e "test/isolation/specs/$name.spec" ] ||
 			cluster_fail "there is neither sql/$name.sql nor test/isolation/specs/$name.spec"
-		fi
+		[ ! -e "sql/$name.sql" ] || regress+=" $name"
+		[ ! -e "test/isolation/specs/$name.spec" ] || isolation+=" $name"
 	done
 	[ $# = 0 ] || lists=("REGRESS=$regress" "ISOLATION=$isolation")
 	rm -f regression.diffs output_iso/regression.diffs
