@@ -90,7 +90,7 @@ first_failure()
 
 	for lists in ISOLATION= REGRESS=
 	do
-		line=$(installcheck "$lists" | grep -m 1 -E '^not ok |\.\.\. FAILED|^make.*Error')
+		line=$({ installcheck "$lists" || [ $? != 124 ] || echo 'not ok 0 - time_limit'; } | grep -m 1 -E '^not ok |\.\.\. FAILED|^make.*Error')
 		[ -z "$line" ] || {
 			sed -E 's/^not ok +[0-9]+ +[-+] *|^test |^ +//; s/ .*//' <<< "$line"
 			return
