@@ -2,6 +2,7 @@
 #
 #   make, make install, make installcheck    as for every extension (PGXS)
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
+#   make check                               the first minutes of make test, while you change things
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make clients                             real clients: test/clients/README.md
 #   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
@@ -229,9 +230,10 @@ TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 
 PG_CPPFLAGS = -I$(srcdir)/src
-PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
+	-MMD -MP
 
-EXTRA_CLEAN = tmp_check output_iso
+EXTRA_CLEAN = tmp_check output_iso $(OBJS:.o=.d)
 
 PG_CONFIG ?= pg_config
 
@@ -239,7 +241,11 @@ ifneq ($(shell command -v $(PG_CONFIG) 2>/dev/null),)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 endif
 
-ifneq ($(wildcard $(PGXS)),)
+# PGXS has a target "check" as well, which only says that there is none.
+ifeq ($(MAKECMDGOALS),check)
+check:
+	@TESTS="build install regress isolation lint" BUILD_ARGS="with_llvm=no $(BUILD_ARGS)" test/run.sh
+else ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
 # A build in another directory has the same subdirectories.
@@ -250,14 +256,16 @@ endif
 sql/spanner_keys--1.0.sql: $(addprefix $(srcdir)/,$(SQL_PARTS))
 	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
+# The compiler writes which headers an object includes. Bitcode includes the same.
+-include $(OBJS:.o=.d)
+$(OBJS:.o=.bc): %.bc: %.o
 else
 all install installcheck clean:
 	@echo "PostgreSQL's server headers are missing: install postgresql-server-dev-NN or set PG_CONFIG" >&2; exit 1
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -305,4 +313,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check dist
+.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check dist

@@ -102,3 +102,10 @@ UPDATE spanner.allocator SET batch_size = 3 WHERE name LIKE 'many %';
 DELETE FROM spanner.allocator WHERE name LIKE 'many %';
 SELECT spanner.next_value('pool') < spanner.next_value('pool') AS ascends;
 SELECT spanner.drop_allocator('pool');
+
+-- a draw notes that this server knows of the values; another timeline would not
+SELECT spanner.create_allocator('elsewhere', 'sync') > 0 AS is_made;
+UPDATE spanner.allocator SET timeline = 99 WHERE name = 'elsewhere';
+SELECT spanner.next_value('elsewhere');
+SELECT timeline = 99 AS is_unknown FROM spanner.allocator WHERE name = 'elsewhere';
+SELECT spanner.drop_allocator('elsewhere');

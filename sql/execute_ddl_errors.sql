@@ -13,7 +13,7 @@ CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
     RETURN 'accepted';
   EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-    RETURN format(E'%s %s\n  %s', state, message, CASE hint WHEN '' THEN 'NO HINT' ELSE hint END);
+    RETURN concat_ws(E'\n  ', state || ' ' || message, NULLIF(hint, ''));
   END $$;
 CREATE TABLE tests (id serial, statement text);
 COPY tests (statement) FROM stdin;

@@ -13,7 +13,8 @@
 # only, and is removed when the script ends, unless KEEP=1.  PGHOST, PGPORT,
 # PGUSER and PGDATABASE are set for it; cluster_env may hold x=y for the
 # server's environment.  A server cannot run as root: then it
-# runs as postgres or, on a machine without that user, as nobody.
+# runs as cluster_owner, if that is set and not root, or else as postgres or,
+# on a machine without that user, as nobody.
 #
 #	cluster_init				make the directory only
 #	cluster_configure x=y ...	change settings and restart
@@ -65,6 +66,9 @@ cluster_init()
 	if [ "$(id -u)" != 0 ]
 	then
 		cluster_user=$(id -un)
+	elif [ "${cluster_owner:-root}" != root ]
+	then
+		cluster_user=$cluster_owner
 	elif id postgres > /dev/null 2>&1
 	then
 		cluster_user=postgres
@@ -139,7 +143,7 @@ cluster_copy_source()
 		--cached --others --exclude-standard > "$files" 2> /dev/null
 	then
 		(cd "$cluster_source" && find . \( -name .git -o -name tmp_check -o -name results \) -prune \
-			-o -type f ! -name '*.o' ! -name '*.bc' ! -name '*.so' -print0) > "$files"
+			-o -type f ! -name '*.[do]' ! -name '*.bc' ! -name '*.so' -print0) > "$files"
 	fi
 	cluster_run mkdir -p "$target"
 	tar -C "$cluster_source" --null --ignore-failed-read --no-recursion -T "$files" -cf - 2> /dev/null |

@@ -97,20 +97,17 @@ DECLARE
   kind "char";
 BEGIN
   IF relation IS NULL OR rule IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and rule must not be null',
-      HINT = 'Name a table or an index, and a rule.';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and rule must not be null';
   END IF;
   SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
     INTO kind, silence.relation, silence.index_name
     FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
    WHERE c.oid = find_silence.relation;
   IF NOT FOUND THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid),
-      HINT = 'Name the relation that the finding is about.';
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid);
   ELSIF kind <> ALL ('{r,p,i,I}') THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is neither a table nor an index',
-        (SELECT relname FROM pg_class WHERE oid = find_silence.relation)),
-      HINT = 'Name the relation that the finding is about.';
+        (SELECT relname FROM pg_class WHERE oid = find_silence.relation));
   END IF;
   IF column_name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
        WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped) THEN

@@ -110,8 +110,7 @@ open_existing(Oid relid)
 	if (result == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("Name a table, a materialized view, or an index of one.")));
+				 errmsg("relation with OID %u does not exist", relid)));
 	return result;
 }
 
@@ -142,8 +141,7 @@ find_column(Oid relid, const char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, get_rel_name(relid)),
-				 errhint("Name a column of the relation that users can write.")));
+						column, get_rel_name(relid))));
 	return result;
 }
 

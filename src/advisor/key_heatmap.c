@@ -36,7 +36,7 @@
 
 PG_FUNCTION_INFO_V1(spanner_read_heatmap);
 
-static void check_buckets(const char *name, int value, int most, int usual);
+static void check_buckets(const char *name, int value, int most);
 static void read_keys(SkHeatmap *map, int sample_rows, int keys);
 static void fill_cells(SkHeatmap *map, int times);
 static void judge(SkHeatmap *map);
@@ -123,8 +123,8 @@ sk_heatmap_make(FunctionCallInfo fcinfo)
 	int			keys = PG_ARGISNULL(2) ? 20 : PG_GETARG_INT32(2);
 	int			sample_rows = PG_ARGISNULL(5) ? 30000 : PG_GETARG_INT32(5);
 
-	check_buckets("time_buckets", times, SK_MAX_TIMES, 40);
-	check_buckets("key_buckets", keys, SK_MAX_KEYS, 20);
+	check_buckets("time_buckets", times, SK_MAX_TIMES);
+	check_buckets("key_buckets", keys, SK_MAX_KEYS);
 	sk_key_column_find(&map->sample.key, PG_GETARG_OID(0),
 					   PG_ARGISNULL(3) ? NULL : NameStr(*PG_GETARG_NAME(3)));
 	if (!PG_ARGISNULL(4))
@@ -270,13 +270,12 @@ sk_heatmap_number(double number)
 }
 
 static void
-check_buckets(const char *name, int value, int most, int usual)
+check_buckets(const char *name, int value, int most)
 {
 	if (value < 1 || value > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be between 1 and %d", name, most),
-				 errhint("The default is %d.", usual)));
+				 errmsg("%s must be between 1 and %d", name, most)));
 }
 
 /* The sample, and its scale. */

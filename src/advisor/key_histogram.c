@@ -50,8 +50,7 @@ spanner_key_histogram(PG_FUNCTION_ARGS)
 	if (buckets < 1 || buckets > SK_MAX_BUCKETS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("buckets must be between 1 and %d", SK_MAX_BUCKETS),
-				 errhint("The default is 32.")));
+				 errmsg("buckets must be between 1 and %d", SK_MAX_BUCKETS)));
 
 	sk_key_column_find(&sample.key, PG_GETARG_OID(0),
 					   PG_ARGISNULL(2) ? NULL : NameStr(*PG_GETARG_NAME(2)));

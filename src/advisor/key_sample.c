@@ -82,8 +82,7 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 	if (sample_rows < 1 || sample_rows > SK_MAX_SAMPLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sample_rows must be between 1 and %d", SK_MAX_SAMPLE),
-				 errhint("The default of 30000 suits most tables.")));
+				 errmsg("sample_rows must be between 1 and %d", SK_MAX_SAMPLE)));
 	if (ordered && sample->order_by == NULL && sample->key.partitioned)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -323,7 +323,7 @@ BEGIN
       FROM pg_class r
      WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x);
     IF list IS NULL THEN  -- it was dropped meanwhile
-      RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', t.relid), HINT = 'Name a table.';
+      RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', t.relid);
     END IF;
     RAISE NOTICE USING MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
       DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', list);
@@ -380,10 +380,9 @@ BEGIN
   dry_run := coalesce(dry_run, true);
   keep_unique := coalesce(keep_unique, false);
   IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation, shards and column_name must not be null',
-      HINT = 'Name a table and the number of shards.';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation, shards and column_name must not be null';
   ELSIF column_name = '' THEN
-    RAISE invalid_name USING MESSAGE = 'column_name must not be empty', HINT = 'The default is shard_id.';
+    RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
   ELSIF shards < 1 THEN
     RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
       HINT = 'Use spanner.suggest_shards() to find a number.';

@@ -143,8 +143,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		if (count < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("count of values must not be negative"),
-					 errhint("Ask for %d or more values.", 0)));
+					 errmsg("count of values must not be negative")));
 		context = SRF_FIRSTCALL_INIT();
 		context->max_calls = count;
 		context->user_fctx =
@@ -187,8 +186,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (count < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("size of a block must be positive"),
-				 errhint("Ask for %d or more values.", 1)));
+				 errmsg("size of a block must be positive")));
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 

@@ -179,8 +179,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 	if (sk_row_find_settled(&table, new_name, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("allocator \"%s\" already exists", new_name),
-				 errhint("Choose another name.")));
+				 errmsg("allocator \"%s\" already exists", new_name)));
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
 	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));

@@ -220,8 +220,7 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by an event trigger for %s",
-						"spanner_internal.on_drop_owned", "DROP OWNED"),
-				 errhint("It serves the event trigger of this extension only.")));
+						"spanner_internal.on_drop_owned", "DROP OWNED")));
 	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
 	if (!OidIsValid(sk_allocator_table()))
 		PG_RETURN_NULL();

@@ -200,8 +200,7 @@ check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
 				 errmsg("function \"%s\" was not called by a BEFORE INSERT trigger of table \"%s\"",
 						function, "spanner.allocator") :
 				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
-						function, "spanner.allocator"),
-				 errhint("It serves that table only.")));
+						function, "spanner.allocator")));
 }
 
 /* What the transaction has counted is written before pools are emptied. */

@@ -158,8 +158,7 @@ hold_counter(const SkAllocatorRow *known)
 	if (sk_row_lock(&table, known->id, LockWaitBlock, &row) != SK_ROW_FOUND)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator \"%s\" does not exist", known->name),
-				 errhint("It has just been dropped.")));
+				 errmsg("allocator \"%s\" does not exist", known->name)));
 	sk_table_close(&table);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,

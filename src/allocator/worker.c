@@ -358,6 +358,11 @@ publish(SkRefill *list, int count)
 {
 	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < count; i++)
+	{
+		elog(DEBUG2, "allocator %lld: reserved values from %lld to %lld",
+			 (long long) list[i].key.allocator_id,
+			 (long long) list[i].range.first,
+			 (long long) list[i].range.end - 1);
 		if (!sk_pool_finish(&list[i]))
 			ereport(WARNING,
 					(errcode(ERRCODE_DATA_EXCEPTION),
@@ -365,6 +370,7 @@ publish(SkRefill *list, int count)
 							(long long) list[i].key.allocator_id,
 							(long long) list[i].range.first),
 					 errhint("Use spanner.reset_allocator() to move an allocator.")));
+	}
 }
 
 /*

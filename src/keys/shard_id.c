@@ -135,8 +135,7 @@ spanner_shard_ids(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many combinations of keys"),
 				 errdetail("The elements of the arrays combine to %.0f keys; the limit is %d.",
-						   combinations, SK_MAX_COMBINATIONS),
-				 errhint("Pass shorter arrays.")));
+						   combinations, SK_MAX_COMBINATIONS)));
 	PG_RETURN_ARRAYTYPE_P(list_shards(call, sets, (int) combinations, shards));
 }
 
@@ -234,8 +233,7 @@ check_shards(Node *shards)
 	if (constant->constisnull || DatumGetInt32(constant->constvalue) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of shards must be at least 1"),
-				 errhint("Use a positive number, such as a small multiple of the number of servers.")));
+				 errmsg("number of shards must be at least 1")));
 }
 
 static SkKeyKind

@@ -309,6 +309,9 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 												  columns, filter));
 	path->methods = &merge_path_methods;
 	cost_merge(root, &path->path, template, linitial(columns), streams);
+	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
+		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
+		 path->path.total_cost);
 	add_path(rel, &path->path);
 }
 

@@ -19,6 +19,8 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 
 #include "planner/derive.h"
 #include "planner/planner.h"
@@ -60,6 +62,11 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		sk_may_take_null(rel, (Node *) extra->alternatives) ||
 		(with_array && sk_may_take_null(rel, (Node *) joininfo)))
 		return;
+
+	elog(DEBUG2, "shard of \"%s\": %d conditions, %d from joins, %d alternatives",
+		 get_rel_name(planner_rt_fetch(rel->relid, root)->relid),
+		 list_length(extra->base), list_length(extra->joins),
+		 list_length(extra->alternatives));
 
 	foreach(lc, extra->joins)
 	{

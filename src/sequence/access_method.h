@@ -207,8 +207,7 @@ sk_option_int64(const SkOption *option)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%s\" of option \"%s\" is out of range for type bigint",
-						option->value, option->name),
-				 errhint("Give a value that fits into 64 bits.")));
+						option->value, option->name)));
 	return value;
 }
 

@@ -299,6 +299,8 @@ load_binding(SkBinding *binding)
 	binding->am = kind.am;
 	binding->options = kind.options;
 	binding->valid = binding->fresh;
+	elog(DEBUG2, "loaded binding of sequence %u: \"%s\"",
+		 binding->seqid, label != NULL ? label : "");
 }
 
 static bool

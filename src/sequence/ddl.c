@@ -201,8 +201,7 @@ trigger_parsetree(FunctionCallInfo fcinfo)
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function can only be called by an event trigger"),
-				 errhint("The event triggers of the extension call it.")));
+				 errmsg("function can only be called by an event trigger")));
 	return ((EventTriggerData *) fcinfo->context)->parsetree;
 }
 

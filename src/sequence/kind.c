@@ -235,8 +235,7 @@ refuse_duplicates(List *options)
 				ereport(ERROR,
 						(errcode(ERRCODE_SYNTAX_ERROR),
 						 errmsg("option \"%s\" is set more than once",
-								option->name),
-						 errhint("Remove all but one of them.")));
+								option->name)));
 		}
 	}
 }
@@ -261,13 +260,11 @@ check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
 	if (has_min != has_max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`skip_range_min` and `skip_range_max` have to be set together"),
-				 errhint("Give both bounds; they belong to the range.")));
+				 errmsg("`skip_range_min` and `skip_range_max` have to be set together")));
 	if (options->skip_range_min > options->skip_range_max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`skip_range_min` has to be lesser than or equal to `skip_range_max`"),
-				 errhint("Exchange the bounds.")));
+				 errmsg("`skip_range_min` has to be lesser than or equal to `skip_range_max`")));
 	if (options->skip_range_max < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -62,8 +62,7 @@ sk_make_range_var(List *names, const char *name)
 		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is in another database", name),
-				 errhint("Connect to that database.")));
+				 errmsg("\"%s\" is in another database", name)));
 	return makeRangeVarFromNameList(names);
 }
 
@@ -79,7 +78,6 @@ sk_schema_oid(const char *name)
 	if (!OidIsValid(result))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema \"%s\" does not exist", name),
-				 errhint("Create the schema, or name one that is there.")));
+				 errmsg("schema \"%s\" does not exist", name)));
 	return result;
 }

@@ -141,8 +141,7 @@ check_still_there(Oid seqid, Oid table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("sequence with OID %u was dropped concurrently",
-						seqid),
-				 errhint("Name another sequence.")));
+						seqid)));
 	if (!sk_sequence_owner(seqid, &owner, &column))
 		owner = InvalidOid;
 	if (owner != table)
@@ -167,12 +166,11 @@ sk_sequence_check_relkind(Oid relid)
 	if (relkind == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u does not exist", relid),
-				 errhint("Name a sequence.")));
+				 errmsg("sequence with OID %u does not exist", relid)));
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is not a sequence", get_rel_name(relid)),
-			 errhint("The sequence of a column is told by pg_get_serial_sequence().")));
+			 errhint("Use pg_get_serial_sequence() to find the sequence of a column.")));
 }
 
 /*

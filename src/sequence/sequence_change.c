@@ -66,6 +66,9 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	if (new == NULL)
 		sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
 	sk_binding_set(seq->seqid, label);
+	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
+		 get_rel_name(seq->seqid), (long long) seq->next,
+		 label != NULL ? label : "");
 	sk_label_columns(seq->seqid);
 	if (change->restarts)
 		restart_counter(seq, change);
@@ -322,8 +325,7 @@ sk_check_start_counter(int64 counter)
 	if (counter < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`start_with_counter` has to be a positive INT64 number"),
-				 errhint("Counters begin at 1.")));
+				 errmsg("`start_with_counter` has to be a positive INT64 number")));
 }
 
 /*

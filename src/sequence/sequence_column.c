@@ -52,8 +52,7 @@ sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("arguments relation and column_name must not be null"),
-				 errhint("Name a table and a column of it.")));
+				 errmsg("arguments relation and column_name must not be null")));
 	table = PG_GETARG_OID(0);
 	name = NameStr(*PG_GETARG_NAME(1));
 	check_table(table);
@@ -103,13 +102,11 @@ check_table(Oid table)
 	if (relkind == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table with OID %u does not exist", table),
-				 errhint("Name a table.")));
+				 errmsg("table with OID %u does not exist", table)));
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", get_rel_name(table)),
-				 errhint("Name the table that stores the rows.")));
+				 errmsg("\"%s\" is not a table", get_rel_name(table))));
 	check_owner(table);
 }
 

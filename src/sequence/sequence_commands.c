@@ -80,8 +80,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(CREATE_NAME))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument name must not be null"),
-				 errhint("Name the sequence, with its schema if need be.")));
+				 errmsg("argument name must not be null")));
 	PreventCommandIfReadOnly("spanner.create_sequence()");
 	name = take_name(PG_GETARG_TEXT_PP(CREATE_NAME));
 
@@ -154,8 +153,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(ALTER_SEQUENCE))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument seq must not be null"),
-				 errhint("Name the sequence, with its schema if need be.")));
+				 errmsg("argument seq must not be null")));
 	PreventCommandIfReadOnly("spanner.alter_sequence()");
 
 	if (!PG_ARGISNULL(ALTER_KIND))
@@ -192,8 +190,7 @@ sk_alter_sequence(Oid seqid, const SkSequenceChange *change)
 			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a skip range cannot be both set and removed"),
-					 errhint("Give either the bounds or no_skip_range.")));
+					 errmsg("a skip range cannot be both set and removed")));
 	}
 	sk_change_sequence(seq, change);
 }
@@ -257,13 +254,11 @@ make_core_sequence(RangeVar *name, bool has_start, int64 start,
 	if (*existed && get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", name->relname),
-				 errhint("Choose another name.")));
+				 errmsg("\"%s\" is not a sequence", name->relname)));
 	if (OidIsValid(seqid) && !if_not_exists)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", name->relname),
-				 errhint("Choose another name.")));
+				 errmsg("relation \"%s\" already exists", name->relname)));
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE SEQUENCE %s%s",

@@ -107,8 +107,7 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("Identity column not found in table %s: %s",
-						range->relname, column),
-				 errhint("Name a serial or identity column.")));
+						range->relname, column)));
 	if (pg_class_aclcheck(seqid, GetUserId(),
 						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK &&
 		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)

@@ -102,9 +102,7 @@ striped_parse_options(SkSequenceOptions *options, List *own)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("stripes must be a power of two between 2 and %d",
-							SK_MAX_STRIPES),
-					 errhint("The default of %d suits most tables.",
-							 SK_DEFAULT_STRIPES)));
+							SK_MAX_STRIPES)));
 	}
 
 	if (stripes == 0)

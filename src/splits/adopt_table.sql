@@ -44,8 +44,7 @@ DECLARE
 BEGIN
   SELECT * INTO t FROM pg_class WHERE oid = relation;
   IF t.oid IS NULL THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid),
-      HINT = 'Name a table.';
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid);
   ELSIF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition OR t.relnamespace = 'pg_catalog'::regnamespace
     OR EXISTS (SELECT FROM pg_inherits WHERE relation IN (inhrelid, inhparent)) THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),

@@ -40,8 +40,7 @@ spanner_count_rows(PG_FUNCTION_ARGS)
 	if (get_rel_name(relid) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("Name a table.")));
+				 errmsg("relation with OID %u does not exist", relid)));
 	query = psprintf("SELECT pg_catalog.count(*) FROM %s%s%s",
 					 sk_qualified_name(relid),
 					 PG_ARGISNULL(1) ? "" : " WHERE ",

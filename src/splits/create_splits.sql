@@ -371,8 +371,7 @@ DECLARE
   part record;
 BEGIN
   IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'relation and splits must not be null',
-      HINT = 'Name the partitioned table and the number of partitions.';
+    RAISE null_value_not_allowed USING MESSAGE = 'relation and splits must not be null';
   ELSIF NOT coalesce(dry_run, true) AND EXISTS (SELECT FROM pg_class WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
   END IF;

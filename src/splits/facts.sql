@@ -213,8 +213,7 @@ DECLARE
   value constant text := $re$(E?'(?:[^']|'')*'|[^',()]+)$re$;
 BEGIN
   IF kind IS NULL THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid),
-      HINT = 'Name a partitioned table.';
+    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid);
   ELSIF kind <> 'p' THEN
     RAISE wrong_object_type USING
       MESSAGE = format('"%s" is not a partitioned table', (SELECT relname FROM pg_class WHERE oid = relation)),

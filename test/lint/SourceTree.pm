@@ -47,7 +47,7 @@ sub read_files
 			no_chdir => 1,
 			wanted   => sub {
 				$File::Find::prune = 1 if -d $_ && $_ =~ $skip;
-				return if !-f $_ || /\.(?:o|bc|so|gcda|gcno|zip)$/ || /regression\.(?:out|diffs)$/;
+				return if !-f $_ || /\.(?:o|d|bc|so|gcda|gcno|zip)$/ || /regression\.(?:out|diffs)$/;
 				# built from the parts in src
 				return if m{^\./sql/spanner_keys--[^-]+\.sql$};
 				push @files, $_ =~ s{^\./}{}r;

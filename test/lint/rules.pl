@@ -11,13 +11,18 @@
 
 use strict;
 use warnings;
+use Encode 'decode';
 use FindBin;
 use lib $FindBin::Bin;
 use SourceTree;
 
-my $max_file = 600;
+my $max_file = 800;
 my $max_function = 80;
 my $max_regress = 150;
+my $max_text = 100;
+
+# Documents that are not wrapped yet.
+my @unwrapped = ('README.md', 'docs/');
 
 # The rooms, and the rooms whose public headers they may use.
 my %uses = (
@@ -495,6 +500,23 @@ sub check_packages
 	return 'debian/control is not what pg_buildext updatecontrol makes of debian/control.in';
 }
 
+# Blocks of code and tables may be wider.
+sub check_text_width
+{
+	my @found;
+
+	foreach my $file (grep { m{^(?:docs/\w+|(?:src/|src/\w+/|test/)?README|CONTRIBUTING)\.md$} } @files)
+	{
+		my $text = decode('UTF-8', $text{$file});
+
+		next if grep { index($file, $_) == 0 } @unwrapped;
+		$text =~ s{^```.*?^```}{blank($&)}gmse;
+		push @found, "$file:" . line_at($text, $-[0]) . ": more than $max_text columns"
+		  while $text =~ /^(?!\|| {4}|\t).{$max_text}./gmo;
+	}
+	return @found;
+}
+
 sub check_blanks
 {
 	my @found;
@@ -555,6 +577,7 @@ my @rules = (
 	[ 'expected-files',  \&check_expected_files ],
 	[ 'versions',        \&check_versions ],
 	[ 'packages',        \&check_packages ],
+	[ 'text-width',      \&check_text_width ],
 	[ 'trailing-blanks', \&check_blanks ],
 	[ 'tabs',            \&check_tabs ],
 	[ 'words',           \&check_words ],);

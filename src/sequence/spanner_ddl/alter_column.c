@@ -136,7 +136,6 @@ alter_column_clauses(SkDdlParser *parser, SkDdlClauses *clauses)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("Only single option is allowed for <ALTER COLUMN> on identity column."),
-				 errhint("Use a statement for each."),
 				 sk_ddl_position(parser, parser->token->start)));
 	sk_ddl_expect_end(parser, "Use a statement for each column.");
 	return true;
@@ -164,14 +163,12 @@ existing_column_sequence(List *table, const char *column, bool missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, range->relname),
-				 errhint("Name a serial or identity column of the table.")));
+						column, range->relname)));
 	seqid = sk_column_sequence(relid, attnum);
 	if (!OidIsValid(seqid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("Column is not an identity column in table %s: %s",
-						range->relname, column),
-				 errhint("Name a serial or identity column of the table.")));
+						range->relname, column)));
 	return seqid;
 }

@@ -134,7 +134,6 @@ sk_ddl_parse_clause(SkDdlParser *parser, SkDdlPlace place,
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."),
-					 errhint("Leave out SET."),
 					 sk_ddl_position(parser, start)));
 		if (place != SK_DDL_ALTER_SEQUENCE)
 			refuse_clause(parser, start, "restart_counter", place);
@@ -246,7 +245,6 @@ parse_limits(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value."),
-				 errhint("Use NO CYCLE, or leave the clause out."),
 				 sk_ddl_position(parser, start)));
 	if (!sk_ddl_accept(parser, "owned by"))
 		return false;
@@ -328,7 +326,6 @@ parse_options(SkDdlParser *parser, SkDdlClauses *clauses)
 				ereport(ERROR,
 						(errcode(ERRCODE_SYNTAX_ERROR),
 						 errmsg("option \"%s\" is set more than once", name),
-						 errhint("Remove all but one of them."),
 						 sk_ddl_position(parser, start)));
 		}
 		names = lappend(names, name);
@@ -448,7 +445,6 @@ refuse_twice(const SkDdlParser *parser, int start, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("%s is set more than once.", what),
-			 errhint("Remove all but one of them."),
 			 sk_ddl_position(parser, start)));
 }
 
@@ -460,7 +456,6 @@ refuse_clause(const SkDdlParser *parser, int start, const char *name,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("Optional clause <%s> is not supported in <%s> statement.",
 					name, place_name(place)),
-			 errhint("Leave the clause out."),
 			 sk_ddl_position(parser, start)));
 }
 

@@ -338,7 +338,6 @@ check_conflicts(const SkDdlParser *parser, ColumnDef *def, bool is_both,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("Both identity and default value specified for column \"%s\"",
 						def->colname),
-				 errhint("Remove the default."),
 				 sk_ddl_position(parser, def->location)));
 }
 

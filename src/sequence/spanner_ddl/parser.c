@@ -43,8 +43,7 @@ sk_ddl_start(SkDdlParser *parser)
 	if (sk_ddl_at_end(parser))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("statement is empty"),
-				 errhint("Write one statement of Spanner's DDL.")));
+				 errmsg("statement is empty")));
 }
 
 /*
@@ -225,7 +224,6 @@ sk_ddl_integer(SkDdlParser *parser)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("number is out of range for type bigint"),
-				 errhint("Write a number that fits into 64 bits."),
 				 sk_ddl_position(parser, start)));
 	sk_ddl_advance(parser);
 	return value;

@@ -52,12 +52,10 @@ static const FuzzTarget *const targets[] = {&fuzz_canonical, &fuzz_ddl};
 static const FuzzTarget *target;
 static MemoryContext input_context;
 static int	inputs = 0;
-static char **our_files;
 
 static int	run_input(const uint8 *data, size_t size);
 static void run_target(const uint8 *data, Size size);
 static void judge_error(const ErrorData *error);
-static bool is_ours(const char *file);
 static char **list_texts(ArrayType *array, int *count);
 
 /* The other rooms are not in this library. */
@@ -68,9 +66,8 @@ _PG_init(void)
 }
 
 /*
- * fuzz(target text, files text[], arguments text[]) returns void
+ * fuzz(target text, arguments text[]) returns void
  *
- * "files" are the names of our source files, whose errors need hints.
  * Does not return: libFuzzer calls exit().
  */
 Datum
@@ -80,8 +77,7 @@ fuzz(PG_FUNCTION_ARGS)
 	int			argc;
 	char	  **argv;
 
-	our_files = list_texts(PG_GETARG_ARRAYTYPE_P(1), &argc);
-	argv = list_texts(PG_GETARG_ARRAYTYPE_P(2), &argc);
+	argv = list_texts(PG_GETARG_ARRAYTYPE_P(1), &argc);
 	for (int i = 0; i < lengthof(targets); i++)
 	{
 		if (strcmp(targets[i]->name, name) == 0)
@@ -172,25 +168,12 @@ judge_error(const ErrorData *error)
 {
 	bool		is_internal = ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
 		ERRCODE_INTERNAL_ERROR;
-	bool		has_hint = error->hint != NULL || !is_ours(error->filename);
 
-	if (is_internal || !has_hint)
+	if (is_internal)
 		fprintf(stderr, "ERROR: %s, at %s:%d\n", error->message,
 				error->filename, error->lineno);
 	fuzz_check(!is_internal);
-	fuzz_check(has_hint);
 	target->judge(error);
-}
-
-static bool
-is_ours(const char *file)
-{
-	for (char **name = our_files; *name != NULL; name++)
-	{
-		if (strcmp(*name, file) == 0)
-			return true;
-	}
-	return false;
 }
 
 /* The elements of an array, and NULL behind them. */
