@@ -521,6 +521,29 @@ sub check_tabs
 	return @found;
 }
 
+# Paragraphs and lists of the documents end at column 100.  Tables, pictures
+# and code keep their lines.
+sub check_text_width
+{
+	my @found;
+
+	foreach my $file (grep { m{^(?:README|docs/\w+)\.md$} } @files)
+	{
+		my $number = 0;
+		my $code = 0;
+
+		foreach my $line (split /\n/, $text{$file})
+		{
+			$number++;
+			$code = !$code if $line =~ /^```/;
+			next if $code || $line =~ /^(?:\||!\[|<!--|#)/;
+			utf8::decode($line);
+			push @found, "$file:$number: wider than 100 columns" if length($line) > 100;
+		}
+	}
+	return @found;
+}
+
 sub check_words
 {
 	my @found;
@@ -557,6 +580,7 @@ my @rules = (
 	[ 'packages',        \&check_packages ],
 	[ 'trailing-blanks', \&check_blanks ],
 	[ 'tabs',            \&check_tabs ],
+	[ 'text-width',      \&check_text_width ],
 	[ 'words',           \&check_words ],);
 my $bad = 0;
 
