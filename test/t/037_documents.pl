@@ -1,7 +1,7 @@
 # Every command in README.md and docs/ is tried, in the order of the document:
 # SQL in a database that begins empty, with the output that is shown; targets
-# of make exist; programs compute what the server computes.  The reference in
-# README.md has every function, view and setting.
+# of make exist; programs compute what the server computes.  docs/reference.md
+# has every function, view and setting.
 
 use strict;
 use warnings;
@@ -308,28 +308,38 @@ sub check_document
 	return;
 }
 
-# Each function stands with the names of its arguments, each setting and view
-# with its name.
+# Each function stands with the arguments that must be given, its line has the
+# optional ones, and each setting and view stands with its name.
 sub check_reference
 {
-	my $readme = slurp_file("$top/README.md");
+	my $reference = slurp_file("$top/docs/reference.md");
 	my $functions = $node->safe_psql('postgres', q{
-		SELECT format('%s(%s)', p.oid::regproc,
-			   (SELECT string_agg(name, ', ' ORDER BY i)
-				  FROM unnest(proargnames) WITH ORDINALITY a(name, i)
-				 WHERE proargmodes IS NULL OR proargmodes[i] IN ('i', 'v')))
+		SELECT format('%s(%s)%s', p.oid::regproc, required, ', ' || optional)
 		  FROM pg_proc p
+		 CROSS JOIN LATERAL (SELECT string_agg(name, ', ' ORDER BY i) FILTER (WHERE i <= pronargs - pronargdefaults) AS required,
+									string_agg(name, ', ' ORDER BY i) FILTER (WHERE i > pronargs - pronargdefaults) AS optional
+							   FROM unnest(proargnames) WITH ORDINALITY a(name, i)
+							  WHERE proargmodes IS NULL OR proargmodes[i] IN ('i', 'v')) a
 		 WHERE pronamespace = 'spanner'::regnamespace});
 	my $names = $node->safe_psql('postgres', q{
 		LOAD 'spanner_keys';
 		SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind IN ('r', 'v');
 		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
-	my @missing = grep { index($readme, "`$_`") < 0 } split(/\n/, "$names\n$functions");
-	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");
-	my @unknown = grep { !$known{$_} && !/^spanner(?:_keys)?\.(?:load_|c$|enable_$)/ } $readme =~ /`(spanner(?:_keys)?\.\w+)/g;
+	my @missing = grep { index($reference, "`$_`") < 0 } split(/\n/, $names);
 
-	is(join("\n", @missing), '', 'README.md has every function, view and setting');
-	is(join("\n", @unknown), '', 'README.md has no other');
+	foreach my $function (split(/\n/, $functions))
+	{
+		my ($signature, $optional) = $function =~ /^(.*?\))(?:, (.*))?$/;
+		my @wanted = map { "`$_`" } $signature, split(/, /, $optional // '');
+
+		push @missing, $function
+		  unless grep { my $line = $_; !grep { index($line, $_) < 0 } @wanted } split(/\n/, $reference);
+	}
+	my %known = map { s/\(.*//r => 1 } split(/\n/, "$functions\n$names");
+	my @unknown = grep { !$known{$_} && !/^spanner(?:_keys)?\.(?:load_|c$|enable_$)/ } $reference =~ /`(spanner(?:_keys)?\.\w+)/g;
+
+	is(join("\n", @missing), '', 'docs/reference.md has every function, view and setting');
+	is(join("\n", @unknown), '', 'docs/reference.md has no other');
 
 	my @rules = split /\n/, $node->safe_psql('postgres', 'SELECT rule FROM spanner.advisor_rules');
 	foreach my $document ('docs/advice.md', 'docs/recommendations.md')
@@ -341,10 +351,10 @@ sub check_reference
 	return;
 }
 
-# The messages that README.md explains are such as the source has.
+# The messages that docs/troubleshooting.md explains are such as the source has.
 sub check_messages
 {
-	my ($table) = slurp_file("$top/README.md") =~ /^## Messages\n(.*?)^## /ms;
+	my ($table) = slurp_file("$top/docs/troubleshooting.md") =~ /^## Messages\n(.*?)(?:^## |\z)/ms;
 	my @shown = $table =~ /^\| `([^`]+)` \|/mg;
 	my @known;
 
@@ -354,7 +364,7 @@ sub check_messages
 	}
 	@known = grep { /[a-z]{3}/ } @known;
 	is(join("\n", grep { my $message = $_; !grep { $message =~ /^$_$/ } @known } @shown),
-		'', 'README.md has ' . @shown . ' messages, which there are');
+		'', 'docs/troubleshooting.md has ' . @shown . ' messages, which there are');
 	return;
 }
 
