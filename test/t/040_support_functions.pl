@@ -180,7 +180,7 @@ foreach (@drops)
 			SELECT nextval('s') < 2^20, currval('s') = lastval(), nextval((SELECT 's'::regclass)) < 2^20,
 				setval('s', 3), setval('s', 3, true)});
 		is( "$out$err",
-			join("\n", $left, ($left eq $ATTACHED ? 1 : 0) . ($mapped ? '|t' : '|f'), ($mapped ? 'f|t|f' : 't|t|t') . '|3|3'),
+			join("\n", $left, ($left eq $ATTACHED ? 2 : 0) . ($mapped ? '|t' : '|f'), ($mapped ? 'f|t|f' : 't|t|t') . '|3|3'),
 			"$name: what is there");
 	}
 }
