@@ -30,11 +30,14 @@ CREATE INDEX ON expression (abs(mod(spanner.farm_fingerprint(name), 8)), v);
 -- what the order of a user's rows stands behind
 CREATE TABLE members (groupname text, hash_prefix int GENERATED ALWAYS AS (spanner.shard_id(4, username)) STORED,
   username text, v int, PRIMARY KEY (groupname, hash_prefix, username));
+CREATE TABLE limited (hash_prefix bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(name), 8)) STORED,
+  name varchar(36), v int, PRIMARY KEY (hash_prefix, name));
 CREATE TABLE no_number (hash_prefix bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(name), -8)) STORED, name text);
 CREATE TABLE whole (hash_prefix bigint GENERATED ALWAYS AS (spanner.farm_fingerprint(name)) STORED, name text);
 
 INSERT INTO signed (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000) i;
 INSERT INTO absolute (name, v, at) SELECT 'n' || i, i % 100, timestamptz '2025-01-01Z' + i * interval '1 min' FROM generate_series(1, 5000) i;
+INSERT INTO limited (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000) i;
 INSERT INTO operators (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000) i;
 INSERT INTO unknown_name (name, v) SELECT nullif('n' || i % 10, 'n3'), i FROM generate_series(1, 5000) i;
 INSERT INTO checked (hash_prefix, name, v) SELECT mod(spanner.farm_fingerprint('n' || i), 8), 'n' || i, i FROM generate_series(1, 5000) i;
@@ -47,6 +50,8 @@ SELECT tablename, declaration, shards, keys, usable, problem, loads_library
   FROM spanner.shard_keys WHERE schemaname = 'test_shard_forms' ORDER BY tablename COLLATE "C";
 
 SELECT plan('SELECT * FROM signed WHERE name = ''n77''');
+SELECT line FROM plan($$SELECT * FROM limited WHERE name = 'n77'$$) line WHERE line ~ 'Index Cond';
+SELECT line FROM plan($$SELECT * FROM limited WHERE name IN ('n77', 'n78')$$) line WHERE line ~ 'Index Cond';
 SELECT line FROM plan($$SELECT * FROM signed WHERE name IN ('n77', 'n78', NULL) AND v > 70$$) line WHERE line ~ 'Index Cond';
 SELECT substring(line, 'hash_prefix = [^)]*')
   FROM plan($$SELECT * FROM absolute WHERE name IN ('n7', 'n8') AND v = 7 AND at = '2025-01-01 00:07Z'$$) line WHERE line ~ 'Index Cond';
@@ -66,6 +71,9 @@ SELECT q, same(q, true)
     $$SELECT * FROM signed WHERE name = 'n77'$$,
     $$SELECT * FROM signed WHERE name IN ('n77', 'n78') ORDER BY name$$,
     $$SELECT * FROM signed WHERE name = ANY ('{}') ORDER BY name$$,
+    $$SELECT * FROM limited WHERE name = 'n77'$$,
+    $$SELECT * FROM limited WHERE name IN ('n77', 'n78') ORDER BY name$$,
+    $$SELECT * FROM (VALUES ('n7'), ('n8')) v (n) JOIN limited ON name = n ORDER BY n$$,
     $$SELECT * FROM signed WHERE name = ANY ('{{n77,n78},{NULL,n77}}') ORDER BY name$$,
     $$SELECT * FROM absolute WHERE name IN ('n7', 'n8') AND v IN (7, 8) ORDER BY at$$,
     $$SELECT * FROM members m JOIN signed s ON s.name IN (m.username, 'n5') WHERE groupname = 'g1' AND username = 'u21'$$,

@@ -87,7 +87,10 @@ sk_can_replace(const Var *column, const SkKeyValue *value)
 			return false;
 		replacement = linitial(elements);
 	}
-	if (exprType(replacement) != column->vartype || !OidIsValid(type->btree_opf))
+	/* varchar has neither operators nor functions of its own */
+	if ((exprType(replacement) != column->vartype &&
+		 (exprType(replacement) != TEXTOID || column->vartype != VARCHAROID)) ||
+		!OidIsValid(type->btree_opf))
 		return false;
 	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
 								 type->btree_opintype, BTEQUALIMAGE_PROC);

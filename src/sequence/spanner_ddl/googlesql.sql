@@ -19,6 +19,7 @@ BEGIN
   END IF;
 
   -- names, expressions, types
+  sql := regexp_replace(sql, '"([^"]*)"', '''\1''', 'g');
   sql := regexp_replace(sql, '`([^`]+)`', '"\1"', 'g');
   sql := regexp_replace(sql, '\s*\.\.\.[ \t]*\n?', E'\n', 'g');
   FOR part IN SELECT m FROM regexp_matches(sql, '\mCAST\s*\(\s*("?)(\w+)\1\s+AS\s+STRING\s*\)', 'gi') m LOOP
@@ -31,6 +32,7 @@ BEGIN
   sql := regexp_replace(sql, '\mGET_NEXT_SEQUENCE_VALUE\s*\(\s*SEQUENCE\s+"?(\w+)"?\s*\)', 'nextval(''\1'')', 'gi');
   sql := regexp_replace(sql, '\m(PENDING_COMMIT|CURRENT)_TIMESTAMP\s*\(\s*\)', 'CURRENT_TIMESTAMP', 'gi');
   sql := regexp_replace(sql, '\m(STRING|BYTES)\s*\(\s*MAX\s*\)', '\1', 'gi');
+  sql := regexp_replace(sql, '\mSTRING\s*\(\s*([\w".]+)\s*,', 'spanner.timestamp_to_string(\1,', 'gi');
   sql := regexp_replace(sql, '\mSTRING\s*\(', 'varchar(', 'gi');
   sql := regexp_replace(sql, '\mSTRING\M', 'text', 'gi');
   sql := regexp_replace(sql, '\mBYTES(\s*\(\s*\d+\s*\))?', 'bytea', 'gi');
