@@ -32,7 +32,7 @@ SELECT lastaccess, userid FROM useraccesslog;
 
 -- The guide's expression as it is.  Its remainder is negative for half of the
 -- rows, so there are 4095 shards, and shard 0 gets twice as much as any other.
--- spanner.advise() finds: warning shard_signed.
+-- spanner.advise() finds: info shard_signed.
 CREATE TABLE useraccesslog_signed (
 shardid bigint NOT NULL
 GENERATED ALWAYS AS (MOD(spanner.farm_fingerprint(spanner.timestamp_to_string(lastaccess, 'America/Los_Angeles')), 2048)) STORED,

@@ -81,7 +81,7 @@ foreach my $key ('', 'key=', 'key=-1', 'key=0x', 'key=0x0x1', 'key=1a', 'key=184
 {
 	refused(
 		$node, 'postgres', qq{SELECT spanner.create_sequence('bad', 'permuted($key)')},
-		qr/ERROR:.*HINT:/s, "permuted($key)");
+		qr/ERROR:/, "permuted($key)");
 }
 
 # Every value once, in every width; what was given once must stay the same in
