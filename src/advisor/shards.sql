@@ -341,6 +341,27 @@ COMMENT ON FUNCTION spanner_internal.report_new_key(spanner_internal.shard_table
 -- A plain table gets its new index while the old one is still in use, by a
 -- statement that a user may as well run CONCURRENTLY.  A partitioned table
 -- cannot adopt an index, and a column that is made anew takes its index along.
+-- Shows statements, and runs them unless it is a dry run.
+CREATE FUNCTION spanner_internal.run_statements(statements text[], dry_run boolean)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  statement text;
+BEGIN
+  FOREACH statement IN ARRAY statements LOOP
+    IF NOT dry_run THEN
+      EXECUTE statement;
+    END IF;
+    RETURN NEXT statement;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.run_statements(text[], boolean)
+  IS 'show statements, and run them unless it is a dry run';
+
 -- The trigger that has filled a plain shard column goes with it.
 CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table)
 RETURNS text[]
@@ -375,7 +396,6 @@ DECLARE
   new_index name;
   kept text[] := '{}';
   statements text[];
-  statement text;
 BEGIN
   dry_run := coalesce(dry_run, true);
   keep_unique := coalesce(keep_unique, false);
@@ -412,12 +432,7 @@ BEGIN
   END IF;
 
   PERFORM spanner_internal.report_new_key(t, dry_run, keep_unique);
-  FOREACH statement IN ARRAY statements LOOP
-    IF NOT dry_run THEN
-      EXECUTE statement;
-    END IF;
-    RETURN NEXT statement;
-  END LOOP;
+  RETURN QUERY SELECT spanner_internal.run_statements(statements, dry_run);
 END
 $$;
 
@@ -459,7 +474,6 @@ DECLARE
   t spanner_internal.shard_table;
   new_index name;
   statements text[];
-  statement text;
 BEGIN
   dry_run := coalesce(dry_run, true);
   IF relation IS NULL OR column_name IS NULL THEN
@@ -497,12 +511,7 @@ BEGIN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';
   END IF;
-  FOREACH statement IN ARRAY statements LOOP
-    IF NOT dry_run THEN
-      EXECUTE statement;
-    END IF;
-    RETURN NEXT statement;
-  END LOOP;
+  RETURN QUERY SELECT spanner_internal.run_statements(statements, dry_run);
 END
 $$;
 

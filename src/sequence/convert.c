@@ -53,8 +53,9 @@ static char *possible_conversion(char *line);
  * Gives the sequence of a serial or identity column an access method, and
  * returns the sequence.  kind, bits and stripes may be NULL; the kind is then
  * that of the setting, or else bit_reversed_positive.  With dry_run it only
- * tells what that would lock and read.  Only the owner of the table may do it.  Raises an error for a column that has no sequence of its
- * own, whose sequence is bound already, or that has no values left.
+ * tells what that would lock and read.  Only the owner of the table may do
+ * it.  Raises an error for a column that has no sequence of its own, whose
+ * sequence is bound already, or that has no values left.
  */
 Datum
 spanner_convert_column(PG_FUNCTION_ARGS)
