@@ -79,7 +79,9 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (70, $$UPDATE spanner.allocator SET batch_size = 0 WHERE name = 'a'$$),
   (71, $$UPDATE spanner.allocator SET max_batch_size = 10000001 WHERE name = 'a'$$),
   (72, $$UPDATE spanner.allocator SET max_value = 9223372036854775807 WHERE name = 'a'$$),
-  (73, $$UPDATE spanner.allocator SET failover_gap = -2 WHERE name = 'a'$$)
+  (73, $$UPDATE spanner.allocator SET failover_gap = -2 WHERE name = 'a'$$),
+  (74, $$INSERT INTO spanner.allocator (name, owner_role, batch_size) VALUES ('b', 'pg_monitor', 0)$$),
+  (75, $$INSERT INTO spanner.allocator (name, owner_role, mode) VALUES ('b', 'pg_monitor', 'remote')$$)
   ) c(number, command) ORDER BY number;
 
 -- NULL gives NULL where it can mean nothing else

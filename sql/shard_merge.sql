@@ -123,5 +123,18 @@ SET spanner_keys.enable_shard_merge = off;
 SELECT plan('SELECT * FROM visit ORDER BY lastaccess LIMIT 10');
 SET spanner_keys.enable_shard_merge = 2;
 
+RESET spanner_keys.enable_shard_merge;
+
+-- many rows that do not lie in the order of the merge are sorted
+CREATE TABLE ticket (shard_id int GENERATED ALWAYS AS (spanner.shard_id(64, id)) STORED,
+  status text COLLATE "C" NOT NULL, at int NOT NULL, id int, note text, PRIMARY KEY (shard_id, status, id));
+CREATE INDEX ON ticket (shard_id, at);
+INSERT INTO ticket (status, at, id, note)
+SELECT CASE i % 2 WHEN 0 THEN 'open' ELSE 'closed' END, i, i, repeat('x', 100) FROM generate_series(1, 20000) i;
+VACUUM ANALYZE ticket;
+SELECT plan('SELECT * FROM ticket ORDER BY status LIMIT 8000');
+SELECT line FROM plan('SELECT * FROM ticket ORDER BY status LIMIT 800') line WHERE line ~ 'Merge';
+SELECT line FROM plan('SELECT * FROM ticket ORDER BY at LIMIT 8000') line WHERE line ~ 'Merge';
+
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_merge CASCADE;
