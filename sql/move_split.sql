@@ -125,8 +125,14 @@ SELECT spanner.move_split('keyed_p0', 'ms_1');
 -- a server that does not answer
 SELECT partition, server, rows, counted, reachable, error ~ 'could not connect to server "ms_1"' AS error FROM spanner.split_stats('ord') LIMIT 1;
 SELECT partition, server, finding, detail ~ 'could not connect' AS detail FROM spanner.check_splits('ord') WHERE finding <> 'wal_level';
+-- nor does a superuser ask one of somebody else, who says where to and as whom
+GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO ms_role;
+ALTER SERVER ms_1 OWNER TO ms_role;
+SELECT partition, server, reachable, error FROM spanner.split_stats('ord') LIMIT 1;
+SELECT spanner.split_points('ord', 3);
 SET client_min_messages = warning;
 DROP SCHEMA ms CASCADE;
 DROP SERVER ms_1 CASCADE;
 DROP SERVER "ms ""2""";
+REVOKE USAGE ON FOREIGN DATA WRAPPER postgres_fdw FROM ms_role;
 DROP ROLE ms_role;

@@ -141,6 +141,13 @@ DECLARE
   facts jsonb;
   view record;
 BEGIN
+  -- whoever owns the server says where to, and as whom
+  IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+     AND (SELECT NOT r.rolsuper FROM pg_foreign_server f JOIN pg_roles r ON r.oid = f.srvowner WHERE f.srvname = server) THEN
+    RAISE insufficient_privilege USING MESSAGE = format('server "%s" does not belong to a superuser', server),
+      DETAIL = 'A superuser would connect without a password.',
+      HINT = 'Use SET ROLE to become the owner of the table.';
+  END IF;
   BEGIN
     FOR view IN
       SELECT v.name, v.remote, (SELECT string_agg(format('%I %s', a.attname,

@@ -583,6 +583,31 @@ refused('db_owner', q{SELECT spanner.next_value('bait')},
 	qr/server "bait" does not belong to a superuser/, 'an allocator of a superuser at the server of another role');
 unlike(log_since($place), qr/WARNING:  code of the bait runs/, 'nothing has run there');
 
+# Nor does a superuser who looks at the splits of a table connect to it.
+run_as('db_owner', q{
+	CREATE FUNCTION spanner.bait() RETURNS text LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE WARNING 'code of the bait runs as %', current_user;
+		RETURN 'logical';
+	END $$;
+	CREATE VIEW spanner.split_server AS SELECT spanner.bait() AS wal_level, ''::text AS extension_version, NULL::pg_lsn AS insert_lsn,
+		NULL::pg_lsn AS flush_lsn, NULL::interval AS wal_writer_delay, '{}'::text[] AS moves;}, 'bait');
+$node->safe_psql('app', q{GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO db_owner});
+run_as('db_owner', qq{
+	CREATE SERVER bait_splits FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'bait');
+	CREATE USER MAPPING FOR $superuser SERVER bait_splits OPTIONS (user '$superuser');
+	CREATE TABLE public.split (id bigint) PARTITION BY RANGE (id);
+	CREATE FOREIGN TABLE public.split_p0 PARTITION OF public.split FOR VALUES FROM (MINVALUE) TO (MAXVALUE) SERVER bait_splits;});
+$place = log_place();
+foreach my $call (
+	q{split_stats('public.split')}, q{split_stats('public.split', true)}, q{check_splits('public.split')}, q{split_advice('public.split')},
+	q{split_points('public.split', 2)}, q{move_split('public.split_p0', NULL)}, q{advise('public.split', 'splits')})
+{
+	$node->psql('app', "SELECT * FROM spanner.$call");
+}
+unlike(log_since($place), qr/WARNING:  code of the bait runs/, 'nothing of a server of somebody else runs for a superuser');
+like(log_since($place), qr/server "bait_splits" does not belong to a superuser/, 'who is told');
+
 # What went wrong at another server is not for everybody
 my $error = q{SELECT last_error IS NOT NULL FROM spanner.stat_allocator WHERE name = 'bait'};
 
