@@ -6,8 +6,8 @@
 # Usage: test/soak.sh [MINUTES]		by default 120
 #
 # Clients draw from sequences of all kinds and allocators of all modes, change
-# them, and read shards; sessions, workers and the postmaster are killed, and
-# the server is stopped and restarted.  At the end no value may have been
+# them, and read shards; a split moves to another database and back; sessions,
+# workers and the postmaster are killed, and the server is stopped and restarted.  At the end no value may have been
 # given twice or be lost, and the memory of processes must not have grown.
 # COPT is for the compiler, as for make.  SOAK_CLIENTS (6) draw, with
 # SOAK_PAUSE (10000) microseconds between statements.
@@ -27,7 +27,7 @@ ulimit -c unlimited
 flags=(with_llvm=no "COPT=${COPT:-}")
 
 cluster_build "${flags[@]}"
-cluster_create max_connections=50 fsync=off autovacuum_naptime=5s shared_buffers=256MB max_wal_size=512MB \
+cluster_create wal_level=logical max_connections=50 fsync=off autovacuum_naptime=5s shared_buffers=256MB max_wal_size=512MB \
 	"log_line_prefix=%m [%p] %e %a "
 cluster_run env PGDATA="$cluster_dir/data" SERVER_LOG="$cluster_dir/server.log" SOAK_DIR="$build/test/soak" \
 	perl "$build/test/soak/soak.pl" "$2"

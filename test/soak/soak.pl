@@ -29,7 +29,7 @@ $turn = 600 if $turn > 600;
 my $warm = $turn / 4;
 my $most_growth = 8 * 1024;
 
-my @tables = qw(reversed identity cached reversed_int striped plain alone);
+my @tables = qw(reversed identity cached reversed_int striped plain alone moving);
 my @allocators = qw(sync async batch adaptive small far);
 my (%memory, %faults);
 my $bad = 0;
@@ -134,6 +134,44 @@ sub start_client
 		}
 		close($input);
 		usleep(200_000);
+	}
+	POSIX::_exit(0);
+}
+
+# The statements that move a split, those of one step together, as [database, statements].
+sub move_steps
+{
+	my $steps = psql(
+		q{SELECT COALESCE(server, 'soak'), step, replace(string_agg(statement, '; '), E'\n', ' ')
+		    FROM (SELECT c.oid::regclass AS split, CASE relkind WHEN 'r' THEN 'other' END AS target
+		            FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+		           WHERE inhparent = 'moving'::regclass AND pg_get_expr(relpartbound, c.oid) ~ 'MINVALUE') s,
+		         spanner.move_split(split, target) GROUP BY 2, server ORDER BY 2}) // return;
+
+	return map { /^(\w+)\|\d+\|(.*)/ ? [ $1, $2 ] : die "a step is \"$_\"\n" } split(/\n/, $steps);
+}
+
+# Move a split there and back.  A step that fails is run again; a move that has begun is ended.
+sub start_mover
+{
+	my $pid = fork() // die "fork: $!";
+
+	return $pid if $pid;
+	while (!-e "$ledger/stop")
+	{
+		my @steps = move_steps();
+
+		foreach my $step (@steps)
+		{
+			usleep(300_000) until defined psql("BEGIN; $step->[1]; COMMIT;", $step->[0]);
+		}
+		if (@steps)
+		{
+			open(my $moves, '>>', "$ledger/moves") or die "moves: $!";
+			print $moves "move\n";
+			close($moves);
+		}
+		usleep(1_000_000);
 	}
 	POSIX::_exit(0);
 }
@@ -258,6 +296,9 @@ sub check_values
 
 		check($lost eq '0', "values of \"$table\" that are lost: $lost");
 	}
+	my $moves = `cat $ledger/moves 2> /dev/null | wc -l` + 0;
+	check($moves > 0, "splits were moved while clients drew: $moves");
+	check(psql('SELECT count(*) = count(DISTINCT id) FROM moving') eq 't', 'no row of a moved split is there twice');
 	check(psql("SELECT count(number) = max(number) AND count(*) = count(number) FROM numbered") eq 't', 'numbers on commit have no gap');
 	check(psql("SELECT count(*) FROM given WHERE name = 'commit' AND NOT EXISTS (SELECT FROM numbered WHERE number = value)") eq '0',
 		'no number of a commit is lost');
@@ -287,10 +328,15 @@ sub check_memory
 }
 
 mkdir($ledger);
-die "no server\n" if !defined psql('CREATE DATABASE soak', 'postgres');
+foreach my $database (qw(soak other))
+{
+	die "no server\n" if !defined psql("CREATE DATABASE $database", 'postgres');
+}
+psql('CREATE EXTENSION spanner_keys', 'other') // die "no extension\n";
 system('psql', '-XqAt', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-d', 'soak', '-f', "$ENV{SOAK_DIR}/soak.sql") == 0 or die "soak.sql failed\n";
 my @pids = map { start_client($_, \&draw_statement) } 1 .. $clients;
 push @pids, start_client($clients + 1, \&command_statement);
+push @pids, start_mover();
 
 my $started = time();
 while (time() < $deadline)

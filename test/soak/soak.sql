@@ -24,6 +24,14 @@ ALTER TABLE plain SET (autovacuum_enabled = off);
 SELECT spanner.create_sequence('numbers', 'striped');
 CREATE TABLE alone (id bigint PRIMARY KEY DEFAULT spanner.nextval('numbers'), note text);
 
+-- splits: one of them moves to another database and back
+SET spanner.default_sequence_kind = 'bit_reversed_positive';
+CREATE TABLE moving (id bigserial, note text) PARTITION BY RANGE (id);
+RESET spanner.default_sequence_kind;
+CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'other');
+CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+SELECT statement FROM spanner.create_splits('moving', 2) \gexec
+
 -- allocators: each mode
 SELECT spanner.create_allocator('sync', 'sync'), spanner.create_allocator('async', 'async'),
        spanner.create_allocator('batch', 'batch', batch_size => 20, max_batch_size => 20),
