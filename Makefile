@@ -244,7 +244,7 @@ endif
 # PGXS has a target "check" as well, which only says that there is none.
 ifeq ($(MAKECMDGOALS),check)
 check:
-	@TESTS="build install regress isolation lint" BUILD_ARGS="with_llvm=no $(BUILD_ARGS)" test/run.sh
+	@TESTS="build install regress isolation lint" BUILD_ARGS="with_llvm=no $(BUILD_ARGS)" test/bin/run.sh
 else ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
@@ -272,7 +272,7 @@ demo:
 demo-cluster:
 	@demo/cluster.sh
 test:
-	@test/run.sh
+	@test/bin/run.sh
 bench:
 	@test/bench/run.sh
 bench-keys:
@@ -287,25 +287,25 @@ indent:
 	@test/lint/indent.sh --typedefs
 	@test/lint/indent.sh
 matrix:
-	@test/matrix/run.sh
+	@test/bin/matrix.sh
 asan:
-	@test/asan.sh
+	@test/bin/asan.sh
 valgrind:
-	@test/valgrind.sh
+	@test/bin/valgrind.sh
 coverage:
-	@test/coverage.sh
+	@test/bin/coverage.sh
 analyze:
 	@test/lint/analyze.sh
 soak:
-	@test/soak.sh
+	@test/bin/soak.sh
 core-check:
-	@test/core_check.sh
+	@test/bin/core_check.sh
 clients:
 	@test/clients/run.sh
 citus:
 	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:
-	@test/deb.sh
+	@test/bin/deb.sh
 
 # What is committed, as PGXN wants it.
 dist:

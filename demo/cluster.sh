@@ -17,10 +17,10 @@ rows=${ROWS:-100000}
 servers="2 3"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-test/setup.sh demo || exit 1
+test/bin/setup.sh demo || exit 1
 
-. test/cluster.sh
-. test/servers.sh
+. test/bin/cluster.sh
+. test/bin/servers.sh
 . demo/steps.sh
 
 start_servers()

@@ -18,9 +18,9 @@ history=${HISTORY:-300000}
 turn=4
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-test/setup.sh demo || exit 1
+test/bin/setup.sh demo || exit 1
 
-. test/cluster.sh
+. test/bin/cluster.sh
 . demo/steps.sh
 
 make_tables()

@@ -3,7 +3,7 @@
 # steps.sh
 #	  The steps of a demonstration: quiet, timed, and stopped by an error.
 #
-# To be sourced, after test/cluster.sh.  "log" has to name a file before the
+# To be sourced, after test/bin/cluster.sh.  "log" has to name a file before the
 # first step.
 #
 # demo/steps.sh

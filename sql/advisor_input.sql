@@ -5,7 +5,7 @@
 CREATE SCHEMA odd;
 SET search_path = odd;
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/refused.sql'
+\set included :srcdir '/sql/include/refused.sql'
 \i :included
 CREATE TABLE t (id int PRIMARY KEY, at timestamptz, p point);
 INSERT INTO t VALUES (1);

@@ -5,7 +5,7 @@
 CREATE SCHEMA bad;
 SET search_path = bad;
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/refused.sql'
+\set included :srcdir '/sql/include/refused.sql'
 \i :included
 CREATE TABLE t (id bigserial, plain integer, note text);
 CREATE VIEW v AS SELECT * FROM t;

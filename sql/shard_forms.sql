@@ -7,7 +7,7 @@ SET search_path = test_shard_forms;
 SET max_parallel_workers_per_gather = 0;
 
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/plans.sql'
+\set included :srcdir '/sql/include/plans.sql'
 \i :included
 
 -- MOD(FARM_FINGERPRINT(...), n) has 2n - 1 values, with ABS it has n

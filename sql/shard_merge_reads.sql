@@ -12,7 +12,7 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/plans.sql'
+\set included :srcdir '/sql/include/plans.sql'
 \i :included
 
 -- the counters of a merge that has run

@@ -6,7 +6,7 @@ SET search_path = test_shard_reports;
 SET max_parallel_workers_per_gather = 0;
 
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/plans.sql'
+\set included :srcdir '/sql/include/plans.sql'
 \i :included
 
 -- the names that readers of plans know; orders that are not the usual ones

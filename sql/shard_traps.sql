@@ -8,7 +8,7 @@ SET max_parallel_workers_per_gather = 0;
 SET spanner_keys.enable_shard_list = off;
 
 \getenv srcdir PG_ABS_SRCDIR
-\set included :srcdir '/test/include/plans.sql'
+\set included :srcdir '/sql/include/plans.sql'
 \i :included
 
 -- collations: equal text of a nondeterministic collation is in several shards

@@ -18,7 +18,7 @@
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
-. test/cluster.sh
+. test/bin/cluster.sh
 state=.dev
 export MAKEFLAGS=--no-print-directory
 make=(make -s "-j$(nproc)" with_llvm=no "PG_CONFIG=$cluster_pg_config")
@@ -49,7 +49,7 @@ build()
 start()
 {
 	[ ! -e "$state" ] || stop
-	"${make[@]}" all && test/overlay.sh test/dev.sh --inside "$@" || exit
+	"${make[@]}" all && test/bin/overlay.sh test/dev.sh --inside "$@" || exit
 	connect
 	psql -Xq -c 'CREATE DATABASE dev'
 	psql -Xq -d dev -c 'CREATE EXTENSION spanner_keys'

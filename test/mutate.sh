@@ -15,9 +15,9 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 [ "${1:-}" != --inside ] || { shift; inside=1; }
-[ -n "${inside:-}" ] || exec test/overlay.sh test/mutate.sh --inside "$@"
+[ -n "${inside:-}" ] || exec test/bin/overlay.sh test/mutate.sh --inside "$@"
 
-. test/cluster.sh
+. test/bin/cluster.sh
 count=${1:-10}
 seed=${2:-1}
 shift $(($# < 2 ? $# : 2))

@@ -19,7 +19,7 @@
 if [ $# -gt 0 ] && [ "$1" != --inside ]
 then
 	cd "$(dirname "$0")/../.." || exit 1
-	test/setup.sh test && exec test/overlay.sh env BENCH=full RESULTS="$(mktemp)" test/bench/allocator.sh --inside "$@"
+	test/bin/setup.sh test && exec test/bin/overlay.sh env BENCH=full RESULTS="$(mktemp)" test/bench/allocator.sh --inside "$@"
 	exit 1
 fi
 . test/bench/common.sh

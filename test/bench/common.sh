@@ -25,7 +25,7 @@ set -u -o pipefail
 unset MAKEFLAGS MFLAGS MAKELEVEL
 bench_section=$(basename "$0" .sh)
 
-. test/cluster.sh
+. test/bin/cluster.sh
 
 sized()
 {

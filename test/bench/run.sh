@@ -24,7 +24,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 if [ "${1:-}" = --inside ]
 then
 	shift
-	. test/cluster.sh
+	. test/bin/cluster.sh
 	cluster_build
 	for section in "$@"
 	do
@@ -63,11 +63,11 @@ do
 done
 [ "$bench" = quick ] || [ "$(df --output=avail -m "${TMPDIR:-/tmp}" | tail -n 1)" -ge 20000 ] ||
 	fail "less than 20 GB free in ${TMPDIR:-/tmp}: set TMPDIR, or take BENCH=quick"
-test/setup.sh bench || exit 1
+test/bin/setup.sh bench || exit 1
 mkdir -p "$out" || exit 1
 results=$(realpath "$out")/results.tsv
 touch "$results" || exit 1
 awk -F '\t' -v again=" $* " '!index(again, " " $1 " ") && !($1 == "run" && (index(again, " " $2 " ") || $2 ~ /^(machine|server)$/))' \
 	"$results" > "$results.new" && describe_machine >> "$results.new" && mv "$results.new" "$results" || exit 1
-test/overlay.sh env BENCH="$bench" RESULTS="$results" "$PWD/test/bench/run.sh" --inside "$@" || exit 1
+test/bin/overlay.sh env BENCH="$bench" RESULTS="$results" "$PWD/test/bench/run.sh" --inside "$@" || exit 1
 test/bench/report.pl "$results" && echo "bench: see $out/report.md"

@@ -11,7 +11,7 @@
 # test/bench/servers.sh
 
 . test/bench/common.sh
-. test/servers.sh
+. test/bin/servers.sh
 
 rounds=$(sized 3 1)
 each=$(sized 4 1)

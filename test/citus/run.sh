@@ -24,7 +24,7 @@ if [ "${1:-}" = --inside ]
 then
 	root=$2
 	shift 2
-	. test/cluster.sh
+	. test/bin/cluster.sh
 	for directory in $("$cluster_pg_config" --pkglibdir) $("$cluster_pg_config" --sharedir)
 	do
 		cp -r "$root$directory/." "$directory/" || exit 1
@@ -48,7 +48,7 @@ fi
 	echo "SKIP: nothing is tested with Citus; name a checkout of it: make citus CITUS=/path/to/citus"
 	exit 0
 }
-test/setup.sh || exit 1
+test/bin/setup.sh || exit 1
 dpkg -s "${headers[@]}" > /dev/null 2>&1 || {
 	as_root=()
 	[ "$(id -u)" = 0 ] || as_root=(sudo)
@@ -59,4 +59,4 @@ root=$(test/citus/build.sh) || {
 	exit 1
 }
 [ $# -gt 0 ] || set -- test/citus/*.pl
-test/overlay.sh "$self" --inside "$root" "$@"
+test/bin/overlay.sh "$self" --inside "$root" "$@"

@@ -184,13 +184,13 @@ then
 			exit 1
 		}
 	done
-	test/setup.sh demo || exit 1
+	test/bin/setup.sh demo || exit 1
 	install_packages "$@"
-	exec test/overlay.sh "$self" --inside "$@"
+	exec test/bin/overlay.sh "$self" --inside "$@"
 fi
 shift
 
-. test/cluster.sh
+. test/bin/cluster.sh
 cluster_init
 passed=0
 failed=0

@@ -22,7 +22,7 @@ CLANG=${CLANG:-clang}
 sanitizers="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -shared-libsan"
 no_warnings="-Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes -Wno-missing-prototypes"
 unset MAKEFLAGS MFLAGS MAKELEVEL
-. test/cluster.sh
+. test/bin/cluster.sh
 failed=0
 
 give_up()

@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $tree = PostgreSQL::Test::Utils::tempdir();
-my $members_query = slurp_file('test/upgrade/members.sql');
+my $members_query = slurp_file('sql/include/members.sql');
 my $control = slurp_file('spanner_keys.control');
 my ($release) = $control =~ /^default_version = '([^']+)'/m;
 my $installed = (run_command([ 'pg_config', '--sharedir' ]))[0] . '/extension';

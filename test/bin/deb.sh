@@ -3,13 +3,13 @@
 # deb.sh
 #	  Build the Debian packages, install them, and test what they install.
 #
-# Usage: test/deb.sh [DIR]		DIR gets the packages
+# Usage: test/bin/deb.sh [DIR]		DIR gets the packages
 #
 # All of it happens in a copy-on-write view of the machine, the installation
 # of what a build depends on included, so nothing of it stays.  One line for
 # each step; the first step that fails is the last one, and its log is shown.
 #
-# test/deb.sh
+# test/bin/deb.sh
 
 set -u
 self=$(realpath "$0")
@@ -133,14 +133,14 @@ then
 	exit 0
 fi
 
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 packages=${1:+$(realpath "$1")}
 if [ "$(id -u)" != 0 ]
 then
 	exec sudo "$self" "$@"
 fi
-test/setup.sh demo || exit 1
-. test/cluster.sh
+test/bin/setup.sh demo || exit 1
+. test/bin/cluster.sh
 cluster_init
 chmod 755 "$cluster_dir"
 mkdir "$cluster_dir/view"

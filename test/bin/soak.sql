@@ -4,7 +4,7 @@
 -- A value of a sequence counts as given when it is in a table whose commit was
 -- acknowledged, one of an allocator when the client has it.
 --
--- test/soak/soak.sql
+-- test/bin/soak.sql
 
 CREATE EXTENSION spanner_keys;
 CREATE EXTENSION dblink;

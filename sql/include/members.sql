@@ -6,7 +6,7 @@
 -- and what tells of an object's age is left out, so two databases print the
 -- same if their extensions are the same, however they came to be:
 --
---   psql -XAtq -f test/upgrade/members.sql
+--   psql -XAtq -f sql/include/members.sql
 
 SET search_path = pg_catalog;
 

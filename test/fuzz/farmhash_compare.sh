@@ -4,7 +4,7 @@
 #
 # usage: run.sh [seed]
 #
-# test/farmhash/run.sh
+# test/fuzz/farmhash_compare.sh
 
 set -eu
 
@@ -22,6 +22,6 @@ fi
 
 "$CC" -std=c99 -O2 -Wall -Wextra -Wconversion -pedantic -Werror \
 	-c "$top/src/keys/farmhash.c" -o "$dir/farmhash.o"
-"$CXX" -O2 -Wall -Wextra "$top/test/farmhash/compare.cc" "$dir/farmhash.o" \
+"$CXX" -O2 -Wall -Wextra "$top/test/fuzz/farmhash_compare.cc" "$dir/farmhash.o" \
 	-lfarmhash -o "$dir/compare"
 "$dir/compare" "${1:-1}"

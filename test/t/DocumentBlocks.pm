@@ -16,7 +16,7 @@
 # A block of "text" right behind one of "sql" is its output in psql, without
 # the lines that count rows.
 #
-# test/lib/DocumentBlocks.pm
+# test/t/DocumentBlocks.pm
 
 package DocumentBlocks;
 

@@ -3,12 +3,12 @@
 # overlay.sh
 #	  Run a command that may "make install" without touching the system.
 #
-# Usage: test/overlay.sh COMMAND ...
+# Usage: test/bin/overlay.sh COMMAND ...
 #
 # The command runs as root in a mount namespace where the directories of the
 # server's installation are copy-on-write; what it installs is gone afterwards.
 #
-# test/overlay.sh
+# test/bin/overlay.sh
 
 set -u
 self=$(realpath "$0")
@@ -32,7 +32,7 @@ then
 fi
 
 [ $# -gt 0 ] || {
-	echo "usage: test/overlay.sh COMMAND ..." >&2
+	echo "usage: test/bin/overlay.sh COMMAND ..." >&2
 	exit 1
 }
 as_root=()

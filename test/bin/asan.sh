@@ -7,18 +7,18 @@
 # sanitizers see overruns of the stack and of malloc'd memory, and undefined
 # behaviour; small overruns of palloc'd chunks stay hidden.
 #
-# test/asan.sh
+# test/bin/asan.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 if [ "${1:-}" != --inside ]
 then
-	test/setup.sh test && exec test/overlay.sh test/asan.sh --inside
+	test/bin/setup.sh test && exec test/bin/overlay.sh test/bin/asan.sh --inside
 	exit 1
 fi
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-. test/cluster.sh
+. test/bin/cluster.sh
 flags=(with_llvm=no "COPT=-fsanitize=address,undefined -U_FORTIFY_SOURCE"
 	"SHLIB_LINK=-fsanitize=address,undefined")
 

@@ -3,16 +3,16 @@
 # run.sh
 #	  Run every kind of test, and count.
 #
-# Usage: test/run.sh			TESTS="regress lint" picks phases
+# Usage: test/bin/run.sh			TESTS="regress lint" picks phases
 #
 # Everything is built from a fresh copy of the source, so that the checkout
 # stays clean and no old object is tested.  One line for each phase; the last
 # line is "N passed, N failed".  What cannot run counts as failed.
 #
-# test/run.sh
+# test/bin/run.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 all_phases="build clang install regress regress-preload planner functions isolation tap lint fuzz farmhash"
 phases=${TESTS:-$all_phases}
 pg_config=${PG_CONFIG:-pg_config}
@@ -31,12 +31,12 @@ do
 	}
 done
 
-[ -n "${NO_SETUP:-}" ] || PG_CONFIG=$pg_config test/setup.sh test || {
+[ -n "${NO_SETUP:-}" ] || PG_CONFIG=$pg_config test/bin/setup.sh test || {
 	echo "0 passed, 1 failed"
 	exit 1
 }
 
-. test/cluster.sh
+. test/bin/cluster.sh
 
 # What stops a phase is printed even if that phase's output goes to the log.
 exec 3>&1
@@ -222,7 +222,7 @@ fi
 ! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION=
 ! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
 ! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
-! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/farmhash/run.sh"
+! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

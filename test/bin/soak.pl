@@ -9,7 +9,7 @@
 # PGDATA its directory, SERVER_LOG its log.  Half of the time there are faults,
 # the other half the sessions live on, so that growth of memory can be seen.
 #
-# test/soak/soak.pl
+# test/bin/soak.pl
 
 use strict;
 use warnings;

@@ -3,13 +3,13 @@
 # setup.sh
 #	  Install what a make target needs and the machine does not have.
 #
-# Usage: test/setup.sh [demo|test|matrix|core|bench]
+# Usage: test/bin/setup.sh [demo|test|matrix|core|bench]
 #
 # Looks for files and commands, not for packages, so that a PostgreSQL of
 # another origin, named by PG_CONFIG, is as good.  With nothing missing
 # apt-get is not called at all.
 #
-# test/setup.sh
+# test/bin/setup.sh
 
 set -u
 profile=${1:-test}

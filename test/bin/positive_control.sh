@@ -3,22 +3,22 @@
 # positive_control.sh
 #	  Show that the tests of allocators can see a value that is given twice.
 #
-# Usage: test/positive_control.sh
+# Usage: test/bin/positive_control.sh
 #
 # Builds a copy of the extension with a mistake on purpose: the worker hands
 # values out before the reservation is committed.  The test of faults has to fail.  Its
 # faults come by chance, so it gets five tries.  The last line is
 # "N passed, N failed".
 #
-# test/positive_control.sh
+# test/bin/positive_control.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 
-. test/cluster.sh
+. test/bin/cluster.sh
 if [ "${1:-}" != --inside ]
 then
-	test/setup.sh test && exec test/overlay.sh "$0" --inside
+	test/bin/setup.sh test && exec test/bin/overlay.sh "$0" --inside
 	exit 1
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL

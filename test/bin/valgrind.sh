@@ -3,29 +3,29 @@
 # valgrind.sh
 #	  Run the regress tests with the server under valgrind's memcheck.
 #
-# Usage: test/valgrind.sh		REGRESS="install shard_id" picks tests
+# Usage: test/bin/valgrind.sh		REGRESS="install shard_id" picks tests
 #
 # Reports what has a frame of the extension.  A server of a distribution hides
 # palloc'd chunks from valgrind; one that was built with -DUSE_VALGRIND, and is
 # named by PG_CONFIG, does not, and valgrind.supp of its source is a useful
 # SUPPRESSIONS.
 #
-# test/valgrind.sh
+# test/bin/valgrind.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 command -v valgrind > /dev/null || {
 	echo "valgrind.sh: valgrind is missing (Debian: apt-get install valgrind)" >&2
 	exit 1
 }
 if [ "${1:-}" != --inside ]
 then
-	test/setup.sh test && exec test/overlay.sh test/valgrind.sh --inside
+	test/bin/setup.sh test && exec test/bin/overlay.sh test/bin/valgrind.sh --inside
 	exit 1
 fi
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-. test/cluster.sh
+. test/bin/cluster.sh
 flags=(with_llvm=no COPT=-g)
 tests=()
 [ -z "${REGRESS:-}" ] || tests=("REGRESS=$REGRESS")
@@ -39,7 +39,7 @@ cluster_run tee "$cluster_dir/postgres" > /dev/null <<-SCRIPT
 	#!/bin/sh
 	exec valgrind --quiet --trace-children=yes --track-origins=yes --leak-check=no --num-callers=30 \\
 		--error-markers=REPORT,END --fullpath-after=$build/ --log-file=$cluster_dir/reports/%p.log \\
-		--suppressions=$build/test/valgrind.supp ${SUPPRESSIONS:+--suppressions=$SUPPRESSIONS} \\
+		--suppressions=$build/test/bin/valgrind.supp ${SUPPRESSIONS:+--suppressions=$SUPPRESSIONS} \\
 		$cluster_bindir/postgres "\$@"
 SCRIPT
 chmod +x "$cluster_dir/postgres"

@@ -15,7 +15,7 @@
 #	servers_ctl NUMBER ...		pg_ctl for one of them
 #	servers_stop				stop them, unless KEEP=1; before cluster_remove
 #
-# test/servers.sh
+# test/bin/servers.sh
 
 servers=${servers:-1 2 3}
 
@@ -45,7 +45,7 @@ servers_start()
 
 servers_connect()
 {
-	"$@" -v socket="$cluster_dir" -v port="$PGPORT" -v servers="$servers" -f "$cluster_source/test/servers.sql"
+	"$@" -v socket="$cluster_dir" -v port="$PGPORT" -v servers="$servers" -f "$cluster_source/test/bin/servers.sql"
 }
 
 servers_run_statements()

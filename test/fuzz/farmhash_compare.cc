@@ -5,7 +5,7 @@
  *
  * usage: compare [seed]
  *
- * test/farmhash/compare.cc
+ * test/fuzz/farmhash_compare.cc
  *
  *-------------------------------------------------------------------------
  */

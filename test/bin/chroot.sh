@@ -3,14 +3,14 @@
 # chroot.sh
 #	  Make sure that a chroot with one major release of PostgreSQL exists.
 #
-# Usage: test/matrix/chroot.sh VERSION
+# Usage: test/bin/chroot.sh VERSION
 #
 # Prints the path of the chroot.  It is made with mmdebstrap, once, from the
 # mirrors that this machine's apt uses (MATRIX_MIRROR, MATRIX_SECURITY_MIRROR),
 # and kept in MATRIX_CACHE (default /var/cache/pgmatrix).  With MATRIX_REFRESH=1
 # it is made anew, for a newer minor release.
 #
-# test/matrix/chroot.sh
+# test/bin/chroot.sh
 
 set -u
 version=$1

@@ -3,24 +3,24 @@
 # coverage.sh
 #	  Print which share of each source file's lines the tests execute.
 #
-# Usage: test/coverage.sh [FILE]		the lines that no test executes go to FILE
+# Usage: test/bin/coverage.sh [FILE]		the lines that no test executes go to FILE
 #
 # A backend that is killed takes its counts with it.  coverage.md says why
 # some lines are not executed.
 #
-# test/coverage.sh
+# test/bin/coverage.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 if [ "${1:-}" != --inside ]
 then
-	test/setup.sh test && exec test/overlay.sh test/coverage.sh --inside ${1:+"$(realpath "$1")"}
+	test/bin/setup.sh test && exec test/bin/overlay.sh test/bin/coverage.sh --inside ${1:+"$(realpath "$1")"}
 	exit 1
 fi
 missed=${2:-/dev/null}
 pg_config=${PG_CONFIG:-pg_config}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-. test/cluster.sh
+. test/bin/cluster.sh
 flags=(with_llvm=no "COPT=--coverage -O0" SHLIB_LINK=--coverage)
 
 cluster_build "${flags[@]}"

@@ -3,7 +3,7 @@
 # run.sh
 #	  Build and test against every supported release of PostgreSQL.
 #
-# Usage: test/matrix/run.sh [VERSION | OLD-NEW ...]
+# Usage: test/bin/matrix.sh [VERSION | OLD-NEW ...]
 #
 # OLD-NEW stands for pg_upgrade from one release to another.  The default is
 # every release, and with all phases (TESTS) the upgrades too.
@@ -14,7 +14,7 @@
 # of the machine or of the chroot is changed.  MATRIX_STRICT=1 makes a release
 # that cannot be had an error.
 #
-# test/matrix/run.sh
+# test/bin/matrix.sh
 
 set -u
 here=$(dirname "$(realpath "$0")")
@@ -31,8 +31,8 @@ then
 		"$0" "$@"
 fi
 
-"$here/../setup.sh" matrix || exit 1
-. "$here/../cluster.sh"
+"$here/setup.sh" matrix || exit 1
+. "$here/cluster.sh"
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
@@ -40,7 +40,7 @@ export TESTS=${TESTS:-build install regress regress-preload isolation planner fu
 bad=0
 skipped=0
 
-# Sum up the phase lines of test/run.sh.
+# Sum up the phase lines of test/bin/run.sh.
 summary()
 {
 	awk '
@@ -93,7 +93,7 @@ run_inside()
 	shift 2
 	mkdir "$work"
 	unshare --mount --pid --ipc --net --uts --fork --kill-child \
-		"$here/inside.sh" "$cluster_dir/src" "$work" "$@" > "$log" 2>&1 < /dev/null
+		"$here/matrix_inside.sh" "$cluster_dir/src" "$work" "$@" > "$log" 2>&1 < /dev/null
 	rc=$?
 	rmdir "$work"
 	if [ $rc = 0 ]

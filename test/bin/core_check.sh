@@ -4,7 +4,7 @@
 #	  Run PostgreSQL's own regression and isolation suites with the library:
 #	  nothing may fail that does not fail without it.
 #
-# Usage: test/core_check.sh [setting=value ...]
+# Usage: test/bin/core_check.sh [setting=value ...]
 #
 # The suites run on a cluster without the library first.  What a test prints
 # there becomes its expected output, so that a server that is newer than the
@@ -12,9 +12,9 @@
 # the runs that are checked; enable_indexscan=off shows that a change is seen.
 #
 # A test that lists the system catalogs, prints a plan with nextval, or wants
-# no security label provider has to differ: test/core/NAME.diff holds the lines
+# no security label provider has to differ: test/bin/core/NAME.diff holds the lines
 # of the difference, and any other difference of that test is a failure.  For
-# one run alone it is test/core/RUN/NAME.diff.  test/core/README.md has a line
+# one run alone it is test/bin/core/RUN/NAME.diff.  test/bin/core/README.md has a line
 # for each, which says why.  The lines of a difference that is a failure are
 # left in tmp_check/core/RUN/NAME.diff.
 #
@@ -23,16 +23,16 @@
 # they have, together with psql of that release, whose output the suites
 # contain.  Both are kept in CORE_CACHE (default /var/cache/pgcore).
 #
-# test/core_check.sh
+# test/bin/core_check.sh
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 cache=${CORE_CACHE:-/var/cache/pgcore}
 pg_config=${PG_CONFIG:-pg_config}
 if [ "${1:-}" != --inside ]
 then
-	test/setup.sh core &&
-		exec test/overlay.sh env CORE_CACHE="$cache" test/core_check.sh --inside "$@"
+	test/bin/setup.sh core &&
+		exec test/bin/overlay.sh env CORE_CACHE="$cache" test/bin/core_check.sh --inside "$@"
 	exit 1
 fi
 shift
@@ -40,7 +40,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 passed=0
 failed=0
 
-. test/cluster.sh
+. test/bin/cluster.sh
 cluster_fail()
 {
 	echo "core_check.sh: $*"
@@ -175,14 +175,14 @@ difference()
 		grep '^[<>]' | sed 's, $,,' | LC_ALL=C sort
 }
 
-# different_by_design RUN DIRECTORY NAME: does it differ as test/core says?
+# different_by_design RUN DIRECTORY NAME: does it differ as test/bin/core says?
 different_by_design()
 {
-	local file=test/core/$1/$3.diff
+	local file=test/bin/core/$1/$3.diff
 
-	[ -e "$file" ] || file=test/core/$3.diff
+	[ -e "$file" ] || file=test/bin/core/$3.diff
 	[ -e "$file" ] && [ -e "$core/output/results/$3.out" ] &&
-		grep -qF "| \`${file#test/core/}\` |" test/core/README.md &&
+		grep -qF "| \`${file#test/bin/core/}\` |" test/bin/core/README.md &&
 		difference "$2" "$3" | cmp -s - "$file"
 }
 
@@ -221,7 +221,7 @@ check()
 		different_by_design "$1" "$dir" "$test" || bad+=("$test")
 	done
 	designed=$((${#differing[@]} - ${#bad[@]}))
-	for test in $(cd "test/core/$1" 2> /dev/null && ls)
+	for test in $(cd "test/bin/core/$1" 2> /dev/null && ls)
 	do
 		[[ " ${differing[*]} " == *" ${test%.diff} "* ]] || bad+=("(no longer different: $test)")
 	done

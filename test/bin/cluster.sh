@@ -5,7 +5,7 @@
 #
 # To be sourced, by a script that runs as root or as an ordinary user:
 #
-#	. test/cluster.sh
+#	. test/bin/cluster.sh
 #	cluster_create [setting=value ...]
 #	psql -c 'SELECT 1'
 #
@@ -25,11 +25,11 @@
 #	cluster_install_modules DIR [x=y]	the same for the modules of the tests
 #	cluster_remove				stop and remove now
 #
-# test/cluster.sh
+# test/bin/cluster.sh
 
 cluster_dir=
 cluster_env=()
-cluster_source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+cluster_source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 cluster_pg_config=${PG_CONFIG:-pg_config}
 
 cluster_fail()

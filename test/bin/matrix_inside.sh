@@ -3,7 +3,7 @@
 # inside.sh
 #	  Test one release of PostgreSQL, or an upgrade, in namespaces of its own.
 #
-# Usage: test/matrix/inside.sh SOURCE DIR VERSION ROOT [OLD-VERSION OLD-ROOT]
+# Usage: test/bin/matrix_inside.sh SOURCE DIR VERSION ROOT [OLD-VERSION OLD-ROOT]
 #
 # run.sh calls it, as root of new mount, process and network namespaces.
 # SOURCE is a copy of the source, DIR an empty directory.  A root is / or a
@@ -15,7 +15,7 @@
 # of the old one are scripts that enter the old one's view.  They may do so
 # because the tests keep the capability to, though not as root.
 #
-# test/matrix/inside.sh
+# test/bin/matrix_inside.sh
 
 set -u
 source=$1
@@ -101,7 +101,7 @@ then
 		tar -C "$source" -cf - . | tar -C "$dir/new/root/build" --no-same-owner -xf - || exit 3
 	in_view new NO_SETUP=1 "TESTS=$TESTS" "PLANNER_SECONDS=${PLANNER_SECONDS:-60}" "PLANNER_SEED=${PLANNER_SEED:-}" \
 		PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" \
-		BUILD_ARGS="${build_args[*]}" JOBS="${JOBS:-}" /build/test/run.sh
+		BUILD_ARGS="${build_args[*]}" JOBS="${JOBS:-}" /build/test/bin/run.sh
 	exit
 fi
 
