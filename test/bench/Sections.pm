@@ -400,6 +400,9 @@ sub allocator_bars
 	bar('allocator', 'async, 50 clients, no allocator = 1', $ratio->('async', 'none', $fast), '>=', 0.75);
 	bar('allocator', 'on_commit with early lock release, commits of 20 ms, sync = 1', $ratio->('on_commit_early', 'sync', $slow), '>=', 30);
 	bar('allocator', 'the same, ordinary insert = 1', $ratio->('on_commit_early', 'insert', $slow), '>=', 0.9);
+	bar('allocator', 'first draw of a session, ms', median(values_of('allocator', 'adaptive', 'first draw', 'p50')), '<=', 0.35);
+	bar('allocator', '100,000 values of mode sync in one statement, ms',
+		median(values_of('allocator', 'sync', 'values=100000', 'time')), '<=', 1000);
 	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
 	  foreach 1, 10;
 }
@@ -425,7 +428,9 @@ plot $data using 2:xtic(1) lc rgb '#3b6ea8' title 'here', $data using 3 lc rgb '
 END
 	  . "\n50 clients, and a commit lasts 20 ms longer (`commit_delay`), as on a slow disk or with a distant standby:\n\n" . allocator_table(50, 20)
 	  . "\nMany values in one query, values/s of `async_batch`, adaptive, with core `nextval` = 1: "
-	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n";
+	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n"
+	  . "\nThe first value of a session, in ms: " . spread(values_of('allocator', 'adaptive', 'first draw', 'p50')) . ' with `async_batch`, adaptive; '
+	  . spread(values_of('allocator', 'nextval', 'first draw', 'p50')) . " with core `nextval`. Both look up catalogs that later ones find in caches.\n";
 }
 
 sub planner
@@ -442,7 +447,7 @@ sub planner
 	}
 	foreach my $parameter (
 		sort { part($a, 'query') cmp part($b, 'query') || part($a, 'shards') <=> part($b, 'shards') }
-		grep { !/query=(?:page|all)/ } parameters_of('planner', qr/query=/))
+		grep { !/query=(?:page|all|deep)/ } parameters_of('planner', qr/query=/))
 	{
 		push @others, [ part($parameter, 'query') =~ s/_/ /gr, part($parameter, 'shards'), $cell->($parameter, 'with'),
 			times(ratios('planner', 'without', 'with', $parameter, 'time')),
@@ -459,6 +464,14 @@ sub planner
 		push @memory, number($bytes / 1048576) . " MB with `work_mem = $work_mem`";
 	}
 
+	my ($deep, $worst) = deep_reads();
+
+	bar('planner', 'LATERAL by hand, 256 shards, LIMIT 100, merge = 1',
+		median(ratios('planner', 'LATERAL by hand', 'merge', 'query=page shards=256 rows=100', 'time')), '>=', 25);
+	bar('planner', "LIST partitions, $_ shards, merge = 1",
+		median(ratios('planner', 'LIST partitions', 'merge', qr/query=page shards=$_ /, 'time')), '>=', 1)
+	  foreach 16, 64;
+	bar('planner', 'a deep read, without the merge = 1, the worst', $worst, '<=', 1.3);
 	bar('planner', 'look-up with 64 shards, the shard written out = 1',
 		median(ratios('planner', 'with', 'by hand', 'query=look-up shards=64 rows=100', 'time')), '<=', 1.1);
 	return "`SELECT … ORDER BY lastaccess DESC LIMIT k`, all in memory, ms planned and run for the merge, and how many times as long the others take. The plain index on the time is the hotspot that the shard avoids.\n\n"
@@ -473,7 +486,24 @@ plot @{[ lines(@cases) ]}
 END
 	  . "\nOther queries, with the derived shard or the list of shards, and how many times as long they take without:\n\n"
 	  . table('lrrrr', [ 'query', 'shards', 'ms', 'without', 'with the shard written out' ], @others)
+	  . "\nDeep reads: the planner takes the merge or a sort.\n\n$deep"
 	  . "\nMemory of a merge of 2048 shards, all of which it reads: " . join(', ', @memory) . ".\n";
+}
+
+# A table, and the worst ratio in it.
+sub deep_reads
+{
+	my (@rows, @medians);
+
+	foreach my $parameter (parameters_of('planner', qr/query=deep/))
+	{
+		my @ratios = ratios('planner', 'with', 'without', $parameter, 'time');
+
+		push @medians, median(@ratios);
+		push @rows, [ map({ part($parameter, $_) } qw(shards order rows work_mem)),
+			number(median(values_of('planner', 'without', $parameter, 'time'))), times(@ratios) ];
+	}
+	return (table('rlrrrr', [ 'shards', 'order', 'rows', 'work_mem', 'without the merge, ms', 'with it' ], @rows), max(@medians));
 }
 
 sub servers

@@ -7,7 +7,7 @@
 #
 # pgbench runs transactions that draw one value and work for 10 ms, then the
 # same with commits that last 20 ms longer (commit_delay), then draws many
-# values in one query.  The first transaction of each client, which also sets
+# values in one query, and the first ones of sessions.  The first transaction of each client, which also sets
 # its session up, is left out and reported on its own.
 #
 # With arguments one mode is measured and printed, beside "none", which draws
@@ -101,6 +101,30 @@ in_query()
 		"$(tps "$2" "$each" "SELECT count($3) FROM generate_series(1, 10000)" | awk '{ print $1 * 10000 }')" 1/s
 }
 
+# first_draw CASE EXPRESSION
+#
+# What the first statement of a session takes.
+first_draw()
+{
+	{
+		echo '\timing on'
+		for ((i = 0; i < $(sized 300 50); i++))
+		do
+			printf '\\c -\nSELECT %s;\n' "$2"
+		done
+	} > "$scripts/first.sql"
+	sql -f "$scripts/first.sql" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n |
+		awk -v OFS='\t' -v mode="$1" '{ ms[NR] = $1 } END { print mode, "first draw", "p50", ms[int((NR + 1) / 2)], "ms" }' |
+		record_rows || exit 1
+}
+
+# Many values in one statement, each of which waits for the row of the allocator.
+draw_in_sync()
+{
+	sql -c "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) SELECT spanner.next_value('sync') FROM generate_series(1, 100000)" |
+		sed -nE 's/.*"Execution Time": ([0-9.]+).*/sync\tvalues=100000\ttime\t\1\tms/p' | record_rows
+}
+
 if [ "${1:-}" = --inside ]
 then
 	cluster_build with_llvm=no
@@ -136,4 +160,7 @@ do
 		in_query nextval "$clients" "nextval('nextval')"
 		in_query adaptive "$clients" "spanner.next_value('adaptive')"
 	done
+	first_draw nextval "nextval('nextval')"
+	first_draw adaptive "spanner.next_value('adaptive')"
+	draw_in_sync
 done

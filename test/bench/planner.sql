@@ -1,6 +1,6 @@
 -- One round of measurements; prints results.
 --
--- Variables: last, a time near the end of the rows.
+-- Variables: last, a time near the end of the rows; rows, their number.
 
 -- The name of a shard count in a query is {shards}, that of a limit {rows}.
 CREATE TEMP TABLE kind (position int, title text, what text, settings text[], query text, most_shards int);
@@ -50,6 +50,25 @@ SELECT title, format('query=%s shards=%s rows=%s', replace(what, ' ', '_'), shar
   FROM unnest('{16,64,256,2048}'::int[]) shards, unnest('{10,100,1000}'::int[]) rows, kind
  WHERE shards <= most_shards AND (what = 'page' OR rows = 100)
  ORDER BY shards, rows, position;
+
+-- Deep reads, where the planner may take the merge or a sort.
+CREATE FUNCTION pg_temp.measure_deep(memory text, query text, merge bool) RETURNS float8
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('work_mem', memory, true);
+  PERFORM set_config('spanner_keys.enable_shard_merge', merge::text, true);
+  RETURN cost(query, 3);
+END $$;
+
+SELECT CASE WHEN merge THEN 'with' ELSE 'without' END,
+       format('query=deep shards=%s order=%s rows=%s work_mem=%s', shards, ordering, rows, memory), 'time',
+       round(pg_temp.measure_deep(memory, format('SELECT count(data) FROM (SELECT * FROM v%s ORDER BY %s LIMIT %s) v', shards, ordering, rows), merge)::numeric, 4), 'ms'
+  FROM unnest('{64,2048}'::int[]) shards, unnest('{lastaccess,userid}'::text[]) ordering,
+       (VALUES (:rows / 100, '64MB'), (:rows * 2 / 5, '4MB'), (:rows * 2 / 5, '256MB')) size (rows, memory),
+       unnest('{t,f}'::bool[]) merge
+ ORDER BY shards, ordering, rows, memory, merge DESC;
+RESET spanner_keys.enable_shard_merge;
+RESET work_mem;
 
 -- Memory of a merge that has opened every stream it may.
 SET enable_sort = off;

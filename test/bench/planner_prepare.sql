@@ -51,5 +51,8 @@ CALL make_tables(16, true);
 CALL make_tables(64, true);
 CALL make_tables(256, true);
 CALL make_tables(2048, false);
+-- An order in which the rows do not lie.
+CREATE INDEX ON v64 (shard_id, userid);
+CREATE INDEX ON v2048 (shard_id, userid);
 CREATE INDEX hotspot ON visit (lastaccess);
 CREATE TABLE asked AS SELECT lastaccess AS ts, userid AS uid FROM visit TABLESAMPLE SYSTEM (1) LIMIT 1000;
