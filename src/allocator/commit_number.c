@@ -34,18 +34,20 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "replication/syncrep.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/commit_number.h"
-#include "allocator/early_release.h"
+#include "allocator/allocator.h"
 #include "allocator/number_rows.h"
 
 PG_FUNCTION_INFO_V1(spanner_assign_on_commit);
@@ -108,96 +110,11 @@ static bool is_numbering = false;
 /* Of the session. */
 static HTAB *last_assigned = NULL;
 
-static void check_trigger(FunctionCallInfo fcinfo);
-static ItemPointer row_version(TriggerData *trigger);
-static Target *find_queued(TriggerData *trigger);
-static Target *find_target(TriggerData *trigger);
-static void take_down(Target *target, ItemPointer tid);
-static void queue_again(TriggerData *trigger, Target *target);
-static bool queue_event(TriggerData *trigger);
-static void number_all(void);
-static void remember_assignment(SkAssignment *assignment);
-static LastAssigned *last_assigned_entry(int64 allocator_id, HASHACTION action);
-static void end_transaction(XactEvent event, void *arg);
-static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
-							   SubTransactionId parent, void *arg);
-static void start_level(int level);
-static void roll_back_level(int level);
-static void leave_level(int level);
+static bool enable_early_release = false;
 
-/*
- * sk_commit_number_init
- *		Be told of the ends of transactions and subtransactions.
- */
-void
-sk_commit_number_init(void)
-{
-	sk_number_rows_init();
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
-}
-
-/*
- * spanner.assign_on_commit() returns trigger
- *
- * Deferred constraint trigger with the arguments (allocator, column).
- */
-Datum
-spanner_assign_on_commit(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	Target	   *target;
-
-	check_trigger(fcinfo);
-	if (is_queueing)
-	{
-		is_called_at_once = true;
-		return PointerGetDatum(NULL);
-	}
-
-	target = find_queued(trigger);
-	if (target == NULL)
-	{
-		target = find_target(trigger);
-		take_down(target, row_version(trigger));
-		if (!target->is_queued)
-		{
-			target->seen = 0;
-			queue_again(trigger, target);
-		}
-	}
-	else
-	{
-		target->is_queued = false;
-		if (target->seen == rows_ever)
-			number_all();
-		else
-		{
-			target->seen = rows_ever;
-			queue_again(trigger, target);
-		}
-	}
-	return PointerGetDatum(NULL);
-}
-
-/*
- * spanner.last_assigned(name text) returns bigint
- *
- * The last number that a committed transaction of this session has assigned.
- */
-Datum
-spanner_last_assigned(PG_FUNCTION_ARGS)
-{
-	SkAllocator *allocator =
-		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	LastAssigned *entry;
-
-	sk_allocator_check_usage(allocator);
-	entry = last_assigned_entry(allocator->id, HASH_FIND);
-	if (entry == NULL || !entry->is_committed)
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(entry->number);
-}
+/* What synchronous_commit was, while it is changed. */
+static bool is_changed = false;
+static int	user_setting;
 
 static void
 check_trigger(FunctionCallInfo fcinfo)
@@ -312,20 +229,6 @@ take_down(Target *target, ItemPointer tid)
 	rows_ever++;
 }
 
-/* Be called again for this row, after all events that are queued now. */
-static void
-queue_again(TriggerData *trigger, Target *target)
-{
-	if (queue_event(trigger))
-		number_all();
-	else
-	{
-		target->is_queued = true;
-		target->queued_level = GetCurrentTransactionNestLevel();
-		target->queued_tid = *row_version(trigger);
-	}
-}
-
 /*
  * Queue an event for the row, as INSERT would do it.  Returns whether it was
  * called at once.
@@ -371,6 +274,44 @@ queue_event(TriggerData *trigger)
 	return is_called_at_once;
 }
 
+/* NULL if it is only to be found and there is none. */
+static LastAssigned *
+last_assigned_entry(int64 allocator_id, HASHACTION action)
+{
+	LastAssigned key = {{allocator_id, sk_allocator_table()}};
+	LastAssigned *entry;
+	bool		found;
+
+	if (last_assigned == NULL)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(key.key);
+		ctl.entrysize = sizeof(LastAssigned);
+		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
+									HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(last_assigned, &key.key, action, &found);
+	if (entry != NULL && !found)
+		entry->is_committed = false;
+	return entry;
+}
+
+/* The entry is made here, because nothing may fail after the commit. */
+static void
+remember_assignment(SkAssignment *assignment)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Assignment *kept = palloc(sizeof(Assignment));
+
+	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
+	kept->number = assignment->last;
+	/* those behind are of subtransactions that were rolled back */
+	assignments = lappend(list_truncate(assignments, progress.assignments), kept);
+	MemoryContextSwitchTo(old);
+	progress.assignments++;
+}
+
 /*
  * Number all rows that have been taken down, and those that the triggers on
  * them take down while we are at it.
@@ -410,42 +351,114 @@ number_all(void)
 		progress.rows = progress.done = 0;
 }
 
-/* The entry is made here, because nothing may fail after the commit. */
+/* Be called again for this row, after all events that are queued now. */
 static void
-remember_assignment(SkAssignment *assignment)
+queue_again(TriggerData *trigger, Target *target)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Assignment *kept = palloc(sizeof(Assignment));
-
-	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
-	kept->number = assignment->last;
-	/* those behind are of subtransactions that were rolled back */
-	assignments = lappend(list_truncate(assignments, progress.assignments), kept);
-	MemoryContextSwitchTo(old);
-	progress.assignments++;
+	if (queue_event(trigger))
+		number_all();
+	else
+	{
+		target->is_queued = true;
+		target->queued_level = GetCurrentTransactionNestLevel();
+		target->queued_tid = *row_version(trigger);
+	}
 }
 
-/* NULL if it is only to be found and there is none. */
-static LastAssigned *
-last_assigned_entry(int64 allocator_id, HASHACTION action)
+/*
+ * spanner.assign_on_commit() returns trigger
+ *
+ * Deferred constraint trigger with the arguments (allocator, column).
+ */
+Datum
+spanner_assign_on_commit(PG_FUNCTION_ARGS)
 {
-	LastAssigned key = {{allocator_id, sk_allocator_table()}};
-	LastAssigned *entry;
-	bool		found;
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Target	   *target;
 
-	if (last_assigned == NULL)
+	check_trigger(fcinfo);
+	if (is_queueing)
 	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(key.key);
-		ctl.entrysize = sizeof(LastAssigned);
-		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
-									HASH_ELEM | HASH_BLOBS);
+		is_called_at_once = true;
+		return PointerGetDatum(NULL);
 	}
-	entry = hash_search(last_assigned, &key.key, action, &found);
-	if (entry != NULL && !found)
-		entry->is_committed = false;
-	return entry;
+
+	target = find_queued(trigger);
+	if (target == NULL)
+	{
+		target = find_target(trigger);
+		take_down(target, row_version(trigger));
+		if (!target->is_queued)
+		{
+			target->seen = 0;
+			queue_again(trigger, target);
+		}
+	}
+	else
+	{
+		target->is_queued = false;
+		if (target->seen == rows_ever)
+			number_all();
+		else
+		{
+			target->seen = rows_ever;
+			queue_again(trigger, target);
+		}
+	}
+	return PointerGetDatum(NULL);
+}
+
+/*
+ * spanner.last_assigned(name text) returns bigint
+ *
+ * The last number that a committed transaction of this session has assigned.
+ */
+Datum
+spanner_last_assigned(PG_FUNCTION_ARGS)
+{
+	SkAllocator *allocator =
+		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	LastAssigned *entry;
+
+	sk_allocator_check_usage(allocator);
+	entry = last_assigned_entry(allocator->id, HASH_FIND);
+	if (entry == NULL || !entry->is_committed)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry->number);
+}
+
+/*
+ * The locks have been released, by a commit or because it has failed.  Do what
+ * a commit has left out.  As in RecordTransactionCommit(), a failure to flush
+ * must not look like a rollback.
+ */
+static void
+flush_late(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
+		   void *arg)
+{
+	if (!is_changed || !is_top_level || phase != RESOURCE_RELEASE_AFTER_LOCKS)
+		return;
+	synchronous_commit = user_setting;
+	is_changed = false;
+	if (!is_commit)
+		return;
+
+	START_CRIT_SECTION();
+	XLogFlush(XactLastCommitEnd);
+	END_CRIT_SECTION();
+	SyncRepWaitForLSN(XactLastCommitEnd, true);
+}
+
+/* Have the transaction that is about to commit release its locks early. */
+static void
+release_early(void)
+{
+	if (!enable_early_release || is_changed ||
+		synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
+		return;
+	user_setting = synchronous_commit;
+	is_changed = true;
+	synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
 }
 
 static void
@@ -455,7 +468,7 @@ end_transaction(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			if (progress.assignments > 0)
-				sk_early_release_prepare();
+				release_early();
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			if (progress.assignments > 0)
@@ -488,6 +501,57 @@ end_transaction(XactEvent event, void *arg)
 	memset(&progress, 0, sizeof(Progress));
 }
 
+/* Levels that began when there was nothing yet need no memory. */
+static void
+start_level(int level)
+{
+	if (level < start_space)
+		starts[level] = progress;
+	else if (progress.rows > 0 || progress.assignments > 0)
+	{
+		int			space = Max(16, 2 * level);
+		Progress   *wider = MemoryContextAllocZero(TopTransactionContext,
+												   space * sizeof(Progress));
+
+		if (start_space > 0)
+			memcpy(wider, starts, start_space * sizeof(Progress));
+		starts = wider;
+		start_space = space;
+		starts[level] = progress;
+	}
+}
+
+static void
+leave_level(int level)
+{
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		target->queued_level = Min(target->queued_level, level - 1);
+	}
+}
+
+static void
+roll_back_level(int level)
+{
+	ListCell   *lc;
+
+	if (level < start_space)
+		progress = starts[level];
+	else
+		memset(&progress, 0, sizeof(Progress));
+	foreach(lc, targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		if (target->queued_level >= level)
+			target->is_queued = false;
+	}
+}
+
 static void
 end_subtransaction(SubXactEvent event, SubTransactionId subid,
 				   SubTransactionId parent, void *arg)
@@ -511,53 +575,23 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 	}
 }
 
-/* Levels that began when there was nothing yet need no memory. */
-static void
-start_level(int level)
+/*
+ * sk_commit_number_init
+ *		Be told of the ends of transactions and subtransactions.
+ */
+void
+sk_commit_number_init(void)
 {
-	if (level < start_space)
-		starts[level] = progress;
-	else if (progress.rows > 0 || progress.assignments > 0)
-	{
-		int			space = Max(16, 2 * level);
-		Progress   *wider = MemoryContextAllocZero(TopTransactionContext,
-												   space * sizeof(Progress));
-
-		if (start_space > 0)
-			memcpy(wider, starts, start_space * sizeof(Progress));
-		starts = wider;
-		start_space = space;
-		starts[level] = progress;
-	}
-}
-
-static void
-roll_back_level(int level)
-{
-	ListCell   *lc;
-
-	if (level < start_space)
-		progress = starts[level];
-	else
-		memset(&progress, 0, sizeof(Progress));
-	foreach(lc, targets)
-	{
-		Target	   *target = lfirst(lc);
-
-		if (target->queued_level >= level)
-			target->is_queued = false;
-	}
-}
-
-static void
-leave_level(int level)
-{
-	ListCell   *lc;
-
-	foreach(lc, targets)
-	{
-		Target	   *target = lfirst(lc);
-
-		target->queued_level = Min(target->queued_level, level - 1);
-	}
+	DefineCustomBoolVariable("spanner_keys.early_lock_release",
+							 "Enables transactions that number rows to release their locks before their commit is durable.",
+							 "COMMIT returns when it is durable, but others see the rows shortly before that.",
+							 &enable_early_release,
+							 false,
+							 PGC_SUSET,
+							 0,
+							 NULL, NULL, NULL);
+	RegisterResourceReleaseCallback(flush_late, NULL);
+	sk_number_rows_init();
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

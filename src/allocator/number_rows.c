@@ -35,9 +35,9 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "allocator/allocator_cache.h"
+#include "allocator/allocator.h"
 #include "allocator/number_rows.h"
-#include "allocator/own_counter.h"
+#include "allocator/reserve.h"
 #include "compat.h"
 #include "spi/run_command.h"
 
@@ -76,57 +76,6 @@ static char update_command[1024];
 static Oid	update_relid;
 
 static post_parse_analyze_hook_type prev_post_parse_analyze_hook = NULL;
-
-static void check_column(Relation rel, AttrNumber attnum);
-static void check_mode(const char *name, SkMode mode);
-static uint64 collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due);
-static bool find_row(const SkNumberTarget *target, ItemPointer tid);
-static int	compare_due(const void *a, const void *b);
-static bool number_group(DueRow *due, uint64 count, SkAssignment *assignment);
-static void number_table(const SkAllocatorRow *allocator, DueRow *due,
-						 uint64 count, int64 *last);
-static void put_back(const SkAllocatorRow *allocator, int64 number);
-static bool write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
-static bool update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
-static SPIPlanPtr column_plan(Relation rel, AttrNumber attnum);
-static void forget_plans(void);
-static void check_update(ParseState *pstate, Query *query,
-						 SK_JUMBLE_STATE * jstate);
-
-/*
- * sk_number_rows_init
- *		Be asked about the updates when core has read them.
- */
-void
-sk_number_rows_init(void)
-{
-	prev_post_parse_analyze_hook = post_parse_analyze_hook;
-	post_parse_analyze_hook = check_update;
-}
-
-/*
- * sk_number_target
- *		Find a column and an allocator, and check that they fit.
- */
-void
-sk_number_target(SkNumberTarget *target, Relation rel,
-				 const char *allocator, const char *column)
-{
-	SkAllocator *found;
-
-	target->relid = RelationGetRelid(rel);
-	target->attnum = SPI_fnumber(RelationGetDescr(rel), column);
-	if (target->attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel)),
-				 errhint("Create the trigger with the name of a column as its second argument.")));
-	check_column(rel, target->attnum);
-	found = sk_allocator_by_name(allocator);
-	check_mode(found->row.name, found->row.mode);
-	target->allocator_id = found->id;
-}
 
 static void
 check_column(Relation rel, AttrNumber attnum)
@@ -171,34 +120,47 @@ check_mode(const char *name, SkMode mode)
 }
 
 /*
- * sk_number_rows
- *		Give numbers to rows, in their order.
- *
- * Returns what was assigned, a list of SkAssignment.
+ * sk_number_target
+ *		Find a column and an allocator, and check that they fit.
  */
-List *
-sk_number_rows(const SkUnnumbered *rows, uint64 count)
+void
+sk_number_target(SkNumberTarget *target, Relation rel,
+				 const char *allocator, const char *column)
 {
-	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
-											 count * sizeof(DueRow));
-	uint64		due_count = collect_due(rows, count, due);
-	List	   *assignments = NIL;
-	uint64		end;
+	SkAllocator *found;
 
-	qsort(due, due_count, sizeof(DueRow), compare_due);
-	for (uint64 i = 0; i < due_count; i = end)
-	{
-		SkAssignment *assignment = palloc(sizeof(SkAssignment));
+	target->relid = RelationGetRelid(rel);
+	target->attnum = SPI_fnumber(RelationGetDescr(rel), column);
+	if (target->attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel)),
+				 errhint("Create the trigger with the name of a column as its second argument.")));
+	check_column(rel, target->attnum);
+	found = sk_allocator_by_name(allocator);
+	check_mode(found->row.name, found->row.mode);
+	target->allocator_id = found->id;
+}
 
-		assignment->allocator_id = due[i].target->allocator_id;
-		for (end = i + 1; end < due_count; end++)
-			if (due[end].target->allocator_id != assignment->allocator_id)
-				break;
-		if (number_group(due + i, end - i, assignment))
-			assignments = lappend(assignments, assignment);
-	}
-	pfree(due);
-	return assignments;
+/* Find the latest version of a row, if it is there and has no number. */
+static bool
+find_row(const SkNumberTarget *target, ItemPointer tid)
+{
+	Relation	rel = table_open(target->relid, RowExclusiveLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
+	bool		found;
+
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
+		slot_attisnull(slot, target->attnum);
+	ExecDropSingleTupleTableSlot(slot);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, NoLock);
+	return found;
 }
 
 /*
@@ -249,26 +211,6 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 	return found;
 }
 
-/* Find the latest version of a row, if it is there and has no number. */
-static bool
-find_row(const SkNumberTarget *target, ItemPointer tid)
-{
-	Relation	rel = table_open(target->relid, RowExclusiveLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
-	bool		found;
-
-	table_tuple_get_latest_tid(scan, tid);
-	table_endscan(scan);
-	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
-		slot_attisnull(slot, target->attnum);
-	ExecDropSingleTupleTableSlot(slot);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, NoLock);
-	return found;
-}
-
 /* By allocator, and as the rows came. */
 static int
 compare_due(const void *a, const void *b)
@@ -281,127 +223,31 @@ compare_due(const void *a, const void *b)
 	return x->position < y->position ? -1 : 1;
 }
 
-/*
- * Number the rows of one allocator, which is locked first.  Returns false if
- * none of them was left.
- */
-static bool
-number_group(DueRow *due, uint64 count, SkAssignment *assignment)
-{
-	int64		id = assignment->allocator_id;
-	SkAllocatorRow allocator;
-	SkMode		mode;
-	int64		first;
-	uint64		end;
-
-	PreventCommandIfReadOnly("spanner.assign_on_commit()");
-	/* the cache may forget it while the triggers of users run */
-	allocator = sk_allocator_by_id(id)->row;
-	first = sk_own_next(&allocator, &mode);
-	check_mode(allocator.name, mode);
-	assignment->last = first - 1;
-	for (uint64 i = 0; i < count; i = end)
-	{
-		for (end = i + 1; end < count; end++)
-			if (due[end].target != due[i].target)
-				break;
-		number_table(&allocator, due + i, end - i, &assignment->last);
-	}
-	return assignment->last >= first;
-}
-
-/* Number rows of one table.  Sets *last to the last number, if there is one. */
+/* Plans that core would have to make anew may be of tables that are gone. */
 static void
-number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
-			 int64 *last)
+forget_plans(void)
 {
-	Relation	rel = table_open(due->target->relid, RowExclusiveLock);
-	Oid			userid;
-	int			sec_context;
-	SPIPlanPtr	plan;
+	HASH_SEQ_STATUS status;
+	ColumnPlan *entry;
 
-	sk_check_usage(&sk_allocator_by_id(allocator->id)->row, rel->rd_rel->relowner);
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	plan = column_plan(rel, due->target->attnum);
-	for (uint64 i = 0; i < count; i++)
+	if (column_plans == NULL)
 	{
-		int64		number = sk_own_take(allocator, 1).first;
+		HASHCTL		ctl;
 
-		CHECK_FOR_INTERRUPTS();
-		if (write_number(plan, rel, &due[i], number))
-			*last = number;
-		else
-			put_back(allocator, number);
+		ctl.keysize = sizeof(entry->key);
+		ctl.entrysize = sizeof(ColumnPlan);
+		column_plans = hash_create("spanner_keys columns to number", 16, &ctl,
+								   HASH_ELEM | HASH_BLOBS);
 	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	SetUserIdAndSecContext(userid, sec_context);
-	table_close(rel, NoLock);
-}
-
-/* A trigger that the updates fired has deleted or numbered the row. */
-static void
-put_back(const SkAllocatorRow *allocator, int64 number)
-{
-	SkAllocatorRow row = *allocator;
-	SkMode		mode;
-
-	if (sk_own_next(allocator, &mode) != number + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("allocator \"%s\" was changed while it numbered rows",
-						allocator->name),
-				 errhint("Look for a trigger that draws from it or alters it.")));
-	row.next_value = number;
-	sk_own_note_update(&row, true);
-}
-
-/* Returns false if the row needs no number any more. */
-static bool
-write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	ItemPointerData tid = due->tid;
-
-	if (update_row(plan, rel, due, number))
-		return true;
-	if (!find_row(due->target, &due->tid))
-		return false;
-	if (!ItemPointerEquals(&tid, &due->tid) &&
-		update_row(plan, rel, due, number))
-		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			 errmsg("could not write number %lld into a row of relation \"%s\"",
-					(long long) number, RelationGetRelationName(rel)),
-			 errdetail("The update of the row was suppressed."),
-			 errhint("Look for a trigger or rule on the table that suppresses updates.")));
-}
-
-static bool
-update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	Datum		values[] = {Int64GetDatum(number), PointerGetDatum(&due->tid)};
-	int			result = SPI_execute_plan(plan, values, NULL, false, 0);
-	bool		isnull;
-
-	if (result != SPI_OK_UPDATE_RETURNING || SPI_processed == 0)
-		return false;
-	if (!DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-									SPI_tuptable->tupdesc, 1, &isnull)) ||
-		isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("could not write number %lld into a row of relation \"%s\"",
-						(long long) number, RelationGetRelationName(rel)),
-				 errdetail("Another value was stored in its place."),
-				 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
-	SPI_freetuptable(SPI_tuptable);
-	return true;
+	hash_seq_init(&status, column_plans);
+	while ((entry = hash_seq_search(&status)) != NULL)
+	{
+		if (SPI_plan_is_valid(entry->plan) && entry->key.relid != update_relid)
+			continue;
+		SPI_freeplan(entry->plan);
+		pfree(entry->command);
+		(void) hash_search(column_plans, &entry->key, HASH_REMOVE, NULL);
+	}
 }
 
 /*
@@ -440,31 +286,158 @@ column_plan(Relation rel, AttrNumber attnum)
 	return entry->plan;
 }
 
-/* Plans that core would have to make anew may be of tables that are gone. */
-static void
-forget_plans(void)
+static bool
+update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
 {
-	HASH_SEQ_STATUS status;
-	ColumnPlan *entry;
+	Datum		values[] = {Int64GetDatum(number), PointerGetDatum(&due->tid)};
+	int			result = SPI_execute_plan(plan, values, NULL, false, 0);
+	bool		isnull;
 
-	if (column_plans == NULL)
-	{
-		HASHCTL		ctl;
+	if (result != SPI_OK_UPDATE_RETURNING || SPI_processed == 0)
+		return false;
+	if (!DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
+									SPI_tuptable->tupdesc, 1, &isnull)) ||
+		isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("could not write number %lld into a row of relation \"%s\"",
+						(long long) number, RelationGetRelationName(rel)),
+				 errdetail("Another value was stored in its place."),
+				 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
 
-		ctl.keysize = sizeof(entry->key);
-		ctl.entrysize = sizeof(ColumnPlan);
-		column_plans = hash_create("spanner_keys columns to number", 16, &ctl,
-								   HASH_ELEM | HASH_BLOBS);
-	}
-	hash_seq_init(&status, column_plans);
-	while ((entry = hash_seq_search(&status)) != NULL)
+/* Returns false if the row needs no number any more. */
+static bool
+write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
+{
+	ItemPointerData tid = due->tid;
+
+	if (update_row(plan, rel, due, number))
+		return true;
+	if (!find_row(due->target, &due->tid))
+		return false;
+	if (!ItemPointerEquals(&tid, &due->tid) &&
+		update_row(plan, rel, due, number))
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			 errmsg("could not write number %lld into a row of relation \"%s\"",
+					(long long) number, RelationGetRelationName(rel)),
+			 errdetail("The update of the row was suppressed."),
+			 errhint("Look for a trigger or rule on the table that suppresses updates.")));
+}
+
+/* A trigger that the updates fired has deleted or numbered the row. */
+static void
+put_back(const SkAllocatorRow *allocator, int64 number)
+{
+	SkAllocatorRow row = *allocator;
+	SkMode		mode;
+
+	if (sk_own_next(allocator, &mode) != number + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("allocator \"%s\" was changed while it numbered rows",
+						allocator->name),
+				 errhint("Look for a trigger that draws from it or alters it.")));
+	row.next_value = number;
+	sk_own_note_update(&row, true);
+}
+
+/* Number rows of one table.  Sets *last to the last number, if there is one. */
+static void
+number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
+			 int64 *last)
+{
+	Relation	rel = table_open(due->target->relid, RowExclusiveLock);
+	Oid			userid;
+	int			sec_context;
+	SPIPlanPtr	plan;
+
+	sk_check_usage(&sk_allocator_by_id(allocator->id)->row, rel->rd_rel->relowner);
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = column_plan(rel, due->target->attnum);
+	for (uint64 i = 0; i < count; i++)
 	{
-		if (SPI_plan_is_valid(entry->plan) && entry->key.relid != update_relid)
-			continue;
-		SPI_freeplan(entry->plan);
-		pfree(entry->command);
-		(void) hash_search(column_plans, &entry->key, HASH_REMOVE, NULL);
+		int64		number = sk_own_take(allocator, 1).first;
+
+		CHECK_FOR_INTERRUPTS();
+		if (write_number(plan, rel, &due[i], number))
+			*last = number;
+		else
+			put_back(allocator, number);
 	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	SetUserIdAndSecContext(userid, sec_context);
+	table_close(rel, NoLock);
+}
+
+/*
+ * Number the rows of one allocator, which is locked first.  Returns false if
+ * none of them was left.
+ */
+static bool
+number_group(DueRow *due, uint64 count, SkAssignment *assignment)
+{
+	int64		id = assignment->allocator_id;
+	SkAllocatorRow allocator;
+	SkMode		mode;
+	int64		first;
+	uint64		end;
+
+	PreventCommandIfReadOnly("spanner.assign_on_commit()");
+	/* the cache may forget it while the triggers of users run */
+	allocator = sk_allocator_by_id(id)->row;
+	first = sk_own_next(&allocator, &mode);
+	check_mode(allocator.name, mode);
+	assignment->last = first - 1;
+	for (uint64 i = 0; i < count; i = end)
+	{
+		for (end = i + 1; end < count; end++)
+			if (due[end].target != due[i].target)
+				break;
+		number_table(&allocator, due + i, end - i, &assignment->last);
+	}
+	return assignment->last >= first;
+}
+
+/*
+ * sk_number_rows
+ *		Give numbers to rows, in their order.
+ *
+ * Returns what was assigned, a list of SkAssignment.
+ */
+List *
+sk_number_rows(const SkUnnumbered *rows, uint64 count)
+{
+	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
+											 count * sizeof(DueRow));
+	uint64		due_count = collect_due(rows, count, due);
+	List	   *assignments = NIL;
+	uint64		end;
+
+	qsort(due, due_count, sizeof(DueRow), compare_due);
+	for (uint64 i = 0; i < due_count; i = end)
+	{
+		SkAssignment *assignment = palloc(sizeof(SkAssignment));
+
+		assignment->allocator_id = due[i].target->allocator_id;
+		for (end = i + 1; end < due_count; end++)
+			if (due[end].target->allocator_id != assignment->allocator_id)
+				break;
+		if (number_group(due + i, end - i, assignment))
+			assignments = lappend(assignments, assignment);
+	}
+	pfree(due);
+	return assignments;
 }
 
 /*
@@ -488,4 +461,15 @@ check_update(ParseState *pstate, Query *query,
 				 errhint("Repeat the transaction.")));
 	if (prev_post_parse_analyze_hook)
 		prev_post_parse_analyze_hook(pstate, query, jstate);
+}
+
+/*
+ * sk_number_rows_init
+ *		Be asked about the updates when core has read them.
+ */
+void
+sk_number_rows_init(void)
+{
+	prev_post_parse_analyze_hook = post_parse_analyze_hook;
+	post_parse_analyze_hook = check_update;
 }

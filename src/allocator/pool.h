@@ -115,27 +115,6 @@ typedef struct SkRefill
 	SkPoolError error;			/* if failed */
 } SkRefill;
 
-/* What the statistics view shows. */
-typedef struct SkPoolState
-{
-	SkPoolKey	key;
-	SkWorkerKind kind;
-	TransactionId blocked_by;	/* keeps the worker from reserving, if valid */
-	SkPoolStats stats;
-	int64		remaining;
-	int32		batch;
-	SkPoolError error;
-} SkPoolState;
-
-/* How the pools are shared. */
-typedef struct SkPoolUse
-{
-	int			size;
-	int			used;
-	int64		taken_over;		/* pools, since the server started */
-	int64		lost;			/* values in them */
-} SkPoolUse;
-
 /* sessions */
 extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
@@ -154,14 +133,12 @@ extern SkRange sk_pool_withdraw(const SkPoolKey *key);
 extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
 
 /* workers */
-extern int	sk_pool_count(void);
 extern void sk_pool_forget_dropped(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
-extern bool sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count);
+extern int	sk_pool_pending(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
 extern bool sk_pool_any_wanted(Oid dbid, SkWorkerKind kind);
 extern void sk_pool_abandon(Oid dbid, SkWorkerKind kind);
-extern bool sk_pool_read(int index, SkPoolState *state);
-extern void sk_pool_read_use(SkPoolUse *use);
+extern bool sk_pool_read(int index, SkPool *copy);
 
 #endif							/* SK_POOL_H */

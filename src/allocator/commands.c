@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_commands.c
+ * commands.c
  *	  Creating, changing and dropping allocators.
  *
  * Each function locks the row, checks that the current user may do it, and
  * changes the row.  Whether the row makes sense, and what follows from the
  * change, is up to the trigger of the table.
  *
- * src/allocator/allocator_commands.c
+ * src/allocator/commands.c
  *
  *-------------------------------------------------------------------------
  */
@@ -21,9 +21,7 @@
 #include "utils/regproc.h"
 #include "utils/rel.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/change.h"
-#include "allocator/own_counter.h"
+#include "allocator/allocator.h"
 #include "allocator/reserve.h"
 #include "compat.h"
 #include "spi/run_command.h"
@@ -38,14 +36,6 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
-static void check_row(const SkAllocatorRow *row);
-static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
-					   SkTable *table, SkAllocatorRow *row);
-static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
-static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
-static Oid	role_argument(const char *role, bool public_ok);
-static void tell_users(const char *name);
-
 /* An argument that cannot be left out. */
 static inline void
 require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -55,6 +45,32 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", name),
 				 errhint("Leave it out for its default, if it has one.")));
+}
+
+/* The server, and the name of the allocator there. */
+static void
+server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
+{
+	if (!PG_ARGISNULL(argno))
+		strlcpy(row->server, NameStr(*PG_GETARG_NAME(argno)), NAMEDATALEN);
+	else if (row->mode != SK_MODE_REMOTE)
+		row->server[0] = '\0';
+	if (!PG_ARGISNULL(argno + 1))
+		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(argno + 1)),
+						  "remote_name", row->remote_name);
+	if (row->server[0] == '\0')
+		row->remote_name[0] = '\0';
+	else if (row->remote_name[0] == '\0')
+		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
+}
+
+/* A dump may come before the server, a command may not. */
+static void
+check_row(const SkAllocatorRow *row)
+{
+	sk_row_check(row);
+	if (row->server[0] != '\0')
+		(void) GetForeignServerByName(row->server, false);
 }
 
 /*
@@ -117,6 +133,64 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(row.id);
 }
 
+/* A role as regrole reads it; public as GRANT does, and as InvalidOid. */
+static Oid
+role_argument(const char *role, bool public_ok)
+{
+	if (public_ok && (strcmp(role, "-") == 0 ||
+					  pg_strcasecmp(role, "public") == 0))
+		return InvalidOid;
+	return DatumGetObjectId(DirectFunctionCall1(regrolein,
+												CStringGetDatum(role)));
+}
+
+/*
+ * Find the allocator that the first argument names, open the table and lock
+ * the row, if the current user may change it.  Returns false, with the table
+ * closed, if there is none and that is all right.
+ */
+static bool
+lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
+		   SkAllocatorRow *row)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	bool		found;
+
+	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_table_open(table, RowExclusiveLock);
+	found = sk_row_find(table, name, 0, row);
+	if (found)
+	{
+		/* nobody waits for, or holds, what is not theirs */
+		sk_check_owner(row, table->userid);
+		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
+			strcmp(row->name, name) == 0;
+	}
+	if (found)
+	{
+		sk_check_owner(row, table->userid);
+		sk_own_read(row);
+		return true;
+	}
+	sk_table_close(table);
+	ereport(missing_ok ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 missing_ok ?
+			 errmsg("allocator \"%s\" does not exist, skipping", name) :
+			 errmsg("allocator \"%s\" does not exist", name),
+			 missing_ok ? 0 :
+			 errhint("Create it with spanner.create_allocator().")));
+	return false;
+}
+
+/* What the current transaction counts goes on behind the change. */
+static void
+write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
+{
+	sk_row_update(table, row, kind);
+	sk_own_note_update(row, true);
+}
+
 /*
  * spanner.alter_allocator(name, mode, max_value, batch_size, low_water_mark,
  * max_batch_size, failover_gap, min_value, server, remote_name, owner_role)
@@ -161,6 +235,32 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	write_row(&table, &row, SK_WRITE_CHANGES);
 	sk_table_close(&table);
 	PG_RETURN_VOID();
+}
+
+/* What still has the name of an allocator that has it no more. */
+static void
+tell_users(const char *name)
+{
+	const char *literal = quote_literal_cstr(name);
+	const char *query = psprintf(
+								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
+								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
+								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
+								 " UNION ALL"
+								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_trigger t"
+								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
+								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
+								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
+								 " ORDER BY 1",
+								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(query))
+		ereport(NOTICE,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }
 
 /*
@@ -348,114 +448,4 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 		PG_RETURN_INT64(0);
 	sk_pool_given_back(&key, range);
 	PG_RETURN_INT64(range.end - range.first);
-}
-
-/* A dump may come before the server, a command may not. */
-static void
-check_row(const SkAllocatorRow *row)
-{
-	sk_row_check(row);
-	if (row->server[0] != '\0')
-		(void) GetForeignServerByName(row->server, false);
-}
-
-/*
- * Find the allocator that the first argument names, open the table and lock
- * the row, if the current user may change it.  Returns false, with the table
- * closed, if there is none and that is all right.
- */
-static bool
-lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
-		   SkAllocatorRow *row)
-{
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	bool		found;
-
-	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_table_open(table, RowExclusiveLock);
-	found = sk_row_find(table, name, 0, row);
-	if (found)
-	{
-		/* nobody waits for, or holds, what is not theirs */
-		sk_check_owner(row, table->userid);
-		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
-			strcmp(row->name, name) == 0;
-	}
-	if (found)
-	{
-		sk_check_owner(row, table->userid);
-		sk_own_read(row);
-		return true;
-	}
-	sk_table_close(table);
-	ereport(missing_ok ? NOTICE : ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 missing_ok ?
-			 errmsg("allocator \"%s\" does not exist, skipping", name) :
-			 errmsg("allocator \"%s\" does not exist", name),
-			 missing_ok ? 0 :
-			 errhint("Create it with spanner.create_allocator().")));
-	return false;
-}
-
-/* What the current transaction counts goes on behind the change. */
-static void
-write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
-{
-	sk_row_update(table, row, kind);
-	sk_own_note_update(row, true);
-}
-
-/* A role as regrole reads it; public as GRANT does, and as InvalidOid. */
-static Oid
-role_argument(const char *role, bool public_ok)
-{
-	if (public_ok && (strcmp(role, "-") == 0 ||
-					  pg_strcasecmp(role, "public") == 0))
-		return InvalidOid;
-	return DatumGetObjectId(DirectFunctionCall1(regrolein,
-												CStringGetDatum(role)));
-}
-
-/* The server, and the name of the allocator there. */
-static void
-server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
-{
-	if (!PG_ARGISNULL(argno))
-		strlcpy(row->server, NameStr(*PG_GETARG_NAME(argno)), NAMEDATALEN);
-	else if (row->mode != SK_MODE_REMOTE)
-		row->server[0] = '\0';
-	if (!PG_ARGISNULL(argno + 1))
-		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(argno + 1)),
-						  "remote_name", row->remote_name);
-	if (row->server[0] == '\0')
-		row->remote_name[0] = '\0';
-	else if (row->remote_name[0] == '\0')
-		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
-}
-
-/* What still has the name of an allocator that has it no more. */
-static void
-tell_users(const char *name)
-{
-	const char *literal = quote_literal_cstr(name);
-	const char *query = psprintf(
-								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
-								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
-								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
-								 " UNION ALL"
-								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_trigger t"
-								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
-								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
-								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
-								 " ORDER BY 1",
-								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
-	ListCell   *lc;
-
-	foreach(lc, sk_query_texts(query))
-		ereport(NOTICE,
-				(errcode(ERRCODE_WARNING),
-				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_table.c
+ * table.c
  *	  Access to the table spanner.allocator.
  *
  * A row is found by an index, or by reading the table if that is short, and in
@@ -19,7 +19,7 @@
  * a transaction wakes one waiter and not all of them.  Who has locked the row
  * already does not queue.
  *
- * src/allocator/allocator_table.c
+ * src/allocator/table.c
  *
  *-------------------------------------------------------------------------
  */
@@ -48,8 +48,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "allocator/allocator_row.h"
-#include "allocator/allocator_table.h"
+#include "allocator/table.h"
 #include "compat.h"
 
 /* How often to look for a row that seems not to be there. */
@@ -67,19 +66,6 @@ SkWrite		sk_table_write = SK_WRITE_CHANGES;
 typedef void (*RowWriter) (ResultRelInfo *target, EState *estate,
 						   EPQState *epq, TupleTableSlot *old,
 						   TupleTableSlot *new);
-
-static bool find_row(Relation rel, const char *name, int64 id,
-					 Snapshot snapshot, SkAllocatorRow *row, HeapTuple *tuple);
-static bool has_latest(Relation rel, int64 id, HeapTuple *tuple);
-static Oid	index_on(Relation rel, AttrNumber column);
-static bool is_locked_here(Relation rel, int64 id);
-static SkRowState lock_version(SkTable *table, ItemPointer tid,
-							   LockWaitPolicy policy);
-static TransactionId find_locker(HeapTupleHeader tuple, bool *is_own);
-static void write_row(SkTable *table, RowWriter writer, TupleTableSlot *new,
-					  SkWrite kind);
-static void run_writer(SkTable *table, RowWriter writer, TupleTableSlot *new);
-pg_noreturn static void report_suppressed(void);
 
 /*
  * sk_allocator_table
@@ -157,6 +143,64 @@ sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
 	return found;
 }
 
+/* The unique index on a column; the scan reads the table if there is none. */
+static Oid
+index_on(Relation rel, AttrNumber column)
+{
+	List	   *indexes;
+	Oid			result = InvalidOid;
+	ListCell   *lc;
+
+	if (RelationGetNumberOfBlocks(rel) <= SK_FEW_BLOCKS)
+		return InvalidOid;
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_index index;
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		index = (Form_pg_index) GETSTRUCT(tuple);
+		if (index->indisunique && index->indisvalid && index->indimmediate &&
+			index->indnkeyatts == 1 && index->indkey.values[0] == column &&
+			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			result = lfirst_oid(lc);
+		ReleaseSysCache(tuple);
+		if (OidIsValid(result))
+			break;
+	}
+	list_free(indexes);
+	return result;
+}
+
+/* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
+static bool
+find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
+		 SkAllocatorRow *row, HeapTuple *tuple)
+{
+	SysScanDesc scan;
+	HeapTuple	found;
+	ScanKeyData key;
+
+	if (name != NULL)
+		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+					CStringGetTextDatum(name));
+	else
+		ScanKeyInit(&key, SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
+					Int64GetDatum(id));
+	scan = systable_beginscan(rel, index_on(rel, key.sk_attno), true, snapshot,
+							  1, &key);
+	found = systable_getnext(scan);
+	if (found != NULL && row != NULL)
+		sk_row_fetch(found, RelationGetDescr(rel), row);
+	if (found != NULL && tuple != NULL)
+		*tuple = heap_copytuple(found);
+	systable_endscan(scan);
+	return found != NULL;
+}
+
 /*
  * sk_row_find
  *		The same in the open table.
@@ -196,32 +240,6 @@ sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
 	}
 }
 
-/* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
-static bool
-find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
-		 SkAllocatorRow *row, HeapTuple *tuple)
-{
-	SysScanDesc scan;
-	HeapTuple	found;
-	ScanKeyData key;
-
-	if (name != NULL)
-		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
-					CStringGetTextDatum(name));
-	else
-		ScanKeyInit(&key, SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
-					Int64GetDatum(id));
-	scan = systable_beginscan(rel, index_on(rel, key.sk_attno), true, snapshot,
-							  1, &key);
-	found = systable_getnext(scan);
-	if (found != NULL && row != NULL)
-		sk_row_fetch(found, RelationGetDescr(rel), row);
-	if (found != NULL && tuple != NULL)
-		*tuple = heap_copytuple(found);
-	systable_endscan(scan);
-	return found != NULL;
-}
-
 static bool
 has_latest(Relation rel, int64 id, HeapTuple *tuple)
 {
@@ -231,77 +249,32 @@ has_latest(Relation rel, int64 id, HeapTuple *tuple)
 	return false;
 }
 
-/* The unique index on a column; the scan reads the table if there is none. */
-static Oid
-index_on(Relation rel, AttrNumber column)
+static TransactionId
+find_locker(HeapTupleHeader tuple, bool *is_own)
 {
-	List	   *indexes;
-	Oid			result = InvalidOid;
-	ListCell   *lc;
+	TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
+	TransactionId result = InvalidTransactionId;
+	MultiXactMember *members;
+	int			count;
 
-	if (RelationGetNumberOfBlocks(rel) <= SK_FEW_BLOCKS)
-		return InvalidOid;
-	indexes = RelationGetIndexList(rel);
-	foreach(lc, indexes)
+	*is_own = false;
+	if (tuple->t_infomask & HEAP_XMAX_INVALID)
+		return InvalidTransactionId;
+	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
 	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
-											ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_index index;
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		index = (Form_pg_index) GETSTRUCT(tuple);
-		if (index->indisunique && index->indisvalid && index->indimmediate &&
-			index->indnkeyatts == 1 && index->indkey.values[0] == column &&
-			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
-			result = lfirst_oid(lc);
-		ReleaseSysCache(tuple);
-		if (OidIsValid(result))
-			break;
+		*is_own = TransactionIdIsCurrentTransactionId(xmax);
+		return *is_own || TransactionIdIsInProgress(xmax) ? xmax : InvalidTransactionId;
 	}
-	list_free(indexes);
+	count = GetMultiXactIdMembers(xmax, &members, false,
+								  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
+	for (int i = 0; i < count; i++)
+	{
+		if (TransactionIdIsCurrentTransactionId(members[i].xid))
+			*is_own = true;
+		else if (TransactionIdIsInProgress(members[i].xid))
+			result = members[i].xid;
+	}
 	return result;
-}
-
-/*
- * sk_row_lock
- *		Lock a row until the end of the transaction, and read it.
- *
- * Waits, or does not, as "policy" says.  The snapshot keeps the version that
- * was found from being replaced by another row before it is locked.
- */
-SkRowState
-sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
-			SkAllocatorRow *row)
-{
-	Oid			relid = RelationGetRelid(table->rel);
-	uint16		queue = (uint16) (id >> 32);
-	bool		in_queue = false;
-	SkRowState	state = SK_ROW_GONE;
-	HeapTuple	tuple;
-
-	/* what an earlier part of this command has written can be locked */
-	CommandCounterIncrement();
-	if (policy == LockWaitBlock && !is_locked_here(table->rel, id))
-	{
-		LockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
-		in_queue = true;
-	}
-	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && has_latest(table->rel, id, &tuple))
-		state = lock_version(table, &tuple->t_self, policy);
-	PopActiveSnapshot();
-	if (in_queue)
-		UnlockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
-	if (state == SK_ROW_FOUND)
-	{
-		bool		should_free;
-
-		sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
-					 RelationGetDescr(table->rel), row);
-		Assert(row->id == id);
-	}
-	return state;
 }
 
 /* Has the current transaction written or locked a row? */
@@ -347,6 +320,47 @@ lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
 }
 
 /*
+ * sk_row_lock
+ *		Lock a row until the end of the transaction, and read it.
+ *
+ * Waits, or does not, as "policy" says.  The snapshot keeps the version that
+ * was found from being replaced by another row before it is locked.
+ */
+SkRowState
+sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
+			SkAllocatorRow *row)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	uint16		queue = (uint16) (id >> 32);
+	bool		in_queue = false;
+	SkRowState	state = SK_ROW_GONE;
+	HeapTuple	tuple;
+
+	/* what an earlier part of this command has written can be locked */
+	CommandCounterIncrement();
+	if (policy == LockWaitBlock && !is_locked_here(table->rel, id))
+	{
+		LockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+		in_queue = true;
+	}
+	PushActiveSnapshot(GetLatestSnapshot());
+	while (state == SK_ROW_GONE && has_latest(table->rel, id, &tuple))
+		state = lock_version(table, &tuple->t_self, policy);
+	PopActiveSnapshot();
+	if (in_queue)
+		UnlockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+	if (state == SK_ROW_FOUND)
+	{
+		bool		should_free;
+
+		sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+					 RelationGetDescr(table->rel), row);
+		Assert(row->id == id);
+	}
+	return state;
+}
+
+/*
  * sk_row_locker
  *		A transaction that has locked a row, if there is one.
  *
@@ -365,133 +379,6 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 		heap_freetuple(tuple);
 	}
 	return result;
-}
-
-static TransactionId
-find_locker(HeapTupleHeader tuple, bool *is_own)
-{
-	TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
-	TransactionId result = InvalidTransactionId;
-	MultiXactMember *members;
-	int			count;
-
-	*is_own = false;
-	if (tuple->t_infomask & HEAP_XMAX_INVALID)
-		return InvalidTransactionId;
-	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
-	{
-		*is_own = TransactionIdIsCurrentTransactionId(xmax);
-		return *is_own || TransactionIdIsInProgress(xmax) ? xmax : InvalidTransactionId;
-	}
-	count = GetMultiXactIdMembers(xmax, &members, false,
-								  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
-	for (int i = 0; i < count; i++)
-	{
-		if (TransactionIdIsCurrentTransactionId(members[i].xid))
-			*is_own = true;
-		else if (TransactionIdIsInProgress(members[i].xid))
-			result = members[i].xid;
-	}
-	return result;
-}
-
-/*
- * sk_row_update
- *		Write the row that was locked last.
- */
-void
-sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
-{
-	TupleDesc	tupdesc = RelationGetDescr(table->rel);
-	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-
-	slot_getallattrs(table->slot);
-	memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
-	memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
-	sk_row_store(new, row);
-	write_row(table, ExecSimpleRelationUpdate, new, kind);
-	ExecDropSingleTupleTableSlot(new);
-}
-
-static void
-insert_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
-			 TupleTableSlot *old, TupleTableSlot *new)
-{
-	ExecSimpleRelationInsert(target, estate, new);
-}
-
-/* As an INSERT finds it; the identity column may have been converted. */
-static int64
-next_id(Relation rel)
-{
-	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
-	ExprContext *context = CreateStandaloneExprContext();
-	Datum		result;
-	bool		isnull;
-
-	if (id == NULL)
-		elog(ERROR, "allocators get no ids");
-	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
-									   context, &isnull);
-	FreeExprContext(context, true);
-	return DatumGetInt64(result);
-}
-
-/*
- * sk_row_insert
- *		Make a row.  Sets its id.
- */
-void
-sk_row_insert(SkTable *table, SkAllocatorRow *row)
-{
-	TupleDesc	tupdesc = RelationGetDescr(table->rel);
-	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-
-	/* what is written keeps the table locked */
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
-	row->id = next_id(table->rel);
-	memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
-	sk_row_store(new, row);
-	write_row(table, insert_tuple, new, SK_WRITE_CHANGES);
-	ExecDropSingleTupleTableSlot(new);
-}
-
-static void
-delete_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
-			 TupleTableSlot *old, TupleTableSlot *new)
-{
-	ExecSimpleRelationDelete(target, estate, epq, old);
-}
-
-/*
- * sk_row_delete
- *		Delete the row that was locked last.
- */
-void
-sk_row_delete(SkTable *table)
-{
-	write_row(table, delete_tuple, NULL, SK_WRITE_CHANGES);
-}
-
-/* The trigger of the table finds out what the write means. */
-static void
-write_row(SkTable *table, RowWriter writer, TupleTableSlot *new, SkWrite kind)
-{
-	SkWrite		outer = sk_table_write;
-
-	sk_table_write = kind;
-	PG_TRY();
-	{
-		run_writer(table, writer, new);
-	}
-	PG_FINALLY();
-	{
-		sk_table_write = outer;
-	}
-	PG_END_TRY();
-	if (new != NULL && !ItemPointerIsValid(&new->tts_tid))
-		report_suppressed();
 }
 
 /* Constraints are checked and triggers are called as by a statement. */
@@ -530,4 +417,103 @@ report_suppressed(void)
 			 errmsg("could not write a row of table \"%s\"",
 					"spanner.allocator"),
 			 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
+}
+
+/* The trigger of the table finds out what the write means. */
+static void
+write_row(SkTable *table, RowWriter writer, TupleTableSlot *new, SkWrite kind)
+{
+	SkWrite		outer = sk_table_write;
+
+	sk_table_write = kind;
+	PG_TRY();
+	{
+		run_writer(table, writer, new);
+	}
+	PG_FINALLY();
+	{
+		sk_table_write = outer;
+	}
+	PG_END_TRY();
+	if (new != NULL && !ItemPointerIsValid(&new->tts_tid))
+		report_suppressed();
+}
+
+/*
+ * sk_row_update
+ *		Write the row that was locked last.
+ */
+void
+sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
+{
+	TupleDesc	tupdesc = RelationGetDescr(table->rel);
+	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+
+	slot_getallattrs(table->slot);
+	memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
+	memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
+	sk_row_store(new, row);
+	write_row(table, ExecSimpleRelationUpdate, new, kind);
+	ExecDropSingleTupleTableSlot(new);
+}
+
+/* As an INSERT finds it; the identity column may have been converted. */
+static int64
+next_id(Relation rel)
+{
+	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
+	ExprContext *context = CreateStandaloneExprContext();
+	Datum		result;
+	bool		isnull;
+
+	if (id == NULL)
+		elog(ERROR, "allocators get no ids");
+	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+									   context, &isnull);
+	FreeExprContext(context, true);
+	return DatumGetInt64(result);
+}
+
+static void
+insert_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
+			 TupleTableSlot *old, TupleTableSlot *new)
+{
+	ExecSimpleRelationInsert(target, estate, new);
+}
+
+/*
+ * sk_row_insert
+ *		Make a row.  Sets its id.
+ */
+void
+sk_row_insert(SkTable *table, SkAllocatorRow *row)
+{
+	TupleDesc	tupdesc = RelationGetDescr(table->rel);
+	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+
+	/* what is written keeps the table locked */
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	row->id = next_id(table->rel);
+	memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
+	sk_row_store(new, row);
+	write_row(table, insert_tuple, new, SK_WRITE_CHANGES);
+	ExecDropSingleTupleTableSlot(new);
+}
+
+static void
+delete_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
+			 TupleTableSlot *old, TupleTableSlot *new)
+{
+	ExecSimpleRelationDelete(target, estate, epq, old);
+}
+
+/*
+ * sk_row_delete
+ *		Delete the row that was locked last.
+ */
+void
+sk_row_delete(SkTable *table)
+{
+	write_row(table, delete_tuple, NULL, SK_WRITE_CHANGES);
 }

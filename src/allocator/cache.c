@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_cache.c
+ * cache.c
  *	  What this session knows of the allocators that it uses.
  *
  * The whole cache is dropped when anybody changes an allocator or a role.
  * Reserving values is no such change.  What was read of rows that the current
  * transaction has written is forgotten at its end.
  *
- * src/allocator/allocator_cache.c
+ * src/allocator/cache.c
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +31,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "allocator/allocator_cache.h"
+#include "allocator/allocator.h"
 #include "compat.h"
 #include "spi/relation_changes.h"
 
@@ -53,27 +53,97 @@ static uint64 cache_epoch = 0;
 static Oid	cached_table = InvalidOid;
 static bool own_rows = false;
 
-static void prepare_cache(void);
-static SkAllocator *load_allocator(const char *name, int64 id);
-pg_noreturn static void report_missing(const char *name, int64 id);
-static bool is_sequence_name(const char *name);
-static void forget_relation(Datum arg, Oid relid);
-static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
-static void forget_own_rows(XactEvent event, void *arg);
-
-/*
- * sk_allocator_cache_init
- *		Be told of changes.
- */
-void
-sk_allocator_cache_init(void)
+static void
+prepare_cache(void)
 {
-	sk_on_relation_change(forget_relation);
-	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
-	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
-	/* the owner of the database is a member of pg_database_owner */
-	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
-	RegisterXactCallback(forget_own_rows, NULL);
+	HASHCTL		ctl;
+
+	if (cache_epoch == sk_allocator_epoch &&
+		hash_get_num_entries(by_id) < SK_MAX_CACHED)
+		return;
+	if (cache_epoch == sk_allocator_epoch)
+		sk_allocator_epoch++;
+	sk_watch_relations();
+	if (cache_context == NULL)
+		cache_context = AllocSetContextCreate(CacheMemoryContext,
+											  "spanner_keys allocators",
+											  ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(cache_context);
+
+	ctl.hcxt = cache_context;
+	ctl.keysize = sizeof(int64);
+	ctl.entrysize = sizeof(SkAllocator);
+	by_id = hash_create("spanner_keys allocators", 16, &ctl,
+						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ctl.keysize = SK_MAX_ALLOCATOR_NAME + 1;
+	ctl.entrysize = sizeof(NameEntry);
+	by_name = hash_create("spanner_keys allocator names", 16, &ctl,
+						  HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+	cached_table = sk_allocator_table();
+	cache_epoch = sk_allocator_epoch;
+}
+
+static bool
+is_sequence_name(const char *name)
+{
+	List	   *parts;
+	Oid			relid = InvalidOid;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
+		return false;
+	if (list_length(parts) == 1)
+		relid = RelnameGetRelid(linitial(parts));
+	else if (list_length(parts) == 2)
+		relid = get_relname_relid(lsecond(parts),
+								  get_namespace_oid(linitial(parts), true));
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
+}
+
+/* The name may be that of a sequence. */
+static void
+report_missing(const char *name, int64 id)
+{
+	bool		is_sequence = name != NULL && is_sequence_name(name);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
+			 errmsg("allocator with id %lld does not exist", (long long) id),
+			 is_sequence ?
+			 errhint("There is a sequence of that name: draw from it with nextval().") :
+			 OidIsValid(get_extension_oid("citus", true)) ?
+			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
+			 errhint("Create it with spanner.create_allocator().")));
+}
+
+static SkAllocator *
+load_allocator(const char *name, int64 id)
+{
+	uint64		epoch = cache_epoch;
+	SkAllocatorRow row;
+	SkAllocator *allocator;
+
+	if (!sk_allocator_read(name, id, &row))
+		report_missing(name, id);
+
+	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
+	allocator->epoch = epoch;
+	allocator->row = row;
+	if (row.usage_count > 0)
+	{
+		Size		size = row.usage_count * sizeof(Oid);
+
+		allocator->row.usage_roles = MemoryContextAlloc(cache_context, size);
+		memcpy(allocator->row.usage_roles, row.usage_roles, size);
+	}
+	allocator->usable_by = InvalidOid;
+	allocator->key.dbid = MyDatabaseId;
+	allocator->key.relid = cached_table;
+	allocator->key.allocator_id = row.id;
+	allocator->pool = NULL;
+	own_rows |= row.is_own;
+	return allocator;
 }
 
 /*
@@ -114,99 +184,6 @@ sk_allocator_by_id(int64 id)
 	prepare_cache();
 	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
 	return allocator != NULL ? allocator : load_allocator(NULL, id);
-}
-
-static void
-prepare_cache(void)
-{
-	HASHCTL		ctl;
-
-	if (cache_epoch == sk_allocator_epoch &&
-		hash_get_num_entries(by_id) < SK_MAX_CACHED)
-		return;
-	if (cache_epoch == sk_allocator_epoch)
-		sk_allocator_epoch++;
-	sk_watch_relations();
-	if (cache_context == NULL)
-		cache_context = AllocSetContextCreate(CacheMemoryContext,
-											  "spanner_keys allocators",
-											  ALLOCSET_DEFAULT_SIZES);
-	else
-		MemoryContextReset(cache_context);
-
-	ctl.hcxt = cache_context;
-	ctl.keysize = sizeof(int64);
-	ctl.entrysize = sizeof(SkAllocator);
-	by_id = hash_create("spanner_keys allocators", 16, &ctl,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	ctl.keysize = SK_MAX_ALLOCATOR_NAME + 1;
-	ctl.entrysize = sizeof(NameEntry);
-	by_name = hash_create("spanner_keys allocator names", 16, &ctl,
-						  HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
-	cached_table = sk_allocator_table();
-	cache_epoch = sk_allocator_epoch;
-}
-
-static SkAllocator *
-load_allocator(const char *name, int64 id)
-{
-	uint64		epoch = cache_epoch;
-	SkAllocatorRow row;
-	SkAllocator *allocator;
-
-	if (!sk_allocator_read(name, id, &row))
-		report_missing(name, id);
-
-	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
-	allocator->epoch = epoch;
-	allocator->row = row;
-	if (row.usage_count > 0)
-	{
-		Size		size = row.usage_count * sizeof(Oid);
-
-		allocator->row.usage_roles = MemoryContextAlloc(cache_context, size);
-		memcpy(allocator->row.usage_roles, row.usage_roles, size);
-	}
-	allocator->usable_by = InvalidOid;
-	allocator->key.dbid = MyDatabaseId;
-	allocator->key.relid = cached_table;
-	allocator->key.allocator_id = row.id;
-	allocator->pool = NULL;
-	own_rows |= row.is_own;
-	return allocator;
-}
-
-/* The name may be that of a sequence. */
-static void
-report_missing(const char *name, int64 id)
-{
-	bool		is_sequence = name != NULL && is_sequence_name(name);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
-			 errmsg("allocator with id %lld does not exist", (long long) id),
-			 is_sequence ?
-			 errhint("There is a sequence of that name: draw from it with nextval().") :
-			 OidIsValid(get_extension_oid("citus", true)) ?
-			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
-			 errhint("Create it with spanner.create_allocator().")));
-}
-
-static bool
-is_sequence_name(const char *name)
-{
-	List	   *parts;
-	Oid			relid = InvalidOid;
-
-	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
-		return false;
-	if (list_length(parts) == 1)
-		relid = RelnameGetRelid(linitial(parts));
-	else if (list_length(parts) == 2)
-		relid = get_relname_relid(lsecond(parts),
-								  get_namespace_oid(linitial(parts), true));
-	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
 }
 
 /*
@@ -349,4 +326,19 @@ forget_own_rows(XactEvent event, void *arg)
 		own_rows = false;
 		sk_allocator_epoch++;
 	}
+}
+
+/*
+ * sk_cache_init
+ *		Be told of changes.
+ */
+void
+sk_cache_init(void)
+{
+	sk_on_relation_change(forget_relation);
+	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
+	/* the owner of the database is a member of pg_database_owner */
+	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
+	RegisterXactCallback(forget_own_rows, NULL);
 }

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_row.c
+ * row.c
  *	  A row of the table spanner.allocator.
  *
- * src/allocator/allocator_row.c
+ * src/allocator/row.c
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "allocator/allocator_row.h"
+#include "allocator/table.h"
 
 /* The columns of the table. */
 typedef enum Column
@@ -50,10 +50,6 @@ static const char *const mode_names[] = {
 #define SK_DEFAULT_BATCH 200
 #define SK_MAX_BATCH 10000000
 
-static void fetch_name(Datum value, const char *what, char *name);
-static void fetch_roles(Datum value, SkAllocatorRow *row);
-static void check_number(const char *column, int64 value, int64 low, int64 high);
-
 /*
  * sk_mode_name, sk_mode_from_name
  *		Modes as they stand in the table.
@@ -74,6 +70,27 @@ sk_mode_from_name(const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid allocator mode: \"%s\"", name),
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
+}
+
+static void
+fetch_name(Datum value, const char *what, char *name)
+{
+	sk_allocator_name(TextDatumGetCString(value), what, name);
+}
+
+static void
+fetch_roles(Datum value, SkAllocatorRow *row)
+{
+	Datum	   *roles;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &roles, &nulls, &count);
+	row->usage_roles = palloc(Max(count, 1) * sizeof(Oid));
+	for (int i = 0; i < count; i++)
+		if (!nulls[i])
+			row->usage_roles[row->usage_count++] = DatumGetObjectId(roles[i]);
 }
 
 /*
@@ -118,27 +135,6 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
 	pfree(nulls);
-}
-
-static void
-fetch_name(Datum value, const char *what, char *name)
-{
-	sk_allocator_name(TextDatumGetCString(value), what, name);
-}
-
-static void
-fetch_roles(Datum value, SkAllocatorRow *row)
-{
-	Datum	   *roles;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &roles, &nulls, &count);
-	row->usage_roles = palloc(Max(count, 1) * sizeof(Oid));
-	for (int i = 0; i < count; i++)
-		if (!nulls[i])
-			row->usage_roles[row->usage_count++] = DatumGetObjectId(roles[i]);
 }
 
 static void
@@ -241,6 +237,17 @@ sk_allocator_name(const char *source, const char *what, char *name)
 	strcpy(name, source);
 }
 
+static void
+check_number(const char *column, int64 value, int64 low, int64 high)
+{
+	if (value < low || value > high)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %lld is out of range", column, (long long) value),
+				 errhint("It must be between %lld and %lld.",
+						 (long long) low, (long long) high)));
+}
+
 /*
  * sk_row_check
  *		Raise an error if the columns do not go together.
@@ -267,17 +274,6 @@ sk_row_check(const SkAllocatorRow *row)
 				 errmsg("allocator \"%s\" needs a server", row->name),
 				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
 						 "remote")));
-}
-
-static void
-check_number(const char *column, int64 value, int64 low, int64 high)
-{
-	if (value < low || value > high)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %lld is out of range", column, (long long) value),
-				 errhint("It must be between %lld and %lld.",
-						 (long long) low, (long long) high)));
 }
 
 /*
