@@ -59,45 +59,6 @@ typedef struct LastUsed
 
 static int	allocator_timeout = 10000;
 
-static SkAllocator *
-remember(FunctionCallInfo fcinfo, SkAllocator *allocator)
-{
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-
-	if (last == NULL)
-		last = fcinfo->flinfo->fn_extra =
-			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
-	last->epoch = allocator->epoch;
-	last->allocator = allocator;
-	last->length = strlen(allocator->row.name);
-	return allocator;
-}
-
-static void
-check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
-{
-	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_allocator_check_usage(allocator);
-}
-
-/* The allocator that the first argument names, checked for the call. */
-static SkAllocator *
-allocator_argument(FunctionCallInfo fcinfo)
-{
-	text	   *name = PG_GETARG_TEXT_PP(0);
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	SkAllocator *allocator;
-
-	if (last != NULL && last->epoch == sk_allocator_epoch &&
-		last->length == VARSIZE_ANY_EXHDR(name) &&
-		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0)
-		allocator = last->allocator;
-	else
-		allocator = remember(fcinfo, sk_allocator_by_name(text_to_cstring(name)));
-	check_call(fcinfo, allocator);
-	return allocator;
-}
-
 static inline SkWorkerKind
 worker_kind(SkAllocator *allocator)
 {
@@ -333,6 +294,40 @@ draw(SkAllocator *allocator, int64 count, bool whole)
 	}
 }
 
+static void
+check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
+{
+	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_allocator_check_usage(allocator);
+}
+
+/* The allocator that the first argument names, or gives the id of. */
+static SkAllocator *
+allocator_argument(FunctionCallInfo fcinfo, bool is_id)
+{
+	LastUsed   *last = fcinfo->flinfo->fn_extra;
+	int64		id = is_id ? PG_GETARG_INT64(0) : 0;
+	text	   *name = is_id ? NULL : PG_GETARG_TEXT_PP(0);
+
+	if (last == NULL || last->epoch != sk_allocator_epoch ||
+		(is_id ? last->allocator->id != id :
+		 last->length != VARSIZE_ANY_EXHDR(name) ||
+		 memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) != 0))
+	{
+		SkAllocator *found = is_id ? sk_allocator_by_id(id) :
+			sk_allocator_by_name(text_to_cstring(name));
+
+		if (last == NULL)
+			last = fcinfo->flinfo->fn_extra =
+				MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
+		last->epoch = found->epoch;
+		last->allocator = found;
+		last->length = strlen(found->row.name);
+	}
+	check_call(fcinfo, last->allocator);
+	return last->allocator;
+}
+
 /*
  * spanner.next_value(name text) returns bigint
  *
@@ -341,9 +336,7 @@ draw(SkAllocator *allocator, int64 count, bool whole)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	SkAllocator *allocator = allocator_argument(fcinfo);
-
-	PG_RETURN_INT64(draw(allocator, 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, false), 1, true).first);
 }
 
 /*
@@ -354,17 +347,7 @@ spanner_next_value(PG_FUNCTION_ARGS)
 Datum
 spanner_next_value_by_id(PG_FUNCTION_ARGS)
 {
-	int64		id = PG_GETARG_INT64(0);
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	SkAllocator *allocator;
-
-	if (last != NULL && last->epoch == sk_allocator_epoch &&
-		last->allocator->id == id)
-		allocator = last->allocator;
-	else
-		allocator = remember(fcinfo, sk_allocator_by_id(id));
-	check_call(fcinfo, allocator);
-	PG_RETURN_INT64(draw(allocator, 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, true), 1, true).first);
 }
 
 /*
@@ -431,7 +414,6 @@ Datum
 spanner_reserve_block(PG_FUNCTION_ARGS)
 {
 	int64		count = PG_GETARG_INT64(1);
-	SkAllocator *allocator;
 	SkRange		range;
 	TupleDesc	tupdesc;
 	Datum		values[2];
@@ -444,12 +426,31 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	allocator = sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	check_call(fcinfo, allocator);
-	range = draw(allocator, count, true);
+	range = draw(allocator_argument(fcinfo, false), count, true);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}
+
+static void
+forget_pointer(void *pointer)
+{
+	*(void **) pointer = NULL;
+}
+
+/*
+ * sk_forget_with_transaction
+ *		Have a pointer into TopTransactionContext be NULL again when that goes.
+ */
+void
+sk_forget_with_transaction(void **pointer)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
+
+	callback->func = forget_pointer;
+	callback->arg = pointer;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 }
 
 /*

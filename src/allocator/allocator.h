@@ -36,6 +36,9 @@ extern void sk_check_owner(const SkAllocatorRow *row, Oid role);
 extern void sk_check_may_create(Oid function);
 extern void sk_check_writable(Oid function);
 
+/* allocator.c */
+extern void sk_forget_with_transaction(void **pointer);
+
 /* start-up */
 extern void sk_cache_init(void);
 extern void sk_change_init(void);

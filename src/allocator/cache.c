@@ -123,6 +123,7 @@ load_allocator(const char *name, int64 id)
 	uint64		epoch = cache_epoch;
 	SkAllocatorRow row;
 	SkAllocator *allocator;
+	MemoryContext old;
 
 	if (!sk_allocator_read(name, id, &row))
 		report_missing(name, id);
@@ -130,13 +131,9 @@ load_allocator(const char *name, int64 id)
 	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
 	allocator->epoch = epoch;
 	allocator->row = row;
-	if (row.usage_count > 0)
-	{
-		Size		size = row.usage_count * sizeof(Oid);
-
-		allocator->row.usage_roles = MemoryContextAlloc(cache_context, size);
-		memcpy(allocator->row.usage_roles, row.usage_roles, size);
-	}
+	old = MemoryContextSwitchTo(cache_context);
+	allocator->row.usage_roles = list_copy(row.usage_roles);
+	MemoryContextSwitchTo(old);
 	allocator->usable_by = InvalidOid;
 	allocator->key.dbid = MyDatabaseId;
 	allocator->key.relid = cached_table;
@@ -209,10 +206,12 @@ sk_allocator_check_usage(SkAllocator *allocator)
 bool
 sk_may_use(const SkAllocatorRow *row, Oid role)
 {
-	for (int i = 0; i < row->usage_count; i++)
-		if (!OidIsValid(row->usage_roles[i]) ||
-			has_privs_of_role(role, row->usage_roles[i]))
-			return true;
+	ListCell   *lc;
+
+	foreach(lc, row->usage_roles)
+		if (!OidIsValid(lfirst_oid(lc)) ||
+			has_privs_of_role(role, lfirst_oid(lc)))
+		return true;
 	return has_privs_of_role(role, row->owner_role);
 }
 

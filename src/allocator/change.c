@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * change.c
- *	  What happens when an allocator is changed.
+ *	  What follows from a change of an allocator.
  *
  * A trigger on the table sees every change, by whatever command, and checks
  * the row.  The table has neither CHECKs nor DEFAULTs: core would read them
@@ -11,6 +11,18 @@
  * batch that is reserved later comes after the change, and one that is under
  * way is kept out.  If the transaction fails after that, the values are lost,
  * which does no harm.  A new row has neither pool nor readers, only roles.
+ *
+ * DROP ROLE must know of the roles that the table names, as owners or as those
+ * that may draw.  An allocator is no object of the catalogs, so it can have no
+ * dependency of its own.  Such a role has a privilege on the column of the
+ * owners instead: REFERENCES, which is of no use there, since the column is
+ * not unique.  So DROP ROLE refuses to drop it, in every database and in
+ * sessions without this library.  Whoever writes a role into the table locks
+ * the role; whoever revokes the privilege locks it in a mode that conflicts
+ * with that.
+ *
+ * DROP OWNED does not drop allocators: REASSIGN OWNED, which usually comes
+ * before it, tells nobody what it does, and counters would be lost.
  *
  * src/allocator/change.c
  *
@@ -62,10 +74,10 @@ typedef struct Change
 	int			level;			/* of the subtransaction */
 } Change;
 
-/* In TopTransactionContext. */
+/* Of the current transaction, in its memory. */
 static List *changes = NIL;
 
-/* Has a row lost its roles, in the current transaction? */
+/* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
 
 /*
@@ -111,22 +123,16 @@ check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
 		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 is_before ?
-				 errmsg("function \"%s\" was not called by a BEFORE INSERT trigger of table \"%s\"",
-						function, "spanner.allocator") :
-				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
-						function, "spanner.allocator")));
+				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
+						function, is_before ? "a BEFORE INSERT" : "an AFTER",
+						"spanner.allocator")));
 }
 
 static List *
 named_roles(const SkAllocatorRow *row)
 {
-	List	   *result = list_make1_oid(row->owner_role);
-
-	for (int i = 0; i < row->usage_count; i++)
-		if (OidIsValid(row->usage_roles[i]))
-			result = lappend_oid(result, row->usage_roles[i]);
-	return result;
+	return lappend_oid(list_delete_oid(list_copy(row->usage_roles), InvalidOid),
+					   row->owner_role);
 }
 
 static List *
@@ -205,14 +211,6 @@ keep_roles(Relation rel, const SkAllocatorRow *row)
 		keep_role(rel, lfirst_oid(lc));
 }
 
-static bool
-has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b)
-{
-	return a->owner_role == b->owner_role && a->usage_count == b->usage_count &&
-		(a->usage_count == 0 ||
-		 memcmp(a->usage_roles, b->usage_roles, a->usage_count * sizeof(Oid)) == 0);
-}
-
 static void
 note_row(TriggerData *trigger, SkWrite write)
 {
@@ -232,7 +230,8 @@ note_row(TriggerData *trigger, SkWrite write)
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
 	sk_row_check(&after);
 	sk_own_note_update(&after, after.next_value != before.next_value);
-	if (!has_same_roles(&before, &after))
+	if (before.owner_role != after.owner_role ||
+		!equal(before.usage_roles, after.usage_roles))
 	{
 		roles_changed = true;
 		keep_roles(trigger->tg_relation, &after);
@@ -321,12 +320,10 @@ static void
 take_roles_away(SkTable *table, int64 id, List *roles)
 {
 	SkAllocatorRow row;
-	ListCell   *lc;
 
 	if (sk_row_lock(table, id, LockWaitBlock, &row) != SK_ROW_FOUND)
 		return;
-	foreach(lc, roles)
-		sk_row_take_role_away(&row, lfirst_oid(lc));
+	row.usage_roles = list_difference_oid(row.usage_roles, roles);
 	sk_row_update(table, &row, SK_WRITE_ACCESS);
 }
 

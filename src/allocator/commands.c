@@ -314,15 +314,9 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 	Oid			role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
 	SkAllocatorRow row;
 	SkTable		table;
-	Oid		   *roles;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	sk_row_take_role_away(&row, role);
-	roles = palloc((row.usage_count + 1) * sizeof(Oid));
-	if (row.usage_count > 0)
-		memcpy(roles, row.usage_roles, row.usage_count * sizeof(Oid));
-	roles[row.usage_count++] = role;
-	row.usage_roles = roles;
+	row.usage_roles = lappend_oid(list_delete_oid(row.usage_roles, role), role);
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
 	PG_RETURN_VOID();
@@ -344,10 +338,8 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 		role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
 	(void) lock_owned(fcinfo, false, &table, &row);
-	if (PG_ARGISNULL(1))
-		row.usage_count = 0;
-	else
-		sk_row_take_role_away(&row, role);
+	row.usage_roles = PG_ARGISNULL(1) ? NIL :
+		list_delete_oid(row.usage_roles, role);
 	write_row(&table, &row, SK_WRITE_ACCESS);
 	sk_table_close(&table);
 	PG_RETURN_VOID();

@@ -114,7 +114,7 @@ check_mode(const char *name, SkMode mode)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("allocator \"%s\" does not assign values on commit",
 						name),
-				 errdetail("Its mode is \"%s\".", sk_mode_name(mode)),
+				 errdetail("Its mode is \"%s\".", sk_mode_names[mode]),
 				 errhint("Change it with %s.",
 						 "spanner.alter_allocator(name, mode => 'on_commit')")));
 }

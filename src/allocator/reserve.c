@@ -3,9 +3,15 @@
  * reserve.c
  *	  Reserving values in the table spanner.allocator.
  *
- * A session reserves in its own transaction, which keeps the row locked to
- * its end; the worker reserves for many pools in one transaction, and passes
- * over rows that others have locked.
+ * The worker reserves for many pools in one transaction, and passes over rows
+ * that others have locked.
+ *
+ * A session reserves in its own transaction: in mode sync, when rows are
+ * numbered at the commit, and when the transaction has changed or locked an
+ * allocator.  The first value locks the row, so that everybody else waits for
+ * the end of the transaction.  Until then the counter is counted here, and it
+ * is written once, just before the transaction commits or is prepared.  A
+ * rollback, also of a subtransaction, gives the values back.
  *
  * src/allocator/reserve.c
  *
@@ -247,7 +253,7 @@ sk_reserve_wrong_mode(SkRefill *refill, SkMode mode)
 {
 	refill->result = SK_REFILL_FAILED;
 	sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 psprintf("its mode is now \"%s\"", sk_mode_name(mode)),
+					 psprintf("its mode is now \"%s\"", sk_mode_names[mode]),
 					 "Repeat the statement.");
 }
 
@@ -335,6 +341,7 @@ hold_counter(const SkAllocatorRow *known)
 	{
 		HASHCTL		ctl;
 
+		sk_forget_with_transaction((void **) &counters);
 		ctl.keysize = sizeof(OwnCounterKey);
 		ctl.entrysize = sizeof(OwnCounter);
 		ctl.hcxt = TopTransactionContext;
@@ -479,32 +486,6 @@ sk_own_write(void)
 	sk_table_close(&table);
 }
 
-static void
-end_transaction(XactEvent event, void *arg)
-{
-	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
-		event == XACT_EVENT_PREPARE)
-		counters = NULL;
-}
-
-/* What a subtransaction has done belongs to the one around it from now on. */
-static void
-leave_level(OwnCounter *counter, int level)
-{
-	Mark	   *last = last_mark(counter);
-	int			count = list_length(counter->marks);
-
-	if (last != NULL && last->level == level)
-	{
-		last->level = level - 1;
-		if (level - 1 <= counter->level ||
-			(count > 1 &&
-			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
-			counter->marks = list_delete_last(counter->marks);
-	}
-	counter->level = Min(counter->level, level - 1);
-}
-
 /* A row that was locked in the subtransaction is free again. */
 static void
 roll_back(OwnCounter *counter, int level)
@@ -523,6 +504,24 @@ roll_back(OwnCounter *counter, int level)
 		counter->next = last->next;
 		counter->marks = list_delete_last(counter->marks);
 	}
+}
+
+/* What a subtransaction has done belongs to the one around it from now on. */
+static void
+leave_level(OwnCounter *counter, int level)
+{
+	Mark	   *last = last_mark(counter);
+	int			count = list_length(counter->marks);
+
+	if (last != NULL && last->level == level)
+	{
+		last->level = level - 1;
+		if (level - 1 <= counter->level ||
+			(count > 1 &&
+			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
+			counter->marks = list_delete_last(counter->marks);
+	}
+	counter->level = Min(counter->level, level - 1);
 }
 
 static void
@@ -548,11 +547,10 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 /*
  * sk_reserve_init
- *		Be told of the ends of transactions and subtransactions.
+ *		Watch the ends of subtransactions.
  */
 void
 sk_reserve_init(void)
 {
-	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -38,7 +38,8 @@ typedef enum Column
 	COLUMN_USAGE_ROLES
 } Column;
 
-static const char *const mode_names[] = {
+/* Modes as they stand in the table. */
+const char *const sk_mode_names[] = {
 	[SK_MODE_SYNC] = "sync",
 	[SK_MODE_ON_COMMIT] = "on_commit",
 	[SK_MODE_ASYNC] = "async",
@@ -51,31 +52,19 @@ static const char *const mode_names[] = {
 #define SK_MAX_BATCH 10000000
 
 /*
- * sk_mode_name, sk_mode_from_name
- *		Modes as they stand in the table.
+ * sk_mode_from_name
+ *		A mode as it stands in the table.
  */
-const char *
-sk_mode_name(SkMode mode)
-{
-	return mode_names[mode];
-}
-
 SkMode
 sk_mode_from_name(const char *name)
 {
-	for (int i = 0; i < lengthof(mode_names); i++)
-		if (strcmp(mode_names[i], name) == 0)
+	for (int i = 0; i < lengthof(sk_mode_names); i++)
+		if (strcmp(sk_mode_names[i], name) == 0)
 			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid allocator mode: \"%s\"", name),
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
-}
-
-static void
-fetch_name(Datum value, const char *what, char *name)
-{
-	sk_allocator_name(TextDatumGetCString(value), what, name);
 }
 
 static void
@@ -87,10 +76,9 @@ fetch_roles(Datum value, SkAllocatorRow *row)
 
 	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
 					  TYPALIGN_INT, &roles, &nulls, &count);
-	row->usage_roles = palloc(Max(count, 1) * sizeof(Oid));
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])
-			row->usage_roles[row->usage_count++] = DatumGetObjectId(roles[i]);
+			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
 }
 
 /*
@@ -111,7 +99,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
 	row->id = DatumGetInt64(VALUE(COLUMN_ID));
-	fetch_name(VALUE(COLUMN_NAME), "allocator name", row->name);
+	sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_NAME)), "allocator name", row->name);
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)));
 	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
 	row->min_value = DatumGetInt64(VALUE(COLUMN_MIN_VALUE));
@@ -127,7 +115,8 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	if (!IS_NULL(COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(COLUMN_REMOTE_NAME))
-		fetch_name(VALUE(COLUMN_REMOTE_NAME), "remote_name", row->remote_name);
+		sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_REMOTE_NAME)), "remote_name",
+						  row->remote_name);
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
@@ -151,15 +140,16 @@ set_value(TupleTableSlot *slot, Column column, Datum value, bool isnull)
 void
 sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
-	Datum	   *roles = palloc(Max(row->usage_count, 1) * sizeof(Datum));
+	int			count = list_length(row->usage_roles);
+	Datum	   *roles = palloc(Max(count, 1) * sizeof(Datum));
 	NameData   *server = palloc(sizeof(NameData));
 
-	for (int i = 0; i < row->usage_count; i++)
-		roles[i] = ObjectIdGetDatum(row->usage_roles[i]);
+	for (int i = 0; i < count; i++)
+		roles[i] = ObjectIdGetDatum(list_nth_oid(row->usage_roles, i));
 	namestrcpy(server, row->server);
 	set_value(slot, COLUMN_ID, Int64GetDatum(row->id), false);
 	set_value(slot, COLUMN_NAME, CStringGetTextDatum(row->name), false);
-	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_name(row->mode)), false);
+	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_names[row->mode]), false);
 	set_value(slot, COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
 	set_value(slot, COLUMN_MIN_VALUE, Int64GetDatum(row->min_value), false);
 	set_value(slot, COLUMN_MAX_VALUE, Int64GetDatum(row->max_value), false);
@@ -175,9 +165,9 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->remote_name[0] == '\0');
 	set_value(slot, COLUMN_OWNER_ROLE, ObjectIdGetDatum(row->owner_role), false);
 	set_value(slot, COLUMN_USAGE_ROLES,
-			  PointerGetDatum(construct_array(roles, row->usage_count, REGROLEOID,
+			  PointerGetDatum(construct_array(roles, count, REGROLEOID,
 											  sizeof(Oid), true, TYPALIGN_INT)),
-			  row->usage_count == 0);
+			  count == 0);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
 }
@@ -198,7 +188,7 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
 		Datum		value;
 	}			defaults[] = {
 		{COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
-		{COLUMN_MODE, CStringGetTextDatum(sk_mode_name(SK_MODE_ASYNC_BATCH))},
+		{COLUMN_MODE, CStringGetTextDatum(sk_mode_names[SK_MODE_ASYNC_BATCH])},
 		{COLUMN_NEXT_VALUE, Int64GetDatum(1)},
 		{COLUMN_MIN_VALUE, Int64GetDatum(1)},
 		{COLUMN_MAX_VALUE, Int64GetDatum(PG_INT64_MAX - 1)},
@@ -274,19 +264,4 @@ sk_row_check(const SkAllocatorRow *row)
 				 errmsg("allocator \"%s\" needs a server", row->name),
 				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
 						 "remote")));
-}
-
-/*
- * sk_row_take_role_away
- *		Have a role no more among those that may draw.
- */
-void
-sk_row_take_role_away(SkAllocatorRow *row, Oid role)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < row->usage_count; i++)
-		if (row->usage_roles[i] != role)
-			row->usage_roles[kept++] = row->usage_roles[i];
-	row->usage_count = kept;
 }

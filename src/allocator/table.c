@@ -63,10 +63,6 @@
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
 
-typedef void (*RowWriter) (ResultRelInfo *target, EState *estate,
-						   EPQState *epq, TupleTableSlot *old,
-						   TupleTableSlot *new);
-
 /*
  * sk_allocator_table
  *		The OID of spanner.allocator, InvalidOid if it is not there.
@@ -125,36 +121,16 @@ sk_table_close(SkTable *table)
 	table_close(table->rel, keep ? NoLock : table->mode);
 }
 
-/*
- * sk_allocator_read
- *		Look an allocator up by its name, or else by its id.
- *
- * Returns false if there is none.
- */
-bool
-sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
-{
-	SkTable		table;
-	bool		found;
-
-	sk_table_open(&table, AccessShareLock);
-	found = sk_row_find(&table, name, id, row);
-	sk_table_close(&table);
-	return found;
-}
-
 /* The unique index on a column; the scan reads the table if there is none. */
 static Oid
 index_on(Relation rel, AttrNumber column)
 {
-	List	   *indexes;
 	Oid			result = InvalidOid;
 	ListCell   *lc;
 
 	if (RelationGetNumberOfBlocks(rel) <= SK_FEW_BLOCKS)
 		return InvalidOid;
-	indexes = RelationGetIndexList(rel);
-	foreach(lc, indexes)
+	foreach(lc, RelationGetIndexList(rel))
 	{
 		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
 											ObjectIdGetDatum(lfirst_oid(lc)));
@@ -168,10 +144,7 @@ index_on(Relation rel, AttrNumber column)
 			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
 			result = lfirst_oid(lc);
 		ReleaseSysCache(tuple);
-		if (OidIsValid(result))
-			break;
 	}
-	list_free(indexes);
 	return result;
 }
 
@@ -202,19 +175,46 @@ find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
 }
 
 /*
+ * The latest version of a row.  The search takes what is committed when it
+ * comes along, and can miss all versions of a row that is updated while it
+ * looks at the index.
+ */
+static bool
+find_latest(Relation rel, const char *name, int64 id, SkAllocatorRow *row,
+			HeapTuple *tuple)
+{
+	for (int i = 0; i < SK_MAX_LOOKS; i++)
+		if (find_row(rel, name, id, SnapshotSelf, row, tuple))
+			return true;
+	return false;
+}
+
+/*
  * sk_row_find
- *		The same in the open table.
+ *		Look an allocator up by its name, or else by its id.
  *
- * The search takes what is committed when it comes along, and can miss all
- * versions of a row that is updated while it looks at the index.
+ * Returns false if there is none.
  */
 bool
 sk_row_find(SkTable *table, const char *name, int64 id, SkAllocatorRow *row)
 {
-	for (int i = 0; i < SK_MAX_LOOKS; i++)
-		if (find_row(table->rel, name, id, SnapshotSelf, row, NULL))
-			return true;
-	return false;
+	return find_latest(table->rel, name, id, row, NULL);
+}
+
+/*
+ * sk_allocator_read
+ *		The same, with the table open for that only.
+ */
+bool
+sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
+{
+	SkTable		table;
+	bool		found;
+
+	sk_table_open(&table, AccessShareLock);
+	found = sk_row_find(&table, name, id, row);
+	sk_table_close(&table);
+	return found;
 }
 
 /*
@@ -240,29 +240,33 @@ sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
 	}
 }
 
-static bool
-has_latest(Relation rel, int64 id, HeapTuple *tuple)
+/*
+ * sk_row_locker
+ *		A transaction that has locked a row, if there is one.
+ *
+ * Sets *is_own if the current transaction has locked or written the row.
+ */
+TransactionId
+sk_row_locker(SkTable *table, int64 id, bool *is_own)
 {
-	for (int i = 0; i < SK_MAX_LOOKS; i++)
-		if (find_row(rel, NULL, id, SnapshotSelf, NULL, tuple))
-			return true;
-	return false;
-}
-
-static TransactionId
-find_locker(HeapTupleHeader tuple, bool *is_own)
-{
-	TransactionId xmax = HeapTupleHeaderGetRawXmax(tuple);
 	TransactionId result = InvalidTransactionId;
+	HeapTuple	found;
+	HeapTupleHeader tuple;
+	TransactionId xmax;
 	MultiXactMember *members;
 	int			count;
 
 	*is_own = false;
+	if (!find_latest(table->rel, NULL, id, NULL, &found))
+		return InvalidTransactionId;
+	tuple = found->t_data;
+	xmax = HeapTupleHeaderGetRawXmax(tuple);
+	*is_own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple));
 	if (tuple->t_infomask & HEAP_XMAX_INVALID)
 		return InvalidTransactionId;
 	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
 	{
-		*is_own = TransactionIdIsCurrentTransactionId(xmax);
+		*is_own |= TransactionIdIsCurrentTransactionId(xmax);
 		return *is_own || TransactionIdIsInProgress(xmax) ? xmax : InvalidTransactionId;
 	}
 	count = GetMultiXactIdMembers(xmax, &members, false,
@@ -275,21 +279,6 @@ find_locker(HeapTupleHeader tuple, bool *is_own)
 			result = members[i].xid;
 	}
 	return result;
-}
-
-/* Has the current transaction written or locked a row? */
-static bool
-is_locked_here(Relation rel, int64 id)
-{
-	HeapTuple	tuple;
-	bool		is_own;
-
-	if (!has_latest(rel, id, &tuple))
-		return false;
-	(void) find_locker(tuple->t_data, &is_own);
-	is_own |= TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-	heap_freetuple(tuple);
-	return is_own;
 }
 
 /* "Gone" is to be looked for again. */
@@ -333,18 +322,21 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 	Oid			relid = RelationGetRelid(table->rel);
 	uint16		queue = (uint16) (id >> 32);
 	bool		in_queue = false;
+	bool		is_own = false;
 	SkRowState	state = SK_ROW_GONE;
 	HeapTuple	tuple;
 
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	if (policy == LockWaitBlock && !is_locked_here(table->rel, id))
+	if (policy == LockWaitBlock)
+		(void) sk_row_locker(table, id, &is_own);
+	if (policy == LockWaitBlock && !is_own)
 	{
 		LockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
 		in_queue = true;
 	}
 	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && has_latest(table->rel, id, &tuple))
+	while (state == SK_ROW_GONE && find_latest(table->rel, NULL, id, NULL, &tuple))
 		state = lock_version(table, &tuple->t_self, policy);
 	PopActiveSnapshot();
 	if (in_queue)
@@ -361,29 +353,11 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 }
 
 /*
- * sk_row_locker
- *		A transaction that has locked a row, if there is one.
- *
- * Sets *is_own if the current transaction has.
+ * Write the row that was locked last, or a new one.  Constraints are checked
+ * and triggers are called as by a statement.
  */
-TransactionId
-sk_row_locker(SkTable *table, int64 id, bool *is_own)
-{
-	TransactionId result = InvalidTransactionId;
-	HeapTuple	tuple;
-
-	*is_own = false;
-	if (has_latest(table->rel, id, &tuple))
-	{
-		result = find_locker(tuple->t_data, is_own);
-		heap_freetuple(tuple);
-	}
-	return result;
-}
-
-/* Constraints are checked and triggers are called as by a statement. */
 static void
-run_writer(SkTable *table, RowWriter writer, TupleTableSlot *new)
+run_writer(SkTable *table, CmdType command, TupleTableSlot *new)
 {
 	EState	   *estate = CreateExecutorState();
 	ResultRelInfo *target = makeNode(ResultRelInfo);
@@ -399,7 +373,12 @@ run_writer(SkTable *table, RowWriter writer, TupleTableSlot *new)
 	PushActiveSnapshot(GetLatestSnapshot());
 	estate->es_snapshot = GetActiveSnapshot();
 	AfterTriggerBeginQuery();
-	writer(target, estate, &epq, table->slot, new);
+	if (command == CMD_INSERT)
+		ExecSimpleRelationInsert(target, estate, new);
+	else if (command == CMD_UPDATE)
+		ExecSimpleRelationUpdate(target, estate, &epq, table->slot, new);
+	else
+		ExecSimpleRelationDelete(target, estate, &epq, table->slot);
 	AfterTriggerEndQuery(estate);
 	PopActiveSnapshot();
 
@@ -409,34 +388,41 @@ run_writer(SkTable *table, RowWriter writer, TupleTableSlot *new)
 	FreeExecutorState(estate);
 }
 
-static void
-report_suppressed(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
-			 errmsg("could not write a row of table \"%s\"",
-					"spanner.allocator"),
-			 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
-}
-
 /* The trigger of the table finds out what the write means. */
 static void
-write_row(SkTable *table, RowWriter writer, TupleTableSlot *new, SkWrite kind)
+write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite kind)
 {
+	TupleDesc	tupdesc = RelationGetDescr(table->rel);
+	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = sk_table_write;
 
+	if (command == CMD_UPDATE)
+	{
+		slot_getallattrs(table->slot);
+		memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
+		memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
+	}
+	else
+		memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
+	if (row != NULL)
+		sk_row_store(new, row);
 	sk_table_write = kind;
 	PG_TRY();
 	{
-		run_writer(table, writer, new);
+		run_writer(table, command, new);
 	}
 	PG_FINALLY();
 	{
 		sk_table_write = outer;
 	}
 	PG_END_TRY();
-	if (new != NULL && !ItemPointerIsValid(&new->tts_tid))
-		report_suppressed();
+	if (row != NULL && !ItemPointerIsValid(&new->tts_tid))
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+				 errmsg("could not write a row of table \"%s\"",
+						"spanner.allocator"),
+				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
+	ExecDropSingleTupleTableSlot(new);
 }
 
 /*
@@ -446,15 +432,17 @@ write_row(SkTable *table, RowWriter writer, TupleTableSlot *new, SkWrite kind)
 void
 sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
 {
-	TupleDesc	tupdesc = RelationGetDescr(table->rel);
-	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+	write_row(table, CMD_UPDATE, row, kind);
+}
 
-	slot_getallattrs(table->slot);
-	memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
-	memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
-	sk_row_store(new, row);
-	write_row(table, ExecSimpleRelationUpdate, new, kind);
-	ExecDropSingleTupleTableSlot(new);
+/*
+ * sk_row_delete
+ *		Delete the row that was locked last.
+ */
+void
+sk_row_delete(SkTable *table)
+{
+	write_row(table, CMD_DELETE, NULL, SK_WRITE_CHANGES);
 }
 
 /* As an INSERT finds it; the identity column may have been converted. */
@@ -474,13 +462,6 @@ next_id(Relation rel)
 	return DatumGetInt64(result);
 }
 
-static void
-insert_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
-			 TupleTableSlot *old, TupleTableSlot *new)
-{
-	ExecSimpleRelationInsert(target, estate, new);
-}
-
 /*
  * sk_row_insert
  *		Make a row.  Sets its id.
@@ -488,32 +469,9 @@ insert_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
 void
 sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
-	TupleDesc	tupdesc = RelationGetDescr(table->rel);
-	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
 	row->id = next_id(table->rel);
-	memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
-	sk_row_store(new, row);
-	write_row(table, insert_tuple, new, SK_WRITE_CHANGES);
-	ExecDropSingleTupleTableSlot(new);
-}
-
-static void
-delete_tuple(ResultRelInfo *target, EState *estate, EPQState *epq,
-			 TupleTableSlot *old, TupleTableSlot *new)
-{
-	ExecSimpleRelationDelete(target, estate, epq, old);
-}
-
-/*
- * sk_row_delete
- *		Delete the row that was locked last.
- */
-void
-sk_row_delete(SkTable *table)
-{
-	write_row(table, delete_tuple, NULL, SK_WRITE_CHANGES);
+	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }

@@ -13,6 +13,7 @@
 #include "access/htup.h"
 #include "executor/tuptable.h"
 #include "nodes/lockoptions.h"
+#include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
@@ -56,13 +57,12 @@ typedef struct SkAllocatorRow
 	char		server[NAMEDATALEN];	/* empty: none */
 	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
 	Oid			owner_role;
-	int			usage_count;	/* roles that may draw too */
-	Oid		   *usage_roles;	/* InvalidOid: everybody */
+	List	   *usage_roles;	/* roles that may draw too; InvalidOid: all */
 	bool		is_own;			/* written by the current transaction */
 	Oid			table;			/* where it was read */
 } SkAllocatorRow;
 
-extern const char *sk_mode_name(SkMode mode);
+extern const char *const sk_mode_names[];
 extern SkMode sk_mode_from_name(const char *name);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
@@ -70,7 +70,6 @@ extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
 extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc);
 extern void sk_row_check(const SkAllocatorRow *row);
 extern void sk_allocator_name(const char *source, const char *what, char *name);
-extern void sk_row_take_role_away(SkAllocatorRow *row, Oid role);
 
 static inline bool
 sk_mode_has_pool(SkMode mode)
