@@ -57,23 +57,22 @@ typedef struct Cell
 	ItemPointerData tid;
 } Cell;
 
-/* The update of a column, planned once in a session. */
+/* How many updates a session keeps the plans of. */
+#define SK_MAX_PLANS 100
+
+/* The update of a column. */
 typedef struct ColumnPlan
 {
-	struct
-	{
-		Oid			relid;
-		int32		attnum;
-	}			key;
-	SPIPlanPtr	plan;
+	Oid			relid;
 	char	   *command;
+	SPIPlanPtr	plan;			/* NULL: not yet made */
 } ColumnPlan;
 
-static HTAB *column_plans = NULL;
+/* In TopMemoryContext, the newest one first. */
+static List *column_plans = NIL;
 
-/* The update that is being run, of which table; empty before the first one. */
-static char update_command[1024];
-static Oid	update_relid;
+/* The one that is being run, or was run last. */
+static const ColumnPlan *running = NULL;
 
 static post_parse_analyze_hook_type prev_post_parse_analyze_hook = NULL;
 
@@ -223,31 +222,43 @@ compare_due(const void *a, const void *b)
 	return x->position < y->position ? -1 : 1;
 }
 
-/* Plans that core would have to make anew may be of tables that are gone. */
-static void
-forget_plans(void)
+/*
+ * The entry for an update.  A new one makes those go that are too many, and
+ * whose tables may be gone.
+ */
+static ColumnPlan *
+find_plan(Oid relid, const char *command)
 {
-	HASH_SEQ_STATUS status;
 	ColumnPlan *entry;
+	MemoryContext old;
+	ListCell   *lc;
 
-	if (column_plans == NULL)
+	foreach(lc, column_plans)
 	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(entry->key);
-		ctl.entrysize = sizeof(ColumnPlan);
-		column_plans = hash_create("spanner_keys columns to number", 16, &ctl,
-								   HASH_ELEM | HASH_BLOBS);
+		entry = lfirst(lc);
+		if (entry->relid == relid && strcmp(entry->command, command) == 0)
+			return entry;
 	}
-	hash_seq_init(&status, column_plans);
-	while ((entry = hash_seq_search(&status)) != NULL)
+	running = NULL;
+	foreach(lc, column_plans)
 	{
-		if (SPI_plan_is_valid(entry->plan) && entry->key.relid != update_relid)
+		entry = lfirst(lc);
+		if (entry->plan != NULL && SPI_plan_is_valid(entry->plan) &&
+			foreach_current_index(lc) < SK_MAX_PLANS - 1)
 			continue;
-		SPI_freeplan(entry->plan);
+		column_plans = foreach_delete_current(column_plans, lc);
+		if (entry->plan != NULL)
+			SPI_freeplan(entry->plan);
 		pfree(entry->command);
-		(void) hash_search(column_plans, &entry->key, HASH_REMOVE, NULL);
+		pfree(entry);
 	}
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	entry = palloc0(sizeof(ColumnPlan));
+	entry->relid = relid;
+	entry->command = pstrdup(command);
+	column_plans = lcons(entry, column_plans);
+	MemoryContextSwitchTo(old);
+	return entry;
 }
 
 /*
@@ -258,31 +269,25 @@ static SPIPlanPtr
 column_plan(Relation rel, AttrNumber attnum)
 {
 	Oid			argtypes[] = {INT8OID, TIDOID};
-	ColumnPlan	key = {{RelationGetRelid(rel), attnum}};
-	ColumnPlan *entry;
-	const char *column;
+	const char *column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
+																attnum - 1)->attname));
+	ColumnPlan *entry = find_plan(RelationGetRelid(rel),
+								  psprintf("UPDATE ONLY %s n SET %s = $1"
+										   " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
+										   " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
+										   sk_qualified_name(RelationGetRelid(rel)),
+										   column, column, column));
 
-	column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
-													attnum - 1)->attname));
-	update_relid = RelationGetRelid(rel);
-	snprintf(update_command, sizeof(update_command),
-			 "UPDATE ONLY %s n SET %s = $1"
-			 " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
-			 " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
-			 sk_qualified_name(update_relid), column, column, column);
+	running = entry;
+	if (entry->plan == NULL)
+	{
+		SPIPlanPtr	plan = SPI_prepare_cursor(entry->command, 2, argtypes,
+											  CURSOR_OPT_GENERIC_PLAN);
 
-	entry = column_plans == NULL ? NULL :
-		hash_search(column_plans, &key.key, HASH_FIND, NULL);
-	if (entry != NULL && strcmp(entry->command, update_command) == 0)
-		return entry->plan;
-	forget_plans();
-	key.plan = SPI_prepare_cursor(update_command, 2, argtypes,
-								  CURSOR_OPT_GENERIC_PLAN);
-	if (key.plan == NULL || SPI_keepplan(key.plan) != 0)
-		elog(ERROR, "could not prepare: %s", update_command);
-	entry = hash_search(column_plans, &key.key, HASH_ENTER, NULL);
-	entry->plan = key.plan;
-	entry->command = MemoryContextStrdup(TopMemoryContext, update_command);
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare: %s", entry->command);
+		entry->plan = plan;
+	}
 	return entry->plan;
 }
 
@@ -450,14 +455,14 @@ static void
 check_update(ParseState *pstate, Query *query,
 			 SK_JUMBLE_STATE * jstate)
 {
-	if (unlikely(update_command[0] != '\0') && pstate->p_sourcetext != NULL &&
-		strcmp(pstate->p_sourcetext, update_command) == 0 &&
+	if (unlikely(running != NULL) && pstate->p_sourcetext != NULL &&
+		strcmp(pstate->p_sourcetext, running->command) == 0 &&
 		(query->resultRelation == 0 ||
-		 rt_fetch(query->resultRelation, query->rtable)->relid != update_relid))
+		 rt_fetch(query->resultRelation, query->rtable)->relid != running->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was renamed while its rows were numbered",
-						get_rel_name(update_relid)),
+						get_rel_name(running->relid)),
 				 errhint("Repeat the transaction.")));
 	if (prev_post_parse_analyze_hook)
 		prev_post_parse_analyze_hook(pstate, query, jstate);

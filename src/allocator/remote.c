@@ -17,18 +17,15 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
-#include "pgstat.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "allocator/allocator.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
+#include "allocator/shared_state.h"
+#include "allocator/worker.h"
 #include "compat.h"
 
 /* How long to wait for an answer; the other server may have to wait too. */
@@ -69,37 +66,14 @@ typedef struct Request
 	TimestampTz begin;
 
 	SkAllocatorRow row;			/* its name is empty if it is not known */
-	char	   *query;			/* of the transaction */
 
 	/* when the server may be tried again, and what was wrong with it */
 	TimestampTz retry_at;
 	SkPoolError connect_error;
 } Request;
 
-typedef void (*RequestStep) (Request *request);
-
 /* In TopMemoryContext. */
 static List *requests = NIL;
-
-static Request *
-find_request(const SkPoolKey *key)
-{
-	MemoryContext old;
-	Request    *request;
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		request = lfirst(lc);
-		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
-			return request;
-	}
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	request = palloc0(sizeof(Request));
-	requests = lappend(requests, request);
-	MemoryContextSwitchTo(old);
-	return request;
-}
 
 static void
 describe_step(void *arg)
@@ -109,12 +83,6 @@ describe_step(void *arg)
 	if (request->row.name[0] != '\0')
 		errcontext("refill of allocator \"%s\" from server \"%s\"",
 				   request->row.name, request->row.server);
-}
-
-static void
-close_connection(Request *request)
-{
-	sk_connection_close(&request->connection);
 }
 
 /* libpq adds lines with advice that does not belong into a message. */
@@ -184,13 +152,19 @@ note_failure(Request *request, ErrorData *error)
 	}
 }
 
+static void
+close_connection(void *request)
+{
+	sk_connection_close(&((Request *) request)->connection);
+}
+
 /* Run a step in a transaction.  An error becomes the result. */
 static void
-run_step(Request *request, RequestStep step)
+run_step(Request *request, void (*step) (void *arg))
 {
-	MemoryContext context = CurrentMemoryContext;
+	static const char *const activity = "getting values of allocators from other servers";
 	ErrorContextCallback callback;
-	volatile bool failed = false;
+	ErrorData  *error;
 
 	request->again = false;
 	request->phase = PHASE_HERE;
@@ -198,57 +172,60 @@ run_step(Request *request, RequestStep step)
 	callback.arg = request;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	PG_TRY();
+	/* nothing but a lock on a row is written */
+	error = sk_worker_run(step, request, activity, "off");
+	if (error != NULL)
 	{
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		pgstat_report_activity(STATE_RUNNING, "getting values of allocators from other servers");
-		step(request);
-		PopActiveSnapshot();
-		/* nothing but a lock on the row has been written */
-		SetConfigOption("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE);
-		CommitTransactionCommand();
+		note_failure(request, error);
+		if (request->connection.name[0] != '\0')
+			(void) sk_worker_run(close_connection, request, activity, "off");
 	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		EmitErrorReport();
-		error = CopyErrorData();
-		if (step != close_connection)
-			note_failure(request, error);
-		FreeErrorData(error);
-		AbortCurrentTransaction();
-		FlushErrorState();
-		failed = true;
-	}
-	PG_END_TRY();
-	pgstat_report_activity(STATE_IDLE, NULL);
 	error_context_stack = callback.previous;
-	MemoryContextSwitchTo(context);
+}
 
-	if (failed && sk_connection_is_open(&request->connection))
+/*
+ * sk_remote_disconnect
+ *		Close all connections that are not in use, and forget what they were for.
+ */
+void
+sk_remote_disconnect(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
 	{
-		bool		again = request->again;
+		Request    *request = lfirst(lc);
 
-		run_step(request, close_connection);
-		request->again = again;
+		if (request->state != REQUEST_NONE)
+			continue;
+		if (request->connection.name[0] != '\0')
+			run_step(request, close_connection);
+		requests = foreach_delete_current(requests, lc);
+		pfree(request);
 	}
 }
 
-static void
-write_query(Request *request, const char *remote_name)
+static Request *
+find_request(const SkPoolKey *key)
 {
-	char	   *query = psprintf("SELECT b.first_value, b.last_value"
-								 " FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
-								 quote_literal_cstr(remote_name),
-								 (long long) request->count);
+	MemoryContext old;
+	Request    *request;
+	ListCell   *lc;
 
-	if (request->query != NULL)
-		pfree(request->query);
-	request->query = MemoryContextStrdup(TopMemoryContext, query);
+	foreach(lc, requests)
+	{
+		request = lfirst(lc);
+		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
+			return request;
+	}
+	/* others are of pools that allocators have no more */
+	if (list_length(requests) >= sk_shared_state()->size)
+		sk_remote_disconnect();
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	request = palloc0(sizeof(Request));
+	requests = lappend(requests, request);
+	MemoryContextSwitchTo(old);
+	return request;
 }
 
 /*
@@ -256,8 +233,9 @@ write_query(Request *request, const char *remote_name)
  * changes it comes afterwards, and sees to it that the answer is not used.
  */
 static void
-read_row(Request *request)
+read_row(void *arg)
 {
+	Request    *request = arg;
 	SkAllocatorRow *row = &request->row;
 	SkTable		table;
 
@@ -275,8 +253,6 @@ read_row(Request *request)
 			sk_reserve_choose_batch(&request->refill, row);
 			request->count = Max(request->refill.batch, request->refill.wanted);
 		}
-		write_query(request, row->remote_name[0] != '\0' ?
-					row->remote_name : row->name);
 		request->state = REQUEST_READY;
 	}
 	sk_table_close(&table);
@@ -292,9 +268,8 @@ find_dead_server(Request *request)
 		Request    *other = lfirst(lc);
 
 		if (other->retry_at > request->begin &&
-			other->connection.userid == request->row.owner_role &&
-			strcmp(other->connection.server, request->row.server) == 0 &&
-			!sk_connection_is_stale(&other->connection))
+			sk_connection_is_for(&other->connection, request->row.server,
+								 request->row.owner_role))
 			return other;
 	}
 	return NULL;
@@ -305,16 +280,19 @@ find_dead_server(Request *request)
  * is left alone for as long as that took the last time.
  */
 static void
-send_request(Request *request)
+send_request(void *arg)
 {
+	Request    *request = arg;
 	SkConnection *connection = &request->connection;
+	SkAllocatorRow *row = &request->row;
 
 	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
 	request->phase = PHASE_CONNECT;
 	request->begin = GetCurrentTimestamp();
 	request->is_fresh = false;
-	if (!sk_connection_is_for(connection, request->row.server, request->row.owner_role))
+	if (connection->name[0] == '\0' ||
+		!sk_connection_is_for(connection, row->server, row->owner_role))
 	{
 		Request    *dead = find_dead_server(request);
 
@@ -323,13 +301,18 @@ send_request(Request *request)
 			request->refill.error = dead->connect_error;
 			return;
 		}
-		if (sk_connection_is_open(connection))
+		if (connection->name[0] != '\0')
 			sk_connection_close(connection);
-		sk_connection_open(connection, request->row.server, request->row.owner_role);
+		sk_connection_open(connection, row->server, row->owner_role);
 		request->is_fresh = true;
 	}
 	request->phase = PHASE_SERVER;
-	sk_connection_send(connection, request->query);
+	sk_connection_send(connection,
+					   psprintf("SELECT b.first_value, b.last_value"
+								" FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
+								quote_literal_cstr(row->remote_name[0] != '\0' ?
+												   row->remote_name : row->name),
+								(long long) request->count));
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }
@@ -367,8 +350,9 @@ check_range(Request *request, int64 first, int64 last)
 }
 
 static void
-receive_values(Request *request)
+receive_values(void *arg)
 {
+	Request    *request = arg;
 	int64		first;
 	int64		last;
 
@@ -467,23 +451,4 @@ sk_remote_delay(void)
 		delay = delay < 0 ? waited : Min(delay, waited);
 	}
 	return delay;
-}
-
-/*
- * sk_remote_disconnect
- *		Close all connections.
- */
-void
-sk_remote_disconnect(void)
-{
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		Request    *request = lfirst(lc);
-
-		if (request->state == REQUEST_NONE &&
-			sk_connection_is_open(&request->connection))
-			run_step(request, close_connection);
-	}
 }

@@ -28,10 +28,8 @@ typedef struct SkConnection
 	uint64		epoch;			/* of servers and user mappings */
 } SkConnection;
 
-extern bool sk_connection_is_open(const SkConnection *connection);
 extern bool sk_connection_is_for(const SkConnection *connection,
 								 const char *server, Oid userid);
-extern bool sk_connection_is_stale(const SkConnection *connection);
 extern void sk_connection_open(SkConnection *connection, const char *server,
 							   Oid userid);
 extern void sk_connection_send(SkConnection *connection, const char *query);

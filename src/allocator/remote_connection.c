@@ -18,12 +18,8 @@
 
 #include <limits.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -34,9 +30,8 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
+#include "utils/catcache.h"
 #include "utils/inval.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/tuplestore.h"
@@ -60,36 +55,15 @@ static uint64 servers_epoch = 0;
 static TimeoutId connect_timeout;
 
 /*
- * sk_connection_is_open
- *		Is there a connection, as far as is known?
- */
-bool
-sk_connection_is_open(const SkConnection *connection)
-{
-	return connection->name[0] != '\0';
-}
-
-/*
  * sk_connection_is_for
- *		Can it be used for that server and role, as they are now?
+ *		Was it made, or tried, for that server and role as they are now?
  */
 bool
 sk_connection_is_for(const SkConnection *connection, const char *server,
 					 Oid userid)
 {
-	return sk_connection_is_open(connection) &&
-		strcmp(connection->server, server) == 0 &&
-		connection->userid == userid && !sk_connection_is_stale(connection);
-}
-
-/*
- * sk_connection_is_stale
- *		Have servers or user mappings changed since it was made, or tried?
- */
-bool
-sk_connection_is_stale(const SkConnection *connection)
-{
-	return connection->epoch != servers_epoch;
+	return strcmp(connection->server, server) == 0 &&
+		connection->userid == userid && connection->epoch == servers_epoch;
 }
 
 static void
@@ -183,38 +157,16 @@ connect_limit_ms(const char *server)
 	return (int) Min(limit + 500, INT_MAX);
 }
 
-/* In C, with that name and arguments of type text? */
-static bool
-is_function(Oid oid, const char *name, int nargs)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(oid));
-	Form_pg_proc function;
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	function = (Form_pg_proc) GETSTRUCT(tuple);
-	result = function->prolang == ClanguageId && function->pronargs == nargs &&
-		strcmp(NameStr(function->proname), name) == 0;
-	for (int i = 0; result && i < nargs; i++)
-		result = function->proargtypes.values[i] == TEXTOID;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
 /*
- * Find a function of dblink among the members of the extension.  The name of
- * its schema could be that of another one in the next moment; and only a
+ * Find a function of dblink, with that name and arguments of type text.  It is
+ * a member of the extension, whatever its schema is called; and only a
  * superuser can have made a function in C.
  */
 static void
 find_dblink(const char *function, int nargs, FmgrInfo *finfo)
 {
 	Oid			extension = get_extension_oid("dblink", true);
-	Relation	depend;
-	SysScanDesc scan;
-	ScanKeyData keys[2];
-	HeapTuple	tuple;
+	CatCList   *list;
 	Oid			found = InvalidOid;
 
 	if (!OidIsValid(extension))
@@ -223,23 +175,18 @@ find_dblink(const char *function, int nargs, FmgrInfo *finfo)
 				 errmsg("extension \"%s\" does not exist", "dblink"),
 				 errhint("Create the extension \"%s\" in this database.",
 						 "dblink")));
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(ExtensionRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(extension));
-	depend = table_open(DependRelationId, AccessShareLock);
-	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, keys);
-	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+	for (int i = 0; i < list->n_members; i++)
 	{
-		Form_pg_depend member = (Form_pg_depend) GETSTRUCT(tuple);
+		Form_pg_proc candidate = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+		bool		fits = candidate->prolang == ClanguageId && candidate->pronargs == nargs;
 
-		if (member->classid == ProcedureRelationId &&
-			member->deptype == DEPENDENCY_EXTENSION &&
-			is_function(member->objid, function, nargs))
-			found = member->objid;
+		for (int j = 0; fits && j < nargs; j++)
+			fits = candidate->proargtypes.values[j] == TEXTOID;
+		if (fits && getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
+			found = candidate->oid;
 	}
-	systable_endscan(scan);
-	table_close(depend, AccessShareLock);
+	ReleaseCatCacheList(list);
 	if (!OidIsValid(found))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),

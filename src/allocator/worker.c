@@ -75,11 +75,58 @@ typedef enum FillResult
 	FILL_WAITING				/* for another server */
 } FillResult;
 
+/* Pools that are filled in one transaction. */
+typedef struct Batch
+{
+	SkRefill   *list;
+	int			count;
+} Batch;
+
 /* Of this process, if it is a worker. */
 static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
+
+/*
+ * sk_worker_run
+ *		Run a step in a transaction of the worker, and commit it.
+ *
+ * Returns the error if that fails, NULL if not.  "durability" is for
+ * synchronous_commit: it is set as a setting, since core waits for a standby
+ * as its assign hook has noted.
+ */
+ErrorData *
+sk_worker_run(void (*step) (void *arg), void *arg, const char *activity,
+			  const char *durability)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, activity);
+		step(arg);
+		PopActiveSnapshot();
+		SetConfigOption("synchronous_commit", durability, PGC_SUSET, PGC_S_OVERRIDE);
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		error = CopyErrorData();
+		AbortCurrentTransaction();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
+	MemoryContextSwitchTo(context);
+	return error;
+}
 
 /* Become a worker.  Returns false if the entry has one. */
 static bool
@@ -158,73 +205,30 @@ set_session_defaults(void)
 						PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* Is there a pool to be filled that is left alone for a while? */
-static bool
-is_blocked(void)
-{
-	return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0;
-}
-
-/*
- * How durable the next commit is.  Through the setting, since core waits for
- * a standby as its assign hook has noted.
- */
 static void
-set_durability(int value)
+reserve_batch(void *arg)
 {
-	for (int i = 0; synchronous_commit_values[i].name != NULL; i++)
-		if (synchronous_commit_values[i].val == value)
-			SetConfigOption("synchronous_commit",
-							synchronous_commit_values[i].name,
-							PGC_SUSET, PGC_S_OVERRIDE);
-}
+	Batch	   *batch = arg;
 
-static void
-note_error(SkRefill *list, int count)
-{
-	ErrorData  *error = CopyErrorData();
-
-	EmitErrorReport();
-	for (int i = 0; i < count; i++)
-	{
-		list[i].result = SK_REFILL_FAILED;
-		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
-						 error->hint);
-	}
-	FreeErrorData(error);
+	sk_reserve_pools(batch->list, batch->count);
 }
 
 /* Reserve in a transaction, and commit it.  Sets the results. */
 static bool
 try_to_reserve(SkRefill *list, int count)
 {
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = true;
+	Batch		batch = {list, count};
+	ErrorData  *error =
+		sk_worker_run(reserve_batch, &batch, "reserving values of allocators",
+					  GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
 
-	PG_TRY();
+	for (int i = 0; error != NULL && i < count; i++)
 	{
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		pgstat_report_activity(STATE_RUNNING, "reserving values of allocators");
-		sk_reserve_pools(list, count);
-		PopActiveSnapshot();
-		set_durability(reservation_commit);
-		CommitTransactionCommand();
-		pgstat_report_activity(STATE_IDLE, NULL);
+		list[i].result = SK_REFILL_FAILED;
+		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
+						 error->hint);
 	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		note_error(list, count);
-		AbortCurrentTransaction();
-		FlushErrorState();
-		pgstat_report_activity(STATE_IDLE, NULL);
-		done = false;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	return done;
+	return error == NULL;
 }
 
 /*
@@ -278,7 +282,8 @@ fill_pools(void)
 	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
 	CommitTransactionCommand();
 	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
-		return is_blocked() ? FILL_BLOCKED : FILL_NOTHING;
+		return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0 ?
+			FILL_BLOCKED : FILL_NOTHING;
 
 	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
 									ALLOCSET_DEFAULT_SIZES);
@@ -292,10 +297,7 @@ fill_pools(void)
 		if (sk_remote_delay() >= 0)
 			result = FILL_WAITING;
 	}
-	for (int i = 0; i < count; i++)
-		if (refills[i].result == SK_REFILL_LOCKED && result != FILL_WAITING)
-			result = FILL_BLOCKED;
-	if (result == FILL_DONE && is_blocked())
+	if (result == FILL_DONE && sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
 		result = FILL_BLOCKED;
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(context);
@@ -383,27 +385,20 @@ give_back(SkTable *table, SkPoolKey *key)
  * has locked must not keep it from its work, so those values stay in the pool.
  */
 static void
-give_back_unused(void)
+give_back_unused(void *arg)
 {
 	SkPool		pool;
 	SkTable		table;
 
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	if (OidIsValid(sk_allocator_table()))
-	{
-		sk_table_open(&table, RowExclusiveLock);
-		for (int i = 0; i < sk_shared_state()->size; i++)
-			if (sk_pool_read(i, &pool) && pool_size(&pool) > 0 &&
-				pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
-				pool.key.relid == RelationGetRelid(table.rel))
-				give_back(&table, &pool.key);
-		sk_table_close(&table);
-	}
-	PopActiveSnapshot();
-	/* to lose this does no harm, to wait for a standby could last */
-	set_durability(SYNCHRONOUS_COMMIT_LOCAL_FLUSH);
-	CommitTransactionCommand();
+	if (!OidIsValid(sk_allocator_table()))
+		return;
+	sk_table_open(&table, RowExclusiveLock);
+	for (int i = 0; i < sk_shared_state()->size; i++)
+		if (sk_pool_read(i, &pool) && pool_size(&pool) > 0 &&
+			pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
+			pool.key.relid == RelationGetRelid(table.rel))
+			give_back(&table, &pool.key);
+	sk_table_close(&table);
 }
 
 /*
@@ -437,8 +432,10 @@ spanner_allocator_worker(Datum arg)
 		work_until_idle();
 		if (my_entry->kind == SK_WORKER_REMOTE)
 			sk_remote_disconnect();
+		/* to lose that does no harm, to wait for a standby could last */
 		else if (return_unused)
-			give_back_unused();
+			(void) sk_worker_run(give_back_unused, NULL,
+								 "giving back values of allocators", "local");
 	} while (!leave(false));
 	pgstat_report_stat(true);
 }
