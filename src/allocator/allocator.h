@@ -32,8 +32,6 @@ extern SkAllocator *sk_allocator_by_id(int64 id);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
 extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
-extern void sk_check_owner(const SkAllocatorRow *row, Oid role);
-extern void sk_check_may_create(Oid function);
 extern void sk_check_writable(Oid function);
 
 /* allocator.c */

@@ -17,12 +17,9 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_database.h"
-#include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -32,7 +29,6 @@
 #include "utils/varlena.h"
 
 #include "allocator/allocator.h"
-#include "compat.h"
 #include "spi/relation_changes.h"
 
 /* A session with more allocators than that begins anew. */
@@ -227,63 +223,6 @@ sk_check_usage(const SkAllocatorRow *row, Oid role)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for allocator \"%s\"", row->name),
 				 errhint("Its owner can allow it with spanner.grant_allocator().")));
-}
-
-/*
- * sk_check_owner
- *		May a role change an allocator?
- */
-void
-sk_check_owner(const SkAllocatorRow *row, Oid role)
-{
-	if (!has_privs_of_role(role, row->owner_role))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of allocator \"%s\"", row->name)));
-}
-
-/*
- * sk_check_may_create
- *		May the current user make allocators?
- *
- * Who may make schemas in the database may, and roles that have been granted
- * the function themselves.
- */
-void
-sk_check_may_create(Oid function)
-{
-	Oid			role = GetUserId();
-	HeapTuple	tuple;
-	bool		isnull;
-	Datum		acl;
-	bool		granted = false;
-
-	if (object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
-						ACL_CREATE) == ACLCHECK_OK)
-		return;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
-	if (!isnull)
-	{
-		Acl		   *list = DatumGetAclP(acl);
-
-		for (int i = 0; i < ACL_NUM(list); i++)
-		{
-			AclItem    *item = &ACL_DAT(list)[i];
-
-			granted |= OidIsValid(item->ai_grantee) &&
-				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
-				has_privs_of_role(role, item->ai_grantee);
-		}
-	}
-	ReleaseSysCache(tuple);
-	if (!granted)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to create an allocator"),
-				 errhint("Grant CREATE on the database, or EXECUTE on the function, to the role.")));
 }
 
 /*

@@ -38,7 +38,6 @@
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
 #include "commands/user.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
@@ -54,10 +53,7 @@
 #include "utils/syscache.h"
 
 #include "allocator/allocator.h"
-#include "allocator/pool.h"
 #include "allocator/reserve.h"
-#include "allocator/table.h"
-#include "compat.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);

@@ -13,13 +13,17 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_database.h"
+#include "catalog/pg_proc.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/regproc.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "allocator/allocator.h"
 #include "allocator/reserve.h"
@@ -47,30 +51,83 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errhint("Leave it out for its default, if it has one.")));
 }
 
-/* The server, and the name of the allocator there. */
+/*
+ * The mode, and from "first" on: max_value, batch_size, low_water_mark,
+ * max_batch_size, failover_gap, min_value, server, remote_name.  What is NULL
+ * stays as it is.  A dump may come before the server, a command may not.
+ */
 static void
-server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
+row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
 {
-	if (!PG_ARGISNULL(argno))
-		strlcpy(row->server, NameStr(*PG_GETARG_NAME(argno)), NAMEDATALEN);
+	if (!PG_ARGISNULL(1))
+		row->mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	if (!PG_ARGISNULL(first))
+		row->max_value = PG_GETARG_INT64(first);
+	if (!PG_ARGISNULL(first + 1))
+		row->batch_size = PG_GETARG_INT32(first + 1);
+	if (!PG_ARGISNULL(first + 2))
+		row->low_water_mark = PG_GETARG_INT32(first + 2);
+	row->max_batch_size = !PG_ARGISNULL(first + 3) ? PG_GETARG_INT32(first + 3) :
+		Max(row->max_batch_size, row->batch_size);
+	if (!PG_ARGISNULL(first + 4))
+		row->failover_gap = PG_GETARG_INT64(first + 4);
+	if (!PG_ARGISNULL(first + 5))
+		row->min_value = PG_GETARG_INT64(first + 5);
+	if (!PG_ARGISNULL(first + 6))
+		strlcpy(row->server, NameStr(*PG_GETARG_NAME(first + 6)), NAMEDATALEN);
 	else if (row->mode != SK_MODE_REMOTE)
 		row->server[0] = '\0';
-	if (!PG_ARGISNULL(argno + 1))
-		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(argno + 1)),
+	if (!PG_ARGISNULL(first + 7))
+		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(first + 7)),
 						  "remote_name", row->remote_name);
 	if (row->server[0] == '\0')
 		row->remote_name[0] = '\0';
 	else if (row->remote_name[0] == '\0')
 		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
-}
-
-/* A dump may come before the server, a command may not. */
-static void
-check_row(const SkAllocatorRow *row)
-{
 	sk_row_check(row);
 	if (row->server[0] != '\0')
 		(void) GetForeignServerByName(row->server, false);
+}
+
+/*
+ * May the current user make allocators?  Who may make schemas in the database
+ * may, and roles that have been granted the function themselves.
+ */
+static void
+check_may_create(Oid function)
+{
+	Oid			role = GetUserId();
+	HeapTuple	tuple;
+	bool		isnull;
+	Datum		acl;
+	bool		granted = false;
+
+	if (object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
+						ACL_CREATE) == ACLCHECK_OK)
+		return;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *list = DatumGetAclP(acl);
+
+		for (int i = 0; i < ACL_NUM(list); i++)
+		{
+			AclItem    *item = &ACL_DAT(list)[i];
+
+			granted |= OidIsValid(item->ai_grantee) &&
+				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+				has_privs_of_role(role, item->ai_grantee);
+		}
+	}
+	ReleaseSysCache(tuple);
+	if (!granted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to create an allocator"),
+				 errhint("Grant CREATE on the database, or EXECUTE on the function, to the role.")));
 }
 
 /*
@@ -96,23 +153,16 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 4, "batch_size");
 	require_argument(fcinfo, 11, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_check_may_create(fcinfo->flinfo->fn_oid);
+	check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	sk_allocator_name(name, "allocator name", row.name);
-	row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	row.next_value = PG_GETARG_INT64(2);
-	row.max_value = PG_GETARG_INT64(3);
-	row.batch_size = PG_GETARG_INT32(4);
-	row.low_water_mark = PG_ARGISNULL(5) ? -1 : PG_GETARG_INT32(5);
-	row.max_batch_size = !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) :
-		Max(row.batch_size, SK_DEFAULT_MAX_BATCH);
-	row.failover_gap = PG_ARGISNULL(7) ? -1 : PG_GETARG_INT64(7);
-	row.min_value = !PG_ARGISNULL(8) ? PG_GETARG_INT64(8) :
-		Min(row.next_value, 1);
-	server_arguments(fcinfo, 9, &row);
+	row.min_value = Min(row.next_value, 1);
+	row.max_batch_size = SK_DEFAULT_MAX_BATCH;
+	row.low_water_mark = row.failover_gap = -1;
 	row.owner_role = GetUserId();
-	check_row(&row);
+	row_arguments(fcinfo, 3, &row);
 
 	sk_table_open(&table, RowExclusiveLock);
 	if (!sk_row_find_settled(&table, name, &existing))
@@ -144,6 +194,15 @@ role_argument(const char *role, bool public_ok)
 												CStringGetDatum(role)));
 }
 
+static void
+check_owner(const SkAllocatorRow *row, Oid role)
+{
+	if (!has_privs_of_role(role, row->owner_role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of allocator \"%s\"", row->name)));
+}
+
 /*
  * Find the allocator that the first argument names, open the table and lock
  * the row, if the current user may change it.  Returns false, with the table
@@ -162,13 +221,13 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 	if (found)
 	{
 		/* nobody waits for, or holds, what is not theirs */
-		sk_check_owner(row, table->userid);
+		check_owner(row, table->userid);
 		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
 			strcmp(row->name, name) == 0;
 	}
 	if (found)
 	{
-		sk_check_owner(row, table->userid);
+		check_owner(row, table->userid);
 		sk_own_read(row);
 		return true;
 	}
@@ -185,10 +244,11 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 
 /* What the current transaction counts goes on behind the change. */
 static void
-write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
+write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
 	sk_row_update(table, row, kind);
 	sk_own_note_update(row, true);
+	sk_table_close(table);
 }
 
 /*
@@ -209,31 +269,13 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(10)), false);
 	(void) lock_owned(fcinfo, false, &table, &row);
 	sk_reserve_leave_gap(&row);
-	if (!PG_ARGISNULL(1))
-		row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	if (!PG_ARGISNULL(2))
-		row.max_value = PG_GETARG_INT64(2);
-	if (!PG_ARGISNULL(3))
-		row.batch_size = PG_GETARG_INT32(3);
-	if (!PG_ARGISNULL(4))
-		row.low_water_mark = PG_GETARG_INT32(4);
-	if (!PG_ARGISNULL(5))
-		row.max_batch_size = PG_GETARG_INT32(5);
-	else
-		row.max_batch_size = Max(row.max_batch_size, row.batch_size);
-	if (!PG_ARGISNULL(6))
-		row.failover_gap = PG_GETARG_INT64(6);
-	if (!PG_ARGISNULL(7))
-		row.min_value = PG_GETARG_INT64(7);
-	server_arguments(fcinfo, 8, &row);
+	row_arguments(fcinfo, 2, &row);
 	if (OidIsValid(owner))
 	{
 		check_can_set_role(table.userid, owner);
 		row.owner_role = owner;
 	}
-	check_row(&row);
-	write_row(&table, &row, SK_WRITE_CHANGES);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_CHANGES);
 	PG_RETURN_VOID();
 }
 
@@ -280,8 +322,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name)));
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
@@ -317,8 +358,7 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 
 	(void) lock_owned(fcinfo, false, &table, &row);
 	row.usage_roles = lappend_oid(list_delete_oid(row.usage_roles, role), role);
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }
 
@@ -340,8 +380,7 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	(void) lock_owned(fcinfo, false, &table, &row);
 	row.usage_roles = PG_ARGISNULL(1) ? NIL :
 		list_delete_oid(row.usage_roles, role);
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }
 
@@ -369,9 +408,8 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
-	write_row(&table, &row, SK_WRITE_ACCESS);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	sk_change_note(row.id, minimum);
-	sk_table_close(&table);
 	PG_RETURN_INT64(row.next_value);
 }
 
@@ -406,8 +444,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 						(long long) row.max_value),
 				 errhint("Change the bounds with spanner.alter_allocator().")));
 	row.next_value = value;
-	write_row(&table, &row, SK_WRITE_CHANGES);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_CHANGES);
 	PG_RETURN_VOID();
 }
 
@@ -422,22 +459,10 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 {
 	SkAllocatorRow row;
 	SkTable		table;
-	SkPoolKey	key;
-	SkRange		range;
-	bool		done = false;
+	int64		count;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	if (sk_mode_has_pool(row.mode))
-	{
-		key.dbid = MyDatabaseId;
-		key.relid = RelationGetRelid(table.rel);
-		key.allocator_id = row.id;
-		range = sk_pool_withdraw(&key);
-		done = sk_reserve_undo(&table, &row, range);
-	}
+	count = sk_mode_has_pool(row.mode) ? sk_reserve_undo(&table, &row) : 0;
 	sk_table_close(&table);
-	if (!done)
-		PG_RETURN_INT64(0);
-	sk_pool_given_back(&key, range);
-	PG_RETURN_INT64(range.end - range.first);
+	PG_RETURN_INT64(count);
 }

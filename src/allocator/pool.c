@@ -21,12 +21,10 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "allocator/pool.h"
 #include "allocator/shared_state.h"
 #include "compat.h"
 

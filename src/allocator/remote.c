@@ -242,10 +242,8 @@ read_row(void *arg)
 	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
 	sk_table_open(&table, RowExclusiveLock);
-	if (!sk_reserve_lock(&table, &request->refill, row))
+	if (!sk_reserve_lock(&table, &request->refill, SK_WORKER_REMOTE, row))
 		row->name[0] = '\0';
-	else if (row->mode != SK_MODE_REMOTE)
-		sk_reserve_wrong_mode(&request->refill, row->mode);
 	else
 	{
 		if (request->count == 0)

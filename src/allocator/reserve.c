@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -107,16 +108,6 @@ sk_reserve_error(SkPoolError *error, int sqlerrcode,
 }
 
 /*
- * sk_reserve_set_timeline
- *		Note that this server knows of all values that were reserved.
- */
-void
-sk_reserve_set_timeline(SkAllocatorRow *row)
-{
-	row->timeline = GetWALInsertionTimeLine();
-}
-
-/*
  * sk_reserve_leave_gap
  *		Leave out values that may have been given before a promotion or a
  *		recovery to a point in time, of which this server does not know.
@@ -133,7 +124,7 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 
 	if (row->timeline == (int32) GetWALInsertionTimeLine())
 		return;
-	sk_reserve_set_timeline(row);
+	row->timeline = GetWALInsertionTimeLine();
 	if (!sk_mode_has_pool(row->mode) || row->next_value > row->max_value)
 		return;
 	if (gap < 0)
@@ -157,11 +148,6 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	int64		size;
 	uint64		left;
 
-	if (!sk_mode_has_pool(row->mode))
-	{
-		sk_reserve_wrong_mode(refill, row->mode);
-		return false;
-	}
 	sk_reserve_choose_batch(refill, row);
 	if (row->next_value > row->max_value)
 	{
@@ -188,7 +174,7 @@ reserve_pool(SkTable *table, SkRefill *refill)
 {
 	SkAllocatorRow row;
 
-	if (!sk_reserve_lock(table, refill, &row))
+	if (!sk_reserve_lock(table, refill, SK_WORKER_LOCAL, &row))
 		return;
 	sk_reserve_leave_gap(&row);
 	if (!plan_refill(refill, &row))
@@ -218,10 +204,13 @@ sk_reserve_pools(SkRefill *refills, int count)
 
 /*
  * sk_reserve_lock
- *		Lock the row of a pool.  Otherwise sets the result, and returns false.
+ *		Lock the row of a pool that workers of a kind fill.
+ *
+ * Otherwise sets the result, and returns false.
  */
 bool
-sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
+sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
+				SkAllocatorRow *row)
 {
 	int64		id = refill->key.allocator_id;
 	bool		is_own;
@@ -230,7 +219,13 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
-			return true;
+			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
+				sk_mode_has_pool(row->mode))
+				return true;
+			sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							 psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
+							 "Repeat the statement.");
+			break;
 		case SK_ROW_LOCKED:
 			refill->result = SK_REFILL_LOCKED;
 			refill->blocked_by = sk_row_locker(table, id, &is_own);
@@ -241,20 +236,6 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
 			break;
 	}
 	return false;
-}
-
-/*
- * sk_reserve_wrong_mode
- *		Note that values of an allocator of this mode are not for a pool, or
- *		not for this kind of pool.
- */
-void
-sk_reserve_wrong_mode(SkRefill *refill, SkMode mode)
-{
-	refill->result = SK_REFILL_FAILED;
-	sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 psprintf("its mode is now \"%s\"", sk_mode_names[mode]),
-					 "Repeat the statement.");
 }
 
 /*
@@ -291,17 +272,23 @@ sk_reserve_choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 
 /*
  * sk_reserve_undo
- *		Give back the last values that were reserved, if they still are the
- *		last ones of a locked row.  Returns whether they were.
+ *		Give what is left in the pool of a locked row back to it, and return how
+ *		many values these are.
+ *
+ * Only the last values that were reserved can be given back.
  */
-bool
-sk_reserve_undo(SkTable *table, SkAllocatorRow *row, SkRange range)
+int64
+sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 {
+	SkPoolKey	key = {MyDatabaseId, RelationGetRelid(table->rel), row->id};
+	SkRange		range = sk_pool_withdraw(&key);
+
 	if (range.first == range.end || row->next_value != range.end)
-		return false;
+		return 0;
 	row->next_value = range.first;
 	sk_row_update(table, row, SK_WRITE_RESERVES);
-	return true;
+	sk_pool_given_back(&key, range);
+	return range.end - range.first;
 }
 
 static OwnCounter *
@@ -478,7 +465,7 @@ sk_own_write(void)
 			sk_row_lock(&table, counter->key.id, LockWaitBlock, &row) != SK_ROW_FOUND ||
 			row.next_value == next)
 			continue;
-		sk_reserve_set_timeline(&row);
+		row.timeline = GetWALInsertionTimeLine();
 		row.next_value = next;
 		sk_row_update(&table, &row, sk_mode_has_pool(row.mode) ?
 					  SK_WRITE_CHANGES : SK_WRITE_RESERVES);

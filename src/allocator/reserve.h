@@ -16,16 +16,13 @@
 
 extern int	sk_allocator_refill_target;
 
-extern void sk_reserve_set_timeline(SkAllocatorRow *row);
 extern void sk_reserve_leave_gap(SkAllocatorRow *row);
 extern void sk_reserve_pools(SkRefill *refills, int count);
 extern bool sk_reserve_lock(SkTable *table, SkRefill *refill,
-							SkAllocatorRow *row);
-extern bool sk_reserve_undo(SkTable *table, SkAllocatorRow *row,
-							SkRange range);
+							SkWorkerKind kind, SkAllocatorRow *row);
+extern int64 sk_reserve_undo(SkTable *table, SkAllocatorRow *row);
 extern void sk_reserve_error(SkPoolError *error, int sqlerrcode,
 							 const char *message, const char *hint);
-extern void sk_reserve_wrong_mode(SkRefill *refill, SkMode mode);
 extern void sk_reserve_choose_batch(SkRefill *refill,
 									const SkAllocatorRow *row);
 pg_noreturn extern void sk_report_exhausted(const char *name, int64 max_value);

@@ -21,7 +21,6 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -367,19 +366,6 @@ work_until_idle(void)
 	}
 }
 
-static void
-give_back(SkTable *table, SkPoolKey *key)
-{
-	SkAllocatorRow row;
-	SkRange		range;
-
-	if (sk_row_lock(table, key->allocator_id, LockWaitSkip, &row) != SK_ROW_FOUND)
-		return;
-	range = sk_pool_withdraw(key);
-	if (sk_reserve_undo(table, &row, range))
-		sk_pool_given_back(key, range);
-}
-
 /*
  * Give back what is left in the pools of this worker.  A row that somebody
  * has locked must not keep it from its work, so those values stay in the pool.
@@ -389,6 +375,7 @@ give_back_unused(void *arg)
 {
 	SkPool		pool;
 	SkTable		table;
+	SkAllocatorRow row;
 
 	if (!OidIsValid(sk_allocator_table()))
 		return;
@@ -396,8 +383,9 @@ give_back_unused(void *arg)
 	for (int i = 0; i < sk_shared_state()->size; i++)
 		if (sk_pool_read(i, &pool) && pool_size(&pool) > 0 &&
 			pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
-			pool.key.relid == RelationGetRelid(table.rel))
-			give_back(&table, &pool.key);
+			pool.key.relid == RelationGetRelid(table.rel) &&
+			sk_row_lock(&table, pool.key.allocator_id, LockWaitSkip, &row) == SK_ROW_FOUND)
+			(void) sk_reserve_undo(&table, &row);
 	sk_table_close(&table);
 }
 
