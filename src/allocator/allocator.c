@@ -200,7 +200,8 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		SkTakeResult result;
 		bool		wake;
 
-		result = sk_pool_wait_take(waiter, whole, range, &wake);
+		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
+							  waiter, range, &wake);
 		if (wake && !sk_worker_wake(worker_kind(allocator)) &&
 			result == SK_TAKE_EMPTY)
 			report_no_worker();
@@ -256,7 +257,7 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 		if (allocator->pool == NULL)
 			allocator->pool = open_pool(allocator);
 		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
-							  &range, &wake);
+							  NULL, &range, &wake);
 		if (result == SK_TAKE_DONE && wake)
 			(void) sk_worker_wake(worker_kind(allocator));
 		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))

@@ -131,9 +131,10 @@ load_allocator(const char *name, int64 id)
 	allocator->row.usage_roles = list_copy(row.usage_roles);
 	MemoryContextSwitchTo(old);
 	allocator->usable_by = InvalidOid;
-	allocator->key.dbid = MyDatabaseId;
-	allocator->key.relid = cached_table;
-	allocator->key.allocator_id = row.id;
+	allocator->key = (SkPoolKey)
+	{
+		MyDatabaseId, cached_table, row.id
+	};
 	allocator->pool = NULL;
 	own_rows |= row.is_own;
 	return allocator;

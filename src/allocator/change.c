@@ -421,15 +421,9 @@ forget_unused_roles(void)
 static void
 apply_change(Change *change)
 {
-	SkPoolKey	key;
+	SkPoolKey	key = {MyDatabaseId, sk_allocator_table(), change->id};
 
-	key.dbid = MyDatabaseId;
-	key.relid = sk_allocator_table();
-	key.allocator_id = change->id;
-	if (change->id != 0)
-		sk_pool_discard(&key, change->minimum);
-	else
-		sk_pool_discard_all(&key);
+	sk_pool_discard(&key, change->minimum);
 }
 
 /* What the transaction has counted is written before pools are emptied. */

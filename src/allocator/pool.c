@@ -81,6 +81,17 @@ take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	return SK_TAKE_DONE;
 }
 
+static void
+forget_wish(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	pool->wanted -= waiter->wanted;
+	if (pool->wanted == 0)
+		pool->largest = 0;
+	waiter->wanted = 0;
+}
+
 /* Is there less than should be, and has nobody asked for more? */
 static bool
 ask_for_batch(SkPool *pool)
@@ -94,16 +105,39 @@ ask_for_batch(SkPool *pool)
 }
 
 /*
+ * Has reserving values failed since the session began to wait, or are there
+ * not as many left as it wants?
+ */
+static bool
+has_failed(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	if (pool->failures != waiter->failures)
+		waiter->error = pool->error;
+	else if (pool->left < waiter->count - pool_size(pool))
+	{
+		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
+		waiter->error.is_remote = false;
+		waiter->error.limit = pool->limit;
+	}
+	else
+		return false;
+	return true;
+}
+
+/*
  * sk_pool_take
  *		Take values.
  *
  * "count" values one after the other if "whole", else as many of them as the
- * current range has.  *wake tells that the worker has to be woken because the
- * pool is below its low-water mark.
+ * current range has.  "waiter" is NULL if the session does not wait yet.
+ * *wake tells that the worker has to be woken: because the pool is below its
+ * low-water mark, or the session waits.
  */
 SkTakeResult
 sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			 SkRange *range, bool *wake)
+			 SkWaiter *waiter, SkRange *range, bool *wake)
 {
 	SkTakeResult result;
 
@@ -111,7 +145,22 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	SpinLockAcquire(&pool->mutex);
 	result = take_values(pool, key, count, whole, range);
 	if (result == SK_TAKE_DONE)
+	{
+		if (waiter != NULL)
+			forget_wish(waiter);
 		*wake = ask_for_batch(pool);
+	}
+	else if (result == SK_TAKE_EMPTY && waiter != NULL)
+	{
+		if (has_failed(waiter))
+			result = SK_TAKE_FAILED;
+		else
+		{
+			waiter->blocked_by = pool->blocked_by;
+			pool->starved = *wake = true;
+			*pending_mark(pool) = 1;
+		}
+	}
 	SpinLockRelease(&pool->mutex);
 	return result;
 }
@@ -139,72 +188,6 @@ sk_pool_wait_begin(SkWaiter *waiter)
 	}
 	SpinLockRelease(&pool->mutex);
 	ConditionVariablePrepareToSleep(&pool->filled);
-}
-
-static void
-forget_wish(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	pool->wanted -= waiter->wanted;
-	if (pool->wanted == 0)
-		pool->largest = 0;
-	waiter->wanted = 0;
-}
-
-/*
- * Has reserving values failed since the session began to wait, or are there
- * not as many left as it wants?
- */
-static bool
-has_failed(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	if (pool->failures != waiter->failures)
-		waiter->error = pool->error;
-	else if (pool->left_known && pool->left < waiter->count - pool_size(pool))
-	{
-		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
-		waiter->error.is_remote = false;
-		waiter->error.limit = pool->limit;
-	}
-	else
-		return false;
-	return true;
-}
-
-/*
- * sk_pool_wait_take
- *		Take the values that the session waits for.
- *
- * *wake tells that the worker has to be woken: if there are no values, and if
- * there is too little for others now.
- */
-SkTakeResult
-sk_pool_wait_take(SkWaiter *waiter, bool whole, SkRange *range, bool *wake)
-{
-	SkPool	   *pool = waiter->pool;
-	SkTakeResult result;
-
-	*wake = false;
-	SpinLockAcquire(&pool->mutex);
-	result = take_values(pool, &waiter->key, waiter->count, whole, range);
-	if (result == SK_TAKE_DONE)
-	{
-		forget_wish(waiter);
-		*wake = ask_for_batch(pool);
-	}
-	else if (result == SK_TAKE_EMPTY && has_failed(waiter))
-		result = SK_TAKE_FAILED;
-	else if (result == SK_TAKE_EMPTY)
-	{
-		waiter->blocked_by = pool->blocked_by;
-		pool->starved = *wake = true;
-		*pending_mark(pool) = 1;
-	}
-	SpinLockRelease(&pool->mutex);
-	return result;
 }
 
 /*
@@ -274,10 +257,10 @@ discard_values(SkPool *pool, int64 minimum)
 	discard_below(pool, &pool->current, minimum);
 	discard_below(pool, &pool->next, minimum);
 	pool->generation++;
-	pool->last_known = false;
+	pool->last_end = PG_INT64_MIN;
 	pool->batch = 0;
 	pool->low_water_mark = 0;
-	pool->left_known = false;
+	pool->left = PG_INT64_MAX;
 }
 
 static void
@@ -290,7 +273,8 @@ unlock_pool(SkPool *pool)
 
 /*
  * sk_pool_discard
- *		Drop values below "minimum", and what is being reserved just now.
+ *		Drop values below "minimum", and what is being reserved just now; for
+ *		all allocators of the table if the id is 0.
  *
  * Called while the row is locked, before the change is committed: so nothing
  * that is reserved later is of the time before the change.
@@ -298,30 +282,24 @@ unlock_pool(SkPool *pool)
 void
 sk_pool_discard(const SkPoolKey *key, int64 minimum)
 {
-	SkPool	   *pool = lock_pool(key);
-
-	if (pool != NULL)
-		discard_values(pool, minimum);
-	unlock_pool(pool);
-}
-
-/*
- * sk_pool_discard_all
- *		The same for all values of all allocators of a table.
- */
-void
-sk_pool_discard_all(const SkPoolKey *key)
-{
 	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
 
+	if (key->allocator_id != 0)
+	{
+		pool = lock_pool(key);
+		if (pool != NULL)
+			discard_values(pool, minimum);
+		unlock_pool(pool);
+		return;
+	}
 	LWLockAcquire(state->lock, LW_SHARED);
 	for (int i = 0; i < state->size; i++)
 	{
-		SkPool	   *pool = &state->pools[i];
-
+		pool = &state->pools[i];
 		SpinLockAcquire(&pool->mutex);
 		if (pool->key.dbid == key->dbid && pool->key.relid == key->relid)
-			discard_values(pool, PG_INT64_MAX);
+			discard_values(pool, minimum);
 		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
@@ -348,7 +326,7 @@ sk_pool_withdraw(const SkPoolKey *key)
 		if (pool->current.end == pool->next.first)
 			result.first = pool->current.first;
 		empty_pool(pool);
-		pool->left_known = false;
+		pool->left = PG_INT64_MAX;
 		if (range_size(&result) > 0)
 			pool->last_end = result.first;
 	}
@@ -496,8 +474,7 @@ static bool
 publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 {
 	int64		taken_us = now - refill->begin;
-	bool		in_order = !pool->last_known ||
-		refill->range.first >= pool->last_end;
+	bool		in_order = refill->range.first >= pool->last_end;
 
 	pool->stats.refills++;
 	pool->stats.refill_us += taken_us;
@@ -525,11 +502,9 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 		pool->current.end = refill->range.end;
 	else
 		pool->next = refill->range;
-	pool->last_known = true;
 	pool->last_end = refill->range.end;
 	pool->limit = refill->limit;
 	pool->left = values_up_to(refill->limit, refill->range.end);
-	pool->left_known = true;
 	pool->batch = refill->batch;
 	pool->low_water_mark = refill->low_water_mark;
 	*pending_mark(pool) |= pool->wanted > pool_size(pool);

@@ -118,17 +118,14 @@ typedef struct SkRefill
 /* sessions */
 extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
-								 int64 count, bool whole, SkRange *range,
-								 bool *wake);
+								 int64 count, bool whole, SkWaiter *waiter,
+								 SkRange *range, bool *wake);
 extern void sk_pool_wait_begin(SkWaiter *waiter);
-extern SkTakeResult sk_pool_wait_take(SkWaiter *waiter, bool whole,
-									  SkRange *range, bool *wake);
 extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
 extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
-extern void sk_pool_discard_all(const SkPoolKey *key);
 extern SkRange sk_pool_withdraw(const SkPoolKey *key);
 extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
 

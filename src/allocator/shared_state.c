@@ -250,23 +250,12 @@ give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 		state->header->taken_over++;
 		state->header->lost += pool_size(pool);
 	}
-	empty_pool(pool);
 	pool->key = *key;
 	pool->kind = kind;
-	pool->last_known = false;
 	pool->generation++;
-	pool->low_water_mark = 0;
-	pool->batch = 0;
-	pool->wanted = 0;
-	pool->largest = 0;
-	pool->starved = false;
-	pool->is_filling = false;
-	pool->left_known = false;
-	pool->retry_at = 0;
-	pool->blocked_by = InvalidTransactionId;
-	pool->locked_until = 0;
-	pool->error.sqlerrcode = 0;
-	memset(&pool->stats, 0, sizeof(SkPoolStats));
+	memset(&pool->current, 0, offsetof(SkPool, filled) - offsetof(SkPool, current));
+	pool->last_end = PG_INT64_MIN;
+	pool->left = PG_INT64_MAX;
 	state->pending[index] = 0;
 	SpinLockRelease(&pool->mutex);
 	state->last_used[index] = GetCurrentStatementStartTimestamp();
