@@ -87,7 +87,7 @@ open_pool(SkAllocator *allocator)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("too many allocators in use"),
-					 errdetail("Sessions wait for the values of %d allocators, for more there is no room.",
+					 errdetail("Sessions wait for every pool that there is (%d).",
 							   sk_shared_state()->size),
 					 errhint("Increase \"%s\" and preload the library.",
 							 "spanner_keys.max_allocators")));
@@ -99,8 +99,8 @@ open_pool(SkAllocator *allocator)
 }
 
 /*
- * Has this transaction such a lock on the table, or a stronger one?  From
- * SHARE on, that keeps the worker from its work.
+ * Does this transaction hold such a lock on the table, or a stronger one?
+ * SHARE and the stronger ones keep the worker from writing.
  */
 static bool
 has_locked_table(LOCKMODE mode)
@@ -115,7 +115,7 @@ has_locked_table(LOCKMODE mode)
 	return result;
 }
 
-/* Also for a session that has to die, which does not come back. */
+/* Also called when the session is terminated. */
 static void
 end_wait(int code, Datum waiter)
 {
@@ -155,8 +155,8 @@ report_refill_error(SkAllocator *allocator, SkPoolError *error)
 }
 
 /*
- * Several may have locked the row, of whom the worker tells one.  Who has not
- * locked the table for that does not wait for it now.
+ * Several transactions may have locked the row, and the worker names one.  One
+ * that has no lock on the table has not locked a row.
  */
 static bool
 has_locked_row(SkAllocator *allocator)
@@ -354,7 +354,7 @@ spanner_next_value_by_id(PG_FUNCTION_ARGS)
 /*
  * spanner.allocator_id(name text) returns bigint
  *
- * For defaults that are to survive a change of the name.
+ * For column defaults that survive a change of the name.
  */
 Datum
 spanner_allocator_id(PG_FUNCTION_ARGS)
@@ -441,7 +441,7 @@ forget_pointer(void *pointer)
 
 /*
  * sk_forget_with_transaction
- *		Have a pointer into TopTransactionContext be NULL again when that goes.
+ *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
  */
 void
 sk_forget_with_transaction(void **pointer)

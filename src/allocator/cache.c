@@ -269,7 +269,7 @@ forget_own_rows(XactEvent event, void *arg)
 
 /*
  * sk_cache_init
- *		Be told of changes.
+ *		Watch for changes.
  */
 void
 sk_cache_init(void)

@@ -185,7 +185,10 @@ change_grant(Relation rel, Oid role, bool is_grant)
 	CommandCounterIncrement();
 }
 
-/* The owner of the table cannot be dropped, nor what a dump has as a number. */
+/*
+ * The owner of the table cannot be dropped anyway.  A dump may have the OID of
+ * a role that is gone.
+ */
 static void
 keep_role(Relation rel, Oid role)
 {
@@ -362,7 +365,7 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
-/* Usually the first rows name them all. */
+/* The first rows usually name them all. */
 static List *
 unused_roles(Relation rel)
 {
@@ -396,8 +399,8 @@ try_to_lock(Oid role)
 }
 
 /*
- * Have DROP ROLE forget the roles that are in no row any more.
- * A role that somebody else writes into the table just now is left alone.
+ * Have DROP ROLE forget the roles that are in no row any more.  A role that
+ * somebody else is writing into the table is left alone.
  */
 static void
 forget_unused_roles(void)
@@ -487,7 +490,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 /*
  * sk_change_init
- *		Be told of the ends of transactions and subtransactions.
+ *		Watch the ends of transactions and subtransactions.
  */
 void
 sk_change_init(void)

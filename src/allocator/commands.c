@@ -3,9 +3,9 @@
  * commands.c
  *	  Creating, changing and dropping allocators.
  *
- * Each function locks the row, checks that the current user may do it, and
- * changes the row.  Whether the row makes sense, and what follows from the
- * change, is up to the trigger of the table.
+ * Each function locks the row, checks that the current user may change it, and
+ * writes it.  The trigger of the table checks the row, and does what follows
+ * from the change.
  *
  * src/allocator/commands.c
  *
@@ -20,8 +20,8 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/regproc.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -183,7 +183,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(row.id);
 }
 
-/* A role as regrole reads it; public as GRANT does, and as InvalidOid. */
+/* A role, as regrole reads it.  Returns InvalidOid for public. */
 static Oid
 role_argument(const char *role, bool public_ok)
 {
@@ -204,9 +204,9 @@ check_owner(const SkAllocatorRow *row, Oid role)
 }
 
 /*
- * Find the allocator that the first argument names, open the table and lock
- * the row, if the current user may change it.  Returns false, with the table
- * closed, if there is none and that is all right.
+ * Open the table and lock the row of the allocator that the first argument
+ * names, if the current user may change it.  Returns false, with the table
+ * closed, if there is none and "missing_ok".
  */
 static bool
 lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
@@ -220,7 +220,7 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 	found = sk_row_find(table, name, 0, row);
 	if (found)
 	{
-		/* nobody waits for, or holds, what is not theirs */
+		/* nobody locks a row of others, or waits for it */
 		check_owner(row, table->userid);
 		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
 			strcmp(row->name, name) == 0;
@@ -242,7 +242,7 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 	return false;
 }
 
-/* What the current transaction counts goes on behind the change. */
+/* The own counter of the transaction goes on from there. */
 static void
 write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
@@ -279,7 +279,7 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* What still has the name of an allocator that has it no more. */
+/* Report the defaults and triggers that use a name that no allocator has. */
 static void
 tell_users(const char *name)
 {

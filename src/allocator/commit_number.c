@@ -255,7 +255,7 @@ queue_event(TriggerData *trigger)
 	TriggerDesc *triggers = palloc0(sizeof(TriggerDesc));
 	Trigger    *copy = palloc(sizeof(Trigger));
 
-	/* whether it fires has been decided: it has fired */
+	/* it has fired before, so its conditions do not matter any more */
 	*copy = *trigger->tg_trigger;
 	copy->tgtype |= TRIGGER_TYPE_INSERT;
 	copy->tgenabled = TRIGGER_FIRES_ALWAYS;
@@ -570,7 +570,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 /*
  * sk_commit_number_init
- *		Be told of the ends of transactions and subtransactions.
+ *		Define the setting, and watch the ends of transactions.
  */
 void
 sk_commit_number_init(void)

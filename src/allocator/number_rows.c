@@ -3,8 +3,8 @@
  * number_rows.c
  *	  Writing numbers of allocators into rows.
  *
- * An allocator gives exactly as many numbers as there are rows that get one:
- * rows that are gone or that have a number already are sorted out before the
+ * An allocator gives exactly as many numbers as there are rows that get one.
+ * Rows that are gone or have a number already are left out before the
  * allocator is locked, and a row whose update does nothing is an error.
  *
  * Allocators are locked in the order of their ids, to the end of the
@@ -447,9 +447,9 @@ sk_number_rows(const SkUnnumbered *rows, uint64 count)
 
 /*
  * The update runs as the owner of the table.  Whoever owns its schema can
- * rename that at any time, and have the text mean a table with triggers of
- * theirs.  So it has to be the table that is locked, whenever core reads the
- * text.
+ * rename the schema at any time, so that the text means a table with triggers
+ * of their own.  So whenever core parses the text, it must mean the table that
+ * is locked.
  */
 static void
 check_update(ParseState *pstate, Query *query,
@@ -470,7 +470,7 @@ check_update(ParseState *pstate, Query *query,
 
 /*
  * sk_number_rows_init
- *		Be asked about the updates when core has read them.
+ *		Check the updates when core has parsed them.
  */
 void
 sk_number_rows_init(void)

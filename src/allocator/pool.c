@@ -207,7 +207,7 @@ sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
 
 /*
  * sk_pool_wait_end
- *		Take back what the session still asks for.
+ *		Withdraw what the session still asks for.
  */
 void
 sk_pool_wait_end(SkWaiter *waiter)
@@ -350,7 +350,8 @@ sk_pool_given_back(const SkPoolKey *key, SkRange range)
 
 /*
  * The next pool of a worker that is to be filled, from an index on, or -1.
- * Whoever marks one wakes the worker afterwards, so a dirty look is enough.
+ * Whoever marks one wakes the worker afterwards, so a look without a lock will
+ * do.
  */
 static int
 next_pending(int index, Oid dbid, SkWorkerKind kind)
@@ -379,7 +380,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 
 	if (now < pool->locked_until)
 		return false;
-	/* what there is may be in two pieces, and too small for whom it is for */
+	/* the values may be in two pieces, each too small for who waits */
 	if (missing <= 0 && pool->starved)
 		missing = pool->largest;
 	*pending_mark(pool) = 0;
@@ -403,8 +404,8 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 }
 
 /*
- * Nobody can fill a pool of a table that is gone.  If it went on asking for
- * that, the worker would never leave.
+ * Nobody can fill the pool of a table that is gone.  If the pool kept asking,
+ * the worker would never leave.
  */
 static void
 end_if_dropped(SkPool *pool, const SkPoolKey *key)
@@ -513,8 +514,8 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 
 /*
  * sk_pool_finish
- *		Hand the values that have been reserved to the sessions, or tell them
- *		what went wrong.
+ *		Give the values that have been reserved to the sessions, or report what
+ *		went wrong.
  *
  * For a range this must not be called before the reservation is committed.
  * Returns false if the range lies below one that was handed out before.
@@ -595,8 +596,8 @@ sk_pool_any_wanted(Oid dbid, SkWorkerKind kind)
 
 /*
  * sk_pool_abandon
- *		Have the next worker do what this one has begun, and tell those who
- *		wait to start it.
+ *		Leave what this worker has begun to the next one, and wake the sessions
+ *		that wait, so that they start it.
  *
  * The caller holds the LWLock.
  */

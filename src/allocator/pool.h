@@ -31,7 +31,7 @@ typedef struct SkRange
 	int64		end;
 } SkRange;
 
-/* Foreign servers can be slow: they are left to a worker of their own. */
+/* Other servers can be slow, so they have a worker of their own. */
 typedef enum SkWorkerKind
 {
 	SK_WORKER_LOCAL,
@@ -43,7 +43,7 @@ typedef enum SkTakeResult
 	SK_TAKE_DONE,
 	SK_TAKE_EMPTY,				/* not enough there */
 	SK_TAKE_FAILED,				/* nor will there be */
-	SK_TAKE_GONE				/* the pool is no more this allocator's */
+	SK_TAKE_GONE				/* the pool belongs to another allocator now */
 } SkTakeResult;
 
 /* Why values could not be reserved. */

@@ -127,7 +127,7 @@ note_failure(Request *request, ErrorData *error)
 			(category == ERRCODE_CONNECTION_EXCEPTION ||
 			 category == ERRCODE_OPERATOR_INTERVENTION))
 		{
-			/* an older one may have been broken for long */
+			/* an older connection may have been broken for a long time */
 			request->again = true;
 			request->was_lost = request->is_fresh;
 		}
@@ -185,7 +185,7 @@ run_step(Request *request, void (*step) (void *arg))
 
 /*
  * sk_remote_disconnect
- *		Close all connections that are not in use, and forget what they were for.
+ *		Close the connections that are not in use, and forget their requests.
  */
 void
 sk_remote_disconnect(void)
@@ -218,7 +218,7 @@ find_request(const SkPoolKey *key)
 		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
 			return request;
 	}
-	/* others are of pools that allocators have no more */
+	/* that many cannot all have a pool */
 	if (list_length(requests) >= sk_shared_state()->size)
 		sk_remote_disconnect();
 	old = MemoryContextSwitchTo(TopMemoryContext);
@@ -229,8 +229,8 @@ find_request(const SkPoolKey *key)
 }
 
 /*
- * What is to be asked.  The row is locked for a moment, so that whoever
- * changes it comes afterwards, and sees to it that the answer is not used.
+ * Read what is to be asked.  The row is locked for a moment, so that whoever
+ * changes it comes afterwards; the change has the answer dropped.
  */
 static void
 read_row(void *arg)
@@ -274,8 +274,8 @@ find_dead_server(Request *request)
 }
 
 /*
- * A server for which one has to wait in vain would hold up the others.  So it
- * is left alone for as long as that took the last time.
+ * Waiting for a server that does not react holds up the others.  So it is left
+ * alone for as long as the last attempt took.
  */
 static void
 send_request(void *arg)

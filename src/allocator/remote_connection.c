@@ -42,7 +42,7 @@
 /* How long making a connection may take if the server has no option for it. */
 #define SK_CONNECT_TIMEOUT_S "10"
 
-/* Who we were. */
+/* The former user. */
 typedef struct Role
 {
 	Oid			userid;
@@ -72,7 +72,7 @@ note_change(Datum arg, int cacheid, uint32 hashvalue)
 	servers_epoch++;
 }
 
-/* In the handler of a signal. */
+/* Runs in a signal handler. */
 static void
 cancel_connect(void)
 {
@@ -91,7 +91,7 @@ prepare_process(void)
 	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
-	/* a superuser who is no more one needs a password */
+	/* a former superuser needs a password */
 	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
 	connect_timeout = RegisterTimeout(USER_TIMEOUT, cancel_connect);
 	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
@@ -100,10 +100,10 @@ prepare_process(void)
 
 /*
  * dblink lets superusers connect without a password.  The owner of the server
- * says where to, and as whom: he can make a user mapping for anybody.  And who
- * may write into spanner.allocator, as the owner of the database, can make a
- * superuser the owner of an allocator.  So another's server would be connected
- * to with the rights of this server's account.
+ * decides where to, and as whom: they can make a user mapping for anybody.  And
+ * who may write into spanner.allocator, like the owner of the database, can
+ * make a superuser the owner of an allocator.  So they could connect with the
+ * rights of this server's account.
  */
 static void
 check_server(const ForeignServer *server, Oid userid)
@@ -128,8 +128,8 @@ become(Oid userid, Role *former)
 }
 
 /*
- * libpq keeps to the option connect_timeout for each host when dblink waits
- * within libpq, as it did at first; since it waits outside, nobody does.
+ * Older releases of dblink wait within libpq, which applies connect_timeout to
+ * each host.  Newer ones wait outside, where nobody applies it.
  */
 static int
 connect_limit_ms(const char *server)

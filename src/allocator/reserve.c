@@ -141,7 +141,7 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 					GetWALInsertionTimeLine(), row->name, (long long) gap)));
 }
 
-/* Decide which values a pool gets: a part of the batch if there are no more. */
+/* Decide which values a pool gets: fewer than a batch if no more are left. */
 static bool
 plan_refill(SkRefill *refill, SkAllocatorRow *row)
 {
@@ -158,7 +158,7 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	}
 	left = (uint64) row->max_value - (uint64) row->next_value + 1;
 
-	/* nobody's request for too many takes all that others can have */
+	/* a request for more than is left must not take the rest from others */
 	size = refill->wanted;
 	if (size > 0 && (uint64) size > left)
 		size -= refill->largest;
@@ -409,7 +409,7 @@ sk_own_next(const SkAllocatorRow *row, SkMode *mode)
 
 /*
  * sk_own_read
- *		Bring a row that has been read up to date.
+ *		Give a row that has been read the counter of the transaction.
  */
 void
 sk_own_read(SkAllocatorRow *row)
@@ -442,7 +442,7 @@ sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
  *		Write the counters.
  *
  * A pool may have values that come before those that were taken here, so it
- * is emptied; modes without a pool only do what they always do.
+ * is emptied.  In modes without a pool this is an ordinary reservation.
  */
 void
 sk_own_write(void)
@@ -493,7 +493,7 @@ roll_back(OwnCounter *counter, int level)
 	}
 }
 
-/* What a subtransaction has done belongs to the one around it from now on. */
+/* The parent takes over what a subtransaction has done. */
 static void
 leave_level(OwnCounter *counter, int level)
 {

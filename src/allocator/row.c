@@ -83,7 +83,7 @@ fetch_roles(Datum value, SkAllocatorRow *row)
 
 /*
  * sk_row_fetch
- *		Read a row.  Raises an error if a name or the mode cannot be one.
+ *		Read a row.  Raises an error if a name or the mode is invalid.
  */
 void
 sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
@@ -176,8 +176,7 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
  * sk_row_complete
  *		The tuple of an INSERT with the defaults, and the timeline of now.
  *
- * A row that comes from a dump tells the timeline of another server, which is
- * not this one's past.
+ * A row from a dump has the timeline of another server.
  */
 HeapTuple
 sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
@@ -240,7 +239,7 @@ check_number(const char *column, int64 value, int64 low, int64 high)
 
 /*
  * sk_row_check
- *		Raise an error if the columns do not go together.
+ *		Raise an error if the columns do not fit together.
  */
 void
 sk_row_check(const SkAllocatorRow *row)

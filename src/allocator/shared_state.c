@@ -138,7 +138,7 @@ sk_shared_state(void)
 	return &state;
 }
 
-/* Those of this database come first.  Returns the number of databases. */
+/* Count the pools of each database, and return the number of databases. */
 static int
 count_shares(Share *shares)
 {
@@ -196,7 +196,7 @@ find_free_pool(void)
 
 		if (!OidIsValid(dbid))
 			return i;
-		/* whoever has more than its share gives to who has less */
+		/* a database above its share gives to one below */
 		for (int j = 1; shares[0].pools < fair && j < databases; j++)
 			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
 		if ((any >= 0 && !is_fair &&
@@ -233,7 +233,7 @@ unlink_pool(int index)
 	*link = state->pools[index].next_in_bucket;
 }
 
-/* Nobody can begin to wait at a pool that is found idle and has a new key. */
+/* Nobody begins to wait at an idle pool once its key has changed. */
 static void
 give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 {
@@ -322,7 +322,7 @@ sk_pool_find(const SkPoolKey *key)
 
 /*
  * sk_pool_forget_dropped
- *		Free the pools of databases that are gone, which would count as sharers.
+ *		Free the pools of databases that are gone, which would count as in use.
  *
  * To be called in a transaction.
  */

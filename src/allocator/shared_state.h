@@ -3,7 +3,7 @@
  * shared_state.h
  *	  What allocators keep in shared memory.
  *
- * Only the files of pools and worker_list.c look inside.
+ * Only pool.c, shared_state.c and worker.c write it.
  *
  * src/allocator/shared_state.h
  *
@@ -74,7 +74,7 @@ typedef struct SkWorkerEntry
 	bool		blocked;		/* waits for a locked row */
 } SkWorkerEntry;
 
-/* What there is once. */
+/* What exists once. */
 typedef struct SkSharedHeader
 {
 	int			tranche;
@@ -85,8 +85,8 @@ typedef struct SkSharedHeader
 } SkSharedHeader;
 
 /*
- * Where all that is in this process.  What is looked for in all pools at once
- * has arrays of its own.
+ * The addresses in this process.  What is searched in all pools at once has
+ * arrays of its own.
  */
 typedef struct SkSharedState
 {

@@ -80,7 +80,7 @@ sk_mode_has_pool(SkMode mode)
 
 /* table.c */
 
-/* The table while it is open, and who we were before. */
+/* The open table, and the former user. */
 typedef struct SkTable
 {
 	Relation	rel;

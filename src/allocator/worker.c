@@ -231,8 +231,8 @@ try_to_reserve(SkRefill *list, int count)
 }
 
 /*
- * Hand out what has been reserved.  A commit that did not wait for the
- * standby to its end because this process has to die is not good enough.
+ * Hand out what has been reserved, unless the process is to exit: then the
+ * commit may not have waited for a standby to the end.
  */
 static void
 publish(SkRefill *list, int count)
@@ -307,7 +307,7 @@ fill_pools(void)
 	return result;
 }
 
-/* Tell what the worker does. */
+/* Show what the worker does. */
 static void
 set_state(TimestampTz idle_since, bool blocked)
 {
@@ -498,9 +498,9 @@ launch(const SkWorkerEntry *entry)
 
 /*
  * sk_worker_wake
- *		Have the worker of this database look for pools to be filled.
+ *		Wake the worker of this database, or start it.
  *
- * Starts it if it does not run.  Returns false if that is impossible.
+ * Returns false if it cannot be started.
  */
 bool
 sk_worker_wake(SkWorkerKind kind)
