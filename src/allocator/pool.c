@@ -307,45 +307,35 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 
 /*
  * sk_pool_withdraw
- *		Take out what could be given back to the table.
+ *		Empty a pool, and return the values that can be given back to the table.
  *
- * Returns the last values that were reserved, an empty range if there are
- * none.  All values count as lost until sk_pool_given_back() is called.
+ * These are the last ones that were reserved, if they end at "end", the
+ * counter of the row; else the range is empty.  The others are lost.
  *
  * The caller has locked the row, so that nobody reserves meanwhile.
  */
 SkRange
-sk_pool_withdraw(const SkPoolKey *key)
+sk_pool_withdraw(const SkPoolKey *key, int64 end)
 {
-	SkRange		result = {0, 0};
+	SkRange		result = {end, end};
 	SkPool	   *pool = lock_pool(key);
 
 	if (pool != NULL)
 	{
-		result = range_size(&pool->next) > 0 ? pool->next : pool->current;
+		SkRange		last = range_size(&pool->next) > 0 ? pool->next : pool->current;
+
 		if (pool->current.end == pool->next.first)
-			result.first = pool->current.first;
+			last.first = pool->current.first;
 		empty_pool(pool);
 		pool->left = PG_INT64_MAX;
-		if (range_size(&result) > 0)
-			pool->last_end = result.first;
+		if (range_size(&last) > 0)
+			pool->last_end = last.first;
+		if (last.end == end)
+			result = last;
+		pool->stats.lost -= range_size(&result);
 	}
 	unlock_pool(pool);
 	return result;
-}
-
-/*
- * sk_pool_given_back
- *		Note that values that were withdrawn are in the table again.
- */
-void
-sk_pool_given_back(const SkPoolKey *key, SkRange range)
-{
-	SkPool	   *pool = lock_pool(key);
-
-	if (pool != NULL)
-		pool->stats.lost -= range_size(&range);
-	unlock_pool(pool);
 }
 
 /*

@@ -126,8 +126,7 @@ extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
-extern SkRange sk_pool_withdraw(const SkPoolKey *key);
-extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
+extern SkRange sk_pool_withdraw(const SkPoolKey *key, int64 end);
 
 /* workers */
 extern void sk_pool_forget_dropped(void);

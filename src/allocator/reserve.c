@@ -281,13 +281,12 @@ int64
 sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 {
 	SkPoolKey	key = {MyDatabaseId, RelationGetRelid(table->rel), row->id};
-	SkRange		range = sk_pool_withdraw(&key);
+	SkRange		range = sk_pool_withdraw(&key, row->next_value);
 
-	if (range.first == range.end || row->next_value != range.end)
+	if (range.first == range.end)
 		return 0;
 	row->next_value = range.first;
 	sk_row_update(table, row, SK_WRITE_RESERVES);
-	sk_pool_given_back(&key, range);
 	return range.end - range.first;
 }
 
