@@ -23,26 +23,20 @@ OBJS = \
 	src/advisor/key_sample.o \
 	src/advisor/key_scale.o \
 	src/allocator/allocator.o \
-	src/allocator/allocator_cache.o \
-	src/allocator/allocator_commands.o \
-	src/allocator/allocator_roles.o \
-	src/allocator/allocator_row.o \
-	src/allocator/allocator_stats.o \
-	src/allocator/allocator_table.o \
+	src/allocator/cache.o \
 	src/allocator/change.o \
+	src/allocator/commands.o \
 	src/allocator/commit_number.o \
-	src/allocator/draw.o \
-	src/allocator/early_release.o \
 	src/allocator/number_rows.o \
-	src/allocator/own_counter.o \
 	src/allocator/pool.o \
-	src/allocator/pool_fill.o \
 	src/allocator/remote.o \
 	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
+	src/allocator/row.o \
 	src/allocator/shared_state.o \
+	src/allocator/stats.o \
+	src/allocator/table.o \
 	src/allocator/worker.o \
-	src/allocator/worker_list.o \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * allocator.c
- *	  Allocators: start-up, settings, and the SQL functions that draw.
+ *	  Allocators: start-up, settings, and drawing values.
+ *
+ * Values come from the shared pool; when that is empty the session waits for
+ * the worker to fill it.  The worker cannot reach what the current transaction
+ * has changed or locked, so the session then reserves by itself.
  *
  * src/allocator/allocator.c
  *
@@ -12,17 +16,21 @@
 #include <limits.h>
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/change.h"
-#include "allocator/commit_number.h"
-#include "allocator/draw.h"
-#include "allocator/early_release.h"
-#include "allocator/own_counter.h"
+#include "allocator/allocator.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
@@ -43,40 +51,282 @@ typedef struct LastUsed
 	int			length;			/* of the name */
 } LastUsed;
 
-static SkAllocator *allocator_argument(FunctionCallInfo fcinfo);
-static SkAllocator *remember(FunctionCallInfo fcinfo, SkAllocator *allocator);
-static void check_call(FunctionCallInfo fcinfo, SkAllocator *allocator);
+/* How often to look for a pool. */
+#define SK_POOL_RETRY_MS 10
+
+/* How often a waiting session looks whether there still is a worker. */
+#define SK_WAIT_SLICE_MS 1000
+
+static int	allocator_timeout = 10000;
+
+static inline SkWorkerKind
+worker_kind(SkAllocator *allocator)
+{
+	return allocator->row.mode == SK_MODE_REMOTE ?
+		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
+}
+
+/* Wait for a pool if sessions wait at all of them. */
+static SkPool *
+open_pool(SkAllocator *allocator)
+{
+	TimestampTz begin = 0;
+
+	for (;;)
+	{
+		SkPool	   *pool = sk_pool_open(&allocator->key, worker_kind(allocator));
+		TimestampTz now;
+
+		if (pool != NULL)
+			return pool;
+		now = GetCurrentTimestamp();
+		if (begin == 0)
+			begin = now;
+		if (allocator_timeout > 0 &&
+			TimestampDifferenceExceeds(begin, now, allocator_timeout))
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("too many allocators in use"),
+					 errdetail("Sessions wait for every pool that there is (%d).",
+							   sk_shared_state()->size),
+					 errhint("Increase \"%s\" and preload the library.",
+							 "spanner_keys.max_allocators")));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 SK_POOL_RETRY_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
 
 /*
- * sk_allocator_init
- *		Define the settings of allocators, and start what they need.
+ * Does this transaction hold such a lock on the table, or a stronger one?
+ * SHARE and the stronger ones keep the worker from writing.
  */
-void
-sk_allocator_init(void)
+static bool
+has_locked_table(LOCKMODE mode)
 {
-	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
-							"Sets how long a batch of an allocator should last.",
-							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
-							&sk_allocator_refill_target,
-							50, 1, 3600 * 1000,
-							PGC_SIGHUP,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	DefineCustomIntVariable("spanner_keys.allocator_timeout",
-							"Sets how long to wait for values of an allocator.",
-							"Zero waits without a limit.",
-							&sk_allocator_timeout,
-							10000, 0, INT_MAX,
-							PGC_USERSET,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	sk_shared_state_init();
-	sk_allocator_cache_init();
-	sk_change_init();
-	sk_own_counter_init();
-	sk_early_release_init();
-	sk_commit_number_init();
-	sk_worker_init();
+	Relation	table = RelationIdGetRelation(sk_allocator_table());
+	bool		result;
+
+	if (!RelationIsValid(table))
+		return false;
+	result = CheckRelationLockedByMe(table, mode, true);
+	RelationClose(table);
+	return result;
+}
+
+/* Also called when the session is terminated. */
+static void
+end_wait(int code, Datum waiter)
+{
+	sk_pool_wait_end((SkWaiter *) DatumGetPointer(waiter));
+}
+
+static void
+report_no_worker(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("could not start allocator worker"),
+			 errhint("Increase \"%s\".", "max_worker_processes")));
+}
+
+static void
+report_refill_error(SkAllocator *allocator, SkPoolError *error)
+{
+	switch (error->is_remote ? ERRCODE_SUCCESSFUL_COMPLETION : error->sqlerrcode)
+	{
+		case ERRCODE_UNDEFINED_OBJECT:
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("allocator \"%s\" does not exist",
+							allocator->row.name)));
+			break;
+		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
+			sk_report_exhausted(allocator->row.name, error->limit);
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(error->sqlerrcode),
+					 errmsg("could not refill allocator \"%s\": %s",
+							allocator->row.name, error->message),
+					 error->hint[0] != '\0' ? errhint("%s", error->hint) : 0));
+	}
+}
+
+/*
+ * Several transactions may have locked the row, and the worker names one.  One
+ * that has no lock on the table has not locked a row.
+ */
+static bool
+has_locked_row(SkAllocator *allocator)
+{
+	SkTable		table;
+	bool		is_own;
+
+	if (!has_locked_table(RowShareLock))
+		return false;
+	sk_table_open(&table, AccessShareLock);
+	(void) sk_row_locker(&table, allocator->id, &is_own);
+	sk_table_close(&table);
+	return is_own;
+}
+
+static void
+report_timeout(SkAllocator *allocator, TransactionId blocked_by)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
+					allocator_timeout, allocator->row.name),
+			 TransactionIdIsValid(blocked_by) ?
+			 errdetail("Its row is locked by transaction %u.", blocked_by) :
+			 allocator->row.server[0] != '\0' ?
+			 errdetail("Server \"%s\" has not answered yet.",
+					   allocator->row.server) :
+			 errdetail("The worker is starting, or its commit waits for storage or for a synchronous standby."),
+			 errhint("Look at %s, or increase \"%s\".",
+					 "spanner.stat_allocator_worker",
+					 "spanner_keys.allocator_timeout")));
+}
+
+static SkTakeResult
+wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
+		  SkRange *range)
+{
+	for (;;)
+	{
+		long		left = SK_WAIT_SLICE_MS;
+		SkTakeResult result;
+		bool		wake;
+
+		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
+							  waiter, range, &wake);
+		if (wake && !sk_worker_wake(worker_kind(allocator)) &&
+			result == SK_TAKE_EMPTY)
+			report_no_worker();
+		if (result == SK_TAKE_FAILED)
+			report_refill_error(allocator, &waiter->error);
+		if (result != SK_TAKE_EMPTY ||
+			(TransactionIdIsValid(waiter->blocked_by) && has_locked_row(allocator)))
+			return result;
+
+		if (allocator_timeout > 0)
+			left = Min(left, allocator_timeout -
+					   TimestampDifferenceMilliseconds(waiter->begin, GetCurrentTimestamp()));
+		if (left <= 0)
+			report_timeout(allocator, waiter->blocked_by);
+		sk_pool_wait_sleep(waiter, left);
+	}
+}
+
+/*
+ * Wait until there are values, and take them.  The pool stays empty if it is
+ * the current transaction that keeps the worker from filling it.
+ */
+static SkTakeResult
+wait_for_values(SkAllocator *allocator, int64 count, bool whole,
+				SkRange *range)
+{
+	volatile SkTakeResult result = SK_TAKE_EMPTY;
+	SkWaiter	waiter;
+
+	waiter.pool = allocator->pool;
+	waiter.key = allocator->key;
+	waiter.count = count;
+
+	sk_pool_wait_begin(&waiter);
+	PG_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
+	{
+		result = wait_loop(allocator, &waiter, whole, range);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
+	sk_pool_wait_end(&waiter);
+	return result;
+}
+
+static SkRange
+draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
+{
+	SkTakeResult result;
+	SkRange		range;
+	bool		wake;
+
+	for (;;)
+	{
+		if (allocator->pool == NULL)
+			allocator->pool = open_pool(allocator);
+		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
+							  NULL, &range, &wake);
+		if (result == SK_TAKE_DONE && wake)
+			(void) sk_worker_wake(worker_kind(allocator));
+		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))
+			result = wait_for_values(allocator, count, whole, &range);
+		if (result == SK_TAKE_DONE)
+			return range;
+		if (result == SK_TAKE_EMPTY)
+			return sk_own_take(&allocator->row, count);
+		allocator->pool = NULL;
+	}
+}
+
+/*
+ * Draw "count" values one after the other if "whole", else from 1 to "count"
+ * of them.  The caller has checked privileges.
+ */
+static SkRange
+draw(SkAllocator *allocator, int64 count, bool whole)
+{
+	switch (allocator->row.mode)
+	{
+		case SK_MODE_ON_COMMIT:
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("allocator \"%s\" assigns values on commit",
+							allocator->row.name),
+					 errhint("Use spanner.assign_on_commit() as a deferred constraint trigger.")));
+			break;
+		case SK_MODE_SYNC:
+			return sk_own_take(&allocator->row, count);
+		default:
+			if (allocator->row.is_own || !IsUnderPostmaster)
+				return sk_own_take(&allocator->row, count);
+			return draw_from_pool(allocator, count, whole);
+	}
+}
+
+static void
+check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
+{
+	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_allocator_check_usage(allocator);
+}
+
+/* The allocator that the first argument names, or gives the id of. */
+static SkAllocator *
+allocator_argument(FunctionCallInfo fcinfo, bool is_id)
+{
+	LastUsed   *last = fcinfo->flinfo->fn_extra;
+	int64		id = is_id ? PG_GETARG_INT64(0) : 0;
+	text	   *name = is_id ? NULL : PG_GETARG_TEXT_PP(0);
+
+	if (last == NULL || last->epoch != sk_allocator_epoch ||
+		(is_id ? last->allocator->id != id :
+		 last->length != VARSIZE_ANY_EXHDR(name) ||
+		 memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) != 0))
+	{
+		SkAllocator *found = is_id ? sk_allocator_by_id(id) :
+			sk_allocator_by_name(text_to_cstring(name));
+
+		if (last == NULL)
+			last = fcinfo->flinfo->fn_extra =
+				MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
+		last->epoch = found->epoch;
+		last->allocator = found;
+		last->length = strlen(found->row.name);
+	}
+	check_call(fcinfo, last->allocator);
+	return last->allocator;
 }
 
 /*
@@ -87,9 +337,7 @@ sk_allocator_init(void)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	SkAllocator *allocator = allocator_argument(fcinfo);
-
-	PG_RETURN_INT64(sk_draw(allocator, 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, false), 1, true).first);
 }
 
 /*
@@ -100,23 +348,13 @@ spanner_next_value(PG_FUNCTION_ARGS)
 Datum
 spanner_next_value_by_id(PG_FUNCTION_ARGS)
 {
-	int64		id = PG_GETARG_INT64(0);
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	SkAllocator *allocator;
-
-	if (last != NULL && last->epoch == sk_allocator_epoch &&
-		last->allocator->id == id)
-		allocator = last->allocator;
-	else
-		allocator = remember(fcinfo, sk_allocator_by_id(id));
-	check_call(fcinfo, allocator);
-	PG_RETURN_INT64(sk_draw(allocator, 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, true), 1, true).first);
 }
 
 /*
  * spanner.allocator_id(name text) returns bigint
  *
- * For defaults that are to survive a change of the name.
+ * For column defaults that survive a change of the name.
  */
 Datum
 spanner_allocator_id(PG_FUNCTION_ARGS)
@@ -161,8 +399,8 @@ spanner_next_values(PG_FUNCTION_ARGS)
 			sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 
 		check_call(fcinfo, allocator);
-		*range = sk_draw(allocator,
-						 context->max_calls - context->call_cntr, false);
+		*range = draw(allocator,
+					  context->max_calls - context->call_cntr, false);
 	}
 	SRF_RETURN_NEXT(context, Int64GetDatum(range->first++));
 }
@@ -177,7 +415,6 @@ Datum
 spanner_reserve_block(PG_FUNCTION_ARGS)
 {
 	int64		count = PG_GETARG_INT64(1);
-	SkAllocator *allocator;
 	SkRange		range;
 	TupleDesc	tupdesc;
 	Datum		values[2];
@@ -190,49 +427,60 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	allocator = sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	check_call(fcinfo, allocator);
-	range = sk_draw(allocator, count, true);
+	range = draw(allocator_argument(fcinfo, false), count, true);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }
 
-/* The allocator that the first argument names, checked for the call. */
-static SkAllocator *
-allocator_argument(FunctionCallInfo fcinfo)
-{
-	text	   *name = PG_GETARG_TEXT_PP(0);
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	SkAllocator *allocator;
-
-	if (last != NULL && last->epoch == sk_allocator_epoch &&
-		last->length == VARSIZE_ANY_EXHDR(name) &&
-		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0)
-		allocator = last->allocator;
-	else
-		allocator = remember(fcinfo, sk_allocator_by_name(text_to_cstring(name)));
-	check_call(fcinfo, allocator);
-	return allocator;
-}
-
-static SkAllocator *
-remember(FunctionCallInfo fcinfo, SkAllocator *allocator)
-{
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-
-	if (last == NULL)
-		last = fcinfo->flinfo->fn_extra =
-			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
-	last->epoch = allocator->epoch;
-	last->allocator = allocator;
-	last->length = strlen(allocator->row.name);
-	return allocator;
-}
-
 static void
-check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
+forget_pointer(void *pointer)
 {
-	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_allocator_check_usage(allocator);
+	*(void **) pointer = NULL;
+}
+
+/*
+ * sk_forget_with_transaction
+ *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
+ */
+void
+sk_forget_with_transaction(void **pointer)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
+
+	callback->func = forget_pointer;
+	callback->arg = pointer;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+}
+
+/*
+ * sk_allocator_init
+ *		Define the settings of allocators, and start what they need.
+ */
+void
+sk_allocator_init(void)
+{
+	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
+							"Sets how long a batch of an allocator should last.",
+							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
+							&sk_allocator_refill_target,
+							50, 1, 3600 * 1000,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("spanner_keys.allocator_timeout",
+							"Sets how long to wait for values of an allocator.",
+							"Zero waits without a limit.",
+							&allocator_timeout,
+							10000, 0, INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	sk_shared_state_init();
+	sk_cache_init();
+	sk_change_init();
+	sk_reserve_init();
+	sk_commit_number_init();
+	sk_worker_init();
 }

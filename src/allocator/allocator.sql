@@ -26,7 +26,7 @@ CREATE TABLE spanner.allocator (
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 COMMENT ON TABLE spanner.allocator
-  IS 'counters of which numbers are handed out one by one or in batches';
+  IS 'counters that hand out numbers one by one or in batches';
 COMMENT ON COLUMN spanner.allocator.allocator_id
   IS 'stays the same when the allocator is renamed';
 COMMENT ON COLUMN spanner.allocator.name
@@ -119,7 +119,7 @@ AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_drop_owned()
-  IS 'take the right to draw from allocators away from roles, and keep their own allocators from being lost';
+  IS 'revoke the right to draw from allocators, and refuse to lose allocators of the roles';
 
 CREATE EVENT TRIGGER spanner_keys_drop_owned
   ON ddl_command_start
@@ -200,7 +200,7 @@ AS 'MODULE_PATHNAME', 'spanner_revoke_allocator'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.revoke_allocator(text, text)
-  IS 'take the right to draw from an allocator away from a role, without one from all but its owner';
+  IS 'revoke the right to draw from an allocator from a role, or from all but its owner';
 
 CREATE FUNCTION spanner.advance_allocator(name text, minimum bigint)
 RETURNS bigint
@@ -208,7 +208,7 @@ AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.advance_allocator(text, bigint)
-  IS 'have an allocator give no number below a minimum any more, and return its next value';
+  IS 'move an allocator forward, so that it gives no number below a minimum; return its next number';
 
 CREATE FUNCTION spanner.reset_allocator(name text, value bigint, force boolean DEFAULT false)
 RETURNS void
@@ -216,7 +216,7 @@ AS 'MODULE_PATHNAME', 'spanner_reset_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.reset_allocator(text, bigint, boolean)
-  IS 'set the next value of an allocator; to give numbers again takes force';
+  IS 'set the next number of an allocator; giving numbers again needs force';
 
 CREATE FUNCTION spanner.release_allocator(name text)
 RETURNS bigint

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * change.c
- *	  What happens when an allocator is changed.
+ *	  What follows from a change of an allocator.
  *
  * A trigger on the table sees every change, by whatever command, and checks
  * the row.  The table has neither CHECKs nor DEFAULTs: core would read them
@@ -12,29 +12,52 @@
  * way is kept out.  If the transaction fails after that, the values are lost,
  * which does no harm.  A new row has neither pool nor readers, only roles.
  *
+ * DROP ROLE must know of the roles that the table names, as owners or as those
+ * that may draw.  An allocator is no object of the catalogs, so it can have no
+ * dependency of its own.  Such a role has a privilege on the column of the
+ * owners instead: REFERENCES, which is of no use there, since the column is
+ * not unique.  So DROP ROLE refuses to drop it, in every database and in
+ * sessions without this library.  Whoever writes a role into the table locks
+ * the role; whoever revokes the privilege locks it in a mode that conflicts
+ * with that.
+ *
+ * DROP OWNED does not drop allocators: REASSIGN OWNED, which usually comes
+ * before it, tells nobody what it does, and counters would be lost.
+ *
  * src/allocator/change.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
+#include "commands/event_trigger.h"
 #include "commands/trigger.h"
-#include "fmgr.h"
+#include "commands/user.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
-#include "allocator/allocator_roles.h"
-#include "allocator/allocator_table.h"
-#include "allocator/change.h"
-#include "allocator/own_counter.h"
-#include "allocator/pool.h"
+#include "allocator/allocator.h"
+#include "allocator/reserve.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
+PG_FUNCTION_INFO_V1(spanner_on_drop_owned);
 
 /* A transaction that changes more allocators empties all pools. */
 #define SK_MAX_CHANGES 100
@@ -47,31 +70,11 @@ typedef struct Change
 	int			level;			/* of the subtransaction */
 } Change;
 
-/* In TopTransactionContext. */
+/* Of the current transaction, in its memory. */
 static List *changes = NIL;
 
-/* Has a row lost its roles, in the current transaction? */
+/* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
-
-static void check_trigger(FunctionCallInfo fcinfo, bool is_before,
-						  const char *function);
-static void note_row(TriggerData *trigger, SkWrite write);
-static bool has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b);
-static void end_transaction(XactEvent event, void *arg);
-static void apply_change(Change *change);
-static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
-							   SubTransactionId parent, void *arg);
-
-/*
- * sk_change_init
- *		Be told of the ends of transactions and subtransactions.
- */
-void
-sk_change_init(void)
-{
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
-}
 
 /*
  * sk_change_note
@@ -102,6 +105,138 @@ sk_change_note(int64 id, int64 minimum)
 	MemoryContextSwitchTo(old);
 }
 
+static void
+check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
+		(is_before ?
+		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		 !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
+		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
+						function, is_before ? "a BEFORE INSERT" : "an AFTER",
+						"spanner.allocator")));
+}
+
+static List *
+named_roles(const SkAllocatorRow *row)
+{
+	return lappend_oid(list_delete_oid(list_copy(row->usage_roles), InvalidOid),
+					   row->owner_role);
+}
+
+static List *
+granted_roles(Relation rel)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, RelationGetRelid(rel),
+										SK_COLUMN_OWNER_ROLE);
+	List	   *result = NIL;
+	Datum		acl;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "unexpected columns of an allocator");
+	acl = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *list = DatumGetAclP(acl);
+
+		for (int i = 0; i < ACL_NUM(list); i++)
+			result = list_append_unique_oid(result, ACL_DAT(list)[i].ai_grantee);
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* One session at a time writes the privileges of the column. */
+static void
+change_grant(Relation rel, Oid role, bool is_grant)
+{
+	GrantStmt  *grant = makeNode(GrantStmt);
+	AccessPriv *privilege = makeNode(AccessPriv);
+	RoleSpec   *grantee = makeNode(RoleSpec);
+	Oid			userid;
+	int			sec_context;
+
+	LockDatabaseObject(RelationGetRelid(rel), InvalidOid, 0, ExclusiveLock);
+	privilege->priv_name = "references";
+	privilege->cols = list_make1(makeString("owner_role"));
+	grantee->roletype = ROLESPEC_CSTRING;
+	grantee->rolename = GetUserNameFromId(role, false);
+	grant->is_grant = is_grant;
+	grant->targtype = ACL_TARGET_OBJECT;
+	grant->objtype = OBJECT_TABLE;
+	grant->objects = list_make1(makeRangeVar(get_namespace_name(RelationGetNamespace(rel)),
+											 RelationGetRelationName(rel), -1));
+	grant->privileges = list_make1(privilege);
+	grant->grantees = list_make1(grantee);
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   sec_context | SECURITY_LOCAL_USERID_CHANGE);
+	ExecuteGrantStmt(grant);
+	SetUserIdAndSecContext(userid, sec_context);
+	CommandCounterIncrement();
+}
+
+/*
+ * The owner of the table cannot be dropped anyway.  A dump may have the OID of
+ * a role that is gone.
+ */
+static void
+keep_role(Relation rel, Oid role)
+{
+	if (role == rel->rd_rel->relowner)
+		return;
+	LockSharedObject(AuthIdRelationId, role, 0, RowExclusiveLock);
+	if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)) &&
+		!list_member_oid(granted_roles(rel), role))
+		change_grant(rel, role, true);
+}
+
+/* Have DROP ROLE know of the roles in a row that has been written. */
+static void
+keep_roles(Relation rel, const SkAllocatorRow *row)
+{
+	ListCell   *lc;
+
+	foreach(lc, named_roles(row))
+		keep_role(rel, lfirst_oid(lc));
+}
+
+static void
+note_row(TriggerData *trigger, SkWrite write)
+{
+	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
+	SkAllocatorRow before;
+	SkAllocatorRow after;
+
+	sk_row_fetch(trigger->tg_trigtuple, tupdesc, &before);
+	CacheInvalidateRelcache(trigger->tg_relation);
+	if (write == SK_WRITE_CHANGES)
+		sk_change_note(before.id, PG_INT64_MAX);
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	{
+		roles_changed = true;
+		return;
+	}
+	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
+	sk_row_check(&after);
+	sk_own_note_update(&after, after.next_value != before.next_value);
+	if (before.owner_role != after.owner_role ||
+		!equal(before.usage_roles, after.usage_roles))
+	{
+		roles_changed = true;
+		keep_roles(trigger->tg_relation, &after);
+	}
+}
+
 /*
  * spanner_internal.on_allocator_change() returns trigger
  *
@@ -126,45 +261,11 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 
 		sk_row_fetch(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
 		sk_row_check(&row);
-		sk_roles_keep(trigger->tg_relation, &row);
+		keep_roles(trigger->tg_relation, &row);
 	}
 	else if (write != SK_WRITE_RESERVES)
 		note_row(trigger, write);
 	return PointerGetDatum(NULL);
-}
-
-static void
-note_row(TriggerData *trigger, SkWrite write)
-{
-	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
-	SkAllocatorRow before;
-	SkAllocatorRow after;
-
-	sk_row_fetch(trigger->tg_trigtuple, tupdesc, &before);
-	CacheInvalidateRelcache(trigger->tg_relation);
-	if (write == SK_WRITE_CHANGES)
-		sk_change_note(before.id, PG_INT64_MAX);
-	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-	{
-		roles_changed = true;
-		return;
-	}
-	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
-	sk_row_check(&after);
-	sk_own_note_update(&after, after.next_value != before.next_value);
-	if (!has_same_roles(&before, &after))
-	{
-		roles_changed = true;
-		sk_roles_keep(trigger->tg_relation, &after);
-	}
-}
-
-static bool
-has_same_roles(const SkAllocatorRow *a, const SkAllocatorRow *b)
-{
-	return a->owner_role == b->owner_role && a->usage_count == b->usage_count &&
-		(a->usage_count == 0 ||
-		 memcmp(a->usage_roles, b->usage_roles, a->usage_count * sizeof(Oid)) == 0);
 }
 
 /*
@@ -182,25 +283,150 @@ spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 										   RelationGetDescr(trigger->tg_relation)));
 }
 
-static void
-check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
+/* The ids of the allocators that the roles may draw from, if they own none. */
+static List *
+allocators_of_users(Relation rel, List *roles)
 {
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	List	   *result = NIL;
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf,
+										  0, NULL);
+	HeapTuple	tuple;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
-		(is_before ?
-		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
-		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		 !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
-		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		SkAllocatorRow row;
+
+		sk_row_fetch(tuple, RelationGetDescr(rel), &row);
+		if (list_member_oid(roles, row.owner_role))
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg("role \"%s\" owns allocator \"%s\"",
+							GetUserNameFromId(row.owner_role, false), row.name),
+					 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
+		if (list_length(list_difference_oid(roles, named_roles(&row))) < list_length(roles))
+		{
+			int64	   *id = palloc(sizeof(int64));
+
+			*id = row.id;
+			result = lappend(result, id);
+		}
+	}
+	systable_endscan(scan);
+	return result;
+}
+
+static void
+take_roles_away(SkTable *table, int64 id, List *roles)
+{
+	SkAllocatorRow row;
+
+	if (sk_row_lock(table, id, LockWaitBlock, &row) != SK_ROW_FOUND)
+		return;
+	row.usage_roles = list_difference_oid(row.usage_roles, roles);
+	sk_row_update(table, &row, SK_WRITE_ACCESS);
+}
+
+/*
+ * spanner_internal.on_drop_owned() returns event_trigger
+ *
+ * Takes the right to draw away from the roles, and raises an error if they
+ * own allocators.
+ */
+Datum
+spanner_on_drop_owned(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *trigger = (EventTriggerData *) fcinfo->context;
+	List	   *roles;
+	SkTable		table;
+	ListCell   *lc;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo) || !IsA(trigger->parsetree, DropOwnedStmt))
 		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 is_before ?
-				 errmsg("function \"%s\" was not called by a BEFORE INSERT trigger of table \"%s\"",
-						function, "spanner.allocator") :
-				 errmsg("function \"%s\" was not called by an AFTER trigger of table \"%s\"",
-						function, "spanner.allocator")));
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger for %s",
+						"spanner_internal.on_drop_owned", "DROP OWNED")));
+	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
+	if (!OidIsValid(sk_allocator_table()))
+		PG_RETURN_NULL();
+	foreach(lc, roles)
+	{
+		/* core refuses it */
+		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+			PG_RETURN_NULL();
+		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
+	}
+	sk_table_open(&table, RowExclusiveLock);
+	foreach(lc, allocators_of_users(table.rel, roles))
+		take_roles_away(&table, *(int64 *) lfirst(lc), roles);
+	foreach(lc, granted_roles(table.rel))
+		if (list_member_oid(roles, lfirst_oid(lc)))
+		change_grant(table.rel, lfirst_oid(lc), false);
+	sk_table_close(&table);
+	PG_RETURN_NULL();
+}
+
+/* The first rows usually name them all. */
+static List *
+unused_roles(Relation rel)
+{
+	List	   *roles = granted_roles(rel);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf,
+										  0, NULL);
+	HeapTuple	tuple;
+
+	while (roles != NIL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		SkAllocatorRow row;
+
+		sk_row_fetch(tuple, RelationGetDescr(rel), &row);
+		roles = list_difference_oid(roles, named_roles(&row));
+	}
+	systable_endscan(scan);
+	return roles;
+}
+
+/* ConditionalLockSharedObject() does not exist in all releases. */
+static bool
+try_to_lock(Oid role)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, role, 0);
+	if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	AcceptInvalidationMessages();
+	return true;
+}
+
+/*
+ * Have DROP ROLE forget the roles that are in no row any more.  A role that
+ * somebody else is writing into the table is left alone.
+ */
+static void
+forget_unused_roles(void)
+{
+	List	   *locked = NIL;
+	SkTable		table;
+	ListCell   *lc;
+
+	if (!OidIsValid(sk_allocator_table()))
+		return;
+	sk_table_open(&table, RowExclusiveLock);
+	foreach(lc, unused_roles(table.rel))
+		if (try_to_lock(lfirst_oid(lc)))
+		locked = lappend_oid(locked, lfirst_oid(lc));
+	foreach(lc, locked == NIL ? NIL : unused_roles(table.rel))
+		if (list_member_oid(locked, lfirst_oid(lc)))
+		change_grant(table.rel, lfirst_oid(lc), false);
+	sk_table_close(&table);
+}
+
+static void
+apply_change(Change *change)
+{
+	SkPoolKey	key = {MyDatabaseId, sk_allocator_table(), change->id};
+
+	sk_pool_discard(&key, change->minimum);
 }
 
 /* What the transaction has counted is written before pools are emptied. */
@@ -214,7 +440,7 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 			sk_own_write();
 			if (roles_changed)
-				sk_roles_forget_unused();
+				forget_unused_roles();
 			foreach(lc, changes)
 				apply_change(lfirst(lc));
 			break;
@@ -226,7 +452,7 @@ end_transaction(XactEvent event, void *arg)
 						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
 						 errhint("Change allocators in a transaction of its own.")));
 			if (roles_changed)
-				sk_roles_forget_unused();
+				forget_unused_roles();
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
@@ -237,20 +463,6 @@ end_transaction(XactEvent event, void *arg)
 		default:
 			break;
 	}
-}
-
-static void
-apply_change(Change *change)
-{
-	SkPoolKey	key;
-
-	key.dbid = MyDatabaseId;
-	key.relid = sk_allocator_table();
-	key.allocator_id = change->id;
-	if (change->id != 0)
-		sk_pool_discard(&key, change->minimum);
-	else
-		sk_pool_discard_all(&key);
 }
 
 /* What a subtransaction has changed is undone with it. */
@@ -274,4 +486,15 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 		else
 			changes = foreach_delete_current(changes, lc);
 	}
+}
+
+/*
+ * sk_change_init
+ *		Watch the ends of transactions and subtransactions.
+ */
+void
+sk_change_init(void)
+{
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -4,7 +4,7 @@
  *	  Numbering rows when their transaction commits.
  *
  * The trigger is deferred, so it is called at the commit, once for each row.
- * It then only takes down the row, and queues the same event once more for
+ * It then only notes the row, and queues the same event once more for
  * the first row of a target.  Events that are queued while deferred triggers
  * run are called in a further round, which core repeats until there are none.
  * When a whole round has brought no new row, all rows are numbered together:
@@ -17,7 +17,7 @@
  * Here all such code runs where it may.
  *
  * As long as an event is queued, core refuses to truncate, rewrite or drop
- * the table: row versions that were taken down stay where they are.
+ * the table: row versions that were noted stay where they are.
  *
  * After SET CONSTRAINTS ... IMMEDIATE an event that we queue is called at
  * once, so the row is numbered at once.  The allocator then stays locked to
@@ -25,7 +25,18 @@
  *
  * When a subtransaction is rolled back, core forgets the events that were
  * queued in it, and calls those again that were called in it.  So do we: what
- * had been taken down and numbered is remembered for each level.
+ * had been noted and numbered is remembered for each level.
+ *
+ * Such a transaction keeps the allocator's row locked until its commit has been
+ * flushed, and confirmed by synchronous standbys.  With
+ * spanner_keys.early_lock_release it commits asynchronously: the commit record
+ * is written, the locks are released, and only then, but before the client is
+ * told, we flush and wait.  The next transaction's commit record comes later
+ * in the WAL, so a crash takes away the last numbers and leaves no gap.
+ * synchronous_commit is changed in its variable only, from
+ * XACT_EVENT_PRE_COMMIT to the release of the locks.  No code of a user runs in
+ * between, and what the setting says elsewhere, SyncRepWaitMode included, stays
+ * as it is.
  *
  * src/allocator/commit_number.c
  *
@@ -34,18 +45,20 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "replication/syncrep.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/commit_number.h"
-#include "allocator/early_release.h"
+#include "allocator/allocator.h"
 #include "allocator/number_rows.h"
 
 PG_FUNCTION_INFO_V1(spanner_assign_on_commit);
@@ -65,10 +78,14 @@ typedef struct Target
 /* How far a transaction has come. */
 typedef struct Progress
 {
-	uint64		rows;			/* taken down */
+	int			level;			/* of subtransactions */
+	uint64		rows;			/* noted */
 	uint64		done;			/* of these, from the first on */
 	int			assignments;
 } Progress;
+
+/* A session that has numbered from more allocators forgets the last numbers. */
+#define SK_MAX_LAST_ASSIGNED 10000
 
 /* The last number of an allocator that this session has assigned. */
 typedef struct LastAssigned
@@ -89,115 +106,31 @@ typedef struct Assignment
 	int64		number;
 } Assignment;
 
-/* Of the current transaction, in TopTransactionContext. */
-static List *targets = NIL;
-static SkUnnumbered *rows = NULL;
-static uint64 row_space = 0;
-static uint64 rows_ever = 0;
-static List *assignments = NIL; /* of Assignment */
-static Progress progress;
+/* What the current transaction has to number. */
+typedef struct Numbering
+{
+	List	   *targets;		/* of Target */
+	SkUnnumbered *rows;
+	uint64		row_space;
+	uint64		rows_ever;
+	List	   *assignments;	/* of Assignment */
+	Progress	progress;
+	List	   *starts;			/* of Progress, where subtransactions began */
+	bool		is_queueing;
+	bool		is_called_at_once;
+	bool		is_numbering;
+} Numbering;
 
-/* At the start of each level of subtransactions. */
-static Progress *starts = NULL;
-static int	start_space = 0;
+/* In TopTransactionContext, NULL if there is nothing to number. */
+static Numbering *numbering = NULL;
 
-static bool is_queueing = false;
-static bool is_called_at_once = false;
-static bool is_numbering = false;
-
-/* Of the session. */
+/* What this session has assigned. */
 static HTAB *last_assigned = NULL;
 
-static void check_trigger(FunctionCallInfo fcinfo);
-static ItemPointer row_version(TriggerData *trigger);
-static Target *find_queued(TriggerData *trigger);
-static Target *find_target(TriggerData *trigger);
-static void take_down(Target *target, ItemPointer tid);
-static void queue_again(TriggerData *trigger, Target *target);
-static bool queue_event(TriggerData *trigger);
-static void number_all(void);
-static void remember_assignment(SkAssignment *assignment);
-static LastAssigned *last_assigned_entry(int64 allocator_id, HASHACTION action);
-static void end_transaction(XactEvent event, void *arg);
-static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
-							   SubTransactionId parent, void *arg);
-static void start_level(int level);
-static void roll_back_level(int level);
-static void leave_level(int level);
+static bool enable_early_release = false;
 
-/*
- * sk_commit_number_init
- *		Be told of the ends of transactions and subtransactions.
- */
-void
-sk_commit_number_init(void)
-{
-	sk_number_rows_init();
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
-}
-
-/*
- * spanner.assign_on_commit() returns trigger
- *
- * Deferred constraint trigger with the arguments (allocator, column).
- */
-Datum
-spanner_assign_on_commit(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	Target	   *target;
-
-	check_trigger(fcinfo);
-	if (is_queueing)
-	{
-		is_called_at_once = true;
-		return PointerGetDatum(NULL);
-	}
-
-	target = find_queued(trigger);
-	if (target == NULL)
-	{
-		target = find_target(trigger);
-		take_down(target, row_version(trigger));
-		if (!target->is_queued)
-		{
-			target->seen = 0;
-			queue_again(trigger, target);
-		}
-	}
-	else
-	{
-		target->is_queued = false;
-		if (target->seen == rows_ever)
-			number_all();
-		else
-		{
-			target->seen = rows_ever;
-			queue_again(trigger, target);
-		}
-	}
-	return PointerGetDatum(NULL);
-}
-
-/*
- * spanner.last_assigned(name text) returns bigint
- *
- * The last number that a committed transaction of this session has assigned.
- */
-Datum
-spanner_last_assigned(PG_FUNCTION_ARGS)
-{
-	SkAllocator *allocator =
-		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	LastAssigned *entry;
-
-	sk_allocator_check_usage(allocator);
-	entry = last_assigned_entry(allocator->id, HASH_FIND);
-	if (entry == NULL || !entry->is_committed)
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(entry->number);
-}
+/* What synchronous_commit was, -1 while it is not changed. */
+static int	user_setting = -1;
 
 static void
 check_trigger(FunctionCallInfo fcinfo)
@@ -249,7 +182,7 @@ find_queued(TriggerData *trigger)
 {
 	ListCell   *lc;
 
-	foreach(lc, targets)
+	foreach(lc, numbering->targets)
 	{
 		Target	   *target = lfirst(lc);
 
@@ -273,7 +206,7 @@ find_target(TriggerData *trigger)
 	sk_number_target(&number, trigger->tg_relation,
 					 trigger->tg_trigger->tgargs[0],
 					 trigger->tg_trigger->tgargs[1]);
-	foreach(lc, targets)
+	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
 		if (target->trigger == trigger->tg_trigger->tgoid &&
@@ -287,29 +220,162 @@ find_target(TriggerData *trigger)
 	target = palloc0(sizeof(Target));
 	target->number = number;
 	target->trigger = trigger->tg_trigger->tgoid;
-	targets = lappend(targets, target);
+	numbering->targets = lappend(numbering->targets, target);
 	MemoryContextSwitchTo(old);
 	return target;
 }
 
 static void
-take_down(Target *target, ItemPointer tid)
+note_row(Target *target, ItemPointer tid)
 {
-	if (row_space == 0)
+	uint64		next = numbering->progress.rows;
+
+	if (next == numbering->row_space)
 	{
-		rows = MemoryContextAlloc(TopTransactionContext,
-								  16 * sizeof(SkUnnumbered));
-		row_space = 16;
+		numbering->rows = next == 0 ?
+			MemoryContextAlloc(TopTransactionContext, 16 * sizeof(SkUnnumbered)) :
+			repalloc_huge(numbering->rows, 2 * next * sizeof(SkUnnumbered));
+		numbering->row_space = Max(16, 2 * next);
 	}
-	else if (progress.rows == row_space)
+	numbering->rows[next].target = &target->number;
+	numbering->rows[next].tid = *tid;
+	numbering->progress.rows++;
+	numbering->rows_ever++;
+}
+
+/*
+ * Queue an event for the row, as INSERT would do it.  Returns whether it was
+ * called at once.
+ */
+static bool
+queue_event(TriggerData *trigger)
+{
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *target = makeNode(ResultRelInfo);
+	TriggerDesc *triggers = palloc0(sizeof(TriggerDesc));
+	Trigger    *copy = palloc(sizeof(Trigger));
+
+	/* it has fired before, so its conditions do not matter any more */
+	*copy = *trigger->tg_trigger;
+	copy->tgtype |= TRIGGER_TYPE_INSERT;
+	copy->tgenabled = TRIGGER_FIRES_ALWAYS;
+	copy->tgqual = NULL;
+	triggers->triggers = copy;
+	triggers->numtriggers = 1;
+	triggers->trig_insert_after_row = true;
+	InitResultRelInfo(target, trigger->tg_relation, 0, NULL, 0);
+	target->ri_TrigDesc = triggers;
+
+	numbering->is_queueing = true;
+	numbering->is_called_at_once = false;
+	PG_TRY();
 	{
-		rows = repalloc_huge(rows, 2 * row_space * sizeof(SkUnnumbered));
-		row_space *= 2;
+		AfterTriggerBeginQuery();
+		ExecARInsertTriggers(estate, target,
+							 TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
+							 trigger->tg_newslot : trigger->tg_trigslot,
+							 NIL, NULL);
+		AfterTriggerEndQuery(estate);
 	}
-	rows[progress.rows].target = &target->number;
-	rows[progress.rows].tid = *tid;
-	progress.rows++;
-	rows_ever++;
+	PG_FINALLY();
+	{
+		numbering->is_queueing = false;
+	}
+	PG_END_TRY();
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	ExecCloseResultRelations(estate);
+	FreeExecutorState(estate);
+	return numbering->is_called_at_once;
+}
+
+/*
+ * NULL if it is only to be found and there is none.  The current transaction
+ * has pointers to the entries that it has made.
+ */
+static LastAssigned *
+last_assigned_entry(int64 allocator_id, HASHACTION action)
+{
+	LastAssigned key = {{allocator_id, sk_allocator_table()}};
+	LastAssigned *entry;
+	bool		found;
+
+	if (last_assigned != NULL && action == HASH_ENTER &&
+		numbering->assignments == NIL &&
+		hash_get_num_entries(last_assigned) >= SK_MAX_LAST_ASSIGNED)
+	{
+		hash_destroy(last_assigned);
+		last_assigned = NULL;
+	}
+	if (last_assigned == NULL)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(key.key);
+		ctl.entrysize = sizeof(LastAssigned);
+		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
+									HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(last_assigned, &key.key, action, &found);
+	if (entry != NULL && !found)
+		entry->is_committed = false;
+	return entry;
+}
+
+/* The entry is made here, because nothing may fail after the commit. */
+static void
+remember_assignment(SkAssignment *assignment)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Assignment *kept = palloc(sizeof(Assignment));
+
+	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
+	kept->number = assignment->last;
+	/* those behind are of subtransactions that were rolled back */
+	numbering->assignments =
+		lappend(list_truncate(numbering->assignments,
+							  numbering->progress.assignments++), kept);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Number all rows that have been noted, and those that the triggers on them
+ * note meanwhile.
+ */
+static void
+number_all(void)
+{
+	Progress   *progress = &numbering->progress;
+
+	if (numbering->is_numbering)
+		return;
+	numbering->is_numbering = true;
+	PG_TRY();
+	{
+		while (progress->done < progress->rows)
+		{
+			uint64		count = progress->rows - progress->done;
+			SkUnnumbered *batch =
+				MemoryContextAllocHuge(CurrentMemoryContext,
+									   count * sizeof(SkUnnumbered));
+			List	   *assigned;
+			ListCell   *lc;
+
+			memcpy(batch, numbering->rows + progress->done,
+				   count * sizeof(SkUnnumbered));
+			assigned = sk_number_rows(batch, count);
+			progress->done += count;
+			foreach(lc, assigned)
+				remember_assignment(lfirst(lc));
+			pfree(batch);
+		}
+	}
+	PG_FINALLY();
+	{
+		numbering->is_numbering = false;
+	}
+	PG_END_TRY();
+	if (GetCurrentTransactionNestLevel() == 1)
+		progress->rows = progress->done = 0;
 }
 
 /* Be called again for this row, after all events that are queued now. */
@@ -327,165 +393,164 @@ queue_again(TriggerData *trigger, Target *target)
 }
 
 /*
- * Queue an event for the row, as INSERT would do it.  Returns whether it was
- * called at once.
+ * spanner.assign_on_commit() returns trigger
+ *
+ * Deferred constraint trigger with the arguments (allocator, column).
  */
-static bool
-queue_event(TriggerData *trigger)
+Datum
+spanner_assign_on_commit(PG_FUNCTION_ARGS)
 {
-	EState	   *estate = CreateExecutorState();
-	ResultRelInfo *target = makeNode(ResultRelInfo);
-	TriggerDesc *triggers = palloc0(sizeof(TriggerDesc));
-	Trigger    *copy = palloc(sizeof(Trigger));
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Target	   *target;
 
-	/* whether it fires has been decided: it has fired */
-	*copy = *trigger->tg_trigger;
-	copy->tgtype |= TRIGGER_TYPE_INSERT;
-	copy->tgenabled = TRIGGER_FIRES_ALWAYS;
-	copy->tgqual = NULL;
-	triggers->triggers = copy;
-	triggers->numtriggers = 1;
-	triggers->trig_insert_after_row = true;
-	InitResultRelInfo(target, trigger->tg_relation, 0, NULL, 0);
-	target->ri_TrigDesc = triggers;
+	check_trigger(fcinfo);
+	if (numbering == NULL)
+	{
+		sk_forget_with_transaction((void **) &numbering);
+		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
+	}
+	if (numbering->is_queueing)
+	{
+		numbering->is_called_at_once = true;
+		return PointerGetDatum(NULL);
+	}
 
-	is_queueing = true;
-	is_called_at_once = false;
-	PG_TRY();
+	target = find_queued(trigger);
+	if (target == NULL)
 	{
-		AfterTriggerBeginQuery();
-		ExecARInsertTriggers(estate, target,
-							 TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
-							 trigger->tg_newslot : trigger->tg_trigslot,
-							 NIL, NULL);
-		AfterTriggerEndQuery(estate);
+		target = find_target(trigger);
+		note_row(target, row_version(trigger));
+		if (!target->is_queued)
+		{
+			target->seen = 0;
+			queue_again(trigger, target);
+		}
 	}
-	PG_FINALLY();
+	else
 	{
-		is_queueing = false;
+		target->is_queued = false;
+		if (target->seen == numbering->rows_ever)
+			number_all();
+		else
+		{
+			target->seen = numbering->rows_ever;
+			queue_again(trigger, target);
+		}
 	}
-	PG_END_TRY();
-	ExecResetTupleTable(estate->es_tupleTable, false);
-	ExecCloseResultRelations(estate);
-	FreeExecutorState(estate);
-	return is_called_at_once;
+	return PointerGetDatum(NULL);
 }
 
 /*
- * Number all rows that have been taken down, and those that the triggers on
- * them take down while we are at it.
+ * spanner.last_assigned(name text) returns bigint
+ *
+ * The last number that a committed transaction of this session has assigned.
+ */
+Datum
+spanner_last_assigned(PG_FUNCTION_ARGS)
+{
+	SkAllocator *allocator =
+		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	LastAssigned *entry;
+
+	sk_allocator_check_usage(allocator);
+	entry = last_assigned_entry(allocator->id, HASH_FIND);
+	if (entry == NULL || !entry->is_committed)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry->number);
+}
+
+/*
+ * The locks have been released, by a commit or because it has failed.  Do what
+ * a commit has left out.  As in RecordTransactionCommit(), a failure to flush
+ * must not look like a rollback.
  */
 static void
-number_all(void)
+flush_late(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
+		   void *arg)
 {
-	if (is_numbering)
+	if (user_setting < 0 || !is_top_level || phase != RESOURCE_RELEASE_AFTER_LOCKS)
 		return;
-	is_numbering = true;
-	PG_TRY();
-	{
-		while (progress.done < progress.rows)
-		{
-			uint64		first = progress.done;
-			uint64		count = progress.rows - first;
-			SkUnnumbered *batch =
-				MemoryContextAllocHuge(CurrentMemoryContext,
-									   count * sizeof(SkUnnumbered));
-			List	   *assigned;
-			ListCell   *lc;
+	synchronous_commit = user_setting;
+	user_setting = -1;
+	if (!is_commit)
+		return;
 
-			memcpy(batch, rows + first, count * sizeof(SkUnnumbered));
-			assigned = sk_number_rows(batch, count);
-			progress.done += count;
-			foreach(lc, assigned)
-				remember_assignment(lfirst(lc));
-			pfree(batch);
-		}
-	}
-	PG_FINALLY();
-	{
-		is_numbering = false;
-	}
-	PG_END_TRY();
-	if (GetCurrentTransactionNestLevel() == 1)
-		progress.rows = progress.done = 0;
+	START_CRIT_SECTION();
+	XLogFlush(XactLastCommitEnd);
+	END_CRIT_SECTION();
+	SyncRepWaitForLSN(XactLastCommitEnd, true);
 }
 
-/* The entry is made here, because nothing may fail after the commit. */
+/* Have the transaction that is about to commit release its locks early. */
 static void
-remember_assignment(SkAssignment *assignment)
+release_early(void)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Assignment *kept = palloc(sizeof(Assignment));
-
-	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
-	kept->number = assignment->last;
-	/* those behind are of subtransactions that were rolled back */
-	assignments = lappend(list_truncate(assignments, progress.assignments), kept);
-	MemoryContextSwitchTo(old);
-	progress.assignments++;
-}
-
-/* NULL if it is only to be found and there is none. */
-static LastAssigned *
-last_assigned_entry(int64 allocator_id, HASHACTION action)
-{
-	LastAssigned key = {{allocator_id, sk_allocator_table()}};
-	LastAssigned *entry;
-	bool		found;
-
-	if (last_assigned == NULL)
-	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(key.key);
-		ctl.entrysize = sizeof(LastAssigned);
-		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
-									HASH_ELEM | HASH_BLOBS);
-	}
-	entry = hash_search(last_assigned, &key.key, action, &found);
-	if (entry != NULL && !found)
-		entry->is_committed = false;
-	return entry;
+	if (!enable_early_release || user_setting >= 0 ||
+		synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
+		return;
+	user_setting = synchronous_commit;
+	synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
 }
 
 static void
 end_transaction(XactEvent event, void *arg)
 {
-	switch (event)
-	{
-		case XACT_EVENT_PRE_COMMIT:
-			if (progress.assignments > 0)
-				sk_early_release_prepare();
-			return;
-		case XACT_EVENT_PRE_PREPARE:
-			if (progress.assignments > 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
-						 errhint("Number rows in a transaction that commits in one step.")));
-			return;
-		case XACT_EVENT_COMMIT:
-			for (int i = 0; i < progress.assignments; i++)
-			{
-				Assignment *kept = list_nth(assignments, i);
+	if (numbering == NULL || numbering->progress.assignments == 0)
+		return;
+	if (event == XACT_EVENT_PRE_COMMIT)
+		release_early();
+	else if (event == XACT_EVENT_PRE_PREPARE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
+				 errhint("Number rows in a transaction that commits in one step.")));
+	else if (event == XACT_EVENT_COMMIT)
+		for (int i = 0; i < numbering->progress.assignments; i++)
+		{
+			Assignment *kept = list_nth(numbering->assignments, i);
 
-				kept->entry->number = kept->number;
-				kept->entry->is_committed = true;
-			}
-			break;
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PREPARE:
-			break;
-		default:
-			return;
+			kept->entry->number = kept->number;
+			kept->entry->is_committed = true;
+		}
+}
+
+/* Note how far the transaction has come when a subtransaction begins. */
+static void
+start_level(int level)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Progress   *start = palloc(sizeof(Progress));
+
+	*start = numbering->progress;
+	start->level = level;
+	numbering->starts = lappend(numbering->starts, start);
+	MemoryContextSwitchTo(old);
+}
+
+/* A level without a note began when there was nothing yet. */
+static void
+end_level(int level, bool is_rolled_back)
+{
+	Progress	start = {0};
+	ListCell   *lc;
+
+	if (numbering->starts != NIL &&
+		((Progress *) llast(numbering->starts))->level == level)
+	{
+		start = *(Progress *) llast(numbering->starts);
+		pfree(llast(numbering->starts));
+		numbering->starts = list_delete_last(numbering->starts);
 	}
-	targets = NIL;
-	rows = NULL;
-	row_space = 0;
-	assignments = NIL;
-	starts = NULL;
-	start_space = 0;
-	memset(&progress, 0, sizeof(Progress));
+	if (is_rolled_back)
+		numbering->progress = start;
+	foreach(lc, numbering->targets)
+	{
+		Target	   *target = lfirst(lc);
+
+		if (is_rolled_back && target->queued_level >= level)
+			target->is_queued = false;
+		target->queued_level = Min(target->queued_level, level - 1);
+	}
 }
 
 static void
@@ -494,70 +559,32 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 {
 	int			level = GetCurrentTransactionNestLevel();
 
-	switch (event)
-	{
-		case SUBXACT_EVENT_START_SUB:
-			start_level(level);
-			break;
-		case SUBXACT_EVENT_COMMIT_SUB:
-			leave_level(level);
-			break;
-		case SUBXACT_EVENT_ABORT_SUB:
-			roll_back_level(level);
-			leave_level(level);
-			break;
-		default:
-			break;
-	}
+	if (numbering == NULL)
+		return;
+	if (event == SUBXACT_EVENT_START_SUB)
+		start_level(level);
+	else if (event == SUBXACT_EVENT_COMMIT_SUB ||
+			 event == SUBXACT_EVENT_ABORT_SUB)
+		end_level(level, event == SUBXACT_EVENT_ABORT_SUB);
 }
 
-/* Levels that began when there was nothing yet need no memory. */
-static void
-start_level(int level)
+/*
+ * sk_commit_number_init
+ *		Define the setting, and watch the ends of transactions.
+ */
+void
+sk_commit_number_init(void)
 {
-	if (level < start_space)
-		starts[level] = progress;
-	else if (progress.rows > 0 || progress.assignments > 0)
-	{
-		int			space = Max(16, 2 * level);
-		Progress   *wider = MemoryContextAllocZero(TopTransactionContext,
-												   space * sizeof(Progress));
-
-		if (start_space > 0)
-			memcpy(wider, starts, start_space * sizeof(Progress));
-		starts = wider;
-		start_space = space;
-		starts[level] = progress;
-	}
-}
-
-static void
-roll_back_level(int level)
-{
-	ListCell   *lc;
-
-	if (level < start_space)
-		progress = starts[level];
-	else
-		memset(&progress, 0, sizeof(Progress));
-	foreach(lc, targets)
-	{
-		Target	   *target = lfirst(lc);
-
-		if (target->queued_level >= level)
-			target->is_queued = false;
-	}
-}
-
-static void
-leave_level(int level)
-{
-	ListCell   *lc;
-
-	foreach(lc, targets)
-	{
-		Target	   *target = lfirst(lc);
-
-		target->queued_level = Min(target->queued_level, level - 1);
-	}
+	DefineCustomBoolVariable("spanner_keys.early_lock_release",
+							 "Enables transactions that number rows to release their locks before their commit is durable.",
+							 "COMMIT returns when it is durable, but others see the rows shortly before that.",
+							 &enable_early_release,
+							 false,
+							 PGC_SUSET,
+							 0,
+							 NULL, NULL, NULL);
+	RegisterResourceReleaseCallback(flush_late, NULL);
+	sk_number_rows_init();
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -3,8 +3,8 @@
  * number_rows.c
  *	  Writing numbers of allocators into rows.
  *
- * An allocator gives exactly as many numbers as there are rows that get one:
- * rows that are gone or that have a number already are sorted out before the
+ * An allocator gives exactly as many numbers as there are rows that get one.
+ * Rows that are gone or have a number already are left out before the
  * allocator is locked, and a row whose update does nothing is an error.
  *
  * Allocators are locked in the order of their ids, to the end of the
@@ -35,9 +35,9 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "allocator/allocator_cache.h"
+#include "allocator/allocator.h"
 #include "allocator/number_rows.h"
-#include "allocator/own_counter.h"
+#include "allocator/reserve.h"
 #include "compat.h"
 #include "spi/run_command.h"
 
@@ -57,76 +57,24 @@ typedef struct Cell
 	ItemPointerData tid;
 } Cell;
 
-/* The update of a column, planned once in a session. */
+/* How many updates a session keeps the plans of. */
+#define SK_MAX_PLANS 100
+
+/* The update of a column. */
 typedef struct ColumnPlan
 {
-	struct
-	{
-		Oid			relid;
-		int32		attnum;
-	}			key;
-	SPIPlanPtr	plan;
+	Oid			relid;
 	char	   *command;
+	SPIPlanPtr	plan;			/* NULL: not yet made */
 } ColumnPlan;
 
-static HTAB *column_plans = NULL;
+/* In TopMemoryContext, the newest one first. */
+static List *column_plans = NIL;
 
-/* The update that is being run, of which table; empty before the first one. */
-static char update_command[1024];
-static Oid	update_relid;
+/* The one that is being run, or was run last. */
+static const ColumnPlan *running = NULL;
 
 static post_parse_analyze_hook_type prev_post_parse_analyze_hook = NULL;
-
-static void check_column(Relation rel, AttrNumber attnum);
-static void check_mode(const char *name, SkMode mode);
-static uint64 collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due);
-static bool find_row(const SkNumberTarget *target, ItemPointer tid);
-static int	compare_due(const void *a, const void *b);
-static bool number_group(DueRow *due, uint64 count, SkAssignment *assignment);
-static void number_table(const SkAllocatorRow *allocator, DueRow *due,
-						 uint64 count, int64 *last);
-static void put_back(const SkAllocatorRow *allocator, int64 number);
-static bool write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
-static bool update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number);
-static SPIPlanPtr column_plan(Relation rel, AttrNumber attnum);
-static void forget_plans(void);
-static void check_update(ParseState *pstate, Query *query,
-						 SK_JUMBLE_STATE * jstate);
-
-/*
- * sk_number_rows_init
- *		Be asked about the updates when core has read them.
- */
-void
-sk_number_rows_init(void)
-{
-	prev_post_parse_analyze_hook = post_parse_analyze_hook;
-	post_parse_analyze_hook = check_update;
-}
-
-/*
- * sk_number_target
- *		Find a column and an allocator, and check that they fit.
- */
-void
-sk_number_target(SkNumberTarget *target, Relation rel,
-				 const char *allocator, const char *column)
-{
-	SkAllocator *found;
-
-	target->relid = RelationGetRelid(rel);
-	target->attnum = SPI_fnumber(RelationGetDescr(rel), column);
-	if (target->attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel)),
-				 errhint("Create the trigger with the name of a column as its second argument.")));
-	check_column(rel, target->attnum);
-	found = sk_allocator_by_name(allocator);
-	check_mode(found->row.name, found->row.mode);
-	target->allocator_id = found->id;
-}
 
 static void
 check_column(Relation rel, AttrNumber attnum)
@@ -165,40 +113,53 @@ check_mode(const char *name, SkMode mode)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("allocator \"%s\" does not assign values on commit",
 						name),
-				 errdetail("Its mode is \"%s\".", sk_mode_name(mode)),
+				 errdetail("Its mode is \"%s\".", sk_mode_names[mode]),
 				 errhint("Change it with %s.",
 						 "spanner.alter_allocator(name, mode => 'on_commit')")));
 }
 
 /*
- * sk_number_rows
- *		Give numbers to rows, in their order.
- *
- * Returns what was assigned, a list of SkAssignment.
+ * sk_number_target
+ *		Find a column and an allocator, and check that they fit.
  */
-List *
-sk_number_rows(const SkUnnumbered *rows, uint64 count)
+void
+sk_number_target(SkNumberTarget *target, Relation rel,
+				 const char *allocator, const char *column)
 {
-	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
-											 count * sizeof(DueRow));
-	uint64		due_count = collect_due(rows, count, due);
-	List	   *assignments = NIL;
-	uint64		end;
+	SkAllocator *found;
 
-	qsort(due, due_count, sizeof(DueRow), compare_due);
-	for (uint64 i = 0; i < due_count; i = end)
-	{
-		SkAssignment *assignment = palloc(sizeof(SkAssignment));
+	target->relid = RelationGetRelid(rel);
+	target->attnum = SPI_fnumber(RelationGetDescr(rel), column);
+	if (target->attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel)),
+				 errhint("Create the trigger with the name of a column as its second argument.")));
+	check_column(rel, target->attnum);
+	found = sk_allocator_by_name(allocator);
+	check_mode(found->row.name, found->row.mode);
+	target->allocator_id = found->id;
+}
 
-		assignment->allocator_id = due[i].target->allocator_id;
-		for (end = i + 1; end < due_count; end++)
-			if (due[end].target->allocator_id != assignment->allocator_id)
-				break;
-		if (number_group(due + i, end - i, assignment))
-			assignments = lappend(assignments, assignment);
-	}
-	pfree(due);
-	return assignments;
+/* Find the latest version of a row, if it is there and has no number. */
+static bool
+find_row(const SkNumberTarget *target, ItemPointer tid)
+{
+	Relation	rel = table_open(target->relid, RowExclusiveLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
+	bool		found;
+
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
+		slot_attisnull(slot, target->attnum);
+	ExecDropSingleTupleTableSlot(slot);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, NoLock);
+	return found;
 }
 
 /*
@@ -249,26 +210,6 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 	return found;
 }
 
-/* Find the latest version of a row, if it is there and has no number. */
-static bool
-find_row(const SkNumberTarget *target, ItemPointer tid)
-{
-	Relation	rel = table_open(target->relid, RowExclusiveLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
-	bool		found;
-
-	table_tuple_get_latest_tid(scan, tid);
-	table_endscan(scan);
-	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
-		slot_attisnull(slot, target->attnum);
-	ExecDropSingleTupleTableSlot(slot);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, NoLock);
-	return found;
-}
-
 /* By allocator, and as the rows came. */
 static int
 compare_due(const void *a, const void *b)
@@ -282,32 +223,132 @@ compare_due(const void *a, const void *b)
 }
 
 /*
- * Number the rows of one allocator, which is locked first.  Returns false if
- * none of them was left.
+ * The entry for an update.  A new one makes those go that are too many, and
+ * whose tables may be gone.
  */
-static bool
-number_group(DueRow *due, uint64 count, SkAssignment *assignment)
+static ColumnPlan *
+find_plan(Oid relid, const char *command)
 {
-	int64		id = assignment->allocator_id;
-	SkAllocatorRow allocator;
-	SkMode		mode;
-	int64		first;
-	uint64		end;
+	ColumnPlan *entry;
+	MemoryContext old;
+	ListCell   *lc;
 
-	PreventCommandIfReadOnly("spanner.assign_on_commit()");
-	/* the cache may forget it while the triggers of users run */
-	allocator = sk_allocator_by_id(id)->row;
-	first = sk_own_next(&allocator, &mode);
-	check_mode(allocator.name, mode);
-	assignment->last = first - 1;
-	for (uint64 i = 0; i < count; i = end)
+	foreach(lc, column_plans)
 	{
-		for (end = i + 1; end < count; end++)
-			if (due[end].target != due[i].target)
-				break;
-		number_table(&allocator, due + i, end - i, &assignment->last);
+		entry = lfirst(lc);
+		if (entry->relid == relid && strcmp(entry->command, command) == 0)
+			return entry;
 	}
-	return assignment->last >= first;
+	running = NULL;
+	foreach(lc, column_plans)
+	{
+		entry = lfirst(lc);
+		if (entry->plan != NULL && SPI_plan_is_valid(entry->plan) &&
+			foreach_current_index(lc) < SK_MAX_PLANS - 1)
+			continue;
+		column_plans = foreach_delete_current(column_plans, lc);
+		if (entry->plan != NULL)
+			SPI_freeplan(entry->plan);
+		pfree(entry->command);
+		pfree(entry);
+	}
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	entry = palloc0(sizeof(ColumnPlan));
+	entry->relid = relid;
+	entry->command = pstrdup(command);
+	column_plans = lcons(entry, column_plans);
+	MemoryContextSwitchTo(old);
+	return entry;
+}
+
+/*
+ * The plan that updates a column.  Core makes it anew when the table has
+ * changed, from a text with names.
+ */
+static SPIPlanPtr
+column_plan(Relation rel, AttrNumber attnum)
+{
+	Oid			argtypes[] = {INT8OID, TIDOID};
+	const char *column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
+																attnum - 1)->attname));
+	ColumnPlan *entry = find_plan(RelationGetRelid(rel),
+								  psprintf("UPDATE ONLY %s n SET %s = $1"
+										   " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
+										   " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
+										   sk_qualified_name(RelationGetRelid(rel)),
+										   column, column, column));
+
+	running = entry;
+	if (entry->plan == NULL)
+	{
+		SPIPlanPtr	plan = SPI_prepare_cursor(entry->command, 2, argtypes,
+											  CURSOR_OPT_GENERIC_PLAN);
+
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare: %s", entry->command);
+		entry->plan = plan;
+	}
+	return entry->plan;
+}
+
+static bool
+update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
+{
+	Datum		values[] = {Int64GetDatum(number), PointerGetDatum(&due->tid)};
+	int			result = SPI_execute_plan(plan, values, NULL, false, 0);
+	bool		isnull;
+
+	if (result != SPI_OK_UPDATE_RETURNING || SPI_processed == 0)
+		return false;
+	if (!DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
+									SPI_tuptable->tupdesc, 1, &isnull)) ||
+		isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("could not write number %lld into a row of relation \"%s\"",
+						(long long) number, RelationGetRelationName(rel)),
+				 errdetail("Another value was stored in its place."),
+				 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
+/* Returns false if the row needs no number any more. */
+static bool
+write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
+{
+	ItemPointerData tid = due->tid;
+
+	if (update_row(plan, rel, due, number))
+		return true;
+	if (!find_row(due->target, &due->tid))
+		return false;
+	if (!ItemPointerEquals(&tid, &due->tid) &&
+		update_row(plan, rel, due, number))
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			 errmsg("could not write number %lld into a row of relation \"%s\"",
+					(long long) number, RelationGetRelationName(rel)),
+			 errdetail("The update of the row was suppressed."),
+			 errhint("Look for a trigger or rule on the table that suppresses updates.")));
+}
+
+/* A trigger that the updates fired has deleted or numbered the row. */
+static void
+put_back(const SkAllocatorRow *allocator, int64 number)
+{
+	SkAllocatorRow row = *allocator;
+	SkMode		mode;
+
+	if (sk_own_next(allocator, &mode) != number + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("allocator \"%s\" was changed while it numbered rows",
+						allocator->name),
+				 errhint("Look for a trigger that draws from it or alters it.")));
+	row.next_value = number;
+	sk_own_note_update(&row, true);
 }
 
 /* Number rows of one table.  Sets *last to the last number, if there is one. */
@@ -344,148 +385,96 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	table_close(rel, NoLock);
 }
 
-/* A trigger that the updates fired has deleted or numbered the row. */
-static void
-put_back(const SkAllocatorRow *allocator, int64 number)
+/*
+ * Number the rows of one allocator, which is locked first.  Returns false if
+ * none of them was left.
+ */
+static bool
+number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 {
-	SkAllocatorRow row = *allocator;
+	int64		id = assignment->allocator_id;
+	SkAllocatorRow allocator;
 	SkMode		mode;
+	int64		first;
+	uint64		end;
 
-	if (sk_own_next(allocator, &mode) != number + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("allocator \"%s\" was changed while it numbered rows",
-						allocator->name),
-				 errhint("Look for a trigger that draws from it or alters it.")));
-	row.next_value = number;
-	sk_own_note_update(&row, true);
-}
-
-/* Returns false if the row needs no number any more. */
-static bool
-write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	ItemPointerData tid = due->tid;
-
-	if (update_row(plan, rel, due, number))
-		return true;
-	if (!find_row(due->target, &due->tid))
-		return false;
-	if (!ItemPointerEquals(&tid, &due->tid) &&
-		update_row(plan, rel, due, number))
-		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			 errmsg("could not write number %lld into a row of relation \"%s\"",
-					(long long) number, RelationGetRelationName(rel)),
-			 errdetail("The update of the row was suppressed."),
-			 errhint("Look for a trigger or rule on the table that suppresses updates.")));
-}
-
-static bool
-update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	Datum		values[] = {Int64GetDatum(number), PointerGetDatum(&due->tid)};
-	int			result = SPI_execute_plan(plan, values, NULL, false, 0);
-	bool		isnull;
-
-	if (result != SPI_OK_UPDATE_RETURNING || SPI_processed == 0)
-		return false;
-	if (!DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-									SPI_tuptable->tupdesc, 1, &isnull)) ||
-		isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("could not write number %lld into a row of relation \"%s\"",
-						(long long) number, RelationGetRelationName(rel)),
-				 errdetail("Another value was stored in its place."),
-				 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
-	SPI_freetuptable(SPI_tuptable);
-	return true;
+	PreventCommandIfReadOnly("spanner.assign_on_commit()");
+	/* the cache may forget it while the triggers of users run */
+	allocator = sk_allocator_by_id(id)->row;
+	first = sk_own_next(&allocator, &mode);
+	check_mode(allocator.name, mode);
+	assignment->last = first - 1;
+	for (uint64 i = 0; i < count; i = end)
+	{
+		for (end = i + 1; end < count; end++)
+			if (due[end].target != due[i].target)
+				break;
+		number_table(&allocator, due + i, end - i, &assignment->last);
+	}
+	return assignment->last >= first;
 }
 
 /*
- * The plan that updates a column.  Core makes it anew when the table has
- * changed, from a text with names.
+ * sk_number_rows
+ *		Give numbers to rows, in their order.
+ *
+ * Returns what was assigned, a list of SkAssignment.
  */
-static SPIPlanPtr
-column_plan(Relation rel, AttrNumber attnum)
+List *
+sk_number_rows(const SkUnnumbered *rows, uint64 count)
 {
-	Oid			argtypes[] = {INT8OID, TIDOID};
-	ColumnPlan	key = {{RelationGetRelid(rel), attnum}};
-	ColumnPlan *entry;
-	const char *column;
+	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
+											 count * sizeof(DueRow));
+	uint64		due_count = collect_due(rows, count, due);
+	List	   *assignments = NIL;
+	uint64		end;
 
-	column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
-													attnum - 1)->attname));
-	update_relid = RelationGetRelid(rel);
-	snprintf(update_command, sizeof(update_command),
-			 "UPDATE ONLY %s n SET %s = $1"
-			 " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
-			 " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
-			 sk_qualified_name(update_relid), column, column, column);
-
-	entry = column_plans == NULL ? NULL :
-		hash_search(column_plans, &key.key, HASH_FIND, NULL);
-	if (entry != NULL && strcmp(entry->command, update_command) == 0)
-		return entry->plan;
-	forget_plans();
-	key.plan = SPI_prepare_cursor(update_command, 2, argtypes,
-								  CURSOR_OPT_GENERIC_PLAN);
-	if (key.plan == NULL || SPI_keepplan(key.plan) != 0)
-		elog(ERROR, "could not prepare: %s", update_command);
-	entry = hash_search(column_plans, &key.key, HASH_ENTER, NULL);
-	entry->plan = key.plan;
-	entry->command = MemoryContextStrdup(TopMemoryContext, update_command);
-	return entry->plan;
-}
-
-/* Plans that core would have to make anew may be of tables that are gone. */
-static void
-forget_plans(void)
-{
-	HASH_SEQ_STATUS status;
-	ColumnPlan *entry;
-
-	if (column_plans == NULL)
+	qsort(due, due_count, sizeof(DueRow), compare_due);
+	for (uint64 i = 0; i < due_count; i = end)
 	{
-		HASHCTL		ctl;
+		SkAssignment *assignment = palloc(sizeof(SkAssignment));
 
-		ctl.keysize = sizeof(entry->key);
-		ctl.entrysize = sizeof(ColumnPlan);
-		column_plans = hash_create("spanner_keys columns to number", 16, &ctl,
-								   HASH_ELEM | HASH_BLOBS);
+		assignment->allocator_id = due[i].target->allocator_id;
+		for (end = i + 1; end < due_count; end++)
+			if (due[end].target->allocator_id != assignment->allocator_id)
+				break;
+		if (number_group(due + i, end - i, assignment))
+			assignments = lappend(assignments, assignment);
 	}
-	hash_seq_init(&status, column_plans);
-	while ((entry = hash_seq_search(&status)) != NULL)
-	{
-		if (SPI_plan_is_valid(entry->plan) && entry->key.relid != update_relid)
-			continue;
-		SPI_freeplan(entry->plan);
-		pfree(entry->command);
-		(void) hash_search(column_plans, &entry->key, HASH_REMOVE, NULL);
-	}
+	pfree(due);
+	return assignments;
 }
 
 /*
  * The update runs as the owner of the table.  Whoever owns its schema can
- * rename that at any time, and have the text mean a table with triggers of
- * theirs.  So it has to be the table that is locked, whenever core reads the
- * text.
+ * rename the schema at any time, so that the text means a table with triggers
+ * of their own.  So whenever core parses the text, it must mean the table that
+ * is locked.
  */
 static void
 check_update(ParseState *pstate, Query *query,
 			 SK_JUMBLE_STATE * jstate)
 {
-	if (unlikely(update_command[0] != '\0') && pstate->p_sourcetext != NULL &&
-		strcmp(pstate->p_sourcetext, update_command) == 0 &&
+	if (unlikely(running != NULL) && pstate->p_sourcetext != NULL &&
+		strcmp(pstate->p_sourcetext, running->command) == 0 &&
 		(query->resultRelation == 0 ||
-		 rt_fetch(query->resultRelation, query->rtable)->relid != update_relid))
+		 rt_fetch(query->resultRelation, query->rtable)->relid != running->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was renamed while its rows were numbered",
-						get_rel_name(update_relid)),
+						get_rel_name(running->relid)),
 				 errhint("Repeat the transaction.")));
 	if (prev_post_parse_analyze_hook)
 		prev_post_parse_analyze_hook(pstate, query, jstate);
+}
+
+/*
+ * sk_number_rows_init
+ *		Check the updates when core has parsed them.
+ */
+void
+sk_number_rows_init(void)
+{
+	prev_post_parse_analyze_hook = post_parse_analyze_hook;
+	post_parse_analyze_hook = check_update;
 }

@@ -6,17 +6,12 @@
  * A pool holds up to two ranges: the current one, which values are taken
  * from, and the next one.  All of it is under the spinlock of the pool, which
  * is held for a few assignments only.  The LWLock of the shared state is
- * taken before a spinlock, never after; it is needed only to find a pool for
- * an allocator that has none yet.
+ * taken before a spinlock, never after; it is needed only to find the pool of
+ * an allocator (shared_state.c).
  *
  * "wanted" is what the sessions that wait now want, no more and no less: a
  * session takes its values and its wish out of the pool under the same hold
  * of the spinlock.  So the worker can see at any time what is missing.
- *
- * When there is no free pool, that of another allocator is taken over, the
- * one which has not been used for the longest time.  Its values are lost.  A
- * database that has its share of all pools takes one of its own, so that it
- * cannot empty those of the others.
  *
  * src/allocator/pool.c
  *
@@ -26,332 +21,18 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "allocator/pool.h"
 #include "allocator/shared_state.h"
 #include "compat.h"
 
-/* How many databases the pools are shared fairly among. */
-#define SK_MAX_SHARES 64
+/* How long to leave a failing allocator alone while nobody waits for it. */
+#define SK_RETRY_MS 1000
 
-/* How many pools a database has. */
-typedef struct Share
-{
-	Oid			dbid;
-	int			pools;
-} Share;
-
-static int	find_free_pool(void);
-static int	count_shares(Share *shares);
-static bool is_idle(SkPool *pool);
-static void give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
-static int *bucket_of(const SkPoolKey *key);
-static void unlink_pool(int index);
-static SkTakeResult take_values(SkPool *pool, const SkPoolKey *key, int64 count,
-								bool whole, SkRange *range);
-static bool take_range(SkPool *pool, int64 count, bool whole, SkRange *range);
-static bool ask_for_batch(SkPool *pool);
-static bool has_failed(SkWaiter *waiter);
-static void forget_wish(SkWaiter *waiter);
-
-/*
- * sk_pool_open
- *		Find the pool of an allocator, or give it one.
- *
- * Returns NULL if sessions wait at all of them.
- */
-SkPool *
-sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkPool	   *pool;
-	int			index = -1;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	pool = sk_pool_find(key);
-	if (pool != NULL && pool->kind != kind)
-		pool = NULL;
-	LWLockRelease(state->lock);
-	if (pool != NULL)
-		return pool;
-
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	pool = sk_pool_find(key);
-	if (pool != NULL)
-		pool->kind = kind;
-	else
-	{
-		index = find_free_pool();
-		if (index >= 0)
-		{
-			give_pool(index, key, kind);
-			pool = &state->pools[index];
-		}
-	}
-	LWLockRelease(state->lock);
-	if (index >= 0)
-		ConditionVariableBroadcast(&pool->filled);
-	return pool;
-}
-
-/*
- * sk_pool_find
- *		The pool of an allocator, NULL if it has none.
- *
- * The caller holds the LWLock.
- */
-SkPool *
-sk_pool_find(const SkPoolKey *key)
-{
-	SkSharedState *state = sk_shared_state();
-
-	for (int i = *bucket_of(key); i >= 0; i = state->pools[i].next_in_bucket)
-		if (is_pool_of(&state->pools[i], key))
-			return &state->pools[i];
-	return NULL;
-}
-
-/* The index of a pool that is free, or else of one to be taken over, or -1. */
-static int
-find_free_pool(void)
-{
-	SkSharedState *state = sk_shared_state();
-	Share		shares[SK_MAX_SHARES] = {{MyDatabaseId, 0}};
-	int			databases = count_shares(shares);
-	int			fair = state->size / databases;
-	int			any = -1;
-	int			best = -1;
-
-	for (int i = 0; i < state->size; i++)
-	{
-		Oid			dbid = state->pools[i].key.dbid;
-		bool		is_fair = dbid == MyDatabaseId && shares[0].pools >= fair;
-
-		if (!OidIsValid(dbid))
-			return i;
-		/* whoever has more than its share gives to who has less */
-		for (int j = 1; shares[0].pools < fair && j < databases; j++)
-			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
-		if ((any >= 0 && !is_fair &&
-			 state->last_used[i] >= state->last_used[any]) ||
-			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
-			!is_idle(&state->pools[i]))
-			continue;
-		if (any < 0 || state->last_used[i] < state->last_used[any])
-			any = i;
-		if (is_fair)
-			best = i;
-	}
-	return best >= 0 ? best : any;
-}
-
-/* Those of this database come first.  Returns the number of databases. */
-static int
-count_shares(Share *shares)
-{
-	SkSharedState *state = sk_shared_state();
-	int			count = 1;
-
-	for (int i = 0; i < state->size; i++)
-	{
-		Oid			dbid = state->pools[i].key.dbid;
-		int			j = 0;
-
-		if (!OidIsValid(dbid))
-			continue;
-		while (j < count && shares[j].dbid != dbid)
-			j++;
-		if (j == SK_MAX_SHARES)
-			continue;
-		if (j == count)
-		{
-			shares[count].dbid = dbid;
-			shares[count++].pools = 0;
-		}
-		shares[j].pools++;
-	}
-	return count;
-}
-
-/* Nobody waits at it, and no batch is on its way to it. */
-static bool
-is_idle(SkPool *pool)
-{
-	bool		result;
-
-	SpinLockAcquire(&pool->mutex);
-	result = pool->wanted == 0 && !pool->is_filling;
-	SpinLockRelease(&pool->mutex);
-	return result;
-}
-
-/* Nobody can begin to wait at a pool that is found idle and has a new key. */
-static void
-give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkPool	   *pool = &state->pools[index];
-	int		   *bucket = bucket_of(key);
-	bool		was_used = OidIsValid(pool->key.dbid);
-
-	if (was_used)
-		unlink_pool(index);
-	SpinLockAcquire(&pool->mutex);
-	if (was_used)
-	{
-		state->header->taken_over++;
-		state->header->lost += pool_size(pool);
-	}
-	empty_pool(pool);
-	pool->key = *key;
-	pool->kind = kind;
-	pool->last_known = false;
-	pool->generation++;
-	pool->low_water_mark = 0;
-	pool->batch = 0;
-	pool->wanted = 0;
-	pool->largest = 0;
-	pool->starved = false;
-	pool->is_filling = false;
-	pool->left_known = false;
-	pool->retry_at = 0;
-	pool->blocked_by = InvalidTransactionId;
-	pool->locked_until = 0;
-	pool->error.sqlerrcode = 0;
-	memset(&pool->stats, 0, sizeof(SkPoolStats));
-	state->pending[index] = 0;
-	SpinLockRelease(&pool->mutex);
-	state->last_used[index] = GetCurrentStatementStartTimestamp();
-	pool->next_in_bucket = *bucket;
-	*bucket = index;
-}
-
-static int *
-bucket_of(const SkPoolKey *key)
-{
-	SkSharedState *state = sk_shared_state();
-	uint32		hash = hash_combine(hash_bytes_uint32(key->dbid ^ (uint32) (key->allocator_id >> 32)),
-									hash_bytes_uint32((uint32) key->allocator_id));
-
-	return &state->buckets[hash & state->bucket_mask];
-}
-
-static void
-unlink_pool(int index)
-{
-	SkSharedState *state = sk_shared_state();
-	int		   *link = bucket_of(&state->pools[index].key);
-
-	while (*link != index)
-		link = &state->pools[*link].next_in_bucket;
-	*link = state->pools[index].next_in_bucket;
-}
-
-/*
- * sk_pool_forget_dropped
- *		Free the pools of databases that are gone, which would count as sharers.
- *
- * To be called in a transaction.
- */
-void
-sk_pool_forget_dropped(void)
-{
-	SkSharedState *state = sk_shared_state();
-	SkPoolKey	none = {InvalidOid};
-
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-		Oid			dbid = pool->key.dbid;
-
-		if (!OidIsValid(dbid) ||
-			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
-			continue;
-		LWLockAcquire(state->lock, LW_EXCLUSIVE);
-		if (pool->key.dbid == dbid)
-		{
-			unlink_pool(i);
-			SpinLockAcquire(&pool->mutex);
-			pool->key = none;
-			state->pending[i] = 0;
-			SpinLockRelease(&pool->mutex);
-		}
-		LWLockRelease(state->lock);
-	}
-}
-
-/*
- * sk_pool_read_use
- *		How the pools are shared.
- */
-void
-sk_pool_read_use(SkPoolUse *use)
-{
-	SkSharedState *state = sk_shared_state();
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	use->size = state->size;
-	use->used = 0;
-	for (int i = 0; i < state->size; i++)
-		use->used += OidIsValid(state->pools[i].key.dbid);
-	use->taken_over = state->header->taken_over;
-	use->lost = state->header->lost;
-	LWLockRelease(state->lock);
-}
-
-/*
- * sk_pool_take
- *		Take values.
- *
- * "count" values one after the other if "whole", else as many of them as the
- * current range has.  *wake tells that the worker has to be woken because the
- * pool is below its low-water mark.
- */
-SkTakeResult
-sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			 SkRange *range, bool *wake)
-{
-	SkTakeResult result;
-
-	*wake = false;
-	SpinLockAcquire(&pool->mutex);
-	result = take_values(pool, key, count, whole, range);
-	if (result == SK_TAKE_DONE)
-		*wake = ask_for_batch(pool);
-	SpinLockRelease(&pool->mutex);
-	return result;
-}
-
-static SkTakeResult
-take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			SkRange *range)
-{
-	SkSharedState *state = sk_shared_state();
-
-	if (!is_pool_of(pool, key))
-		return SK_TAKE_GONE;
-	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
-	if (!take_range(pool, count, whole, range))
-		return SK_TAKE_EMPTY;
-	pool->stats.values += range_size(range);
-	return SK_TAKE_DONE;
-}
-
-/* Is there less than should be, and has nobody asked for more? */
-static bool
-ask_for_batch(SkPool *pool)
-{
-	char	   *pending = pending_mark(pool);
-
-	if (*pending || (pool_size(pool) >= pool->wanted && pool_is_full(pool)))
-		return false;
-	*pending = 1;
-	return true;
-}
+/* How long to leave an allocator alone whose row somebody has locked. */
+#define SK_LOCKED_MS 10
 
 static bool
 take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
@@ -385,6 +66,105 @@ take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
 	return true;
 }
 
+static SkTakeResult
+take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
+			SkRange *range)
+{
+	SkSharedState *state = sk_shared_state();
+
+	if (!is_pool_of(pool, key))
+		return SK_TAKE_GONE;
+	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
+	if (!take_range(pool, count, whole, range))
+		return SK_TAKE_EMPTY;
+	pool->stats.values += range_size(range);
+	return SK_TAKE_DONE;
+}
+
+static void
+forget_wish(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	pool->wanted -= waiter->wanted;
+	if (pool->wanted == 0)
+		pool->largest = 0;
+	waiter->wanted = 0;
+}
+
+/* Is there less than should be, and has nobody asked for more? */
+static bool
+ask_for_batch(SkPool *pool)
+{
+	char	   *pending = pending_mark(pool);
+
+	if (*pending || (pool_size(pool) >= pool->wanted && pool_is_full(pool)))
+		return false;
+	*pending = 1;
+	return true;
+}
+
+/*
+ * Has reserving values failed since the session began to wait, or are there
+ * not as many left as it wants?
+ */
+static bool
+has_failed(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	if (pool->failures != waiter->failures)
+		waiter->error = pool->error;
+	else if (pool->left < waiter->count - pool_size(pool))
+	{
+		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
+		waiter->error.is_remote = false;
+		waiter->error.limit = pool->limit;
+	}
+	else
+		return false;
+	return true;
+}
+
+/*
+ * sk_pool_take
+ *		Take values.
+ *
+ * "count" values one after the other if "whole", else as many of them as the
+ * current range has.  "waiter" is NULL if the session does not wait yet.
+ * *wake tells that the worker has to be woken: because the pool is below its
+ * low-water mark, or the session waits.
+ */
+SkTakeResult
+sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
+			 SkWaiter *waiter, SkRange *range, bool *wake)
+{
+	SkTakeResult result;
+
+	*wake = false;
+	SpinLockAcquire(&pool->mutex);
+	result = take_values(pool, key, count, whole, range);
+	if (result == SK_TAKE_DONE)
+	{
+		if (waiter != NULL)
+			forget_wish(waiter);
+		*wake = ask_for_batch(pool);
+	}
+	else if (result == SK_TAKE_EMPTY && waiter != NULL)
+	{
+		if (has_failed(waiter))
+			result = SK_TAKE_FAILED;
+		else
+		{
+			waiter->blocked_by = pool->blocked_by;
+			pool->starved = *wake = true;
+			*pending_mark(pool) = 1;
+		}
+	}
+	SpinLockRelease(&pool->mutex);
+	return result;
+}
+
 /*
  * sk_pool_wait_begin
  *		Begin to wait for "waiter->count" values.
@@ -411,72 +191,6 @@ sk_pool_wait_begin(SkWaiter *waiter)
 }
 
 /*
- * sk_pool_wait_take
- *		Take the values that the session waits for.
- *
- * *wake tells that the worker has to be woken: if there are no values, and if
- * there is too little for others now.
- */
-SkTakeResult
-sk_pool_wait_take(SkWaiter *waiter, bool whole, SkRange *range, bool *wake)
-{
-	SkPool	   *pool = waiter->pool;
-	SkTakeResult result;
-
-	*wake = false;
-	SpinLockAcquire(&pool->mutex);
-	result = take_values(pool, &waiter->key, waiter->count, whole, range);
-	if (result == SK_TAKE_DONE)
-	{
-		forget_wish(waiter);
-		*wake = ask_for_batch(pool);
-	}
-	else if (result == SK_TAKE_EMPTY && has_failed(waiter))
-		result = SK_TAKE_FAILED;
-	else if (result == SK_TAKE_EMPTY)
-	{
-		waiter->blocked_by = pool->blocked_by;
-		pool->starved = *wake = true;
-		*pending_mark(pool) = 1;
-	}
-	SpinLockRelease(&pool->mutex);
-	return result;
-}
-
-/*
- * Has reserving values failed since the session began to wait, or are there
- * not as many left as it wants?
- */
-static bool
-has_failed(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	if (pool->failures != waiter->failures)
-		waiter->error = pool->error;
-	else if (pool->left_known && pool->left < waiter->count - pool_size(pool))
-	{
-		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
-		waiter->error.is_remote = false;
-		waiter->error.limit = pool->limit;
-	}
-	else
-		return false;
-	return true;
-}
-
-static void
-forget_wish(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	pool->wanted -= waiter->wanted;
-	if (pool->wanted == 0)
-		pool->largest = 0;
-	waiter->wanted = 0;
-}
-
-/*
  * sk_pool_wait_sleep
  *		Sleep until something has happened to the pool, or the time is over.
  */
@@ -493,7 +207,7 @@ sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
 
 /*
  * sk_pool_wait_end
- *		Take back what the session still asks for.
+ *		Withdraw what the session still asks for.
  */
 void
 sk_pool_wait_end(SkWaiter *waiter)
@@ -510,4 +224,407 @@ sk_pool_wait_end(SkWaiter *waiter)
 		pool->stats.wait_us += waited_us;
 	}
 	SpinLockRelease(&pool->mutex);
+}
+
+/* The pool of an allocator, NULL if it has none; until unlock_pool(). */
+static SkPool *
+lock_pool(const SkPoolKey *key)
+{
+	SkPool	   *pool;
+
+	LWLockAcquire(sk_shared_state()->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+		SpinLockAcquire(&pool->mutex);
+	return pool;
+}
+
+static void
+discard_below(SkPool *pool, SkRange *range, int64 minimum)
+{
+	int64		first = Min(minimum, range->end);
+
+	if (range->first < first)
+	{
+		pool->stats.lost += first - range->first;
+		range->first = first;
+	}
+}
+
+static void
+discard_values(SkPool *pool, int64 minimum)
+{
+	discard_below(pool, &pool->current, minimum);
+	discard_below(pool, &pool->next, minimum);
+	pool->generation++;
+	pool->last_end = PG_INT64_MIN;
+	pool->batch = 0;
+	pool->low_water_mark = 0;
+	pool->left = PG_INT64_MAX;
+}
+
+static void
+unlock_pool(SkPool *pool)
+{
+	if (pool != NULL)
+		SpinLockRelease(&pool->mutex);
+	LWLockRelease(sk_shared_state()->lock);
+}
+
+/*
+ * sk_pool_discard
+ *		Drop values below "minimum", and what is being reserved just now; for
+ *		all allocators of the table if the id is 0.
+ *
+ * Called while the row is locked, before the change is committed: so nothing
+ * that is reserved later is of the time before the change.
+ */
+void
+sk_pool_discard(const SkPoolKey *key, int64 minimum)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
+
+	if (key->allocator_id != 0)
+	{
+		pool = lock_pool(key);
+		if (pool != NULL)
+			discard_values(pool, minimum);
+		unlock_pool(pool);
+		return;
+	}
+	LWLockAcquire(state->lock, LW_SHARED);
+	for (int i = 0; i < state->size; i++)
+	{
+		pool = &state->pools[i];
+		SpinLockAcquire(&pool->mutex);
+		if (pool->key.dbid == key->dbid && pool->key.relid == key->relid)
+			discard_values(pool, minimum);
+		SpinLockRelease(&pool->mutex);
+	}
+	LWLockRelease(state->lock);
+}
+
+/*
+ * sk_pool_withdraw
+ *		Empty a pool, and return the values that can be given back to the table.
+ *
+ * These are the last ones that were reserved, if they end at "end", the
+ * counter of the row; else the range is empty.  The others are lost.
+ *
+ * The caller has locked the row, so that nobody reserves meanwhile.
+ */
+SkRange
+sk_pool_withdraw(const SkPoolKey *key, int64 end)
+{
+	SkRange		result = {end, end};
+	SkPool	   *pool = lock_pool(key);
+
+	if (pool != NULL)
+	{
+		SkRange		last = range_size(&pool->next) > 0 ? pool->next : pool->current;
+
+		if (pool->current.end == pool->next.first)
+			last.first = pool->current.first;
+		empty_pool(pool);
+		pool->left = PG_INT64_MAX;
+		if (range_size(&last) > 0)
+			pool->last_end = last.first;
+		if (last.end == end)
+			result = last;
+		pool->stats.lost -= range_size(&result);
+	}
+	unlock_pool(pool);
+	return result;
+}
+
+/*
+ * The next pool of a worker that is to be filled, from an index on, or -1.
+ * Whoever marks one wakes the worker afterwards, so a look without a lock will
+ * do.
+ */
+static int
+next_pending(int index, Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	while (index < state->size)
+	{
+		char	   *mark = memchr(state->pending + index, 1, state->size - index);
+
+		if (mark == NULL)
+			break;
+		index = mark - state->pending;
+		if (state->pools[index].key.dbid == dbid &&
+			state->pools[index].kind == kind)
+			return index;
+		index++;
+	}
+	return -1;
+}
+
+static bool
+collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
+{
+	int64		missing = pool->wanted - pool_size(pool);
+
+	if (now < pool->locked_until)
+		return false;
+	/* the values may be in two pieces, each too small for who waits */
+	if (missing <= 0 && pool->starved)
+		missing = pool->largest;
+	*pending_mark(pool) = 0;
+	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
+		return false;
+	refill->pool = pool;
+	refill->key = pool->key;
+	refill->generation = pool->generation;
+	refill->wanted = Max(missing, 0);
+	refill->largest = pool->largest;
+	refill->begin = now;
+	refill->since_last_us = pool->stats.last_refill == 0 ? -1 :
+		now - pool->stats.last_refill;
+	refill->batch = pool->batch;
+	refill->low_water_mark = pool->low_water_mark;
+	refill->result = SK_REFILL_FAILED;
+	refill->error.sqlerrcode = 0;
+	refill->blocked_by = InvalidTransactionId;
+	pool->is_filling = true;
+	return true;
+}
+
+/*
+ * Nobody can fill the pool of a table that is gone.  If the pool kept asking,
+ * the worker would never leave.
+ */
+static void
+end_if_dropped(SkPool *pool, const SkPoolKey *key)
+{
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
+		return;
+
+	SpinLockAcquire(&pool->mutex);
+	if (is_pool_of(pool, key))
+	{
+		empty_pool(pool);
+		*pending_mark(pool) = 0;
+		pool->blocked_by = InvalidTransactionId;
+		pool->failures++;
+		memset(&pool->error, 0, sizeof(SkPoolError));
+		pool->error.sqlerrcode = ERRCODE_UNDEFINED_OBJECT;
+	}
+	SpinLockRelease(&pool->mutex);
+	ConditionVariableBroadcast(&pool->filled);
+}
+
+/*
+ * sk_pool_collect
+ *		List the pools of this database that a worker has to fill now.
+ *
+ * "refills" has room for SK_MAX_REFILLS.  To be called in a transaction.
+ */
+int
+sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
+{
+	SkSharedState *state = sk_shared_state();
+	TimestampTz now = GetCurrentTimestamp();
+	int			count = 0;
+
+	for (int i = next_pending(0, MyDatabaseId, kind);
+		 i >= 0 && count < SK_MAX_REFILLS;
+		 i = next_pending(i + 1, MyDatabaseId, kind))
+	{
+		SkPool	   *pool = &state->pools[i];
+		SkPoolKey	key;
+
+		SpinLockAcquire(&pool->mutex);
+		key = pool->key;
+		if (key.dbid == MyDatabaseId && key.relid == relid &&
+			collect_pool(pool, now, &refills[count]))
+			count++;
+		SpinLockRelease(&pool->mutex);
+		if (key.dbid == MyDatabaseId && key.relid != relid)
+			end_if_dropped(pool, &key);
+	}
+	return count;
+}
+
+/* How many values there are in [first, limit]. */
+static int64
+values_up_to(int64 limit, int64 first)
+{
+	uint64		count;
+
+	if (first > limit)
+		return 0;
+	count = (uint64) limit - (uint64) first;
+	return count < (uint64) PG_INT64_MAX ? (int64) count + 1 : PG_INT64_MAX;
+}
+
+static bool
+publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
+{
+	int64		taken_us = now - refill->begin;
+	bool		in_order = refill->range.first >= pool->last_end;
+
+	pool->stats.refills++;
+	pool->stats.refill_us += taken_us;
+	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
+	pool->stats.last_refill = now;
+	pool->starved = false;
+	if (pool->generation != refill->generation)
+	{
+		pool->stats.lost += range_size(&refill->range);
+		*pending_mark(pool) |= pool->wanted > 0;
+		return true;
+	}
+
+	if (!in_order)
+		empty_pool(pool);
+	if (range_size(&pool->next) > 0)
+	{
+		pool->stats.lost += range_size(&pool->current);
+		pool->current = pool->next;
+		pool->next = refill->range;
+	}
+	else if (range_size(&pool->current) == 0)
+		pool->current = refill->range;
+	else if (pool->current.end == refill->range.first)
+		pool->current.end = refill->range.end;
+	else
+		pool->next = refill->range;
+	pool->last_end = refill->range.end;
+	pool->limit = refill->limit;
+	pool->left = values_up_to(refill->limit, refill->range.end);
+	pool->batch = refill->batch;
+	pool->low_water_mark = refill->low_water_mark;
+	*pending_mark(pool) |= pool->wanted > pool_size(pool);
+	return in_order;
+}
+
+/*
+ * sk_pool_finish
+ *		Give the values that have been reserved to the sessions, or report what
+ *		went wrong.
+ *
+ * For a range this must not be called before the reservation is committed.
+ * Returns false if the range lies below one that was handed out before.
+ */
+bool
+sk_pool_finish(SkRefill *refill)
+{
+	SkPool	   *pool = refill->pool;
+	TimestampTz now = GetCurrentTimestamp();
+	bool		in_order = true;
+	bool		wake = true;
+
+	SpinLockAcquire(&pool->mutex);
+	if (!is_pool_of(pool, &refill->key))
+		wake = false;
+	else if (refill->result == SK_REFILL_LOCKED)
+	{
+		/* sessions may have locked it */
+		wake = pool->blocked_by != refill->blocked_by;
+		pool->blocked_by = refill->blocked_by;
+		pool->locked_until = TimestampTzPlusMilliseconds(now, SK_LOCKED_MS);
+		*pending_mark(pool) = 1;
+		pool->is_filling = false;
+	}
+	else
+	{
+		pool->blocked_by = InvalidTransactionId;
+		pool->is_filling = false;
+		if (refill->result == SK_REFILL_DONE)
+			in_order = publish_range(pool, refill, now);
+		else
+		{
+			pool->failures++;
+			pool->error = refill->error;
+			pool->retry_at =
+				TimestampTzPlusMilliseconds(refill->begin, SK_RETRY_MS);
+		}
+	}
+	SpinLockRelease(&pool->mutex);
+	if (wake)
+		ConditionVariableBroadcast(&pool->filled);
+	return in_order;
+}
+
+/*
+ * sk_pool_pending
+ *		How many pools are to be filled?
+ */
+int
+sk_pool_pending(Oid dbid, SkWorkerKind kind)
+{
+	int			count = 0;
+
+	for (int i = next_pending(0, dbid, kind); i >= 0;
+		 i = next_pending(i + 1, dbid, kind))
+		count++;
+	return count;
+}
+
+/*
+ * sk_pool_any_wanted
+ *		Does any session wait for a worker?
+ */
+bool
+sk_pool_any_wanted(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+
+		if (pool->key.dbid == dbid && pool->kind == kind && pool->wanted > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * sk_pool_abandon
+ *		Leave what this worker has begun to the next one, and wake the sessions
+ *		that wait, so that they start it.
+ *
+ * The caller holds the LWLock.
+ */
+void
+sk_pool_abandon(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		bool		wake;
+
+		if (pool->key.dbid != dbid || pool->kind != kind)
+			continue;
+		SpinLockAcquire(&pool->mutex);
+		pool->is_filling = false;
+		wake = pool->wanted > 0;
+		if (wake)
+			state->pending[i] = 1;
+		SpinLockRelease(&pool->mutex);
+		if (wake)
+			ConditionVariableBroadcast(&pool->filled);
+	}
+}
+
+/*
+ * sk_pool_read
+ *		Copy a pool.  Returns false if it is free.
+ */
+bool
+sk_pool_read(int index, SkPool *copy)
+{
+	SkPool	   *pool = &sk_shared_state()->pools[index];
+
+	SpinLockAcquire(&pool->mutex);
+	*copy = *pool;
+	SpinLockRelease(&pool->mutex);
+	return OidIsValid(copy->key.dbid);
 }

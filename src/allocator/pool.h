@@ -31,7 +31,7 @@ typedef struct SkRange
 	int64		end;
 } SkRange;
 
-/* Foreign servers can be slow: they are left to a worker of their own. */
+/* Other servers can be slow, so they have a worker of their own. */
 typedef enum SkWorkerKind
 {
 	SK_WORKER_LOCAL,
@@ -43,7 +43,7 @@ typedef enum SkTakeResult
 	SK_TAKE_DONE,
 	SK_TAKE_EMPTY,				/* not enough there */
 	SK_TAKE_FAILED,				/* nor will there be */
-	SK_TAKE_GONE				/* the pool is no more this allocator's */
+	SK_TAKE_GONE				/* the pool belongs to another allocator now */
 } SkTakeResult;
 
 /* Why values could not be reserved. */
@@ -115,53 +115,26 @@ typedef struct SkRefill
 	SkPoolError error;			/* if failed */
 } SkRefill;
 
-/* What the statistics view shows. */
-typedef struct SkPoolState
-{
-	SkPoolKey	key;
-	SkWorkerKind kind;
-	TransactionId blocked_by;	/* keeps the worker from reserving, if valid */
-	SkPoolStats stats;
-	int64		remaining;
-	int32		batch;
-	SkPoolError error;
-} SkPoolState;
-
-/* How the pools are shared. */
-typedef struct SkPoolUse
-{
-	int			size;
-	int			used;
-	int64		taken_over;		/* pools, since the server started */
-	int64		lost;			/* values in them */
-} SkPoolUse;
-
 /* sessions */
 extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
-								 int64 count, bool whole, SkRange *range,
-								 bool *wake);
+								 int64 count, bool whole, SkWaiter *waiter,
+								 SkRange *range, bool *wake);
 extern void sk_pool_wait_begin(SkWaiter *waiter);
-extern SkTakeResult sk_pool_wait_take(SkWaiter *waiter, bool whole,
-									  SkRange *range, bool *wake);
 extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
 extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
-extern void sk_pool_discard_all(const SkPoolKey *key);
-extern SkRange sk_pool_withdraw(const SkPoolKey *key);
-extern void sk_pool_given_back(const SkPoolKey *key, SkRange range);
+extern SkRange sk_pool_withdraw(const SkPoolKey *key, int64 end);
 
 /* workers */
-extern int	sk_pool_count(void);
 extern void sk_pool_forget_dropped(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
-extern bool sk_pool_any_pending(Oid dbid, SkWorkerKind kind, int *count);
+extern int	sk_pool_pending(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
 extern bool sk_pool_any_wanted(Oid dbid, SkWorkerKind kind);
 extern void sk_pool_abandon(Oid dbid, SkWorkerKind kind);
-extern bool sk_pool_read(int index, SkPoolState *state);
-extern void sk_pool_read_use(SkPoolUse *use);
+extern bool sk_pool_read(int index, SkPool *copy);
 
 #endif							/* SK_POOL_H */

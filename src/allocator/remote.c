@@ -17,19 +17,15 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
-#include "pgstat.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "allocator/allocator_cache.h"
+#include "allocator/allocator.h"
 #include "allocator/remote.h"
-#include "allocator/remote_connection.h"
 #include "allocator/reserve.h"
+#include "allocator/shared_state.h"
+#include "allocator/worker.h"
 #include "compat.h"
 
 /* How long to wait for an answer; the other server may have to wait too. */
@@ -70,31 +66,313 @@ typedef struct Request
 	TimestampTz begin;
 
 	SkAllocatorRow row;			/* its name is empty if it is not known */
-	char	   *query;			/* of the transaction */
 
 	/* when the server may be tried again, and what was wrong with it */
 	TimestampTz retry_at;
 	SkPoolError connect_error;
 } Request;
 
-typedef void (*RequestStep) (Request *request);
-
 /* In TopMemoryContext. */
 static List *requests = NIL;
 
-static Request *find_request(const SkPoolKey *key);
-static void ask(Request *request);
-static void run_step(Request *request, RequestStep step);
-static void describe_step(void *arg);
-static void read_row(Request *request);
-static void write_query(Request *request, const char *remote_name);
-static void send_request(Request *request);
-static Request *find_dead_server(Request *request);
-static void receive_values(Request *request);
-static void check_range(Request *request, int64 first, int64 last);
-static void note_failure(Request *request, ErrorData *error);
-static const char *first_line(const char *message);
-static void close_connection(Request *request);
+static void
+describe_step(void *arg)
+{
+	Request    *request = arg;
+
+	if (request->row.name[0] != '\0')
+		errcontext("refill of allocator \"%s\" from server \"%s\"",
+				   request->row.name, request->row.server);
+}
+
+/* libpq adds lines with advice that does not belong into a message. */
+static const char *
+first_line(const char *message)
+{
+	return pnstrdup(message, strcspn(message, "\n"));
+}
+
+/* Make an error the result, or decide to ask again. */
+static void
+note_failure(Request *request, ErrorData *error)
+{
+	SkPoolError *result = &request->refill.error;
+	const char *message = error->message;
+	const char *hint = error->hint;
+	int			code = error->sqlerrcode;
+	int			category = ERRCODE_TO_CATEGORY(code);
+	int64		least = Max(request->refill.wanted, 1);
+
+	request->state = REQUEST_FINISHED;
+	request->refill.result = SK_REFILL_FAILED;
+	if (request->phase == PHASE_CONNECT)
+	{
+		if (code == ERRCODE_QUERY_CANCELED)
+		{
+			code = ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION;
+			message = "timeout expired";
+		}
+		else if (category == ERRCODE_CONNECTION_EXCEPTION && error->detail != NULL)
+			message = error->detail;
+		if (code == ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED)
+			hint = "Put a password into the user mapping of the allocator's owner, and have that server ask for it.";
+		else if (hint == NULL)
+			hint = "Check the options of the server, and the user mapping of the allocator's owner.";
+		message = psprintf("could not connect to server \"%s\": %s",
+						   request->row.server, message);
+	}
+	else if (request->phase == PHASE_SERVER)
+	{
+		if (!request->was_lost &&
+			(category == ERRCODE_CONNECTION_EXCEPTION ||
+			 category == ERRCODE_OPERATOR_INTERVENTION))
+		{
+			/* an older connection may have been broken for a long time */
+			request->again = true;
+			request->was_lost = request->is_fresh;
+		}
+		else if (code == ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED &&
+				 request->count > least)
+		{
+			/* there may be enough for those who wait */
+			request->count = least;
+			request->again = true;
+		}
+		message = psprintf("server \"%s\": %s", request->row.server, message);
+	}
+	sk_reserve_error(result, code, first_line(message), hint);
+	result->is_remote = request->phase != PHASE_HERE;
+
+	if (request->phase == PHASE_CONNECT)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+
+		request->retry_at = now + (now - request->begin);
+		request->connect_error = *result;
+	}
+}
+
+static void
+close_connection(void *request)
+{
+	sk_connection_close(&((Request *) request)->connection);
+}
+
+/* Run a step in a transaction.  An error becomes the result. */
+static void
+run_step(Request *request, void (*step) (void *arg))
+{
+	static const char *const activity = "getting values of allocators from other servers";
+	ErrorContextCallback callback;
+	ErrorData  *error;
+
+	request->again = false;
+	request->phase = PHASE_HERE;
+	callback.callback = describe_step;
+	callback.arg = request;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	/* nothing but a lock on a row is written */
+	error = sk_worker_run(step, request, activity, "off");
+	if (error != NULL)
+	{
+		note_failure(request, error);
+		if (request->connection.name[0] != '\0')
+			(void) sk_worker_run(close_connection, request, activity, "off");
+	}
+	error_context_stack = callback.previous;
+}
+
+/*
+ * sk_remote_disconnect
+ *		Close the connections that are not in use, and forget their requests.
+ */
+void
+sk_remote_disconnect(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state != REQUEST_NONE)
+			continue;
+		if (request->connection.name[0] != '\0')
+			run_step(request, close_connection);
+		requests = foreach_delete_current(requests, lc);
+		pfree(request);
+	}
+}
+
+static Request *
+find_request(const SkPoolKey *key)
+{
+	MemoryContext old;
+	Request    *request;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		request = lfirst(lc);
+		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
+			return request;
+	}
+	/* that many cannot all have a pool */
+	if (list_length(requests) >= sk_shared_state()->size)
+		sk_remote_disconnect();
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	request = palloc0(sizeof(Request));
+	requests = lappend(requests, request);
+	MemoryContextSwitchTo(old);
+	return request;
+}
+
+/*
+ * Read what is to be asked.  The row is locked for a moment, so that whoever
+ * changes it comes afterwards; the change has the answer dropped.
+ */
+static void
+read_row(void *arg)
+{
+	Request    *request = arg;
+	SkAllocatorRow *row = &request->row;
+	SkTable		table;
+
+	request->refill.result = SK_REFILL_FAILED;
+	request->state = REQUEST_FINISHED;
+	sk_table_open(&table, RowExclusiveLock);
+	if (!sk_reserve_lock(&table, &request->refill, SK_WORKER_REMOTE, row))
+		row->name[0] = '\0';
+	else
+	{
+		if (request->count == 0)
+		{
+			sk_reserve_choose_batch(&request->refill, row);
+			request->count = Max(request->refill.batch, request->refill.wanted);
+		}
+		request->state = REQUEST_READY;
+	}
+	sk_table_close(&table);
+}
+
+static Request *
+find_dead_server(Request *request)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *other = lfirst(lc);
+
+		if (other->retry_at > request->begin &&
+			sk_connection_is_for(&other->connection, request->row.server,
+								 request->row.owner_role))
+			return other;
+	}
+	return NULL;
+}
+
+/*
+ * Waiting for a server that does not react holds up the others.  So it is left
+ * alone for as long as the last attempt took.
+ */
+static void
+send_request(void *arg)
+{
+	Request    *request = arg;
+	SkConnection *connection = &request->connection;
+	SkAllocatorRow *row = &request->row;
+
+	request->refill.result = SK_REFILL_FAILED;
+	request->state = REQUEST_FINISHED;
+	request->phase = PHASE_CONNECT;
+	request->begin = GetCurrentTimestamp();
+	request->is_fresh = false;
+	if (connection->name[0] == '\0' ||
+		!sk_connection_is_for(connection, row->server, row->owner_role))
+	{
+		Request    *dead = find_dead_server(request);
+
+		if (dead != NULL)
+		{
+			request->refill.error = dead->connect_error;
+			return;
+		}
+		if (connection->name[0] != '\0')
+			sk_connection_close(connection);
+		sk_connection_open(connection, row->server, row->owner_role);
+		request->is_fresh = true;
+	}
+	request->phase = PHASE_SERVER;
+	sk_connection_send(connection,
+					   psprintf("SELECT b.first_value, b.last_value"
+								" FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
+								quote_literal_cstr(row->remote_name[0] != '\0' ?
+												   row->remote_name : row->name),
+								(long long) request->count));
+	request->begin = GetCurrentTimestamp();
+	request->state = REQUEST_WAITING;
+}
+
+static void
+ask(Request *request)
+{
+	do
+	{
+		run_step(request, read_row);
+		if (request->state == REQUEST_READY)
+			run_step(request, send_request);
+	} while (request->again);
+}
+
+static void
+check_range(Request *request, int64 first, int64 last)
+{
+	if (first > last || (uint64) last - (uint64) first != request->count - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("asked for %lld values, it gave those from %lld to %lld",
+						(long long) request->count,
+						(long long) first, (long long) last),
+				 errhint("Check that %s on that server is the function of this extension.",
+						 "spanner.reserve_block()")));
+	if (first < request->row.min_value || last > request->row.max_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("values from %lld to %lld are out of bounds here (%lld..%lld)",
+						(long long) first, (long long) last,
+						(long long) request->row.min_value,
+						(long long) request->row.max_value),
+				 errhint("Change the bounds with spanner.alter_allocator().")));
+}
+
+static void
+receive_values(void *arg)
+{
+	Request    *request = arg;
+	int64		first;
+	int64		last;
+
+	request->phase = PHASE_SERVER;
+	if (!sk_connection_receive(&request->connection, &first, &last))
+	{
+		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
+									   SK_ANSWER_TIMEOUT_MS))
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("no answer within %d ms", SK_ANSWER_TIMEOUT_MS),
+					 errhint("Look for what keeps that server, or the network, from answering.")));
+		return;
+	}
+	request->state = REQUEST_FINISHED;
+	request->refill.result = SK_REFILL_FAILED;
+	check_range(request, first, last);
+	request->refill.range.first = first;
+	request->refill.range.end = last + 1;
+	request->refill.limit = request->row.max_value;
+	request->refill.result = SK_REFILL_DONE;
+}
 
 /*
  * sk_remote_exchange
@@ -171,334 +449,4 @@ sk_remote_delay(void)
 		delay = delay < 0 ? waited : Min(delay, waited);
 	}
 	return delay;
-}
-
-/*
- * sk_remote_disconnect
- *		Close all connections.
- */
-void
-sk_remote_disconnect(void)
-{
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		Request    *request = lfirst(lc);
-
-		if (request->state == REQUEST_NONE &&
-			sk_connection_is_open(&request->connection))
-			run_step(request, close_connection);
-	}
-}
-
-static Request *
-find_request(const SkPoolKey *key)
-{
-	MemoryContext old;
-	Request    *request;
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		request = lfirst(lc);
-		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
-			return request;
-	}
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	request = palloc0(sizeof(Request));
-	requests = lappend(requests, request);
-	MemoryContextSwitchTo(old);
-	return request;
-}
-
-static void
-ask(Request *request)
-{
-	do
-	{
-		run_step(request, read_row);
-		if (request->state == REQUEST_READY)
-			run_step(request, send_request);
-	} while (request->again);
-}
-
-/* Run a step in a transaction.  An error becomes the result. */
-static void
-run_step(Request *request, RequestStep step)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ErrorContextCallback callback;
-	volatile bool failed = false;
-
-	request->again = false;
-	request->phase = PHASE_HERE;
-	callback.callback = describe_step;
-	callback.arg = request;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	PG_TRY();
-	{
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		pgstat_report_activity(STATE_RUNNING, "getting values of allocators from other servers");
-		step(request);
-		PopActiveSnapshot();
-		/* nothing but a lock on the row has been written */
-		SetConfigOption("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE);
-		CommitTransactionCommand();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		EmitErrorReport();
-		error = CopyErrorData();
-		if (step != close_connection)
-			note_failure(request, error);
-		FreeErrorData(error);
-		AbortCurrentTransaction();
-		FlushErrorState();
-		failed = true;
-	}
-	PG_END_TRY();
-	pgstat_report_activity(STATE_IDLE, NULL);
-	error_context_stack = callback.previous;
-	MemoryContextSwitchTo(context);
-
-	if (failed && sk_connection_is_open(&request->connection))
-	{
-		bool		again = request->again;
-
-		run_step(request, close_connection);
-		request->again = again;
-	}
-}
-
-static void
-describe_step(void *arg)
-{
-	Request    *request = arg;
-
-	if (request->row.name[0] != '\0')
-		errcontext("refill of allocator \"%s\" from server \"%s\"",
-				   request->row.name, request->row.server);
-}
-
-/*
- * What is to be asked.  The row is locked for a moment, so that whoever
- * changes it comes afterwards, and sees to it that the answer is not used.
- */
-static void
-read_row(Request *request)
-{
-	SkAllocatorRow *row = &request->row;
-	SkTable		table;
-
-	request->refill.result = SK_REFILL_FAILED;
-	request->state = REQUEST_FINISHED;
-	sk_table_open(&table, RowExclusiveLock);
-	if (!sk_reserve_lock(&table, &request->refill, row))
-		row->name[0] = '\0';
-	else if (row->mode != SK_MODE_REMOTE)
-		sk_reserve_wrong_mode(&request->refill, row->mode);
-	else
-	{
-		if (request->count == 0)
-		{
-			sk_reserve_choose_batch(&request->refill, row);
-			request->count = Max(request->refill.batch, request->refill.wanted);
-		}
-		write_query(request, row->remote_name[0] != '\0' ?
-					row->remote_name : row->name);
-		request->state = REQUEST_READY;
-	}
-	sk_table_close(&table);
-}
-
-static void
-write_query(Request *request, const char *remote_name)
-{
-	char	   *query = psprintf("SELECT b.first_value, b.last_value"
-								 " FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
-								 quote_literal_cstr(remote_name),
-								 (long long) request->count);
-
-	if (request->query != NULL)
-		pfree(request->query);
-	request->query = MemoryContextStrdup(TopMemoryContext, query);
-}
-
-/*
- * A server for which one has to wait in vain would hold up the others.  So it
- * is left alone for as long as that took the last time.
- */
-static void
-send_request(Request *request)
-{
-	SkConnection *connection = &request->connection;
-
-	request->refill.result = SK_REFILL_FAILED;
-	request->state = REQUEST_FINISHED;
-	request->phase = PHASE_CONNECT;
-	request->begin = GetCurrentTimestamp();
-	request->is_fresh = false;
-	if (!sk_connection_is_for(connection, request->row.server, request->row.owner_role))
-	{
-		Request    *dead = find_dead_server(request);
-
-		if (dead != NULL)
-		{
-			request->refill.error = dead->connect_error;
-			return;
-		}
-		if (sk_connection_is_open(connection))
-			sk_connection_close(connection);
-		sk_connection_open(connection, request->row.server, request->row.owner_role);
-		request->is_fresh = true;
-	}
-	request->phase = PHASE_SERVER;
-	sk_connection_send(connection, request->query);
-	request->begin = GetCurrentTimestamp();
-	request->state = REQUEST_WAITING;
-}
-
-static Request *
-find_dead_server(Request *request)
-{
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		Request    *other = lfirst(lc);
-
-		if (other->retry_at > request->begin &&
-			other->connection.userid == request->row.owner_role &&
-			strcmp(other->connection.server, request->row.server) == 0 &&
-			!sk_connection_is_stale(&other->connection))
-			return other;
-	}
-	return NULL;
-}
-
-static void
-receive_values(Request *request)
-{
-	int64		first;
-	int64		last;
-
-	request->phase = PHASE_SERVER;
-	if (!sk_connection_receive(&request->connection, &first, &last))
-	{
-		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
-									   SK_ANSWER_TIMEOUT_MS))
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("no answer within %d ms", SK_ANSWER_TIMEOUT_MS),
-					 errhint("Look for what keeps that server, or the network, from answering.")));
-		return;
-	}
-	request->state = REQUEST_FINISHED;
-	request->refill.result = SK_REFILL_FAILED;
-	check_range(request, first, last);
-	request->refill.range.first = first;
-	request->refill.range.end = last + 1;
-	request->refill.limit = request->row.max_value;
-	request->refill.result = SK_REFILL_DONE;
-}
-
-static void
-check_range(Request *request, int64 first, int64 last)
-{
-	if (first > last || (uint64) last - (uint64) first != request->count - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("asked for %lld values, it gave those from %lld to %lld",
-						(long long) request->count,
-						(long long) first, (long long) last),
-				 errhint("Check that %s on that server is the function of this extension.",
-						 "spanner.reserve_block()")));
-	if (first < request->row.min_value || last > request->row.max_value)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("values from %lld to %lld are out of bounds here (%lld..%lld)",
-						(long long) first, (long long) last,
-						(long long) request->row.min_value,
-						(long long) request->row.max_value),
-				 errhint("Change the bounds with spanner.alter_allocator().")));
-}
-
-/* Make an error the result, or decide to ask again. */
-static void
-note_failure(Request *request, ErrorData *error)
-{
-	SkPoolError *result = &request->refill.error;
-	const char *message = error->message;
-	const char *hint = error->hint;
-	int			code = error->sqlerrcode;
-	int			category = ERRCODE_TO_CATEGORY(code);
-	int64		least = Max(request->refill.wanted, 1);
-
-	request->state = REQUEST_FINISHED;
-	request->refill.result = SK_REFILL_FAILED;
-	if (request->phase == PHASE_CONNECT)
-	{
-		if (code == ERRCODE_QUERY_CANCELED)
-		{
-			code = ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION;
-			message = "timeout expired";
-		}
-		else if (category == ERRCODE_CONNECTION_EXCEPTION && error->detail != NULL)
-			message = error->detail;
-		if (code == ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED)
-			hint = "Put a password into the user mapping of the allocator's owner, and have that server ask for it.";
-		else if (hint == NULL)
-			hint = "Check the options of the server, and the user mapping of the allocator's owner.";
-		message = psprintf("could not connect to server \"%s\": %s",
-						   request->row.server, message);
-	}
-	else if (request->phase == PHASE_SERVER)
-	{
-		if (!request->was_lost &&
-			(category == ERRCODE_CONNECTION_EXCEPTION ||
-			 category == ERRCODE_OPERATOR_INTERVENTION))
-		{
-			/* an older one may have been broken for long */
-			request->again = true;
-			request->was_lost = request->is_fresh;
-		}
-		else if (code == ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED &&
-				 request->count > least)
-		{
-			/* there may be enough for those who wait */
-			request->count = least;
-			request->again = true;
-		}
-		message = psprintf("server \"%s\": %s", request->row.server, message);
-	}
-	sk_reserve_error(result, code, first_line(message), hint);
-	result->is_remote = request->phase != PHASE_HERE;
-
-	if (request->phase == PHASE_CONNECT)
-	{
-		TimestampTz now = GetCurrentTimestamp();
-
-		request->retry_at = now + (now - request->begin);
-		request->connect_error = *result;
-	}
-}
-
-/* libpq adds lines with advice that does not belong into a message. */
-static const char *
-first_line(const char *message)
-{
-	return pnstrdup(message, strcspn(message, "\n"));
-}
-
-static void
-close_connection(Request *request)
-{
-	sk_connection_close(&request->connection);
 }

@@ -18,12 +18,8 @@
 
 #include <limits.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -34,20 +30,19 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
+#include "utils/catcache.h"
 #include "utils/inval.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/tuplestore.h"
 
-#include "allocator/remote_connection.h"
+#include "allocator/remote.h"
 #include "compat.h"
 
 /* How long making a connection may take if the server has no option for it. */
 #define SK_CONNECT_TIMEOUT_S "10"
 
-/* Who we were. */
+/* The former user. */
 typedef struct Role
 {
 	Oid			userid;
@@ -59,49 +54,164 @@ static uint64 servers_epoch = 0;
 
 static TimeoutId connect_timeout;
 
-static void check_server(const ForeignServer *server, Oid userid);
-static void become(Oid userid, Role *former);
-static void leave(const Role *former);
-static Datum call_dblink(const char *function, const char *arg1, const char *arg2);
-static bool get_result(const char *name, int64 *first, int64 *last);
-static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
-static bool is_function(Oid oid, const char *name, int nargs);
-static int	connect_limit_ms(const char *server);
-static void prepare_process(void);
-static void note_change(Datum arg, int cacheid, uint32 hashvalue);
-static void cancel_connect(void);
-
-/*
- * sk_connection_is_open
- *		Is there a connection, as far as is known?
- */
-bool
-sk_connection_is_open(const SkConnection *connection)
-{
-	return connection->name[0] != '\0';
-}
-
 /*
  * sk_connection_is_for
- *		Can it be used for that server and role, as they are now?
+ *		Was it made, or tried, for that server and role as they are now?
  */
 bool
 sk_connection_is_for(const SkConnection *connection, const char *server,
 					 Oid userid)
 {
-	return sk_connection_is_open(connection) &&
-		strcmp(connection->server, server) == 0 &&
-		connection->userid == userid && !sk_connection_is_stale(connection);
+	return strcmp(connection->server, server) == 0 &&
+		connection->userid == userid && connection->epoch == servers_epoch;
+}
+
+static void
+note_change(Datum arg, int cacheid, uint32 hashvalue)
+{
+	servers_epoch++;
+}
+
+/* Runs in a signal handler. */
+static void
+cancel_connect(void)
+{
+	InterruptPending = true;
+	QueryCancelPending = true;
+}
+
+/* What this process needs once. */
+static void
+prepare_process(void)
+{
+	static bool done = false;
+
+	if (done)
+		return;
+	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
+	/* a former superuser needs a password */
+	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
+	connect_timeout = RegisterTimeout(USER_TIMEOUT, cancel_connect);
+	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
+	done = true;
 }
 
 /*
- * sk_connection_is_stale
- *		Have servers or user mappings changed since it was made, or tried?
+ * dblink lets superusers connect without a password.  The owner of the server
+ * decides where to, and as whom: they can make a user mapping for anybody.  And
+ * who may write into spanner.allocator, like the owner of the database, can
+ * make a superuser the owner of an allocator.  So they could connect with the
+ * rights of this server's account.
  */
-bool
-sk_connection_is_stale(const SkConnection *connection)
+static void
+check_server(const ForeignServer *server, Oid userid)
 {
-	return connection->epoch != servers_epoch;
+	if (superuser_arg(userid) && !superuser_arg(server->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("server \"%s\" does not belong to a superuser",
+						server->servername),
+				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
+				 errhint("Give the allocator, or the server, to another role.")));
+}
+
+/* Until leave(). */
+static void
+become(Oid userid, Role *former)
+{
+	GetUserIdAndSecContext(&former->userid, &former->sec_context);
+	SetUserIdAndSecContext(userid,
+						   former->sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+}
+
+/*
+ * Older releases of dblink wait within libpq, which applies connect_timeout to
+ * each host.  Newer ones wait outside, where nobody applies it.
+ */
+static int
+connect_limit_ms(const char *server)
+{
+	ForeignServer *foreign_server = GetForeignServerByName(server, false);
+	const char *seconds = SK_CONNECT_TIMEOUT_S;
+	int			hosts = 1;
+	int64		limit;
+	ListCell   *lc;
+
+	foreach(lc, foreign_server->options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "connect_timeout") == 0)
+			seconds = defGetString(option);
+		else if (strcmp(option->defname, "host") == 0)
+			for (const char *c = defGetString(option); *c != '\0'; c++)
+				hosts += *c == ',';
+	}
+	/* the least that libpq accepts is two seconds; 0 is no limit */
+	limit = Max(atoi(seconds), 2) * (int64) hosts * 1000;
+	if (atoi(seconds) <= 0)
+		limit = INT_MAX;
+	return (int) Min(limit + 500, INT_MAX);
+}
+
+/*
+ * Find a function of dblink, with that name and arguments of type text.  It is
+ * a member of the extension, whatever its schema is called; and only a
+ * superuser can have made a function in C.
+ */
+static void
+find_dblink(const char *function, int nargs, FmgrInfo *finfo)
+{
+	Oid			extension = get_extension_oid("dblink", true);
+	CatCList   *list;
+	Oid			found = InvalidOid;
+
+	if (!OidIsValid(extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" does not exist", "dblink"),
+				 errhint("Create the extension \"%s\" in this database.",
+						 "dblink")));
+	list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+	for (int i = 0; i < list->n_members; i++)
+	{
+		Form_pg_proc candidate = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+		bool		fits = candidate->prolang == ClanguageId && candidate->pronargs == nargs;
+
+		for (int j = 0; fits && j < nargs; j++)
+			fits = candidate->proargtypes.values[j] == TEXTOID;
+		if (fits && getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
+			found = candidate->oid;
+	}
+	ReleaseCatCacheList(list);
+	if (!OidIsValid(found))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("extension \"%s\" has no function \"%s\"",
+						"dblink", function),
+				 errhint("Drop the extension, and create it anew.")));
+	fmgr_info(found, finfo);
+}
+
+/* Call a function of dblink.  "arg2" may be missing. */
+static Datum
+call_dblink(const char *function, const char *arg1, const char *arg2)
+{
+	FmgrInfo	finfo;
+
+	find_dblink(function, arg2 != NULL ? 2 : 1, &finfo);
+	if (arg2 == NULL)
+		return FunctionCall1(&finfo, CStringGetTextDatum(arg1));
+	return FunctionCall2(&finfo, CStringGetTextDatum(arg1), CStringGetTextDatum(arg2));
+}
+
+static void
+leave(const Role *former)
+{
+	SetUserIdAndSecContext(former->userid, former->sec_context);
 }
 
 /*
@@ -161,6 +271,47 @@ sk_connection_send(SkConnection *connection, const char *query)
 	leave(&former);
 }
 
+/* The first row of a result; false if there is none. */
+static bool
+get_result(const char *name, int64 *first, int64 *last)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	ReturnSetInfo result = {T_ReturnSetInfo};
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
+	FmgrInfo	finfo;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
+	sk_finish_tupdesc(tupdesc);
+	result.econtext = CreateStandaloneExprContext();
+	result.expectedDesc = tupdesc;
+	result.allowedModes = SFRM_Materialize;
+	find_dblink("dblink_get_result", 1, &finfo);
+	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
+	fcinfo->args[0].value = CStringGetTextDatum(name);
+	fcinfo->args[0].isnull = false;
+	(void) FunctionCallInvoke(fcinfo);
+
+	if (result.setResult != NULL)
+	{
+		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
+		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
+		{
+			bool		isnull[2];
+
+			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
+			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
+			found = !isnull[0] && !isnull[1];
+		}
+		ExecDropSingleTupleTableSlot(slot);
+		tuplestore_end(result.setResult);
+	}
+	FreeExprContext(result.econtext, true);
+	return found;
+}
+
 /*
  * sk_connection_receive
  *		Get the two numbers that a query returns.
@@ -207,220 +358,4 @@ sk_connection_close(SkConnection *connection)
 	become(connection->userid, &former);
 	(void) call_dblink("dblink_disconnect", name, NULL);
 	leave(&former);
-}
-
-/*
- * dblink lets superusers connect without a password.  The owner of the server
- * says where to, and as whom: he can make a user mapping for anybody.  And who
- * may write into spanner.allocator, as the owner of the database, can make a
- * superuser the owner of an allocator.  So another's server would be connected
- * to with the rights of this server's account.
- */
-static void
-check_server(const ForeignServer *server, Oid userid)
-{
-	if (superuser_arg(userid) && !superuser_arg(server->owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("server \"%s\" does not belong to a superuser",
-						server->servername),
-				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
-				 errhint("Give the allocator, or the server, to another role.")));
-}
-
-/* Until leave(). */
-static void
-become(Oid userid, Role *former)
-{
-	GetUserIdAndSecContext(&former->userid, &former->sec_context);
-	SetUserIdAndSecContext(userid,
-						   former->sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-}
-
-static void
-leave(const Role *former)
-{
-	SetUserIdAndSecContext(former->userid, former->sec_context);
-}
-
-/* Call a function of dblink.  "arg2" may be missing. */
-static Datum
-call_dblink(const char *function, const char *arg1, const char *arg2)
-{
-	FmgrInfo	finfo;
-
-	find_dblink(function, arg2 != NULL ? 2 : 1, &finfo);
-	if (arg2 == NULL)
-		return FunctionCall1(&finfo, CStringGetTextDatum(arg1));
-	return FunctionCall2(&finfo, CStringGetTextDatum(arg1), CStringGetTextDatum(arg2));
-}
-
-/* The first row of a result; false if there is none. */
-static bool
-get_result(const char *name, int64 *first, int64 *last)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-	ReturnSetInfo result = {T_ReturnSetInfo};
-	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
-	FmgrInfo	finfo;
-	TupleTableSlot *slot;
-	bool		found = false;
-
-	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
-	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
-	sk_finish_tupdesc(tupdesc);
-	result.econtext = CreateStandaloneExprContext();
-	result.expectedDesc = tupdesc;
-	result.allowedModes = SFRM_Materialize;
-	find_dblink("dblink_get_result", 1, &finfo);
-	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
-	fcinfo->args[0].value = CStringGetTextDatum(name);
-	fcinfo->args[0].isnull = false;
-	(void) FunctionCallInvoke(fcinfo);
-
-	if (result.setResult != NULL)
-	{
-		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
-		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
-		{
-			bool		isnull[2];
-
-			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
-			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
-			found = !isnull[0] && !isnull[1];
-		}
-		ExecDropSingleTupleTableSlot(slot);
-		tuplestore_end(result.setResult);
-	}
-	FreeExprContext(result.econtext, true);
-	return found;
-}
-
-/*
- * Find a function of dblink among the members of the extension.  The name of
- * its schema could be that of another one in the next moment; and only a
- * superuser can have made a function in C.
- */
-static void
-find_dblink(const char *function, int nargs, FmgrInfo *finfo)
-{
-	Oid			extension = get_extension_oid("dblink", true);
-	Relation	depend;
-	SysScanDesc scan;
-	ScanKeyData keys[2];
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
-
-	if (!OidIsValid(extension))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"%s\" does not exist", "dblink"),
-				 errhint("Create the extension \"%s\" in this database.",
-						 "dblink")));
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(ExtensionRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(extension));
-	depend = table_open(DependRelationId, AccessShareLock);
-	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, keys);
-	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend member = (Form_pg_depend) GETSTRUCT(tuple);
-
-		if (member->classid == ProcedureRelationId &&
-			member->deptype == DEPENDENCY_EXTENSION &&
-			is_function(member->objid, function, nargs))
-			found = member->objid;
-	}
-	systable_endscan(scan);
-	table_close(depend, AccessShareLock);
-	if (!OidIsValid(found))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("extension \"%s\" has no function \"%s\"",
-						"dblink", function),
-				 errhint("Drop the extension, and create it anew.")));
-	fmgr_info(found, finfo);
-}
-
-/* In C, with that name and arguments of type text? */
-static bool
-is_function(Oid oid, const char *name, int nargs)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(oid));
-	Form_pg_proc function;
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	function = (Form_pg_proc) GETSTRUCT(tuple);
-	result = function->prolang == ClanguageId && function->pronargs == nargs &&
-		strcmp(NameStr(function->proname), name) == 0;
-	for (int i = 0; result && i < nargs; i++)
-		result = function->proargtypes.values[i] == TEXTOID;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * libpq keeps to the option connect_timeout for each host when dblink waits
- * within libpq, as it did at first; since it waits outside, nobody does.
- */
-static int
-connect_limit_ms(const char *server)
-{
-	ForeignServer *foreign_server = GetForeignServerByName(server, false);
-	const char *seconds = SK_CONNECT_TIMEOUT_S;
-	int			hosts = 1;
-	int64		limit;
-	ListCell   *lc;
-
-	foreach(lc, foreign_server->options)
-	{
-		DefElem    *option = lfirst(lc);
-
-		if (strcmp(option->defname, "connect_timeout") == 0)
-			seconds = defGetString(option);
-		else if (strcmp(option->defname, "host") == 0)
-			for (const char *c = defGetString(option); *c != '\0'; c++)
-				hosts += *c == ',';
-	}
-	/* the least that libpq accepts is two seconds; 0 is no limit */
-	limit = Max(atoi(seconds), 2) * (int64) hosts * 1000;
-	if (atoi(seconds) <= 0)
-		limit = INT_MAX;
-	return (int) Min(limit + 500, INT_MAX);
-}
-
-/* What this process needs once. */
-static void
-prepare_process(void)
-{
-	static bool done = false;
-
-	if (done)
-		return;
-	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
-	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
-	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
-	/* a superuser who is no more one needs a password */
-	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
-	connect_timeout = RegisterTimeout(USER_TIMEOUT, cancel_connect);
-	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
-	done = true;
-}
-
-static void
-note_change(Datum arg, int cacheid, uint32 hashvalue)
-{
-	servers_epoch++;
-}
-
-/* In the handler of a signal. */
-static void
-cancel_connect(void)
-{
-	InterruptPending = true;
-	QueryCancelPending = true;
 }

@@ -3,9 +3,15 @@
  * reserve.c
  *	  Reserving values in the table spanner.allocator.
  *
- * A session reserves in its own transaction, which keeps the row locked to
- * its end; the worker reserves for many pools in one transaction, and passes
- * over rows that others have locked.
+ * The worker reserves for many pools in one transaction, and passes over rows
+ * that others have locked.
+ *
+ * A session reserves in its own transaction: in mode sync, when rows are
+ * numbered at the commit, and when the transaction has changed or locked an
+ * allocator.  The first value locks the row, so that everybody else waits for
+ * the end of the transaction.  Until then the counter is counted here, and it
+ * is written once, just before the transaction commits or is prepared.  A
+ * rollback, also of a subtransaction, gives the values back.
  *
  * src/allocator/reserve.c
  *
@@ -13,9 +19,15 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
 
+#include "allocator/allocator.h"
 #include "allocator/reserve.h"
 #include "compat.h"
 
@@ -27,9 +39,32 @@
 
 int			sk_allocator_refill_target = 50;
 
-static void copy_clipped(char *target, const char *source, int size);
-static void reserve_pool(SkTable *table, SkRefill *refill);
-static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
+/* What a counter was when a subtransaction first moved it. */
+typedef struct Mark
+{
+	int			level;
+	int64		next;
+} Mark;
+
+typedef struct OwnCounterKey
+{
+	int64		id;
+	int64		table;			/* OID of spanner.allocator */
+} OwnCounterKey;
+
+typedef struct OwnCounter
+{
+	OwnCounterKey key;
+	SkMode		mode;
+	int64		next;
+	int64		max_value;
+	bool		is_stale;		/* the row may have changed but for "next" */
+	int			level;			/* of the subtransaction that locked the row */
+	List	   *marks;			/* ascending levels */
+} OwnCounter;
+
+/* In TopTransactionContext. */
+static HTAB *counters = NULL;
 
 /*
  * sk_report_exhausted
@@ -46,20 +81,6 @@ sk_report_exhausted(const char *name, int64 max_value)
 					 "spanner.alter_allocator(name, max_value => ...)")));
 }
 
-/*
- * sk_reserve_error
- *		Note why values could not be reserved.
- */
-void
-sk_reserve_error(SkPoolError *error, int sqlerrcode,
-				 const char *message, const char *hint)
-{
-	error->sqlerrcode = sqlerrcode;
-	error->is_remote = false;
-	copy_clipped(error->message, message, sizeof(error->message));
-	copy_clipped(error->hint, hint, sizeof(error->hint));
-}
-
 /* A character is copied as a whole, or not at all. */
 static void
 copy_clipped(char *target, const char *source, int size)
@@ -73,13 +94,17 @@ copy_clipped(char *target, const char *source, int size)
 }
 
 /*
- * sk_reserve_set_timeline
- *		Note that this server knows of all values that were reserved.
+ * sk_reserve_error
+ *		Note why values could not be reserved.
  */
 void
-sk_reserve_set_timeline(SkAllocatorRow *row)
+sk_reserve_error(SkPoolError *error, int sqlerrcode,
+				 const char *message, const char *hint)
 {
-	row->timeline = GetWALInsertionTimeLine();
+	error->sqlerrcode = sqlerrcode;
+	error->is_remote = false;
+	copy_clipped(error->message, message, sizeof(error->message));
+	copy_clipped(error->hint, hint, sizeof(error->hint));
 }
 
 /*
@@ -99,7 +124,7 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 
 	if (row->timeline == (int32) GetWALInsertionTimeLine())
 		return;
-	sk_reserve_set_timeline(row);
+	row->timeline = GetWALInsertionTimeLine();
 	if (!sk_mode_has_pool(row->mode) || row->next_value > row->max_value)
 		return;
 	if (gap < 0)
@@ -114,6 +139,49 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 			(errcode(ERRCODE_WARNING),
 			 errmsg("new timeline %u: allocator \"%s\" skipped %lld values",
 					GetWALInsertionTimeLine(), row->name, (long long) gap)));
+}
+
+/* Decide which values a pool gets: fewer than a batch if no more are left. */
+static bool
+plan_refill(SkRefill *refill, SkAllocatorRow *row)
+{
+	int64		size;
+	uint64		left;
+
+	sk_reserve_choose_batch(refill, row);
+	if (row->next_value > row->max_value)
+	{
+		sk_reserve_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+						 "all values are used up", NULL);
+		refill->error.limit = row->max_value;
+		return false;
+	}
+	left = (uint64) row->max_value - (uint64) row->next_value + 1;
+
+	/* a request for more than is left must not take the rest from others */
+	size = refill->wanted;
+	if (size > 0 && (uint64) size > left)
+		size -= refill->largest;
+	size = Max(refill->batch, size);
+	refill->limit = row->max_value;
+	refill->range.first = row->next_value;
+	refill->range.end = row->next_value + (int64) Min(left, (uint64) size);
+	return true;
+}
+
+static void
+reserve_pool(SkTable *table, SkRefill *refill)
+{
+	SkAllocatorRow row;
+
+	if (!sk_reserve_lock(table, refill, SK_WORKER_LOCAL, &row))
+		return;
+	sk_reserve_leave_gap(&row);
+	if (!plan_refill(refill, &row))
+		return;
+	row.next_value = refill->range.end;
+	sk_row_update(table, &row, SK_WRITE_RESERVES);
+	refill->result = SK_REFILL_DONE;
 }
 
 /*
@@ -134,27 +202,15 @@ sk_reserve_pools(SkRefill *refills, int count)
 	sk_table_close(&table);
 }
 
-static void
-reserve_pool(SkTable *table, SkRefill *refill)
-{
-	SkAllocatorRow row;
-
-	if (!sk_reserve_lock(table, refill, &row))
-		return;
-	sk_reserve_leave_gap(&row);
-	if (!plan_refill(refill, &row))
-		return;
-	row.next_value = refill->range.end;
-	sk_row_update(table, &row, SK_WRITE_RESERVES);
-	refill->result = SK_REFILL_DONE;
-}
-
 /*
  * sk_reserve_lock
- *		Lock the row of a pool.  Otherwise sets the result, and returns false.
+ *		Lock the row of a pool that workers of a kind fill.
+ *
+ * Otherwise sets the result, and returns false.
  */
 bool
-sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
+sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
+				SkAllocatorRow *row)
 {
 	int64		id = refill->key.allocator_id;
 	bool		is_own;
@@ -163,7 +219,13 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
-			return true;
+			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
+				sk_mode_has_pool(row->mode))
+				return true;
+			sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							 psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
+							 "Repeat the statement.");
+			break;
 		case SK_ROW_LOCKED:
 			refill->result = SK_REFILL_LOCKED;
 			refill->blocked_by = sk_row_locker(table, id, &is_own);
@@ -174,53 +236,6 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
 			break;
 	}
 	return false;
-}
-
-/* Decide which values a pool gets: a part of the batch if there are no more. */
-static bool
-plan_refill(SkRefill *refill, SkAllocatorRow *row)
-{
-	int64		size;
-	uint64		left;
-
-	if (!sk_mode_has_pool(row->mode))
-	{
-		sk_reserve_wrong_mode(refill, row->mode);
-		return false;
-	}
-	sk_reserve_choose_batch(refill, row);
-	if (row->next_value > row->max_value)
-	{
-		sk_reserve_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-						 "all values are used up", NULL);
-		refill->error.limit = row->max_value;
-		return false;
-	}
-	left = (uint64) row->max_value - (uint64) row->next_value + 1;
-
-	/* nobody's request for too many takes all that others can have */
-	size = refill->wanted;
-	if (size > 0 && (uint64) size > left)
-		size -= refill->largest;
-	size = Max(refill->batch, size);
-	refill->limit = row->max_value;
-	refill->range.first = row->next_value;
-	refill->range.end = row->next_value + (int64) Min(left, (uint64) size);
-	return true;
-}
-
-/*
- * sk_reserve_wrong_mode
- *		Note that values of an allocator of this mode are not for a pool, or
- *		not for this kind of pool.
- */
-void
-sk_reserve_wrong_mode(SkRefill *refill, SkMode mode)
-{
-	refill->result = SK_REFILL_FAILED;
-	sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 psprintf("its mode is now \"%s\"", sk_mode_name(mode)),
-					 "Repeat the statement.");
 }
 
 /*
@@ -257,15 +272,271 @@ sk_reserve_choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 
 /*
  * sk_reserve_undo
- *		Give back the last values that were reserved, if they still are the
- *		last ones of a locked row.  Returns whether they were.
+ *		Give what is left in the pool of a locked row back to it, and return how
+ *		many values these are.
+ *
+ * Only the last values that were reserved can be given back.
  */
-bool
-sk_reserve_undo(SkTable *table, SkAllocatorRow *row, SkRange range)
+int64
+sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 {
-	if (range.first == range.end || row->next_value != range.end)
-		return false;
+	SkPoolKey	key = {MyDatabaseId, RelationGetRelid(table->rel), row->id};
+	SkRange		range = sk_pool_withdraw(&key, row->next_value);
+
+	if (range.first == range.end)
+		return 0;
 	row->next_value = range.first;
 	sk_row_update(table, row, SK_WRITE_RESERVES);
-	return true;
+	return range.end - range.first;
+}
+
+static OwnCounter *
+find_counter(const SkAllocatorRow *row)
+{
+	OwnCounterKey key = {row->id, row->table};
+
+	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
+}
+
+/* Lock the row unless that has been done. */
+static OwnCounter *
+hold_counter(const SkAllocatorRow *known)
+{
+	OwnCounter *counter = find_counter(known);
+	OwnCounterKey key = {known->id, known->table};
+	SkAllocatorRow row;
+	SkTable		table;
+
+	if (likely(counter != NULL && !counter->is_stale))
+		return counter;
+
+	sk_table_open(&table, RowExclusiveLock);
+	if (sk_row_lock(&table, known->id, LockWaitBlock, &row) != SK_ROW_FOUND)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator \"%s\" does not exist", known->name)));
+	sk_table_close(&table);
+	if (row.mode == SK_MODE_REMOTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot draw from allocator \"%s\" in the transaction that has changed it",
+						known->name),
+				 errdetail("Its values come from server \"%s\".", row.server),
+				 errhint("Commit the change first.")));
+	if (counters == NULL)
+	{
+		HASHCTL		ctl;
+
+		sk_forget_with_transaction((void **) &counters);
+		ctl.keysize = sizeof(OwnCounterKey);
+		ctl.entrysize = sizeof(OwnCounter);
+		ctl.hcxt = TopTransactionContext;
+		counters = hash_create("spanner_keys own counters", 16, &ctl,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	if (counter == NULL)
+	{
+		sk_reserve_leave_gap(&row);
+		counter = hash_search(counters, &key, HASH_ENTER, NULL);
+		counter->next = row.next_value;
+		counter->level = GetCurrentTransactionNestLevel();
+		counter->marks = NIL;
+	}
+	counter->mode = row.mode;
+	counter->max_value = row.max_value;
+	counter->is_stale = false;
+	return counter;
+}
+
+static inline Mark *
+last_mark(const OwnCounter *counter)
+{
+	return counter->marks == NIL ? NULL : llast(counter->marks);
+}
+
+/* Remember where a subtransaction began, unless it locked the row itself. */
+static void
+move_counter(OwnCounter *counter, int64 next)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	Mark	   *last = last_mark(counter);
+
+	if (level > counter->level && (last == NULL || last->level < level))
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+		Mark	   *mark = palloc(sizeof(Mark));
+
+		mark->level = level;
+		mark->next = counter->next;
+		counter->marks = lappend(counter->marks, mark);
+		MemoryContextSwitchTo(old);
+	}
+	counter->next = next;
+}
+
+/*
+ * sk_own_take
+ *		Reserve values in the current transaction.
+ */
+SkRange
+sk_own_take(const SkAllocatorRow *row, int64 count)
+{
+	OwnCounter *counter = hold_counter(row);
+	SkRange		range;
+
+	range.first = counter->next;
+	if (range.first > counter->max_value ||
+		(uint64) count - 1 > (uint64) counter->max_value - (uint64) range.first)
+		sk_report_exhausted(row->name, counter->max_value);
+	range.end = range.first + count;
+	move_counter(counter, range.end);
+	return range;
+}
+
+/*
+ * sk_own_next
+ *		The value that would be taken next, and the mode of the allocator.
+ */
+int64
+sk_own_next(const SkAllocatorRow *row, SkMode *mode)
+{
+	OwnCounter *counter = hold_counter(row);
+
+	*mode = counter->mode;
+	return counter->next;
+}
+
+/*
+ * sk_own_read
+ *		Give a row that has been read the counter of the transaction.
+ */
+void
+sk_own_read(SkAllocatorRow *row)
+{
+	OwnCounter *counter = find_counter(row);
+
+	if (counter != NULL)
+		row->next_value = counter->next;
+}
+
+/*
+ * sk_own_note_update
+ *		Note that the row has been written, and whether the counter in there
+ *		was moved.
+ */
+void
+sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
+{
+	OwnCounter *counter = find_counter(row);
+
+	if (counter == NULL)
+		return;
+	counter->is_stale = true;
+	if (is_moved)
+		move_counter(counter, row->next_value);
+}
+
+/*
+ * sk_own_write
+ *		Write the counters.
+ *
+ * A pool may have values that come before those that were taken here, so it
+ * is emptied.  In modes without a pool this is an ordinary reservation.
+ */
+void
+sk_own_write(void)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+	SkTable		table;
+
+	if (counters == NULL || hash_get_num_entries(counters) == 0 ||
+		!OidIsValid(sk_allocator_table()))
+		return;
+	sk_table_open(&table, RowExclusiveLock);
+	hash_seq_init(&status, counters);
+	while ((counter = hash_seq_search(&status)) != NULL)
+	{
+		SkAllocatorRow row;
+		int64		next = counter->next;
+
+		if (counter->key.table != RelationGetRelid(table.rel) ||
+			sk_row_lock(&table, counter->key.id, LockWaitBlock, &row) != SK_ROW_FOUND ||
+			row.next_value == next)
+			continue;
+		row.timeline = GetWALInsertionTimeLine();
+		row.next_value = next;
+		sk_row_update(&table, &row, sk_mode_has_pool(row.mode) ?
+					  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
+	}
+	sk_table_close(&table);
+}
+
+/* A row that was locked in the subtransaction is free again. */
+static void
+roll_back(OwnCounter *counter, int level)
+{
+	Mark	   *last;
+
+	if (counter->level >= level)
+	{
+		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
+		return;
+	}
+	/* its changes of the row are undone as well */
+	counter->is_stale = true;
+	while ((last = last_mark(counter)) != NULL && last->level >= level)
+	{
+		counter->next = last->next;
+		counter->marks = list_delete_last(counter->marks);
+	}
+}
+
+/* The parent takes over what a subtransaction has done. */
+static void
+leave_level(OwnCounter *counter, int level)
+{
+	Mark	   *last = last_mark(counter);
+	int			count = list_length(counter->marks);
+
+	if (last != NULL && last->level == level)
+	{
+		last->level = level - 1;
+		if (level - 1 <= counter->level ||
+			(count > 1 &&
+			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
+			counter->marks = list_delete_last(counter->marks);
+	}
+	counter->level = Min(counter->level, level - 1);
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+
+	if (counters == NULL ||
+		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+	hash_seq_init(&status, counters);
+	while ((counter = hash_seq_search(&status)) != NULL)
+	{
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			leave_level(counter, level);
+		else
+			roll_back(counter, level);
+	}
+}
+
+/*
+ * sk_reserve_init
+ *		Watch the ends of subtransactions.
+ */
+void
+sk_reserve_init(void)
+{
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

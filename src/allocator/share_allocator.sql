@@ -42,7 +42,7 @@ BEGIN
   SELECT n.nodename, n.nodeport INTO hub FROM pg_dist_node n WHERE n.groupid = 0;
   IF NOT FOUND THEN
     RAISE object_not_in_prerequisite_state USING MESSAGE = 'workers do not know the address of the coordinator',
-      HINT = 'Tell it with citus_set_coordinator_host().';
+      HINT = 'Set it with citus_set_coordinator_host().';
   END IF;
 
   command := format('DO $do$ BEGIN SET LOCAL citus.enable_ddl_propagation = off; SET LOCAL client_min_messages = warning; '
@@ -74,4 +74,4 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.share_allocator(text, text, text, name)
-  IS 'have all workers of Citus draw blocks from an allocator of the coordinator; how many they are';
+  IS 'have all workers of Citus draw blocks from an allocator of the coordinator; return how many workers';

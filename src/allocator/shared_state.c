@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * shared_state.c
- *	  Making and finding the shared memory of the allocators.
+ *	  The shared memory of the allocators, and which pool belongs to whom.
  *
  * Nothing has to be preloaded: whoever needs the memory first makes it.  Its
- * size is fixed from then on, and told by a small segment of its own, since
+ * size is fixed from then on, and stands in a small segment of its own, since
  * later sessions may have another spanner_keys.max_allocators.  If there is
  * not enough memory, the next one may try with a smaller size.
+ *
+ * When there is no free pool, that of another allocator is taken over: the one
+ * that has not been used for the longest time.  Its values are lost.  A
+ * database that has its share of all pools takes one of its own, so that it
+ * cannot empty those of the others.
  *
  * src/allocator/shared_state.c
  *
@@ -14,24 +19,339 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
 
+#include "allocator/allocator.h"
 #include "allocator/shared_state.h"
 #include "compat.h"
 
 #define SK_TRANCHE_NAME "SpannerKeysAllocator"
 #define SK_MAX_ALLOCATORS 65536
 
+/* How many databases the pools are shared fairly among. */
+#define SK_MAX_SHARES 64
+
+/* How many pools a database has. */
+typedef struct Share
+{
+	Oid			dbid;
+	int			pools;
+} Share;
+
 static int	max_allocators = 64;
 static int	arrays_of = 0;		/* what init_arrays() is to make */
 
-static void find_arrays(SkSharedState *state, char *arrays);
-static Size arrays_size(int size);
-static void init_header(SK_SEGMENT_ARGS);
-static void init_arrays(SK_SEGMENT_ARGS);
+static void
+init_header(SK_SEGMENT_ARGS)
+{
+	SkSharedHeader *header = segment;
+
+	memset(header, 0, sizeof(SkSharedHeader));
+	header->tranche = LWLockNewTrancheId(SK_TRANCHE_NAME);
+	LWLockInitialize(&header->lock, header->tranche);
+}
+
+/* Lay out the arrays one behind the other, and return their size. */
+static Size
+lay_out(SkSharedState *state, int size, char *arrays)
+{
+	Size		end = MAXALIGN(size * sizeof(TimestampTz));
+
+	state->size = size;
+	/* as many workers as there can be, and as many that have failed to start */
+	state->worker_size = 2 * max_worker_processes + 8;
+	state->bucket_mask = pg_nextpower2_32(size) - 1;
+	state->last_used = (TimestampTz *) arrays;
+	state->workers = (SkWorkerEntry *) (arrays + end);
+	end += MAXALIGN(state->worker_size * sizeof(SkWorkerEntry));
+	state->buckets = (int *) (arrays + end);
+	end += MAXALIGN((state->bucket_mask + 1) * sizeof(int));
+	state->pending = arrays + end;
+	end += MAXALIGN(size);
+	state->pools = (SkPool *) (arrays + end);
+	return end + MAXALIGN(size * sizeof(SkPool));
+}
+
+static Size
+arrays_size(int size)
+{
+	SkSharedState state;
+	char		start;
+
+	return lay_out(&state, size, &start);
+}
+
+static void
+init_arrays(SK_SEGMENT_ARGS)
+{
+	SkSharedState state;
+
+	memset(segment, 0, lay_out(&state, arrays_of, segment));
+	for (uint32 i = 0; i <= state.bucket_mask; i++)
+		state.buckets[i] = -1;
+	for (int i = 0; i < arrays_of; i++)
+	{
+		SpinLockInit(&state.pools[i].mutex);
+		ConditionVariableInit(&state.pools[i].filled);
+		state.pools[i].next_in_bucket = -1;
+	}
+}
+
+/*
+ * sk_shared_state
+ *		The shared memory of the allocators, as this process sees it.
+ */
+SkSharedState *
+sk_shared_state(void)
+{
+	static SkSharedState state;
+	SkSharedHeader *header;
+	char		name[64];
+	char	   *arrays;
+	bool		found;
+
+	if (likely(state.pools != NULL))
+		return &state;
+
+	header = sk_named_segment("spanner_keys allocator", sizeof(SkSharedHeader),
+							  init_header, &found);
+	sk_register_tranche(header->tranche, SK_TRANCHE_NAME);
+
+	/* the size is settled by whoever gets the memory for it */
+	LWLockAcquire(&header->lock, LW_EXCLUSIVE);
+	arrays_of = header->size > 0 ? header->size : max_allocators;
+	snprintf(name, sizeof(name), "spanner_keys allocator pools %d", arrays_of);
+	arrays = sk_named_segment(name, arrays_size(arrays_of), init_arrays, &found);
+	header->size = arrays_of;
+	LWLockRelease(&header->lock);
+
+	state.header = header;
+	state.lock = &header->lock;
+	(void) lay_out(&state, header->size, arrays);
+	return &state;
+}
+
+/* Count the pools of each database, and return the number of databases. */
+static int
+count_shares(Share *shares)
+{
+	SkSharedState *state = sk_shared_state();
+	int			count = 1;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		int			j = 0;
+
+		if (!OidIsValid(dbid))
+			continue;
+		while (j < count && shares[j].dbid != dbid)
+			j++;
+		if (j == SK_MAX_SHARES)
+			continue;
+		if (j == count)
+		{
+			shares[count].dbid = dbid;
+			shares[count++].pools = 0;
+		}
+		shares[j].pools++;
+	}
+	return count;
+}
+
+/* Nobody waits at it, and no batch is on its way to it. */
+static bool
+is_idle(SkPool *pool)
+{
+	bool		result;
+
+	SpinLockAcquire(&pool->mutex);
+	result = pool->wanted == 0 && !pool->is_filling;
+	SpinLockRelease(&pool->mutex);
+	return result;
+}
+
+/* The index of a pool that is free, or else of one to be taken over, or -1. */
+static int
+find_free_pool(void)
+{
+	SkSharedState *state = sk_shared_state();
+	Share		shares[SK_MAX_SHARES] = {{MyDatabaseId, 0}};
+	int			databases = count_shares(shares);
+	int			fair = state->size / databases;
+	int			any = -1;
+	int			best = -1;
+
+	for (int i = 0; i < state->size; i++)
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		bool		is_fair = dbid == MyDatabaseId && shares[0].pools >= fair;
+
+		if (!OidIsValid(dbid))
+			return i;
+		/* a database above its share gives to one below */
+		for (int j = 1; shares[0].pools < fair && j < databases; j++)
+			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
+		if ((any >= 0 && !is_fair &&
+			 state->last_used[i] >= state->last_used[any]) ||
+			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
+			!is_idle(&state->pools[i]))
+			continue;
+		if (any < 0 || state->last_used[i] < state->last_used[any])
+			any = i;
+		if (is_fair)
+			best = i;
+	}
+	return best >= 0 ? best : any;
+}
+
+static int *
+bucket_of(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+	uint32		hash = hash_combine(hash_bytes_uint32(key->dbid ^ (uint32) (key->allocator_id >> 32)),
+									hash_bytes_uint32((uint32) key->allocator_id));
+
+	return &state->buckets[hash & state->bucket_mask];
+}
+
+static void
+unlink_pool(int index)
+{
+	SkSharedState *state = sk_shared_state();
+	int		   *link = bucket_of(&state->pools[index].key);
+
+	while (*link != index)
+		link = &state->pools[*link].next_in_bucket;
+	*link = state->pools[index].next_in_bucket;
+}
+
+/* Nobody begins to wait at an idle pool once its key has changed. */
+static void
+give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool = &state->pools[index];
+	int		   *bucket = bucket_of(key);
+	bool		was_used = OidIsValid(pool->key.dbid);
+
+	if (was_used)
+		unlink_pool(index);
+	SpinLockAcquire(&pool->mutex);
+	if (was_used)
+	{
+		state->header->taken_over++;
+		state->header->lost += pool_size(pool);
+	}
+	pool->key = *key;
+	pool->kind = kind;
+	pool->generation++;
+	memset(&pool->current, 0, offsetof(SkPool, filled) - offsetof(SkPool, current));
+	pool->last_end = PG_INT64_MIN;
+	pool->left = PG_INT64_MAX;
+	state->pending[index] = 0;
+	SpinLockRelease(&pool->mutex);
+	state->last_used[index] = GetCurrentStatementStartTimestamp();
+	pool->next_in_bucket = *bucket;
+	*bucket = index;
+}
+
+/*
+ * sk_pool_open
+ *		Find the pool of an allocator, or give it one.
+ *
+ * Returns NULL if sessions wait at all of them.
+ */
+SkPool *
+sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
+	int			index = -1;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = sk_pool_find(key);
+	if (pool != NULL && pool->kind != kind)
+		pool = NULL;
+	LWLockRelease(state->lock);
+	if (pool != NULL)
+		return pool;
+
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	pool = sk_pool_find(key);
+	if (pool != NULL)
+		pool->kind = kind;
+	else
+	{
+		index = find_free_pool();
+		if (index >= 0)
+		{
+			give_pool(index, key, kind);
+			pool = &state->pools[index];
+		}
+	}
+	LWLockRelease(state->lock);
+	if (index >= 0)
+		ConditionVariableBroadcast(&pool->filled);
+	return pool;
+}
+
+/*
+ * sk_pool_find
+ *		The pool of an allocator, NULL if it has none.
+ *
+ * The caller holds the LWLock.
+ */
+SkPool *
+sk_pool_find(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+
+	for (int i = *bucket_of(key); i >= 0; i = state->pools[i].next_in_bucket)
+		if (is_pool_of(&state->pools[i], key))
+			return &state->pools[i];
+	return NULL;
+}
+
+/*
+ * sk_pool_forget_dropped
+ *		Free the pools of databases that are gone, which would count as in use.
+ *
+ * To be called in a transaction.
+ */
+void
+sk_pool_forget_dropped(void)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPoolKey	none = {InvalidOid};
+
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		Oid			dbid = pool->key.dbid;
+
+		if (!OidIsValid(dbid) ||
+			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
+			continue;
+		LWLockAcquire(state->lock, LW_EXCLUSIVE);
+		if (pool->key.dbid == dbid)
+		{
+			unlink_pool(i);
+			SpinLockAcquire(&pool->mutex);
+			pool->key = none;
+			state->pending[i] = 0;
+			SpinLockRelease(&pool->mutex);
+		}
+		LWLockRelease(state->lock);
+	}
+}
 
 #ifdef SK_SEGMENT_NEEDS_REQUEST
 static shmem_request_hook_type prev_shmem_request_hook = NULL;
@@ -69,110 +389,4 @@ sk_shared_state_init(void)
 		shmem_request_hook = request_memory;
 	}
 #endif
-}
-
-/*
- * sk_shared_state
- *		The shared memory of the allocators, as this process sees it.
- */
-SkSharedState *
-sk_shared_state(void)
-{
-	static SkSharedState state;
-	SkSharedHeader *header;
-	char		name[64];
-	char	   *arrays;
-	bool		found;
-
-	if (likely(state.pools != NULL))
-		return &state;
-
-	header = sk_named_segment("spanner_keys allocator", sizeof(SkSharedHeader),
-							  init_header, &found);
-	sk_register_tranche(header->tranche, SK_TRANCHE_NAME);
-
-	/* the size is settled by whoever gets the memory for it */
-	LWLockAcquire(&header->lock, LW_EXCLUSIVE);
-	arrays_of = header->size > 0 ? header->size : max_allocators;
-	snprintf(name, sizeof(name), "spanner_keys allocator pools %d", arrays_of);
-	arrays = sk_named_segment(name, arrays_size(arrays_of), init_arrays, &found);
-	header->size = arrays_of;
-	LWLockRelease(&header->lock);
-
-	state.header = header;
-	state.lock = &header->lock;
-	state.size = header->size;
-	find_arrays(&state, arrays);
-	return &state;
-}
-
-/* As many workers as there can be, and as many that have failed to start. */
-static int
-worker_entries(void)
-{
-	return 2 * max_worker_processes + 8;
-}
-
-static int
-bucket_count(int size)
-{
-	return pg_nextpower2_32(size);
-}
-
-static void
-find_arrays(SkSharedState *state, char *arrays)
-{
-	int			size = state->size;
-	char	   *place = arrays;
-
-	state->worker_size = worker_entries();
-	state->bucket_mask = bucket_count(size) - 1;
-	state->last_used = (TimestampTz *) place;
-	place += MAXALIGN(mul_size(sizeof(TimestampTz), size));
-	state->workers = (SkWorkerEntry *) place;
-	place += MAXALIGN(mul_size(sizeof(SkWorkerEntry), worker_entries()));
-	state->buckets = (int *) place;
-	place += MAXALIGN(mul_size(sizeof(int), bucket_count(size)));
-	state->pending = place;
-	place += MAXALIGN(size);
-	state->pools = (SkPool *) place;
-}
-
-static Size
-arrays_size(int size)
-{
-	Size		result = MAXALIGN(mul_size(sizeof(TimestampTz), size));
-
-	result = add_size(result, MAXALIGN(mul_size(sizeof(SkWorkerEntry),
-												worker_entries())));
-	result = add_size(result, MAXALIGN(mul_size(sizeof(int), bucket_count(size))));
-	result = add_size(result, MAXALIGN(size));
-	return add_size(result, MAXALIGN(mul_size(sizeof(SkPool), size)));
-}
-
-static void
-init_header(SK_SEGMENT_ARGS)
-{
-	SkSharedHeader *header = segment;
-
-	memset(header, 0, sizeof(SkSharedHeader));
-	header->tranche = LWLockNewTrancheId(SK_TRANCHE_NAME);
-	LWLockInitialize(&header->lock, header->tranche);
-}
-
-static void
-init_arrays(SK_SEGMENT_ARGS)
-{
-	SkSharedState state = {.size = arrays_of};
-
-	memset(segment, 0, arrays_size(arrays_of));
-	find_arrays(&state, segment);
-	for (uint32 i = 0; i <= state.bucket_mask; i++)
-		state.buckets[i] = -1;
-	for (int i = 0; i < arrays_of; i++)
-	{
-		SpinLockInit(&state.pools[i].mutex);
-		ConditionVariableInit(&state.pools[i].filled);
-		state.pools[i].next_in_bucket = -1;
-	}
 }

@@ -3,7 +3,7 @@
  * shared_state.h
  *	  What allocators keep in shared memory.
  *
- * Only the files of pools and worker_list.c look inside.
+ * Only pool.c, shared_state.c and worker.c write it.
  *
  * src/allocator/shared_state.h
  *
@@ -33,14 +33,15 @@ struct SkPool
 	int			next_in_bucket; /* index, -1 at the end; under the LWLock */
 	SkWorkerKind kind;			/* which worker fills it */
 
+	uint64		generation;		/* changed to keep out what is under way */
+	uint64		failures;		/* counts them */
+
+	/* from here on, of the allocator that has the pool */
 	SkRange		current;		/* taken from first */
 	SkRange		next;
-	bool		last_known;
-	int64		last_end;		/* end of the last range */
-	uint64		generation;		/* changed to keep out what is under way */
+	int64		last_end;		/* of the last range; the least if unknown */
 
-	bool		left_known;
-	int64		left;			/* values that can still be reserved */
+	int64		left;			/* that can be reserved; the most if unknown */
 	int64		limit;			/* the last of them */
 
 	int64		low_water_mark; /* to be filled when less than that is left */
@@ -54,10 +55,9 @@ struct SkPool
 	TransactionId blocked_by;	/* transaction that has locked the row */
 	TimestampTz locked_until;	/* when to look at the row again */
 
-	uint64		failures;		/* counts them */
-	SkPoolError error;			/* the last one */
-
+	SkPoolError error;			/* of the last failure */
 	SkPoolStats stats;
+
 	ConditionVariable filled;
 };
 
@@ -74,7 +74,7 @@ typedef struct SkWorkerEntry
 	bool		blocked;		/* waits for a locked row */
 } SkWorkerEntry;
 
-/* What there is once. */
+/* What exists once. */
 typedef struct SkSharedHeader
 {
 	int			tranche;
@@ -85,8 +85,8 @@ typedef struct SkSharedHeader
 } SkSharedHeader;
 
 /*
- * Where all that is in this process.  What is looked for in all pools at once
- * has arrays of its own.
+ * The addresses in this process.  What is searched in all pools at once has
+ * arrays of its own.
  */
 typedef struct SkSharedState
 {

@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *	  The background worker that reserves values.
+ *	  The background workers that reserve values.
  *
- * It fills all pools of its database that have asked for it in one
- * transaction, hands the values out when that is committed, and leaves after
- * a while without work, so that the database can be dropped.  Allocators of
- * other servers have a worker of their own.
+ * The first session that needs a worker starts it.  It fills all pools of its
+ * database that have asked for it in one transaction, hands the values out
+ * when that is committed, and leaves after a while without work, so that the
+ * database can be dropped.  Allocators of other servers have a worker of their
+ * own.
+ *
+ * Workers come and go under the LWLock of the shared state.  A session marks
+ * its pool before it looks for the worker, and the worker looks for marks
+ * before it leaves, so no request is missed.
  *
  * src/allocator/worker.c
  *
@@ -29,10 +34,11 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "allocator/allocator.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
+#include "allocator/shared_state.h"
 #include "allocator/worker.h"
-#include "allocator/worker_list.h"
 #include "compat.h"
 
 /* How long to leave an allocator alone whose row somebody has locked. */
@@ -53,6 +59,9 @@ static const struct config_enum_entry synchronous_commit_values[] = {
 	{NULL, 0, false}
 };
 
+/* When a worker that was to start, or that failed, may be started again. */
+#define SK_RELAUNCH_MS 1000
+
 static int	idle_timeout = 1000;
 static int	return_unused = false;
 static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
@@ -65,23 +74,465 @@ typedef enum FillResult
 	FILL_WAITING				/* for another server */
 } FillResult;
 
-static SkWorkerKind my_kind;
+/* Pools that are filled in one transaction. */
+typedef struct Batch
+{
+	SkRefill   *list;
+	int			count;
+} Batch;
+
+/* Of this process, if it is a worker. */
+static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
 
-static void set_session_defaults(void);
-static void work_until_idle(void);
-static FillResult fill_pools(void);
-static bool is_blocked(void);
-static void reserve_and_publish(SkRefill *list, int count);
-static bool try_to_reserve(SkRefill *list, int count);
-static void set_durability(int value);
-static void note_error(SkRefill *list, int count);
-static void publish(SkRefill *list, int count);
-static void give_back_unused(void);
-static void give_back(SkTable *table, SkPoolKey *key);
-static void leave_at_exit(int code, Datum arg);
+/*
+ * sk_worker_run
+ *		Run a step in a transaction of the worker, and commit it.
+ *
+ * Returns the error if that fails, NULL if not.  "durability" is for
+ * synchronous_commit: it is set as a setting, since core waits for a standby
+ * as its assign hook has noted.
+ */
+ErrorData *
+sk_worker_run(void (*step) (void *arg), void *arg, const char *activity,
+			  const char *durability)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, activity);
+		step(arg);
+		PopActiveSnapshot();
+		SetConfigOption("synchronous_commit", durability, PGC_SUSET, PGC_S_OVERRIDE);
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		error = CopyErrorData();
+		AbortCurrentTransaction();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
+	MemoryContextSwitchTo(context);
+	return error;
+}
+
+/* Become a worker.  Returns false if the entry has one. */
+static bool
+attach(int index)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry = &state->workers[index];
+
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	if (entry->latch == NULL)
+	{
+		entry->latch = MyLatch;
+		entry->pid = MyProcPid;
+		entry->started = GetCurrentTimestamp();
+		entry->idle_since = 0;
+		entry->blocked = false;
+		my_entry = entry;
+	}
+	LWLockRelease(state->lock);
+	return my_entry != NULL;
+}
+
+/*
+ * Note that the worker ends.  Returns false, and does nothing, if there is
+ * something to do and the process does not end by force.
+ */
+static bool
+leave(bool even_if_pending)
+{
+	SkSharedState *state = sk_shared_state();
+
+	if (my_entry == NULL)
+		return true;
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	if (!even_if_pending &&
+		sk_pool_pending(my_entry->dbid, my_entry->kind) > 0)
+	{
+		LWLockRelease(state->lock);
+		return false;
+	}
+	my_entry->latch = NULL;
+	my_entry->pid = 0;
+	if (!even_if_pending)
+		my_entry->launched = 0;
+	sk_pool_abandon(my_entry->dbid, my_entry->kind);
+	LWLockRelease(state->lock);
+	my_entry = NULL;
+	return true;
+}
+
+/* Whatever ends the worker, the next one can be started. */
+static void
+leave_at_exit(int code, Datum arg)
+{
+	(void) leave(true);
+}
+
+/* Settings of the database are for its users, not for this process. */
+static void
+set_session_defaults(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_deferrable", "off"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		SK_TRANSACTION_TIMEOUT
+		{"jit", "off"}
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1],
+						PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+static void
+reserve_batch(void *arg)
+{
+	Batch	   *batch = arg;
+
+	sk_reserve_pools(batch->list, batch->count);
+}
+
+/* Reserve in a transaction, and commit it.  Sets the results. */
+static bool
+try_to_reserve(SkRefill *list, int count)
+{
+	Batch		batch = {list, count};
+	ErrorData  *error =
+		sk_worker_run(reserve_batch, &batch, "reserving values of allocators",
+					  GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
+
+	for (int i = 0; error != NULL && i < count; i++)
+	{
+		list[i].result = SK_REFILL_FAILED;
+		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
+						 error->hint);
+	}
+	return error == NULL;
+}
+
+/*
+ * Hand out what has been reserved, unless the process is to exit: then the
+ * commit may not have waited for a standby to the end.
+ */
+static void
+publish(SkRefill *list, int count)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < count; i++)
+	{
+		elog(DEBUG2, "allocator %lld: reserved values from %lld to %lld",
+			 (long long) list[i].key.allocator_id,
+			 (long long) list[i].range.first,
+			 (long long) list[i].range.end - 1);
+		if (!sk_pool_finish(&list[i]))
+			ereport(WARNING,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("allocator %lld was moved backwards to %lld; discarding cached values",
+							(long long) list[i].key.allocator_id,
+							(long long) list[i].range.first),
+					 errhint("Use spanner.reset_allocator() to move an allocator.")));
+	}
+}
+
+/* One that fails must not keep the others from being filled. */
+static void
+reserve_and_publish(SkRefill *list, int count)
+{
+	if (count > 1 && !try_to_reserve(list, count))
+	{
+		for (int i = 0; i < count; i++)
+			reserve_and_publish(&list[i], 1);
+		return;
+	}
+	if (count == 1)
+		(void) try_to_reserve(list, 1);
+	publish(list, count);
+}
+
+/* Fill the pools that have to be filled now. */
+static FillResult
+fill_pools(void)
+{
+	FillResult	result = FILL_DONE;
+	MemoryContext context;
+	int			count;
+
+	StartTransactionCommand();
+	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
+	CommitTransactionCommand();
+	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
+		return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0 ?
+			FILL_BLOCKED : FILL_NOTHING;
+
+	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
+									ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	if (my_entry->kind == SK_WORKER_LOCAL)
+		reserve_and_publish(refills, count);
+	else
+	{
+		count = sk_remote_exchange(refills, count);
+		publish(refills, count);
+		if (sk_remote_delay() >= 0)
+			result = FILL_WAITING;
+	}
+	if (result == FILL_DONE && sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
+		result = FILL_BLOCKED;
+	MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContextDelete(context);
+	/* sessions may have asked for more meanwhile */
+	if (count > 0)
+		SetLatch(MyLatch);
+	pgstat_report_stat(false);
+	return result;
+}
+
+/* Show what the worker does. */
+static void
+set_state(TimestampTz idle_since, bool blocked)
+{
+	SkSharedState *state = sk_shared_state();
+
+	if (my_entry->idle_since == idle_since && my_entry->blocked == blocked)
+		return;
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	my_entry->idle_since = idle_since;
+	my_entry->blocked = blocked;
+	LWLockRelease(state->lock);
+}
+
+static void
+work_until_idle(void)
+{
+	static uint32 main_event = 0;
+	static uint32 remote_event = 0;
+	TimestampTz idle_since = 0;
+
+	if (main_event == 0)
+	{
+		main_event = WaitEventExtensionNew("SpannerKeysAllocatorMain");
+		remote_event = WaitEventExtensionNew("SpannerKeysAllocatorRemote");
+	}
+	for (;;)
+	{
+		FillResult	result = fill_pools();
+		TimestampTz now = GetCurrentTimestamp();
+		long		timeout = idle_timeout + 1;
+
+		if (result != FILL_NOTHING &&
+			(result != FILL_WAITING || sk_pool_any_wanted(MyDatabaseId, my_entry->kind)))
+			idle_since = 0;
+		else if (idle_since == 0)
+			idle_since = now;
+		else if (TimestampDifferenceExceeds(idle_since, now, idle_timeout))
+			return;
+		if (result == FILL_BLOCKED)
+			timeout = SK_LOCKED_RETRY_MS;
+		if (result == FILL_WAITING)
+			timeout = sk_remote_delay();
+
+		set_state(idle_since, result == FILL_BLOCKED);
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 timeout,
+						 result == FILL_WAITING ? remote_event : main_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+}
+
+/*
+ * Give back what is left in the pools of this worker.  A row that somebody
+ * has locked must not keep it from its work, so those values stay in the pool.
+ */
+static void
+give_back_unused(void *arg)
+{
+	SkPool		pool;
+	SkTable		table;
+	SkAllocatorRow row;
+
+	if (!OidIsValid(sk_allocator_table()))
+		return;
+	sk_table_open(&table, RowExclusiveLock);
+	for (int i = 0; i < sk_shared_state()->size; i++)
+		if (sk_pool_read(i, &pool) && pool_size(&pool) > 0 &&
+			pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
+			pool.key.relid == RelationGetRelid(table.rel) &&
+			sk_row_lock(&table, pool.key.allocator_id, LockWaitSkip, &row) == SK_ROW_FOUND)
+			(void) sk_reserve_undo(&table, &row);
+	sk_table_close(&table);
+}
+
+/*
+ * spanner_allocator_worker
+ *		Entry point.  The argument is the index of the worker's entry.
+ */
+void
+spanner_allocator_worker(Datum arg)
+{
+	/* die() lets a commit end before the process does */
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	/* a canceled wait for a standby must not look like a commit */
+	pqsignal(SIGINT, PG_SIG_IGN);
+
+	if (!attach(DatumGetInt32(arg)))
+		return;
+	before_shmem_exit(leave_at_exit, (Datum) 0);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(my_entry->dbid, InvalidOid, 0);
+	set_session_defaults();
+
+	StartTransactionCommand();
+	sk_pool_forget_dropped();
+	CommitTransactionCommand();
+
+	refills = MemoryContextAlloc(TopMemoryContext,
+								 SK_MAX_REFILLS * sizeof(SkRefill));
+	do
+	{
+		work_until_idle();
+		if (my_entry->kind == SK_WORKER_REMOTE)
+			sk_remote_disconnect();
+		/* to lose that does no harm, to wait for a standby could last */
+		else if (return_unused)
+			(void) sk_worker_run(give_back_unused, NULL,
+								 "giving back values of allocators", "local");
+	} while (!leave(false));
+	pgstat_report_stat(true);
+}
+
+static SkWorkerEntry *
+find_entry(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	for (int i = 0; i < state->worker_size; i++)
+	{
+		SkWorkerEntry *entry = &state->workers[i];
+
+		if (entry->dbid == dbid && entry->kind == kind)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Has enough time passed since the last try?  The clock may have gone back. */
+static bool
+may_launch(const SkWorkerEntry *entry)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return entry->launched == 0 || now < entry->launched ||
+		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
+}
+
+/* NULL if others have workers, or start them, in all places there are. */
+static SkWorkerEntry *
+make_entry(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
+
+	for (int i = 0; entry == NULL && i < state->worker_size; i++)
+	{
+		SkWorkerEntry *other = &state->workers[i];
+
+		if (OidIsValid(other->dbid) &&
+			(other->latch != NULL || !may_launch(other)))
+			continue;
+		memset(other, 0, sizeof(SkWorkerEntry));
+		other->dbid = MyDatabaseId;
+		other->kind = kind;
+		entry = other;
+	}
+	return entry;
+}
+
+static bool
+launch(const SkWorkerEntry *entry)
+{
+	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "spanner_keys", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "spanner_allocator_worker",
+			sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
+			 type, entry->dbid);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
+	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/*
+ * sk_worker_wake
+ *		Wake the worker of this database, or start it.
+ *
+ * Returns false if it cannot be started.
+ */
+bool
+sk_worker_wake(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		launched = true;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	if (entry != NULL && entry->latch != NULL)
+	{
+		SetLatch(entry->latch);
+		LWLockRelease(state->lock);
+		return true;
+	}
+	LWLockRelease(state->lock);
+
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(kind);
+	if (entry == NULL)
+		launched = false;
+	else if (entry->latch != NULL)
+		SetLatch(entry->latch);
+	else if (may_launch(entry))
+	{
+		launched = launch(entry);
+		entry->launched = launched ? GetCurrentTimestamp() : 0;
+	}
+	LWLockRelease(state->lock);
+	return launched;
+}
 
 /*
  * sk_worker_init
@@ -115,308 +566,4 @@ sk_worker_init(void)
 							 PGC_SIGHUP,
 							 0,
 							 NULL, NULL, NULL);
-}
-
-/*
- * spanner_allocator_worker
- *		Entry point.  "bgw_extra" holds a SkWorkerStart.
- */
-void
-spanner_allocator_worker(Datum arg)
-{
-	SkWorkerStart start;
-
-	memcpy(&start, MyBgworkerEntry->bgw_extra, sizeof(start));
-	my_kind = start.kind;
-
-	/* die() lets a commit end before the process does */
-	pqsignal(SIGTERM, die);
-	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	/* a canceled wait for a standby must not look like a commit */
-	pqsignal(SIGINT, PG_SIG_IGN);
-
-	if (!sk_worker_attach(start.dbid, start.kind))
-		return;
-	before_shmem_exit(leave_at_exit, (Datum) 0);
-	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(start.dbid, InvalidOid, 0);
-	set_session_defaults();
-
-	StartTransactionCommand();
-	sk_pool_forget_dropped();
-	CommitTransactionCommand();
-
-	refills = MemoryContextAlloc(TopMemoryContext,
-								 SK_MAX_REFILLS * sizeof(SkRefill));
-	do
-	{
-		work_until_idle();
-		if (my_kind == SK_WORKER_REMOTE)
-			sk_remote_disconnect();
-		else if (return_unused)
-			give_back_unused();
-	} while (!sk_worker_leave(false));
-	pgstat_report_stat(true);
-}
-
-/* Settings of the database are for its users, not for this process. */
-static void
-set_session_defaults(void)
-{
-	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_read_only", "off"},
-		{"default_transaction_deferrable", "off"},
-		{"statement_timeout", "0"},
-		{"lock_timeout", "0"},
-		{"idle_in_transaction_session_timeout", "0"},
-		SK_TRANSACTION_TIMEOUT
-		{"jit", "off"}
-	};
-
-	for (int i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1],
-						PGC_SUSET, PGC_S_OVERRIDE);
-}
-
-static void
-work_until_idle(void)
-{
-	static uint32 main_event = 0;
-	static uint32 remote_event = 0;
-	TimestampTz idle_since = 0;
-
-	if (main_event == 0)
-	{
-		main_event = WaitEventExtensionNew("SpannerKeysAllocatorMain");
-		remote_event = WaitEventExtensionNew("SpannerKeysAllocatorRemote");
-	}
-	for (;;)
-	{
-		FillResult	result = fill_pools();
-		TimestampTz now = GetCurrentTimestamp();
-		long		timeout = idle_timeout + 1;
-
-		if (result != FILL_NOTHING &&
-			(result != FILL_WAITING || sk_pool_any_wanted(MyDatabaseId, my_kind)))
-			idle_since = 0;
-		else if (idle_since == 0)
-			idle_since = now;
-		else if (TimestampDifferenceExceeds(idle_since, now, idle_timeout))
-			return;
-		if (result == FILL_BLOCKED)
-			timeout = SK_LOCKED_RETRY_MS;
-		if (result == FILL_WAITING)
-			timeout = sk_remote_delay();
-
-		sk_worker_set_state(idle_since, result == FILL_BLOCKED);
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 timeout,
-						 result == FILL_WAITING ? remote_event : main_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-	}
-}
-
-/* Fill the pools that have to be filled now. */
-static FillResult
-fill_pools(void)
-{
-	FillResult	result = FILL_DONE;
-	MemoryContext context;
-	int			count;
-
-	StartTransactionCommand();
-	count = sk_pool_collect(my_kind, sk_allocator_table(), refills);
-	CommitTransactionCommand();
-	if (count == 0 && (my_kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
-		return is_blocked() ? FILL_BLOCKED : FILL_NOTHING;
-
-	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
-									ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(context);
-	if (my_kind == SK_WORKER_LOCAL)
-		reserve_and_publish(refills, count);
-	else
-	{
-		count = sk_remote_exchange(refills, count);
-		publish(refills, count);
-		if (sk_remote_delay() >= 0)
-			result = FILL_WAITING;
-	}
-	for (int i = 0; i < count; i++)
-		if (refills[i].result == SK_REFILL_LOCKED && result != FILL_WAITING)
-			result = FILL_BLOCKED;
-	if (result == FILL_DONE && is_blocked())
-		result = FILL_BLOCKED;
-	MemoryContextSwitchTo(TopMemoryContext);
-	MemoryContextDelete(context);
-	/* sessions may have asked for more meanwhile */
-	if (count > 0)
-		SetLatch(MyLatch);
-	pgstat_report_stat(false);
-	return result;
-}
-
-/* Is there a pool to be filled that is left alone for a while? */
-static bool
-is_blocked(void)
-{
-	return sk_pool_any_pending(MyDatabaseId, my_kind, NULL);
-}
-
-/* One that fails must not keep the others from being filled. */
-static void
-reserve_and_publish(SkRefill *list, int count)
-{
-	if (count > 1 && !try_to_reserve(list, count))
-	{
-		for (int i = 0; i < count; i++)
-			reserve_and_publish(&list[i], 1);
-		return;
-	}
-	if (count == 1)
-		(void) try_to_reserve(list, 1);
-	publish(list, count);
-}
-
-/*
- * How durable the next commit is.  Through the setting, since core waits for
- * a standby as its assign hook has noted.
- */
-static void
-set_durability(int value)
-{
-	for (int i = 0; synchronous_commit_values[i].name != NULL; i++)
-		if (synchronous_commit_values[i].val == value)
-			SetConfigOption("synchronous_commit",
-							synchronous_commit_values[i].name,
-							PGC_SUSET, PGC_S_OVERRIDE);
-}
-
-/* Reserve in a transaction, and commit it.  Sets the results. */
-static bool
-try_to_reserve(SkRefill *list, int count)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = true;
-
-	PG_TRY();
-	{
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		pgstat_report_activity(STATE_RUNNING, "reserving values of allocators");
-		sk_reserve_pools(list, count);
-		PopActiveSnapshot();
-		set_durability(reservation_commit);
-		CommitTransactionCommand();
-		pgstat_report_activity(STATE_IDLE, NULL);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		note_error(list, count);
-		AbortCurrentTransaction();
-		FlushErrorState();
-		pgstat_report_activity(STATE_IDLE, NULL);
-		done = false;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	return done;
-}
-
-static void
-note_error(SkRefill *list, int count)
-{
-	ErrorData  *error = CopyErrorData();
-
-	EmitErrorReport();
-	for (int i = 0; i < count; i++)
-	{
-		list[i].result = SK_REFILL_FAILED;
-		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
-						 error->hint);
-	}
-	FreeErrorData(error);
-}
-
-/*
- * Hand out what has been reserved.  A commit that did not wait for the
- * standby to its end because this process has to die is not good enough.
- */
-static void
-publish(SkRefill *list, int count)
-{
-	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < count; i++)
-	{
-		elog(DEBUG2, "allocator %lld: reserved values from %lld to %lld",
-			 (long long) list[i].key.allocator_id,
-			 (long long) list[i].range.first,
-			 (long long) list[i].range.end - 1);
-		if (!sk_pool_finish(&list[i]))
-			ereport(WARNING,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("allocator %lld was moved backwards to %lld; discarding cached values",
-							(long long) list[i].key.allocator_id,
-							(long long) list[i].range.first),
-					 errhint("Use spanner.reset_allocator() to move an allocator.")));
-	}
-}
-
-/*
- * Give back what is left in the pools of this worker.  A row that somebody
- * has locked must not keep it from its work, so those values stay in the pool.
- */
-static void
-give_back_unused(void)
-{
-	SkPoolState pool;
-	SkTable		table;
-
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	if (OidIsValid(sk_allocator_table()))
-	{
-		sk_table_open(&table, RowExclusiveLock);
-		for (int i = 0; i < sk_pool_count(); i++)
-			if (sk_pool_read(i, &pool) && pool.remaining > 0 &&
-				pool.kind == my_kind && pool.key.dbid == MyDatabaseId &&
-				pool.key.relid == RelationGetRelid(table.rel))
-				give_back(&table, &pool.key);
-		sk_table_close(&table);
-	}
-	PopActiveSnapshot();
-	/* to lose this does no harm, to wait for a standby could last */
-	set_durability(SYNCHRONOUS_COMMIT_LOCAL_FLUSH);
-	CommitTransactionCommand();
-}
-
-static void
-give_back(SkTable *table, SkPoolKey *key)
-{
-	SkAllocatorRow row;
-	SkRange		range;
-
-	if (sk_row_lock(table, key->allocator_id, LockWaitSkip, &row) != SK_ROW_FOUND)
-		return;
-	range = sk_pool_withdraw(key);
-	if (sk_reserve_undo(table, &row, range))
-		sk_pool_given_back(key, range);
-}
-
-/* Whatever ends the worker, the next one can be started. */
-static void
-leave_at_exit(int code, Datum arg)
-{
-	(void) sk_worker_leave(true);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * worker.h
- *	  The background worker that reserves values.
+ *	  The background workers that reserve values.
  *
  * src/allocator/worker.h
  *
@@ -12,13 +12,8 @@
 
 #include "allocator/pool.h"
 
-/* What a worker is told when it is started. */
-typedef struct SkWorkerStart
-{
-	Oid			dbid;
-	SkWorkerKind kind;
-} SkWorkerStart;
-
-extern void sk_worker_init(void);
+extern bool sk_worker_wake(SkWorkerKind kind);
+extern ErrorData *sk_worker_run(void (*step) (void *arg), void *arg,
+								const char *activity, const char *durability);
 
 #endif							/* SK_WORKER_H */

@@ -138,6 +138,15 @@ my $script = join "\n", map { "BEGIN; $temporary; COMMIT;" } 1 .. 20;
 my @counts = split /\n/, sql("SET client_min_messages = error;\n$script\n$plans;\n$script\n$plans;");
 cmp_ok($counts[1] - $counts[0], '<', 10, "plans of tables that are gone: @counts");
 
+my @tables = map { "kept_$_" } 1 .. 150;
+
+sql(join ';', map { "CREATE TABLE $_ (n bigint); CREATE CONSTRAINT TRIGGER n AFTER INSERT ON $_ DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('numbers', 'n')" } @tables);
+my @kept = split /\n/, sql(join '', (map { "INSERT INTO $_ VALUES (NULL);\n" } @tables, @tables[0 .. 9]),
+	"SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'CachedPlanSource'; SELECT count(n) FROM kept_1;");
+cmp_ok($kept[0], '<=', 110, 'plans of 100 tables of 150 are kept');
+is($kept[1], 2, 'a plan that was not kept is made again');
+
 # Many rows at once take as long as they are many.
 sub seconds
 {
@@ -155,6 +164,27 @@ sub seconds
 my ($few, $many) = (seconds(5000), seconds(40000));
 
 cmp_ok($many / $few, '<', 13, "eight times as many rows: $few, $many s");
+
+# The last numbers of more allocators than a session remembers
+sql(q{CREATE TABLE row_of (n bigint);
+	CREATE CONSTRAINT TRIGGER n AFTER INSERT ON row_of DEFERRABLE INITIALLY DEFERRED
+	  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('numbers', 'n');
+	CREATE PROCEDURE other_allocators(count integer) LANGUAGE plpgsql AS $$
+	BEGIN
+	  FOR i IN 1 .. count LOOP
+	    UPDATE spanner.allocator SET allocator_id = DEFAULT WHERE name = 'numbers';
+	    INSERT INTO row_of VALUES (NULL);
+	    COMMIT;
+	  END LOOP;
+	END $$;
+	SELECT spanner.create_allocator('first', 'on_commit');
+	CREATE TABLE row_of_first (n bigint);
+	CREATE CONSTRAINT TRIGGER n AFTER INSERT ON row_of_first DEFERRABLE INITIALLY DEFERRED
+	  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('first', 'n')});
+is( sql(q{INSERT INTO row_of_first VALUES (NULL);
+	CALL other_allocators(9000); SELECT spanner.last_assigned('first');
+	CALL other_allocators(1001); SELECT spanner.last_assigned('first') IS NULL, spanner.last_assigned('numbers') = max(n) FROM row_of}),
+	"1\nt|t", 'a session remembers the last numbers of 10,000 allocators');
 
 $_->quit foreach $lock, $waiter, $other, $in_app;
 $node->stop;

@@ -1,29 +1,31 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_commands.c
+ * commands.c
  *	  Creating, changing and dropping allocators.
  *
- * Each function locks the row, checks that the current user may do it, and
- * changes the row.  Whether the row makes sense, and what follows from the
- * change, is up to the trigger of the table.
+ * Each function locks the row, checks that the current user may change it, and
+ * writes it.  The trigger of the table checks the row, and does what follows
+ * from the change.
  *
- * src/allocator/allocator_commands.c
+ * src/allocator/commands.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_database.h"
+#include "catalog/pg_proc.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/change.h"
-#include "allocator/own_counter.h"
+#include "allocator/allocator.h"
 #include "allocator/reserve.h"
 #include "compat.h"
 #include "spi/run_command.h"
@@ -38,14 +40,6 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
-static void check_row(const SkAllocatorRow *row);
-static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
-					   SkTable *table, SkAllocatorRow *row);
-static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
-static void server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row);
-static Oid	role_argument(const char *role, bool public_ok);
-static void tell_users(const char *name);
-
 /* An argument that cannot be left out. */
 static inline void
 require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -55,6 +49,85 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", name),
 				 errhint("Leave it out for its default, if it has one.")));
+}
+
+/*
+ * The mode, and from "first" on: max_value, batch_size, low_water_mark,
+ * max_batch_size, failover_gap, min_value, server, remote_name.  What is NULL
+ * stays as it is.  A dump may come before the server, a command may not.
+ */
+static void
+row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
+{
+	if (!PG_ARGISNULL(1))
+		row->mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	if (!PG_ARGISNULL(first))
+		row->max_value = PG_GETARG_INT64(first);
+	if (!PG_ARGISNULL(first + 1))
+		row->batch_size = PG_GETARG_INT32(first + 1);
+	if (!PG_ARGISNULL(first + 2))
+		row->low_water_mark = PG_GETARG_INT32(first + 2);
+	row->max_batch_size = !PG_ARGISNULL(first + 3) ? PG_GETARG_INT32(first + 3) :
+		Max(row->max_batch_size, row->batch_size);
+	if (!PG_ARGISNULL(first + 4))
+		row->failover_gap = PG_GETARG_INT64(first + 4);
+	if (!PG_ARGISNULL(first + 5))
+		row->min_value = PG_GETARG_INT64(first + 5);
+	if (!PG_ARGISNULL(first + 6))
+		strlcpy(row->server, NameStr(*PG_GETARG_NAME(first + 6)), NAMEDATALEN);
+	else if (row->mode != SK_MODE_REMOTE)
+		row->server[0] = '\0';
+	if (!PG_ARGISNULL(first + 7))
+		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(first + 7)),
+						  "remote_name", row->remote_name);
+	if (row->server[0] == '\0')
+		row->remote_name[0] = '\0';
+	else if (row->remote_name[0] == '\0')
+		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
+	sk_row_check(row);
+	if (row->server[0] != '\0')
+		(void) GetForeignServerByName(row->server, false);
+}
+
+/*
+ * May the current user make allocators?  Who may make schemas in the database
+ * may, and roles that have been granted the function themselves.
+ */
+static void
+check_may_create(Oid function)
+{
+	Oid			role = GetUserId();
+	HeapTuple	tuple;
+	bool		isnull;
+	Datum		acl;
+	bool		granted = false;
+
+	if (object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
+						ACL_CREATE) == ACLCHECK_OK)
+		return;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *list = DatumGetAclP(acl);
+
+		for (int i = 0; i < ACL_NUM(list); i++)
+		{
+			AclItem    *item = &ACL_DAT(list)[i];
+
+			granted |= OidIsValid(item->ai_grantee) &&
+				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+				has_privs_of_role(role, item->ai_grantee);
+		}
+	}
+	ReleaseSysCache(tuple);
+	if (!granted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to create an allocator"),
+				 errhint("Grant CREATE on the database, or EXECUTE on the function, to the role.")));
 }
 
 /*
@@ -80,23 +153,16 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 4, "batch_size");
 	require_argument(fcinfo, 11, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_check_may_create(fcinfo->flinfo->fn_oid);
+	check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	sk_allocator_name(name, "allocator name", row.name);
-	row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	row.next_value = PG_GETARG_INT64(2);
-	row.max_value = PG_GETARG_INT64(3);
-	row.batch_size = PG_GETARG_INT32(4);
-	row.low_water_mark = PG_ARGISNULL(5) ? -1 : PG_GETARG_INT32(5);
-	row.max_batch_size = !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) :
-		Max(row.batch_size, SK_DEFAULT_MAX_BATCH);
-	row.failover_gap = PG_ARGISNULL(7) ? -1 : PG_GETARG_INT64(7);
-	row.min_value = !PG_ARGISNULL(8) ? PG_GETARG_INT64(8) :
-		Min(row.next_value, 1);
-	server_arguments(fcinfo, 9, &row);
+	row.min_value = Min(row.next_value, 1);
+	row.max_batch_size = SK_DEFAULT_MAX_BATCH;
+	row.low_water_mark = row.failover_gap = -1;
 	row.owner_role = GetUserId();
-	check_row(&row);
+	row_arguments(fcinfo, 3, &row);
 
 	sk_table_open(&table, RowExclusiveLock);
 	if (!sk_row_find_settled(&table, name, &existing))
@@ -117,6 +183,74 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(row.id);
 }
 
+/* A role, as regrole reads it.  Returns InvalidOid for public. */
+static Oid
+role_argument(const char *role, bool public_ok)
+{
+	if (public_ok && (strcmp(role, "-") == 0 ||
+					  pg_strcasecmp(role, "public") == 0))
+		return InvalidOid;
+	return DatumGetObjectId(DirectFunctionCall1(regrolein,
+												CStringGetDatum(role)));
+}
+
+static void
+check_owner(const SkAllocatorRow *row, Oid role)
+{
+	if (!has_privs_of_role(role, row->owner_role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of allocator \"%s\"", row->name)));
+}
+
+/*
+ * Open the table and lock the row of the allocator that the first argument
+ * names, if the current user may change it.  Returns false, with the table
+ * closed, if there is none and "missing_ok".
+ */
+static bool
+lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
+		   SkAllocatorRow *row)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	bool		found;
+
+	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_table_open(table, RowExclusiveLock);
+	found = sk_row_find(table, name, 0, row);
+	if (found)
+	{
+		/* nobody locks a row of others, or waits for it */
+		check_owner(row, table->userid);
+		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
+			strcmp(row->name, name) == 0;
+	}
+	if (found)
+	{
+		check_owner(row, table->userid);
+		sk_own_read(row);
+		return true;
+	}
+	sk_table_close(table);
+	ereport(missing_ok ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 missing_ok ?
+			 errmsg("allocator \"%s\" does not exist, skipping", name) :
+			 errmsg("allocator \"%s\" does not exist", name),
+			 missing_ok ? 0 :
+			 errhint("Create it with spanner.create_allocator().")));
+	return false;
+}
+
+/* The own counter of the transaction goes on from there. */
+static void
+write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
+{
+	sk_row_update(table, row, kind);
+	sk_own_note_update(row, true);
+	sk_table_close(table);
+}
+
 /*
  * spanner.alter_allocator(name, mode, max_value, batch_size, low_water_mark,
  * max_batch_size, failover_gap, min_value, server, remote_name, owner_role)
@@ -135,32 +269,40 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(10)), false);
 	(void) lock_owned(fcinfo, false, &table, &row);
 	sk_reserve_leave_gap(&row);
-	if (!PG_ARGISNULL(1))
-		row.mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	if (!PG_ARGISNULL(2))
-		row.max_value = PG_GETARG_INT64(2);
-	if (!PG_ARGISNULL(3))
-		row.batch_size = PG_GETARG_INT32(3);
-	if (!PG_ARGISNULL(4))
-		row.low_water_mark = PG_GETARG_INT32(4);
-	if (!PG_ARGISNULL(5))
-		row.max_batch_size = PG_GETARG_INT32(5);
-	else
-		row.max_batch_size = Max(row.max_batch_size, row.batch_size);
-	if (!PG_ARGISNULL(6))
-		row.failover_gap = PG_GETARG_INT64(6);
-	if (!PG_ARGISNULL(7))
-		row.min_value = PG_GETARG_INT64(7);
-	server_arguments(fcinfo, 8, &row);
+	row_arguments(fcinfo, 2, &row);
 	if (OidIsValid(owner))
 	{
 		check_can_set_role(table.userid, owner);
 		row.owner_role = owner;
 	}
-	check_row(&row);
-	write_row(&table, &row, SK_WRITE_CHANGES);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_CHANGES);
 	PG_RETURN_VOID();
+}
+
+/* Report the defaults and triggers that use a name that no allocator has. */
+static void
+tell_users(const char *name)
+{
+	const char *literal = quote_literal_cstr(name);
+	const char *query = psprintf(
+								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
+								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
+								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
+								 " UNION ALL"
+								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
+								 " FROM pg_catalog.pg_trigger t"
+								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
+								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
+								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
+								 " ORDER BY 1",
+								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(query))
+		ereport(NOTICE,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }
 
 /*
@@ -180,8 +322,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name)));
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
@@ -214,17 +355,10 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 	Oid			role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
 	SkAllocatorRow row;
 	SkTable		table;
-	Oid		   *roles;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	sk_row_take_role_away(&row, role);
-	roles = palloc((row.usage_count + 1) * sizeof(Oid));
-	if (row.usage_count > 0)
-		memcpy(roles, row.usage_roles, row.usage_count * sizeof(Oid));
-	roles[row.usage_count++] = role;
-	row.usage_roles = roles;
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	row.usage_roles = lappend_oid(list_delete_oid(row.usage_roles, role), role);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }
 
@@ -244,12 +378,9 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 		role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
 	(void) lock_owned(fcinfo, false, &table, &row);
-	if (PG_ARGISNULL(1))
-		row.usage_count = 0;
-	else
-		sk_row_take_role_away(&row, role);
-	write_row(&table, &row, SK_WRITE_ACCESS);
-	sk_table_close(&table);
+	row.usage_roles = PG_ARGISNULL(1) ? NIL :
+		list_delete_oid(row.usage_roles, role);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }
 
@@ -277,9 +408,8 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
-	write_row(&table, &row, SK_WRITE_ACCESS);
+	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	sk_change_note(row.id, minimum);
-	sk_table_close(&table);
 	PG_RETURN_INT64(row.next_value);
 }
 
@@ -314,8 +444,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 						(long long) row.max_value),
 				 errhint("Change the bounds with spanner.alter_allocator().")));
 	row.next_value = value;
-	write_row(&table, &row, SK_WRITE_CHANGES);
-	sk_table_close(&table);
+	write_and_close(&table, &row, SK_WRITE_CHANGES);
 	PG_RETURN_VOID();
 }
 
@@ -330,132 +459,10 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 {
 	SkAllocatorRow row;
 	SkTable		table;
-	SkPoolKey	key;
-	SkRange		range;
-	bool		done = false;
+	int64		count;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	if (sk_mode_has_pool(row.mode))
-	{
-		key.dbid = MyDatabaseId;
-		key.relid = RelationGetRelid(table.rel);
-		key.allocator_id = row.id;
-		range = sk_pool_withdraw(&key);
-		done = sk_reserve_undo(&table, &row, range);
-	}
+	count = sk_mode_has_pool(row.mode) ? sk_reserve_undo(&table, &row) : 0;
 	sk_table_close(&table);
-	if (!done)
-		PG_RETURN_INT64(0);
-	sk_pool_given_back(&key, range);
-	PG_RETURN_INT64(range.end - range.first);
-}
-
-/* A dump may come before the server, a command may not. */
-static void
-check_row(const SkAllocatorRow *row)
-{
-	sk_row_check(row);
-	if (row->server[0] != '\0')
-		(void) GetForeignServerByName(row->server, false);
-}
-
-/*
- * Find the allocator that the first argument names, open the table and lock
- * the row, if the current user may change it.  Returns false, with the table
- * closed, if there is none and that is all right.
- */
-static bool
-lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
-		   SkAllocatorRow *row)
-{
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	bool		found;
-
-	sk_check_writable(fcinfo->flinfo->fn_oid);
-	sk_table_open(table, RowExclusiveLock);
-	found = sk_row_find(table, name, 0, row);
-	if (found)
-	{
-		/* nobody waits for, or holds, what is not theirs */
-		sk_check_owner(row, table->userid);
-		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
-			strcmp(row->name, name) == 0;
-	}
-	if (found)
-	{
-		sk_check_owner(row, table->userid);
-		sk_own_read(row);
-		return true;
-	}
-	sk_table_close(table);
-	ereport(missing_ok ? NOTICE : ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 missing_ok ?
-			 errmsg("allocator \"%s\" does not exist, skipping", name) :
-			 errmsg("allocator \"%s\" does not exist", name),
-			 missing_ok ? 0 :
-			 errhint("Create it with spanner.create_allocator().")));
-	return false;
-}
-
-/* What the current transaction counts goes on behind the change. */
-static void
-write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
-{
-	sk_row_update(table, row, kind);
-	sk_own_note_update(row, true);
-}
-
-/* A role as regrole reads it; public as GRANT does, and as InvalidOid. */
-static Oid
-role_argument(const char *role, bool public_ok)
-{
-	if (public_ok && (strcmp(role, "-") == 0 ||
-					  pg_strcasecmp(role, "public") == 0))
-		return InvalidOid;
-	return DatumGetObjectId(DirectFunctionCall1(regrolein,
-												CStringGetDatum(role)));
-}
-
-/* The server, and the name of the allocator there. */
-static void
-server_arguments(FunctionCallInfo fcinfo, int argno, SkAllocatorRow *row)
-{
-	if (!PG_ARGISNULL(argno))
-		strlcpy(row->server, NameStr(*PG_GETARG_NAME(argno)), NAMEDATALEN);
-	else if (row->mode != SK_MODE_REMOTE)
-		row->server[0] = '\0';
-	if (!PG_ARGISNULL(argno + 1))
-		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(argno + 1)),
-						  "remote_name", row->remote_name);
-	if (row->server[0] == '\0')
-		row->remote_name[0] = '\0';
-	else if (row->remote_name[0] == '\0')
-		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
-}
-
-/* What still has the name of an allocator that has it no more. */
-static void
-tell_users(const char *name)
-{
-	const char *literal = quote_literal_cstr(name);
-	const char *query = psprintf(
-								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
-								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
-								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
-								 " UNION ALL"
-								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_trigger t"
-								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
-								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
-								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
-								 " ORDER BY 1",
-								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
-	ListCell   *lc;
-
-	foreach(lc, sk_query_texts(query))
-		ereport(NOTICE,
-				(errcode(ERRCODE_WARNING),
-				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
+	PG_RETURN_INT64(count);
 }

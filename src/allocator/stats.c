@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_stats.c
+ * stats.c
  *	  What the statistics views of allocators show.
  *
- * src/allocator/allocator_stats.c
+ * src/allocator/stats.c
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +19,8 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "allocator/allocator_cache.h"
-#include "allocator/allocator_table.h"
-#include "allocator/pool.h"
-#include "allocator/worker_list.h"
+#include "allocator/allocator.h"
+#include "allocator/shared_state.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
@@ -30,57 +28,6 @@ PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 
 #define POOL_COLUMNS 14
 #define WORKER_COLUMNS 7
-
-static void put_pool(ReturnSetInfo *result, SkPoolState *pool);
-static bool may_see_error(const SkPoolKey *key);
-static void put_worker(ReturnSetInfo *result, SkWorkerState *worker);
-
-/*
- * spanner_internal.list_allocator_pools() returns setof record
- *
- * One row for each pool in shared memory.
- */
-Datum
-spanner_list_allocator_pools(PG_FUNCTION_ARGS)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < sk_pool_count(); i++)
-	{
-		SkPoolState pool;
-
-		if (sk_pool_read(i, &pool))
-			put_pool((ReturnSetInfo *) fcinfo->resultinfo, &pool);
-	}
-	return (Datum) 0;
-}
-
-static void
-put_pool(ReturnSetInfo *result, SkPoolState *pool)
-{
-	SkPoolStats *stats = &pool->stats;
-	Datum		values[POOL_COLUMNS];
-	bool		nulls[POOL_COLUMNS] = {false};
-
-	values[0] = ObjectIdGetDatum(pool->key.dbid);
-	values[1] = ObjectIdGetDatum(pool->key.relid);
-	values[2] = Int64GetDatum(pool->key.allocator_id);
-	values[3] = Int64GetDatum(stats->values);
-	values[4] = Int64GetDatum(stats->refills);
-	values[5] = Int64GetDatum(stats->waits);
-	values[6] = Float8GetDatum(stats->wait_us / 1000.0);
-	values[7] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
-	values[8] = Float8GetDatum(stats->refill_us_max / 1000.0);
-	nulls[7] = nulls[8] = stats->refills == 0;
-	values[9] = Int64GetDatum(pool->remaining);
-	values[10] = Int32GetDatum(pool->batch);
-	nulls[10] = pool->batch == 0;
-	values[11] = Int64GetDatum(stats->lost);
-	values[12] = CStringGetTextDatum(pool->error.message);
-	nulls[12] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
-	values[13] = TimestampTzGetDatum(stats->last_refill);
-	nulls[13] = stats->last_refill == 0;
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
 
 /*
  * An error of another server can name its address, and the user there.  So it
@@ -98,6 +45,53 @@ may_see_error(const SkPoolKey *key)
 		sk_may_use(&row, GetUserId());
 }
 
+static void
+put_pool(ReturnSetInfo *result, const SkPool *pool)
+{
+	const SkPoolStats *stats = &pool->stats;
+	Datum		values[POOL_COLUMNS];
+	bool		nulls[POOL_COLUMNS] = {false};
+
+	values[0] = ObjectIdGetDatum(pool->key.dbid);
+	values[1] = ObjectIdGetDatum(pool->key.relid);
+	values[2] = Int64GetDatum(pool->key.allocator_id);
+	values[3] = Int64GetDatum(stats->values);
+	values[4] = Int64GetDatum(stats->refills);
+	values[5] = Int64GetDatum(stats->waits);
+	values[6] = Float8GetDatum(stats->wait_us / 1000.0);
+	values[7] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
+	values[8] = Float8GetDatum(stats->refill_us_max / 1000.0);
+	nulls[7] = nulls[8] = stats->refills == 0;
+	values[9] = Int64GetDatum(pool_size(pool));
+	values[10] = Int32GetDatum(pool->batch);
+	nulls[10] = pool->batch == 0;
+	values[11] = Int64GetDatum(stats->lost);
+	values[12] = CStringGetTextDatum(pool->error.message);
+	nulls[12] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
+	values[13] = TimestampTzGetDatum(stats->last_refill);
+	nulls[13] = stats->last_refill == 0;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * spanner_internal.list_allocator_pools() returns setof record
+ *
+ * One row for each pool in shared memory.
+ */
+Datum
+spanner_list_allocator_pools(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < sk_shared_state()->size; i++)
+	{
+		SkPool		pool;
+
+		if (sk_pool_read(i, &pool))
+			put_pool((ReturnSetInfo *) fcinfo->resultinfo, &pool);
+	}
+	return (Datum) 0;
+}
+
 /*
  * spanner_internal.count_allocator_pools(OUT size integer, OUT used integer,
  * OUT taken_over bigint, OUT lost_values bigint)
@@ -105,42 +99,27 @@ may_see_error(const SkPoolKey *key)
 Datum
 spanner_count_allocator_pools(PG_FUNCTION_ARGS)
 {
-	SkPoolUse	use;
+	SkSharedState *state = sk_shared_state();
+	int			used = 0;
 	TupleDesc	tupdesc;
 	Datum		values[4];
 	bool		nulls[4] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	sk_pool_read_use(&use);
-	values[0] = Int32GetDatum(use.size);
-	values[1] = Int32GetDatum(use.used);
-	values[2] = Int64GetDatum(use.taken_over);
-	values[3] = Int64GetDatum(use.lost);
+	LWLockAcquire(state->lock, LW_SHARED);
+	for (int i = 0; i < state->size; i++)
+		used += OidIsValid(state->pools[i].key.dbid);
+	values[0] = Int32GetDatum(state->size);
+	values[1] = Int32GetDatum(used);
+	values[2] = Int64GetDatum(state->header->taken_over);
+	values[3] = Int64GetDatum(state->header->lost);
+	LWLockRelease(state->lock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }
 
-/*
- * spanner_internal.list_allocator_workers() returns setof record
- *
- * One row for each worker that runs or is being started.
- */
-Datum
-spanner_list_allocator_workers(PG_FUNCTION_ARGS)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < sk_worker_count(); i++)
-	{
-		SkWorkerState worker;
-
-		if (sk_worker_read(i, &worker))
-			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
-	}
-	return (Datum) 0;
-}
-
 static void
-put_worker(ReturnSetInfo *result, SkWorkerState *worker)
+put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
 {
 	const char *state = worker->pid == 0 ? "starting" :
 		worker->blocked ? "blocked" :
@@ -148,11 +127,9 @@ put_worker(ReturnSetInfo *result, SkWorkerState *worker)
 	Datum		values[WORKER_COLUMNS];
 	bool		nulls[WORKER_COLUMNS] = {false};
 	TransactionId blocked_by = InvalidTransactionId;
-	int			pending;
-	SkPoolState pool;
+	SkPool		pool;
 
-	(void) sk_pool_any_pending(worker->dbid, worker->kind, &pending);
-	for (int i = 0; worker->blocked && i < sk_pool_count(); i++)
+	for (int i = 0; worker->blocked && i < sk_shared_state()->size; i++)
 		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
 			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
 			blocked_by = pool.blocked_by;
@@ -164,8 +141,32 @@ put_worker(ReturnSetInfo *result, SkWorkerState *worker)
 	nulls[3] = worker->pid == 0;
 	values[4] = TimestampTzGetDatum(worker->idle_since);
 	nulls[4] = worker->idle_since == 0;
-	values[5] = Int32GetDatum(pending);
+	values[5] = Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind));
 	values[6] = TransactionIdGetDatum(blocked_by);
 	nulls[6] = !TransactionIdIsValid(blocked_by);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * spanner_internal.list_allocator_workers() returns setof record
+ *
+ * One row for each worker that runs or is being started.
+ */
+Datum
+spanner_list_allocator_workers(PG_FUNCTION_ARGS)
+{
+	SkSharedState *state = sk_shared_state();
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < state->worker_size; i++)
+	{
+		SkWorkerEntry worker;
+
+		LWLockAcquire(state->lock, LW_SHARED);
+		worker = state->workers[i];
+		LWLockRelease(state->lock);
+		if (worker.pid != 0 || worker.launched != 0)
+			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
+	}
+	return (Datum) 0;
 }

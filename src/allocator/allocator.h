@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_cache.h
- *	  What this session knows of the allocators that it uses.
+ * allocator.h
+ *	  What a session knows of allocators, and what the files of this room
+ *	  start.
  *
- * src/allocator/allocator_cache.h
+ * src/allocator/allocator.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_ALLOCATOR_CACHE_H
-#define SK_ALLOCATOR_CACHE_H
+#ifndef SK_ALLOCATOR_H
+#define SK_ALLOCATOR_H
 
-#include "allocator/allocator_table.h"
 #include "allocator/pool.h"
+#include "allocator/table.h"
 
 typedef struct SkAllocator
 {
@@ -26,14 +27,25 @@ typedef struct SkAllocator
 /* Changes when anything in the cache may have become wrong. */
 extern uint64 sk_allocator_epoch;
 
-extern void sk_allocator_cache_init(void);
 extern SkAllocator *sk_allocator_by_name(const char *name);
 extern SkAllocator *sk_allocator_by_id(int64 id);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
 extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
-extern void sk_check_owner(const SkAllocatorRow *row, Oid role);
-extern void sk_check_may_create(Oid function);
 extern void sk_check_writable(Oid function);
 
-#endif							/* SK_ALLOCATOR_CACHE_H */
+/* allocator.c */
+extern void sk_forget_with_transaction(void **pointer);
+
+/* start-up */
+extern void sk_cache_init(void);
+extern void sk_change_init(void);
+extern void sk_commit_number_init(void);
+extern void sk_reserve_init(void);
+extern void sk_shared_state_init(void);
+extern void sk_worker_init(void);
+
+/* change.c */
+extern void sk_change_note(int64 id, int64 minimum);
+
+#endif							/* SK_ALLOCATOR_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * allocator_row.c
+ * row.c
  *	  A row of the table spanner.allocator.
  *
- * src/allocator/allocator_row.c
+ * src/allocator/row.c
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "allocator/allocator_row.h"
+#include "allocator/table.h"
 
 /* The columns of the table. */
 typedef enum Column
@@ -38,7 +38,8 @@ typedef enum Column
 	COLUMN_USAGE_ROLES
 } Column;
 
-static const char *const mode_names[] = {
+/* Modes as they stand in the table. */
+const char *const sk_mode_names[] = {
 	[SK_MODE_SYNC] = "sync",
 	[SK_MODE_ON_COMMIT] = "on_commit",
 	[SK_MODE_ASYNC] = "async",
@@ -50,25 +51,15 @@ static const char *const mode_names[] = {
 #define SK_DEFAULT_BATCH 200
 #define SK_MAX_BATCH 10000000
 
-static void fetch_name(Datum value, const char *what, char *name);
-static void fetch_roles(Datum value, SkAllocatorRow *row);
-static void check_number(const char *column, int64 value, int64 low, int64 high);
-
 /*
- * sk_mode_name, sk_mode_from_name
- *		Modes as they stand in the table.
+ * sk_mode_from_name
+ *		A mode as it stands in the table.
  */
-const char *
-sk_mode_name(SkMode mode)
-{
-	return mode_names[mode];
-}
-
 SkMode
 sk_mode_from_name(const char *name)
 {
-	for (int i = 0; i < lengthof(mode_names); i++)
-		if (strcmp(mode_names[i], name) == 0)
+	for (int i = 0; i < lengthof(sk_mode_names); i++)
+		if (strcmp(sk_mode_names[i], name) == 0)
 			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -76,9 +67,23 @@ sk_mode_from_name(const char *name)
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
 }
 
+static void
+fetch_roles(Datum value, SkAllocatorRow *row)
+{
+	Datum	   *roles;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &roles, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		if (!nulls[i])
+			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
+}
+
 /*
  * sk_row_fetch
- *		Read a row.  Raises an error if a name or the mode cannot be one.
+ *		Read a row.  Raises an error if a name or the mode is invalid.
  */
 void
 sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
@@ -94,7 +99,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
 	row->id = DatumGetInt64(VALUE(COLUMN_ID));
-	fetch_name(VALUE(COLUMN_NAME), "allocator name", row->name);
+	sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_NAME)), "allocator name", row->name);
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)));
 	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
 	row->min_value = DatumGetInt64(VALUE(COLUMN_MIN_VALUE));
@@ -110,7 +115,8 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	if (!IS_NULL(COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(COLUMN_REMOTE_NAME))
-		fetch_name(VALUE(COLUMN_REMOTE_NAME), "remote_name", row->remote_name);
+		sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_REMOTE_NAME)), "remote_name",
+						  row->remote_name);
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
@@ -118,27 +124,6 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
 	pfree(nulls);
-}
-
-static void
-fetch_name(Datum value, const char *what, char *name)
-{
-	sk_allocator_name(TextDatumGetCString(value), what, name);
-}
-
-static void
-fetch_roles(Datum value, SkAllocatorRow *row)
-{
-	Datum	   *roles;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &roles, &nulls, &count);
-	row->usage_roles = palloc(Max(count, 1) * sizeof(Oid));
-	for (int i = 0; i < count; i++)
-		if (!nulls[i])
-			row->usage_roles[row->usage_count++] = DatumGetObjectId(roles[i]);
 }
 
 static void
@@ -155,15 +140,16 @@ set_value(TupleTableSlot *slot, Column column, Datum value, bool isnull)
 void
 sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
-	Datum	   *roles = palloc(Max(row->usage_count, 1) * sizeof(Datum));
+	int			count = list_length(row->usage_roles);
+	Datum	   *roles = palloc(Max(count, 1) * sizeof(Datum));
 	NameData   *server = palloc(sizeof(NameData));
 
-	for (int i = 0; i < row->usage_count; i++)
-		roles[i] = ObjectIdGetDatum(row->usage_roles[i]);
+	for (int i = 0; i < count; i++)
+		roles[i] = ObjectIdGetDatum(list_nth_oid(row->usage_roles, i));
 	namestrcpy(server, row->server);
 	set_value(slot, COLUMN_ID, Int64GetDatum(row->id), false);
 	set_value(slot, COLUMN_NAME, CStringGetTextDatum(row->name), false);
-	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_name(row->mode)), false);
+	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_names[row->mode]), false);
 	set_value(slot, COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
 	set_value(slot, COLUMN_MIN_VALUE, Int64GetDatum(row->min_value), false);
 	set_value(slot, COLUMN_MAX_VALUE, Int64GetDatum(row->max_value), false);
@@ -179,9 +165,9 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->remote_name[0] == '\0');
 	set_value(slot, COLUMN_OWNER_ROLE, ObjectIdGetDatum(row->owner_role), false);
 	set_value(slot, COLUMN_USAGE_ROLES,
-			  PointerGetDatum(construct_array(roles, row->usage_count, REGROLEOID,
+			  PointerGetDatum(construct_array(roles, count, REGROLEOID,
 											  sizeof(Oid), true, TYPALIGN_INT)),
-			  row->usage_count == 0);
+			  count == 0);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
 }
@@ -190,8 +176,7 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
  * sk_row_complete
  *		The tuple of an INSERT with the defaults, and the timeline of now.
  *
- * A row that comes from a dump tells the timeline of another server, which is
- * not this one's past.
+ * A row from a dump has the timeline of another server.
  */
 HeapTuple
 sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
@@ -202,7 +187,7 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
 		Datum		value;
 	}			defaults[] = {
 		{COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
-		{COLUMN_MODE, CStringGetTextDatum(sk_mode_name(SK_MODE_ASYNC_BATCH))},
+		{COLUMN_MODE, CStringGetTextDatum(sk_mode_names[SK_MODE_ASYNC_BATCH])},
 		{COLUMN_NEXT_VALUE, Int64GetDatum(1)},
 		{COLUMN_MIN_VALUE, Int64GetDatum(1)},
 		{COLUMN_MAX_VALUE, Int64GetDatum(PG_INT64_MAX - 1)},
@@ -241,9 +226,20 @@ sk_allocator_name(const char *source, const char *what, char *name)
 	strcpy(name, source);
 }
 
+static void
+check_number(const char *column, int64 value, int64 low, int64 high)
+{
+	if (value < low || value > high)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %lld is out of range", column, (long long) value),
+				 errhint("It must be between %lld and %lld.",
+						 (long long) low, (long long) high)));
+}
+
 /*
  * sk_row_check
- *		Raise an error if the columns do not go together.
+ *		Raise an error if the columns do not fit together.
  */
 void
 sk_row_check(const SkAllocatorRow *row)
@@ -267,30 +263,4 @@ sk_row_check(const SkAllocatorRow *row)
 				 errmsg("allocator \"%s\" needs a server", row->name),
 				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
 						 "remote")));
-}
-
-static void
-check_number(const char *column, int64 value, int64 low, int64 high)
-{
-	if (value < low || value > high)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %lld is out of range", column, (long long) value),
-				 errhint("It must be between %lld and %lld.",
-						 (long long) low, (long long) high)));
-}
-
-/*
- * sk_row_take_role_away
- *		Have a role no more among those that may draw.
- */
-void
-sk_row_take_role_away(SkAllocatorRow *row, Oid role)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < row->usage_count; i++)
-		if (row->usage_roles[i] != role)
-			row->usage_roles[kept++] = row->usage_roles[i];
-	row->usage_count = kept;
 }

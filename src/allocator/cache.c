@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * cache.c
+ *	  What this session knows of the allocators that it uses.
+ *
+ * The whole cache is dropped when anybody changes an allocator or a role.
+ * Reserving values is no such change.  What was read of rows that the current
+ * transaction has written is forgotten at its end.
+ *
+ * src/allocator/cache.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "allocator/allocator.h"
+#include "spi/relation_changes.h"
+
+/* A session with more allocators than that begins anew. */
+#define SK_MAX_CACHED 10000
+
+typedef struct NameEntry
+{
+	char		name[SK_MAX_ALLOCATOR_NAME + 1];	/* hash key */
+	SkAllocator *allocator;
+} NameEntry;
+
+uint64		sk_allocator_epoch = 1;
+
+static MemoryContext cache_context = NULL;
+static HTAB *by_id = NULL;
+static HTAB *by_name = NULL;
+static uint64 cache_epoch = 0;
+static Oid	cached_table = InvalidOid;
+static bool own_rows = false;
+
+static void
+prepare_cache(void)
+{
+	HASHCTL		ctl;
+
+	if (cache_epoch == sk_allocator_epoch &&
+		hash_get_num_entries(by_id) < SK_MAX_CACHED)
+		return;
+	if (cache_epoch == sk_allocator_epoch)
+		sk_allocator_epoch++;
+	sk_watch_relations();
+	if (cache_context == NULL)
+		cache_context = AllocSetContextCreate(CacheMemoryContext,
+											  "spanner_keys allocators",
+											  ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(cache_context);
+
+	ctl.hcxt = cache_context;
+	ctl.keysize = sizeof(int64);
+	ctl.entrysize = sizeof(SkAllocator);
+	by_id = hash_create("spanner_keys allocators", 16, &ctl,
+						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ctl.keysize = SK_MAX_ALLOCATOR_NAME + 1;
+	ctl.entrysize = sizeof(NameEntry);
+	by_name = hash_create("spanner_keys allocator names", 16, &ctl,
+						  HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+	cached_table = sk_allocator_table();
+	cache_epoch = sk_allocator_epoch;
+}
+
+static bool
+is_sequence_name(const char *name)
+{
+	List	   *parts;
+	Oid			relid = InvalidOid;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
+		return false;
+	if (list_length(parts) == 1)
+		relid = RelnameGetRelid(linitial(parts));
+	else if (list_length(parts) == 2)
+		relid = get_relname_relid(lsecond(parts),
+								  get_namespace_oid(linitial(parts), true));
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
+}
+
+/* The name may be that of a sequence. */
+static void
+report_missing(const char *name, int64 id)
+{
+	bool		is_sequence = name != NULL && is_sequence_name(name);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
+			 errmsg("allocator with id %lld does not exist", (long long) id),
+			 is_sequence ?
+			 errhint("There is a sequence of that name: draw from it with nextval().") :
+			 OidIsValid(get_extension_oid("citus", true)) ?
+			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
+			 errhint("Create it with spanner.create_allocator().")));
+}
+
+static SkAllocator *
+load_allocator(const char *name, int64 id)
+{
+	uint64		epoch = cache_epoch;
+	SkAllocatorRow row;
+	SkAllocator *allocator;
+	MemoryContext old;
+
+	if (!sk_allocator_read(name, id, &row))
+		report_missing(name, id);
+
+	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
+	allocator->epoch = epoch;
+	allocator->row = row;
+	old = MemoryContextSwitchTo(cache_context);
+	allocator->row.usage_roles = list_copy(row.usage_roles);
+	MemoryContextSwitchTo(old);
+	allocator->usable_by = InvalidOid;
+	allocator->key = (SkPoolKey)
+	{
+		MyDatabaseId, cached_table, row.id
+	};
+	allocator->pool = NULL;
+	own_rows |= row.is_own;
+	return allocator;
+}
+
+/*
+ * sk_allocator_by_name
+ *		Find an allocator by its name.  Raises an error if there is none.
+ *
+ * The result is good until the next call of such a function.
+ */
+SkAllocator *
+sk_allocator_by_name(const char *name)
+{
+	SkAllocator *allocator;
+	NameEntry  *entry;
+
+	prepare_cache();
+	if (strlen(name) > SK_MAX_ALLOCATOR_NAME)
+		entry = NULL;
+	else
+		entry = hash_search(by_name, name, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->allocator;
+
+	allocator = load_allocator(name, 0);
+	entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
+	entry->allocator = allocator;
+	return allocator;
+}
+
+/*
+ * sk_allocator_by_id
+ *		The same, by id.
+ */
+SkAllocator *
+sk_allocator_by_id(int64 id)
+{
+	SkAllocator *allocator;
+
+	prepare_cache();
+	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
+	return allocator != NULL ? allocator : load_allocator(NULL, id);
+}
+
+/*
+ * sk_allocator_check_usage
+ *		May the current user draw from an allocator?
+ */
+void
+sk_allocator_check_usage(SkAllocator *allocator)
+{
+	SkAllocatorRow *row = &allocator->row;
+	Oid			userid = GetUserId();
+
+	if (likely(allocator->usable_by == userid))
+		return;
+	sk_check_usage(row, userid);
+	allocator->usable_by = userid;
+}
+
+/*
+ * sk_may_use
+ *		May a role draw from an allocator?
+ */
+bool
+sk_may_use(const SkAllocatorRow *row, Oid role)
+{
+	ListCell   *lc;
+
+	foreach(lc, row->usage_roles)
+		if (!OidIsValid(lfirst_oid(lc)) ||
+			has_privs_of_role(role, lfirst_oid(lc)))
+		return true;
+	return has_privs_of_role(role, row->owner_role);
+}
+
+/*
+ * sk_check_usage
+ *		Raise an error if a role may not draw from an allocator.
+ */
+void
+sk_check_usage(const SkAllocatorRow *row, Oid role)
+{
+	if (!sk_may_use(row, role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for allocator \"%s\"", row->name),
+				 errhint("Its owner can allow it with spanner.grant_allocator().")));
+}
+
+/*
+ * sk_check_writable
+ *		May the transaction write?  "function" is what the user has called.
+ */
+void
+sk_check_writable(Oid function)
+{
+	char	   *name;
+
+	if (likely(!XactReadOnly && !IsInParallelMode() && !RecoveryInProgress()))
+		return;
+	name = psprintf("spanner.%s()", get_func_name(function));
+	PreventCommandDuringRecovery(name);
+	PreventCommandIfReadOnly(name);
+	PreventCommandIfParallelMode(name);
+}
+
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	if (!OidIsValid(relid) || relid == cached_table)
+		sk_allocator_epoch++;
+}
+
+static void
+forget_all(Datum arg, int cacheid, uint32 hashvalue)
+{
+	sk_allocator_epoch++;
+}
+
+static void
+forget_own_rows(XactEvent event, void *arg)
+{
+	if (own_rows && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+					 event == XACT_EVENT_PREPARE))
+	{
+		own_rows = false;
+		sk_allocator_epoch++;
+	}
+}
+
+/*
+ * sk_cache_init
+ *		Watch for changes.
+ */
+void
+sk_cache_init(void)
+{
+	sk_on_relation_change(forget_relation);
+	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
+	/* the owner of the database is a member of pg_database_owner */
+	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
+	RegisterXactCallback(forget_own_rows, NULL);
+}

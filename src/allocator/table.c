@@ -1,0 +1,477 @@
+/*-------------------------------------------------------------------------
+ *
+ * table.c
+ *	  Access to the table spanner.allocator.
+ *
+ * A row is found by an index, or by reading the table if that is short, and in
+ * its latest version: a number is no data of the transaction that draws it, so
+ * neither the snapshot nor the isolation level of that transaction matters,
+ * and it leaves no trace of having read the row.  Nothing is planned, and
+ * nothing is found by its name but the table itself.
+ *
+ * Users have no rights on the table; what they may do with an allocator
+ * depends on its roles.  So the table is written as its owner, in a
+ * restricted security context: triggers on it get no rights but those of the
+ * owner, in a background worker neither.
+ *
+ * Whoever waits for a row waits in a queue, which is a lock on the row's id as
+ * a database object.  It is held until the row is locked, so that the end of
+ * a transaction wakes one waiter and not all of them.  Who has locked the row
+ * already does not queue.
+ *
+ * src/allocator/table.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/multixact.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_index.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/procarray.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "allocator/table.h"
+#include "compat.h"
+
+/* How often to look for a row that seems not to be there. */
+#define SK_MAX_LOOKS 10
+
+/*
+ * A table of that many blocks is read as a whole: a session that draws for the
+ * first time would pay more for opening an index than for all the rest.
+ */
+#define SK_FEW_BLOCKS 4
+
+/* What the write that is under way means, for the trigger of the table. */
+SkWrite		sk_table_write = SK_WRITE_CHANGES;
+
+/*
+ * sk_allocator_table
+ *		The OID of spanner.allocator, InvalidOid if it is not there.
+ */
+Oid
+sk_allocator_table(void)
+{
+	Oid			namespace = get_namespace_oid("spanner", true);
+
+	return OidIsValid(namespace) ?
+		get_relname_relid("allocator", namespace) : InvalidOid;
+}
+
+/*
+ * sk_table_open
+ *		Open the table, and become its owner.
+ *
+ * An error leaves it by itself: the transaction puts the user back.  The lock
+ * is kept if a row has been locked.  So whoever does that takes the one that
+ * writing needs at once, as a stronger one later is a deadlock with whoever
+ * waits for the table in between.
+ */
+void
+sk_table_open(SkTable *table, LOCKMODE mode)
+{
+	Oid			relid = sk_allocator_table();
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" does not exist", "spanner.allocator"),
+				 errhint("Create the extension \"%s\" in this database.",
+						 "spanner_keys")));
+	table->rel = table_open(relid, mode);
+	table->mode = mode;
+	table->slot = NULL;
+	GetUserIdAndSecContext(&table->userid, &table->sec_context);
+	SetUserIdAndSecContext(table->rel->rd_rel->relowner,
+						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+}
+
+/*
+ * sk_table_close
+ *		Become the former user again.  What was locked or written keeps the
+ *		table locked to the end of the transaction.
+ */
+void
+sk_table_close(SkTable *table)
+{
+	bool		keep = table->slot != NULL;
+
+	SetUserIdAndSecContext(table->userid, table->sec_context);
+	if (keep)
+		ExecDropSingleTupleTableSlot(table->slot);
+	table_close(table->rel, keep ? NoLock : table->mode);
+}
+
+/* The unique index on a column; the scan reads the table if there is none. */
+static Oid
+index_on(Relation rel, AttrNumber column)
+{
+	Oid			result = InvalidOid;
+	ListCell   *lc;
+
+	if (RelationGetNumberOfBlocks(rel) <= SK_FEW_BLOCKS)
+		return InvalidOid;
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_index index;
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		index = (Form_pg_index) GETSTRUCT(tuple);
+		if (index->indisunique && index->indisvalid && index->indimmediate &&
+			index->indnkeyatts == 1 && index->indkey.values[0] == column &&
+			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			result = lfirst_oid(lc);
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
+static bool
+find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
+		 SkAllocatorRow *row, HeapTuple *tuple)
+{
+	SysScanDesc scan;
+	HeapTuple	found;
+	ScanKeyData key;
+
+	if (name != NULL)
+		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+					CStringGetTextDatum(name));
+	else
+		ScanKeyInit(&key, SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
+					Int64GetDatum(id));
+	scan = systable_beginscan(rel, index_on(rel, key.sk_attno), true, snapshot,
+							  1, &key);
+	found = systable_getnext(scan);
+	if (found != NULL && row != NULL)
+		sk_row_fetch(found, RelationGetDescr(rel), row);
+	if (found != NULL && tuple != NULL)
+		*tuple = heap_copytuple(found);
+	systable_endscan(scan);
+	return found != NULL;
+}
+
+/*
+ * The latest version of a row.  The search takes what is committed when it
+ * comes along, and can miss all versions of a row that is updated while it
+ * looks at the index.
+ */
+static bool
+find_latest(Relation rel, const char *name, int64 id, SkAllocatorRow *row,
+			HeapTuple *tuple)
+{
+	for (int i = 0; i < SK_MAX_LOOKS; i++)
+		if (find_row(rel, name, id, SnapshotSelf, row, tuple))
+			return true;
+	return false;
+}
+
+/*
+ * sk_row_find
+ *		Look an allocator up by its name, or else by its id.
+ *
+ * Returns false if there is none.
+ */
+bool
+sk_row_find(SkTable *table, const char *name, int64 id, SkAllocatorRow *row)
+{
+	return find_latest(table->rel, name, id, row, NULL);
+}
+
+/*
+ * sk_allocator_read
+ *		The same, with the table open for that only.
+ */
+bool
+sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
+{
+	SkTable		table;
+	bool		found;
+
+	sk_table_open(&table, AccessShareLock);
+	found = sk_row_find(&table, name, id, row);
+	sk_table_close(&table);
+	return found;
+}
+
+/*
+ * sk_row_find_settled
+ *		Look for a name, and wait for transactions that are about to give it to
+ *		an allocator or to take it away.
+ */
+bool
+sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
+{
+	for (;;)
+	{
+		SnapshotData dirty;
+		TransactionId other;
+
+		InitDirtySnapshot(dirty);
+		if (!find_row(table->rel, name, 0, &dirty, row, NULL))
+			return sk_row_find(table, name, 0, row);
+		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!TransactionIdIsValid(other))
+			return true;
+		XactLockTableWait(other, NULL, NULL, XLTW_None);
+	}
+}
+
+/*
+ * sk_row_locker
+ *		A transaction that has locked a row, if there is one.
+ *
+ * Sets *is_own if the current transaction has locked or written the row.
+ */
+TransactionId
+sk_row_locker(SkTable *table, int64 id, bool *is_own)
+{
+	TransactionId result = InvalidTransactionId;
+	HeapTuple	found;
+	HeapTupleHeader tuple;
+	TransactionId xmax;
+	MultiXactMember *members;
+	int			count;
+
+	*is_own = false;
+	if (!find_latest(table->rel, NULL, id, NULL, &found))
+		return InvalidTransactionId;
+	tuple = found->t_data;
+	xmax = HeapTupleHeaderGetRawXmax(tuple);
+	*is_own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple));
+	if (tuple->t_infomask & HEAP_XMAX_INVALID)
+		return InvalidTransactionId;
+	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
+	{
+		*is_own |= TransactionIdIsCurrentTransactionId(xmax);
+		return *is_own || TransactionIdIsInProgress(xmax) ? xmax : InvalidTransactionId;
+	}
+	count = GetMultiXactIdMembers(xmax, &members, false,
+								  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
+	for (int i = 0; i < count; i++)
+	{
+		if (TransactionIdIsCurrentTransactionId(members[i].xid))
+			*is_own = true;
+		else if (TransactionIdIsInProgress(members[i].xid))
+			result = members[i].xid;
+	}
+	return result;
+}
+
+/* "Gone" is to be looked for again. */
+static SkRowState
+lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
+{
+	TM_FailureData failure;
+	TM_Result	result;
+
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	result = table_tuple_lock(table->rel, tid, GetActiveSnapshot(), table->slot,
+							  GetCurrentCommandId(false),
+							  LockTupleNoKeyExclusive, policy,
+							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
+	switch (result)
+	{
+		case TM_Ok:
+			return SK_ROW_FOUND;
+		case TM_WouldBlock:
+			return SK_ROW_LOCKED;
+		case TM_Updated:
+		case TM_Deleted:
+			return SK_ROW_GONE;
+		default:
+			elog(ERROR, "unexpected result %d of locking an allocator", result);
+	}
+}
+
+/*
+ * sk_row_lock
+ *		Lock a row until the end of the transaction, and read it.
+ *
+ * Waits, or does not, as "policy" says.  The snapshot keeps the version that
+ * was found from being replaced by another row before it is locked.
+ */
+SkRowState
+sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
+			SkAllocatorRow *row)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	uint16		queue = (uint16) (id >> 32);
+	bool		in_queue = false;
+	bool		is_own = false;
+	SkRowState	state = SK_ROW_GONE;
+	HeapTuple	tuple;
+
+	/* what an earlier part of this command has written can be locked */
+	CommandCounterIncrement();
+	if (policy == LockWaitBlock)
+		(void) sk_row_locker(table, id, &is_own);
+	if (policy == LockWaitBlock && !is_own)
+	{
+		LockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+		in_queue = true;
+	}
+	PushActiveSnapshot(GetLatestSnapshot());
+	while (state == SK_ROW_GONE && find_latest(table->rel, NULL, id, NULL, &tuple))
+		state = lock_version(table, &tuple->t_self, policy);
+	PopActiveSnapshot();
+	if (in_queue)
+		UnlockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+	if (state == SK_ROW_FOUND)
+	{
+		bool		should_free;
+
+		sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+					 RelationGetDescr(table->rel), row);
+		Assert(row->id == id);
+	}
+	return state;
+}
+
+/*
+ * Write the row that was locked last, or a new one.  Constraints are checked
+ * and triggers are called as by a statement.
+ */
+static void
+run_writer(SkTable *table, CmdType command, TupleTableSlot *new)
+{
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *target = makeNode(ResultRelInfo);
+	EPQState	epq;
+
+	InitResultRelInfo(target, table->rel, 0, NULL, 0);
+	estate->es_opened_result_relations =
+		lappend(estate->es_opened_result_relations, target);
+	estate->es_output_cid = GetCurrentCommandId(true);
+	EvalPlanQualInit(&epq, estate, NULL, NIL, -1, NIL);
+	ExecOpenIndices(target, false);
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	estate->es_snapshot = GetActiveSnapshot();
+	AfterTriggerBeginQuery();
+	if (command == CMD_INSERT)
+		ExecSimpleRelationInsert(target, estate, new);
+	else if (command == CMD_UPDATE)
+		ExecSimpleRelationUpdate(target, estate, &epq, table->slot, new);
+	else
+		ExecSimpleRelationDelete(target, estate, &epq, table->slot);
+	AfterTriggerEndQuery(estate);
+	PopActiveSnapshot();
+
+	EvalPlanQualEnd(&epq);
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	ExecCloseResultRelations(estate);
+	FreeExecutorState(estate);
+}
+
+/* The trigger of the table finds out what the write means. */
+static void
+write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite kind)
+{
+	TupleDesc	tupdesc = RelationGetDescr(table->rel);
+	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+	SkWrite		outer = sk_table_write;
+
+	if (command == CMD_UPDATE)
+	{
+		slot_getallattrs(table->slot);
+		memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
+		memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
+	}
+	else
+		memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
+	if (row != NULL)
+		sk_row_store(new, row);
+	sk_table_write = kind;
+	PG_TRY();
+	{
+		run_writer(table, command, new);
+	}
+	PG_FINALLY();
+	{
+		sk_table_write = outer;
+	}
+	PG_END_TRY();
+	if (row != NULL && !ItemPointerIsValid(&new->tts_tid))
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+				 errmsg("could not write a row of table \"%s\"",
+						"spanner.allocator"),
+				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
+	ExecDropSingleTupleTableSlot(new);
+}
+
+/*
+ * sk_row_update
+ *		Write the row that was locked last.
+ */
+void
+sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
+{
+	write_row(table, CMD_UPDATE, row, kind);
+}
+
+/*
+ * sk_row_delete
+ *		Delete the row that was locked last.
+ */
+void
+sk_row_delete(SkTable *table)
+{
+	write_row(table, CMD_DELETE, NULL, SK_WRITE_CHANGES);
+}
+
+/* As an INSERT finds it; the identity column may have been converted. */
+static int64
+next_id(Relation rel)
+{
+	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
+	ExprContext *context = CreateStandaloneExprContext();
+	Datum		result;
+	bool		isnull;
+
+	if (id == NULL)
+		elog(ERROR, "allocators get no ids");
+	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+									   context, &isnull);
+	FreeExprContext(context, true);
+	return DatumGetInt64(result);
+}
+
+/*
+ * sk_row_insert
+ *		Make a row.  Sets its id.
+ */
+void
+sk_row_insert(SkTable *table, SkAllocatorRow *row)
+{
+	/* what is written keeps the table locked */
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	row->id = next_id(table->rel);
+	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
+}

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * table.h
+ *	  The table spanner.allocator and its rows.
+ *
+ * src/allocator/table.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_TABLE_H
+#define SK_TABLE_H
+
+#include "access/htup.h"
+#include "executor/tuptable.h"
+#include "nodes/lockoptions.h"
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
+/* row.c */
+
+/* The columns that other files ask for. */
+#define SK_COLUMN_ID 1
+#define SK_COLUMN_NAME 2
+#define SK_COLUMN_OWNER_ROLE 14
+
+/* The longest name that the table admits, in bytes. */
+#define SK_MAX_ALLOCATOR_NAME 128
+
+/* How large a batch may become if nobody says so. */
+#define SK_DEFAULT_MAX_BATCH 100000
+
+typedef enum SkMode
+{
+	SK_MODE_SYNC,
+	SK_MODE_ON_COMMIT,
+	SK_MODE_ASYNC,
+	SK_MODE_BATCH,
+	SK_MODE_ASYNC_BATCH,
+	SK_MODE_REMOTE
+} SkMode;
+
+/* A row of the table. */
+typedef struct SkAllocatorRow
+{
+	int64		id;
+	char		name[SK_MAX_ALLOCATOR_NAME + 1];
+	SkMode		mode;
+	int64		next_value;
+	int64		min_value;
+	int64		max_value;
+	int64		batch_size;
+	int64		max_batch_size;
+	int64		low_water_mark; /* -1: automatic */
+	int64		failover_gap;	/* -1: automatic */
+	int32		timeline;		/* 0: unknown */
+	char		server[NAMEDATALEN];	/* empty: none */
+	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
+	Oid			owner_role;
+	List	   *usage_roles;	/* roles that may draw too; InvalidOid: all */
+	bool		is_own;			/* written by the current transaction */
+	Oid			table;			/* where it was read */
+} SkAllocatorRow;
+
+extern const char *const sk_mode_names[];
+extern SkMode sk_mode_from_name(const char *name);
+extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
+						 SkAllocatorRow *row);
+extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
+extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc);
+extern void sk_row_check(const SkAllocatorRow *row);
+extern void sk_allocator_name(const char *source, const char *what, char *name);
+
+static inline bool
+sk_mode_has_pool(SkMode mode)
+{
+	return mode == SK_MODE_ASYNC || mode == SK_MODE_BATCH ||
+		mode == SK_MODE_ASYNC_BATCH;
+}
+
+/* table.c */
+
+/* The open table, and the former user. */
+typedef struct SkTable
+{
+	Relation	rel;
+	LOCKMODE	mode;
+	Oid			userid;
+	int			sec_context;
+	TupleTableSlot *slot;		/* the row that was locked last, or NULL */
+} SkTable;
+
+typedef enum SkRowState
+{
+	SK_ROW_FOUND,
+	SK_ROW_GONE,
+	SK_ROW_LOCKED				/* by somebody else */
+} SkRowState;
+
+/* What a write to the table means; hand-made ones are of the last kind. */
+typedef enum SkWrite
+{
+	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
+	SK_WRITE_ACCESS,			/* says nothing about values */
+	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
+} SkWrite;
+
+extern SkWrite sk_table_write;
+
+extern Oid	sk_allocator_table(void);
+extern void sk_table_open(SkTable *table, LOCKMODE mode);
+extern void sk_table_close(SkTable *table);
+
+extern bool sk_row_find(SkTable *table, const char *name, int64 id,
+						SkAllocatorRow *row);
+extern bool sk_row_find_settled(SkTable *table, const char *name,
+								SkAllocatorRow *row);
+extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
+							  SkAllocatorRow *row);
+extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
+extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
+						  SkWrite kind);
+extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
+extern void sk_row_delete(SkTable *table);
+
+extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
+
+#endif							/* SK_TABLE_H */
