@@ -48,20 +48,16 @@ OBJS = \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
 	src/planner/derive.o \
-	src/planner/derived_clauses.o \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/merge_bound.o \
-	src/planner/merge_explain.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
 	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
 	src/planner/row_comparison.o \
-	src/planner/shard_call.o \
-	src/planner/shard_cost.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
@@ -189,6 +185,7 @@ REGRESS = \
 	shard_merge_reads \
 	shard_sources \
 	shard_more \
+	shard_planning \
 	shard_reports \
 	shard_security \
 	shard_traps \
