@@ -15,8 +15,6 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 OBJS = \
 	src/spanner_keys.o \
 	src/advisor/column_sample.o \
-	src/advisor/heatmap_text.o \
-	src/advisor/key_alphabet.o \
 	src/advisor/key_column.o \
 	src/advisor/key_heatmap.o \
 	src/advisor/key_histogram.o \
@@ -122,11 +120,10 @@ SQL_PARTS = \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
 	src/advisor/shards.sql \
-	src/advisor/hotspots.sql \
 	src/advisor/advise.sql \
+	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
 	src/advisor/rules_keys.sql \
-	src/advisor/rules_indexes.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \

@@ -464,3 +464,28 @@ END;
 
 COMMENT ON FUNCTION spanner_internal.advisor_redundants(spanner_internal.advisor_index[])
   IS 'indexes that another one can stand in for';
+
+CREATE FUNCTION spanner_internal.advisor_facts(relation regclass DEFAULT NULL, target text DEFAULT NULL)
+RETURNS spanner_internal.advisor_facts
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+  f spanner_internal.advisor_facts;
+BEGIN
+  f.tables := ARRAY(SELECT t FROM spanner_internal.advisor_tables(coalesce(relation, 0::oid), target) t);
+  f.indexes := ARRAY(SELECT t FROM spanner_internal.advisor_indexes(f.tables) t);
+  f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
+  f.measures := ARRAY(SELECT t FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
+  f.suspects := ARRAY(SELECT t FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
+  f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
+  f.hotspots := ARRAY(SELECT t FROM spanner_internal.suspect_keys(f) t)
+             || ARRAY(SELECT t FROM spanner_internal.suspect_indexes(f) t)
+             || ARRAY(SELECT t FROM spanner_internal.few_prefixes(f) t);
+  RETURN f;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.advisor_facts(regclass, text)
+  IS 'what the rules look at: SELECT * FROM spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one';

@@ -296,16 +296,6 @@ BEGIN ATOMIC
    ORDER BY t.relid, a.attnum, n.attnum;
 END;
 
-COMMENT ON FUNCTION spanner_internal.rule_sequence_near_end(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_label_lost(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_missing(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_modulo(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_application_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_child_not_interleaved(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_counter_table(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-
 INSERT INTO spanner.advisor_rule VALUES
   ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence for an integer or smallint column has given three quarters of the values that fit.'),
   ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It draws plain counters then, which may meet the values that are stored.'),

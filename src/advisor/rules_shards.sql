@@ -175,14 +175,6 @@ BEGIN ATOMIC
                           AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
 END;
 
-COMMENT ON FUNCTION spanner_internal.rule_shard_signed(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_published(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_unused(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_random(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_count_small(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_count_large(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_wide_partition(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-
 INSERT INTO spanner.advisor_rule VALUES
   ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),
   ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column is in no index and no partition key, so it spreads nothing.'),
