@@ -8,8 +8,8 @@
 -- mended as the key.
 --
 
--- Primary keys whose first column is a suspect, but for those that draw from
--- sequences, which are mended otherwise.
+-- Primary keys whose first column is a suspect.  Those that draw from a sequence
+-- are left out, as the sequence is changed instead.
 CREATE FUNCTION spanner_internal.suspect_keys(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_hotspot
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
@@ -26,7 +26,7 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree
    CROSS JOIN LATERAL (SELECT spanner_internal.shardable_key(s.relid) AS key OFFSET 0) k
-   -- the key with its first column that does not grow in front
+   -- the key with a column in front that does not grow
     LEFT JOIN LATERAL (
       SELECT quote_ident(b.attname) AS first,
              concat_ws(', ', quote_ident(b.attname), string_agg(quote_ident(a.attname), ', ' ORDER BY v.n)) AS columns
@@ -48,9 +48,8 @@ END;
 COMMENT ON FUNCTION spanner_internal.suspect_keys(spanner_internal.advisor_facts)
   IS 'primary keys that begin with a column of which the facts suspect that it grows';
 
--- Statements that put the shard of a column in front of an index; NULL where
--- that is another constraint, or where the index serves for more than looking
--- up.
+-- Statements that put the shard of a column in front of an index.  NULL for the
+-- index of a constraint, or one that something else relies on.
 CREATE FUNCTION spanner_internal.sharded_index(i spanner_internal.advisor_index, partitioned boolean, quoted text, type oid,
   collid oid, null_share float8)
 RETURNS text
@@ -89,9 +88,9 @@ END;
 COMMENT ON FUNCTION spanner_internal.suspect_indexes(spanner_internal.advisor_facts)
   IS 'indexes that begin with a column of which the facts suspect that it grows';
 
--- First columns with few values before one that grows: inserts go to one place
--- for each value.  That are few by statistics alone if they are fewer than the
--- shards that are suggested.
+-- First columns with few values before one that grows: inserts go to one place for
+-- each value.  By statistics alone, few means fewer than the shards that would be
+-- suggested.
 CREATE FUNCTION spanner_internal.few_prefixes(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_hotspot
 LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 100
@@ -131,7 +130,7 @@ END;
 COMMENT ON FUNCTION spanner_internal.few_prefixes(spanner_internal.advisor_facts)
   IS 'keys and indexes that begin with few values before a column that grows';
 
--- The rules differ in what the suspicion rests on.
+-- The rules differ in why the column is a suspect.
 
 CREATE FUNCTION spanner_internal.rule_key_derived(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding

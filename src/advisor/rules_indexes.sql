@@ -5,7 +5,7 @@
 -- costly indexes, and tables that could not be measured
 --
 
--- Printing a definition waits for whoever drops the table, and then fails.
+-- pg_get_indexdef() waits if somebody drops the table, and then fails.
 CREATE FUNCTION spanner_internal.index_definition(indexid oid)
 RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
@@ -19,11 +19,11 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.index_definition(oid)
-  IS 'the statement that makes an index, NULL if that is being dropped';
+  IS 'the statement that creates an index, NULL if the index is being dropped';
 
--- Statements that make an index anew, with another definition behind its name,
--- while the old one is still in use.  An index of a partitioned table is
--- defined ONLY there, but made on all partitions.
+-- Statements that give an index another definition under the same name, while the
+-- old one is still in use.  The definition of an index of a partitioned table says
+-- ONLY, but the new index is made on all partitions.
 CREATE FUNCTION spanner_internal.replaced_index(i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -36,7 +36,7 @@ RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; A
 COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text, text)
   IS 'statements that put another index in the place of one';
 
--- What stands behind USING in the definition of an index.
+-- What comes behind USING in the definition of an index.
 CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -77,7 +77,8 @@ BEGIN ATOMIC
      AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers');
 END;
 
--- An index that was not read since the server counts, while rows came.
+-- An index that was never read since the server began to count, while rows were
+-- inserted.
 CREATE FUNCTION spanner_internal.rule_index_unused(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -91,7 +92,7 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
--- An index on a column that is mostly NULL, of which only the rest is of use.
+-- An index on a column that is mostly NULL.
 CREATE FUNCTION spanner_internal.rule_index_null_filtered(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -112,8 +113,8 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
--- An index through which many rows are fetched from a table that is seldom
--- written, where the few columns that it lacks are small.
+-- An index through which many rows are fetched, of a table that is seldom written
+-- and has only few small columns more than the index.
 CREATE FUNCTION spanner_internal.rule_index_storing(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
