@@ -15,8 +15,6 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 OBJS = \
 	src/spanner_keys.o \
 	src/advisor/column_sample.o \
-	src/advisor/heatmap_text.o \
-	src/advisor/key_alphabet.o \
 	src/advisor/key_column.o \
 	src/advisor/key_heatmap.o \
 	src/advisor/key_histogram.o \
@@ -42,20 +40,16 @@ OBJS = \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
 	src/planner/derive.o \
-	src/planner/derived_clauses.o \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/merge_bound.o \
-	src/planner/merge_explain.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
 	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
 	src/planner/row_comparison.o \
-	src/planner/shard_call.o \
-	src/planner/shard_cost.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
@@ -120,11 +114,10 @@ SQL_PARTS = \
 	src/planner/planner.sql \
 	src/advisor/facts.sql \
 	src/advisor/shards.sql \
-	src/advisor/hotspots.sql \
 	src/advisor/advise.sql \
+	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
 	src/advisor/rules_keys.sql \
-	src/advisor/rules_indexes.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \
@@ -183,6 +176,7 @@ REGRESS = \
 	shard_merge_reads \
 	shard_sources \
 	shard_more \
+	shard_planning \
 	shard_reports \
 	shard_security \
 	shard_traps \

@@ -269,11 +269,11 @@ sk_named_segment(const char *name, Size size,
 #define build_simple_rel_hook get_relation_info_hook
 #endif
 
-/* 17: a row comparison can make a B-tree forget another index condition */
+/* 17: a B-tree can lose an index condition; row_comparison.c says when */
 #if PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000
-#define SK_ROW_COMPARISON_HIDES true
+#define SK_BTREE_LOSES_CONDITIONS true
 #else
-#define SK_ROW_COMPARISON_HIDES false
+#define SK_BTREE_LOSES_CONDITIONS false
 #endif
 
 /*

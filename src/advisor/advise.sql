@@ -4,12 +4,12 @@
 -- Advisor: running the rules
 --
 
--- Each rule is a function spanner_internal.rule_NAME(facts), and says in this table how
--- severe its findings are for which targets.  On one server, findings of other
--- targets are told as info, with "elsewhere" and without a suggestion, if there
--- is something to say.  Rules run in the order of "place", and their
--- suggestions can be applied in that order.  Advice without targets cannot be
--- checked, and says why.
+-- Each rule is a function spanner_internal.rule_NAME(facts), and a row that says
+-- how severe its findings are for which targets.  If the row has "elsewhere", its
+-- findings are reported as info on one server too, with that text and without a
+-- suggestion.  Rules are listed in the order of "place", and their suggestions can
+-- be applied in that order.  Advice without targets cannot be checked; its
+-- explanation says why.
 CREATE TABLE spanner.advisor_rule (
   rule text COLLATE "C" PRIMARY KEY,
   place integer NOT NULL,
@@ -43,9 +43,8 @@ COMMENT ON COLUMN spanner.advisor_rules.targets
 
 GRANT SELECT ON spanner.advisor_rules TO PUBLIC;
 
--- Rules that are silenced, on a table, one of its columns or one of its
--- indexes.  It is dumped, so the index goes by its name: indexes are restored
--- after it.
+-- Rules that are silenced, on a table, one of its columns or one of its indexes.
+-- The table is dumped, and restored before the indexes are, so it has their names.
 CREATE TABLE spanner.silenced_rule (
   relation regclass NOT NULL,
   column_name name,
@@ -122,7 +121,7 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.find_silence(regclass, text, name)
-  IS 'what spanner.silence_rule() would note';
+  IS 'the row that spanner.silence_rule() inserts or deletes';
 
 CREATE FUNCTION spanner.silence_rule(relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
 RETURNS void
@@ -156,8 +155,9 @@ $$;
 COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name, boolean)
   IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only for the owner';
 
--- How severe a finding is: less on another target than the rule is for, and
--- less where the server has counted hardly any inserts.  NULL: not reported.
+-- How severe a finding is.  It is less severe for a target that the rule is not
+-- made for, and where the server has counted hardly any inserts.  NULL: not
+-- reported.
 CREATE FUNCTION spanner_internal.advisor_severity(severity text, targets text[], elsewhere text,
   target text, inserts_per_second float8)
 RETURNS text
@@ -185,12 +185,12 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.describe_target(spanner_internal.advisor_facts)
-  IS 'says which targets were guessed';
+  IS 'which targets were guessed, as a sentence';
 
--- Queries run with settings that do not depend on the session.  What they ask
--- of all tables has no use of nested loops, which the planner would choose
--- because it does not know how many there are.  A plan for these very facts
--- would know, but copy them for each rule.
+-- Queries run with settings that do not depend on the session.  For all tables,
+-- nested loops are off: the planner would choose them, as it does not know how
+-- many facts there are.  A plan for given facts would know, but copy them for each
+-- rule.
 CREATE FUNCTION spanner_internal.run_advisor(object regclass, target text)
 RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text, suggestion text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

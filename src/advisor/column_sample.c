@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_sample.c
- *	  spanner_internal.sample_column: what the first rows of a table tell of a column.
+ *	  What the first rows of a table tell about a column.
  *
  * The rows are read by the OID of the table, without a query, and values are
  * compared by the functions of their built-in types.  So no code of the
@@ -38,7 +38,7 @@
 
 PG_FUNCTION_INFO_V1(spanner_sample_column);
 
-/* So many rows are read. */
+/* How many rows are read. */
 #define SK_SAMPLED_ROWS 1000
 
 /* What is counted in the rows. */
@@ -62,8 +62,8 @@ static bool is_uuid_of_time(const char *value);
  * returns record (rows double precision, uuid_share double precision,
  *		ascending_share double precision)
  *
- * NULL for what the caller may not read, for what cannot be looked at, and
- * for a table that is being altered or has been dropped.
+ * NULL for a column that the caller may not read or whose type is not known
+ * here, and for a table that is being altered or has been dropped.
  */
 Datum
 spanner_sample_column(PG_FUNCTION_ARGS)
@@ -116,7 +116,7 @@ may_sample(Oid relid, AttrNumber attnum)
 		check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
 }
 
-/* The type of a column, without domains; false if it is not one of those. */
+/* The type of a column, without domains; false if no sample is taken of it. */
 static bool
 find_type(Oid relid, AttrNumber attnum, Oid *type)
 {
@@ -189,9 +189,9 @@ read_rows(Relation rel, AttrNumber attnum, Oid type, SkColumnSample *sample)
 }
 
 /*
- * Is a text, by its length and the places of version and variant, a UUID
- * whose most significant bits are a time: version 1, 6 or 7?  One value may
- * look like it by chance, most of them do not.
+ * Is a text, by its length and the places of version and variant, a UUID of
+ * version 1, 6 or 7, whose most significant bits are a time?  One value may
+ * look so by chance, but most do not.
  */
 static bool
 is_uuid_of_time(const char *value)

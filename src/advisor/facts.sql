@@ -46,11 +46,11 @@ CREATE TYPE spanner_internal.advisor_suspect AS (
   type oid, collid oid, expr text, identity boolean, seqid oid, owned boolean,
   null_share float8, measured_rows float8, why text);
 
--- Indexes that another index can stand in for.
+-- Indexes whose work another index can do.
 CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
 
--- Primary keys and other indexes whose first column is a suspect, or has few
--- values before one; with what to do about it.
+-- Primary keys and other indexes that begin with a suspect, or with a column of
+-- few values before a suspect; and what to do about it.
 CREATE TYPE spanner_internal.advisor_hotspot AS (
   relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text, quoted text,
   expr text, type oid, starts text, decide text, suggestion text);
@@ -85,7 +85,7 @@ AS 'MODULE_PATHNAME', 'spanner_sample_column'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION spanner_internal.sample_column(oid, smallint)
-  IS 'what the first rows of a table tell of a column';
+  IS 'what the first rows of a table tell about a column';
 
 CREATE FUNCTION spanner_internal.is_uuid_of_time(value text)
 RETURNS boolean
@@ -96,7 +96,7 @@ RETURN value ~* '^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|(\\x)?[0-9a-f
 COMMENT ON FUNCTION spanner_internal.is_uuid_of_time(text)
   IS 'is it a UUID of version 1, 6 or 7, whose high-order bits are a time';
 
--- Where the values of a column come from, by the expression that makes them.
+-- Where the values of a column come from, judged by the expression of the default.
 -- Literals do not count, and what comes first decides: it has the high bits.
 CREATE FUNCTION spanner_internal.read_default(expression text, draws boolean)
 RETURNS text
@@ -138,7 +138,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.list_distributions()
   IS 'tables that Citus has distributed';
 
--- A rate of inserts is told if the server has counted for a day.
+-- There is a rate of inserts if the server has counted for a day.
 CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
 RETURNS SETOF spanner_internal.advisor_table
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
@@ -194,8 +194,8 @@ END;
 COMMENT ON FUNCTION spanner_internal.advisor_tables(oid, text)
   IS 'the tables that advice is given on; 0 stands for all';
 
--- An expression grows with the column that is left when everything that keeps
--- the order of time is taken away from it.
+-- If everything that keeps the order of time is removed from an expression, and
+-- a column is left, the expression grows with that column.
 CREATE FUNCTION spanner_internal.advisor_indexes(tables spanner_internal.advisor_table[])
 RETURNS SETOF spanner_internal.advisor_index
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
@@ -267,8 +267,8 @@ COMMENT ON FUNCTION spanner_internal.list_drawn_sequences()
   IS 'sequences that columns and domains draw their defaults from';
 
 -- The text of functions that defaults call, and what BEFORE INSERT triggers
--- assign to columns.  Functions of the server and of extensions are known by
--- their names.
+-- assign to columns.  Functions of the server and of extensions are recognized
+-- by their names.
 CREATE FUNCTION spanner_internal.list_default_bodies()
 RETURNS TABLE (relid oid, attnum smallint, body text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
@@ -331,7 +331,7 @@ BEGIN ATOMIC
                  quote_ident(a.attname) AS quoted,
                  CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, y.typtype,
                  a.attnotnull AS is_notnull, a.attcollation AS collid,
-                 -- a default has no columns; without their names it prints fast
+                 -- a default has no columns; pg_get_expr() is fast without their names
                  coalesce(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END),
                           y.typdefault) AS expr,
                  b.body,
@@ -369,9 +369,9 @@ END;
 COMMENT ON FUNCTION spanner_internal.advisor_columns(spanner_internal.advisor_table[], spanner_internal.advisor_index[])
   IS 'columns of these tables, and where their values come from';
 
--- Tables with rows and without statistics are looked into, 200 columns at most;
--- to see whether there are rows, 1,000 columns are opened, first where the
--- server has counted insertions.
+-- In tables with rows and without statistics, at most 200 columns are sampled.
+-- To see whether there are rows, 1,000 columns are opened, first where the server
+-- has counted inserts.
 CREATE FUNCTION spanner_internal.advisor_measures(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
   columns spanner_internal.advisor_column[])
 RETURNS SETOF spanner_internal.advisor_measure
@@ -463,4 +463,29 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.advisor_redundants(spanner_internal.advisor_index[])
-  IS 'indexes that another one can stand in for';
+  IS 'indexes whose work another one can do';
+
+CREATE FUNCTION spanner_internal.advisor_facts(relation regclass DEFAULT NULL, target text DEFAULT NULL)
+RETURNS spanner_internal.advisor_facts
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+  f spanner_internal.advisor_facts;
+BEGIN
+  f.tables := ARRAY(SELECT t FROM spanner_internal.advisor_tables(coalesce(relation, 0::oid), target) t);
+  f.indexes := ARRAY(SELECT t FROM spanner_internal.advisor_indexes(f.tables) t);
+  f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
+  f.measures := ARRAY(SELECT t FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
+  f.suspects := ARRAY(SELECT t FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
+  f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
+  f.hotspots := ARRAY(SELECT t FROM spanner_internal.suspect_keys(f) t)
+             || ARRAY(SELECT t FROM spanner_internal.suspect_indexes(f) t)
+             || ARRAY(SELECT t FROM spanner_internal.few_prefixes(f) t);
+  RETURN f;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.advisor_facts(regclass, text)
+  IS 'what the rules look at: SELECT * FROM spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one';

@@ -29,7 +29,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "advisor/key_column.h"
+#include "advisor/key_sample.h"
 #include "compat.h"
 #include "spi/run_command.h"
 
@@ -42,10 +42,10 @@ static void use_all_columns(SkKeyColumn *key, Relation index);
 static char *column_definition(Oid indexid, int number);
 static void check_index_functions(Relation index);
 static Node *stored_tree(Relation index, AttrNumber attribute);
-static bool calls_strange_function(Node *node, void *context);
-static bool is_strange_function(Oid funcid, void *context);
-static bool is_strange_domain(Oid type);
-static bool is_strange_type(Oid type);
+static bool uses_untrusted_code(Node *node, void *context);
+static bool is_untrusted_function(Oid funcid, void *context);
+static bool is_untrusted_domain(Oid type);
+static bool is_untrusted_type(Oid type);
 static void check_order(const SkKeyColumn *key);
 
 /*
@@ -101,7 +101,7 @@ sk_key_column_named(const SkKeyColumn *key, const char *column)
 	return other.expression;
 }
 
-/* Somebody may drop it before we have the lock. */
+/* It may be dropped before we have the lock. */
 static Relation
 open_existing(Oid relid)
 {
@@ -154,14 +154,14 @@ use_column(SkKeyColumn *key, AttrNumber attnum)
 }
 
 /*
- * Expressions of an index are evaluated as the owner of the table elsewhere.
- * Here they are a part of the caller's query, who need not trust the owner.
+ * The server evaluates expressions of an index as the owner of the table.  Here
+ * they are part of a query of the caller, who need not trust the owner.
  */
 static void
 check_index_functions(Relation index)
 {
-	if (calls_strange_function(stored_tree(index, Anum_pg_index_indexprs), NULL) ||
-		calls_strange_function(stored_tree(index, Anum_pg_index_indpred), NULL))
+	if (uses_untrusted_code(stored_tree(index, Anum_pg_index_indexprs), NULL) ||
+		uses_untrusted_code(stored_tree(index, Anum_pg_index_indpred), NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("index \"%s\" calls a function or uses a type of another user",
@@ -181,26 +181,26 @@ stored_tree(Relation index, AttrNumber attribute)
 }
 
 /*
- * Does a node call a function of neither a superuser nor the current user, or
- * make a value of such a domain, whose constraints can call functions?
+ * Does an expression call a function of another user, who is no superuser?
+ * Constraints of a domain can call functions, too.
  */
 static bool
-calls_strange_function(Node *node, void *context)
+uses_untrusted_code(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, CoerceToDomain) &&
-		is_strange_domain(((CoerceToDomain *) node)->resulttype))
+		is_untrusted_domain(((CoerceToDomain *) node)->resulttype))
 		return true;
 	if ((IsA(node, Const) || IsA(node, CoerceViaIO)) &&
-		is_strange_type(exprType(node)))
+		is_untrusted_type(exprType(node)))
 		return true;
-	return check_functions_in_node(node, is_strange_function, context) ||
-		expression_tree_walker(node, calls_strange_function, context);
+	return check_functions_in_node(node, is_untrusted_function, context) ||
+		expression_tree_walker(node, uses_untrusted_code, context);
 }
 
 static bool
-is_strange_function(Oid funcid, void *context)
+is_untrusted_function(Oid funcid, void *context)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
 	Oid			owner;
@@ -212,9 +212,9 @@ is_strange_function(Oid funcid, void *context)
 	return owner != GetUserId() && !superuser_arg(owner);
 }
 
-/* Also asks about the domains that a domain is made of. */
+/* A domain can be made of others. */
 static bool
-is_strange_domain(Oid type)
+is_untrusted_domain(Oid type)
 {
 	for (;;)
 	{
@@ -234,12 +234,12 @@ is_strange_domain(Oid type)
 }
 
 /*
- * Does a type of another user have parts?  These can be domains, which the
- * input function of the whole checks: as soon as the text of a literal is
- * parsed.
+ * Is it a type of another user that can have parts?  The parts can be domains,
+ * and the input function of the whole checks their constraints.  That happens
+ * as soon as a literal is parsed.
  */
 static bool
-is_strange_type(Oid type)
+is_untrusted_type(Oid type)
 {
 	HeapTuple	tuple;
 	FormData_pg_type form;

@@ -3,12 +3,16 @@
  * key_heatmap.c
  *	  Where in key space rows went, in the order of their insertion.
  *
+ * The picture is returned as cells, or drawn for a terminal.  There, shades are
+ * Unicode's block elements in a database in UTF-8, and ASCII in others.
+ * Control characters in names and keys are shown as "?".
+ *
  * All time buckets have the same number of rows, so that the picture does not
  * depend on when there was much load.  A key that only grows makes a diagonal
- * line, one that spreads an even field.
+ * line; one that spreads makes an even field.
  *
- * Where the first column of a key has fewer values than there are key buckets,
- * all columns count: each of the few values may grow at its end.
+ * If the first column of a key has fewer values than there are key buckets, all
+ * columns count: the keys behind each of the few values may grow.
  *
  * src/advisor/key_heatmap.c
  *
@@ -20,10 +24,12 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
-#include "advisor/key_heatmap.h"
+#include "advisor/key_scale.h"
 
 #define HEATMAP_COLUMNS 15
 #define SK_MAX_TIMES 400
@@ -34,8 +40,85 @@
 #define SK_ROWS_PER_KEY 10
 #define SK_SLICES_TO_TELL 4
 
+/* What the picture says. */
+typedef enum SkVerdict
+{
+	SK_VERDICT_NO_ROWS,
+	SK_VERDICT_UNKNOWN,			/* too few rows */
+	SK_VERDICT_OWN_ORDER,		/* ordered by the key itself */
+	SK_VERDICT_ONE_KEY,
+	SK_VERDICT_EVEN,
+	SK_VERDICT_UNEVEN,
+	SK_VERDICT_HOTSPOT
+} SkVerdict;
+
+/* How dense a cell is, compared with an even spread of the rows. */
+typedef enum SkDensity
+{
+	SK_DENSITY_NONE,			/* no row */
+	SK_DENSITY_QUARTER,			/* less than a quarter */
+	SK_DENSITY_HALF,			/* less than half */
+	SK_DENSITY_EVEN,			/* half to twice as dense */
+	SK_DENSITY_FOUR,			/* up to 4 times */
+	SK_DENSITY_EIGHT,			/* up to 8 times */
+	SK_DENSITY_SIXTEEN,			/* up to 16 times */
+	SK_DENSITY_MORE
+} SkDensity;
+
+typedef struct SkHeatmap
+{
+	SkKeySample sample;
+	SkKeyScale	scale;
+	int			times;			/* time buckets */
+	int			keys;			/* key buckets */
+	int64	   *cells;			/* sampled rows, by time and key bucket */
+	const SkSampledRow **firsts;	/* first row of each time bucket, or NULL */
+	const SkSampledRow *last;	/* last row of all */
+	int			ranges;			/* key ranges that were compared */
+	double		busiest;		/* share of the busiest of them, of late */
+	SkVerdict	verdict;		/* on the last quarter of the rows */
+	SkVerdict	earlier;		/* and before */
+	int			since;			/* time bucket since when, 0 if always */
+} SkHeatmap;
+
+/* How wide the labels at the left may be. */
+#define LABEL_WIDTH 24
+
+/* Every so many lines, one has a label. */
+#define LABEL_DISTANCE 4
+
+typedef struct SkCharset
+{
+	const char *shades[SK_DENSITY_MORE + 1];
+	const char *axis;
+	const char *tick;
+	const char *corner;
+	const char *line;
+	const char *arrow;
+} SkCharset;
+
+static const SkCharset unicode_charset = {
+	{" ", "\xe2\x96\x91", "\xe2\x96\x91", "\xe2\x96\x92", "\xe2\x96\x93",
+	"\xe2\x96\x93", "\xe2\x96\x88", "\xe2\x96\x88"},
+	"\xe2\x94\x82", "\xe2\x94\xa4", "\xe2\x94\x94", "\xe2\x94\x80",
+	"\xe2\x86\x92"
+};
+
+static const SkCharset ascii_charset = {
+	{" ", ".", ".", ":", "+", "+", "#", "#"},
+	"|", "+", "+", "-", ">"
+};
+
+PG_FUNCTION_INFO_V1(spanner_key_heatmap_text);
 PG_FUNCTION_INFO_V1(spanner_read_heatmap);
 
+static SkHeatmap *make_heatmap(FunctionCallInfo fcinfo);
+static int64 cell_rows(const SkHeatmap *map, int time, int key);
+static SkDensity cell_density(const SkHeatmap *map, int time, int key);
+static char *describe_finding(const SkHeatmap *map);
+static const char *key_name(const SkHeatmap *map);
+static char *describe_origin(const SkHeatmap *map);
+static char *group_digits(double number);
 static void check_buckets(const char *name, int value, int most);
 static void read_keys(SkHeatmap *map, int sample_rows, int keys);
 static void fill_cells(SkHeatmap *map, int times);
@@ -45,6 +128,17 @@ static SkVerdict verdict_on(const SkHeatmap *map, double busiest);
 static double busiest_share(const SkHeatmap *map, int slices, int slice);
 static Datum text_array(char **texts, int count);
 static Datum text_or_null(const char *string, bool *isnull);
+static void put_title(ReturnSetInfo *result, const SkHeatmap *map);
+static void put_cells(ReturnSetInfo *result, const SkHeatmap *map,
+					  const SkCharset *charset);
+static void put_time_axis(ReturnSetInfo *result, const SkHeatmap *map,
+						  const SkCharset *charset, int left);
+static void put_legend(ReturnSetInfo *result, const SkHeatmap *map,
+					   const SkCharset *charset);
+static void put_line(ReturnSetInfo *result, StringInfo line);
+static char *clean_label(const char *label, int width);
+static int	display_width(const char *string);
+static void append_padding(StringInfo line, const char *filling, int count);
 
 /*
  * spanner_internal.read_heatmap(relation regclass, time_buckets integer,
@@ -72,7 +166,7 @@ spanner_read_heatmap(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	map = sk_heatmap_make(fcinfo);
+	map = make_heatmap(fcinfo);
 
 	for (int i = 0; i < lengthof(labels); i++)
 		labels[i] = palloc0(Max(map->times, map->keys) * sizeof(char *) + 1);
@@ -89,11 +183,11 @@ spanner_read_heatmap(PG_FUNCTION_ARGS)
 		cells[i] = Int64GetDatum(map->cells[i]);
 
 	values[0] = CStringGetTextDatum(map->sample.key.table);
-	values[1] = CStringGetTextDatum(sk_heatmap_key_name(map));
+	values[1] = CStringGetTextDatum(key_name(map));
 	values[2] = text_or_null(map->sample.order_by, &nulls[2]);
 	values[3] = CStringGetTextDatum(verdicts[map->verdict]);
-	values[4] = CStringGetTextDatum(sk_heatmap_finding(map));
-	values[5] = CStringGetTextDatum(sk_heatmap_origin(map));
+	values[4] = CStringGetTextDatum(describe_finding(map));
+	values[5] = CStringGetTextDatum(describe_origin(map));
 	values[6] = Int32GetDatum(map->times);
 	values[7] = Int32GetDatum(map->keys);
 	values[8] = Float8GetDatum(map->sample.total);
@@ -110,13 +204,11 @@ spanner_read_heatmap(PG_FUNCTION_ARGS)
 }
 
 /*
- * sk_heatmap_make
- *		Make the picture that the six arguments of a function ask for.
- *
- * The first of them must not be NULL.
+ * Make the picture that the six arguments of a function ask for.  The first of
+ * them must not be NULL.
  */
-SkHeatmap *
-sk_heatmap_make(FunctionCallInfo fcinfo)
+static SkHeatmap *
+make_heatmap(FunctionCallInfo fcinfo)
 {
 	SkHeatmap  *map = palloc0(sizeof(SkHeatmap));
 	int			times = PG_ARGISNULL(1) ? 40 : PG_GETARG_INT32(1);
@@ -135,25 +227,19 @@ sk_heatmap_make(FunctionCallInfo fcinfo)
 	return map;
 }
 
-/*
- * sk_heatmap_cell
- *		How many sampled rows are in a cell.
- */
-int64
-sk_heatmap_cell(const SkHeatmap *map, int time, int key)
+/* How many sampled rows are in a cell. */
+static int64
+cell_rows(const SkHeatmap *map, int time, int key)
 {
 	return map->cells[time * map->keys + key];
 }
 
-/*
- * sk_heatmap_density
- *		The same in steps.
- */
-SkDensity
-sk_heatmap_density(const SkHeatmap *map, int time, int key)
+/* The same in steps. */
+static SkDensity
+cell_density(const SkHeatmap *map, int time, int key)
 {
 	static const double limits[] = {0.25, 0.5, 2, 4, 8, 16};
-	double		ratio = (double) sk_heatmap_cell(map, time, key) *
+	double		ratio = (double) cell_rows(map, time, key) *
 		map->times * map->keys / map->sample.count;
 	int			result = SK_DENSITY_QUARTER;
 
@@ -164,12 +250,9 @@ sk_heatmap_density(const SkHeatmap *map, int time, int key)
 	return (SkDensity) result;
 }
 
-/*
- * sk_heatmap_finding
- *		What the picture says, as a sentence.
- */
-char *
-sk_heatmap_finding(const SkHeatmap *map)
+/* What the picture says, as a sentence. */
+static char *
+describe_finding(const SkHeatmap *map)
 {
 	static const char *const findings[] = {
 		[SK_VERDICT_EVEN] = "Even",
@@ -220,40 +303,31 @@ sk_heatmap_finding(const SkHeatmap *map)
 	return buf.data;
 }
 
-/*
- * sk_heatmap_key_name
- *		What users know the drawn key as.
- */
-const char *
-sk_heatmap_key_name(const SkHeatmap *map)
+/* What users know the drawn key as. */
+static const char *
+key_name(const SkHeatmap *map)
 {
 	return map->sample.all_columns ? map->sample.key.column_names :
 		map->sample.key.name;
 }
 
-/*
- * sk_heatmap_origin
- *		What the picture was drawn from, as a sentence.
- */
-char *
-sk_heatmap_origin(const SkHeatmap *map)
+/* What the picture was drawn from, as a sentence. */
+static char *
+describe_origin(const SkHeatmap *map)
 {
 	const SkKeySample *sample = &map->sample;
 
 	if (sample->whole)
 		return sample->count == 1 ? pstrdup("Drawn from 1 row.") :
-			psprintf("Drawn from all %s rows.", sk_heatmap_number(sample->count));
+			psprintf("Drawn from all %s rows.", group_digits(sample->count));
 	return psprintf("Drawn from a sample of %s of about %s rows.",
-					sk_heatmap_number(sample->count),
-					sk_heatmap_number(sk_key_sample_rows(sample, sample->count)));
+					group_digits(sample->count),
+					group_digits(sk_key_sample_rows(sample, sample->count)));
 }
 
-/*
- * sk_heatmap_number
- *		A whole number with its digits in groups of three.
- */
-char *
-sk_heatmap_number(double number)
+/* A whole number with its digits in groups of three. */
+static char *
+group_digits(double number)
 {
 	char	   *digits = psprintf("%.0f", number);
 	int			length = strlen(digits);
@@ -322,9 +396,9 @@ fill_cells(SkHeatmap *map, int times)
 }
 
 /*
- * Few rows go to few keys by chance, and slices of time that are longer than
- * it takes a growing key to pass a key range hide that it grows.  So there
- * may be fewer slices than time buckets, and fewer ranges than key buckets.
+ * Few rows go to few keys by chance.  A slice of time hides that a key grows if
+ * the key passes a whole key range in it.  So there may be fewer slices than
+ * time buckets, and fewer ranges than key buckets.
  */
 static void
 judge(SkHeatmap *map)
@@ -363,8 +437,8 @@ judge(SkHeatmap *map)
 
 /*
  * The last quarter of the slices tells what the key does now.  If it did
- * something else before, for an eighth of the time at least, that ended where
- * the means of what is before and behind differ most.
+ * something else before, for an eighth of the time at least, it changed where
+ * the means of the slices before and after differ most.
  */
 static void
 judge_slices(SkHeatmap *map, int slices)
@@ -419,7 +493,7 @@ busiest_share(const SkHeatmap *map, int slices, int slice)
 			 time < (slice + 1) * map->times / slices; time++)
 		{
 			for (int i = 0; i < width; i++)
-				rows += sk_heatmap_cell(map, time, range * width + i);
+				rows += cell_rows(map, time, range * width + i);
 		}
 		most = Max(most, rows);
 		all += rows;
@@ -445,4 +519,184 @@ text_or_null(const char *string, bool *isnull)
 {
 	*isnull = string == NULL;
 	return *isnull ? (Datum) 0 : CStringGetTextDatum(string);
+}
+
+/*
+ * spanner.key_heatmap_text(relation regclass, time_buckets integer,
+ *		key_buckets integer, column_name name, order_by name,
+ *		sample_rows integer) returns setof text
+ *
+ * The result of key_heatmap() as a picture, line by line.
+ */
+Datum
+spanner_key_heatmap_text(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	const SkCharset *charset = GetDatabaseEncoding() == PG_UTF8 ?
+		&unicode_charset : &ascii_charset;
+	SkHeatmap  *map;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	map = make_heatmap(fcinfo);
+	put_title(result, map);
+	if (map->cells != NULL)
+	{
+		put_cells(result, map, charset);
+		put_legend(result, map, charset);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_title(ReturnSetInfo *result, const SkHeatmap *map)
+{
+	StringInfoData line;
+
+	initStringInfo(&line);
+	appendStringInfo(&line, "%s: rows by %s and order of insertion",
+					 clean_label(map->sample.key.table, 0),
+					 clean_label(key_name(map), 0));
+	put_line(result, &line);
+	appendStringInfoString(&line, describe_finding(map));
+	put_line(result, &line);
+	if (map->cells != NULL)
+		put_line(result, &line);
+}
+
+/* The largest keys are on top. */
+static void
+put_cells(ReturnSetInfo *result, const SkHeatmap *map, const SkCharset *charset)
+{
+	char	  **labels = palloc0(map->keys * sizeof(char *));
+	int			distance = map->keys <= 2 * LABEL_DISTANCE ? 1 : LABEL_DISTANCE;
+	int			left = 0;
+	StringInfoData line;
+
+	for (int key = 0; key < map->keys; key++)
+	{
+		const char *label = sk_key_scale_label(&map->scale, key);
+
+		if (key % distance == 0 && label != NULL)
+		{
+			labels[key] = clean_label(label, LABEL_WIDTH);
+			left = Max(left, display_width(labels[key]));
+		}
+	}
+
+	initStringInfo(&line);
+	for (int key = map->keys - 1; key >= 0; key--)
+	{
+		const char *label = labels[key] != NULL ? labels[key] : "";
+
+		append_padding(&line, " ", left - display_width(label));
+		appendStringInfo(&line, "%s %s", label,
+						 labels[key] != NULL ? charset->tick : charset->axis);
+		for (int time = 0; time < map->times; time++)
+			appendStringInfoString(&line,
+								   charset->shades[cell_density(map, time, key)]);
+		put_line(result, &line);
+	}
+	put_time_axis(result, map, charset, left);
+}
+
+static void
+put_time_axis(ReturnSetInfo *result, const SkHeatmap *map,
+			  const SkCharset *charset, int left)
+{
+	const char *what = map->sample.order_by ? map->sample.order_by : "block";
+	const char *first = map->firsts[0] ? map->firsts[0]->order_label : NULL;
+	const char *last = map->last->order_label;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	append_padding(&line, " ", left + 1);
+	appendStringInfoString(&line, charset->corner);
+	append_padding(&line, charset->line, map->times);
+	put_line(result, &line);
+	append_padding(&line, " ", left + 2);
+	appendStringInfo(&line, "%s %s %s %s", clean_label(what, 0),
+					 first ? clean_label(first, LABEL_WIDTH + 8) : "?", charset->arrow,
+					 last ? clean_label(last, LABEL_WIDTH + 8) : "?");
+	put_line(result, &line);
+	put_line(result, &line);
+}
+
+static void
+put_legend(ReturnSetInfo *result, const SkHeatmap *map, const SkCharset *charset)
+{
+	StringInfoData line;
+
+	initStringInfo(&line);
+	appendStringInfo(&line,
+					 "Compared with an even spread:  %s less than half   %s as dense, half to twice   %s 2 to 8 times   %s more",
+					 charset->shades[SK_DENSITY_HALF],
+					 charset->shades[SK_DENSITY_EVEN],
+					 charset->shades[SK_DENSITY_FOUR],
+					 charset->shades[SK_DENSITY_MORE]);
+	put_line(result, &line);
+	appendStringInfoString(&line, describe_origin(map));
+	put_line(result, &line);
+}
+
+/* Return a line, and start the next. */
+static void
+put_line(ReturnSetInfo *result, StringInfo line)
+{
+	Datum		value = CStringGetTextDatum(line->data);
+	bool		isnull = false;
+
+	tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
+	resetStringInfo(line);
+}
+
+/* A name or key without control characters; "width" 0 is no limit. */
+static char *
+clean_label(const char *label, int width)
+{
+	StringInfoData clean;
+	char	   *result;
+	int			length;
+
+	initStringInfo(&clean);
+	for (; *label != '\0'; label += pg_mblen(label))
+	{
+		if (pg_encoding_dsplen(GetDatabaseEncoding(), label) < 0)
+			appendStringInfoChar(&clean, '?');
+		else
+			appendBinaryStringInfo(&clean, label, pg_mblen(label));
+	}
+	result = clean.data;
+	length = clean.len;
+	if (width > 0 && display_width(result) > width)
+	{
+		while (display_width(result) > width - 2)
+		{
+			length = pg_mbcliplen(result, length, length - 1);
+			result[length] = '\0';
+		}
+		result = psprintf("%s..", result);
+	}
+	return result;
+}
+
+static int
+display_width(const char *string)
+{
+	int			result = 0;
+
+	while (*string != '\0')
+	{
+		result += Max(pg_encoding_dsplen(GetDatabaseEncoding(), string), 0);
+		string += pg_mblen(string);
+	}
+	return result;
+}
+
+static void
+append_padding(StringInfo line, const char *filling, int count)
+{
+	for (int i = 0; i < count; i++)
+		appendStringInfoString(line, filling);
 }

@@ -3,11 +3,11 @@
  * key_sample.c
  *	  A sample of the rows of a table.
  *
- * A table with few rows is read whole.  Of a larger one TABLESAMPLE SYSTEM
+ * A table with few rows is read whole.  From a larger one TABLESAMPLE SYSTEM
  * takes blocks here and there, many more than are needed for the number of
- * rows, and a hash of the row's place decides which of their rows count:
- * rows in one block were mostly inserted together, and would say the same.
- * Both choices are always the same ones, so that a picture can be repeated.
+ * rows.  A hash of the row's place decides which of their rows count: rows in
+ * one block were mostly inserted together, and would tell the same.  Both
+ * choices are repeatable, so a picture can be drawn again.
  *
  * The query runs with the privileges of the current user, see owner_rights.c,
  * with all names qualified.
@@ -45,13 +45,14 @@
 /* How many characters of a key are shown. */
 #define SK_LABEL_LENGTH 60
 
-/* Fewer rows could be those of blocks that hold none. */
+/* For fewer rows, all sampled blocks could be empty. */
 #define SK_MIN_SAMPLE 100
 
 #define SK_MAX_SAMPLE 10000000
 
 static SkKeyForm key_form(Oid type);
 static bool estimate_size(const SkKeyColumn *key, double *pages, double *tuples);
+static double estimate_rows(Relation rel);
 static char *sampling_clause(SkKeySample *sample, int sample_rows,
 							 double *fraction);
 static char *sample_query(SkKeySample *sample, const char *sampling,
@@ -114,21 +115,6 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 }
 
 /*
- * How many rows there are.  The estimate of the server is a guess if the table
- * was never analyzed; that of the sample is a bit off always.
- */
-static void
-set_total(SkKeySample *sample, double fraction)
-{
-	double		read = sample->count + sample->null_count;
-
-	if (sample->whole)
-		sample->total = read;
-	else if (sample->key.filter != NULL || !sample->counted)
-		sample->total = rint(read / fraction);
-}
-
-/*
  * sk_key_sample_rows
  *		How many rows of the table that many sampled ones stand for.
  */
@@ -137,27 +123,6 @@ sk_key_sample_rows(const SkKeySample *sample, int64 count)
 {
 	return count == 0 ? 0 :
 		rint(count * (sample->total / (sample->count + sample->null_count)));
-}
-
-/*
- * sk_key_sample_estimate
- *		How many rows a table has, by its size and what ANALYZE has found.
- *
- * The planner takes a small table that has not been analyzed for one of ten
- * pages, lest it choose plans that are bad when the table grows.  On a standby
- * an unlogged table has no rows, and not even a file.
- */
-double
-sk_key_sample_estimate(Relation rel)
-{
-	BlockNumber pages;
-	double		rows;
-	double		visible;
-
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-		return 0;
-	estimate_rel_size(rel, NULL, &pages, &rows, &visible);
-	return pages == 0 ? 0 : rint(rows * RelationGetNumberOfBlocks(rel) / pages);
 }
 
 static SkKeyForm
@@ -193,8 +158,8 @@ key_form(Oid type)
 }
 
 /*
- * The size of the table, or of all that a partitioned one consists of.  Were
- * the rows counted, by ANALYZE or the like?
+ * The size of the table, or of all its partitions.  Returns whether ANALYZE or
+ * the like has counted the rows.
  */
 static bool
 estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
@@ -222,7 +187,7 @@ estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 					 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats().")));
 		if (relkind != RELKIND_PARTITIONED_TABLE)
 		{
-			part_tuples = sk_key_sample_estimate(part);
+			part_tuples = estimate_rows(part);
 			result = result && part->rd_rel->reltuples >= 0;
 			*tuples += part_tuples;
 			*pages += part_tuples > 0 ? RelationGetNumberOfBlocks(part) : 0;
@@ -233,8 +198,28 @@ estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
 }
 
 /*
- * What stands behind the table in FROM.  Sets "fraction" to the part of the
- * rows that it lets through, and sample->total.
+ * How many rows a table has, by its size and what ANALYZE has found.
+ *
+ * The planner counts a small table that has not been analyzed as one of ten
+ * pages, so the result is scaled to the pages that there are.  On a standby, an
+ * unlogged table has no rows, and not even a file.
+ */
+static double
+estimate_rows(Relation rel)
+{
+	BlockNumber pages;
+	double		rows;
+	double		visible;
+
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+		return 0;
+	estimate_rel_size(rel, NULL, &pages, &rows, &visible);
+	return pages == 0 ? 0 : rint(rows * RelationGetNumberOfBlocks(rel) / pages);
+}
+
+/*
+ * What comes behind the table in FROM.  Sets "fraction" to the part of the rows
+ * that it lets through, and sample->total.
  */
 static char *
 sampling_clause(SkKeySample *sample, int sample_rows, double *fraction)
@@ -271,8 +256,8 @@ sampling_clause(SkKeySample *sample, int sample_rows, double *fraction)
 
 /*
  * Five columns: key, its rank and dense rank, order and what that goes by.
- * The owner of a type can make a cast to text of it, and have it call any
- * function, so there are no casts of other types than the server's own.
+ * The owner of a type can create a cast from it to text that calls any
+ * function.  So only types of the server are cast.
  */
 static char *
 sample_query(SkKeySample *sample, const char *sampling, bool ordered)
@@ -318,6 +303,21 @@ sample_query(SkKeySample *sample, const char *sampling, bool ordered)
 	appendStringInfo(&query, " FROM %s%s AS t%s", key->partitioned ? "" : "ONLY ",
 					 key->table, sampling);
 	return query.data;
+}
+
+/*
+ * How many rows there are.  The server's estimate is a guess if the table was
+ * never analyzed.  That of the sample is always a bit off.
+ */
+static void
+set_total(SkKeySample *sample, double fraction)
+{
+	double		read = sample->count + sample->null_count;
+
+	if (sample->whole)
+		sample->total = read;
+	else if (sample->key.filter != NULL || !sample->counted)
+		sample->total = rint(read / fraction);
 }
 
 /* Take the result of the query, into the current memory context. */

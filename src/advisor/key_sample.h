@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_sample.h
- *	  A sample of the rows of a table: their keys and the order in which they
- *	  were inserted.
+ *	  Keys, and samples of the rows of a table.
  *
  * src/advisor/key_sample.h
  *
@@ -11,14 +10,25 @@
 #ifndef SK_KEY_SAMPLE_H
 #define SK_KEY_SAMPLE_H
 
-#include "utils/relcache.h"
-
-#include "advisor/key_column.h"
-
 /* How many characters, or bytes, of a key are looked at. */
 #define SK_KEY_BYTES_READ 64
 
-/* By what a key finds its position in key space. */
+/* Which expressions of a table a key consists of. */
+typedef struct SkKeyColumn
+{
+	Oid			relid;			/* the table, locked */
+	char	   *table;			/* its name as in SQL, qualified */
+	bool		partitioned;
+	char	   *expression;		/* SQL, with the table's alias t */
+	char	   *columns;		/* all columns of a B-tree with several of
+								 * them, as SQL; else NULL */
+	char	   *column_names;
+	char	   *filter;			/* predicate of a partial index, or NULL */
+	char	   *name;			/* what users know it as */
+	Oid			type;			/* no domain */
+} SkKeyColumn;
+
+/* What gives a key its position in key space. */
 typedef enum SkKeyForm
 {
 	SK_KEY_INTEGER,				/* its value, perhaps in days or microseconds */
@@ -57,9 +67,13 @@ typedef struct SkKeySample
 								 * order */
 } SkKeySample;
 
+/* key_column.c */
+extern void sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column);
+extern char *sk_key_column_named(const SkKeyColumn *key, const char *column);
+
+/* key_sample.c */
 extern void sk_key_sample_read(SkKeySample *sample, int sample_rows,
 							   bool ordered);
-extern double sk_key_sample_estimate(Relation rel);
 extern double sk_key_sample_rows(const SkKeySample *sample, int64 count);
 
 #endif							/* SK_KEY_SAMPLE_H */

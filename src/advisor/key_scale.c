@@ -3,13 +3,18 @@
  * key_scale.c
  *	  From keys to positions in key space, and to buckets of equal width.
  *
- * Positions are numbers from 0, the smallest sampled key, to the largest.
- * Buckets are as many positions wide as each other, so that a field of equal
- * shades is an even spread.  Where there are fewer positions than buckets,
- * each has a bucket of its own.  Integers that are as sparse as bit-reversed
- * ones, and random UUIDs, have all of their value space for key space.
+ * Positions are numbers from 0, the smallest sampled key, to the largest.  All
+ * buckets have the same width in positions, so that a field of equal shades is
+ * an even spread.  Where there are fewer positions than buckets, each has a
+ * bucket of its own.  For random UUIDs, and integers that are as sparse as
+ * bit-reversed ones, key space is their whole value space.
  *
  * Keys that are infinite, or no number, go to the outermost buckets.
+ *
+ * Texts and byte strings are numbers, too.  They are compared by their bytes,
+ * whatever the collation.  What all keys begin with is left out.  The bytes
+ * that occur at each place behind it are the digits of a number, so that keys
+ * of decimal or hexadecimal digits spread over the whole space.
  *
  * src/advisor/key_scale.c
  *
@@ -33,15 +38,36 @@
 /* Steps between the smallest and the largest number that is not an integer. */
 #define SK_FLOAT_STEPS (UINT64CONST(1) << 52)
 
-/* In buckets of so many positions, some more or less cannot be seen. */
+/* In buckets of so many positions, a few more or less make no difference. */
 #define SK_MANY_POSITIONS (UINT64CONST(1) << 20)
 
-/* Of a prefix of more bytes than this, only some are shown beside a picture. */
+/* Of a longer prefix, only the last bytes are shown beside a picture. */
 #define SK_LONG_PREFIX 12
 #define SK_SHOWN_PREFIX 4
 
 /* Buckets of this length, in microseconds, are whole seconds long. */
 #define SK_LONG_TIME (100 * USECS_PER_SEC)
+
+/* How many bytes are looked at behind what all keys begin with. */
+#define SK_ALPHABET_PLACES 63
+
+/* A character has up to 4 bytes. */
+#define SK_ALPHABET_KEY_SIZE (4 * SK_KEY_BYTES_READ + SK_ALPHABET_PLACES)
+
+/* The bytes that sampled keys have behind what all of them begin with. */
+struct SkAlphabet
+{
+	const unsigned char *prefix;	/* what all keys begin with */
+	int			prefix_length;
+	int			places;
+	struct
+	{
+		int			count;
+		int16		symbols[257];	/* bytes, ascending; -1 is the end of a
+									 * key */
+		int16		digits[257];	/* a byte's place in there, for byte + 1 */
+	}			place[SK_ALPHABET_PLACES];
+};
 
 static void set_width(SkKeyScale *scale, int buckets);
 static uint64 last_position(const SkKeyScale *scale, int bucket);
@@ -51,6 +77,14 @@ static void scale_numbers(SkKeyScale *scale);
 static uint64 number_position(const SkKeyScale *scale, double value);
 static void scale_bytes(SkKeyScale *scale, int buckets);
 static void scale_ranks(SkKeyScale *scale, int buckets);
+static SkAlphabet *make_alphabet(const SkKeySample *sample,
+								 SkSampledRow **sorted);
+static bool add_place(SkAlphabet *alphabet, const SkKeySample *sample,
+					  uint64 *size);
+static int	byte_at(const SkSampledRow *row, int index);
+static uint64 place_of_key(const SkAlphabet *alphabet, const SkSampledRow *row);
+static int	key_at_place(const SkAlphabet *alphabet, uint64 place,
+						 unsigned char *bytes);
 static bool is_endless(int64 value);
 static void rank_bytes(SkKeyScale *scale, SkSampledRow **sorted);
 static bool has_neighbours(const SkKeyScale *scale);
@@ -159,8 +193,8 @@ sk_key_scale_label(const SkKeyScale *scale, int bucket)
 
 /*
  * sk_key_scale_to
- *		Where it ends: the last key in it, or where keys have no neighbours,
- *		such as times and floating-point numbers, the first of the next.
+ *		Where it ends: the last key in it, or the first of the next bucket if
+ *		keys have no neighbours, such as times and floating-point numbers.
  */
 char *
 sk_key_scale_to(const SkKeyScale *scale, int bucket)
@@ -175,8 +209,8 @@ sk_key_scale_to(const SkKeyScale *scale, int bucket)
 }
 
 /*
- * Where positions are few, all buckets get the same number of them but the
- * last one; where they are many, the last one gets what a division leaves.
+ * If there are few positions, only the last bucket can have fewer than the
+ * others.  If there are many, it also gets the remainder of the division.
  */
 static void
 set_width(SkKeyScale *scale, int buckets)
@@ -234,8 +268,8 @@ scale_integers(SkKeyScale *scale)
 }
 
 /*
- * Take the whole value space for the range of the sampled keys, if they look
- * as if they were spread over it.  A key that counts rows never does.
+ * If the sampled keys look as if they were spread over the whole value space,
+ * take that for their range.  A key that counts rows never looks so.
  */
 static void
 widen_range(const SkKeySample *sample, int64 *first, int64 *last)
@@ -274,8 +308,8 @@ is_endless(int64 value)
 }
 
 /*
- * Numbers are halved, lest the distance of two of them overflow.  What is not
- * finite shares the outermost positions with the outermost numbers.
+ * Numbers are halved so that the distance of two of them cannot overflow.  What
+ * is not finite shares the outermost positions with the outermost numbers.
  */
 static void
 scale_numbers(SkKeyScale *scale)
@@ -349,12 +383,12 @@ scale_bytes(SkKeyScale *scale, int buckets)
 		rank_bytes(scale, sorted);
 	else
 	{
-		SkAlphabet *alphabet = sk_alphabet_make(sample, sorted);
+		SkAlphabet *alphabet = make_alphabet(sample, sorted);
 
 		scale->alphabet = alphabet;
-		scale->first_place = sk_alphabet_place(alphabet, sorted[0]);
+		scale->first_place = place_of_key(alphabet, sorted[0]);
 		for (int i = 0; i < sample->count; i++)
-			sorted[i]->position = sk_alphabet_place(alphabet, sorted[i]) -
+			sorted[i]->position = place_of_key(alphabet, sorted[i]) -
 				scale->first_place;
 		scale->last = sorted[sample->count - 1]->position;
 	}
@@ -382,6 +416,99 @@ rank_bytes(SkKeyScale *scale, SkSampledRow **sorted)
 		}
 		row->position = scale->last;
 	}
+}
+
+/* Find the digits of sampled keys, which are "sorted" by their bytes. */
+static SkAlphabet *
+make_alphabet(const SkKeySample *sample, SkSampledRow **sorted)
+{
+	SkAlphabet *alphabet = palloc0(sizeof(SkAlphabet));
+	SkSampledRow *first = sorted[0];
+	SkSampledRow *last = sorted[sample->count - 1];
+	int			shorter = Min(first->length, last->length);
+	uint64		size = 1;
+
+	while (alphabet->prefix_length < shorter &&
+		   first->bytes[alphabet->prefix_length] == last->bytes[alphabet->prefix_length])
+		alphabet->prefix_length++;
+	alphabet->prefix = first->bytes;
+	while (alphabet->places < lengthof(alphabet->place) &&
+		   add_place(alphabet, sample, &size))
+		;
+	return alphabet;
+}
+
+/* The number that a key is. */
+static uint64
+place_of_key(const SkAlphabet *alphabet, const SkSampledRow *row)
+{
+	uint64		result = 0;
+
+	for (int i = 0; i < alphabet->places; i++)
+		result = result * alphabet->place[i].count +
+			alphabet->place[i].digits[byte_at(row, alphabet->prefix_length + i) + 1];
+	return result;
+}
+
+/*
+ * The shortest key that is that number, or would be.  Writes its bytes to
+ * "bytes", which has room for SK_ALPHABET_KEY_SIZE of them, and returns how
+ * many they are.
+ */
+static int
+key_at_place(const SkAlphabet *alphabet, uint64 place, unsigned char *bytes)
+{
+	int			length = alphabet->prefix_length;
+	int			digits[SK_ALPHABET_PLACES];
+
+	for (int i = alphabet->places - 1; i >= 0; i--)
+	{
+		digits[i] = (int) (place % alphabet->place[i].count);
+		place /= alphabet->place[i].count;
+	}
+	memcpy(bytes, alphabet->prefix, length);
+	for (int i = 0; i < alphabet->places; i++)
+	{
+		int			code = alphabet->place[i].symbols[digits[i]];
+
+		if (code < 0)
+			break;
+		bytes[length++] = (unsigned char) code;
+	}
+	return length;
+}
+
+/* Take one more byte of the keys, if all numbers then still fit. */
+static bool
+add_place(SkAlphabet *alphabet, const SkKeySample *sample, uint64 *size)
+{
+	int			place = alphabet->places;
+	int			count = 0;
+	bool		seen[257] = {false};
+
+	for (int i = 0; i < sample->count; i++)
+		seen[byte_at(&sample->rows[i], alphabet->prefix_length + place) + 1] = true;
+	for (int i = 0; i < lengthof(seen); i++)
+	{
+		if (!seen[i])
+			continue;
+		alphabet->place[place].symbols[count] = i - 1;
+		alphabet->place[place].digits[i] = count++;
+	}
+
+	if (*size > (UINT64CONST(1) << 62) / count ||
+		(count == 1 && seen[0]))
+		return false;
+	*size *= count;
+	alphabet->place[place].count = count;
+	alphabet->places++;
+	return true;
+}
+
+static int
+byte_at(const SkSampledRow *row, int index)
+{
+	return index < row->length ? row->bytes[index] : -1;
 }
 
 static void
@@ -492,12 +619,12 @@ static char *
 place_label(const SkKeyScale *scale, uint64 place)
 {
 	unsigned char bytes[SK_ALPHABET_KEY_SIZE];
-	int			length = sk_alphabet_key(scale->alphabet, place, bytes);
+	int			length = key_at_place(scale->alphabet, place, bytes);
 
 	return bytes_label(scale->sample->key.type, bytes, length);
 }
 
-/* Text that is cut in the midst of a character loses what is left of it. */
+/* Text that was cut inside of a character loses the rest of the character. */
 static char *
 bytes_label(Oid type, const unsigned char *bytes, int length)
 {

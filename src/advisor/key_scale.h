@@ -10,7 +10,10 @@
 #ifndef SK_KEY_SCALE_H
 #define SK_KEY_SCALE_H
 
-#include "advisor/key_alphabet.h"
+#include "advisor/key_sample.h"
+
+/* The digits of texts and byte strings. */
+typedef struct SkAlphabet SkAlphabet;
 
 typedef struct SkKeyScale
 {

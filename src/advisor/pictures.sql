@@ -97,9 +97,9 @@ COMMENT ON FUNCTION spanner.key_heatmap_text(regclass, integer, integer, name, n
   IS 'picture of spanner.key_heatmap for a terminal: a diagonal is a hotspot, an even field is none';
 
 -- A name or a key as HTML, shortened to "most" characters.  A page is of ASCII
--- characters only, so that no encoding on the way to a file can harm it.
+-- characters only, so that no encoding on the way to a file can damage it.
 -- Control characters are shown as a replacement character, and so are marks
--- that change the direction of writing, which let a name look like another.
+-- that change the direction of writing, as they make a name look like another.
 CREATE FUNCTION spanner_internal.escape_html(string text, most integer DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -296,7 +296,7 @@ footer { grid-column: 1 / -1; }
 
 COMMENT ON FUNCTION spanner_internal.heatmap_style() IS 'what the page of a picture looks like';
 
--- The page needs nothing else: its style and its SVG are inside, and it has no
+-- The page needs no other file: it contains its style and its SVG, and has no
 -- script.
 CREATE FUNCTION spanner_internal.heatmap_page(title text, class text, sections text)
 RETURNS text

@@ -43,10 +43,6 @@ BEGIN ATOMIC
    WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[]);
 END;
 
-COMMENT ON FUNCTION spanner_internal.rule_citus_shard(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_citus_key(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_citus_narrow(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-
 INSERT INTO spanner.advisor_rule VALUES
   ('citus_key', 106, 'warning', '{citus}', NULL, 'The primary key of a table that Citus distributes lacks the distribution column.'),
   ('citus_narrow', 107, 'warning', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),

@@ -3,8 +3,134 @@
 --
 -- Advisor: keys and indexes that grow at one end
 --
--- The rules differ in what the suspicion rests on.
+-- Only the first column counts, and only of a B-tree.  An index that another one
+-- makes superfluous is not worth mending.  Neither is an index whose column is
+-- mended as the key.
 --
+
+-- Primary keys whose first column is a suspect.  Those that draw from a sequence
+-- are left out, as the sequence is changed instead.
+CREATE FUNCTION spanner_internal.suspect_keys(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_hotspot
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT s.relid, p.indexid, s.attnum, true, s.why, s.ident, s.name::text, s.quoted, s.expr, s.type, NULL,
+         CASE WHEN w.columns IS NULL THEN ''
+              ELSE format('; (%s) spreads too, if queries name %s', w.columns, w.first) END
+         || CASE WHEN k.key IS NOT NULL THEN '; with a shard, ON CONFLICT has to name it as well'
+                 WHEN t.referenced THEN '; foreign keys refer to it, so decide whether their tables get the shard column too'
+                 ELSE '; a shard column cannot be added as it is, so decide on another key' END,
+         CASE WHEN k.key IS NOT NULL THEN
+           format('SELECT spanner.add_shard_key(%L, %L, 16, dry_run => false)', s.ident, k.key) END
+    FROM (SELECT x.* FROM unnest((facts).suspects) x WHERE x.why <> 'sequence' OFFSET 0) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree
+   CROSS JOIN LATERAL (SELECT spanner_internal.shardable_key(s.relid) AS key OFFSET 0) k
+   -- the key with a column in front that does not grow
+    LEFT JOIN LATERAL (
+      SELECT quote_ident(b.attname) AS first,
+             concat_ws(', ', quote_ident(b.attname), string_agg(quote_ident(a.attname), ', ' ORDER BY v.n)) AS columns
+        FROM (SELECT u.attnum FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
+                JOIN pg_attribute o ON o.attrelid = s.relid AND o.attnum = u.attnum
+               WHERE u.n BETWEEN 2 AND p.keys
+                 AND o.atttypid <> ALL ('{date,timestamp,timestamptz,bool}'::regtype[])
+                 AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
+                                  WHERE c.relid = s.relid AND c.attnum = u.attnum
+                                    AND (c.is_few OR c.source = ANY ('{sequence,derived,now,uuid,time}')))
+               ORDER BY u.n LIMIT 1) f
+        JOIN pg_attribute b ON b.attrelid = s.relid AND b.attnum = f.attnum
+       CROSS JOIN unnest(p.indkey) WITH ORDINALITY v (attnum, n)
+        JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = v.attnum
+       WHERE v.n <= p.keys AND v.attnum <> f.attnum
+       GROUP BY b.attname) w ON p.keys > 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.suspect_keys(spanner_internal.advisor_facts)
+  IS 'primary keys that begin with a column of which the facts suspect that it grows';
+
+-- Statements that put the shard of a column in front of an index.  NULL for the
+-- index of a constraint, or one that something else relies on.
+CREATE FUNCTION spanner_internal.sharded_index(i spanner_internal.advisor_index, partitioned boolean, quoted text, type oid,
+  collid oid, null_share float8)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE
+RETURN CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 32
+              AND type <> ALL ('{bool,float4,float8}'::regtype[]) AND spanner_internal.is_hashable(type, coalesce(collid, 0))
+  THEN spanner_internal.replaced_index(i, partitioned, 'sharded',
+         format('btree (spanner.shard_id(16, %s), ', quoted) || substr(spanner_internal.index_body(i, partitioned), length('btree (') + 1)
+         || CASE WHEN (i).predicate IS NULL AND null_share >= 0.5 THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END)
+  END;
+
+COMMENT ON FUNCTION spanner_internal.sharded_index(spanner_internal.advisor_index, boolean, text, oid, oid, float8)
+  IS 'statements that put a shard in front of an index';
+
+-- Other indexes whose first column is such a suspect.
+CREATE FUNCTION spanner_internal.suspect_indexes(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_hotspot
+LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 100
+BEGIN ATOMIC
+  SELECT s.relid, i.indexid, s.attnum, false, s.why, s.ident, i.name::text, s.quoted, s.expr, s.type,
+         'the index begins with ' || CASE WHEN i.attnum = 0 THEN format('%s, which grows with %s', i.expression, s.quoted) ELSE s.quoted END,
+         CASE WHEN d.sharded IS NOT NULL AND i.is_unique THEN '; ON CONFLICT then has to name the shard as well'
+              WHEN d.sharded IS NOT NULL THEN ''
+              WHEN i.constraint_id IS NOT NULL THEN '; it belongs to a constraint, so decide whether that is needed'
+              ELSE '; decide whether the index is needed' END,
+         d.sharded
+    FROM (SELECT x.* FROM unnest((facts).suspects) x WHERE x.why <> 'sequence' OFFSET 0) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid
+    JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
+     AND NOT i.is_primary AND NOT i.is_identity
+   CROSS JOIN LATERAL (SELECT spanner_internal.sharded_index(i, t.relkind = 'p', s.quoted, s.type, s.collid, s.null_share) AS sharded
+                       OFFSET 0) d
+   WHERE NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
+END;
+
+COMMENT ON FUNCTION spanner_internal.suspect_indexes(spanner_internal.advisor_facts)
+  IS 'indexes that begin with a column of which the facts suspect that it grows';
+
+-- First columns with few values before one that grows: inserts go to one place for
+-- each value.  By statistics alone, few means fewer than the shards that would be
+-- suggested.
+CREATE FUNCTION spanner_internal.few_prefixes(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_hotspot
+LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 100
+BEGIN ATOMIC
+  SELECT f.relid, f.indexid, f.attnum, f.is_primary, 'few', f.ident, f.name, f.quoted, NULL, f.type, f.starts,
+         CASE WHEN x.fix IS NULL AND f.is_primary THEN '; a shard column cannot be added as it is, so decide on another key'
+              WHEN x.fix IS NULL THEN '; decide whether the index is needed'
+              WHEN f.is_primary OR f.is_unique THEN '; with a shard, ON CONFLICT has to name it as well'
+              ELSE '' END,
+         x.fix
+    FROM (SELECT c.relid, i.indexid, c.attnum, i.is_primary, i.is_unique, i.is_identity, c.ident, i.name::text, c.quoted, c.type,
+                 format('%s begins with %s, which has %s, and goes on with %s, which grows',
+                        CASE WHEN i.is_primary THEN 'the primary key' ELSE 'the index' END, c.quoted,
+                        CASE WHEN m.rows >= 1000
+                             THEN format('%s values', round(m.distinct_values::numeric))
+                             ELSE 'few values by its name or type' END, s.quoted) AS starts,
+                 i, t.relkind, s.quoted AS second_quoted, s.type AS second_type, s.collid AS second_collid
+            FROM unnest((facts).suspects) s
+            JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.second = s.attnum AND i.is_btree
+             AND i.attnum > 0
+            JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum AND c.source IS DISTINCT FROM 'shard'
+            JOIN unnest((facts).tables) t ON t.relid = s.relid
+            LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+           WHERE s.why <> 'ascending_data' AND NOT i.is_identity
+             AND CASE WHEN m.rows >= 1000 THEN m.distinct_values <= CASE WHEN c.is_few THEN 100 ELSE 15 END
+                      ELSE c.is_few END
+             AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+             AND NOT EXISTS (SELECT FROM unnest((facts).suspects) x WHERE x.relid = c.relid AND x.attnum = c.attnum)
+          OFFSET 0) f
+   CROSS JOIN LATERAL (SELECT CASE WHEN f.is_primary THEN
+           (SELECT format('SELECT spanner.add_shard_key(%L, %L, 16, dry_run => false)', f.ident, k.key)
+              FROM (SELECT spanner_internal.shardable_key(f.relid) AS key OFFSET 0) k WHERE k.key IS NOT NULL)
+         ELSE spanner_internal.sharded_index(f.i, f.relkind = 'p', f.second_quoted, f.second_type, f.second_collid, NULL) END AS fix
+         OFFSET 0) x;
+END;
+
+COMMENT ON FUNCTION spanner_internal.few_prefixes(spanner_internal.advisor_facts)
+  IS 'keys and indexes that begin with few values before a column that grows';
+
+-- The rules differ in why the column is a suspect.
 
 CREATE FUNCTION spanner_internal.rule_key_derived(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
@@ -51,7 +177,7 @@ BEGIN ATOMIC
          format('%s, whose default is %s: all inserts go to one end of it, whatever its order', i.starts, i.expr) || i.decide,
          i.suggestion
     FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = ANY ('{now}');
+   WHERE NOT i.is_key AND i.why = 'now';
 END;
 
 CREATE FUNCTION spanner_internal.rule_key_time(facts spanner_internal.advisor_facts)
@@ -104,7 +230,7 @@ BEGIN ATOMIC
          format('%s: if rows are inserted in the order of this time, all go to one end of it', i.starts) || i.decide,
          i.suggestion
     FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = ANY ('{time}');
+   WHERE NOT i.is_key AND i.why = 'time';
 END;
 
 CREATE FUNCTION spanner_internal.rule_index_uuid(facts spanner_internal.advisor_facts)
@@ -137,21 +263,8 @@ BEGIN ATOMIC
          format('the rows are stored in the order of %s, with which the index begins: they were loaded so, or it ascends', i.quoted) || i.decide,
          i.suggestion
     FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = ANY ('{ascending_data}');
+   WHERE NOT i.is_key AND i.why = 'ascending_data';
 END;
-
-COMMENT ON FUNCTION spanner_internal.rule_key_derived(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_now(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_uuid_default(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_now(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_time(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_uuid_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_few_prefixes(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_few_prefixes(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_time(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_uuid(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_ascending_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_ascending_data(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule
 SELECT r.rule, r.place, r.severity, '{splits,spanner}',

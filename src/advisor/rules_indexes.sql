@@ -1,9 +1,52 @@
 /* src/advisor/rules_indexes.sql */
 
 --
--- Advisor: superfluous, sparse, slow and costly indexes, and what could not be
--- looked at
+-- Advisor: statements that replace an index; superfluous, sparse, slow and
+-- costly indexes, and tables that could not be measured
 --
+
+-- pg_get_indexdef() waits if somebody drops the table, and then fails.
+CREATE FUNCTION spanner_internal.index_definition(indexid oid)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN pg_get_indexdef(indexid);
+EXCEPTION WHEN internal_error THEN
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.index_definition(oid)
+  IS 'the statement that creates an index, NULL if the index is being dropped';
+
+-- Statements that give an index another definition under the same name, while the
+-- old one is still in use.  The definition of an index of a partitioned table says
+-- ONLY, but the new index is made on all partitions.
+CREATE FUNCTION spanner_internal.replaced_index(i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I',
+                      CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident, definition,
+                      c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name)
+          FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
+               LATERAL (SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
+
+COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text, text)
+  IS 'statements that put another index in the place of one';
+
+-- What comes behind USING in the definition of an index.
+CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE
+RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN substr(d.definition, length(d.head) + 1) END
+          FROM (SELECT spanner_internal.index_definition((i).indexid) AS definition,
+                       format('CREATE %sINDEX %I ON %s%s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
+                              (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head OFFSET 0) d);
+
+COMMENT ON FUNCTION spanner_internal.index_body(spanner_internal.advisor_index, boolean)
+  IS 'access method, columns and options of an index, as in its definition';
 
 CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
@@ -34,7 +77,8 @@ BEGIN ATOMIC
      AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers');
 END;
 
--- An index that was not read since the server counts, while rows came.
+-- An index that was never read since the server began to count, while rows were
+-- inserted.
 CREATE FUNCTION spanner_internal.rule_index_unused(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -48,7 +92,7 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
--- An index on a column that is mostly NULL, of which only the rest is of use.
+-- An index on a column that is mostly NULL.
 CREATE FUNCTION spanner_internal.rule_index_null_filtered(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -69,8 +113,8 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
--- An index through which many rows are fetched from a table that is seldom
--- written, where the few columns that it lacks are small.
+-- An index through which many rows are fetched, of a table that is seldom written
+-- and has only few small columns more than the index.
 CREATE FUNCTION spanner_internal.rule_index_storing(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -125,14 +169,6 @@ BEGIN ATOMIC
    WHERE pg_relation_size(t.relid) >= 1048576
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
-
-COMMENT ON FUNCTION spanner_internal.rule_index_redundant(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_random(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_unused(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_null_filtered(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_storing(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_no_privilege(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_no_statistics(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The columns of an index are the first columns of another one.'),

@@ -4,8 +4,8 @@
 -- Advisor: sequences, keys and parents
 --
 
--- A statement that makes the sequence of a column a bit-reversed one; NULL if
--- it cannot be one.
+-- A statement that makes the sequence of a column bit-reversed; NULL if it cannot
+-- be.
 CREATE FUNCTION spanner_internal.conversion_of(s spanner_internal.advisor_suspect, q pg_catalog.pg_sequence)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -93,8 +93,8 @@ BEGIN ATOMIC
    ORDER BY s.relid, s.attnum, i.indexid;
 END;
 
--- No core sequence has given values far above its last one.  An index of such
--- values was filled while the sequence had a kind.
+-- A sequence without a kind has given no values far above its last one.  If a
+-- column has such values, the sequence had a kind when they were drawn.
 CREATE FUNCTION spanner_internal.rule_label_lost(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
@@ -144,8 +144,8 @@ BEGIN ATOMIC
 END;
 
 -- Expressions that take the remainder of a bit-reversed id by an even number,
--- or its low bits.  Their texts are looked at, so that constraints, indexes,
--- partition keys and generated columns are found alike.
+-- or its low bits.  Their texts are searched, so constraints, indexes, partition
+-- keys and generated columns are found in the same way.
 CREATE FUNCTION spanner_internal.rule_key_modulo(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -204,8 +204,8 @@ END;
 
 -- A foreign key to the whole key of its parent that is deleted with it, or
 -- that the child's key contains: then the child belongs next to the parent.
--- If the key starts with the columns of one parent, that one it is with; with
--- several such parents it has to be decided which.
+-- If the key begins with the columns of one parent, it is stored with that one.  If
+-- there are several such parents, a person has to decide.
 CREATE FUNCTION spanner_internal.rule_child_not_interleaved(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -295,16 +295,6 @@ BEGIN ATOMIC
      AND (SELECT count(*) FROM pg_attribute o WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
    ORDER BY t.relid, a.attnum, n.attnum;
 END;
-
-COMMENT ON FUNCTION spanner_internal.rule_sequence_near_end(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_index_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_label_lost(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_missing(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_modulo(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_key_application_sequence(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_child_not_interleaved(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_counter_table(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence for an integer or smallint column has given three quarters of the values that fit.'),

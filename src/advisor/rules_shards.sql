@@ -4,8 +4,8 @@
 -- Advisor: shards, and partitions in the sense of Cassandra
 --
 
--- Shard columns, with the number of shards where that is a constant, and the
--- statement that makes the column anew with another number.
+-- Shard columns, with the number of shards if that is a constant, and the statement
+-- that replaces the column by one with another number.
 CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
 RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid, pkey_attnum smallint,
   rows float8, reshard text)
@@ -23,7 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.shard_columns(spanner_internal.advisor_facts, integer)
-  IS 'shard columns, and statements that make them anew';
+  IS 'shard columns, and statements that replace them';
 
 -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
 -- of negative hashes.  The planner knows that of farm_fingerprint().
@@ -32,7 +32,7 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any other, and who lists shards has to list the negative ones', n.count)
+         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any other, and a list of all shards needs the negative ones too', n.count)
          || CASE WHEN s.expr ~ 'farm_fingerprint' THEN '; abs() around the remainder makes them even'
                  ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows' END
          || ': ' || s.expr,
@@ -55,7 +55,7 @@ BEGIN ATOMIC
     FROM unnest((facts).tables) t
     JOIN pg_class c ON c.oid = t.relid AND c.relreplident <> 'n'
     JOIN pg_attribute g ON g.attrelid = t.relid AND g.attgenerated <> ''
-   -- the rest of the identity, what does not grow in front
+   -- the rest of the identity, with what does not grow in front
    CROSS JOIN LATERAL (
      SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY s.attnum IS NOT NULL, u.n) AS columns,
             bool_and(a.attnotnull) AND bool_or(s.attnum IS NULL) AS is_good
@@ -96,7 +96,7 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, p.indexid, c.attnum, c.name::text,
-         format('the default of %s is random, %s: who looks for a row by the rest of the key has to ask every shard, and the rest is not unique; if it is meant to be, a column GENERATED ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted, c.expr, k.columns),
+         format('the default of %s is random, %s: a search by the rest of the key has to ask every shard, and the rest is not unique; if it is meant to be, a column GENERATED ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted, c.expr, k.columns),
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
@@ -119,8 +119,8 @@ BEGIN ATOMIC
    WHERE s.shards < 2 AND s.pkey_attnum = s.attnum;
 END;
 
--- Shards smaller than a page of the index: a read in order of the key visits
--- each of them, and so more pages than if it read the whole index.
+-- Shards smaller than a page of the index.  A read in the order of the key visits
+-- each shard, and so more pages than if it read the whole index.
 CREATE FUNCTION spanner_internal.rule_shard_count_large(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -135,11 +135,11 @@ BEGIN ATOMIC
      AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows);
 END;
 
--- A first column of the key, not the whole key, one value of which has very
--- many rows or bytes.  The partition key of Cassandra may have several columns:
--- a second one that is a hash or a bucket, by its name, its type or the few
--- values that it has, divides the rows already.  Where the key goes on with a
--- time, they can be split by that.
+-- A first column of a longer key, one value of which has very many rows or bytes.
+-- Cassandra's partition key may have several columns.  So a second column that is
+-- a hash or a bucket divides the rows already; it is recognized by its name, its
+-- type or its few values.  If the key goes on with a time, rows can be split by
+-- that.
 CREATE FUNCTION spanner_internal.rule_wide_partition(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -174,14 +174,6 @@ BEGIN ATOMIC
                         WHERE a.attrelid = c.relid AND a.attnum = ANY (c.indkey) AND a.attnum <> c.attnum
                           AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
 END;
-
-COMMENT ON FUNCTION spanner_internal.rule_shard_signed(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_published(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_unused(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_random(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_count_small(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_shard_count_large(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
-COMMENT ON FUNCTION spanner_internal.rule_wide_partition(spanner_internal.advisor_facts) IS 'rule of spanner.advise';
 
 INSERT INTO spanner.advisor_rule VALUES
   ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),

@@ -5,7 +5,7 @@
 --
 
 -- A table that gets or loses a shard column, and its primary key: the parts
--- that statements are made of.  "key" are the columns but for the shard.
+-- that statements are made of.  "key" has the columns except the shard.
 CREATE TYPE spanner_internal.shard_table AS (
   relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
   indexid oid, index_name name, key_name text, key name[], columns text,
@@ -14,7 +14,7 @@ CREATE TYPE spanner_internal.shard_table AS (
 
 COMMENT ON TYPE spanner_internal.shard_table IS 'a table that gets or loses a shard column, and its primary key';
 
--- Why a table cannot have a shard key.  With "warns" a dry run goes on.
+-- Why a table cannot have a shard key.  If "warns", a dry run only warns.
 CREATE TYPE spanner_internal.shard_obstacle AS (
   code text, message text, detail text, hint text, warns boolean);
 
@@ -65,8 +65,8 @@ $$;
 COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
   IS 'a table and its primary key, as spanner.add_shard_key looks at them';
 
--- The one answer to whether a table can get a shard column that is made of
--- "keys", or with NULL for these, whether it can lose one.  No row if it can.
+-- Can a table get a shard column that is computed from "keys"?  If they are NULL:
+-- can it lose one?  No row if it can.  Nothing else answers that question.
 CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
 RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -208,9 +208,8 @@ END;
 COMMENT ON FUNCTION spanner_internal.new_index_name(name, name, text)
   IS 'a name for an index that takes the place of another one';
 
--- Look at a table, and unless it is a dry run lock it, as strongly as the
--- statements will, so that all that was read about it holds until they have
--- run.  A dry run locks nothing.
+-- Look at a table.  Unless it is a dry run, lock it as strongly as the statements
+-- will, so that what was read about it holds until they have run.
 CREATE FUNCTION spanner_internal.open_shard_table(relation oid, column_name name, keys name[], dry_run boolean, caller text)
 RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -250,7 +249,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.open_shard_table(oid, name, name[], boolean, text)
   IS 'check and lock a table that gets or loses a shard column';
 
--- What follows the statements that change a key.
+-- The statements after those that change a key.
 CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -296,7 +295,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.shard_expression(oid, name[], integer, interval)
   IS 'the call of spanner.shard_id that a shard column is generated as';
 
--- Tell what a change of the key means for others.
+-- Notices about what relies on the key.
 CREATE FUNCTION spanner_internal.report_new_key(t spanner_internal.shard_table, dry_run boolean, keep_unique boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -329,7 +328,7 @@ BEGIN
       DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', list);
     IF NOT keep_unique AND NOT t.in_key THEN
       RAISE NOTICE USING MESSAGE = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns, t.relname),
-        HINT = 'Have statements name the shard column as well, or keep the old key unique with keep_unique => true.';
+        HINT = 'Name the shard column in ON CONFLICT as well, or keep the old key unique with keep_unique => true.';
     END IF;
   END IF;
 END
@@ -338,10 +337,10 @@ $$;
 COMMENT ON FUNCTION spanner_internal.report_new_key(spanner_internal.shard_table, boolean, boolean)
   IS 'tell what relies on the primary key of a table';
 
--- A plain table gets its new index while the old one is still in use, by a
--- statement that a user may as well run CONCURRENTLY.  A partitioned table
--- cannot adopt an index, and a column that is made anew takes its index along.
--- Shows statements, and runs them unless it is a dry run.
+-- Shows statements, and runs them unless it is a dry run.  A plain table gets its
+-- new index while the old one is still in use, by a statement that a user can also
+-- run CONCURRENTLY.  That does not work for a partitioned table, which cannot adopt
+-- an index, nor for a column that is replaced, since its index is dropped with it.
 CREATE FUNCTION spanner_internal.run_statements(statements text[], dry_run boolean)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -362,7 +361,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.run_statements(text[], boolean)
   IS 'show statements, and run them unless it is a dry run';
 
--- The trigger that has filled a plain shard column goes with it.
+-- The trigger that fills a plain shard column is dropped with it.
 CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -459,8 +458,8 @@ END;
 COMMENT ON FUNCTION spanner.add_shard_key(regclass, text, integer, name, boolean, interval, boolean)
   IS 'the same; the keys are one name, or an array literal';
 
--- The shard column goes, and the primary key is what it was.  A unique index of
--- the old key that was kept becomes the key again.
+-- The shard column is dropped, and the primary key is what it was.  A unique index
+-- of the old key that was kept becomes the key again.
 CREATE FUNCTION spanner.remove_shard_key(
   relation regclass,
   column_name name DEFAULT 'shard_id',

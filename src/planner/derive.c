@@ -6,6 +6,12 @@
  * A row whose keys are equal to given values is in the shard of these values,
  * for shard_id() hashes a text that equal values have in common.
  *
+ * For a scan, the equalities come from clauses that the very scan enforces:
+ * restrictions of the relation, and join clauses that may be pushed into it.
+ * A row that is left out because of its shard would not have passed those, so
+ * no knowledge of the rest of the query is needed.  The bounds of a partition
+ * can be conditions on the shard, too.
+ *
  * src/planner/derive.c
  *
  *-------------------------------------------------------------------------
@@ -13,41 +19,126 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
 
+#include "compat.h"
 #include "keys/canonical.h"
 #include "planner/derive.h"
 
+/* How many ways to combine values of several relations are tried. */
+#define SK_MAX_JOIN_COMBINATIONS 16
+
+/* A value that a join clause gives, and the relations that it is from. */
+typedef struct SkJoinValue
+{
+	SkKeyValue	value;
+	Relids		relids;
+} SkJoinValue;
+
+static List *restrictions_of(RelOptInfo *rel);
+static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
+							   const SkShardKey *key);
+static RestrictInfo *make_rinfo(PlannerInfo *root, const SkClause *condition);
+static List *derive_joins(PlannerInfo *root, RelOptInfo *rel,
+						  const SkColumns *columns);
+static List *combine_one_source(PlannerInfo *root, const SkColumns *columns,
+								List **choices);
+static SkJoinValue *find_choice(List *choices, Relids relids);
+static List *combine_sources(PlannerInfo *root, const SkColumns *columns,
+							 List **choices);
+static List *add_condition(PlannerInfo *root, List *list,
+						   const SkColumns *columns);
+static List *find_join_values(PlannerInfo *root, RelOptInfo *rel,
+							  const Var *column, bool inside);
+static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
+							 EquivalenceClass *ec, EquivalenceMember *em,
+							 void *arg);
+static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
+							   const SkShardKey *key);
 static int	find_column(const SkColumns *columns, const Node *column);
 static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
-static SkFact *derive_elements(PlannerInfo *root, const SkColumns *columns,
-							   int column);
+static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
+								 int column);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
-static int	known_length(Node *array);
 
 /*
- * sk_make_fact
- *		A clause, or the clause of a RestrictInfo, and its level.
+ * sk_derive_clauses
+ *		Derive what can be said of the shard of the rows of a relation.
+ *
+ * Nothing, if the query itself says it.
  */
-SkFact *
-sk_make_fact(Expr *clause, Index level)
+void
+sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  SkExtraClauses *result)
 {
-	SkFact	   *result = palloc(sizeof(SkFact));
+	SkColumns	columns;
+	List	   *clauses;
+	ListCell   *lc;
 
-	result->clause = clause;
+	memset(result, 0, sizeof(SkExtraClauses));
+	if (sk_has_shard_condition(key, rel->baserestrictinfo))
+		return;
+
+	sk_init_columns(&columns, key);
+	clauses = restrictions_of(rel);
+	sk_match_clauses(root, clauses, &columns);
+	if (sk_all_known(&columns))
+	{
+		result->base = add_condition(root, NIL, &columns);
+		return;
+	}
+
+	result->base = partition_clauses(root, rel, key);
+	foreach(lc, clauses)
+	{
+		SkClause   *clause = lfirst(lc);
+		SkClause   *arms;
+
+		if (!is_orclause(clause->expr))
+			continue;
+		clause = sk_derive_alternatives(root, clause, &columns, &arms);
+		if (clause == NULL)
+			continue;
+		result->alternatives = lappend(result->alternatives,
+									   make_rinfo(root, arms));
+		if (!is_orclause(clause->expr))
+			result->base = lappend(result->base, make_rinfo(root, clause));
+	}
+	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
+		!is_joined_on_shard(root, rel, key))
+		result->joins = derive_joins(root, rel, &columns);
+}
+
+/*
+ * sk_make_clause
+ *		An expression that holds, and its security level.
+ */
+SkClause *
+sk_make_clause(Expr *expr, Index level)
+{
+	SkClause   *result = palloc(sizeof(SkClause));
+
+	result->expr = expr;
 	result->level = level;
 	return result;
 }
@@ -84,19 +175,19 @@ sk_init_columns(SkColumns *columns, const SkShardKey *key)
 }
 
 /*
- * sk_match_facts
- *		Learn what a list of SkFacts says of the columns.
+ * sk_match_clauses
+ *		Learn what a list of SkClause says of the columns.
  *
  * One value is better than a list of them, which is better than nothing.
  */
 void
-sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns)
+sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
 {
 	ListCell   *lc;
 
-	foreach(lc, facts)
+	foreach(lc, clauses)
 	{
-		SkFact	   *fact = lfirst(lc);
+		SkClause   *clause = lfirst(lc);
 
 		for (int i = 0; i < columns->count; i++)
 		{
@@ -105,14 +196,14 @@ sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns)
 
 			if (value->value && !value->is_array)
 				continue;
-			if (sk_match_equality(root, fact->clause, columns->columns[i],
+			if (sk_match_equality(root, clause->expr, columns->columns[i],
 								  &found) &&
 				(value->value == NULL || !found.is_array) &&
 				(!columns->inside[i] ||
 				 sk_can_replace(columns->columns[i], &found)))
 			{
 				*value = found;
-				value->level = fact->level;
+				value->level = clause->level;
 			}
 		}
 	}
@@ -137,7 +228,7 @@ sk_all_known(const SkColumns *columns)
  *
  * NULL if something is missing, or the condition would be of no use.
  */
-SkFact *
+SkClause *
 sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
 	const SkShardKey *key = columns->key;
@@ -177,36 +268,7 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		condition = sk_shard_is(key, (Expr *)
 								eval_const_expressions(root, (Node *) call));
 	}
-	return condition ? sk_make_fact(condition, level) : NULL;
-}
-
-/* A list for a column inside of an expression: each element in turn. */
-static SkFact *
-derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
-{
-	List	   *conditions = NIL;
-	Index		level = columns->values[column].level;
-	SkColumns	choice = *columns;
-	Expr	   *result;
-	ListCell   *lc;
-
-	choice.values = palloc(columns->count * sizeof(SkKeyValue));
-	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
-	choice.values[column].is_array = false;
-	foreach(lc, sk_array_elements(columns->values[column].value))
-	{
-		SkFact	   *condition;
-
-		choice.values[column].value = lfirst(lc);
-		condition = sk_derive_condition(root, &choice);
-		/* of two such lists there are too many combinations */
-		if (condition == NULL || !IsA(condition->clause, OpExpr))
-			return NULL;
-		conditions = lappend(conditions, condition->clause);
-		level = Max(level, condition->level);
-	}
-	result = any_shard(root, columns->key, conditions);
-	return sk_make_fact(result, level);
+	return condition ? sk_make_clause(condition, level) : NULL;
 }
 
 /*
@@ -216,41 +278,41 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
  * NULL if nothing follows from one of them.  "arms" is set to the OR of the
  * arms, each with its condition, unless it is NULL.
  */
-SkFact *
-sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
-					   const SkColumns *columns, SkFact **arms)
+SkClause *
+sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
+					   const SkColumns *columns, SkClause **arms)
 {
 	List	   *conditions = NIL;
 	List	   *completed = NIL;
-	Index		level = fact->level;
+	Index		level = clause->level;
 	ListCell   *lc;
 
-	foreach(lc, ((BoolExpr *) fact->clause)->args)
+	foreach(lc, ((BoolExpr *) clause->expr)->args)
 	{
-		List	   *clauses = arm_clauses(lfirst(lc));
-		List	   *facts = NIL;
+		List	   *exprs = arm_clauses(lfirst(lc));
+		List	   *clauses = NIL;
 		SkColumns	arm = *columns;
-		SkFact	   *condition;
+		SkClause   *condition;
 		ListCell   *lc2;
 
 		arm.values = palloc(columns->count * sizeof(SkKeyValue));
 		memcpy(arm.values, columns->values,
 			   columns->count * sizeof(SkKeyValue));
-		foreach(lc2, clauses)
-			facts = lappend(facts, sk_make_fact(lfirst(lc2), fact->level));
-		sk_match_facts(root, facts, &arm);
+		foreach(lc2, exprs)
+			clauses = lappend(clauses, sk_make_clause(lfirst(lc2), clause->level));
+		sk_match_clauses(root, clauses, &arm);
 		condition = sk_derive_condition(root, &arm);
 		if (condition == NULL)
 			return NULL;
 		level = Max(level, condition->level);
-		conditions = lappend(conditions, condition->clause);
+		conditions = lappend(conditions, condition->expr);
 		completed = lappend(completed,
-							make_andclause(lcons(copyObject(condition->clause),
-												 copyObject(clauses))));
+							make_andclause(lcons(copyObject(condition->expr),
+												 copyObject(exprs))));
 	}
 	if (arms)
-		*arms = sk_make_fact(make_orclause(completed), level);
-	return sk_make_fact(any_shard(root, columns->key, conditions), level);
+		*arms = sk_make_clause(make_orclause(completed), level);
+	return sk_make_clause(any_shard(root, columns->key, conditions), level);
 }
 
 /*
@@ -328,41 +390,267 @@ sk_has_shard_condition(const SkShardKey *key, List *clauses)
 }
 
 /*
- * sk_all_shards_const
- *		All shards, as a constant of type integer[].
+ * sk_make_shard_clause
+ *		Make a RestrictInfo of an implied condition.
+ *
+ * It takes away no row that other clauses leave, and so must not lower an
+ * estimate.
  */
-Const *
-sk_all_shards_const(const SkShardKey *key)
+RestrictInfo *
+sk_make_shard_clause(PlannerInfo *root, Expr *condition, Index security_level)
 {
-	int32		shards = key->shards;
-	Datum	   *list = palloc(shards * sizeof(Datum));
-	ArrayType  *array;
+	RestrictInfo *rinfo = sk_make_scan_clause(root, condition, security_level);
 
-	for (int32 i = 0; i < shards; i++)
-		list[i] = Int32GetDatum(key->first + i);
-	array = construct_array(list, shards, INT4OID,
-							sizeof(int32), true, TYPALIGN_INT);
-	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
-					 PointerGetDatum(array), false, false);
+	rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
+	rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
+	return rinfo;
+}
+
+static List *
+restrictions_of(RelOptInfo *rel)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant)
+			result = lappend(result, sk_make_clause(rinfo->clause,
+													rinfo->security_level));
+	}
+	return result;
+}
+
+/* What the bounds of a partition say of the shard of its rows. */
+static List *
+partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+{
+	Relation	relation;
+	List	   *quals = NIL;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	if (relation->rd_rel->relispartition)
+		quals = copyObject(RelationGetPartitionQual(relation));
+	table_close(relation, NoLock);
+	if (quals == NIL)
+		return NIL;
+
+	ChangeVarNodes((Node *) quals, 1, rel->relid, 0);
+	quals = (List *) eval_const_expressions(root, (Node *) quals);
+	foreach(lc, make_ands_implicit(make_ands_explicit(quals)))
+	{
+		RestrictInfo *rinfo = sk_make_shard_clause(root, lfirst(lc), 0);
+
+		if (sk_has_shard_condition(key, list_make1(rinfo)))
+			result = lappend(result, rinfo);
+	}
+	return result;
+}
+
+static RestrictInfo *
+make_rinfo(PlannerInfo *root, const SkClause *condition)
+{
+	return sk_make_shard_clause(root, condition->expr, condition->level);
 }
 
 /*
- * sk_all_shards_call
- *		The same as a call of all_shards(), which is short to read.
+ * Derive conditions with the values that join clauses give: one for each
+ * relation that gives all that are missing, whatever their order in the query.
  */
-Expr *
-sk_all_shards_call(const SkShardKey *key)
+static List *
+derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 {
-	const Oid	argtypes[] = {INT4OID};
-	Oid			function = InvalidOid;
+	List	  **choices = palloc0(columns->count * sizeof(List *));
+	List	   *result;
 
-	if (key->first_key == 1)
-		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
-	if (!OidIsValid(function))
-		return (Expr *) sk_all_shards_const(key);
-	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
-								 list_make1(linitial(key->call->args)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	for (int i = 0; i < columns->count; i++)
+	{
+		if (columns->values[i].value)
+			continue;
+		choices[i] = find_join_values(root, rel, columns->columns[i],
+									  columns->inside[i]);
+		if (choices[i] == NIL)
+			return NIL;
+	}
+	result = combine_one_source(root, columns, choices);
+	return result ? result : combine_sources(root, columns, choices);
+}
+
+static List *
+combine_one_source(PlannerInfo *root, const SkColumns *columns,
+				   List **choices)
+{
+	List	   *result = NIL;
+	int			first = 0;
+	ListCell   *lc;
+
+	while (choices[first] == NIL)
+		first++;
+	foreach(lc, choices[first])
+	{
+		Relids		source = ((SkJoinValue *) lfirst(lc))->relids;
+		SkColumns	choice = *columns;
+
+		if (find_choice(choices[first], source) != lfirst(lc))
+			continue;
+		choice.values = palloc(columns->count * sizeof(SkKeyValue));
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkJoinValue *found = find_choice(choices[i], source);
+
+			choice.values[i] = found ? found->value : columns->values[i];
+		}
+		result = add_condition(root, result, &choice);
+	}
+	return result;
+}
+
+/* The first value that some relations give. */
+static SkJoinValue *
+find_choice(List *choices, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, choices)
+		if (bms_equal(((SkJoinValue *) lfirst(lc))->relids, relids))
+		return lfirst(lc);
+	return NULL;
+}
+
+/* No relation gives all values: some of their combinations. */
+static List *
+combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices)
+{
+	List	   *result = NIL;
+	int			combinations = 1;
+
+	for (int i = 0; i < columns->count; i++)
+		combinations = Min(combinations * Max(list_length(choices[i]), 1),
+						   SK_MAX_JOIN_COMBINATIONS);
+	for (int n = 0; n < combinations; n++)
+	{
+		SkColumns	choice = *columns;
+		int			rest = n;
+
+		choice.values = palloc(columns->count * sizeof(SkKeyValue));
+		for (int i = 0; i < columns->count; i++)
+		{
+			int			length = list_length(choices[i]);
+
+			choice.values[i] = columns->values[i];
+			if (length == 0)
+				continue;
+			choice.values[i] =
+				((SkJoinValue *) list_nth(choices[i], rest % length))->value;
+			rest /= length;
+		}
+		result = add_condition(root, result, &choice);
+	}
+	return result;
+}
+
+static List *
+add_condition(PlannerInfo *root, List *list, const SkColumns *columns)
+{
+	SkClause   *condition = sk_derive_condition(root, columns);
+
+	return condition ? lappend(list, make_rinfo(root, condition)) : list;
+}
+
+/* The values of other relations that a column is equal to; lists come last. */
+static List *
+find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
+				 bool inside)
+{
+	List	   *clauses = NIL;
+	List	   *values = NIL;
+	List	   *lists = NIL;
+	ListCell   *lc;
+
+	if (rel->has_eclass_joins)
+		clauses = generate_implied_equalities_for_column(root, rel,
+														 is_member_column,
+														 unconstify(Var *, column),
+														 rel->lateral_referencers);
+	foreach(lc, list_concat(clauses, rel->joininfo))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		SkKeyValue	value;
+		SkJoinValue *found;
+
+		if (!join_clause_is_movable_to(rinfo, rel) ||
+			!sk_match_equality(root, rinfo->clause, column, &value) ||
+			(inside && !sk_can_replace(column, &value)))
+			continue;
+		found = palloc(sizeof(SkJoinValue));
+		found->value = value;
+		found->value.level = rinfo->security_level;
+		found->relids = pull_varnos(root, (Node *) value.value);
+		if (value.is_array)
+			lists = lappend(lists, found);
+		else
+			values = lappend(values, found);
+	}
+	return list_concat(values, lists);
+}
+
+static bool
+is_member_column(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+				 EquivalenceMember *em, void *arg)
+{
+	const Var  *column = arg;
+	Expr	   *expr = em->em_expr;
+
+	while (expr && IsA(expr, RelabelType))
+		expr = ((RelabelType *) expr)->arg;
+	return expr && IsA(expr, Var) &&
+		((Var *) expr)->varno == column->varno &&
+		((Var *) expr)->varattno == column->varattno;
+}
+
+/* Does the query itself join on the shard? */
+static bool
+is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+{
+	if (sk_has_shard_condition(key, rel->joininfo))
+		return true;
+	return key->attnum != 0 && rel->has_eclass_joins &&
+		generate_implied_equalities_for_column(root, rel, is_member_column,
+											   key->shard,
+											   rel->lateral_referencers) != NIL;
+}
+
+/* A list for a column inside of an expression: each element in turn. */
+static SkClause *
+derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
+{
+	List	   *conditions = NIL;
+	Index		level = columns->values[column].level;
+	SkColumns	choice = *columns;
+	Expr	   *result;
+	ListCell   *lc;
+
+	choice.values = palloc(columns->count * sizeof(SkKeyValue));
+	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
+	choice.values[column].is_array = false;
+	foreach(lc, sk_array_elements(columns->values[column].value))
+	{
+		SkClause   *condition;
+
+		choice.values[column].value = lfirst(lc);
+		condition = sk_derive_condition(root, &choice);
+		/* of two such lists there are too many combinations */
+		if (condition == NULL || !IsA(condition->expr, OpExpr))
+			return NULL;
+		conditions = lappend(conditions, condition->expr);
+		level = Max(level, condition->level);
+	}
+	result = any_shard(root, columns->key, conditions);
+	return sk_make_clause(result, level);
 }
 
 /* The place of a column among those of the key, or -1. */
@@ -473,30 +761,11 @@ can_be_listed(const SkShardKey *key, List *args)
 		return true;
 	for_each_from(lc, args, 1)
 	{
-		int			length = known_length(lfirst(lc));
+		int			length = sk_array_length(lfirst(lc));
 
 		if (length < 0)
 			return false;
 		combinations *= length;
 	}
 	return combinations <= SK_MAX_COMBINATIONS;
-}
-
-/* The length of an array, 1 for what is no array, -1 if it is not known. */
-static int
-known_length(Node *array)
-{
-	if (!OidIsValid(get_base_element_type(exprType(array))))
-		return 1;
-	while (IsA(array, RelabelType))
-		array = (Node *) ((RelabelType *) array)->arg;
-	if (IsA(array, Const) && !((Const *) array)->constisnull)
-	{
-		ArrayType  *value = DatumGetArrayTypeP(((Const *) array)->constvalue);
-
-		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
-	}
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
-		return list_length(((ArrayExpr *) array)->elements);
-	return -1;
 }

@@ -22,11 +22,11 @@ typedef struct SkKeyValue
 } SkKeyValue;
 
 /* A clause that holds, or a condition that follows from clauses. */
-typedef struct SkFact
+typedef struct SkClause
 {
-	Expr	   *clause;
+	Expr	   *expr;
 	Index		level;			/* the highest one of its sources */
-} SkFact;
+} SkClause;
 
 /* The columns of a key, and what is known of them. */
 typedef struct SkColumns
@@ -38,24 +38,35 @@ typedef struct SkColumns
 	SkKeyValue *values;
 } SkColumns;
 
+/* Conditions that hold for all rows that a scan has to return. */
+typedef struct SkExtraClauses
+{
+	List	   *base;			/* on the scanned relation only */
+	List	   *alternatives;	/* the same, each an OR */
+	List	   *joins;			/* with values of other relations */
+} SkExtraClauses;
+
+extern void sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, SkExtraClauses *result);
 extern bool sk_match_equality(PlannerInfo *root, Expr *clause,
 							  const Var *column, SkKeyValue *value);
-extern SkFact *sk_make_fact(Expr *clause, Index level);
+extern SkClause *sk_make_clause(Expr *expr, Index level);
 extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
-extern void sk_match_facts(PlannerInfo *root, List *facts, SkColumns *columns);
+extern void sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns);
 extern bool sk_can_replace(const Var *column, const SkKeyValue *value);
 extern List *sk_array_elements(Expr *array);
+extern int	sk_array_length(Node *array);
 extern bool sk_all_known(const SkColumns *columns);
-extern SkFact *sk_derive_condition(PlannerInfo *root,
-								   const SkColumns *columns);
-extern SkFact *sk_derive_alternatives(PlannerInfo *root, const SkFact *fact,
-									  const SkColumns *columns,
-									  SkFact **arms);
+extern SkClause *sk_derive_condition(PlannerInfo *root,
+									 const SkColumns *columns);
+extern SkClause *sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
+										const SkColumns *columns,
+										SkClause **arms);
 extern Expr *sk_shard_is(const SkShardKey *key, Expr *value);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern bool sk_has_shard_condition(const SkShardKey *key,
 								   List *clauses);
-extern Const *sk_all_shards_const(const SkShardKey *key);
-extern Expr *sk_all_shards_call(const SkShardKey *key);
+extern RestrictInfo *sk_make_shard_clause(PlannerInfo *root, Expr *condition,
+										  Index security_level);
 
 #endif							/* SK_DERIVE_H */

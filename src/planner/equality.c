@@ -68,8 +68,8 @@ sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
  * sk_can_replace
  *		May a value take the place of a column inside of an expression?
  *
- * Only if it is the same for every function: equal values of some types, as
- * 1.0 and 1.00, are not.  A B-tree knows that of a type.
+ * Only if it is the same for every function.  Equal values of some types are
+ * not, such as 1.0 and 1.00.  The B-tree operator class of a type knows.
  */
 bool
 sk_can_replace(const Var *column, const SkKeyValue *value)
@@ -138,6 +138,28 @@ sk_array_elements(Expr *array)
 	return list_length(result) <= SK_MAX_ELEMENTS ? result : NIL;
 }
 
+/*
+ * sk_array_length
+ *		The length of an array, 1 for what is no array, -1 if it is not known.
+ */
+int
+sk_array_length(Node *array)
+{
+	if (!OidIsValid(get_base_element_type(exprType(array))))
+		return 1;
+	while (IsA(array, RelabelType))
+		array = (Node *) ((RelabelType *) array)->arg;
+	if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		ArrayType  *value = DatumGetArrayTypeP(((Const *) array)->constvalue);
+
+		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+	}
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+		return list_length(((ArrayExpr *) array)->elements);
+	return -1;
+}
+
 static bool
 match_operator(PlannerInfo *root, OpExpr *clause, const Var *column,
 			   SkKeyValue *value)
@@ -185,7 +207,7 @@ match_array(PlannerInfo *root, ScalarArrayOpExpr *clause, const Var *column,
 		is_stable_value(root, array, column);
 }
 
-/* "b = true" has become "b" when a clause comes here. */
+/* The server has made "b" of "b = true". */
 static bool
 match_boolean(Expr *clause, const Var *column, SkKeyValue *value)
 {

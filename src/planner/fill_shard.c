@@ -5,7 +5,7 @@
  *
  * A generated column cannot be part of a key that is replicated with UPDATE
  * and DELETE.  A plain column can, with a CHECK constraint that says how it is
- * computed.  The trigger computes it as the constraint has it.  A subscriber
+ * computed.  The trigger computes the column by that constraint.  A subscriber
  * does not fire the trigger, and keeps the value that was sent.
  *
  * src/planner/fill_shard.c
@@ -69,7 +69,7 @@ spanner_fill_shard(PG_FUNCTION_ARGS)
 	return PointerGetDatum(tuple);
 }
 
-/* The row with the column as the constraint wants it. */
+/* The row with the value that the constraint asks for. */
 static HeapTuple
 fill_column(HeapTuple tuple, TupleDesc desc, const SkShardKey *key)
 {

@@ -3,9 +3,9 @@
  * index_order.c
  *	  The order of the rows of one shard in an index.
  *
- * The server knows that a column is constant from the conditions of the
- * query.  It does not know that of a shard that has been derived, so it does
- * not see that the rows of the shard are ordered by the columns behind.
+ * The server learns from the conditions of the query which columns are
+ * constant.  It does not know that of a derived shard, so it does not see that
+ * the columns behind the shard give the order.
  *
  * src/planner/index_order.c
  *
@@ -115,9 +115,9 @@ read_order(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
  * sk_index_clauses
  *		The clauses that the server finds for an index if the shard is fixed.
  *
- * "shard" says so.  Arrays are left to the filter, for they need not keep the
- * order; so are other conditions on the shard.  NIL if the index cannot be
- * scanned, or not all columns before the shard are fixed.
+ * "shard" is the condition that fixes it.  Arrays are left to the filter, for
+ * they need not keep the order; so are other conditions on the shard.  NIL if
+ * the index cannot be scanned, or not all columns before the shard are fixed.
  */
 List *
 sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
@@ -134,7 +134,7 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	*only = *index;
 	only->rel = scratch;
 	only->indrestrictinfo =
-		lcons(shard, list_copy(sk_unhidden_clauses(rel, index->indrestrictinfo, false)));
+		lcons(shard, list_copy(sk_index_restrictions(rel, index->indrestrictinfo, false)));
 	scratch->indexlist = list_make1(only);
 	scratch->baserestrictinfo = NIL;
 	scratch->joininfo = NIL;
@@ -207,7 +207,7 @@ sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 /*
  * sk_fixes_column
- *		Does a clause say what its column is equal to, or to one of what?
+ *		Does a clause say that its column is equal to a value, or to one of a list?
  */
 bool
 sk_fixes_column(const IndexOptInfo *index, const IndexClause *clause)

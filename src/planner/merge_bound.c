@@ -66,7 +66,7 @@ sk_init_merge_bounds(SkMerge *merge)
 		!has_nulls_first(merge, index_attno(merge, first)))
 		merge->stop.count = 1;
 	/* a B-tree that forgets the bound would forget rows */
-	if (SK_ROW_COMPARISON_HIDES && has_row_comparison(merge))
+	if (SK_BTREE_LOSES_CONDITIONS && has_row_comparison(merge))
 		merge->stop.count = 0;
 	init_bound(merge, &merge->start, true);
 	init_bound(merge, &merge->stop, false);
@@ -226,8 +226,8 @@ init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
 }
 
 /*
- * Does a row that passes a condition, and the bound, pass it for all that
- * follow?  Then the condition must not compete for where the scan starts.
+ * Does the bound imply a condition that the row of the bound passes?  Then the
+ * condition must not compete for where the scan starts.
  */
 static bool
 is_implied(const ScanKeyData *key, const SkMergeBound *bound)

@@ -6,7 +6,7 @@
  * Within one shard an index (shard, a, b) is ordered by (a, b).  The path
  * scans it once for each shard, and merges.  It is one scan of the table for
  * the rest of the plan: an append of many scans would lose rows that
- * EvalPlanQual looks at again.
+ * EvalPlanQual checks again.
  *
  * The scan of one shard is planned as an ordinary index scan, the template,
  * with the condition "shard = 0" in front.
@@ -42,10 +42,8 @@
 #include "compat.h"
 #include "planner/derive.h"
 #include "planner/index_order.h"
-#include "planner/merge_path.h"
 #include "planner/merge_scan.h"
 #include "planner/planner.h"
-#include "planner/shard_paths.h"
 
 /* How many rows of a shard are looked for at first. */
 #define SK_MIN_DEPTH 4
@@ -317,7 +315,7 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 /*
  * How many rows of a shard are likely wanted.  A LIMIT is spread over the
- * shards; how unevenly, its square root tells.
+ * shards, unevenly: twice the square root of the share is added.
  */
 static int
 likely_depth(PlannerInfo *root, IndexPath *template, double streams)
@@ -346,10 +344,10 @@ make_shard_zero(PlannerInfo *root, const SkShardKey *key)
 }
 
 /*
- * The first row is there when each shard has given one.  The cost of the
- * template is that of all rows of one shard, the scans of others considered.
- * Rows that do not lie in the order of the merge are each on another page,
- * which a sort of the whole table would read once.
+ * The first row is known when each shard has given one.  The template has the
+ * cost of all rows of one shard, where all shards are scanned in turn.  Rows
+ * that are not stored in the order of the merge are each on another page, which
+ * a sort of the whole table would read once.
  */
 static void
 cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,

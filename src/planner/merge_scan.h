@@ -59,7 +59,4 @@ typedef struct SkMergeState
 
 extern const CustomScanMethods sk_merge_scan_methods;
 
-extern void sk_explain_merge(CustomScanState *node, List *ancestors,
-							 ExplainState *es);
-
 #endif							/* SK_MERGE_SCAN_H */

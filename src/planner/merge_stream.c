@@ -132,7 +132,7 @@ sk_merge_reset(SkMerge *merge)
 	MemoryContextReset(merge->bound_context);
 }
 
-/* Find the first TIDs of each shard.  No row is fetched but for guesses. */
+/* Find the first TIDs of each shard.  A row is fetched only for a bound. */
 static void
 look_into_shards(SkMerge *merge)
 {
@@ -193,8 +193,8 @@ scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound)
 }
 
 /*
- * Keep the TIDs that come next in the scan.  The index of a table that is not
- * logged keeps its page pinned; it is let go.
+ * Keep the TIDs that come next in the scan.  An index without WAL keeps its
+ * page pinned until the next scan is started.
  */
 static void
 look_ahead(SkMerge *merge, SkStream *stream, int count)
@@ -244,8 +244,9 @@ next_row(SkMerge *merge, SkStream *stream)
 }
 
 /*
- * Scan a shard again from its current row on, or from its start.  The server's
- * way to fetch rows marks index entries whose rows are dead to all.
+ * Scan a shard again from its current row on, or from its start.  Rows are
+ * fetched by index_fetch_heap(), which marks entries of rows that are dead to
+ * all.
  */
 static bool
 read_on(SkMerge *merge, SkStream *stream)

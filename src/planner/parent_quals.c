@@ -8,14 +8,14 @@
  * query, while the planner has not yet taken the join tree apart: to the same
  * list of conditions that implies it.
  *
- * Only lists whose conditions hold for each row that the table contributes
- * are looked at.  Seen from the top of the join tree, these are the lists on
- * the way to the table; below an outer join that can replace the row by
- * NULLs, and below a semijoin or antijoin, the way begins anew.
+ * Only lists count whose conditions hold for each row that the table
+ * contributes.  These are the lists on the way from the top of the join tree
+ * to the table.  Below an outer join that can replace the row by NULLs, and
+ * below a semijoin or antijoin, the way begins anew.
  *
- * What is added takes no row away.  Partitions inherit it as it is, so it is
- * marked, and their estimates of rows are made again without it before they
- * are of use for the table or for joins.
+ * What is added takes no row away, but the server estimates that it does, and
+ * partitions inherit it.  So it is marked.  When a partition has its paths, its
+ * rows are estimated again without it, before the table or a join uses them.
  *
  * src/planner/parent_quals.c
  *
@@ -33,16 +33,16 @@
 
 #include "compat.h"
 #include "planner/derive.h"
-#include "planner/parent_quals.h"
+#include "planner/planner.h"
 #include "planner/row_comparison.h"
-#include "planner/shard_key.h"
 
 /* Marks conditions that have been added; the server copies it and ignores it. */
 #define SK_ADDED_LOCATION (-2)
 
 /*
  * A list of conditions on the way to a table, and what else holds for the rows
- * that it is applied to.  A mark has no list.
+ * that it is applied to.  Where the way begins anew, there is a mark: one
+ * without a list.
  */
 typedef struct SkQuals
 {
@@ -58,21 +58,21 @@ static void add_quals(PlannerInfo *root, RangeTblEntry *rte,
 					  const SkShardKey *key, List *lists);
 static void add_member_quals(PlannerInfo *root, RelOptInfo *rel,
 							 RangeTblEntry *rte, List *keys);
-static List *security_facts(const RangeTblEntry *rte);
-static List *make_facts(List *clauses, Index level);
-static List *facts_of_quals(const SkQuals *quals, Index level);
+static List *security_clauses(const RangeTblEntry *rte);
+static List *make_clauses(List *clauses, Index level);
+static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
-						  List *facts, List *above);
+						  List *clauses, List *above);
 static bool chooses_partitions(Expr *condition);
-static bool find_constant(PlannerInfo *root, List *facts, List *all,
+static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  const Var *column, List **visited,
 						  SkKeyValue *result);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
 static int *location_of(Expr *condition);
-static bool disregard_added(List *clauses);
-static void disregard_added_joins(PlannerInfo *root, RelOptInfo *rel);
-static void disregard_class(PlannerInfo *root, RelOptInfo *rel,
-							EquivalenceClass *ec, Relids others);
+static bool mark_redundant(List *clauses);
+static void mark_redundant_joins(PlannerInfo *root, RelOptInfo *rel);
+static void mark_redundant_class(PlannerInfo *root, RelOptInfo *rel,
+								 EquivalenceClass *ec, Relids others);
 static void scale_paths(List *paths, double factor);
 
 /*
@@ -87,7 +87,7 @@ sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 	List	   *lists = NIL;
 	ListCell   *lc;
 
-	if (keys == NIL || sk_may_hide((Node *) root->parse->jointree))
+	if (keys == NIL || sk_has_row_comparison((Node *) root->parse->jointree))
 		return;
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		add_member_quals(root, rel, rte, keys);
@@ -99,16 +99,16 @@ sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * sk_disregard_parent_quals
- *		Have added conditions not count in the estimates of a relation.
+ * sk_correct_estimates
+ *		Estimate the rows of a relation without the conditions that were added.
  *
  * To be called when the paths of the relation have been made: partitions
  * come before their parent, and all tables before joins.
  */
 void
-sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel)
+sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 {
-	bool		found = disregard_added(rel->baserestrictinfo);
+	bool		found = mark_redundant(rel->baserestrictinfo);
 	double		rows = rel->rows;
 	ListCell   *lc;
 
@@ -120,7 +120,7 @@ sk_disregard_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 				rel->rows += rel->part_rels[i]->rows;
 		rel->rows = found && rel->rows > 0 ? rel->rows : rows;
 		rel->tuples = found ? rel->rows : rel->tuples;
-		disregard_added_joins(root, rel);
+		mark_redundant_joins(root, rel);
 	}
 	else if (found && rel->fdwroutine == NULL)
 	{
@@ -172,7 +172,7 @@ find_lists(Node *node, Index relid, List **lists)
 	return false;
 }
 
-/* A join that may replace or drop rows for other reasons sets a mark. */
+/* A join that can replace rows by NULLs, or drop them, sets a mark. */
 static bool
 find_lists_in_join(JoinExpr *join, Index relid, List **lists)
 {
@@ -239,16 +239,16 @@ conditions_of(Node *node)
 }
 
 /*
- * Add what follows for one key.  The level of a fact is higher the further out
- * its list is; that of a security qual, which is on the table itself, is 0.
+ * Add what follows for one key.  The further out the list of a clause is, the
+ * higher is the clause's level.  Security quals are on the table itself: 0.
  */
 static void
 add_quals(PlannerInfo *root, RangeTblEntry *rte, const SkShardKey *key,
 		  List *lists)
 {
-	List	   *facts = security_facts(rte);
+	List	   *clauses = security_clauses(rte);
 	List	   *above = NIL;
-	List	   *hidden = NIL;
+	List	   *outer = NIL;
 	int			count;
 	ListCell   *lc;
 
@@ -265,19 +265,19 @@ add_quals(PlannerInfo *root, RangeTblEntry *rte, const SkShardKey *key,
 					   mentions(lists, ((Var *) key->shard)->varno, key->attnum)))
 		return;
 	for (int i = 0; i < count; i++)
-		facts = list_concat(facts,
-							facts_of_quals(list_nth(lists, i), count - i));
+		clauses = list_concat(clauses,
+							  clauses_of_quals(list_nth(lists, i), count - i));
 
 	foreach(lc, above)
-		hidden = list_concat(hidden, facts_of_quals(lfirst(lc), 0));
+		outer = list_concat(outer, clauses_of_quals(lfirst(lc), 0));
 
-	foreach(lc, derive_quals(root, key, facts, hidden))
+	foreach(lc, derive_quals(root, key, clauses, outer))
 	{
-		SkFact	   *condition = lfirst(lc);
+		SkClause   *condition = lfirst(lc);
 		SkQuals    *place = list_nth(lists, count - Max(condition->level, 1));
 
 		*place->quals = (Node *) lappend((List *) *place->quals,
-										 condition->clause);
+										 condition->expr);
 	}
 }
 
@@ -291,7 +291,7 @@ add_member_quals(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 {
 	AppendRelInfo *info = root->append_rel_array[rel->relid];
 	RelOptInfo *parent = root->simple_rel_array[info->parent_relid];
-	List	   *facts = security_facts(rte);
+	List	   *clauses = security_clauses(rte);
 	ListCell   *lc;
 	ListCell   *lc2;
 
@@ -302,13 +302,13 @@ add_member_quals(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
 
 		clause = adjust_appendrel_attrs(root, clause, 1, &info);
-		facts = lappend(facts, sk_make_fact((Expr *) clause, 0));
+		clauses = lappend(clauses, sk_make_clause((Expr *) clause, 0));
 	}
 	foreach(lc, keys)
 	{
-		foreach(lc2, derive_quals(root, lfirst(lc), facts, NIL))
+		foreach(lc2, derive_quals(root, lfirst(lc), clauses, NIL))
 		{
-			Expr	   *clause = ((SkFact *) lfirst(lc2))->clause;
+			Expr	   *clause = ((SkClause *) lfirst(lc2))->expr;
 
 			if (rte->securityQuals == NIL)
 				rte->securityQuals = list_make1(NIL);
@@ -322,96 +322,101 @@ add_member_quals(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 }
 
 static List *
-security_facts(const RangeTblEntry *rte)
+security_clauses(const RangeTblEntry *rte)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, rte->securityQuals)
-		result = list_concat(result, make_facts(lfirst(lc), 0));
+		result = list_concat(result, make_clauses(lfirst(lc), 0));
 	return result;
 }
 
 static List *
-facts_of_quals(const SkQuals *quals, Index level)
+clauses_of_quals(const SkQuals *quals, Index level)
 {
-	List	   *result = make_facts(quals->others, level);
+	List	   *result = make_clauses(quals->others, level);
 
 	if (quals->quals)
-		result = list_concat(make_facts(*(List **) quals->quals, level),
+		result = list_concat(make_clauses(*(List **) quals->quals, level),
 							 result);
 	return result;
 }
 
 static List *
-make_facts(List *clauses, Index level)
+make_clauses(List *clauses, Index level)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
-		result = lappend(result, sk_make_fact(lfirst(lc), level));
+		result = lappend(result, sk_make_clause(lfirst(lc), level));
 	return result;
 }
 
 /*
- * The conditions on the shard that follow from some facts, marked.
+ * The conditions on the shard that follow from some clauses, marked.
  *
- * A column may be equal to one of another table, of which facts from above an
- * outer join or semijoin say more: the rows of that table for which they are
- * false come to nothing.  They say nothing of the columns themselves.
+ * A column may be equal to one of another table.  Clauses from above an outer
+ * join or semijoin ("above") may say more of that other column: rows of its
+ * table for which they are false contribute nothing.  They say nothing of the
+ * columns of this table.
  */
 static List *
-derive_quals(PlannerInfo *root, const SkShardKey *key, List *facts,
+derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 			 List *above)
 {
 	SkColumns	columns;
 	SkColumns	joined;
-	List	   *all = list_concat_copy(facts, above);
+	List	   *all = list_concat_copy(clauses, above);
 	List	   *result = NIL;
-	SkFact	   *condition;
+	SkClause   *condition;
 	ListCell   *lc;
 
 	sk_init_columns(&columns, key);
 	sk_init_columns(&joined, key);
-	sk_match_facts(root, facts, &joined);
+	sk_match_clauses(root, clauses, &joined);
 	for (int i = 0; i < columns.count; i++)
 	{
 		List	   *visited = list_make1(columns.columns[i]);
 
-		if (!find_constant(root, facts, all, columns.columns[i], &visited,
+		if (!find_constant(root, clauses, all, columns.columns[i], &visited,
 						   &columns.values[i]) ||
 			(columns.inside[i] &&
 			 !sk_can_replace(columns.columns[i], &columns.values[i])))
 			columns.values[i] = joined.values[i];
-		/* the server looks at a list of expressions, not at one for a list */
+
+		/*
+		 * the server prunes by a list of expressions, not by one that is a
+		 * list
+		 */
 		if (columns.values[i].is_array &&
 			IsA(columns.values[i].value, ArrayExpr) &&
 			sk_array_elements(columns.values[i].value) != NIL)
 			columns.inside[i] = true;
 	}
 	condition = sk_derive_condition(root, &columns);
-	if (condition && chooses_partitions(condition->clause))
+	if (condition && chooses_partitions(condition->expr))
 		result = list_make1(condition);
 	else if (!sk_all_known(&columns))
 	{
-		foreach(lc, facts)
+		foreach(lc, clauses)
 		{
-			SkFact	   *fact = lfirst(lc);
+			SkClause   *clause = lfirst(lc);
 
-			if (!is_orclause(fact->clause))
+			if (!is_orclause(clause->expr))
 				continue;
-			condition = sk_derive_alternatives(root, fact, &columns, NULL);
+			condition = sk_derive_alternatives(root, clause, &columns, NULL);
 			if (condition)
 				result = lappend(result, condition);
 		}
 	}
 	foreach(lc, result)
-		* location_of(((SkFact *) lfirst(lc))->clause) = SK_ADDED_LOCATION;
+		* location_of(((SkClause *) lfirst(lc))->expr) = SK_ADDED_LOCATION;
 	return result;
 }
 
-/* The server chooses none by an array that it knows nothing of. */
+/* The server does not prune by an array whose elements it does not see. */
 static bool
 chooses_partitions(Expr *condition)
 {
@@ -424,24 +429,24 @@ chooses_partitions(Expr *condition)
 }
 
 /*
- * What a column is equal to that needs no other table, be it by way of other
- * columns.  The server knows that later, when partitions have been chosen.
+ * What a column is equal to that needs no other table, directly or by way of
+ * other columns.  The server finds that out only after it has pruned.
  */
 static bool
-find_constant(PlannerInfo *root, List *facts, List *all, const Var *column,
+find_constant(PlannerInfo *root, List *clauses, List *all, const Var *column,
 			  List **visited, SkKeyValue *result)
 {
 	ListCell   *lc;
 
-	foreach(lc, facts)
+	foreach(lc, clauses)
 	{
-		SkFact	   *fact = lfirst(lc);
+		SkClause   *clause = lfirst(lc);
 		SkKeyValue	found;
 		Node	   *next;
 
-		if (!sk_match_equality(root, fact->clause, column, &found))
+		if (!sk_match_equality(root, clause->expr, column, &found))
 			continue;
-		found.level = fact->level;
+		found.level = clause->level;
 		next = (Node *) found.value;
 		while (IsA(next, RelabelType))
 			next = (Node *) ((RelabelType *) next)->arg;
@@ -452,7 +457,7 @@ find_constant(PlannerInfo *root, List *facts, List *all, const Var *column,
 			*visited = lappend(*visited, next);
 			found.value = NULL;
 			(void) find_constant(root, all, all, (Var *) next, visited, &found);
-			found.level = Max(found.level, fact->level);
+			found.level = Max(found.level, clause->level);
 		}
 		else if (!bms_is_empty(pull_varnos(root, (Node *) found.value)))
 			continue;
@@ -496,9 +501,9 @@ location_of(Expr *condition)
 	return NULL;
 }
 
-/* Returns whether there is one among some RestrictInfos. */
+/* Have added conditions not count.  Is there one among these RestrictInfos? */
 static bool
-disregard_added(List *clauses)
+mark_redundant(List *clauses)
 {
 	bool		found = false;
 	ListCell   *lc;
@@ -519,15 +524,15 @@ disregard_added(List *clauses)
 }
 
 /*
- * The same for join clauses.  Those of an equivalence class are made when they
- * are wanted, and kept; so they are made now.
+ * The same for join clauses.  The server makes those of an equivalence class
+ * when it needs them, and keeps them; so they are made now.
  */
 static void
-disregard_added_joins(PlannerInfo *root, RelOptInfo *rel)
+mark_redundant_joins(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	(void) disregard_added(rel->joininfo);
+	(void) mark_redundant(rel->joininfo);
 	if (!rel->has_eclass_joins)
 		return;
 	foreach(lc, root->eq_classes)
@@ -535,19 +540,19 @@ disregard_added_joins(PlannerInfo *root, RelOptInfo *rel)
 		EquivalenceClass *ec = lfirst(lc);
 
 		if (!ec->ec_has_const && bms_is_subset(rel->relids, ec->ec_relids) &&
-			disregard_added(ec->ec_sources))
+			mark_redundant(ec->ec_sources))
 		{
 			Relids		others = bms_difference(ec->ec_relids, rel->relids);
 
-			disregard_class(root, rel, ec, others);
+			mark_redundant_class(root, rel, ec, others);
 		}
 	}
 }
 
-/* All join clauses of the class say the same as the one that was added. */
+/* Each join clause of the class says what the added one says. */
 static void
-disregard_class(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
-				Relids others)
+mark_redundant_class(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+					 Relids others)
 {
 	List	   *classes = list_make1(ec);
 	int			other = -1;

@@ -14,13 +14,7 @@
 #include "utils/guc.h"
 
 #include "compat.h"
-#include "planner/index_order.h"
-#include "planner/merge_path.h"
-#include "planner/parent_quals.h"
 #include "planner/planner.h"
-#include "planner/shard_cost.h"
-#include "planner/shard_key.h"
-#include "planner/shard_paths.h"
 #include "spanner_keys.h"
 
 bool		sk_enable_derived_shard = true;
@@ -35,7 +29,7 @@ static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
 static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
-static void add_shard_paths(PlannerInfo *root, RelOptInfo *rel);
+static void add_paths(PlannerInfo *root, RelOptInfo *rel);
 static void define_settings(void);
 
 void
@@ -71,18 +65,18 @@ sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (sk_enable_derived_shard && !IS_DUMMY_REL(rel) &&
 		(rel->part_scheme || rel->reloptkind == RELOPT_OTHER_MEMBER_REL))
-		sk_disregard_parent_quals(root, rel);
+		sk_correct_estimates(root, rel);
 
 	if (rel->indexlist != NIL && rte->rtekind == RTE_RELATION &&
 		rte->tablesample == NULL && !rte->inh &&
 		(sk_enable_derived_shard || sk_enable_shard_list ||
 		 sk_enable_shard_merge) &&
 		!IS_DUMMY_REL(rel))
-		add_shard_paths(root, rel);
+		add_paths(root, rel);
 }
 
 static void
-add_shard_paths(PlannerInfo *root, RelOptInfo *rel)
+add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -90,18 +84,11 @@ add_shard_paths(PlannerInfo *root, RelOptInfo *rel)
 	{
 		SkShardKey *key = lfirst(lc);
 		SkExtraClauses extra = {NIL, NIL, NIL};
-		RestrictInfo *shard;
-		SkShardCost cost;
 
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);
-			sk_shard_cost_begin(&cost, key, list_concat_copy(extra.base, extra.joins));
-			sk_add_index_paths(root, rel, key, &extra);
-			shard = sk_one_shard(key, extra.base);
-			if (shard)
-				sk_add_ordered_paths(root, rel, key, shard);
-			sk_shard_cost_end(&cost);
+			sk_add_shard_paths(root, rel, key, &extra);
 		}
 		if (sk_enable_shard_list && extra.base == NIL)
 			sk_add_list_paths(root, rel, key, extra.joins == NIL);

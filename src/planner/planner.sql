@@ -172,8 +172,8 @@ COMMENT ON FUNCTION spanner.fill_shard()
   IS 'fill the columns that CHECK constraints say are shards, before a row is written';
 
 -- A generated column cannot be replicated as part of a key.  A plain one with
--- the same values can: a trigger fills it where rows come in, a CHECK keeps it
--- right, and the planner reads that.
+-- the same values can: a trigger fills it where rows are inserted, a CHECK keeps
+-- it right, and the planner reads the CHECK.
 CREATE FUNCTION spanner_internal.plain_shard_statements(target text, column_name text, expression text)
 RETURNS SETOF text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

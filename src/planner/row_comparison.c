@@ -7,18 +7,18 @@
  *
  *		shard = 3 AND (a, b) < (5, 6) AND a = 1
  *
- * When it goes on to a page, it checks the last row there, and if that is not
- * past the end, takes the conditions that bound the scan for granted on the
- * whole page.  A row comparison that is NULL, as (5, NULL) < (5, 6) is, ends
- * that check before it comes to the next condition on the same column.  That
- * takes a condition on every column before, which the query may not have and
- * a condition on the shard completes.  Nothing is lost if the row comparison
- * is left to the filter.
+ * When it goes on to a page, it checks the last row there.  If that is not past
+ * the end, it takes the conditions that bound the scan for granted on the whole
+ * page.  A row comparison that is NULL, as (5, NULL) < (5, 6) is, ends that
+ * check before it comes to the next condition on the same column.  This happens
+ * only with a condition on every column before.  A query may lack the one on
+ * the shard; we add it.  Nothing is lost if the row comparison is left to the
+ * filter.
  *
  * The same shortcut takes "a > 5" for granted on a page whose last row has a
- * NULL there, where NULLs come before the range.  A scan only comes to such a
- * page if an array of shards has it go on from one shard to the next.  So
- * ranges over columns that can be NULL are left to the filter beside an array.
+ * NULL there, where NULLs come before the range.  A scan comes to such a page
+ * only if an array of shards makes it go on from one shard to the next.  So
+ * beside an array, ranges over columns that can be NULL are left to the filter.
  *
  * src/planner/row_comparison.c
  *
@@ -35,40 +35,41 @@
 #include "compat.h"
 #include "planner/row_comparison.h"
 
-static bool is_hiding(const RelOptInfo *rel, const RestrictInfo *rinfo,
-					  List *clauses);
+static bool shares_column(const RelOptInfo *rel, const RestrictInfo *rinfo,
+						  List *clauses);
 static bool contains_row_comparison(Node *node, void *context);
 static bool null_range_walker(Node *node, void *context);
 static Bitmapset *first_columns(const RowCompareExpr *comparison, Index relid);
 
 /*
- * sk_unhidden_clauses
- *		The restrictions of a relation, those that can hide others in disguise.
+ * sk_index_restrictions
+ *		The restrictions of a relation, wrapped where an index must not get them.
  *
- * "clauses" are all that may become index conditions, but for those of joins.
- * An AND with one arm is no index condition, and still tells which columns
- * are needed.  "with_array" says that the condition on the shard is an array.
+ * "clauses" are all that may become index conditions, except those of joins.
+ * The wrapping is an AND with one arm: it is no index condition, and still
+ * tells which columns are needed.  "with_array" says that the condition on the
+ * shard is an array.
  */
 List *
-sk_unhidden_clauses(RelOptInfo *rel, List *clauses, bool with_array)
+sk_index_restrictions(RelOptInfo *rel, List *clauses, bool with_array)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (!SK_ROW_COMPARISON_HIDES)
+	if (!SK_BTREE_LOSES_CONDITIONS)
 		return clauses;
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (is_hiding(rel, rinfo, clauses) ||
-			(with_array && sk_may_take_null(rel, (Node *) rinfo)))
+		if (shares_column(rel, rinfo, clauses) ||
+			(with_array && sk_has_nullable_range(rel, (Node *) rinfo)))
 		{
-			RestrictInfo *disguised = makeNode(RestrictInfo);
+			RestrictInfo *wrapped = makeNode(RestrictInfo);
 
-			*disguised = *rinfo;
-			disguised->clause = make_andclause(list_make1(rinfo->clause));
-			rinfo = disguised;
+			*wrapped = *rinfo;
+			wrapped->clause = make_andclause(list_make1(rinfo->clause));
+			rinfo = wrapped;
 		}
 		result = lappend(result, rinfo);
 	}
@@ -76,13 +77,13 @@ sk_unhidden_clauses(RelOptInfo *rel, List *clauses, bool with_array)
 }
 
 /*
- * sk_may_hide
- *		Can there be a row comparison in an expression that hides another part?
+ * sk_has_row_comparison
+ *		Is there a row comparison in an expression, on a release that must avoid it?
  */
 bool
-sk_may_hide(Node *node)
+sk_has_row_comparison(Node *node)
 {
-	return SK_ROW_COMPARISON_HIDES && contains_row_comparison(node, NULL);
+	return SK_BTREE_LOSES_CONDITIONS && contains_row_comparison(node, NULL);
 }
 
 /*
@@ -103,13 +104,13 @@ sk_has_array(List *clauses)
 }
 
 /*
- * sk_may_take_null
- *		Can a NULL be taken for a value within a range in an expression?
+ * sk_has_nullable_range
+ *		Can a B-tree take a NULL for a value within a range of an expression?
  */
 bool
-sk_may_take_null(RelOptInfo *rel, Node *node)
+sk_has_nullable_range(RelOptInfo *rel, Node *node)
 {
-	return SK_ROW_COMPARISON_HIDES && null_range_walker(node, rel);
+	return SK_BTREE_LOSES_CONDITIONS && null_range_walker(node, rel);
 }
 
 static bool
@@ -139,8 +140,9 @@ null_range_walker(Node *node, void *context)
 	return expression_tree_walker(node, null_range_walker, context);
 }
 
+/* Is it a row comparison on a column that another condition may use as well? */
 static bool
-is_hiding(const RelOptInfo *rel, const RestrictInfo *rinfo, List *clauses)
+shares_column(const RelOptInfo *rel, const RestrictInfo *rinfo, List *clauses)
 {
 	Bitmapset  *columns;
 	ListCell   *lc;

@@ -12,10 +12,10 @@
 
 #include "nodes/pathnodes.h"
 
-extern List *sk_unhidden_clauses(RelOptInfo *rel, List *clauses,
-								 bool with_array);
-extern bool sk_may_hide(Node *node);
+extern List *sk_index_restrictions(RelOptInfo *rel, List *clauses,
+								   bool with_array);
+extern bool sk_has_row_comparison(Node *node);
 extern bool sk_has_array(List *clauses);
-extern bool sk_may_take_null(RelOptInfo *rel, Node *node);
+extern bool sk_has_nullable_range(RelOptInfo *rel, Node *node);
 
 #endif							/* SK_ROW_COMPARISON_H */

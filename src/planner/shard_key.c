@@ -9,6 +9,9 @@
  * the relation's descriptor, and cached until the relation changes; the
  * others come with the planner's data on the relation.
  *
+ * What they compute is a call of shard_id(), or one of the forms with
+ * farm_fingerprint() that Spanner's documents show.
+ *
  * A CHECK constraint is satisfied by NULL, hence NOT NULL; shard_id() never
  * returns NULL.  A fingerprint does, so only that of a generated column that is
  * NOT NULL is known to be one of the shards.
@@ -19,17 +22,29 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "planner/shard_key.h"
@@ -37,6 +52,9 @@
 
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
+
+/* When so many relations are cached, the cache is emptied. */
+#define SK_MAX_CACHED_RELATIONS 256
 
 /* What is known of a relation; most have no keys. */
 typedef struct SkKeyCacheEntry
@@ -46,11 +64,19 @@ typedef struct SkKeyCacheEntry
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
+/* The functions that hash. */
+typedef enum SkHash
+{
+	SK_SHARD_ID,
+	SK_FINGERPRINT,
+	SK_HASH_COUNT
+} SkHash;
+
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
+static Oid	known_functions[SK_HASH_COUNT]; /* once they have been seen */
 
-static SkShardKey *make_key(FuncExpr *call, SkDeclaration declaration);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
@@ -58,8 +84,22 @@ static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
 static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
 static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
+static SkShardKey *make_key(FuncExpr *call, SkDeclaration declaration);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
+static FuncExpr *as_call(Node *expr);
+static FuncExpr *fingerprint_of(FuncExpr *call);
+static void read_shard_number(FuncExpr *call, SkShardKey *key,
+							  const char **problem);
+static void read_modulus(FuncExpr *call, FuncExpr *fingerprint,
+						 SkShardKey *key, const char **problem);
+static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
+							   FuncExpr **call);
+static bool runs_untrusted_code(Node *node, void *context);
+static bool is_untrusted_function(Oid funcid, void *context);
+static bool is_ours(Oid funcid, SkHash hash);
+static bool may_call(Oid funcid);
+static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
 
 void
 sk_shard_key_init(void)
@@ -75,7 +115,7 @@ sk_shard_key_init(void)
 	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	sk_on_relation_change(forget_relation);
-	sk_shard_call_init();
+	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
 }
 
 /*
@@ -114,7 +154,7 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		SkShardKey *key = lfirst(lc);
 
 		if (key->declaration == SK_CHECK_CONSTRAINT &&
-			sk_may_call(key->function))
+			may_call(key->function))
 			keys = lappend(keys, key);
 	}
 
@@ -124,7 +164,7 @@ sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		{
 			SkShardKey *key = make_expression_key(lfirst(lc), SK_PARTITION_KEY);
 
-			if (key && sk_may_call(key->function))
+			if (key && may_call(key->function))
 				keys = lappend(keys, key);
 		}
 	}
@@ -164,6 +204,8 @@ column_keys(Oid relid, Index varno)
 	table_close(relation, NoLock);
 	if (before == invalidations)
 	{
+		if (hash_get_num_entries(key_cache) >= SK_MAX_CACHED_RELATIONS)
+			forget_relation((Datum) 0, InvalidOid);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
 		entry->context = NULL;
@@ -242,30 +284,6 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 	return lappend(keys, key);
 }
 
-/* A key without its shard; NULL if the planner can make nothing of the call. */
-static SkShardKey *
-make_key(FuncExpr *call, SkDeclaration declaration)
-{
-	SkShardCall parts;
-	SkShardKey *key;
-	const char *problem;
-
-	if (call == NULL || !sk_read_shard_call(call, &parts, &problem))
-		return NULL;
-	key = palloc0(sizeof(SkShardKey));
-	key->declaration = declaration;
-	key->call = parts.call;
-	key->function = parts.function;
-	key->first_key = parts.first_key;
-	key->first = parts.first;
-	key->shards = parts.shards;
-	key->can_derive = !sk_runs_foreign_code((Node *) call, NULL);
-
-	/* a fingerprint of NULL is NULL */
-	key->covers_rows = parts.first_key == 1;
-	return key;
-}
-
 static List *
 copy_keys(List *keys, Index varno)
 {
@@ -323,7 +341,7 @@ add_indexes(List *keys, RelOptInfo *rel)
 			if (key)
 				keys = lappend(keys, key);
 		}
-		if (key == NULL || !sk_may_call(key->function))
+		if (key == NULL || !may_call(key->function))
 			continue;
 		key->indexes = lappend(key->indexes, index);
 		result = list_append_unique_ptr(result, key);
@@ -361,6 +379,23 @@ make_expression_key(Expr *expr, SkDeclaration declaration)
 	return key;
 }
 
+/* A key without its shard; NULL if the planner can make nothing of the call. */
+static SkShardKey *
+make_key(FuncExpr *call, SkDeclaration declaration)
+{
+	SkShardKey *key = palloc(sizeof(SkShardKey));
+	const char *problem;
+
+	if (call == NULL || !sk_read_shard_call(call, key, &problem))
+		return NULL;
+	key->declaration = declaration;
+	key->can_derive = !runs_untrusted_code((Node *) call, NULL);
+
+	/* a fingerprint of NULL is NULL */
+	key->covers_rows = key->first_key == 1;
+	return key;
+}
+
 static void
 forget_relation(Datum arg, Oid relid)
 {
@@ -386,4 +421,294 @@ forget_entry(SkKeyCacheEntry *entry)
 	if (entry->context)
 		MemoryContextDelete(entry->context);
 	(void) hash_search(key_cache, &entry->relid, HASH_REMOVE, NULL);
+}
+
+/*
+ * sk_find_shard_call
+ *		The call that an expression consists of, or NULL if it computes no shard.
+ *
+ * That is one of shard_id(), or one of mod() or abs() of a farm_fingerprint(),
+ * also written as operators.  The result may be cast to an integer type.
+ */
+FuncExpr *
+sk_find_shard_call(Node *expr)
+{
+	FuncExpr   *call = as_call(expr);
+
+	if (call == NULL)
+		return NULL;
+	if (call->funcid == F_INT8_INT4 || call->funcid == F_INT2_INT4 ||
+		call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
+		return sk_find_shard_call(linitial(call->args));
+	if (is_ours(call->funcid, SK_SHARD_ID))
+		return call;
+	return fingerprint_of(call) != NULL ? call : NULL;
+}
+
+/*
+ * sk_read_shard_call
+ *		Read such a call; false, and why, if it makes no shard key.
+ */
+bool
+sk_read_shard_call(FuncExpr *call, SkShardKey *key, const char **problem)
+{
+	FuncExpr   *fingerprint = fingerprint_of(call);
+	bool		has_column = false;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	*problem = NULL;
+	memset(key, 0, sizeof(SkShardKey));
+	key->call = call;
+	if (fingerprint != NULL)
+		read_modulus(call, fingerprint, key, problem);
+	else
+		read_shard_number(call, key, problem);
+
+	for_each_from(lc, call->args, key->first_key)
+	{
+		Node	   *arg = lfirst(lc);
+
+		/* as core does before it asks whether an expression is immutable */
+		if (!runs_untrusted_code(arg, NULL))
+			arg = eval_const_expressions(NULL, arg);
+		if (contain_mutable_functions(arg) && *problem == NULL)
+			*problem = "a key is not immutable";
+		foreach(lc2, pull_var_clause(arg, 0))
+		{
+			if (((Var *) lfirst(lc2))->varattno > 0)
+				has_column = true;
+			else if (*problem == NULL)
+				*problem = "a key is a whole row or a system column";
+		}
+	}
+	if (!has_column && *problem == NULL)
+		*problem = "no key is a column";
+	return *problem == NULL;
+}
+
+/*
+ * sk_read_shard_check
+ *		Does a clause of a CHECK constraint say that a column is a shard id?
+ */
+bool
+sk_read_shard_check(Node *clause, AttrNumber *attnum, FuncExpr **call)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
+		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
+		BTEqualStrategyNumber)
+		return false;
+	return is_check_of_column(linitial(op->args), lsecond(op->args),
+							  attnum, call) ||
+		is_check_of_column(lsecond(op->args), linitial(op->args),
+						   attnum, call);
+}
+
+/*
+ * Can an expression run code that no superuser has made?  The planner must not
+ * compute it then: the user of a table need not trust the table's owner that
+ * far.
+ */
+static bool
+runs_untrusted_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+			break;
+		case T_CoerceViaIO:
+			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_untrusted_function, NULL) ||
+		expression_tree_walker(node, runs_untrusted_code, context);
+}
+
+/*
+ * sk_fingerprint_args
+ *		What such a call of mod() or abs() takes the fingerprint of.
+ */
+List *
+sk_fingerprint_args(FuncExpr *call)
+{
+	return fingerprint_of(call)->args;
+}
+
+/*
+ * sk_sibling_function
+ *		A function of the extension that the user may call; else InvalidOid.
+ */
+Oid
+sk_sibling_function(Oid function, const char *name, int nargs,
+					const Oid *argtypes)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(function));
+	Oid			result;
+
+	if (schema == NULL)
+		return InvalidOid;
+	result = LookupFuncName(list_make2(makeString(schema),
+									   makeString(pstrdup(name))),
+							nargs, argtypes, true);
+	return OidIsValid(result) && may_call(result) ? result : InvalidOid;
+}
+
+/* A function call, or an operator as one; else NULL. */
+static FuncExpr *
+as_call(Node *expr)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+
+	if (expr == NULL || IsA(expr, FuncExpr))
+		return (FuncExpr *) expr;
+	if (!IsA(expr, OpExpr))
+		return NULL;
+	return makeFuncExpr(get_opcode(op->opno), op->opresulttype, op->args,
+						op->opcollid, op->inputcollid, COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * The farm_fingerprint() in [abs(]mod(farm_fingerprint(key), n)[)], or NULL.
+ */
+static FuncExpr *
+fingerprint_of(FuncExpr *call)
+{
+	if (call->funcid == F_ABS_INT8 || call->funcid == F_INT8ABS)
+		call = as_call(linitial(call->args));
+	if (call == NULL ||
+		(call->funcid != F_MOD_INT8_INT8 && call->funcid != F_INT8MOD))
+		return NULL;
+	call = linitial(call->args);
+	return IsA(call, FuncExpr) && is_ours(call->funcid, SK_FINGERPRINT) ?
+		call : NULL;
+}
+
+static void
+read_shard_number(FuncExpr *call, SkShardKey *key, const char **problem)
+{
+	Const	   *number = linitial(call->args);
+
+	key->function = call->funcid;
+	key->first_key = 1;
+	if (call->funcvariadic)
+		*problem = "the keys are passed as an array";
+	else if (!IsA(number, Const) || number->constisnull)
+		*problem = "the number of shards is not a constant";
+	else
+		key->shards = Max(DatumGetInt32(number->constvalue), 1);
+}
+
+/* mod() has the sign of the fingerprint. */
+static void
+read_modulus(FuncExpr *call, FuncExpr *fingerprint, SkShardKey *key,
+			 const char **problem)
+{
+	FuncExpr   *mod = list_length(call->args) == 1 ?
+		as_call(linitial(call->args)) : call;
+	Node	   *modulus = eval_const_expressions(NULL, lsecond(mod->args));
+	int64		n = 0;
+
+	if (IsA(modulus, Const) && !((Const *) modulus)->constisnull)
+		n = DatumGetInt64(((Const *) modulus)->constvalue);
+	key->function = fingerprint->funcid;
+	if (n < 1 || n > PG_INT32_MAX / 2)
+		*problem = "the number of shards is not a constant";
+	else if (mod != call)
+		key->shards = (int32) n;
+	else
+	{
+		key->first = -(int32) (n - 1);
+		key->shards = (int32) (2 * n - 1);
+	}
+}
+
+static bool
+is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
+				   FuncExpr **call)
+{
+	Var		   *column = (Var *) left;
+
+	*call = sk_find_shard_call(right);
+	if (*call == NULL || !IsA(column, Var) || column->varattno <= 0)
+		return false;
+	*attnum = column->varattno;
+	return true;
+}
+
+/* Functions in C are a superuser's. */
+static bool
+is_untrusted_function(Oid funcid, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (funcid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Is it this function of ours, and not another one of that name? */
+static bool
+is_ours(Oid funcid, SkHash hash)
+{
+	static const char *const names[] = {"shard_id", "farm_fingerprint"};
+	HeapTuple	tuple;
+	bool		result = false;
+
+	if (funcid == known_functions[hash])
+		return true;
+	if (funcid < FirstNormalObjectId)
+		return false;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
+
+		if (strcmp(NameStr(proc->proname), names[hash]) == 0)
+		{
+			char	   *schema = get_namespace_name(proc->pronamespace);
+
+			result = proc->prolang == ClanguageId &&
+				(hash == SK_FINGERPRINT ||
+				 (proc->pronargs == 2 &&
+				  proc->proargtypes.values[1] == ANYOID)) &&
+				schema && strcmp(schema, "spanner") == 0;
+		}
+		ReleaseSysCache(tuple);
+	}
+	if (result)
+		known_functions[hash] = funcid;
+	return result;
+}
+
+/* May the current user call a function?  The executor checks that. */
+static bool
+may_call(Oid funcid)
+{
+	return object_aclcheck(ProcedureRelationId, funcid, GetUserId(),
+						   ACL_EXECUTE) == ACLCHECK_OK;
+}
+
+static void
+forget_functions(Datum arg, int cacheid, uint32 hashvalue)
+{
+	memset(known_functions, 0, sizeof(known_functions));
 }

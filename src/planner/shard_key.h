@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shard_key.h
- *	  The shard keys of a relation.
+ *	  The shard keys of a relation, and the expressions that compute a shard.
  *
  * src/planner/shard_key.h
  *
@@ -12,8 +12,6 @@
 
 #include "nodes/pathnodes.h"
 
-#include "planner/shard_call.h"
-
 /* How a relation declares a shard key. */
 typedef enum SkDeclaration
 {
@@ -23,17 +21,21 @@ typedef enum SkDeclaration
 	SK_PARTITION_KEY
 } SkDeclaration;
 
-/* A column or expression that is equal to such a call in every row. */
+/*
+ * A column or expression that is equal in every row to a call that computes a
+ * shard: shard_id(shards, keys), mod(farm_fingerprint(key), n) or abs() of the
+ * latter.  The keys are immutable expressions over columns.
+ */
 typedef struct SkShardKey
 {
 	SkDeclaration declaration;
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	FuncExpr   *call;
-	Oid			function;		/* these four are of SkShardCall */
-	int			first_key;
-	int32		first;
-	int32		shards;
+	Oid			function;		/* of ours: what hashes */
+	int			first_key;		/* among the arguments of the call */
+	int32		first;			/* the least shard */
+	int32		shards;			/* how many there are */
 	bool		can_derive;		/* may the planner compute it? */
 	bool		covers_rows;	/* is each row in one of the shards? */
 	List	   *indexes;		/* IndexOptInfo of the B-trees that have it */
@@ -45,5 +47,14 @@ extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
 extern int	sk_shard_position(const SkShardKey *key,
 							  const IndexOptInfo *index);
+
+extern FuncExpr *sk_find_shard_call(Node *expr);
+extern bool sk_read_shard_call(FuncExpr *call, SkShardKey *key,
+							   const char **problem);
+extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
+								FuncExpr **call);
+extern List *sk_fingerprint_args(FuncExpr *call);
+extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
+								const Oid *argtypes);
 
 #endif							/* SK_SHARD_KEY_H */

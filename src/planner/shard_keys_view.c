@@ -37,18 +37,18 @@ static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *node, void *context);
 static bool has_virtual_key(Node *node, void *context);
-static Datum list_keys(const SkShardCall *parts, Oid relid);
+static Datum list_keys(const SkShardKey *key, Oid relid);
 
 /*
  * spanner_internal.read_shard_key(expression pg_node_tree, relation oid)
  * returns record
  *
  * Reads an expression of the catalogs: of a generated column, a CHECK
- * constraint, an index or a partition key, the latter two as lists.  Gives the
- * column that a CHECK compares, the shards, the keys as text, and why it is
+ * constraint, an index or a partition key, the latter two as lists.  Returns
+ * the column that a CHECK compares, the shards, the keys as text, and why it is
  * no shard key.  NULL if it does not look like one, or is not of the relation.
  *
- * Everybody may call this, with whatever the catalogs have of that type, and
+ * Everybody may call this, with any value of that type from the catalogs, and
  * with a relation that has been dropped since they were read.
  */
 Datum
@@ -60,7 +60,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	AttrNumber	attnum = 0;
 	FuncExpr   *call;
 	const char *problem = "the expression is not just a call of spanner.shard_id()";
-	SkShardCall parts = {0};
+	SkShardKey	key = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
 	bool		nulls[RESULT_COUNT] = {true, true, true, true};
@@ -77,15 +77,15 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 
 	if (call)
 	{
-		if (sk_read_shard_call(call, &parts, &problem) &&
+		if (sk_read_shard_call(call, &key, &problem) &&
 			has_virtual_key((Node *) call, &relid))
 			problem = "a key is a virtual generated column";
 		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
 		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
-		nulls[RESULT_SHARDS] = parts.shards == 0;
-		values[RESULT_SHARDS] = Int32GetDatum(parts.shards);
+		nulls[RESULT_SHARDS] = key.shards == 0;
+		values[RESULT_SHARDS] = Int32GetDatum(key.shards);
 		nulls[RESULT_KEYS] = false;
-		values[RESULT_KEYS] = list_keys(&parts, relid);
+		values[RESULT_KEYS] = list_keys(&key, relid);
 	}
 	if (problem)
 	{
@@ -144,7 +144,7 @@ misses_column(Node *node, void *context)
 	return expression_tree_walker(node, misses_column, context);
 }
 
-/* The server replaces a virtual column by its expression; queries, too. */
+/* In a query, the server replaces a virtual column by its expression. */
 static bool
 has_virtual_key(Node *node, void *context)
 {
@@ -158,24 +158,24 @@ has_virtual_key(Node *node, void *context)
 
 /* The names of columns, and the text of other keys. */
 static Datum
-list_keys(const SkShardCall *parts, Oid relid)
+list_keys(const SkShardKey *key, Oid relid)
 {
-	List	   *args = parts->first_key == 1 ?
-		list_copy_tail(parts->call->args, 1) : sk_fingerprint_args(parts->call);
+	List	   *args = key->first_key == 1 ?
+		list_copy_tail(key->call->args, 1) : sk_fingerprint_args(key->call);
 	Datum	   *names = palloc(Max(list_length(args), 1) * sizeof(Datum));
 	int			count = 0;
 	ListCell   *lc;
 
 	foreach(lc, args)
 	{
-		Node	   *key = lfirst(lc);
+		Node	   *arg = lfirst(lc);
 		char	   *name;
 
-		if (IsA(key, Var) && ((Var *) key)->varattno > 0)
-			name = get_attname(relid, ((Var *) key)->varattno, false);
+		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
+			name = get_attname(relid, ((Var *) arg)->varattno, false);
 		else
 			name = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-														   CStringGetTextDatum(nodeToString(key)),
+														   CStringGetTextDatum(nodeToString(arg)),
 														   ObjectIdGetDatum(relid)));
 		names[count++] = CStringGetTextDatum(name);
 	}

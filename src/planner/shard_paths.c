@@ -8,25 +8,51 @@
  * additional clauses.  They stay in the index conditions of the paths, and
  * nowhere else.
  *
+ * A derived condition follows from others, so it takes away no row that they
+ * leave.  If all of these are index conditions too, it must not be counted
+ * twice: the server then sees a condition that is always true.  If one of them
+ * is left to a filter, the condition on the shard stands for it in the index,
+ * and is counted like any other: so many rows of the index are read.  The
+ * server's own cost function is asked, with the one selectivity or the other.
+ *
  * src/planner/shard_paths.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
 #include "access/sysattr.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "planner/derive.h"
+#include "planner/index_order.h"
 #include "planner/planner.h"
 #include "planner/row_comparison.h"
-#include "planner/shard_paths.h"
 
+/* The server looks at the statistics. */
+#define SK_UNKNOWN_SELECTIVITY (-1.0)
+
+/* What the cost function needs while paths are made for a shard key. */
+typedef struct SkShardCost
+{
+	SkColumns	columns;		/* of the shard key */
+	List	   *clauses;		/* RestrictInfos of the derived conditions */
+	amcostestimate_function estimate;	/* the server's */
+} SkShardCost;
+
+static SkShardCost *current = NULL;
+
+static void add_index_paths(PlannerInfo *root, RelOptInfo *rel,
+							const SkShardKey *key,
+							const SkExtraClauses *extra);
 static void create_paths(PlannerInfo *root, RelOptInfo *rel,
 						 const SkShardKey *key, List *base,
 						 List *alternatives, bool with_array);
@@ -38,17 +64,96 @@ static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
 									const SkShardKey *key);
 static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
 					 int attnum);
+static Const *all_shards_const(const SkShardKey *key);
+static Expr *all_shards_call(const SkShardKey *key);
+static amcostestimate_function set_cost_function(const SkShardKey *key,
+												 amcostestimate_function function);
+static void estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+						  Cost *startup_cost, Cost *total_cost,
+						  Selectivity *selectivity, double *correlation,
+						  double *pages);
+static List *derived_clauses(const IndexPath *path);
+static void set_selectivity(List *clauses, double selectivity);
+static Bitmapset *fixed_columns(const IndexPath *path);
+static bool are_fixed(const IndexOptInfo *index, const Bitmapset *fixed,
+					  bool in_front);
 
 /*
- * sk_add_index_paths
- *		Add the paths that use additional conditions on the shard.
+ * sk_add_shard_paths
+ *		Add index paths that use conditions that are derived for a shard key.
  *
- * Each join condition is tried with those from the same relations, for there
- * are many ways to mix them, and none of these reads less.
+ * Planning can be nested, and an error of the inner one can be caught.
  */
 void
-sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				   const SkExtraClauses *extra)
+{
+	SkShardCost cost;
+	SkShardCost *outer = current;
+	RestrictInfo *shard = sk_one_shard(key, extra->base);
+
+	sk_init_columns(&cost.columns, key);
+	cost.clauses = list_concat_copy(extra->base, extra->joins);
+	cost.estimate = set_cost_function(key, estimate_cost);
+	PG_TRY();
+	{
+		current = &cost;
+		add_index_paths(root, rel, key, extra);
+		if (shard)
+			sk_add_ordered_paths(root, rel, key, shard);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+	}
+	PG_END_TRY();
+	(void) set_cost_function(key, cost.estimate);
+}
+
+/*
+ * sk_add_list_paths
+ *		Add the paths that look into every shard, one after the other.
+ *
+ * That pays if the second column of an index is restricted.  "with_joins" says
+ * whether a join may restrict it: not if a join fixes the shard.  The list is
+ * costed as a constant, and then replaced by a call that gives it.
+ */
+void
+sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  bool with_joins)
+{
+	SkExtraClauses extra = {NIL, NIL, NIL};
+	List	   *joininfo = rel->joininfo;
+	bool		has_eclass_joins = rel->has_eclass_joins;
+	ScalarArrayOpExpr *condition;
+
+	if (!with_joins)
+	{
+		rel->joininfo = NIL;
+		rel->has_eclass_joins = false;
+	}
+	if (key->covers_rows && key->shards <= sk_max_merge_shards &&
+		restricts_second_column(root, rel, key) &&
+		!sk_has_shard_condition(key, rel->baserestrictinfo))
+	{
+		condition = (ScalarArrayOpExpr *)
+			sk_shard_in(key, (Expr *) all_shards_const(key));
+		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
+		add_index_paths(root, rel, key, &extra);
+		lsecond(condition->args) = all_shards_call(key);
+	}
+	rel->joininfo = joininfo;
+	rel->has_eclass_joins = has_eclass_joins;
+}
+
+/*
+ * Add index paths that use additional conditions on the shard.  Each join
+ * condition is tried with those from the same relations, for there are many
+ * ways to mix them, and none of these reads less.
+ */
+static void
+add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				const SkExtraClauses *extra)
 {
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
@@ -57,10 +162,10 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		sk_has_array(extra->joins);
 	ListCell   *lc;
 
-	if (sk_may_hide((Node *) joininfo) ||
-		sk_may_hide((Node *) extra->alternatives) ||
-		sk_may_take_null(rel, (Node *) extra->alternatives) ||
-		(with_array && sk_may_take_null(rel, (Node *) joininfo)))
+	if (sk_has_row_comparison((Node *) joininfo) ||
+		sk_has_row_comparison((Node *) extra->alternatives) ||
+		sk_has_nullable_range(rel, (Node *) extra->alternatives) ||
+		(with_array && sk_has_nullable_range(rel, (Node *) joininfo)))
 		return;
 
 	elog(DEBUG2, "shard of \"%s\": %d conditions, %d from joins, %d alternatives",
@@ -92,42 +197,6 @@ sk_add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->has_eclass_joins = has_eclass_joins && extra->joins == NIL;
 		create_paths(root, rel, key, extra->base, extra->alternatives,
 					 with_array);
-	}
-	rel->joininfo = joininfo;
-	rel->has_eclass_joins = has_eclass_joins;
-}
-
-/*
- * sk_add_list_paths
- *		Add the paths that look into every shard, one after the other.
- *
- * That pays if the second column of an index is restricted; by a join, only
- * if none fixes the shard.  The list is costed as what it is, and then
- * replaced by a call that gives it.
- */
-void
-sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				  bool with_joins)
-{
-	SkExtraClauses extra = {NIL, NIL, NIL};
-	List	   *joininfo = rel->joininfo;
-	bool		has_eclass_joins = rel->has_eclass_joins;
-	ScalarArrayOpExpr *condition;
-
-	if (!with_joins)
-	{
-		rel->joininfo = NIL;
-		rel->has_eclass_joins = false;
-	}
-	if (key->covers_rows && key->shards <= sk_max_merge_shards &&
-		restricts_second_column(root, rel, key) &&
-		!sk_has_shard_condition(key, rel->baserestrictinfo))
-	{
-		condition = (ScalarArrayOpExpr *)
-			sk_shard_in(key, (Expr *) sk_all_shards_const(key));
-		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
-		sk_add_index_paths(root, rel, key, &extra);
-		lsecond(condition->args) = sk_all_shards_call(key);
 	}
 	rel->joininfo = joininfo;
 	rel->has_eclass_joins = has_eclass_joins;
@@ -166,9 +235,9 @@ exchange_restrictions(const SkShardKey *key, List *clauses, bool with_array)
 
 		saved = lappend(saved, index->indrestrictinfo);
 		index->indrestrictinfo =
-			list_concat_copy(sk_unhidden_clauses(index->rel,
-												 index->indrestrictinfo,
-												 with_array),
+			list_concat_copy(sk_index_restrictions(index->rel,
+												   index->indrestrictinfo,
+												   with_array),
 							 clauses);
 	}
 	return saved;
@@ -184,7 +253,7 @@ restore_restrictions(const SkShardKey *key, List *saved)
 		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
 }
 
-/* A parameterized scan need not check a condition that is implied. */
+/* A parameterized scan need not check an implied condition. */
 static void
 forget_join(RelOptInfo *rel, RestrictInfo *join)
 {
@@ -234,4 +303,149 @@ mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel, int attnum)
 			return true;
 	}
 	return false;
+}
+
+/* All shards, as a constant of type integer[]. */
+static Const *
+all_shards_const(const SkShardKey *key)
+{
+	int32		shards = key->shards;
+	Datum	   *list = palloc(shards * sizeof(Datum));
+	ArrayType  *array;
+
+	for (int32 i = 0; i < shards; i++)
+		list[i] = Int32GetDatum(key->first + i);
+	array = construct_array(list, shards, INT4OID,
+							sizeof(int32), true, TYPALIGN_INT);
+	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
+					 PointerGetDatum(array), false, false);
+}
+
+/* The same as a call of all_shards(), which is short to read in EXPLAIN. */
+static Expr *
+all_shards_call(const SkShardKey *key)
+{
+	const Oid	argtypes[] = {INT4OID};
+	Oid			function = InvalidOid;
+
+	if (key->first_key == 1)
+		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
+	if (!OidIsValid(function))
+		return (Expr *) all_shards_const(key);
+	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
+								 list_make1(linitial(key->call->args)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns the function that the indexes of the key have had: all are B-trees. */
+static amcostestimate_function
+set_cost_function(const SkShardKey *key, amcostestimate_function function)
+{
+	amcostestimate_function result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		result = index->amcostestimate;
+		index->amcostestimate = function;
+	}
+	return result;
+}
+
+static void
+estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+			  Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
+			  double *correlation, double *pages)
+{
+	List	   *derived = derived_clauses(path);
+	Bitmapset  *fixed = fixed_columns(path);
+	Cost		startup;
+	Cost		total;
+
+	/* the condition on the shard decides how much of the index is read */
+	if (!are_fixed(path->indexinfo, fixed, true))
+		set_selectivity(derived, SK_UNKNOWN_SELECTIVITY);
+	current->estimate(root, path, loop_count, startup_cost, total_cost,
+					  selectivity, correlation, pages);
+	set_selectivity(derived, SK_REDUNDANT_SELECTIVITY);
+
+	/* the conditions behind it decide how many rows are left */
+	if (derived != NIL && !are_fixed(path->indexinfo, fixed, true) &&
+		are_fixed(path->indexinfo, fixed, false))
+		current->estimate(root, path, loop_count, &startup, &total,
+						  selectivity, correlation, pages);
+	bms_free(fixed);
+}
+
+/* Those of our clauses that are conditions of the scan. */
+static List *
+derived_clauses(const IndexPath *path)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (list_member_ptr(current->clauses, clause->rinfo))
+			result = lappend(result, clause->rinfo);
+	}
+	return result;
+}
+
+static void
+set_selectivity(List *clauses, double selectivity)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		rinfo->norm_selec = rinfo->outer_selec = selectivity;
+	}
+}
+
+/* The positions of the index columns that are equal to something. */
+static Bitmapset *
+fixed_columns(const IndexPath *path)
+{
+	Bitmapset  *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (sk_fixes_column(path->indexinfo, clause))
+			result = bms_add_member(result, clause->indexcol);
+	}
+	return result;
+}
+
+/*
+ * Are all columns of the shard key fixed?  "in_front" asks whether no column
+ * before them is free: then the scan reads only these rows.
+ */
+static bool
+are_fixed(const IndexOptInfo *index, const Bitmapset *fixed, bool in_front)
+{
+	for (int i = 0; i < current->columns.count; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; !found && j < index->nkeycolumns; j++)
+		{
+			if (bms_is_member(j, fixed))
+				found = index->indexkeys[j] == current->columns.columns[i]->varattno;
+			else if (in_front)
+				break;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
 }

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * shard_statistics.c
- *	  Statistics objects that have the library loaded in time.
+ *	  Statistics objects that load the library in time.
  *
  * When the planner looks at a table, it simplifies the expressions of the
  * table's extended statistics.  A call of shard_id() there has a support
- * function of ours, so the library is loaded before the hook on the table is
- * asked, also by the first query of a session.  So a table that has a shard
- * column gets such a statistics object when it is created or altered.  ANALYZE
- * does not fill it.
+ * function of ours.  So the library is loaded before the hook on the table is
+ * called, even for the first query of a session.  Therefore a table that has a
+ * shard column gets such a statistics object when it is created or altered.
+ * ANALYZE does not fill it.
  *
- * The table's owner owns the object, and makes it, under the rules for code
- * that runs as somebody else.  Nothing is made of a text, and nothing but a
- * call of shard_id() with constants and columns is stored.  Where that is not
- * possible, nothing happens: the command must not fail for it.
+ * The table's owner creates and owns the object, under the rules for code that
+ * runs as somebody else.  No text is parsed, and only a call of shard_id() with
+ * constants and columns is stored.  Where that is not possible, nothing
+ * happens: the command must not fail because of it.
  *
  * src/planner/shard_statistics.c
  *
@@ -130,7 +130,7 @@ add_statistics(Oid relid)
 	relation_close(relation, NoLock);
 }
 
-/* Is there an object that has the library loaded? */
+/* Is there already an object that loads the library? */
 static bool
 has_statistics(Relation relation)
 {

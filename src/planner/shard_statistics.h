@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shard_statistics.h
- *	  Statistics objects that have the library loaded in time.
+ *	  Statistics objects that load the library in time.
  *
  * src/planner/shard_statistics.h
  *

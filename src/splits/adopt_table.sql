@@ -4,8 +4,8 @@
 -- Splits: a table with rows becomes a partitioned one, with itself as the only split
 --
 
--- What refers to a table by more than its name, and would go on to mean the
--- split alone.
+-- What refers to a table by more than its name, and would then mean the split
+-- alone.
 CREATE FUNCTION spanner_internal.list_adoption_obstacles(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
@@ -31,7 +31,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION spanner_internal.list_adoption_obstacles(regclass)
-  IS 'what refers to a table, and cannot go on to when the table becomes a partition';
+  IS 'what refers to a table, and would be wrong when the table becomes a partition';
 
 CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
 RETURNS void

@@ -4,7 +4,7 @@
 -- Splits: what is wrong with them, and what to do about their sizes
 --
 
--- Sorted texts that one list has and the other has not.
+-- Sorted texts that one list has and the other does not have.
 CREATE FUNCTION spanner_internal.missing_texts(wanted jsonb, found jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -16,7 +16,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION spanner_internal.missing_texts(jsonb, jsonb)
-  IS 'the elements of a list that another one has not';
+  IS 'the elements of a list that another one does not have';
 
 CREATE FUNCTION spanner.check_splits(
   relation regclass,

@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(spanner_count_rows);
  * spanner_internal.count_rows(relation regclass, filter text) returns bigint
  *
  * Counts the rows of a relation for which "filter" is true; NULL counts all.
- * To plan the query runs code of the owner, see owner_rights.c.
+ * Planning the query runs code of the owner, see owner_rights.c.
  */
 Datum
 spanner_count_rows(PG_FUNCTION_ARGS)

@@ -4,10 +4,10 @@
 -- Splits: making the partitions of a table, here and on other servers
 --
 
--- The statements that make a table from what split_tables shows of another,
--- with a constraint on its bounds.  Each can be run twice if "again".  Names
--- of indexes begin with "base", which no other table there may have had.
--- Foreign tables take values from here, so there are no defaults.
+-- The statements that create a table like another one, of which split_tables has a
+-- row, with a constraint on its bounds.  If "again", each can be run twice.  Names
+-- of indexes begin with "base", which no other table there may have used.  Foreign
+-- tables get all values from here, so there are no defaults.
 CREATE FUNCTION spanner_internal.table_statements(
   facts jsonb,
   schemaname name,
@@ -104,7 +104,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.check_split_server(name)
   IS 'raise an error unless a server can have partitions';
 
--- Core refuses a foreign partition as well, but does not tell the way out.
+-- The server refuses such a foreign partition too, but does not say what to do.
 CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -126,7 +126,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.check_no_unique_index(regclass)
   IS 'raise an error if a partitioned table cannot have foreign partitions';
 
--- How the values of the first column of the partition key come about.
+-- Where the values of the first column of the partition key come from.
 CREATE FUNCTION spanner_internal.split_values(
   relation regclass,
   OUT bits integer,
@@ -171,8 +171,8 @@ $$;
 COMMENT ON FUNCTION spanner_internal.split_values(regclass)
   IS 'which values a partition key has: bits and stripes of a sequence, shards, or random uuids';
 
--- The columns that identify a row, which are the primary key on each server.
--- The table here cannot have a unique index that would tell.
+-- The columns that identify a row, which are the primary key on each server.  The
+-- table here cannot have a unique index that shows them.
 CREATE FUNCTION spanner_internal.split_identity(relation regclass, key name[])
 RETURNS name[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -221,7 +221,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.split_identity(regclass, name[])
   IS 'the columns that identify a row of a partitioned table';
 
--- What a partitioned table has to be, so that splits can be made of it.
+-- Which partitioned tables can get splits.
 CREATE FUNCTION spanner_internal.check_split_table(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -322,7 +322,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.equal_points(regclass, integer, integer, integer, integer)
   IS 'the bounds between equal ranges of the values that the partition key of a table has';
 
--- The same bounds and servers as another table has, as literals.
+-- The bounds and servers of another table, as literals.
 CREATE FUNCTION spanner_internal.points_of(relation regclass, type regtype, OUT points text[], OUT servers name[])
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp

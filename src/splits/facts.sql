@@ -4,8 +4,8 @@
 -- Splits: what a server knows of its tables, and how another server reads it
 --
 -- The two views are read here, and on other servers through foreign tables.
--- They look into catalogs only: they lock no table, and run no code of its
--- owner, except that a size takes a lock for a moment.
+-- They read only catalogs: they run no code of a table's owner, and lock no table,
+-- except for a moment to get its size.
 --
 
 CREATE VIEW spanner.split_server AS
@@ -122,8 +122,8 @@ COMMENT ON COLUMN spanner.split_tables.inserts
   IS 'rows inserted since statistics were reset';
 GRANT SELECT ON spanner.split_tables TO PUBLIC;
 
--- The columns are those of the views.  The foreign tables are temporary, and
--- gone with the subtransaction that the exception undoes.
+-- The columns are those of the views.  The foreign tables are temporary, and the
+-- exception undoes the subtransaction that created them.
 CREATE FUNCTION spanner_internal.split_facts(
   server name,
   schemaname name,
@@ -141,7 +141,7 @@ DECLARE
   facts jsonb;
   view record;
 BEGIN
-  -- whoever owns the server says where to, and as whom
+  -- the owner of the server decides where the connection goes, and as whom
   IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
      AND (SELECT NOT r.rolsuper FROM pg_foreign_server f JOIN pg_roles r ON r.oid = f.srvowner WHERE f.srvname = server) THEN
     RAISE insufficient_privilege USING MESSAGE = format('server "%s" does not belong to a superuser', server),
@@ -183,7 +183,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.split_facts(name, name, name, name)
   IS 'what this server, or another one, knows of itself, a table and the values of a column';
 
--- A name of at most 63 bytes, and the rest as it is.
+-- A name with a suffix, of at most 63 bytes; the suffix is kept whole.
 CREATE FUNCTION spanner_internal.split_name(base text, suffix text)
 RETURNS name
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -194,10 +194,10 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.split_name(text, text)
-  IS 'a name with a suffix, cut so that it is one';
+  IS 'a name with a suffix, cut to the length of a name';
 
--- Partitions that are partitioned themselves are represented by theirs.  A
--- bound is sorted as a number, if it is one.
+-- Instead of a partition that is partitioned itself, its partitions are listed.
+-- Bounds are sorted as numbers if they are numbers.
 CREATE FUNCTION spanner_internal.list_splits(
   relation regclass,
   OUT split integer,

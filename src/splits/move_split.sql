@@ -5,9 +5,10 @@
 --
 
 -- Has the other side applied all that the source had committed when this was
--- called?  Who commits asynchronously may be behind insert_lsn, and an open
--- transaction before it, so what is left unflushed is waited for as long as
--- the WAL writer may take.
+-- called?  An asynchronous commit may not be flushed yet, so the position of the log
+-- that counts is where records are inserted.  The last records there may be of an
+-- open transaction, which nobody flushes.  So what is not flushed is waited for only
+-- as long as the WAL writer may take.
 CREATE FUNCTION spanner_internal.await_move(server name, move name, until timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -54,7 +55,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.await_move(name, name, timestamptz)
   IS 'wait until a move of a split is in step with its source';
 
--- All that move_split() has to know.
+-- All that move_split() needs to know.
 CREATE FUNCTION spanner_internal.plan_move(partition regclass, to_server name, at text, connection text)
 RETURNS jsonb
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -160,9 +161,9 @@ $$;
 COMMENT ON FUNCTION spanner_internal.plan_move(regclass, name, text, text)
   IS 'all that the steps of a move are made of';
 
--- The step that changes places: it holds the lock, and does nothing if it has
--- been done.  Whoever waits longer than a second for a lock or for the other
--- side gives up, and writers go on.
+-- The step that swaps the partitions.  It holds the lock, and does nothing if it has
+-- been done.  If it waits longer than a second for a lock or for the other side, it
+-- gives up, and writers go on.
 CREATE FUNCTION spanner_internal.swap_statement(plan jsonb)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -174,7 +175,7 @@ DECLARE
   old constant text := format('%I.%I', plan ->> 'nspname', plan ->> 'name');
   new constant text := format('%I.%I', plan ->> 'nspname', plan ->> 'new_name');
   away constant name := spanner_internal.split_name(plan ->> 'name', '_away');
-  -- its name while the table here that takes its place has that name
+  -- its name while the table that replaces it has that name
   renamed constant text := CASE WHEN plan ->> 'to_server' IS NULL THEN format('%I.%I', plan ->> 'nspname', away) ELSE old END;
   width constant integer := (SELECT partnatts FROM pg_partitioned_table WHERE partrelid = parent);
   ends constant text[] := regexp_match(plan ->> 'range', $re$^FOR VALUES FROM (\((?:E?'(?:[^']|'')*'|[^',()]+)(?:, (?:E?'(?:[^']|'')*'|[^',()]+))*\)) TO (\(.*\))\Z$re$);
@@ -311,14 +312,14 @@ BEGIN
     END IF;
   END IF;
   RETURN QUERY SELECT 3, to_server, s FROM unnest(steps) s;
-  -- a state that is lost in a crash is of a slot that is gone: commits are not asynchronous
+  -- synchronous commits: a crash must not lose the state of a copy whose slot is gone
   RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN IF EXISTS (SELECT FROM ONLY %s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %5$I WITH (create_slot = false, slot_name = %2$L, synchronous_commit = ''on''); END IF; END %1$s',
     mark, move, table_there, replace(replace(table_there, '%', '%%'), '''', ''''''), move, plan ->> 'connection');
   RETURN QUERY SELECT 5, to_server, format('DO %s BEGIN FOR i IN 1 .. 6000 LOOP IF EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ''r'') THEN RETURN; END IF; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended; run this step again, or look into the log''; END %1$s', mark, move);
   RETURN QUERY SELECT 6, NULL::name, format('SELECT spanner_internal.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'')', source, move);
   RETURN QUERY SELECT 7, NULL::name, spanner_internal.swap_statement(plan);
 
-  -- the source again: whoever writes there directly cannot any longer
+  -- the source again: nobody can write there directly any more
   IF source IS NOT NULL THEN
     RETURN QUERY SELECT 8, source, CASE WHEN cut IS NULL
       THEN format('ALTER TABLE IF EXISTS %s RENAME TO %I', table_there, moved)

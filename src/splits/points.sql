@@ -4,7 +4,6 @@
 -- Splits: where to split
 --
 
--- What divides a number, for a message.
 CREATE FUNCTION spanner_internal.check_split_count(splits integer, units integer, unit text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -203,7 +202,7 @@ BEGIN
   IF n > 1 AND points IS NULL THEN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('table "%s" has no rows to split', (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'spanner.split_points(n, bits, stripes) tells equal ranges of spread keys.';
+      HINT = 'spanner.split_points(n, bits, stripes) returns equal ranges of spread keys.';
   END IF;
   RETURN QUERY SELECT unnest(points);
 END
@@ -212,7 +211,7 @@ $$;
 COMMENT ON FUNCTION spanner.split_points(regclass, integer)
   IS 'the bounds between n ranges with equal numbers of rows, from the statistics of a table';
 
--- A constant without type could as well be the number n of the first form.
+-- Without it, a constant without type could be the number n of the first form.
 CREATE FUNCTION spanner.split_points(relation text, n integer)
 RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE

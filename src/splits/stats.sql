@@ -12,7 +12,7 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION spanner_internal.count_rows(regclass, text)
   IS 'count rows, with the rights of the owner of the table if the caller has them';
 
--- Nobody waits for a lock here who may not read the table anyway.
+-- Privileges are checked first: who may not read the table waits for no lock.
 CREATE FUNCTION spanner.split_stats(
   relation regclass,
   exact boolean DEFAULT false,
