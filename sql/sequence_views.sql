@@ -13,15 +13,25 @@ SELECT spanner.alter_sequence('temporary', 'striped');
 CREATE SEQUENCE plain;
 
 SELECT sequencename, kind, bits, skip_range_min, skip_range_max, start_counter,
-       counter, round(used::numeric, 3) AS used
+       counter, used
   FROM spanner.sequences
  WHERE schemaname = 'v' OR sequencename = 'temporary'
  ORDER BY sequencename;
 
 -- counters that wait in a session's cache count as used
 SELECT spanner.nextval('small'), spanner.nextval('half');
-SELECT sequencename, counter, round(used::numeric, 4) AS used
+SELECT sequencename, counter, used
   FROM spanner.sequences WHERE schemaname = 'v' ORDER BY sequencename;
+
+-- what has been used never reads as 0, nor as 100 while a counter is left
+SELECT spanner.create_sequence('wide', 'bit_reversed_positive');
+SELECT spanner.create_sequence('integer', 'bit_reversed_positive', bits => 31,
+                               start_with_counter => 2147483646);
+SELECT spanner.nextval('wide');
+SELECT sequencename, counter, used FROM spanner.sequences WHERE sequencename IN ('wide', 'integer');
+SELECT spanner.nextval('integer');
+SELECT counter, used FROM spanner.sequences WHERE sequencename = 'integer';
+DROP SEQUENCE wide, "integer";
 
 -- the binding follows the sequence
 ALTER SEQUENCE unused RENAME TO renamed;

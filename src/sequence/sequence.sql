@@ -223,7 +223,7 @@ CREATE FUNCTION spanner_internal.describe_sequence(
   OUT skip_range_min bigint,
   OUT skip_range_max bigint,
   OUT counter bigint,
-  OUT used double precision)
+  OUT used numeric)
 AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
@@ -290,7 +290,7 @@ COMMENT ON COLUMN spanner.sequences.start_counter
 COMMENT ON COLUMN spanner.sequences.counter
   IS 'next counter, NULL before the first use or without the right to see it';
 COMMENT ON COLUMN spanner.sequences.used
-  IS 'share of the counters that have been drawn, from 0 to 1';
+  IS 'percentage of the counters that have been drawn, from 0 to 100';
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/namespace.h"
@@ -49,6 +51,7 @@ enum
 static bool internal_state(Oid seqid, int64 *counter);
 static void describe_options(Oid seqid, const char *label, Datum *values,
 							 bool *nulls);
+static Datum percent_used(int64 drawn, int64 max_counter);
 static RangeVar *split_column_identifier(const char *identifier, char **column);
 
 /*
@@ -206,14 +209,38 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK ||
 		!sk_sequence_state(seqid, &next, &used))
 		return;
-	values[COL_USED] = Float8GetDatum(Min(1.0, (double) (next - 1) /
-										  (double) options->max_counter));
+	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
 	if (used)
 	{
 		values[COL_COUNTER] = Int64GetDatum(next);
 		nulls[COL_COUNTER] = false;
 	}
+}
+
+/*
+ * The share of its counters that a sequence has drawn, as a numeric in percent.
+ *
+ * It has two digits behind the point, or as many as two digits of the share
+ * need: what has been used never reads as 0.  Nor does it read as 100 while a
+ * counter is left.
+ */
+static Datum
+percent_used(int64 drawn, int64 max_counter)
+{
+	double		percent = 100.0 * (double) drawn / (double) max_counter;
+	int			digits = 2;
+
+	if (drawn >= max_counter)
+		percent = 100;
+	else if (percent > 99.99)
+		percent = 99.99;
+	else if (percent > 0)
+		digits = Max(2, 1 - (int) floor(log10(percent)));
+	return DirectFunctionCall3(numeric_in,
+							   CStringGetDatum(psprintf("%.*f", digits, percent)),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }
 
 /*
