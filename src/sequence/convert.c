@@ -127,8 +127,11 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));
 	if (!PG_ARGISNULL(1))
 	{
-		kind = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		(void) sk_sequence_am_get(sk_label_parse_kind(kind)->kind);
+		SkLabel    *label =
+			sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+
+		(void) sk_sequence_am_get(label->kind);
+		kind = sk_label_format(label);
 	}
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);

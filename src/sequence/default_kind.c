@@ -93,6 +93,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	const char *problem;
 	SkLabel    *label;
 
+	sk_label_fold_case(*newval);
 	if (!initialized || is_local(*newval) ||
 		(source != PGC_S_SESSION && source != PGC_S_TEST))
 		return true;
@@ -116,7 +117,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 static bool
 is_local(const char *kind)
 {
-	return kind[0] == '\0' || strcmp(kind, "local") == 0;
+	return kind[0] == '\0' || strcmp(kind, SK_LOCAL_KIND) == 0;
 }
 
 /*

@@ -120,7 +120,7 @@ sk_kind_parts(const SkKind *kind)
 	}
 	if (kind->am->describe != NULL)
 		result = list_concat(result, kind->am->describe(options));
-	label->kind = pstrdup(kind->am->name);
+	label->kind = sk_sequence_am_name(kind->am);
 	label->options = result;
 	return label;
 }
@@ -208,9 +208,9 @@ take_common_option(SkSequenceOptions *options, const SkOption *option,
 static SkIdentity
 parse_identity(const SkOption *option)
 {
-	if (strcmp(option->value, "always") == 0)
+	if (pg_strcasecmp(option->value, "always") == 0)
 		return SK_IDENTITY_ALWAYS;
-	if (strcmp(option->value, "by_default") == 0)
+	if (pg_strcasecmp(option->value, "by_default") == 0)
 		return SK_IDENTITY_BY_DEFAULT;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -7,9 +7,10 @@
  *		option := name "=" value
  *		kind, name, value := one or more letters, digits, "_", "-", "+", "."
  *
- * White space may stand between any two of them.  The setting
- * spanner.default_sequence_kind has the same form.  What the kind and the
- * options mean is not known here.
+ * White space may stand between any two of them.  The kind and the names of
+ * options may be written in any case, and are lower case from here on.  The
+ * setting spanner.default_sequence_kind has the same form.  What the kind and
+ * the options mean is not known here.
  *
  * src/sequence/label.c
  *
@@ -38,8 +39,10 @@ SkLabel *
 sk_label_parse(const char *text, const char **problem)
 {
 	SkLabel    *label = palloc0(sizeof(SkLabel));
-	const char *pos = text;
+	char	   *folded = pstrdup(text);
+	const char *pos = folded;
 
+	sk_label_fold_case(folded);
 	label->kind = scan_word(&pos);
 	if (label->kind == NULL)
 	{
@@ -76,6 +79,28 @@ sk_label_parse_kind(const char *text)
 				 errdetail_internal("%s", problem),
 				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
 	return label;
+}
+
+/*
+ * sk_label_fold_case
+ *		Write the kind and the names of options in lower case, in place.
+ *
+ * The values of options belong to the access method and stay as they are.
+ */
+void
+sk_label_fold_case(char *text)
+{
+	bool		is_value = false;
+
+	for (; *text !='\0'; text ++)
+	{
+		if (*text == '=')
+			is_value = true;
+		else if (*text == ',')
+			is_value = false;
+		else if (!is_value && *text >='A' && *text <='Z')
+			*text +='a' - 'A';
+	}
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/tuplestore.h"
 
 #include "sequence/method_library.h"
@@ -57,13 +58,23 @@ sk_sequence_am_get(const char *kind)
 	initStringInfo(&kinds);
 	for (int i = 0; registry != NULL && i < registry->count; i++)
 		appendStringInfo(&kinds, "%s%s", i > 0 ? ", " : "",
-						 registry->methods[i]->name);
+						 sk_sequence_am_name(registry->methods[i]));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("Invalid Sequence Kind: %s.", kind),
 			 errhint("This session knows these kinds: %s. A further kind needs the extension that offers it in this database.",
 					 kinds.data)));
 	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * sk_sequence_am_name
+ *		The name of an access method as it is stored and shown: in lower case.
+ */
+char *
+sk_sequence_am_name(const SequenceAccessMethod *am)
+{
+	return asc_tolower(am->name, strlen(am->name));
 }
 
 static SkSequenceAmRegistry *
@@ -81,7 +92,7 @@ find_registered(const char *kind)
 
 	for (int i = 0; registry != NULL && i < registry->count; i++)
 	{
-		if (strcmp(registry->methods[i]->name, kind) == 0)
+		if (pg_strcasecmp(registry->methods[i]->name, kind) == 0)
 			return registry->methods[i];
 	}
 	return NULL;
@@ -102,7 +113,7 @@ spanner_list_sequence_access_methods(PG_FUNCTION_ARGS)
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 
-		values[0] = CStringGetTextDatum(registry->methods[i]->name);
+		values[0] = CStringGetTextDatum(sk_sequence_am_name(registry->methods[i]));
 		values[1] = CStringGetTextDatum(registry->methods[i]->description);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);

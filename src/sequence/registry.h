@@ -14,6 +14,7 @@
 
 extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
+extern char *sk_sequence_am_name(const SequenceAccessMethod *am);
 
 /* bit_reversed.c, striped.c */
 extern const SequenceAccessMethod sk_bit_reversed_positive_am;

@@ -40,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
 
@@ -119,13 +120,12 @@ sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 static LOCKMODE
 table_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
-	char	   *label = sk_sequence_label(seqid);
 	Oid			table;
 	int32		column;
 
 	if (changes_kind &&
 		(sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
-		 (label != NULL && strstr(label, "identity=") != NULL)))
+		 sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
 		return AccessExclusiveLock;
 	return rows;
 }

@@ -137,7 +137,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	label->kind = change->kind;
 	if (!change->is_label && seq->kind != NULL &&
 		(change->kind == NULL ||
-		 strcmp(change->kind, seq->kind->am->name) == 0))
+		 pg_strcasecmp(change->kind, seq->kind->am->name) == 0))
 		label = sk_kind_parts(seq->kind);
 	if (change->no_skip_range)
 	{

@@ -216,7 +216,7 @@ take_kind(SkSequenceChange *change, const char *kind)
 
 	change->kind = label->kind;
 	change->options = label->options;
-	if (strcmp(kind, SK_LOCAL_KIND) != 0)
+	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
 		(void) sk_sequence_am_get(label->kind);
 }
 

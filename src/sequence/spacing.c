@@ -18,6 +18,7 @@
 #include "common/int.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/registry.h"
 #include "sequence/spacing.h"
 
 /*
@@ -45,7 +46,7 @@ sk_overlap_obstacle(const SkSequence *seq, const SkKind *kind)
 
 	result = palloc0(sizeof(SkObstacle));
 	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" can be closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
-							  increment, kind->am->name, increment);
+							  increment, sk_sequence_am_name(kind->am), increment);
 	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
 	return result;
 }

@@ -68,7 +68,7 @@ sk_sequence_identity(Oid seqid)
 		SkOption   *option = lfirst(lc);
 
 		if (strcmp(option->name, "identity") == 0)
-			return strcmp(option->value, "always") == 0 ?
+			return pg_strcasecmp(option->value, "always") == 0 ?
 				SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
 	}
 	return SK_IDENTITY_NONE;

@@ -403,7 +403,7 @@ take_kind(const char *kind, SkDdlClauses *clauses)
 	SkLabel    *label = sk_label_parse_kind(kind);
 	ListCell   *lc;
 
-	clauses->change.kind = pstrdup(sk_sequence_am_get(label->kind)->name);
+	clauses->change.kind = sk_sequence_am_name(sk_sequence_am_get(label->kind));
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
