@@ -77,13 +77,14 @@ static bool is_ascii(const char *data, Size len);
  * Enums have no common OID.  An untyped literal has a text, but is no type of
  * a column.
  */
-static const struct
+typedef struct SkKeyType
 {
 	Oid			type;
 	const char *name;			/* in messages; NULL: not listed */
 	void		(*set) (SkKeyText *key, Datum value);
-}			key_types[] =
-{
+} SkKeyType;
+
+static const SkKeyType key_types[] = {
 	[SK_KEY_INT2] = {INT2OID, "smallint", set_int2},
 	[SK_KEY_INT4] = {INT4OID, "integer", set_int4},
 	[SK_KEY_INT8] = {INT8OID, "bigint", set_int8},

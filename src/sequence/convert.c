@@ -23,13 +23,12 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
+#include "sequence/arguments.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "sequence/default_kind.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);

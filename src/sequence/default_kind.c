@@ -17,7 +17,6 @@
 #include "sequence/default_kind.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "sequence/spacing.h"
 
 static char *default_kind = "";
 static char *other_prefix = "";
@@ -110,7 +109,8 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);
 	if (label == NULL)
 		GUC_check_errdetail("%s", problem);
-	GUC_check_errhint("Use \"bit_reversed_positive\", \"striped\" or \"local\".");
+	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
+					  sk_sequence_am_names());
 	return false;
 }
 

@@ -35,17 +35,7 @@ static SkOption *make_int_option(const char *name, int64 value);
 SkKind *
 sk_kind_from_label(const char *text, int width)
 {
-	const char *problem;
-	SkLabel    *label = sk_label_parse(text, &problem);
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid sequence kind \"%s\"", text),
-				 errdetail_internal("%s", problem),
-				 errhint("An example is \"%s\".",
-						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
-	return sk_kind_make(label, width);
+	return sk_kind_make(sk_label_parse_kind(text), width);
 }
 
 /*

@@ -77,7 +77,8 @@ sk_label_parse_kind(const char *text)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", text),
 				 errdetail_internal("%s", problem),
-				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
+				 errhint("An example is \"%s\".",
+						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
 	return label;
 }
 

@@ -21,10 +21,10 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/default_kind.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/sequence_commands.h"
+#include "sequence/sequence_change.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);

@@ -24,12 +24,10 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/binding.h"
-#include "sequence/counter.h"
 #include "sequence/label.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/sequence_column.h"
 
 PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
 PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);

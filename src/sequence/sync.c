@@ -19,9 +19,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/column_label.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_sync_sequence);

@@ -40,9 +40,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity_column.h"
-#include "sequence/redirect/identity_ddl.h"
+#include "sequence/redirect/redirect.h"
 #include "sequence/sequence_change.h"
 
 static void complete_name(CreateSchemaStmt *stmt, Node *element);

@@ -28,9 +28,9 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
+#include "sequence/arguments.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
-#include "sequence/spanner_ddl/columns.h"
+#include "sequence/spanner_ddl/statements.h"
 #include "spi/run_command.h"
 
 #define SK_CORE_HINT "Besides Spanner's clauses, statements are in PostgreSQL's own grammar."

@@ -21,7 +21,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/spanner_ddl/database.h"
+#include "sequence/spanner_ddl/statements.h"
 #include "spi/run_command.h"
 
 
