@@ -72,6 +72,31 @@ SET ROLE regress_spanner_reader;
 SELECT spanner.nextval('half') > 0 AS drawn;
 RESET ROLE;
 
+-- a session forgets sequences that it has only looked at, not those it has drawn from
+SELECT spanner.nextval('half') AS drawn \gset
+DO $$
+BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM spanner.create_sequence('many' || i, 'striped');
+    PERFORM spanner.unmap_value(1, to_regclass('many' || i));
+  END LOOP;
+END
+$$;
+SELECT count(*) BETWEEN 1 AND 70 AS bounded FROM pg_backend_memory_contexts
+ WHERE name = 'spanner_keys binding';
+SELECT spanner.currval('half') = :drawn AS same, currval('half') = :drawn AS same_in_core;
+DO $$
+BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM spanner.nextval(to_regclass('many' || i));
+    EXECUTE 'DROP SEQUENCE many' || i;
+  END LOOP;
+END
+$$;
+SELECT count(*) BETWEEN 1 AND 70 AS bounded FROM pg_backend_memory_contexts
+ WHERE name = 'spanner_keys binding';
+SELECT spanner.currval('half') = :drawn AS same;
+
 RESET search_path;
 DROP SCHEMA v, w CASCADE;
 DROP ROLE regress_spanner_reader;

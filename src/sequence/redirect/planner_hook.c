@@ -59,6 +59,9 @@ typedef struct ColumnsEntry
 	List	   *columns;		/* of SkIdentityColumn */
 } ColumnsEntry;
 
+/* So many relations are known at most. */
+#define SK_MAX_RELATIONS 1024
+
 static planner_hook_type prev_planner_hook = NULL;
 static HTAB *columns_cache = NULL;
 static uint64 invalidations = 0;
@@ -338,13 +341,16 @@ static List *
 list_columns(Oid relid)
 {
 	ColumnsEntry *entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
-	uint64		before = invalidations;
+	uint64		before;
 	Relation	rel;
 	List	   *columns;
 
 	if (entry != NULL)
 		return copy_columns(entry->columns);
 	sk_watch_relations();
+	if (hash_get_num_entries(columns_cache) >= SK_MAX_RELATIONS)
+		forget_columns((Datum) 0, InvalidOid);
+	before = invalidations;
 
 	rel = table_open(relid, NoLock);
 	columns = sk_identity_columns(rel, relid);
