@@ -163,8 +163,8 @@ spanner_all_shards(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.shard_id_support(request internal) returns internal
  *
- * Refuse at plan time what no row can make right.  Calls that are constant
- * as a whole never come here; they are evaluated, and checked by that.
+ * Refuse at plan time what no row can make right.  Calls whose arguments are
+ * all constants never come here: they are evaluated, which checks them.
  */
 Datum
 spanner_shard_id_support(PG_FUNCTION_ARGS)

@@ -58,8 +58,8 @@
 
 /*
  * False if this database is known to have no bound sequence, or not the
- * extension.  A change of any label is told through an invalidation of
- * pg_seclabel, and the extension comes with its schema.
+ * extension.  A change of any label invalidates pg_seclabel in the relation
+ * cache, and CREATE EXTENSION invalidates schemas.
  */
 bool		sk_bindings_possible = true;
 
@@ -93,7 +93,7 @@ sk_binding_init(void)
 
 /*
  * sk_bindings_exist
- *		Has this database a bound sequence?
+ *		Does this database have a bound sequence?
  *
  * After a sequence was dropped the answer may be out of date, on the safe
  * side.
@@ -199,7 +199,7 @@ create_cache(void)
 
 /*
  * Forget the sequences that this session has not drawn from, and those that
- * are gone.  For the others core, too, remembers the last counter.
+ * are gone.  Of the others core remembers the last counter as well.
  *
  * A caller may still hold an entry.  The hash table keeps its memory, for
  * another sequence.  So the entry tells by "seqid" and "valid" that it has to

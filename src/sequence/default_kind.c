@@ -43,9 +43,9 @@ sk_default_kind_init(void)
 							   0,
 							   check_default_kind, NULL, NULL);
 
-	/* All other settings have this prefix, so it is tried for this one too. */
+	/* All other settings have this prefix, so users try it for this one too. */
 	DefineCustomStringVariable("spanner_keys.default_sequence_kind",
-							   "Names spanner.default_sequence_kind to whoever sets it.",
+							   "Points to spanner.default_sequence_kind.",
 							   NULL,
 							   &other_prefix,
 							   "",
@@ -100,7 +100,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	label = sk_label_parse(*newval, &problem);
 	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
 	{
-		/* options of no sequence at all are refused with their own messages */
+		/* options that no sequence can have raise their own errors */
 		(void) sk_kind_make(label, 63);
 		return true;
 	}
@@ -165,7 +165,7 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 
 /*
  * sk_report_left_alone
- *		Tell that a new sequence does not get the default kind.
+ *		Report that a new sequence does not get the default kind.
  */
 void
 sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)

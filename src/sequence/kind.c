@@ -40,7 +40,7 @@ sk_kind_from_label(const char *text, int width)
 
 /*
  * sk_kind_make
- *		Make a kind from the parts of a label; the same for its width.
+ *		Make a kind from the parts of a label, for the same width.
  *
  * Allocates in CurrentMemoryContext.  Errors are Spanner's where Spanner has
  * the option, and come in Spanner's order.
@@ -146,9 +146,9 @@ sk_kind_same_mapping(const SkKind *a, const SkKind *b)
 
 /*
  * sk_kind_reaches_value
- *		Is there a value before the patience with the skip range ends?
+ *		Does one of the next SK_MAX_ATTEMPTS counters give a value?
  *
- * Looked at from counter "start" on.
+ * The first of them is "start".
  */
 bool
 sk_kind_reaches_value(const SkKind *kind, int64 start)

@@ -32,8 +32,8 @@ static bool scan_options(const char **pos, List **options,
  * sk_label_parse
  *		Take a label apart.
  *
- * Returns NULL for a text that is not of the form above and sets *problem to
- * a sentence that says why; the value is otherwise left alone.
+ * Returns NULL for a text that is not of the form above and sets *problem to a
+ * sentence that says why.  Otherwise *problem stays as it is.
  */
 SkLabel *
 sk_label_parse(const char *text, const char **problem)

@@ -32,15 +32,15 @@
 #include "spi/run_command.h"
 
 /*
- * How many draws of sessions that wait for our lock are reckoned with.  A
- * statement that was planned before the sequence got its kind goes on with
- * plain counters.
+ * How many draws to expect of sessions that wait for our lock.  A statement
+ * that was planned before the sequence got its kind goes on with plain
+ * counters.
  */
 #define SK_WAITING_DRAWS 1000
 
 /*
- * How many draws are looked at.  Bit-reversed values come closer as the
- * counter grows; this finds those that start narrow.
+ * How many draws to look ahead for close values.  Bit-reversed values come
+ * closer as the counter grows; this finds those that start narrow.
  */
 #define SK_FORESEEN_DRAWS 65536
 
@@ -91,9 +91,9 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 
 /*
  * sk_complete_label
- *		Have the label of a sequence say what follows from its type and column.
+ *		Complete the label of a sequence with what its type and column say.
  *
- * A label that a user has set says only what the user wanted to say.
+ * A label that a user has set holds only what the user wrote.
  */
 void
 sk_complete_label(Oid seqid)
@@ -105,7 +105,7 @@ sk_complete_label(Oid seqid)
 
 /*
  * sk_check_change
- *		Raise an error if a change cannot be, and return what the kind becomes.
+ *		Raise an error if a change is impossible, and return the new kind.
  *
  * Returns NULL for a plain counter.
  */
@@ -131,7 +131,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	SkLabel    *label = palloc0(sizeof(SkLabel));
 	SkKind	   *result;
 
-	/* what a lost kind has given nobody knows */
+	/* nobody knows what a lost kind has given */
 	if (seq->lost_kind != NULL && !(change->restarts && change->kind != NULL))
 		(void) sk_sequence_am_get(seq->lost_kind);
 	if (change->kind != NULL ? strcmp(change->kind, SK_LOCAL_KIND) == 0 :
@@ -212,7 +212,7 @@ widen(SkSequence *seq, const SkLabel *label)
 }
 
 /*
- * This is where it is decided whether values could be given twice.
+ * The one place that decides whether values could be given twice.
  *
  * What has been given lies between 1 and some last value.  The sequence passes
  * over all of that, unless too little would be left.
@@ -376,7 +376,7 @@ restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 
 /*
  * sk_overlap_obstacle
- *		Tell that values of a new sequence can be closer than its increment.
+ *		Report that values of a new sequence can be closer than its increment.
  *
  * NULL if they cannot.
  */
@@ -417,9 +417,9 @@ blocks_overlap(const SkSequence *seq, const SkKind *kind)
 
 /*
  * sk_report_overlap
- *		Tell if values of a bound sequence can be closer than its increment.
+ *		Report if values of a bound sequence can be closer than its increment.
  *
- * Not while a dump is restored, since whoever made the sequence was told.
+ * Not while a dump is restored: the one who made the sequence has seen it.
  */
 void
 sk_report_overlap(const SkSequence *seq, const SkKind *kind)

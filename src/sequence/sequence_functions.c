@@ -115,11 +115,11 @@ sk_draw_value(Oid seqid)
 
 /*
  * sk_set_last_value
- *		Have currval and lastval tell a value that was drawn before others.
+ *		Have currval and lastval return a value that was drawn before others.
  *
- * Both go by the counter that was drawn last, from the sequence and from any,
- * so that they notice draws that we know nothing of.  That counter stays, and
- * the value is exchanged.
+ * Both compare the counter that was drawn last, from the sequence or from any,
+ * so they notice draws that we know nothing of.  That counter stays, and the
+ * value is replaced.
  */
 void
 sk_set_last_value(SkBinding *binding, int64 value)
@@ -132,7 +132,7 @@ sk_set_last_value(SkBinding *binding, int64 value)
 
 /*
  * sk_forget_last_value
- *		Have lastval tell core's counter, until the next draw that we know of.
+ *		Have lastval return core's counter, until the next draw that we know of.
  *
  * For commands that may draw for an identity column without being planned as
  * a query.
@@ -148,7 +148,7 @@ sk_forget_last_value(void)
  *
  * The value that this session drew last from the sequence, even if the
  * binding has changed since.  A counter that core's nextval gave after the
- * last call of spanner.nextval comes as it is: that is what its caller got.
+ * last call of spanner.nextval is returned as it is: its caller has got that.
  */
 Datum
 spanner_currval(PG_FUNCTION_ARGS)
@@ -168,7 +168,7 @@ spanner_currval(PG_FUNCTION_ARGS)
  * spanner.lastval() returns bigint
  *
  * The value that this session drew last from any sequence.  A counter that
- * core's nextval gave after the last call of spanner.nextval comes as it is.
+ * core's nextval gave after the last call of spanner.nextval is returned as it is.
  */
 Datum
 spanner_lastval(PG_FUNCTION_ARGS)
@@ -251,7 +251,7 @@ draw_counter(SkBinding *binding)
  * Go on where a counter has no value, or one to be passed over.
  *
  * Returns the value, and the counter that gives it in *counter.  Raises an
- * error if the counter space, or the patience, is exhausted.
+ * error if there are no counters left, or after too many attempts.
  */
 static int64
 draw_again(SkBinding *binding, int64 *counter)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * state_functions.c
- *	  Looking at sequences: the counter, the binding, what they are worth.
+ *	  Looking at sequences: counter, binding, and the counter of a value.
  *
  * src/sequence/state_functions.c
  *
@@ -122,9 +122,9 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.describe_sequence(sequence regclass) returns record
  *
- * What the view spanner.sequences shows.  Fields that cannot be told are
- * NULL: all but the kind if the method's library is not loaded, the counter
- * without the right to see it, everything if the sequence is gone.
+ * What the view spanner.sequences shows.  Fields that are not known are NULL:
+ * all but the kind if the method's library is not loaded, the counter without
+ * the right to see it, everything if the sequence is gone.
  */
 Datum
 spanner_describe_sequence(PG_FUNCTION_ARGS)
@@ -242,7 +242,7 @@ percent_used(int64 drawn, int64 max_counter)
 }
 
 /*
- * The state as Spanner tells it: it exists from the first use on, and a restart
+ * The state as Spanner shows it: it exists from the first use on, and a restart
  * then sets it.  Returns false if it is NULL.
  */
 static bool

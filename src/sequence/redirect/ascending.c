@@ -22,9 +22,9 @@
  *
  * Citus plans the SELECT of an INSERT by itself, with the defaults in it, so
  * the support function does not see what it belongs to.  The planner hook
- * comes before Citus, and puts the draw into the query.  Without the hook, in
- * the statement that loads the library, and for calls in deeper queries there
- * is the support function.
+ * comes before Citus, and puts the draw into the query.  The support function
+ * handles the statement that loads the library, which comes before the hook,
+ * and calls in deeper queries.
  *
  * The values wait in fn_extra, that is, for as long as one execution of the
  * statement lasts.  What is left over then is a gap.
@@ -121,9 +121,9 @@ make_batch(MemoryContext context, Oid seqid, int count)
 }
 
 /*
- * Draw the values from "first" on.  Not always all of them: the transaction
- * itself may change the binding while it inserts, and what follows has to
- * obey.
+ * Draw the values from "first" on.  That is not always all of them: the
+ * transaction may change the binding while it inserts, and the rest has to
+ * follow.
  */
 static void
 draw_batch(SkBatch *batch, int first)
@@ -270,7 +270,7 @@ keeps_rows(Query *query)
  * sk_values_lists
  *		The rows of a VALUES list that a query gives one by one.
  *
- * Returns NIL if it is not so.
+ * Returns NIL for any other query.
  */
 List *
 sk_values_lists(Query *query)

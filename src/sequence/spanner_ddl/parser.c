@@ -256,7 +256,7 @@ sk_ddl_expect_end(SkDdlParser *parser, const char *hint)
 
 /*
  * sk_ddl_at_char
- *		Does this character come next, which is none of a word?
+ *		Does this character come next? Words have none like it.
  */
 bool
 sk_ddl_at_char(const SkDdlParser *parser, char c)
