@@ -120,7 +120,7 @@ foreach my $file (glob 'src/*/*.c')
 }
 is(join(' ', sort keys %runs_sql),
 	'advisor/key_sample allocator/number_rows'
-	  . ' planner/shard_statistics sequence/ddl spi/run_command splits/count_rows',
+	  . ' planner/shard_statistics sequence/command_hooks spi/run_command splits/count_rows',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
