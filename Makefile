@@ -54,46 +54,36 @@ OBJS = \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
 	src/planner/shard_statistics.o \
+	src/sequence/arguments.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
 	src/sequence/column_label.o \
+	src/sequence/command_hooks.o \
 	src/sequence/convert.o \
 	src/sequence/core_support.o \
-	src/sequence/counter.o \
-	src/sequence/ddl.o \
 	src/sequence/default_kind.o \
 	src/sequence/draw_privilege.o \
-	src/sequence/drop_extension.o \
 	src/sequence/extension.o \
 	src/sequence/kind.o \
 	src/sequence/label.o \
-	src/sequence/label_provider.o \
-	src/sequence/method_library.o \
-	src/sequence/object_name.o \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
-	src/sequence/redirect/ascending_insert.o \
 	src/sequence/redirect/ascending_values.o \
-	src/sequence/redirect/column_default.o \
-	src/sequence/redirect/generated_always.o \
-	src/sequence/redirect/identity.o \
 	src/sequence/redirect/identity_column.o \
 	src/sequence/redirect/identity_ddl.o \
+	src/sequence/redirect/planner_hook.o \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/registry.o \
 	src/sequence/sequence.o \
 	src/sequence/sequence_change.o \
-	src/sequence/sequence_column.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/spacing.o \
 	src/sequence/spanner_ddl/alter_column.o \
 	src/sequence/spanner_ddl/clauses.o \
 	src/sequence/spanner_ddl/columns.o \
 	src/sequence/spanner_ddl/database.o \
 	src/sequence/spanner_ddl/execute_ddl.o \
 	src/sequence/spanner_ddl/parser.o \
-	src/sequence/spanner_ddl/scan.o \
 	src/sequence/spanner_ddl/sequences.o \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \

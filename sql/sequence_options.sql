@@ -26,7 +26,6 @@ SELECT spanner.get_internal_sequence_state('covered');
 -- what Spanner refuses, in Spanner's words and order
 \set VERBOSITY default
 SELECT spanner.create_sequence('x', 'fibonacci', start_with_counter => 0);
-SELECT spanner.create_sequence('x', 'BIT_REVERSED_POSITIVE');
 SELECT spanner.create_sequence('x', 'bit_reversed_positive', start_with_counter => 0, skip_range_min => 5);
 SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_min => 5);
 SELECT spanner.create_sequence('x', 'bit_reversed_positive', skip_range_max => 5);
@@ -102,3 +101,27 @@ CREATE SEQUENCE labelled;
 SELECT count(nextval('labelled')) FROM generate_series(1, 10);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE labelled IS 'striped(skip_range_min=1, skip_range_max=1000)';
 DROP SEQUENCE given, labelled;
+
+-- kinds and names of options in any case
+SELECT spanner.create_sequence('any_case', 'Striped(Stripes=16, IDENTITY=By_Default)');
+SELECT spanner.alter_sequence('any_case', 'STRIPED(STRIPES=8)');
+SELECT sequencename, kind FROM spanner.sequences WHERE sequencename = 'any_case';
+SELECT label FROM pg_seclabels WHERE objname = 'any_case';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE any_case IS 'BIT_REVERSED_POSITIVE(Bits=20)';
+SELECT label FROM pg_seclabels WHERE objname = 'any_case';
+SELECT spanner.alter_sequence('any_case', 'Local');
+SELECT spanner.create_sequence('x', 'Local(bits=3)');
+SELECT spanner.execute_ddl('CREATE SEQUENCE ddl_case Striped(Stripes=16)');
+SELECT spanner.execute_ddl($$CREATE SEQUENCE option_case OPTIONS (Sequence_Kind = 'Bit_Reversed_Positive')$$);
+CREATE TABLE convert_case (id bigserial, other bigserial);
+SELECT spanner.convert_column('convert_case', 'id', 'STRIPED(Bits=53)');
+SELECT spanner.convert_all('public', 'Striped(Stripes=4)');
+SET spanner.default_sequence_kind = 'Striped(Stripes=16)';
+SHOW spanner.default_sequence_kind;
+CREATE SEQUENCE default_case;
+SET spanner.default_sequence_kind = 'LOCAL';
+CREATE SEQUENCE local_case;
+RESET spanner.default_sequence_kind;
+SELECT objname, label FROM pg_seclabels WHERE objname LIKE '%case%' ORDER BY 1;
+DROP TABLE convert_case;
+DROP SEQUENCE any_case, ddl_case, option_case, default_case, local_case;

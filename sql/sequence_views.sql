@@ -13,15 +13,25 @@ SELECT spanner.alter_sequence('temporary', 'striped');
 CREATE SEQUENCE plain;
 
 SELECT sequencename, kind, bits, skip_range_min, skip_range_max, start_counter,
-       counter, round(used::numeric, 3) AS used
+       counter, used
   FROM spanner.sequences
  WHERE schemaname = 'v' OR sequencename = 'temporary'
  ORDER BY sequencename;
 
 -- counters that wait in a session's cache count as used
 SELECT spanner.nextval('small'), spanner.nextval('half');
-SELECT sequencename, counter, round(used::numeric, 4) AS used
+SELECT sequencename, counter, used
   FROM spanner.sequences WHERE schemaname = 'v' ORDER BY sequencename;
+
+-- what has been used never reads as 0, nor as 100 while a counter is left
+SELECT spanner.create_sequence('wide', 'bit_reversed_positive');
+SELECT spanner.create_sequence('integer', 'bit_reversed_positive', bits => 31,
+                               start_with_counter => 2147483646);
+SELECT spanner.nextval('wide');
+SELECT sequencename, counter, used FROM spanner.sequences WHERE sequencename IN ('wide', 'integer');
+SELECT spanner.nextval('integer');
+SELECT counter, used FROM spanner.sequences WHERE sequencename = 'integer';
+DROP SEQUENCE wide, "integer";
 
 -- the binding follows the sequence
 ALTER SEQUENCE unused RENAME TO renamed;
@@ -61,6 +71,31 @@ GRANT USAGE ON half TO regress_spanner_reader;
 SET ROLE regress_spanner_reader;
 SELECT spanner.nextval('half') > 0 AS drawn;
 RESET ROLE;
+
+-- a session forgets sequences that it has only looked at, not those it has drawn from
+SELECT spanner.nextval('half') AS drawn \gset
+DO $$
+BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM spanner.create_sequence('many' || i, 'striped');
+    PERFORM spanner.unmap_value(1, to_regclass('many' || i));
+  END LOOP;
+END
+$$;
+SELECT count(*) BETWEEN 1 AND 70 AS bounded FROM pg_backend_memory_contexts
+ WHERE name = 'spanner_keys binding';
+SELECT spanner.currval('half') = :drawn AS same, currval('half') = :drawn AS same_in_core;
+DO $$
+BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM spanner.nextval(to_regclass('many' || i));
+    EXECUTE 'DROP SEQUENCE many' || i;
+  END LOOP;
+END
+$$;
+SELECT count(*) BETWEEN 1 AND 70 AS bounded FROM pg_backend_memory_contexts
+ WHERE name = 'spanner_keys binding';
+SELECT spanner.currval('half') = :drawn AS same;
 
 RESET search_path;
 DROP SCHEMA v, w CASCADE;

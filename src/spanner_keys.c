@@ -48,9 +48,9 @@ _PG_init(void)
 }
 
 /*
- * Settings of an unknown name are kept for the library that defines them, so
- * a misspelled one is silent.  Of the prefix that is not reserved we name
- * those that look like one of ours.
+ * Settings of an unknown name are kept for the library that defines them, so a
+ * misspelled one is silent.  Of those with the prefix that is not reserved, we
+ * report what looks like one of ours.
  */
 static void
 warn_of_misspelled_settings(void)
@@ -58,7 +58,7 @@ warn_of_misspelled_settings(void)
 	int			count;
 	struct config_generic **settings = sk_guc_variables(&count);
 
-	/* the leader has told already */
+	/* the leader has reported them */
 	if (IsParallelWorker())
 		return;
 	for (int i = 0; i < count; i++)

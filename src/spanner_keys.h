@@ -16,7 +16,7 @@ extern void sk_allocator_init(void);
 /* planner/planner.c */
 extern void sk_planner_init(void);
 
-/* sequence/ddl.c */
+/* sequence/command_hooks.c */
 extern void sk_sequence_init(void);
 
 #endif							/* SPANNER_KEYS_H */

@@ -3,14 +3,14 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION spanner_keys" to load this file. \quit
 
--- The schemas are made here, and so members of the extension: they cannot hold
--- objects of somebody else, who could have prepared them.
+-- The schemas are made here.  So they are members of the extension, and hold no
+-- objects that somebody else could have prepared.
 CREATE SCHEMA spanner;
 COMMENT ON SCHEMA spanner
   IS 'functions of Cloud Spanner, and what PostgreSQL needs for primary keys without hotspots';
 GRANT USAGE ON SCHEMA spanner TO PUBLIC;
 
--- What users do not call, and nothing that is stored names.
+-- Users do not call what is here, and no stored object names it.
 CREATE SCHEMA spanner_internal;
 COMMENT ON SCHEMA spanner_internal
   IS 'functions and types that only the extension uses';

@@ -29,6 +29,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -45,17 +46,64 @@
 /* Least room in which a conversion can make progress. */
 #define SK_CONVERSION_ROOM 64
 
+static void set_int2(SkKeyText *key, Datum value);
+static void set_int4(SkKeyText *key, Datum value);
+static void set_int8(SkKeyText *key, Datum value);
+static void set_numeric(SkKeyText *key, Datum value);
+static void set_float4(SkKeyText *key, Datum value);
+static void set_float8(SkKeyText *key, Datum value);
+static void set_text(SkKeyText *key, Datum value);
+static void set_bpchar(SkKeyText *key, Datum value);
+static void set_name(SkKeyText *key, Datum value);
+static void set_bytea(SkKeyText *key, Datum value);
+static void set_bool(SkKeyText *key, Datum value);
+static void set_uuid(SkKeyText *key, Datum value);
+static void set_date(SkKeyText *key, Datum value);
+static void set_timestamp(SkKeyText *key, Datum value);
+static void set_timestamptz(SkKeyText *key, Datum value);
+static void set_enum(SkKeyText *key, Datum value);
+static void set_cstring(SkKeyText *key, Datum value);
 static int	format_timestamp(Timestamp value, char *out);
 static char *append_date(char *out, int julian_day);
 static inline char *append_digits(char *out, unsigned int value, int width);
 static int	format_date(DateADT value, char *out);
 static int	format_float(double value, char *out);
 static int	shorten_float(double value, char *out, int len);
-static void set_packed(SkKeyText *key, Datum value);
-static void set_numeric(SkKeyText *key, Datum value);
-static void set_enum_label(SkKeyText *key, Oid value);
 static void convert_to_utf8(SkKeyText *key);
 static bool is_ascii(const char *data, Size len);
+
+/*
+ * The types that a key can have, in the order in which messages list them.
+ * Enums have no common OID.  An untyped literal has a text, but is no type of
+ * a column.
+ */
+typedef struct SkKeyType
+{
+	Oid			type;
+	const char *name;			/* in messages; NULL: not listed */
+	void		(*set) (SkKeyText *key, Datum value);
+} SkKeyType;
+
+static const SkKeyType key_types[] = {
+	[SK_KEY_INT2] = {INT2OID, "smallint", set_int2},
+	[SK_KEY_INT4] = {INT4OID, "integer", set_int4},
+	[SK_KEY_INT8] = {INT8OID, "bigint", set_int8},
+	[SK_KEY_NUMERIC] = {NUMERICOID, "numeric", set_numeric},
+	[SK_KEY_FLOAT4] = {FLOAT4OID, "real", set_float4},
+	[SK_KEY_FLOAT8] = {FLOAT8OID, "double precision", set_float8},
+	[SK_KEY_TEXT] = {TEXTOID, "text", set_text},
+	[SK_KEY_VARCHAR] = {VARCHAROID, "varchar", set_text},
+	[SK_KEY_BPCHAR] = {BPCHAROID, "char(n)", set_bpchar},
+	[SK_KEY_NAME] = {NAMEOID, "name", set_name},
+	[SK_KEY_BYTEA] = {BYTEAOID, "bytea", set_bytea},
+	[SK_KEY_BOOL] = {BOOLOID, "boolean", set_bool},
+	[SK_KEY_UUID] = {UUIDOID, "uuid", set_uuid},
+	[SK_KEY_DATE] = {DATEOID, "date", set_date},
+	[SK_KEY_TIMESTAMP] = {TIMESTAMPOID, "timestamp", set_timestamp},
+	[SK_KEY_TIMESTAMPTZ] = {TIMESTAMPTZOID, "timestamptz", set_timestamptz},
+	[SK_KEY_ENUM] = {InvalidOid, "enums", set_enum},
+	[SK_KEY_CSTRING] = {UNKNOWNOID, NULL, set_cstring},
+};
 
 /*
  * sk_key_kind
@@ -70,44 +118,27 @@ sk_key_kind(Oid type)
 		return SK_KEY_UNSUPPORTED;
 
 	type = getBaseType(type);
-	switch (type)
-	{
-		case BOOLOID:
-			return SK_KEY_BOOL;
-		case BPCHAROID:
-			return SK_KEY_BPCHAR;
-		case BYTEAOID:
-			return SK_KEY_BYTEA;
-		case DATEOID:
-			return SK_KEY_DATE;
-		case FLOAT4OID:
-			return SK_KEY_FLOAT4;
-		case FLOAT8OID:
-			return SK_KEY_FLOAT8;
-		case INT2OID:
-			return SK_KEY_INT2;
-		case INT4OID:
-			return SK_KEY_INT4;
-		case INT8OID:
-			return SK_KEY_INT8;
-		case NAMEOID:
-			return SK_KEY_NAME;
-		case NUMERICOID:
-			return SK_KEY_NUMERIC;
-		case TEXTOID:
-		case VARCHAROID:
-			return SK_KEY_TEXT;
-		case TIMESTAMPOID:
-			return SK_KEY_TIMESTAMP;
-		case TIMESTAMPTZOID:
-			return SK_KEY_TIMESTAMPTZ;
-		case UNKNOWNOID:
-			return SK_KEY_CSTRING;
-		case UUIDOID:
-			return SK_KEY_UUID;
-	}
-
+	for (int i = 0; i < lengthof(key_types); i++)
+		if (key_types[i].type == type)
+			return (SkKeyKind) i;
 	return type_is_enum(type) ? SK_KEY_ENUM : SK_KEY_UNSUPPORTED;
+}
+
+/*
+ * sk_key_type_names
+ *		The types that a key can have, for a message.
+ */
+char *
+sk_key_type_names(void)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < lengthof(key_types); i++)
+		if (key_types[i].name != NULL)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 key_types[i].name);
+	return names.data;
 }
 
 /*
@@ -119,76 +150,10 @@ sk_key_kind(Oid type)
 void
 sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key)
 {
+	Assert(kind != SK_KEY_UNSUPPORTED);
 	key->data = key->space;
 	key->copy = NULL;
-
-	switch (kind)
-	{
-		case SK_KEY_BOOL:
-			key->data = DatumGetBool(value) ? "true" : "false";
-			key->len = strlen(key->data);
-			break;
-		case SK_KEY_BPCHAR:
-			set_packed(key, value);
-			key->len = bpchartruelen(unconstify(char *, key->data), key->len);
-			convert_to_utf8(key);
-			break;
-		case SK_KEY_BYTEA:
-			set_packed(key, value);
-			break;
-		case SK_KEY_CSTRING:
-			key->data = DatumGetCString(value);
-			key->len = strlen(key->data);
-			convert_to_utf8(key);
-			break;
-		case SK_KEY_DATE:
-			key->len = format_date(DatumGetDateADT(value), key->space);
-			break;
-		case SK_KEY_ENUM:
-			set_enum_label(key, DatumGetObjectId(value));
-			convert_to_utf8(key);
-			break;
-		case SK_KEY_FLOAT4:
-			key->len = format_float(DatumGetFloat4(value), key->space);
-			break;
-		case SK_KEY_FLOAT8:
-			key->len = format_float(DatumGetFloat8(value), key->space);
-			break;
-		case SK_KEY_INT2:
-			key->len = pg_lltoa(DatumGetInt16(value), key->space);
-			break;
-		case SK_KEY_INT4:
-			key->len = pg_lltoa(DatumGetInt32(value), key->space);
-			break;
-		case SK_KEY_INT8:
-			key->len = pg_lltoa(DatumGetInt64(value), key->space);
-			break;
-		case SK_KEY_NAME:
-			key->data = NameStr(*DatumGetName(value));
-			key->len = strnlen(key->data, NAMEDATALEN);
-			convert_to_utf8(key);
-			break;
-		case SK_KEY_NUMERIC:
-			set_numeric(key, value);
-			break;
-		case SK_KEY_TEXT:
-			set_packed(key, value);
-			convert_to_utf8(key);
-			break;
-		case SK_KEY_TIMESTAMP:
-			key->len = format_timestamp(DatumGetTimestamp(value), key->space);
-			break;
-		case SK_KEY_TIMESTAMPTZ:
-			key->len = sk_format_timestamptz(DatumGetTimestampTz(value), 0,
-											 key->space);
-			break;
-		case SK_KEY_UUID:
-			sk_format_uuid(DatumGetUUIDP(value)->data, key->space);
-			key->len = SK_UUID_TEXT_LENGTH;
-			break;
-		case SK_KEY_UNSUPPORTED:
-			elog(ERROR, "key has no canonical text");
-	}
+	key_types[kind].set(key, value);
 }
 
 /*
@@ -398,16 +363,22 @@ shorten_float(double value, char *out, int len)
 	return len;
 }
 
-/* Let "key" be the bytes of a varlena value. */
 static void
-set_packed(SkKeyText *key, Datum value)
+set_int2(SkKeyText *key, Datum value)
 {
-	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	key->len = pg_lltoa(DatumGetInt16(value), key->space);
+}
 
-	if ((Pointer) packed != DatumGetPointer(value))
-		key->copy = packed;
-	key->data = VARDATA_ANY(packed);
-	key->len = VARSIZE_ANY_EXHDR(packed);
+static void
+set_int4(SkKeyText *key, Datum value)
+{
+	key->len = pg_lltoa(DatumGetInt32(value), key->space);
+}
+
+static void
+set_int8(SkKeyText *key, Datum value)
+{
+	key->len = pg_lltoa(DatumGetInt64(value), key->space);
 }
 
 /* No exponent, and no zeros after the last digit of a fraction. */
@@ -424,18 +395,106 @@ set_numeric(SkKeyText *key, Datum value)
 }
 
 static void
-set_enum_label(SkKeyText *key, Oid value)
+set_float4(SkKeyText *key, Datum value)
 {
-	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+	key->len = format_float(DatumGetFloat4(value), key->space);
+}
+
+static void
+set_float8(SkKeyText *key, Datum value)
+{
+	key->len = format_float(DatumGetFloat8(value), key->space);
+}
+
+static void
+set_text(SkKeyText *key, Datum value)
+{
+	set_bytea(key, value);
+	convert_to_utf8(key);
+}
+
+static void
+set_bpchar(SkKeyText *key, Datum value)
+{
+	set_bytea(key, value);
+	key->len = bpchartruelen(unconstify(char *, key->data), key->len);
+	convert_to_utf8(key);
+}
+
+static void
+set_name(SkKeyText *key, Datum value)
+{
+	key->data = NameStr(*DatumGetName(value));
+	key->len = strnlen(key->data, NAMEDATALEN);
+	convert_to_utf8(key);
+}
+
+static void
+set_bytea(SkKeyText *key, Datum value)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+
+	if ((Pointer) packed != DatumGetPointer(value))
+		key->copy = packed;
+	key->data = VARDATA_ANY(packed);
+	key->len = VARSIZE_ANY_EXHDR(packed);
+}
+
+static void
+set_bool(SkKeyText *key, Datum value)
+{
+	key->data = DatumGetBool(value) ? "true" : "false";
+	key->len = strlen(key->data);
+}
+
+static void
+set_uuid(SkKeyText *key, Datum value)
+{
+	sk_format_uuid(DatumGetUUIDP(value)->data, key->space);
+	key->len = SK_UUID_TEXT_LENGTH;
+}
+
+static void
+set_date(SkKeyText *key, Datum value)
+{
+	key->len = format_date(DatumGetDateADT(value), key->space);
+}
+
+static void
+set_timestamp(SkKeyText *key, Datum value)
+{
+	key->len = format_timestamp(DatumGetTimestamp(value), key->space);
+}
+
+static void
+set_timestamptz(SkKeyText *key, Datum value)
+{
+	key->len = sk_format_timestamptz(DatumGetTimestampTz(value), 0, key->space);
+}
+
+static void
+set_enum(SkKeyText *key, Datum value)
+{
+	HeapTuple	tuple = SearchSysCache1(ENUMOID, value);
 
 	StaticAssertStmt(NAMEDATALEN <= SK_KEY_SPACE, "no room for a label");
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for enum value %u", value);
+		elog(ERROR, "cache lookup failed for enum value %u",
+			 DatumGetObjectId(value));
 	key->len = strlen(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
 	memcpy(key->space, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel),
 		   key->len);
 	ReleaseSysCache(tuple);
+	convert_to_utf8(key);
+}
+
+static void
+set_cstring(SkKeyText *key, Datum value)
+{
+	key->data = DatumGetCString(value);
+	key->len = strlen(key->data);
+	convert_to_utf8(key);
 }
 
 /*

@@ -12,27 +12,31 @@
 
 #include "datatype/timestamp.h"
 
-/* How the value of a key turns into text; found once per call site. */
+/*
+ * How the value of a key turns into text; found once per call site.  All but
+ * the first are the rows of the table of canonical.c.
+ */
 typedef enum SkKeyKind
 {
 	SK_KEY_UNSUPPORTED,
-	SK_KEY_BOOL,
-	SK_KEY_BPCHAR,
-	SK_KEY_BYTEA,
-	SK_KEY_CSTRING,
-	SK_KEY_DATE,
-	SK_KEY_ENUM,
-	SK_KEY_FLOAT4,
-	SK_KEY_FLOAT8,
 	SK_KEY_INT2,
 	SK_KEY_INT4,
 	SK_KEY_INT8,
-	SK_KEY_NAME,
 	SK_KEY_NUMERIC,
+	SK_KEY_FLOAT4,
+	SK_KEY_FLOAT8,
 	SK_KEY_TEXT,
+	SK_KEY_VARCHAR,
+	SK_KEY_BPCHAR,
+	SK_KEY_NAME,
+	SK_KEY_BYTEA,
+	SK_KEY_BOOL,
+	SK_KEY_UUID,
+	SK_KEY_DATE,
 	SK_KEY_TIMESTAMP,
 	SK_KEY_TIMESTAMPTZ,
-	SK_KEY_UUID
+	SK_KEY_ENUM,
+	SK_KEY_CSTRING
 } SkKeyKind;
 
 /* Room for every text that is formatted in place: numbers, times, labels. */
@@ -56,6 +60,7 @@ typedef struct SkKeyText
 } SkKeyText;
 
 extern SkKeyKind sk_key_kind(Oid type);
+extern char *sk_key_type_names(void);
 extern void sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key);
 extern void sk_key_text_release(SkKeyText *key);
 extern int	sk_format_timestamptz(TimestampTz value, int offset, char *out);

@@ -3,7 +3,7 @@
  * farmhash.c
  *	  FarmHash Fingerprint64, the hash behind Spanner's FARM_FINGERPRINT.
  *
- * The fingerprint of a string is the same on every machine and for ever.
+ * The fingerprint of a string is the same on every machine, and never changes.
  * Input is read as little-endian words, whatever the machine, at any
  * alignment, and never beyond its last byte.  Arithmetic is modulo 2^64.
  *

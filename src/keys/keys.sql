@@ -77,8 +77,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
 
--- The type that domains over domains are made of.  These two are in PL/pgSQL
--- because that keeps plans.
+-- In PL/pgSQL, which keeps the plan of the query.
 CREATE FUNCTION spanner_internal.base_type(type oid)
 RETURNS oid
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -100,17 +99,8 @@ COMMENT ON FUNCTION spanner_internal.base_type(oid)
 
 CREATE FUNCTION spanner_internal.is_hashable(type oid, collation_id oid)
 RETURNS boolean
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  base oid := spanner_internal.base_type(type);
-BEGIN
-  RETURN (base = ANY ('{int2,int4,int8,text,varchar,bpchar,name,bool,uuid,date,timestamp,timestamptz,numeric,float4,float8,bytea}'::regtype[])
-          OR EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'e'))
-     AND NOT EXISTS (SELECT FROM pg_collation c WHERE c.oid = collation_id AND NOT c.collisdeterministic);
-END
-$$;
+AS 'MODULE_PATHNAME', 'spanner_is_hashable'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner_internal.is_hashable(oid, oid)
   IS 'can spanner.shard_id take a column of this type and collation as the key of a table';

@@ -27,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "keys/canonical.h"
 #include "keys/farmhash.h"
@@ -57,6 +58,7 @@ typedef struct SkKeyList
 } SkKeyList;
 
 PG_FUNCTION_INFO_V1(spanner_all_shards);
+PG_FUNCTION_INFO_V1(spanner_is_hashable);
 PG_FUNCTION_INFO_V1(spanner_shard_id);
 PG_FUNCTION_INFO_V1(spanner_shard_id_support);
 PG_FUNCTION_INFO_V1(spanner_shard_ids);
@@ -161,8 +163,8 @@ spanner_all_shards(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.shard_id_support(request internal) returns internal
  *
- * Refuse at plan time what no row can make right.  Calls that are constant
- * as a whole never come here; they are evaluated, and checked by that.
+ * Refuse at plan time what no row can make right.  Calls whose arguments are
+ * all constants never come here: they are evaluated, which checks them.
  */
 Datum
 spanner_shard_id_support(PG_FUNCTION_ARGS)
@@ -185,6 +187,27 @@ spanner_shard_id_support(PG_FUNCTION_ARGS)
 	}
 
 	PG_RETURN_POINTER(NULL);
+}
+
+/*
+ * spanner_internal.is_hashable(type oid, collation_id oid) returns boolean
+ *
+ * Can a column of that type and collation be a key?
+ */
+Datum
+spanner_is_hashable(PG_FUNCTION_ARGS)
+{
+	Oid			type = PG_GETARG_OID(0);
+	Oid			collation = PG_GETARG_OID(1);
+	SkKeyKind	kind;
+
+	/* it may have been dropped since it was listed */
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		PG_RETURN_BOOL(false);
+	kind = sk_key_kind(type);
+	PG_RETURN_BOOL(kind != SK_KEY_UNSUPPORTED && kind != SK_KEY_CSTRING &&
+				   (!SearchSysCacheExists1(COLLOID, ObjectIdGetDatum(collation)) ||
+					get_collation_isdeterministic(collation)));
 }
 
 static SkShardCall *
@@ -246,7 +269,8 @@ require_key_kind(Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compute a shard id of type %s",
 						format_type_be(type)),
-				 errhint("Supported are smallint, integer, bigint, numeric, real, double precision, text, varchar, char(n), name, bytea, boolean, uuid, date, timestamp, timestamptz, enums and domains over them; cast other types to text.")));
+				 errhint("Supported are %s and domains over them; cast other types to text.",
+						 sk_key_type_names())));
 	return kind;
 }
 

@@ -36,7 +36,10 @@
 /* Room for methods in one backend. */
 #define SK_MAX_SEQUENCE_AMS 16
 
-/* One "name=value" of a label.  The value is text; the method parses it. */
+/*
+ * One "name=value" of a label.  The name is in lower case.  The value is text
+ * as the user wrote it; the method parses it.
+ */
 typedef struct SkOption
 {
 	const char *name;
@@ -66,7 +69,7 @@ typedef struct SkSequenceOptions
 typedef struct SequenceAccessMethod
 {
 	uint32		version;		/* SK_SEQUENCE_AM_VERSION */
-	const char *name;			/* kind, as written in labels */
+	const char *name;			/* kind; written in any case, kept in lower */
 	const char *description;	/* one line for the catalog view */
 
 	/*
@@ -153,7 +156,7 @@ sk_register_sequence_am(const SequenceAccessMethod *am)
 		/* _PG_init is called again if it has failed */
 		if (registry->methods[i] == am)
 			return;
-		if (strcmp(registry->methods[i]->name, am->name) == 0)
+		if (pg_strcasecmp(registry->methods[i]->name, am->name) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_OBJECT),
 					 errmsg("sequence access method \"%s\" is registered already",

@@ -58,20 +58,20 @@
 
 /*
  * False if this database is known to have no bound sequence, or not the
- * extension.  A change of any label is told through an invalidation of
- * pg_seclabel, and the extension comes with its schema.
+ * extension.  A change of any label invalidates pg_seclabel in the relation
+ * cache, and CREATE EXTENSION invalidates schemas.
  */
 bool		sk_bindings_possible = true;
 
 static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
-/* So many sequences are remembered when those that are gone are looked for. */
+/* How many sequences are remembered when some are forgotten. */
 #define SK_FIRST_SWEEP 64
 static long next_sweep = SK_FIRST_SWEEP;
 
 static bool find_any_label(void);
-static void free_invalid(void);
+static void sweep(void);
 static void create_cache(void);
 static void forget_count(void);
 static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
@@ -93,7 +93,7 @@ sk_binding_init(void)
 
 /*
  * sk_bindings_exist
- *		Has this database a bound sequence?
+ *		Does this database have a bound sequence?
  *
  * After a sequence was dropped the answer may be out of date, on the safe
  * side.
@@ -139,8 +139,8 @@ sk_binding_get(Oid seqid)
 
 	/* what does not exist gets no place */
 	sk_sequence_check_relkind(seqid);
-	if (hash_get_num_entries(bindings) >= next_sweep)
-		free_invalid();
+	if (binding == NULL && hash_get_num_entries(bindings) >= next_sweep)
+		sweep();
 	binding = hash_search(bindings, &seqid, HASH_ENTER, &found);
 	if (!found)
 		memset((char *) binding + sizeof(Oid), 0,
@@ -198,11 +198,15 @@ create_cache(void)
 }
 
 /*
- * Free what is kept of sequences that have changed or are gone.  Their options
- * are not in use any more; callers may still hold the entry.
+ * Forget the sequences that this session has not drawn from, and those that
+ * are gone.  Of the others core remembers the last counter as well.
+ *
+ * A caller may still hold an entry.  The hash table keeps its memory, for
+ * another sequence.  So the entry tells by "seqid" and "valid" that it has to
+ * be looked up again.
  */
 static void
-free_invalid(void)
+sweep(void)
 {
 	HASH_SEQ_STATUS seq;
 	SkBinding  *binding;
@@ -210,15 +214,15 @@ free_invalid(void)
 	hash_seq_init(&seq, bindings);
 	while ((binding = hash_seq_search(&seq)) != NULL)
 	{
-		if (binding->valid || binding->context == NULL)
+		if (binding->last_counter != 0 &&
+			get_rel_relkind(binding->seqid) == RELKIND_SEQUENCE)
 			continue;
-		MemoryContextDelete(binding->context);
-		binding->context = NULL;
-		binding->label = NULL;
-		binding->am = NULL;
-		binding->options = NULL;
+		if (binding->context != NULL)
+			MemoryContextDelete(binding->context);
+		binding->valid = false;
+		hash_search(bindings, &binding->seqid, HASH_REMOVE, NULL);
 	}
-	next_sweep = 2 * hash_get_num_entries(bindings);
+	next_sweep = Max(SK_FIRST_SWEEP, 2 * hash_get_num_entries(bindings));
 }
 
 /* Relation cache callback; InvalidOid stands for all relations. */

@@ -12,7 +12,10 @@
 
 #include "sequence/sequence.h"
 
-/* What this backend knows of a sequence.  Stays at its address for ever. */
+/*
+ * What this backend knows of a sequence.  Good until another one is asked for;
+ * a caller that keeps the pointer for longer compares "seqid" and "valid".
+ */
 typedef struct SkBinding
 {
 	Oid			seqid;			/* hash key */

@@ -9,10 +9,10 @@
  * added later, and when they change.  So in a database with Citus each column
  * that draws from a bound sequence has the label of the sequence.
  *
- * Where a user gives a command, labels of columns follow those of sequences.
- * Where Citus sends it to another node, it is the other way round: there the
- * sequence gets the label that has come with a column, after the sequence was
- * created and before a row can be inserted.
+ * In a command of a user, labels of columns follow those of sequences.  In one
+ * that Citus sends to another node, it is the other way round.  There the
+ * sequence gets the label of the column, after it was created and before a row
+ * can be inserted.
  *
  * src/sequence/column_label.c
  *
@@ -84,7 +84,7 @@ static void warn_of_old_citus(void);
 
 /*
  * sk_citus_exists
- *		Has this database Citus?
+ *		Does this database have Citus?
  */
 bool
 sk_citus_exists(void)
@@ -105,7 +105,7 @@ sk_sent_by_citus(void)
 
 /*
  * sk_label_columns
- *		Have the columns that draw from a sequence say what its label says.
+ *		Copy the label of a sequence to the columns that draw from it.
  */
 void
 sk_label_columns(Oid seqid)
@@ -181,8 +181,8 @@ label_columns(const char *condition)
 }
 
 /*
- * Have sequences say what columns that draw from them say.  That Citus creates
- * or alters a table tells nothing of a label that is not there yet.
+ * Copy labels of columns to the sequences that they draw from.  While Citus
+ * creates or alters a table, a missing label means nothing yet.
  */
 static void
 label_sequences(bool and_unbind)

@@ -23,13 +23,12 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
+#include "sequence/arguments.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "sequence/default_kind.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);
@@ -81,7 +80,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	check_plain(seq);
 	sk_find_nodes(seq);
 
-	/* the values that are there are looked at as those of the new kind */
+	/* existing values are counted as those of the new kind */
 	label = wanted_label(fcinfo, seq);
 	sk_binding_set(seq->seqid, sk_kind_label(sk_kind_make(label, 63)));
 	taken = last_taken_value(seq, &all_own);
@@ -107,8 +106,8 @@ spanner_convert_column(PG_FUNCTION_ARGS)
  * returns setof text
  *
  * Converts every column of a schema that owns a sequence without access
- * method, and returns the statements that do it; with dry_run, or NULL for
- * it, only returns them.
+ * method, and returns the statements that do it.  If dry_run is true or NULL,
+ * it only returns them.
  */
 Datum
 spanner_convert_all(PG_FUNCTION_ARGS)
@@ -127,8 +126,11 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));
 	if (!PG_ARGISNULL(1))
 	{
-		kind = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		(void) sk_sequence_am_get(sk_label_parse_kind(kind)->kind);
+		SkLabel    *label =
+			sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+
+		(void) sk_sequence_am_get(label->kind);
+		kind = sk_label_format(label);
 	}
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
@@ -161,7 +163,7 @@ check_plain(const SkSequence *seq)
 	sk_sequence_check_mappable(seq->seqid);
 }
 
-/* Tell what a conversion locks and reads.  All rows are, for the largest value. */
+/* Report what a conversion locks and reads: all rows, for the largest value. */
 static void
 report_lock(const SkSequence *seq)
 {
@@ -210,7 +212,7 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
  *
  * Sets *all_own if there are rows and all their values are what the kind gives
  * for counters that have been drawn: the sequence has had this kind before.
- * Other nodes do not know this kind yet, nor are they kept from giving more.
+ * Other nodes do not know this kind yet, and may still give plain counters.
  */
 static int64
 last_taken_value(const SkSequence *seq, bool *all_own)
@@ -234,7 +236,7 @@ last_taken_value(const SkSequence *seq, bool *all_own)
 	return isnull[0] ? result : Max(result, values[0]);
 }
 
-/* Tell how many values a narrow column has left, and refuse if none. */
+/* Report how many values a narrow column has left, and refuse if none. */
 static void
 report_remaining(const SkSequence *seq, const SkLabel *label)
 {
@@ -262,8 +264,8 @@ report_remaining(const SkSequence *seq, const SkLabel *label)
 }
 
 /*
- * What converts a column, from a line of list_conversions(); NULL, with a
- * NOTICE, if that cannot be.
+ * The statement that converts a column, from a line of list_conversions().
+ * NULL, with a NOTICE, if the sequence cannot get a kind.
  */
 static char *
 possible_conversion(char *line)

@@ -9,9 +9,9 @@
  * library when it is asked first.
  *
  * This is what ALTER FUNCTION ... SUPPORT does.  There is no command for the
- * reverse, and pg_upgrade loses it, because the new cluster has catalogs of
- * its own and no script of an extension is run there.  So it is done here,
- * when the extension is created and again when a label is set.
+ * reverse, and pg_upgrade loses it, because the new cluster has its own
+ * catalogs, and runs no script of an extension.  So it is done here, when the
+ * extension is created and again when a label is set.
  *
  * pg_proc has the support function, and pg_depend says that core's function
  * needs it.  They come and go together: as long as core's function has the
@@ -72,7 +72,7 @@ spanner_attach_support(PG_FUNCTION_ARGS)
 
 /*
  * sk_attach_support
- *		Have core's functions ask our support function, where they do not yet.
+ *		Attach our support function to those of core's functions that lack it.
  *
  * Raises an error if one of them has a support function of somebody else.
  */
@@ -109,7 +109,7 @@ sk_attach_support(void)
 
 /*
  * sk_detach_support
- *		Leave core's functions as they are without the extension.
+ *		Detach our support function from core's functions.
  */
 void
 sk_detach_support(void)
@@ -121,8 +121,8 @@ sk_detach_support(void)
 }
 
 /*
- * Exchange the support function of a function, unless another session was
- * faster.  Returns whether it was.
+ * Exchange the support function of a function.  Returns false if another
+ * session was faster.
  */
 static bool
 change_support(Oid function, Oid from, Oid to)

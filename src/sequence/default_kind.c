@@ -17,7 +17,6 @@
 #include "sequence/default_kind.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "sequence/spacing.h"
 
 static char *default_kind = "";
 static char *other_prefix = "";
@@ -44,9 +43,9 @@ sk_default_kind_init(void)
 							   0,
 							   check_default_kind, NULL, NULL);
 
-	/* All other settings have this prefix, so it is tried for this one too. */
+	/* All other settings have this prefix, so users try it for this one too. */
 	DefineCustomStringVariable("spanner_keys.default_sequence_kind",
-							   "Names spanner.default_sequence_kind to whoever sets it.",
+							   "Points to spanner.default_sequence_kind.",
 							   NULL,
 							   &other_prefix,
 							   "",
@@ -93,6 +92,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	const char *problem;
 	SkLabel    *label;
 
+	sk_label_fold_case(*newval);
 	if (!initialized || is_local(*newval) ||
 		(source != PGC_S_SESSION && source != PGC_S_TEST))
 		return true;
@@ -100,7 +100,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	label = sk_label_parse(*newval, &problem);
 	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
 	{
-		/* options of no sequence at all are refused with their own messages */
+		/* options that no sequence can have raise their own errors */
 		(void) sk_kind_make(label, 63);
 		return true;
 	}
@@ -109,14 +109,15 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);
 	if (label == NULL)
 		GUC_check_errdetail("%s", problem);
-	GUC_check_errhint("Use \"bit_reversed_positive\", \"striped\" or \"local\".");
+	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
+					  sk_sequence_am_names());
 	return false;
 }
 
 static bool
 is_local(const char *kind)
 {
-	return kind[0] == '\0' || strcmp(kind, "local") == 0;
+	return kind[0] == '\0' || strcmp(kind, SK_LOCAL_KIND) == 0;
 }
 
 /*
@@ -164,7 +165,7 @@ sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 
 /*
  * sk_report_left_alone
- *		Tell that a new sequence does not get the default kind.
+ *		Report that a new sequence does not get the default kind.
  */
 void
 sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)

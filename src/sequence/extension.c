@@ -5,9 +5,9 @@
  *
  * The library can be loaded in a database that does not have the extension,
  * and where anybody may have made schemas of these names.  So nothing acts
- * before the extension is found here: a schema is a member of it, which only
- * the script of the extension can have made, and the functions in it are
- * those in C of this library.
+ * before the extension is found here.  Its schema is a member of it, so only
+ * its script can have made the schema.  Its functions are those in C of this
+ * library.
  *
  * src/sequence/extension.c
  *
@@ -90,7 +90,7 @@ sk_extension_init(void)
 
 /*
  * sk_extension_exists
- *		Has this database the extension?
+ *		Does this database have the extension?
  */
 bool
 sk_extension_exists(void)
@@ -161,7 +161,7 @@ sk_function(SkFunction function)
  * sk_loader_function
  *		A function without arguments that another library offers in our schema.
  *
- * Only one in C counts: it can have been made by nobody but a superuser.
+ * Only one in C counts, since only a superuser can create it.
  * Returns InvalidOid if there is none.
  */
 Oid
@@ -198,7 +198,8 @@ own_schema(const char *name)
 
 /*
  * A function in C; with a symbol, only one that is this symbol of a library.
- * Rights do not matter: the caller's expression was let in already.
+ * Privileges do not matter: those of the caller's expression were checked
+ * before.
  */
 static Oid
 find_function(Oid namespace, const char *name, int nargs, const Oid *types,

@@ -35,22 +35,12 @@ static SkOption *make_int_option(const char *name, int64 value);
 SkKind *
 sk_kind_from_label(const char *text, int width)
 {
-	const char *problem;
-	SkLabel    *label = sk_label_parse(text, &problem);
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid sequence kind \"%s\"", text),
-				 errdetail_internal("%s", problem),
-				 errhint("An example is \"%s\".",
-						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
-	return sk_kind_make(label, width);
+	return sk_kind_make(sk_label_parse_kind(text), width);
 }
 
 /*
  * sk_kind_make
- *		Make a kind from the parts of a label; the same for its width.
+ *		Make a kind from the parts of a label, for the same width.
  *
  * Allocates in CurrentMemoryContext.  Errors are Spanner's where Spanner has
  * the option, and come in Spanner's order.
@@ -120,7 +110,7 @@ sk_kind_parts(const SkKind *kind)
 	}
 	if (kind->am->describe != NULL)
 		result = list_concat(result, kind->am->describe(options));
-	label->kind = pstrdup(kind->am->name);
+	label->kind = sk_sequence_am_name(kind->am);
 	label->options = result;
 	return label;
 }
@@ -156,9 +146,9 @@ sk_kind_same_mapping(const SkKind *a, const SkKind *b)
 
 /*
  * sk_kind_reaches_value
- *		Is there a value before the patience with the skip range ends?
+ *		Does one of the next SK_MAX_ATTEMPTS counters give a value?
  *
- * Looked at from counter "start" on.
+ * The first of them is "start".
  */
 bool
 sk_kind_reaches_value(const SkKind *kind, int64 start)
@@ -208,9 +198,9 @@ take_common_option(SkSequenceOptions *options, const SkOption *option,
 static SkIdentity
 parse_identity(const SkOption *option)
 {
-	if (strcmp(option->value, "always") == 0)
+	if (pg_strcasecmp(option->value, "always") == 0)
 		return SK_IDENTITY_ALWAYS;
-	if (strcmp(option->value, "by_default") == 0)
+	if (pg_strcasecmp(option->value, "by_default") == 0)
 		return SK_IDENTITY_BY_DEFAULT;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

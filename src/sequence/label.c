@@ -7,9 +7,10 @@
  *		option := name "=" value
  *		kind, name, value := one or more letters, digits, "_", "-", "+", "."
  *
- * White space may stand between any two of them.  The setting
- * spanner.default_sequence_kind has the same form.  What the kind and the
- * options mean is not known here.
+ * White space may stand between any two of them.  The kind and the names of
+ * options may be written in any case, and are lower case from here on.  The
+ * setting spanner.default_sequence_kind has the same form.  What the kind and
+ * the options mean is not known here.
  *
  * src/sequence/label.c
  *
@@ -31,15 +32,17 @@ static bool scan_options(const char **pos, List **options,
  * sk_label_parse
  *		Take a label apart.
  *
- * Returns NULL for a text that is not of the form above and sets *problem to
- * a sentence that says why; the value is otherwise left alone.
+ * Returns NULL for a text that is not of the form above and sets *problem to a
+ * sentence that says why.  Otherwise *problem stays as it is.
  */
 SkLabel *
 sk_label_parse(const char *text, const char **problem)
 {
 	SkLabel    *label = palloc0(sizeof(SkLabel));
-	const char *pos = text;
+	char	   *folded = pstrdup(text);
+	const char *pos = folded;
 
+	sk_label_fold_case(folded);
 	label->kind = scan_word(&pos);
 	if (label->kind == NULL)
 	{
@@ -74,8 +77,31 @@ sk_label_parse_kind(const char *text)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", text),
 				 errdetail_internal("%s", problem),
-				 errhint("Use \"bit_reversed_positive\" or \"striped\".")));
+				 errhint("An example is \"%s\".",
+						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
 	return label;
+}
+
+/*
+ * sk_label_fold_case
+ *		Write the kind and the names of options in lower case, in place.
+ *
+ * The values of options belong to the access method and stay as they are.
+ */
+void
+sk_label_fold_case(char *text)
+{
+	bool		is_value = false;
+
+	for (; *text !='\0'; text ++)
+	{
+		if (*text == '=')
+			is_value = true;
+		else if (*text == ',')
+			is_value = false;
+		else if (!is_value && *text >='A' && *text <='Z')
+			*text +='a' - 'A';
+	}
 }
 
 /*

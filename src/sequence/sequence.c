@@ -40,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
 
@@ -119,13 +120,12 @@ sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 static LOCKMODE
 table_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
-	char	   *label = sk_sequence_label(seqid);
 	Oid			table;
 	int32		column;
 
 	if (changes_kind &&
 		(sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
-		 (label != NULL && strstr(label, "identity=") != NULL)))
+		 sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
 		return AccessExclusiveLock;
 	return rows;
 }
@@ -283,11 +283,10 @@ sk_dependents(Oid relid, Oid classid)
  * sk_sequence_state
  *		Read the next counter of a sequence, as far as it is known on disk.
  *
- * *used tells whether the counter has left where the sequence starts: core
- * forgets at a restart that counters were drawn before.  Counters that
- * sessions hold in their caches count as drawn.  Returns false where there is
- * nothing to read, on an unlogged sequence during recovery.  Privileges are
- * the caller's business.
+ * *used tells whether the counter has moved from its start.  At a restart core
+ * forgets that counters were drawn.  Counters that sessions hold in their
+ * caches count as drawn.  Returns false where there is nothing to read, on an
+ * unlogged sequence during recovery.  Privileges are the caller's business.
  */
 bool
 sk_sequence_state(Oid seqid, int64 *next, bool *used)
@@ -371,11 +370,11 @@ sk_sequence_check_mappable(Oid seqid)
 
 /*
  * sk_restoring
- *		Does somebody put back what a server had?
+ *		Is a dump being restored, or a change replicated?
  *
- * Then counters are set as they are told, and labels say themselves which
- * sequence is of which kind.  pg_dump always turns check_function_bodies off.
- * What replicates from another server runs in role "replica".
+ * Then counters are set as given, and labels say which sequence is of which
+ * kind.  pg_dump always turns check_function_bodies off.  What replicates from
+ * another server runs in role "replica".
  */
 bool
 sk_restoring(void)

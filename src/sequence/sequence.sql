@@ -53,8 +53,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
   IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
 
--- What calls of nextval and the like are planned as.  STABLE, so that they do
--- not count as volatile by themselves: what they check or map does.
+-- Calls of nextval and the like are planned as these.  They are STABLE, so that
+-- they do not count as volatile by themselves: what they check or map does.
 CREATE FUNCTION spanner_internal.may_call(called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_call'
@@ -85,7 +85,7 @@ AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
-  IS 'draw the values of that many rows at the first of them, and return them in ascending order';
+  IS 'draw the values for so many rows at the first row, and return them in ascending order';
 
 CREATE FUNCTION spanner.unmap_value(value bigint, sequence regclass)
 RETURNS bigint
@@ -139,7 +139,7 @@ AS 'MODULE_PATHNAME', 'spanner_convert_column'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer, boolean)
-  IS 'give the sequence of an existing column an access method that skips what exists; only for the owner of the table';
+  IS 'give the sequence of a column an access method, and skip the values that exist; only for the owner of the table';
 
 CREATE FUNCTION spanner.convert_all(
   schema name,
@@ -182,7 +182,7 @@ END
 $$;
 
 COMMENT ON PROCEDURE spanner.convert_tables(name, text)
-  IS 'what spanner.convert_all shows, with a commit after each column; those that are refused are told at the end';
+  IS 'do what spanner.convert_all shows, with a commit after each column; an error at the end lists what was refused';
 
 CREATE FUNCTION spanner.sync_sequence(relation regclass, column_name name)
 RETURNS bigint
@@ -223,7 +223,7 @@ CREATE FUNCTION spanner_internal.describe_sequence(
   OUT skip_range_min bigint,
   OUT skip_range_max bigint,
   OUT counter bigint,
-  OUT used double precision)
+  OUT used numeric)
 AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
@@ -290,11 +290,11 @@ COMMENT ON COLUMN spanner.sequences.start_counter
 COMMENT ON COLUMN spanner.sequences.counter
   IS 'next counter, NULL before the first use or without the right to see it';
 COMMENT ON COLUMN spanner.sequences.used
-  IS 'share of the counters that have been drawn, from 0 to 1';
+  IS 'percentage of the counters that have been drawn, from 0 to 100';
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
--- pg_upgrade does not run this script: attached again with the next label.
+-- pg_upgrade does not run this script; the next label attaches it again.
 CREATE FUNCTION spanner.attach_support()
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_attach_support'

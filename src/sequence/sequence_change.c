@@ -3,10 +3,16 @@
  * sequence_change.c
  *	  The one way in which the kind, the options or the counter change.
  *
- * Whoever changes a sequence fills in what is to change.  What follows is the
- * same for all: the new kind is put together, it is found out whether a value
- * could be given twice, the label is written, the counter is set, and the
- * column draws from the sequence as its kind needs it.
+ * A caller fills in what is to change.  The rest is the same for all: the new
+ * kind is put together, values that could be given twice are found, the label
+ * is written, the counter is set, and the column draws from the sequence as
+ * its kind needs it.
+ *
+ * Some clients create a sequence with an INCREMENT of, say, 50, and make 50
+ * ids of each value: those below it, or those above.  That is right for
+ * values that are at least 50 apart.  Those of a plain counter are.  Whether
+ * mapped ones are depends on the kind, its options and the increment: the
+ * access method knows.
  *
  * src/sequence/sequence_change.c
  *
@@ -14,24 +20,29 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "lib/stringinfo.h"
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "sequence/spacing.h"
 #include "spi/run_command.h"
 
 /*
- * How many draws of sessions that wait for our lock are reckoned with.  A
- * statement that was planned before the sequence got its kind goes on with
- * plain counters.
+ * How many draws to expect of sessions that wait for our lock.  A statement
+ * that was planned before the sequence got its kind goes on with plain
+ * counters.
  */
 #define SK_WAITING_DRAWS 1000
+
+/*
+ * How many draws to look ahead for close values.  Bit-reversed values come
+ * closer as the counter grows; this finds those that start narrow.
+ */
+#define SK_FORESEEN_DRAWS 65536
 
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
 static void set_options(SkLabel *label, List *options);
@@ -46,6 +57,7 @@ static void warn_of_given_values(const SkSequence *seq, const char *detail,
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
 static void restart_counter(const SkSequence *seq,
 							const SkSequenceChange *change);
+static bool blocks_overlap(const SkSequence *seq, const SkKind *kind);
 
 /*
  * sk_change_sequence
@@ -79,9 +91,9 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 
 /*
  * sk_complete_label
- *		Have the label of a sequence say what follows from its type and column.
+ *		Complete the label of a sequence with what its type and column say.
  *
- * A label that a user has set says only what the user wanted to say.
+ * A label that a user has set holds only what the user wrote.
  */
 void
 sk_complete_label(Oid seqid)
@@ -93,7 +105,7 @@ sk_complete_label(Oid seqid)
 
 /*
  * sk_check_change
- *		Raise an error if a change cannot be, and return what the kind becomes.
+ *		Raise an error if a change is impossible, and return the new kind.
  *
  * Returns NULL for a plain counter.
  */
@@ -119,7 +131,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	SkLabel    *label = palloc0(sizeof(SkLabel));
 	SkKind	   *result;
 
-	/* what a lost kind has given nobody knows */
+	/* nobody knows what a lost kind has given */
 	if (seq->lost_kind != NULL && !(change->restarts && change->kind != NULL))
 		(void) sk_sequence_am_get(seq->lost_kind);
 	if (change->kind != NULL ? strcmp(change->kind, SK_LOCAL_KIND) == 0 :
@@ -137,7 +149,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	label->kind = change->kind;
 	if (!change->is_label && seq->kind != NULL &&
 		(change->kind == NULL ||
-		 strcmp(change->kind, seq->kind->am->name) == 0))
+		 pg_strcasecmp(change->kind, seq->kind->am->name) == 0))
 		label = sk_kind_parts(seq->kind);
 	if (change->no_skip_range)
 	{
@@ -200,7 +212,7 @@ widen(SkSequence *seq, const SkLabel *label)
 }
 
 /*
- * This is where it is decided whether values could be given twice.
+ * The one place that decides whether values could be given twice.
  *
  * What has been given lies between 1 and some last value.  The sequence passes
  * over all of that, unless too little would be left.
@@ -360,4 +372,66 @@ restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
 	appendStringInfo(&command, " RESTART WITH " INT64_FORMAT, change->counter);
 	sk_run_here(command.data);
+}
+
+/*
+ * sk_overlap_obstacle
+ *		Report that values of a new sequence can be closer than its increment.
+ *
+ * NULL if they cannot.
+ */
+const SkObstacle *
+sk_overlap_obstacle(const SkSequence *seq, const SkKind *kind)
+{
+	long long	increment = seq->form.seqincrement;
+	SkObstacle *result;
+
+	if (!blocks_overlap(seq, kind))
+		return NULL;
+
+	result = palloc0(sizeof(SkObstacle));
+	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" can be closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
+							  increment, sk_sequence_am_name(kind->am), increment);
+	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
+	return result;
+}
+
+/* Can values of a sequence be closer than its increment, with this kind? */
+static bool
+blocks_overlap(const SkSequence *seq, const SkKind *kind)
+{
+	int64		increment = seq->form.seqincrement;
+	int64		last;
+
+	if (increment <= 1)
+		return false;
+	if (kind->am->least_distance == NULL)
+		return true;
+
+	if (pg_mul_s64_overflow(increment, SK_FORESEEN_DRAWS, &last) ||
+		pg_add_s64_overflow(last, seq->form.seqstart, &last))
+		last = PG_INT64_MAX;
+	last = Min(last, Min(kind->options->max_counter, seq->form.seqmax));
+	return kind->am->least_distance(kind->options, increment, last) < increment;
+}
+
+/*
+ * sk_report_overlap
+ *		Report if values of a bound sequence can be closer than its increment.
+ *
+ * Not while a dump is restored: the one who made the sequence has seen it.
+ */
+void
+sk_report_overlap(const SkSequence *seq, const SkKind *kind)
+{
+	if (sk_restoring() || !blocks_overlap(seq, kind))
+		return;
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("values of sequence \"%s\" can be closer than its increment of %lld",
+					get_rel_name(seq->seqid),
+					(long long) seq->form.seqincrement),
+			 errdetail("A client that makes a block of ids of each value would make ids twice."),
+			 errhint("For such clients use INCREMENT BY 1, or kind \"%s\" with enough bits.",
+					 "bit_reversed_positive")));
 }

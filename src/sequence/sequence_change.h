@@ -10,6 +10,8 @@
 #ifndef SK_SEQUENCE_CHANGE_H
 #define SK_SEQUENCE_CHANGE_H
 
+#include "nodes/primnodes.h"
+
 #include "sequence/sequence.h"
 
 /* Kind of a sequence with a plain counter. */
@@ -34,5 +36,13 @@ extern SkKind *sk_check_change(SkSequence *seq, const SkSequenceChange *change);
 extern void sk_check_start_counter(int64 counter);
 extern void sk_check_counter_has_value(const char *name, int64 counter,
 									   const SkSequenceOptions *options);
+extern const SkObstacle *sk_overlap_obstacle(const SkSequence *seq,
+											 const SkKind *kind);
+extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
+
+/* sequence_commands.c */
+extern Oid	sk_create_sequence(RangeVar *name, SkSequenceChange *change,
+							   bool if_not_exists);
+extern void sk_alter_sequence(Oid seqid, const SkSequenceChange *change);
 
 #endif							/* SK_SEQUENCE_CHANGE_H */

@@ -21,10 +21,10 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/default_kind.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/sequence_commands.h"
+#include "sequence/sequence_change.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_sequence);
@@ -216,7 +216,7 @@ take_kind(SkSequenceChange *change, const char *kind)
 
 	change->kind = label->kind;
 	change->options = label->options;
-	if (strcmp(kind, SK_LOCAL_KIND) != 0)
+	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
 		(void) sk_sequence_am_get(label->kind);
 }
 

@@ -3,6 +3,10 @@
  * sequence_functions.c
  *	  Drawing values: spanner.nextval() and what belongs to it.
  *
+ * The counter is drawn with core's nextval, which takes care of locks, WAL,
+ * caching and crash recovery.  Here the access method maps it, and the next
+ * one is drawn where the value falls into the skip range.
+ *
  * src/sequence/sequence_functions.c
  *
  *-------------------------------------------------------------------------
@@ -10,6 +14,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "commands/sequence.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/fmgrprotos.h"
@@ -17,14 +22,8 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
-#include "sequence/counter.h"
+#include "sequence/draw_privilege.h"
 #include "sequence/sequence_functions.h"
-
-PG_FUNCTION_INFO_V1(spanner_nextval);
-PG_FUNCTION_INFO_V1(spanner_map_counter);
-PG_FUNCTION_INFO_V1(spanner_currval);
-PG_FUNCTION_INFO_V1(spanner_lastval);
-PG_FUNCTION_INFO_V1(spanner_setval);
 
 /*
  * The sequence that this session drew from last through this file, or what
@@ -33,6 +32,19 @@ PG_FUNCTION_INFO_V1(spanner_setval);
 static SkBinding *last_binding = NULL;
 static SkBinding last_handed_out;
 
+PG_FUNCTION_INFO_V1(spanner_nextval);
+PG_FUNCTION_INFO_V1(spanner_map_counter);
+PG_FUNCTION_INFO_V1(spanner_currval);
+PG_FUNCTION_INFO_V1(spanner_lastval);
+PG_FUNCTION_INFO_V1(spanner_setval);
+
+static inline int64 counter_value(SkBinding *binding, int64 counter);
+static int64 draw_counter(SkBinding *binding);
+static int64 draw_again(SkBinding *binding, int64 *counter);
+static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
+static void keep_last_value(SkBinding *binding, int64 counter);
+static void report_no_value(SkBinding *binding, int64 counter);
+static void report_exhausted(SkBinding *binding);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
 static int64 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid,
 							   int64 counter);
@@ -55,7 +67,7 @@ static int64
 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid, int64 counter)
 {
 	last_binding = call_binding(fcinfo, seqid);
-	return sk_counter_value(last_binding, counter);
+	return counter_value(last_binding, counter);
 }
 
 /*
@@ -68,7 +80,7 @@ Datum
 spanner_nextval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
-	int64		counter = sk_counter_draw(call_binding(fcinfo, seqid));
+	int64		counter = draw_counter(call_binding(fcinfo, seqid));
 
 	PG_RETURN_INT64(map_drawn_counter(fcinfo, seqid, counter));
 }
@@ -95,19 +107,19 @@ spanner_map_counter(PG_FUNCTION_ARGS)
 int64
 sk_draw_value(Oid seqid)
 {
-	int64		counter = sk_counter_draw(sk_binding_get(seqid));
+	int64		counter = draw_counter(sk_binding_get(seqid));
 
 	last_binding = sk_binding_get(seqid);
-	return sk_counter_value(last_binding, counter);
+	return counter_value(last_binding, counter);
 }
 
 /*
  * sk_set_last_value
- *		Have currval and lastval tell a value that was drawn before others.
+ *		Have currval and lastval return a value that was drawn before others.
  *
- * Both go by the counter that was drawn last, from the sequence and from any,
- * so that they notice draws that we know nothing of.  That counter stays, and
- * the value is exchanged.
+ * Both compare the counter that was drawn last, from the sequence or from any,
+ * so they notice draws that we know nothing of.  That counter stays, and the
+ * value is replaced.
  */
 void
 sk_set_last_value(SkBinding *binding, int64 value)
@@ -120,7 +132,7 @@ sk_set_last_value(SkBinding *binding, int64 value)
 
 /*
  * sk_forget_last_value
- *		Have lastval tell core's counter, until the next draw that we know of.
+ *		Have lastval return core's counter, until the next draw that we know of.
  *
  * For commands that may draw for an identity column without being planned as
  * a query.
@@ -136,7 +148,7 @@ sk_forget_last_value(void)
  *
  * The value that this session drew last from the sequence, even if the
  * binding has changed since.  A counter that core's nextval gave after the
- * last call of spanner.nextval comes as it is: that is what its caller got.
+ * last call of spanner.nextval is returned as it is: its caller has got that.
  */
 Datum
 spanner_currval(PG_FUNCTION_ARGS)
@@ -156,7 +168,7 @@ spanner_currval(PG_FUNCTION_ARGS)
  * spanner.lastval() returns bigint
  *
  * The value that this session drew last from any sequence.  A counter that
- * core's nextval gave after the last call of spanner.nextval comes as it is.
+ * core's nextval gave after the last call of spanner.nextval is returned as it is.
  */
 Datum
 spanner_lastval(PG_FUNCTION_ARGS)
@@ -203,4 +215,128 @@ spanner_setval(PG_FUNCTION_ARGS)
 			 errdetail("Its values do not ascend, so the largest one says nothing about the next."),
 			 errhint("Use spanner.sync_sequence() to pass over stored values, or spanner.alter_sequence() to restart the counter.")));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
+
+/*
+ * Map a counter that has just been drawn to the value to give out.
+ *
+ * Draws further counters as long as the value has to be passed over.  Runs for
+ * every value.
+ */
+static inline int64
+counter_value(SkBinding *binding, int64 counter)
+{
+	int64		value = counter;
+
+	if (binding->am != NULL &&
+		!(sk_has_value(binding->options, counter) &&
+		  binding->am->nextval(binding->options, counter, &value) &&
+		  !sk_is_skipped(binding->options, value)))
+		value = draw_again(binding, &counter);
+
+	binding->last_counter = counter;
+	binding->last_value = value;
+	return value;
+}
+
+/* Advance the core sequence and return its counter, if the user may. */
+static int64
+draw_counter(SkBinding *binding)
+{
+	sk_check_draw_privilege(binding->seqid, InvalidOid);
+	return nextval_internal(binding->seqid, false);
+}
+
+/*
+ * Go on where a counter has no value, or one to be passed over.
+ *
+ * Returns the value, and the counter that gives it in *counter.  Raises an
+ * error if there are no counters left, or after too many attempts.
+ */
+static int64
+draw_again(SkBinding *binding, int64 *counter)
+{
+	Oid			seqid = binding->seqid;
+	int64		value;
+
+	for (int attempt = 1;
+		 !unskipped_value(binding, *counter, &value) ||
+		 sk_is_skipped(binding->options, value); attempt++)
+	{
+		if (attempt >= SK_MAX_ATTEMPTS)
+		{
+			keep_last_value(binding, *counter);
+			report_exhausted(binding);
+		}
+		CHECK_FOR_INTERRUPTS();
+		*counter = draw_counter(binding);
+		binding = sk_binding_get(seqid);
+		if (binding->am == NULL)
+			return *counter;
+	}
+	return value;
+}
+
+/*
+ * Map a counter of a bound sequence, without regard to skip ranges.  Returns
+ * false if the access method passes it over.
+ */
+static bool
+unskipped_value(SkBinding *binding, int64 counter, int64 *value)
+{
+	if (!sk_has_value(binding->options, counter))
+	{
+		keep_last_value(binding, counter);
+		report_no_value(binding, counter);
+	}
+	return binding->am->nextval(binding->options, counter, value);
+}
+
+/* A counter that gives no value leaves currval where it is. */
+static void
+keep_last_value(SkBinding *binding, int64 counter)
+{
+	if (binding->last_counter != 0)
+		binding->last_counter = counter;
+}
+
+static void
+report_no_value(SkBinding *binding, int64 counter)
+{
+	if (counter < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("counter %lld of sequence \"%s\" is not positive",
+						(long long) counter, get_rel_name(binding->seqid)),
+				 errhint("Restart the sequence with a counter of at least 1.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+			 errmsg("Sequence %s is exhausted",
+					get_rel_name(binding->seqid)),
+			 errdetail("The last counter that has a value of %d bits is %lld.",
+					   binding->options->bits,
+					   (long long) binding->options->max_counter),
+			 errhint("Use a new sequence with more bits.")));
+}
+
+static void
+report_exhausted(SkBinding *binding)
+{
+	if (!binding->options->has_skip_range)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted",
+						get_rel_name(binding->seqid)),
+				 errdetail("Its access method passed over %d counters in a row.",
+						   SK_MAX_ATTEMPTS),
+				 errhint("Use a new sequence with more bits.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+			 errmsg("Sequence %s is exhausted",
+					get_rel_name(binding->seqid)),
+			 errdetail("%d counters in a row gave values in the skip range %lld to %lld.",
+					   SK_MAX_ATTEMPTS,
+					   (long long) binding->options->skip_range_min,
+					   (long long) binding->options->skip_range_max),
+			 errhint("Make the skip range smaller, or use a new sequence with more bits.")));
 }

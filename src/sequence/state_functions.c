@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * state_functions.c
- *	  Looking at sequences: the counter, the binding, what they are worth.
+ *	  Looking at sequences: counter, binding, and the counter of a value.
  *
  * src/sequence/state_functions.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -22,12 +24,10 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/binding.h"
-#include "sequence/counter.h"
 #include "sequence/label.h"
-#include "sequence/object_name.h"
 #include "sequence/registry.h"
-#include "sequence/sequence_column.h"
 
 PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
 PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
@@ -49,6 +49,7 @@ enum
 static bool internal_state(Oid seqid, int64 *counter);
 static void describe_options(Oid seqid, const char *label, Datum *values,
 							 bool *nulls);
+static Datum percent_used(int64 drawn, int64 max_counter);
 static RangeVar *split_column_identifier(const char *identifier, char **column);
 
 /*
@@ -121,9 +122,9 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.describe_sequence(sequence regclass) returns record
  *
- * What the view spanner.sequences shows.  Fields that cannot be told are
- * NULL: all but the kind if the method's library is not loaded, the counter
- * without the right to see it, everything if the sequence is gone.
+ * What the view spanner.sequences shows.  Fields that are not known are NULL:
+ * all but the kind if the method's library is not loaded, the counter without
+ * the right to see it, everything if the sequence is gone.
  */
 Datum
 spanner_describe_sequence(PG_FUNCTION_ARGS)
@@ -206,8 +207,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 						  ACL_SELECT | ACL_USAGE) != ACLCHECK_OK ||
 		!sk_sequence_state(seqid, &next, &used))
 		return;
-	values[COL_USED] = Float8GetDatum(Min(1.0, (double) (next - 1) /
-										  (double) options->max_counter));
+	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
 	if (used)
 	{
@@ -217,7 +217,32 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 }
 
 /*
- * The state as Spanner tells it: it exists from the first use on, and a restart
+ * The share of its counters that a sequence has drawn, as a numeric in percent.
+ *
+ * It has two digits behind the point, or as many as two digits of the share
+ * need: what has been used never reads as 0.  Nor does it read as 100 while a
+ * counter is left.
+ */
+static Datum
+percent_used(int64 drawn, int64 max_counter)
+{
+	double		percent = 100.0 * (double) drawn / (double) max_counter;
+	int			digits = 2;
+
+	if (drawn >= max_counter)
+		percent = 100;
+	else if (percent > 99.99)
+		percent = 99.99;
+	else if (percent > 0)
+		digits = Max(2, 1 - (int) floor(log10(percent)));
+	return DirectFunctionCall3(numeric_in,
+							   CStringGetDatum(psprintf("%.*f", digits, percent)),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/*
+ * The state as Spanner shows it: it exists from the first use on, and a restart
  * then sets it.  Returns false if it is NULL.
  */
 static bool

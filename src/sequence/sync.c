@@ -19,9 +19,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "sequence/arguments.h"
 #include "sequence/column_label.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_sync_sequence);
@@ -48,7 +48,7 @@ static List *extended_skip_range(const SkSequence *seq, int64 low, int64 high);
  * spanner.sync_sequence(relation regclass, column_name name) returns bigint
  *
  * Has the sequence of a column go on behind the values that the table holds,
- * and returns its next counter.  That can be one before the counter of now.
+ * and returns its next counter.  That counter can be lower than before.
  * Values that the sequence would give much later, such as small numbers that
  * were inserted by hand, join the skip range.  Only the owner of the table may
  * do it; it keeps writers out while it reads the table.
@@ -152,8 +152,8 @@ counter_behind(const SkSequence *seq, int64 counter)
 }
 
 /*
- * A skip range over more values.  There is one range only, so that it may come
- * to cover more than the values; at most half of all, or the sequence would
+ * A skip range over more values.  There is one range only, so it may cover
+ * others as well.  It covers at most half of all values, or the sequence would
  * soon be of no use.
  */
 static List *

@@ -4,12 +4,12 @@
  *	  Looking at a table with the rights of its owner.
  *
  * Indexes, partition keys, constraints and extended statistics can call
- * functions of the owner.  To plan a query runs those that have constant
+ * functions of the owner.  Planning a query runs those that have constant
  * arguments, whatever the query asks for.  So they must not run with the
  * rights of a superuser who wants advice on the table: as in ANALYZE, whoever
  * may act as the owner does so meanwhile, in a restricted security context,
- * and changes of settings are taken back.  Others keep their own rights, as in
- * a query of theirs.
+ * and changes of settings are undone.  Others keep their own rights, as in any
+ * query.
  *
  * src/spi/owner_rights.c
  *
@@ -77,7 +77,7 @@ sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read)
 
 /*
  * sk_owner_leave
- *		Become the former user again, and take back changes of settings.
+ *		Become the former user again, and undo changes of settings.
  */
 void
 sk_owner_leave(SkOwnerScope *scope)

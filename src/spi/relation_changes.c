@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * relation_changes.c
- *	  Being told of changes of relations.
+ *	  Callbacks for changes of relations.
  *
- * The server has ten places for those who want to be told, of which another
- * extension may take many.  All of this library share one, and take it when
- * the first of them begins to remember something: a process that uses nothing
- * of the library, as the sender of a replica, takes none.
+ * The server has ten places for relation cache callbacks, and other extensions
+ * may take many.  All rooms of this library share one.  It is taken when the
+ * first of them begins to remember something.  So a process that uses nothing
+ * of the library, such as a WAL sender, takes none.
  *
  * src/spi/relation_changes.c
  *
@@ -26,7 +26,7 @@ static void tell_all(Datum arg, Oid relid);
 
 /*
  * sk_on_relation_change
- *		Have a function called as relation cache callbacks are, with 0.
+ *		Register a relation cache callback, which gets 0 as its argument.
  *
  * To be called when the library is loaded.
  */
@@ -45,7 +45,7 @@ sk_on_relation_change(RelcacheCallbackFunction callback)
 
 /*
  * sk_watch_relations
- *		Have the functions called from now on.
+ *		Call the callbacks from now on.
  *
  * To be called before something is remembered that a change makes wrong.
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * relation_changes.h
- *	  Being told of changes of relations.
+ *	  Callbacks for changes of relations.
  *
  * src/spi/relation_changes.h
  *

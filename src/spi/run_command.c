@@ -3,9 +3,9 @@
  * run_command.c
  *	  Running SQL commands of our own.
  *
- * Commands run as the current user, through core's own front door: it checks
- * privileges, takes locks, and tells other event triggers.  Names in them
- * are qualified and quoted.
+ * Commands run as the current user, through core's utility commands: these
+ * check privileges, take locks, and fire event triggers.  Names in them are
+ * qualified and quoted.
  *
  * src/spi/run_command.c
  *
@@ -43,8 +43,9 @@ sk_run_command(const char *command)
  * Sets "isnull" for each.  Row-level security must not hide rows from a
  * question about all of them: it raises an error instead.
  *
- * "table" is what is read.  Callers have found that the current user owns it,
- * or may act as the owner, as whom the query runs; owner_rights.c says why.
+ * "table" is what is read.  The caller has checked that the current user owns
+ * it or may act as its owner.  The query runs as the owner: owner_rights.c
+ * says why.
  */
 void
 sk_query_row(Oid table, const char *query, int count, int64 *values,

@@ -47,6 +47,12 @@ pnstrdup(const char *in, Size len)
 	return memcpy(out, in, len);
 }
 
+char *
+pstrdup(const char *in)
+{
+	return pnstrdup(in, strlen(in));
+}
+
 void *
 repalloc(void *pointer, Size size)
 {

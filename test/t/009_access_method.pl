@@ -44,7 +44,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION permuted');
 $node->safe_psql(
 	'postgres', q{
 	CREATE SEQUENCE small AS smallint;
-	SECURITY LABEL FOR spanner_keys ON SEQUENCE small IS 'permuted(key=0X2a)';
+	SECURITY LABEL FOR spanner_keys ON SEQUENCE small IS 'Permuted(KEY=0X2a)';
 	SELECT spanner.create_sequence('skips', 'permuted(key=18446744073709551615)', bits => 10,
 		skip_range_min => 1, skip_range_max => 500);
 	SELECT spanner.create_sequence('wide', 'permuted(key=7)');
@@ -65,7 +65,7 @@ is( $node->safe_psql('postgres', q{
 		SELECT name FROM spanner.sequence_access_methods ORDER BY 1}),
 	"t\nbit_reversed_positive\npermuted\nstriped",
 	'the library that was loaded for a kind is in the view');
-$node->safe_psql('postgres', q{SET spanner.default_sequence_kind = 'permuted(key=3)';
+$node->safe_psql('postgres', q{SET spanner.default_sequence_kind = 'PERMUTED(Key=3)';
 	CREATE TABLE by_default (id bigserial, small smallint GENERATED ALWAYS AS IDENTITY)});
 is( $node->safe_psql('postgres', q{SELECT count(*) FROM pg_seclabel
 		WHERE label LIKE 'permuted(%key=0x0000000000000003)'}),
@@ -219,8 +219,8 @@ refused($node, 'postgres', q{SELECT register_method('old', interface_version() -
 refused($node, 'postgres', q{SELECT register_method('new', interface_version() + 1)},
 	qr/"new" was built for another version.*HINT/s, 'registry: a newer interface');
 refused(
-	$node, 'postgres', q{SELECT spanner.nextval('wide'); SELECT register_method('striped', interface_version())},
-	qr/"striped" is registered already.*HINT/s, 'registry: a name again');
+	$node, 'postgres', q{SELECT spanner.nextval('wide'); SELECT register_method('Striped', interface_version())},
+	qr/"Striped" is registered already.*HINT/s, 'registry: a name again');
 refused(
 	$node, 'postgres', q{SELECT register_method('permuted', interface_version()); SELECT spanner.load_permuted()},
 	qr/"permuted" is registered already.*HINT/s, 'registry: a name again, the other way round');
@@ -229,7 +229,7 @@ refused(
 	q{SELECT register_method('m' || n, interface_version()) FROM generate_series(1, 17) n},
 	qr/too many sequence access methods.*HINT/s, 'registry: too many');
 is( $node->safe_psql('postgres', q{
-		SELECT register_method('early', interface_version());
+		SELECT register_method('Early', interface_version());
 		CREATE SEQUENCE plain;
 		SECURITY LABEL FOR spanner_keys ON SEQUENCE plain IS 'early';
 		SELECT spanner.nextval('plain')}) =~ s/^\n//r,

@@ -120,7 +120,7 @@ foreach my $file (glob 'src/*/*.c')
 }
 is(join(' ', sort keys %runs_sql),
 	'advisor/key_sample allocator/number_rows'
-	  . ' planner/shard_statistics sequence/ddl spi/run_command splits/count_rows',
+	  . ' planner/shard_statistics sequence/command_hooks spi/run_command splits/count_rows',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
@@ -537,10 +537,10 @@ my $label = 'SECURITY LABEL FOR spanner_keys ON';
 
 $node->safe_psql('app', q{CREATE SEQUENCE labelled; CREATE FUNCTION f() RETURNS int RETURN 1});
 foreach (
-	[ "$label SEQUENCE labelled IS ''", qr/invalid sequence kind/ ],
+	[ "$label SEQUENCE labelled IS ''", qr/Invalid Sequence Kind/ ],
 	[ "$label SEQUENCE labelled IS 'striped(stripes=99999999999999999999)'", qr/stripes/ ],
 	[ "$label SEQUENCE labelled IS 'striped(identity=attacker)'", qr/identity/ ],
-	[ "$label SEQUENCE labelled IS '../../tmp/evil'", qr/invalid sequence kind/ ],
+	[ "$label SEQUENCE labelled IS '../../tmp/evil'", qr/Invalid Sequence Kind/ ],
 	[ "$label SEQUENCE labelled IS 'evil'", qr/evil/ ],
 	[ "$label SEQUENCE labelled IS '" . ('x' x 1000000) . "'", qr/x/ ],
 	[ "$label SEQUENCE labelled IS 'striped(" . join(',', ('stripes=4') x 100000) . ")'", qr/stripes/ ],

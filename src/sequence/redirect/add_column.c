@@ -37,7 +37,7 @@
 
 #include "compat.h"
 #include "sequence/default_kind.h"
-#include "sequence/redirect/add_column.h"
+#include "sequence/redirect/redirect.h"
 #include "spi/run_command.h"
 
 /* Location of the function calls that we put into a command. */

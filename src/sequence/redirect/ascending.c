@@ -18,8 +18,13 @@
  * which draws for all rows at the first one, sorts the values, and hands them
  * out one by one.  They are the values that would have been drawn anyway.
  *
- * Calls in the rows of the VALUES list: ascending_values.c.  An INSERT that is
- * not planned as a whole: ascending_insert.c.
+ * Calls in the rows of the VALUES list: ascending_values.c.
+ *
+ * Citus plans the SELECT of an INSERT by itself, with the defaults in it, so
+ * the support function does not see what it belongs to.  The planner hook
+ * comes before Citus, and puts the draw into the query.  The support function
+ * handles the statement that loads the library, which comes before the hook,
+ * and calls in deeper queries.
  *
  * The values wait in fn_extra, that is, for as long as one execution of the
  * statement lasts.  What is left over then is a gap.
@@ -40,9 +45,9 @@
 #include "sequence/binding.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
+#include "sequence/redirect/sequence_support.h"
+#include "sequence/sequence.h"
 #include "sequence/sequence_functions.h"
-
-PG_FUNCTION_INFO_V1(spanner_ascending_nextval);
 
 /* What was drawn ahead by one call in one execution of a statement. */
 typedef struct SkBatch
@@ -54,12 +59,17 @@ typedef struct SkBatch
 	int64		values[FLEXIBLE_ARRAY_MEMBER];
 } SkBatch;
 
+PG_FUNCTION_INFO_V1(spanner_ascending_nextval);
+
 static SkBatch *make_batch(MemoryContext context, Oid seqid, int count);
 static void draw_batch(SkBatch *batch, int first);
 static int	compare_values(const void *a, const void *b);
 static RangeTblEntry *only_relation(Query *query);
 static bool keeps_rows(Query *query);
 static bool has_volatile_order(Query *query);
+static void ascend_insert(Query *insert);
+static Node *ascend_mutator(Node *node, void *context);
+static bool is_bound_draw(Node *node);
 
 /*
  * spanner_internal.ascending_nextval(sequence regclass, rows integer) returns bigint
@@ -111,9 +121,9 @@ make_batch(MemoryContext context, Oid seqid, int count)
 }
 
 /*
- * Draw the values from "first" on.  Not always all of them: the transaction
- * itself may change the binding while it inserts, and what follows has to
- * obey.
+ * Draw the values from "first" on.  That is not always all of them: the
+ * transaction may change the binding while it inserts, and the rest has to
+ * follow.
  */
 static void
 draw_batch(SkBatch *batch, int first)
@@ -260,7 +270,7 @@ keeps_rows(Query *query)
  * sk_values_lists
  *		The rows of a VALUES list that a query gives one by one.
  *
- * Returns NIL if it is not so.
+ * Returns NIL for any other query.
  */
 List *
 sk_values_lists(Query *query)
@@ -316,4 +326,65 @@ sk_is_nextval(Node *node)
 	return IsA(node, FuncExpr) &&
 		(call->funcid == F_NEXTVAL ||
 		 call->funcid == sk_function(SK_FUNCTION_NEXTVAL));
+}
+
+/*
+ * sk_ascend_inserts
+ *		Have values ascend where a query inserts rows in that form.
+ */
+void
+sk_ascend_inserts(Query *query)
+{
+	ListCell   *lc;
+
+	if (query->commandType == CMD_INSERT && query->returningList != NIL)
+		ascend_insert(query);
+	if (!query->hasModifyingCTE)
+		return;
+	foreach(lc, query->cteList)
+		sk_ascend_inserts((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
+}
+
+static void
+ascend_insert(Query *insert)
+{
+	int			rows = sk_insert_rows(insert, false);
+
+	if (rows > 0)
+		insert->targetList = (List *)
+			ascend_mutator((Node *) insert->targetList, &rows);
+	rows = sk_insert_rows(insert, true);
+	if (rows > 0)
+	{
+		Query	   *source = sk_sorted_source(insert);
+
+		source->targetList = (List *)
+			ascend_mutator((Node *) source->targetList, &rows);
+	}
+	sk_lift_draws(insert);
+}
+
+/* Calls in subqueries are left alone. */
+static Node *
+ascend_mutator(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return node;
+	if (is_bound_draw(node))
+		return (Node *) sk_ascending_draw((FuncExpr *) node, *(int *) context);
+	return expression_tree_mutator(node, ascend_mutator, context);
+}
+
+/* Is it a call of nextval, core's or ours, for a bound sequence? */
+static bool
+is_bound_draw(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	Const	   *sequence;
+
+	if (!sk_is_nextval(node))
+		return false;
+	sequence = linitial(call->args);
+	return IsA(sequence, Const) && !sequence->constisnull &&
+		sk_sequence_label(DatumGetObjectId(sequence->constvalue)) != NULL;
 }

@@ -26,8 +26,6 @@ extern int	sk_only_relation(Query *query);
 extern List *sk_values_lists(Query *query);
 extern bool sk_draws(Node *node, void *context);
 extern bool sk_is_nextval(Node *node);
-
-/* ascending_insert.c */
 extern void sk_ascend_inserts(Query *query);
 
 /* ascending_values.c */

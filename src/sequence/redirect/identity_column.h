@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * identity_column.h
- *	  Which columns are identity columns whose sequence is bound.
+ *	  Identity columns whose sequence is bound.
  *
  * src/sequence/redirect/identity_column.h
  *
@@ -25,5 +25,9 @@ typedef struct SkIdentityColumn
 extern Oid	sk_drawn_sequence(Node *expr);
 extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_identity_columns(Relation rel, Oid table);
+extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
+extern void sk_restore_identity(Oid seqid, SkIdentity identity);
+extern bool sk_drop_default(Oid table, const char *column, Oid seqid);
+extern void sk_set_default(Oid table, const char *column, Oid seqid);
 
 #endif							/* SK_IDENTITY_COLUMN_H */

@@ -3,18 +3,18 @@
  * identity_ddl.c
  *	  Commands on identity columns whose sequence is bound.
  *
- * Core does to them what it does to any identity column: ALTER TABLE finds
- * the identity back in the catalogs when it starts, and what is left of it is
- * converted again when the command ends.
+ * Core treats them as any identity column.  When ALTER TABLE starts, the
+ * identity is put back into the catalogs.  When it ends, what is left of it is
+ * converted again.
  *
- * ATTACH PARTITION and DETACH PARTITION must not lock the whole table.  They
- * are followed up when they have ended: a partition has the default of its
- * table while it is one.
+ * ATTACH PARTITION and DETACH PARTITION must not lock the whole table.  So we
+ * act when they have ended: a partition has the default of its table while it
+ * is attached.
  *
  * A table that is made LIKE another gets no default that draws for the other's
  * identity, but with INCLUDING IDENTITY an identity of its own, as in core.
- * CREATE TABLE takes the commands for that along, in the alias of the table's
- * name, which no parser sets there.
+ * CREATE TABLE carries the commands for that in the alias of the table's name,
+ * which no parser sets there.
  *
  * src/sequence/redirect/identity_ddl.c
  *
@@ -40,9 +40,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "sequence/redirect/column_default.h"
 #include "sequence/redirect/identity_column.h"
-#include "sequence/redirect/identity_ddl.h"
+#include "sequence/redirect/redirect.h"
 #include "sequence/sequence_change.h"
 
 static void complete_name(CreateSchemaStmt *stmt, Node *element);
@@ -213,7 +212,7 @@ restore_altered(AlterTableStmt *stmt)
 	}
 }
 
-/* Convert the columns of which a command has left the identity. */
+/* Convert the columns whose identity a command has left. */
 static void
 convert_altered(AlterTableStmt *stmt)
 {
@@ -359,7 +358,7 @@ prepare_like(CreateStmt *stmt)
 	MemoryContextSwitchTo(old);
 }
 
-/* What is to be done to the columns that a table is given by a LIKE clause. */
+/* The commands for the columns that a LIKE clause gives a table. */
 static List *
 like_commands(TableLikeClause *clause)
 {

@@ -18,7 +18,7 @@
  * The sequence stays in the expression as a constant.  It is what makes a
  * cached plan depend on the sequence, and so on its binding.
  *
- * All sequences are planned so, bound or not, for spanner.lastval() has to
+ * All sequences are planned so, bound or not, because spanner.lastval() has to
  * know of every draw.  Where the values of an INSERT have to ascend,
  * ascending.c has them drawn.
  *
@@ -134,7 +134,7 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 
 /*
  * sk_ascending_draw
- *		What draws the next of so many values in ascending order.
+ *		The call that draws the next of so many values in ascending order.
  *
  * It takes the place of a call of nextval.
  */
@@ -168,7 +168,7 @@ plan_ours(FuncExpr *call, SkFunction function)
 						make_call(function, INT8OID, call->args));
 }
 
-/* What is no sequence is left to the function, which says so. */
+/* Anything but a sequence is left to the function, which reports it. */
 static bool
 is_constant_sequence(Node *argument)
 {

@@ -15,9 +15,8 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "sequence/sequence_column.h"
-#include "sequence/spanner_ddl/columns.h"
-#include "sequence/spanner_ddl/sequences.h"
+#include "sequence/arguments.h"
+#include "sequence/spanner_ddl/statements.h"
 
 static bool alter_default(SkDdlParser *parser, List *table,
 						  const char *column);

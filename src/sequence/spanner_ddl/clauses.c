@@ -224,8 +224,8 @@ parse_counter(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
 }
 
 /*
- * Read a clause that only says what is so anyway.  ALTER hands those that
- * PostgreSQL has on to it, since a sequence may have been given limits.
+ * Read a clause that only confirms a default.  ALTER passes PostgreSQL's own
+ * clauses on, since the sequence may have limits.
  */
 static bool
 parse_limits(SkDdlParser *parser, SkDdlPlace place, SkDdlClauses *clauses)
@@ -403,7 +403,7 @@ take_kind(const char *kind, SkDdlClauses *clauses)
 	SkLabel    *label = sk_label_parse_kind(kind);
 	ListCell   *lc;
 
-	clauses->change.kind = pstrdup(sk_sequence_am_get(label->kind)->name);
+	clauses->change.kind = sk_sequence_am_name(sk_sequence_am_get(label->kind));
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
@@ -459,7 +459,7 @@ refuse_clause(const SkDdlParser *parser, int start, const char *name,
 			 sk_ddl_position(parser, start)));
 }
 
-/* What comes next is no clause of Spanner's. */
+/* Raise an error, since what comes next is no clause of Spanner's. */
 static void
 refuse_core_clause(SkDdlParser *parser, SkDdlPlace place)
 {

@@ -28,9 +28,9 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
+#include "sequence/arguments.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_column.h"
-#include "sequence/spanner_ddl/columns.h"
+#include "sequence/spanner_ddl/statements.h"
 #include "spi/run_command.h"
 
 #define SK_CORE_HINT "Besides Spanner's clauses, statements are in PostgreSQL's own grammar."
@@ -302,7 +302,7 @@ add_column(List *columns, const SkDdlParser *parser, ColumnDef *def,
 	return lappend(columns, column);
 }
 
-/* What PostgreSQL's parser calls an identity column must be one to us. */
+/* Each identity column of PostgreSQL's parser must be one that we have read. */
 static void
 check_identity(const SkDdlParser *parser, Constraint *constraint,
 			   SkIdentityText *identity)
@@ -433,7 +433,7 @@ check_columns(Node *statement, List *columns)
 	}
 }
 
-/* Run a statement that makes new sequences of this kind, as in no restore. */
+/* Run a statement that makes new sequences of this kind, not as in a restore. */
 static void
 run_with_kind(const char *sql, const char *label)
 {

@@ -6,7 +6,7 @@
  * ALTER DATABASE is for the database that the session is in.  Spanner's
  * clients call it "db" whatever its name is, so this name is taken for the
  * current one unless there is a database of that name.  As in Spanner, the
- * session feels the new default at once, and the option is set only once.
+ * session uses the new default at once, and the option is set only once.
  *
  * src/sequence/spanner_ddl/database.c
  *
@@ -21,7 +21,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/spanner_ddl/database.h"
+#include "sequence/spanner_ddl/statements.h"
 #include "spi/run_command.h"
 
 

@@ -18,9 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "sequence/spanner_ddl/columns.h"
-#include "sequence/spanner_ddl/database.h"
-#include "sequence/spanner_ddl/sequences.h"
+#include "sequence/spanner_ddl/statements.h"
 
 PG_FUNCTION_INFO_V1(spanner_execute_ddl);
 

@@ -1,6 +1,5 @@
--- Statements of GoogleSQL as PostgreSQL writes them: what execute_ddl answers
--- with.  The text is read by patterns and not understood, so it is for people
--- to look at.
+-- Statements of GoogleSQL written for PostgreSQL, which execute_ddl answers with.
+-- The text is matched by patterns and not parsed, so people have to look at it.
 
 CREATE FUNCTION spanner.postgresql_ddl(statement text)
 RETURNS text
@@ -82,4 +81,4 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION spanner.postgresql_ddl(text)
-  IS 'a statement of GoogleSQL as PostgreSQL writes it, NULL if it is none; to be looked at before it is run';
+  IS 'a statement of GoogleSQL written for PostgreSQL, NULL if it is none; look at it before you run it';

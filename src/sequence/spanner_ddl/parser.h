@@ -13,7 +13,26 @@
 #include "nodes/pg_list.h"
 
 #include "compat.h"
-#include "sequence/spanner_ddl/scan.h"
+
+typedef enum SkTokenType
+{
+	SK_TOKEN_END,				/* no more of them */
+	SK_TOKEN_WORD,				/* keyword or name without quotes */
+	SK_TOKEN_NAME,				/* "name" or `name` */
+	SK_TOKEN_STRING,			/* 'text' */
+	SK_TOKEN_NUMBER,
+	SK_TOKEN_CHAR,				/* any other character */
+	SK_TOKEN_OTHER				/* E'text', $$text$$: not of Spanner's DDL */
+} SkTokenType;
+
+/* A token is bytes [start, end) of the statement. */
+typedef struct SkToken
+{
+	SkTokenType type;
+	int			start;
+	int			end;
+	char	   *text;			/* a word folded, a name or string unquoted */
+} SkToken;
 
 /* A statement, and the token that comes next.  To go back, copy it. */
 typedef struct SkDdlParser

@@ -15,9 +15,9 @@
 #include "catalog/pg_class.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/object_name.h"
-#include "sequence/sequence_commands.h"
-#include "sequence/spanner_ddl/sequences.h"
+#include "sequence/arguments.h"
+#include "sequence/sequence_change.h"
+#include "sequence/spanner_ddl/statements.h"
 #include "spi/run_command.h"
 
 

@@ -491,7 +491,7 @@ run(const uint8 *data, Size size)
 
 	if (size < FUZZ_HEADER)
 		return;
-	kind = data[0] % (SK_KEY_UUID + 1);
+	kind = data[0] % (SK_KEY_CSTRING + 1);
 	form = data[1];
 	settings = data[2];
 	SetDatabaseEncoding(encodings[data[3] % lengthof(encodings)]);
@@ -506,6 +506,7 @@ run(const uint8 *data, Size size)
 		case SK_KEY_CSTRING:
 		case SK_KEY_NAME:
 		case SK_KEY_TEXT:
+		case SK_KEY_VARCHAR:
 			check_text(kind, data, size, form, settings);
 			break;
 		case SK_KEY_BYTEA:

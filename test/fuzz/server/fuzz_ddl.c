@@ -28,7 +28,7 @@
 
 #include "fuzz_server.h"
 #include "sequence/label.h"
-#include "sequence/sequence_commands.h"
+#include "sequence/sequence_change.h"
 #include "sequence/spanner_ddl/clauses.h"
 #include "spi/run_command.h"
 

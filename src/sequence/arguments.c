@@ -1,9 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * sequence_column.c
- *	  A column and the sequence that it owns, as arguments of functions.
+ * arguments.c
+ *	  What functions take as arguments: names, and columns with a sequence.
  *
- * src/sequence/sequence_column.c
+ * Names are written as in SQL.  Core's functions read them alike, but tell the
+ * user less about what is wrong.
+ *
+ * src/sequence/arguments.c
  *
  *-------------------------------------------------------------------------
  */
@@ -11,20 +14,25 @@
 
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
-#include "sequence/sequence_column.h"
+#include "sequence/arguments.h"
 #include "spi/run_command.h"
 
 static void check_table(Oid table);
@@ -34,6 +42,66 @@ static List *list_other_columns(Oid seqid, Oid table);
 static void lock_other_tables(Oid seqid, Oid table);
 static bool is_integer(Oid type);
 static void check_owner(Oid table);
+
+/*
+ * sk_split_name
+ *		Take apart a name with dots, as a list of String.
+ */
+List *
+sk_split_name(const char *name)
+{
+	List	   *parts;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name \"%s\"", name),
+				 errhint("Write it as in SQL, with double quotes around what is not all lower-case letters, digits and \"_\", and a dot behind a schema.")));
+	foreach(lc, parts)
+		result = lappend(result, makeString(pstrdup(lfirst(lc))));
+	return result;
+}
+
+/*
+ * sk_make_range_var
+ *		Make what names a relation from the parts of a name.
+ *
+ * "name" is the whole, for messages.
+ */
+RangeVar *
+sk_make_range_var(List *names, const char *name)
+{
+	if (list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid name \"%s\"", name),
+				 errdetail("It has too many parts."),
+				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
+	if (list_length(names) == 3 &&
+		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is in another database", name)));
+	return makeRangeVarFromNameList(names);
+}
+
+/*
+ * sk_schema_oid
+ *		The OID of a schema, which has to exist.
+ */
+Oid
+sk_schema_oid(const char *name)
+{
+	Oid			result = get_namespace_oid(name, true);
+
+	if (!OidIsValid(result))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema \"%s\" does not exist", name)));
+	return result;
+}
 
 /*
  * sk_named_column

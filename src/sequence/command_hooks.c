@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * ddl.c
- *	  Commands on sequences and tables: event triggers, utility hook.
+ * command_hooks.c
+ *	  Commands on sequences and tables: event triggers, utility hook, label
+ *	  provider.
  *
  * After every command that can create a sequence:
  *
@@ -10,55 +11,67 @@
  * - an identity column with such a sequence becomes a column whose default
  *	 draws from it, since core's identity draws the plain counter;
  * - a table with a shard column gets statistics that load the library, unless
- *	 Citus sends it, and the statistics behind it;
+ *	 Citus sends the table, and the statistics behind it;
  * - where Citus is, labels of columns and of sequences agree.
  *
- * Nothing of this but the last happens while a dump is being restored, see sk_restoring().
+ * While a dump is being restored, only the last of these happens: see
+ * sk_restoring().
  *
- * The triggers are there without preloading: calling one loads the library.
- * For SECURITY LABEL that is all the trigger is for: core looks for a label's
- * provider.  Event triggers can be turned off, so what they guard is guarded
- * by the utility hook as well, once the library is loaded.
+ * The triggers work without preloading: calling one loads the library.  For
+ * SECURITY LABEL that is all the trigger is for, since core looks for a
+ * label's provider.  Event triggers can be turned off.  So the utility hook
+ * guards what they guard as well, once the library is loaded.
  *
- * src/sequence/ddl.c
+ * Before a command drops the extension, core's functions lose our support
+ * function, and sequences their labels.  Both would keep the extension, and a
+ * dump with labels could not be restored without it.  If the command fails,
+ * the transaction undoes that.
+ *
+ * src/sequence/command_hooks.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_seclabel.h"
 #include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
+#include "commands/seclabel.h"
+#include "commands/user.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "parser/parse_type.h"
+#include "storage/lmgr.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "planner/shard_statistics.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
+#include "sequence/core_support.h"
 #include "sequence/default_kind.h"
 #include "sequence/draw_privilege.h"
-#include "sequence/drop_extension.h"
 #include "sequence/extension.h"
-#include "sequence/label_provider.h"
-#include "sequence/redirect/add_column.h"
-#include "sequence/redirect/column_default.h"
-#include "sequence/redirect/identity.h"
-#include "sequence/redirect/identity_ddl.h"
+#include "sequence/redirect/identity_column.h"
+#include "sequence/redirect/redirect.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
-#include "sequence/spacing.h"
 #include "spanner_keys.h"
-
-PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
-PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
 
 /* A sequence that the command created or altered. */
 typedef struct SkChange
@@ -68,6 +81,9 @@ typedef struct SkChange
 } SkChange;
 
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
+
+PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
+PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
 
 static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 bool readOnlyTree, ProcessUtilityContext context,
@@ -80,6 +96,12 @@ static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
 static void adopt_sequence(Oid seqid);
 static void check_new_type(AlterSeqStmt *stmt);
+static void check_label(const ObjectAddress *object, const char *label);
+static bool is_column(const ObjectAddress *object);
+static void check_change(SkSequence *seq, const char *text);
+static void prepare_drop(Node *command);
+static List *list_labelled(void);
+static bool drops_extension(Node *command);
 
 /*
  * sk_sequence_init
@@ -88,13 +110,12 @@ static void check_new_type(AlterSeqStmt *stmt);
 void
 sk_sequence_init(void)
 {
-	sk_register_sequence_am(&sk_bit_reversed_positive_am);
-	sk_register_sequence_am(&sk_striped_am);
+	sk_registry_init();
 	sk_extension_init();
 	sk_binding_init();
-	sk_label_provider_init();
+	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_draw_privilege_init();
-	sk_identity_init();
+	sk_planner_hook_init();
 	sk_default_kind_init();
 	prev_ProcessUtility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = guarding_utility;
@@ -132,7 +153,7 @@ guard_command(Node *command)
 			sk_check_identity_owner((AlterSeqStmt *) command);
 	}
 	else
-		sk_drop_extension_start(command);
+		prepare_drop(command);
 }
 
 /*
@@ -308,4 +329,147 @@ check_new_type(AlterSeqStmt *stmt)
 					 errdetail("Its values have %d bits.", bits),
 					 errhint("Create a new sequence with fewer bits by spanner.create_sequence(), and set the default of the column to it.")));
 	}
+}
+
+/* The provider's hook. */
+static void
+check_label(const ObjectAddress *object, const char *label)
+{
+	SkSequence *seq = NULL;
+
+	if (is_column(object) && (sk_restoring() || sk_citus_exists()))
+	{
+		if (label != NULL && !IsBinaryUpgrade)
+			(void) sk_kind_from_label(label, 63);
+		if (!sk_restoring())
+			sk_check_column_label(object->objectId, object->objectSubId, label);
+		return;
+	}
+	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("security labels of provider \"%s\" are for sequences",
+						SK_LABEL_PROVIDER),
+				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
+
+	/* locks the table, which writers lock before the sequence */
+	if (label == NULL && !sk_restoring())
+	{
+		sk_find_nodes(sk_sequence_read(object->objectId));
+		sk_restore_identity(object->objectId,
+							sk_sequence_identity(object->objectId));
+	}
+	/* pg_upgrade may come to a label before the function that loads its kind */
+	if (label != NULL && !IsBinaryUpgrade)
+		seq = sk_sequence_lock(object->objectId, NoLock, true);
+	else
+		LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	sk_binding_announce(object->objectId, label);
+	if (seq != NULL)
+		check_change(seq, label);
+}
+
+static bool
+is_column(const ObjectAddress *object)
+{
+	return object->classId == RelationRelationId && object->objectSubId > 0 &&
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE;
+}
+
+/* What is missing in the label is added when the command has ended. */
+static void
+check_change(SkSequence *seq, const char *text)
+{
+	SkLabel    *label = sk_kind_parts(sk_kind_from_label(text, seq->width));
+	SkSequenceChange change = {.is_label = true,.kind = label->kind,
+	.options = label->options};
+
+	if (sk_restoring())
+		sk_sequence_check_mappable(seq->seqid);
+	else
+		(void) sk_check_change(seq, &change);
+}
+
+/*
+ * Unbind and detach if a command is about to drop the extension.  Core has
+ * checked nothing of the command yet.
+ */
+static void
+prepare_drop(Node *command)
+{
+	ListCell   *lc;
+
+	if (!drops_extension(command) || !sk_extension_exists())
+		return;
+
+	/* waits for those who are binding sequences, and keeps others out */
+	LockDatabaseObject(ProcedureRelationId,
+					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
+					   AccessExclusiveLock);
+	foreach(lc, list_labelled())
+	{
+		ObjectAddress *object = lfirst(lc);
+
+		if (object->objectSubId != 0)
+			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
+		else
+		{
+			sk_restore_identity(object->objectId,
+								sk_sequence_identity(object->objectId));
+			sk_binding_set(object->objectId, NULL);
+		}
+	}
+	sk_detach_support();
+}
+
+/* The sequences and columns with a label of ours, as ObjectAddresses. */
+static List *
+list_labelled(void)
+{
+	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
+				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+		ObjectAddress *object = palloc(sizeof(ObjectAddress));
+
+		ObjectAddressSubSet(*object, form->classoid, form->objoid,
+							form->objsubid);
+		result = lappend(result, object);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/* Will a command, unless it fails, drop the extension? */
+static bool
+drops_extension(Node *command)
+{
+	bool		result = false;
+	Oid			owner;
+	ListCell   *lc;
+
+	if (!IsA(command, DropOwnedStmt) &&
+		!(IsA(command, DropStmt) &&
+		  ((DropStmt *) command)->removeType == OBJECT_EXTENSION))
+		return false;
+
+	owner = sk_extension_owner();
+	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
+		return false;
+	if (IsA(command, DropOwnedStmt))
+		return list_member_oid(roleSpecsToIds(((DropOwnedStmt *) command)->roles),
+							   owner);
+	foreach(lc, ((DropStmt *) command)->objects)
+		result |= strcmp(strVal(lfirst(lc)), SK_EXTENSION) == 0;
+	return result;
 }

@@ -1,13 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * generated_always.c
- *	  What GENERATED ALWAYS and OVERRIDING mean for identity columns whose
- *	  sequence is bound.
+ * planner_hook.c
+ *	  Planner hook: draws that are no function calls, and explicit values.
  *
- * Core does this while it rewrites a query.  Here it is done to the rewritten
- * query, which has the default of a column where core would have put it: views
- * and rules need no thought.  A call of nextval that a user writes, of the
- * same sequence, looks the same and is let pass.
+ * An identity column draws with core's NextValueExpr, which has no support
+ * function.  So, once the library is loaded, it is mapped before the query is
+ * planned: that of a bound sequence for its value, any other so that
+ * spanner.lastval() knows of the draw.  A bound sequence still belongs to an
+ * identity column only if its label comes from a restore.
+ *
+ * A column that was an identity keeps what GENERATED ALWAYS and OVERRIDING
+ * mean.  Core does this while it rewrites a query.  Here it is done to the
+ * rewritten query, which has the default of a column where core would have
+ * put it: views and rules need no thought.  A call of nextval that a user
+ * writes, of the same sequence, looks the same and is accepted.
  *
  * COPY is not planned, and takes explicit values, as with identity.  So does
  * a restore: INSERTs in a dump know nothing of an identity.
@@ -15,7 +21,7 @@
  * Most relations have no such column.  Each is looked at once in a session,
  * until it or any label changes.
  *
- * src/sequence/redirect/generated_always.c
+ * src/sequence/redirect/planner_hook.c
  *
  *-------------------------------------------------------------------------
  */
@@ -23,18 +29,26 @@
 
 #include "access/table.h"
 #include "catalog/pg_seclabel.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/rel.h"
 
-#include "sequence/redirect/generated_always.h"
+#include "compat.h"
+#include "sequence/binding.h"
+#include "sequence/extension.h"
+#include "sequence/redirect/ascending.h"
 #include "sequence/redirect/identity_column.h"
+#include "sequence/redirect/redirect.h"
 #include "sequence/sequence.h"
 #include "spi/relation_changes.h"
 
@@ -45,9 +59,18 @@ typedef struct ColumnsEntry
 	List	   *columns;		/* of SkIdentityColumn */
 } ColumnsEntry;
 
+/* So many relations are known at most. */
+#define SK_MAX_RELATIONS 1024
+
+static planner_hook_type prev_planner_hook = NULL;
 static HTAB *columns_cache = NULL;
 static uint64 invalidations = 0;
 
+static PlannedStmt *mapping_planner(SK_PLANNER_ARGS);
+static bool has_identity(Node *node, void *context);
+static Node *identity_mutator(Node *node, void *context);
+static Node *map_identity(NextValueExpr *identity);
+static void check_explicit_values(Query *query);
 static void check_query(Query *query);
 static void check_insert(Query *query, List *targets, OverridingKind override,
 						 Oid relid, List *columns);
@@ -61,11 +84,13 @@ static List *copy_columns(List *columns);
 static void forget_columns(Datum arg, Oid relid);
 
 /*
- * sk_generated_always_init
- *		Make the cache of columns.
+ * sk_planner_hook_init
+ *		Install the planner hook, and make the cache of columns.
+ *
+ * Plans that the session made before it loaded the library are made again.
  */
 void
-sk_generated_always_init(void)
+sk_planner_hook_init(void)
 {
 	HASHCTL		ctl = {0};
 
@@ -74,15 +99,82 @@ sk_generated_always_init(void)
 	columns_cache = hash_create("spanner_keys identity columns", 64, &ctl,
 								HASH_ELEM | HASH_BLOBS);
 	sk_on_relation_change(forget_columns);
+	prev_planner_hook = planner_hook;
+	planner_hook = mapping_planner;
+	ResetPlanCache();
+}
+
+static PlannedStmt *
+mapping_planner(SK_PLANNER_ARGS)
+{
+	if (sk_bindings_possible && sk_bindings_exist())
+	{
+		check_explicit_values(parse);
+		sk_ascend_inserts(parse);
+		if (has_identity((Node *) parse, NULL))
+			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
+	}
+
+	if (prev_planner_hook)
+		return prev_planner_hook(SK_PLANNER_PASS);
+	return standard_planner(SK_PLANNER_PASS);
+}
+
+static bool
+has_identity(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, NextValueExpr))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_identity, context, 0);
+	return expression_tree_walker(node, has_identity, context);
+}
+
+static Node *
+identity_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, identity_mutator,
+										   context, 0);
+	if (IsA(node, NextValueExpr))
+		return map_identity((NextValueExpr *) node);
+	return expression_tree_mutator(node, identity_mutator, context);
+}
+
+/* As in core, an identity column needs no right on the sequence. */
+static Node *
+map_identity(NextValueExpr *identity)
+{
+	NextValueExpr *counter = copyObject(identity);
+	Const	   *sequence;
+	Expr	   *value;
+
+	counter->typeId = INT8OID;
+	sequence = makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
+						 ObjectIdGetDatum(identity->seqid), false, true);
+	value = (Expr *) makeFuncExpr(sk_function(SK_FUNCTION_MAP_COUNTER), INT8OID,
+								  list_make2(counter, sequence),
+								  InvalidOid, InvalidOid,
+								  COERCE_EXPLICIT_CALL);
+	if (identity->typeId == INT8OID)
+		return (Node *) value;
+	return (Node *) makeFuncExpr(identity->typeId == INT4OID ?
+								 F_INT4_INT8 : F_INT2_INT8,
+								 identity->typeId, list_make1(value),
+								 InvalidOid, InvalidOid,
+								 COERCE_IMPLICIT_CAST);
 }
 
 /*
- * sk_check_generated_always
- *		Refuse explicit values for GENERATED ALWAYS columns in a query that is
- *		about to be planned, and apply OVERRIDING USER VALUE.
+ * Refuse explicit values for GENERATED ALWAYS columns in a query that is about
+ * to be planned, and apply OVERRIDING USER VALUE.
  */
-void
-sk_check_generated_always(Query *query)
+static void
+check_explicit_values(Query *query)
 {
 	ListCell   *lc;
 
@@ -249,13 +341,16 @@ static List *
 list_columns(Oid relid)
 {
 	ColumnsEntry *entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
-	uint64		before = invalidations;
+	uint64		before;
 	Relation	rel;
 	List	   *columns;
 
 	if (entry != NULL)
 		return copy_columns(entry->columns);
 	sk_watch_relations();
+	if (hash_get_num_entries(columns_cache) >= SK_MAX_RELATIONS)
+		forget_columns((Datum) 0, InvalidOid);
+	before = invalidations;
 
 	rel = table_open(relid, NoLock);
 	columns = sk_identity_columns(rel, relid);

@@ -1,22 +1,26 @@
 /*-------------------------------------------------------------------------
  *
- * sequence_column.h
- *	  A column and the sequence that it owns, as arguments of functions.
+ * arguments.h
+ *	  What functions take as arguments: names, and columns with a sequence.
  *
- * src/sequence/sequence_column.h
+ * src/sequence/arguments.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_SEQUENCE_COLUMN_H
-#define SK_SEQUENCE_COLUMN_H
+#ifndef SK_ARGUMENTS_H
+#define SK_ARGUMENTS_H
 
 #include "fmgr.h"
+#include "nodes/primnodes.h"
 
 #include "sequence/sequence.h"
 
+extern List *sk_split_name(const char *name);
+extern RangeVar *sk_make_range_var(List *names, const char *name);
+extern Oid	sk_schema_oid(const char *name);
 extern Oid	sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
 extern SkSequence *sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind);
 extern char *sk_stored_values(const SkSequence *seq);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
-#endif							/* SK_SEQUENCE_COLUMN_H */
+#endif							/* SK_ARGUMENTS_H */
