@@ -51,6 +51,8 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (34, $$SELECT spanner.grant_allocator('a', 'nobody_of_that_name')$$),
   (35, $$SELECT spanner.grant_allocator('nobody', 'public')$$),
   (36, $$SELECT spanner.revoke_allocator('nobody')$$),
+  (37, $$SELECT spanner.revoke_allocator(NULL)$$),
+  (38, $$SELECT spanner.alter_allocator(NULL)$$),
   (40, $$SELECT spanner.next_value('nobody')$$),
   (41, $$SELECT spanner.next_value(repeat('x', 130))$$),
   (42, $$SELECT spanner.next_value(-1)$$),

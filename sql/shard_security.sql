@@ -72,6 +72,15 @@ SELECT count(*) FROM asked JOIN doc USING (id);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION spanner.shard_id TO PUBLIC;
 
+-- statistics belong to the owner of the table; who made them stays who they are
+CREATE TABLE counted (id integer, shard_id integer GENERATED ALWAYS AS (spanner.shard_id(8, id)) STORED);
+SELECT format('DROP STATISTICS test_shard_security.%I', stxname) FROM pg_statistic_ext WHERE stxrelid = 'counted'::regclass \gexec
+GRANT CREATE ON SCHEMA test_shard_security TO regress_shard_reader;
+ALTER TABLE counted OWNER TO regress_shard_reader;
+CREATE INDEX ON counted (shard_id, id);
+SELECT stxowner::regrole FROM pg_statistic_ext WHERE stxrelid = 'counted'::regclass;
+SELECT current_user = session_user AS same;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_security CASCADE;
 DROP ROLE regress_shard_reader;

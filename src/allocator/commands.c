@@ -40,7 +40,7 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
-/* An argument that cannot be left out. */
+/* All arguments but the name have a default. */
 static inline void
 require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
@@ -48,7 +48,7 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", name),
-				 errhint("Leave it out for its default, if it has one.")));
+				 argno > 0 ? errhint("Leave it out for its default.") : 0));
 }
 
 /*

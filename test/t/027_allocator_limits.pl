@@ -109,6 +109,8 @@ $waiter->query_until(qr/started/, "SET spanner_keys.allocator_timeout = '3min';\
 $node->poll_query_until('postgres', 'SELECT pending = 1 FROM spanner.stat_allocator_worker') or die 'nobody waits';
 fails_like(q{SET spanner_keys.allocator_timeout = '300ms'; SELECT spanner.next_value('b900')},
 	qr/53400: too many allocators in use\nDETAIL:  Sessions wait for every pool that there is \(1\)\.\nHINT:  Increase "spanner_keys\.max_allocators" and preload the library\./, 'the only pool is waited for');
+fails_like(q{SET spanner_keys.allocator_timeout = '3min'; SET statement_timeout = '300ms'; SELECT spanner.next_value('b900')},
+	qr/57014: canceling statement due to statement timeout/, 'who waits for a pool can be canceled');
 $locker->query_safe('COMMIT');
 $locker->quit;
 like($waiter->query_safe('SELECT 2'), qr/2$/, 'who waited has a value');
