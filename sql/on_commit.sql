@@ -72,6 +72,15 @@ INSERT INTO invoice (id) VALUES (36);
 COMMIT;
 SELECT id, number FROM invoice WHERE id >= 34 ORDER BY id;
 SELECT spanner.last_assigned('invoice');
+BEGIN;
+INSERT INTO invoice (id) VALUES (37);
+SET CONSTRAINTS ALL IMMEDIATE;
+SAVEPOINT s;
+SAVEPOINT t;
+RELEASE t;
+ROLLBACK TO s;
+COMMIT;
+SELECT number = spanner.last_assigned('invoice') AS same FROM invoice WHERE id = 37;
 
 -- several allocators, tables and columns in one transaction
 SELECT spanner.create_allocator('first', 'on_commit', start_value => 100) > 0 AS first,
