@@ -186,6 +186,18 @@ is( sql(q{INSERT INTO row_of_first VALUES (NULL);
 	CALL other_allocators(1001); SELECT spanner.last_assigned('first') IS NULL, spanner.last_assigned('numbers') = max(n) FROM row_of}),
 	"1\nt|t", 'a session remembers the last numbers of 10,000 allocators');
 
+# Connections to other servers: no more than there are pools
+my ($host, $port) = ($node->host, $node->port);
+
+sql(q{SELECT spanner.create_allocator('hub ' || i) FROM generate_series(1, 8) i}, 'app');
+sql(qq{CREATE EXTENSION dblink;
+	CREATE SERVER hub FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '$host', port '$port', dbname 'app');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER hub;
+	SELECT spanner.create_allocator('hub ' || i, 'remote', server => 'hub') FROM generate_series(1, 8) i});
+is( sql(q{SELECT string_agg(spanner.next_value('hub ' || i)::text, ' ' ORDER BY i) FROM generate_series(1, 8) i;
+	SELECT count(*) BETWEEN 1 AND 3 FROM pg_stat_activity WHERE datname = 'app' AND query LIKE '%reserve_block%'}),
+	"1 1 1 1 1 1 1 1\nt", 'connections of allocators without a pool are closed');
+
 $_->quit foreach $lock, $waiter, $other, $in_app;
 $node->stop;
 
