@@ -30,7 +30,9 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
+#include "allocator/change.h"
+#include "allocator/number_rows.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
@@ -431,27 +433,6 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
-}
-
-static void
-forget_pointer(void *pointer)
-{
-	*(void **) pointer = NULL;
-}
-
-/*
- * sk_forget_with_transaction
- *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
- */
-void
-sk_forget_with_transaction(void **pointer)
-{
-	MemoryContextCallback *callback =
-		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
-
-	callback->func = forget_pointer;
-	callback->arg = pointer;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 }
 
 /*

@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "spi/relation_changes.h"
 
 /* A session with more allocators than that begins anew. */
@@ -265,6 +265,27 @@ forget_own_rows(XactEvent event, void *arg)
 		own_rows = false;
 		sk_allocator_epoch++;
 	}
+}
+
+static void
+forget_pointer(void *pointer)
+{
+	*(void **) pointer = NULL;
+}
+
+/*
+ * sk_forget_with_transaction
+ *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
+ */
+void
+sk_forget_with_transaction(void **pointer)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
+
+	callback->func = forget_pointer;
+	callback->arg = pointer;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 }
 
 /*

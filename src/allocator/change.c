@@ -52,7 +52,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
+#include "allocator/change.h"
 #include "allocator/reserve.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);

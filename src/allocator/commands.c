@@ -25,7 +25,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
+#include "allocator/change.h"
 #include "allocator/reserve.h"
 #include "compat.h"
 #include "spi/run_command.h"

@@ -58,7 +58,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/number_rows.h"
 
 PG_FUNCTION_INFO_V1(spanner_assign_on_commit);

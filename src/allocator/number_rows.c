@@ -35,7 +35,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/number_rows.h"
 #include "allocator/reserve.h"
 #include "compat.h"

@@ -42,4 +42,7 @@ extern void sk_number_target(SkNumberTarget *target, Relation rel,
 							 const char *allocator, const char *column);
 extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
 
+/* commit_number.c */
+extern void sk_commit_number_init(void);
+
 #endif							/* SK_NUMBER_ROWS_H */

@@ -21,12 +21,12 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
-#include "allocator/worker.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 /* How long to wait for an answer; the other server may have to wait too. */
 #define SK_ANSWER_TIMEOUT_MS 30000
@@ -173,12 +173,12 @@ run_step(Request *request, void (*step) (void *arg))
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	/* nothing but a lock on a row is written */
-	error = sk_worker_run(step, request, activity, "off");
+	error = sk_run_transaction(step, request, activity, "off");
 	if (error != NULL)
 	{
 		note_failure(request, error);
 		if (request->connection.name[0] != '\0')
-			(void) sk_worker_run(close_connection, request, activity, "off");
+			(void) sk_run_transaction(close_connection, request, activity, "off");
 	}
 	error_context_stack = callback.previous;
 }

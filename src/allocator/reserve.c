@@ -27,7 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/reserve.h"
 #include "compat.h"
 

@@ -34,4 +34,6 @@ extern void sk_own_read(SkAllocatorRow *row);
 extern void sk_own_note_update(const SkAllocatorRow *row, bool is_moved);
 extern void sk_own_write(void);
 
+extern void sk_reserve_init(void);
+
 #endif							/* SK_RESERVE_H */

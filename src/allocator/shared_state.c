@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/shared_state.h"
 #include "compat.h"
 

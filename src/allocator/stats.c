@@ -19,7 +19,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/shared_state.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);

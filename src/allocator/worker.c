@@ -34,12 +34,13 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "allocator/allocator.h"
+#include "allocator/cache.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
 #include "compat.h"
+#include "spi/run_command.h"
 
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_RETRY_MS 10
@@ -86,46 +87,6 @@ static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
-
-/*
- * sk_worker_run
- *		Run a step in a transaction of the worker, and commit it.
- *
- * Returns the error if that fails, NULL if not.  "durability" is for
- * synchronous_commit: it is set as a setting, since core waits for a standby
- * as its assign hook has noted.
- */
-ErrorData *
-sk_worker_run(void (*step) (void *arg), void *arg, const char *activity,
-			  const char *durability)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ErrorData  *volatile error = NULL;
-
-	PG_TRY();
-	{
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		pgstat_report_activity(STATE_RUNNING, activity);
-		step(arg);
-		PopActiveSnapshot();
-		SetConfigOption("synchronous_commit", durability, PGC_SUSET, PGC_S_OVERRIDE);
-		CommitTransactionCommand();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		EmitErrorReport();
-		error = CopyErrorData();
-		AbortCurrentTransaction();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	pgstat_report_activity(STATE_IDLE, NULL);
-	MemoryContextSwitchTo(context);
-	return error;
-}
 
 /* Become a worker.  Returns false if the entry has one. */
 static bool
@@ -218,8 +179,8 @@ try_to_reserve(SkRefill *list, int count)
 {
 	Batch		batch = {list, count};
 	ErrorData  *error =
-		sk_worker_run(reserve_batch, &batch, "reserving values of allocators",
-					  GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
+		sk_run_transaction(reserve_batch, &batch, "reserving values of allocators",
+						   GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
 
 	for (int i = 0; error != NULL && i < count; i++)
 	{
@@ -422,8 +383,8 @@ spanner_allocator_worker(Datum arg)
 			sk_remote_disconnect();
 		/* to lose that does no harm, to wait for a standby could last */
 		else if (return_unused)
-			(void) sk_worker_run(give_back_unused, NULL,
-								 "giving back values of allocators", "local");
+			(void) sk_run_transaction(give_back_unused, NULL,
+									  "giving back values of allocators", "local");
 	} while (!leave(false));
 	pgstat_report_stat(true);
 }

@@ -13,7 +13,6 @@
 #include "allocator/pool.h"
 
 extern bool sk_worker_wake(SkWorkerKind kind);
-extern ErrorData *sk_worker_run(void (*step) (void *arg), void *arg,
-								const char *activity, const char *durability);
+extern void sk_worker_init(void);
 
 #endif							/* SK_WORKER_H */

@@ -31,6 +31,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_rewrite.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
@@ -44,6 +45,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/draw_privilege.h"
+#include "sequence/extension.h"
 #include "sequence/sequence.h"
 #include "spi/owner_rights.h"
 
@@ -271,4 +273,17 @@ rule_relation(Oid rule)
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;
+}
+
+/*
+ * sk_guard_draw
+ *		A value that is only drawn by whom the call of nextval allows it.
+ */
+Expr *
+sk_guard_draw(FuncExpr *call, Expr *value)
+{
+	return sk_make_guarded(SK_FUNCTION_MAY_DRAW,
+						   list_make2(copyObject(linitial(call->args)),
+									  sk_make_oid(REGPROCEDUREOID, call->funcid)),
+						   value);
 }

@@ -10,7 +10,10 @@
 #ifndef SK_DRAW_PRIVILEGE_H
 #define SK_DRAW_PRIVILEGE_H
 
+#include "nodes/primnodes.h"
+
 extern void sk_draw_privilege_init(void);
 extern void sk_check_draw_privilege(Oid seqid, Oid called);
+extern Expr *sk_guard_draw(FuncExpr *call, Expr *value);
 
 #endif							/* SK_DRAW_PRIVILEGE_H */

@@ -27,6 +27,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -225,4 +226,47 @@ find_function(Oid namespace, const char *name, int nargs, const Oid *types,
 	}
 	ReleaseSysCache(tuple);
 	return result;
+}
+
+/*
+ * sk_make_call
+ *		A call of one of our functions.
+ */
+Expr *
+sk_make_call(SkFunction function, Oid type, List *arguments)
+{
+	return (Expr *) makeFuncExpr(sk_function(function), type, arguments,
+								 InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * sk_make_guarded
+ *		CASE WHEN guard(arguments) THEN value END
+ */
+Expr *
+sk_make_guarded(SkFunction guard, List *arguments, Expr *value)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = sk_make_call(guard, BOOLOID, arguments);
+	when->result = value;
+	when->location = -1;
+	result->casetype = INT8OID;
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+	result->location = -1;
+	return (Expr *) result;
+}
+
+/*
+ * sk_make_oid
+ *		A constant of type regclass, regprocedure and the like.
+ */
+Expr *
+sk_make_oid(Oid type, Oid value)
+{
+	return (Expr *) makeConst(type, -1, InvalidOid, sizeof(Oid),
+							  ObjectIdGetDatum(value), false, true);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * extension.h
- *	  The extension's own schemas and functions.
+ *	  The extension's own schemas and functions, and calls of these.
  *
  * src/sequence/extension.h
  *
@@ -9,6 +9,8 @@
  */
 #ifndef SK_EXTENSION_H
 #define SK_EXTENSION_H
+
+#include "nodes/primnodes.h"
 
 #define SK_EXTENSION "spanner_keys"
 #define SK_SCHEMA "spanner"
@@ -34,5 +36,8 @@ extern bool sk_extension_exists(void);
 extern Oid	sk_extension_owner(void);
 extern Oid	sk_function(SkFunction function);
 extern Oid	sk_loader_function(const char *name);
+extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
+extern Expr *sk_make_guarded(SkFunction guard, List *arguments, Expr *value);
+extern Expr *sk_make_oid(Oid type, Oid value);
 
 #endif							/* SK_EXTENSION_H */

@@ -40,7 +40,6 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
 
@@ -246,6 +245,31 @@ sk_sequence_label(Oid seqid)
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
 	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
+}
+
+/*
+ * sk_sequence_identity
+ *		The identity that the label of a sequence tells of.
+ *
+ * A label of a kind that cannot be loaded will do.
+ */
+SkIdentity
+sk_sequence_identity(Oid seqid)
+{
+	const char *text = sk_sequence_label(seqid);
+	const char *problem;
+	SkLabel    *label = text !=NULL ? sk_label_parse(text, &problem) : NULL;
+	ListCell   *lc;
+
+	foreach(lc, label != NULL ? label->options : NIL)
+	{
+		SkOption   *option = lfirst(lc);
+
+		if (strcmp(option->name, "identity") == 0)
+			return pg_strcasecmp(option->value, "always") == 0 ?
+				SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
+	}
+	return SK_IDENTITY_NONE;
 }
 
 /*

@@ -52,6 +52,7 @@ extern int	sk_type_width(Oid type);
 extern bool sk_sequence_owner(Oid seqid, Oid *table, int32 *column);
 extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern char *sk_sequence_label(Oid seqid);
+extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_dependents(Oid relid, Oid classid);
 extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
 extern const SkObstacle *sk_sequence_obstacle(const FormData_pg_sequence *form);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_command.c
- *	  Running SQL commands of our own.
+ *	  Running SQL commands of our own, and transactions of workers.
  *
  * Commands run as the current user, through core's utility commands: these
  * check privileges, take locks, and fire event triggers.  Names in them are
@@ -13,10 +13,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "executor/spi.h"
+#include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
@@ -119,4 +122,44 @@ sk_qualified_name(Oid relid)
 {
 	return quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(relid)),
 									  get_rel_name(relid));
+}
+
+/*
+ * sk_run_transaction
+ *		Run a step of a background worker in a transaction of its own.
+ *
+ * Returns the error if that fails, NULL if not.  "durability" is for
+ * synchronous_commit: it is set as a setting, since core waits for a standby
+ * as its assign hook has noted.
+ */
+ErrorData *
+sk_run_transaction(void (*step) (void *arg), void *arg, const char *activity,
+				   const char *durability)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, activity);
+		step(arg);
+		PopActiveSnapshot();
+		SetConfigOption("synchronous_commit", durability, PGC_SUSET, PGC_S_OVERRIDE);
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		error = CopyErrorData();
+		AbortCurrentTransaction();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	pgstat_report_activity(STATE_IDLE, NULL);
+	MemoryContextSwitchTo(context);
+	return error;
 }

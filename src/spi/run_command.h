@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_command.h
- *	  Running SQL commands of our own.
+ *	  Running SQL commands of our own, and transactions of workers.
  *
  * src/spi/run_command.h
  *
@@ -18,5 +18,7 @@ extern void sk_query_row(Oid table, const char *query, int count, int64 *values,
 extern List *sk_query_texts(const char *query);
 extern char *sk_query_text(const char *query);
 extern char *sk_qualified_name(Oid relid);
+extern ErrorData *sk_run_transaction(void (*step) (void *arg), void *arg,
+									 const char *activity, const char *durability);
 
 #endif							/* SK_RUN_COMMAND_H */

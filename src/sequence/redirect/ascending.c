@@ -35,7 +35,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
@@ -43,9 +45,9 @@
 #include "utils/fmgroids.h"
 
 #include "sequence/binding.h"
+#include "sequence/draw_privilege.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
-#include "sequence/redirect/sequence_support.h"
 #include "sequence/sequence.h"
 #include "sequence/sequence_functions.h"
 
@@ -67,9 +69,6 @@ static int	compare_values(const void *a, const void *b);
 static RangeTblEntry *only_relation(Query *query);
 static bool keeps_rows(Query *query);
 static bool has_volatile_order(Query *query);
-static void ascend_insert(Query *insert);
-static Node *ascend_mutator(Node *node, void *context);
-static bool is_bound_draw(Node *node);
 
 /*
  * spanner_internal.ascending_nextval(sequence regclass, rows integer) returns bigint
@@ -329,62 +328,18 @@ sk_is_nextval(Node *node)
 }
 
 /*
- * sk_ascend_inserts
- *		Have values ascend where a query inserts rows in that form.
+ * sk_ascending_draw
+ *		The call that draws the next of so many values in ascending order.
+ *
+ * It takes the place of a call of nextval.
  */
-void
-sk_ascend_inserts(Query *query)
+Expr *
+sk_ascending_draw(FuncExpr *call, int rows)
 {
-	ListCell   *lc;
+	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								  Int32GetDatum(rows), false, true);
 
-	if (query->commandType == CMD_INSERT && query->returningList != NIL)
-		ascend_insert(query);
-	if (!query->hasModifyingCTE)
-		return;
-	foreach(lc, query->cteList)
-		sk_ascend_inserts((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
-}
-
-static void
-ascend_insert(Query *insert)
-{
-	int			rows = sk_insert_rows(insert, false);
-
-	if (rows > 0)
-		insert->targetList = (List *)
-			ascend_mutator((Node *) insert->targetList, &rows);
-	rows = sk_insert_rows(insert, true);
-	if (rows > 0)
-	{
-		Query	   *source = sk_sorted_source(insert);
-
-		source->targetList = (List *)
-			ascend_mutator((Node *) source->targetList, &rows);
-	}
-	sk_lift_draws(insert);
-}
-
-/* Calls in subqueries are left alone. */
-static Node *
-ascend_mutator(Node *node, void *context)
-{
-	if (node == NULL || IsA(node, Query))
-		return node;
-	if (is_bound_draw(node))
-		return (Node *) sk_ascending_draw((FuncExpr *) node, *(int *) context);
-	return expression_tree_mutator(node, ascend_mutator, context);
-}
-
-/* Is it a call of nextval, core's or ours, for a bound sequence? */
-static bool
-is_bound_draw(Node *node)
-{
-	FuncExpr   *call = (FuncExpr *) node;
-	Const	   *sequence;
-
-	if (!sk_is_nextval(node))
-		return false;
-	sequence = linitial(call->args);
-	return IsA(sequence, Const) && !sequence->constisnull &&
-		sk_sequence_label(DatumGetObjectId(sequence->constvalue)) != NULL;
+	return sk_guard_draw(call, sk_make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
+											list_make2(copyObject(linitial(call->args)),
+													   count)));
 }

@@ -26,12 +26,12 @@ extern int	sk_only_relation(Query *query);
 extern List *sk_values_lists(Query *query);
 extern bool sk_draws(Node *node, void *context);
 extern bool sk_is_nextval(Node *node);
-extern void sk_ascend_inserts(Query *query);
+extern Expr *sk_ascending_draw(FuncExpr *call, int rows);
 
 /* ascending_values.c */
 extern int	sk_values_rows(PlannerInfo *root, const Const *sequence,
 						   AttrNumber *column);
 extern void sk_lift_draw(Query *query, AttrNumber column, Expr *draw);
-extern void sk_lift_draws(Query *insert);
+extern void sk_ascend_inserts(Query *query);
 
 #endif							/* SK_ASCENDING_H */

@@ -27,7 +27,6 @@
 #include "utils/syscache.h"
 
 #include "sequence/redirect/ascending.h"
-#include "sequence/redirect/sequence_support.h"
 #include "sequence/sequence.h"
 
 /* What takes the place of a column of a relation. */
@@ -38,6 +37,10 @@ typedef struct SkLiftedDraw
 	Expr	   *draw;
 } SkLiftedDraw;
 
+static void ascend_insert(Query *insert);
+static Node *ascend_mutator(Node *node, void *context);
+static bool is_bound_draw(Node *node);
+static void lift_draws(Query *insert);
 static bool sorts_values(Query *insert);
 static List *only_values(Query *query, int *varno);
 static bool is_cell(List *rows, AttrNumber column, const Const *sequence);
@@ -91,14 +94,13 @@ sk_values_rows(PlannerInfo *root, const Const *sequence, AttrNumber *column)
 }
 
 /*
- * sk_lift_draws
- *		The same for an INSERT that is not being planned yet.
+ * The same for an INSERT that is not being planned yet.
  *
  * The draw takes the place of the column in the SELECT that sorts, below which
  * there may be others.
  */
-void
-sk_lift_draws(Query *insert)
+static void
+lift_draws(Query *insert)
 {
 	Query	   *source = sk_sorted_source(insert);
 	List	   *rows;
@@ -343,4 +345,65 @@ lift_mutator(Node *node, void *context)
 		((Var *) node)->varattno == lifted->column)
 		return (Node *) lifted->draw;
 	return expression_tree_mutator(node, lift_mutator, context);
+}
+
+/*
+ * sk_ascend_inserts
+ *		Have values ascend where a query inserts rows in that form.
+ */
+void
+sk_ascend_inserts(Query *query)
+{
+	ListCell   *lc;
+
+	if (query->commandType == CMD_INSERT && query->returningList != NIL)
+		ascend_insert(query);
+	if (!query->hasModifyingCTE)
+		return;
+	foreach(lc, query->cteList)
+		sk_ascend_inserts((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
+}
+
+static void
+ascend_insert(Query *insert)
+{
+	int			rows = sk_insert_rows(insert, false);
+
+	if (rows > 0)
+		insert->targetList = (List *)
+			ascend_mutator((Node *) insert->targetList, &rows);
+	rows = sk_insert_rows(insert, true);
+	if (rows > 0)
+	{
+		Query	   *source = sk_sorted_source(insert);
+
+		source->targetList = (List *)
+			ascend_mutator((Node *) source->targetList, &rows);
+	}
+	lift_draws(insert);
+}
+
+/* Calls in subqueries are left alone. */
+static Node *
+ascend_mutator(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return node;
+	if (is_bound_draw(node))
+		return (Node *) sk_ascending_draw((FuncExpr *) node, *(int *) context);
+	return expression_tree_mutator(node, ascend_mutator, context);
+}
+
+/* Is it a call of nextval, core's or ours, for a bound sequence? */
+static bool
+is_bound_draw(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	Const	   *sequence;
+
+	if (!sk_is_nextval(node))
+		return false;
+	sequence = linitial(call->args);
+	return IsA(sequence, Const) && !sequence->constisnull &&
+		sk_sequence_label(DatumGetObjectId(sequence->constvalue)) != NULL;
 }

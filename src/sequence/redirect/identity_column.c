@@ -79,31 +79,6 @@ sk_drawn_sequence(Node *expr)
 }
 
 /*
- * sk_sequence_identity
- *		The identity that the label of a sequence tells of.
- *
- * A label of a kind that cannot be loaded will do.
- */
-SkIdentity
-sk_sequence_identity(Oid seqid)
-{
-	const char *text = sk_sequence_label(seqid);
-	const char *problem;
-	SkLabel    *label = text !=NULL ? sk_label_parse(text, &problem) : NULL;
-	ListCell   *lc;
-
-	foreach(lc, label != NULL ? label->options : NIL)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "identity") == 0)
-			return pg_strcasecmp(option->value, "always") == 0 ?
-				SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	}
-	return SK_IDENTITY_NONE;
-}
-
-/*
  * sk_identity_columns
  *		The columns of a relation that draw for an identity of a table, as a
  *		list of SkIdentityColumn.

@@ -23,7 +23,6 @@ typedef struct SkIdentityColumn
 } SkIdentityColumn;
 
 extern Oid	sk_drawn_sequence(Node *expr);
-extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_identity_columns(Relation rel, Oid table);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
 extern void sk_restore_identity(Oid seqid, SkIdentity identity);

@@ -41,20 +41,16 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/binding.h"
+#include "sequence/draw_privilege.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
-#include "sequence/redirect/sequence_support.h"
 
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_draw(PlannerInfo *root, FuncExpr *call);
-static Expr *make_may_draw(FuncExpr *call);
 static Expr *plan_ours(FuncExpr *call, SkFunction function);
 static bool is_constant_sequence(Node *argument);
-static Expr *make_guarded(Expr *condition, Expr *value);
-static Expr *make_call(SkFunction function, Oid type, List *arguments);
-static Expr *make_const(Oid type, Oid value);
 
 /*
  * spanner_internal.sequence_support(internal) returns internal
@@ -127,45 +123,17 @@ plan_draw(PlannerInfo *root, FuncExpr *call)
 	next = makeNode(NextValueExpr);
 	next->seqid = seqid;
 	next->typeId = INT8OID;
-	return make_guarded(make_may_draw(call),
-						make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
-								  list_make2(next, copyObject(sequence))));
-}
-
-/*
- * sk_ascending_draw
- *		The call that draws the next of so many values in ascending order.
- *
- * It takes the place of a call of nextval.
- */
-Expr *
-sk_ascending_draw(FuncExpr *call, int rows)
-{
-	Const	   *sequence = linitial(call->args);
-	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								  Int32GetDatum(rows), false, true);
-
-	return make_guarded(make_may_draw(call),
-						make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
-								  list_make2(copyObject(sequence), count)));
-}
-
-static Expr *
-make_may_draw(FuncExpr *call)
-{
-	return make_call(SK_FUNCTION_MAY_DRAW, BOOLOID,
-					 list_make2(copyObject(linitial(call->args)),
-								make_const(REGPROCEDUREOID, call->funcid)));
+	return sk_guard_draw(call, sk_make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
+											list_make2(next, copyObject(sequence))));
 }
 
 /* A function of ours in the place of one of core. */
 static Expr *
 plan_ours(FuncExpr *call, SkFunction function)
 {
-	return make_guarded(make_call(SK_FUNCTION_MAY_CALL, BOOLOID,
-								  list_make1(make_const(REGPROCEDUREOID,
-														call->funcid))),
-						make_call(function, INT8OID, call->args));
+	return sk_make_guarded(SK_FUNCTION_MAY_CALL,
+						   list_make1(sk_make_oid(REGPROCEDUREOID, call->funcid)),
+						   sk_make_call(function, INT8OID, call->args));
 }
 
 /* Anything but a sequence is left to the function, which reports it. */
@@ -176,36 +144,4 @@ is_constant_sequence(Node *argument)
 
 	return IsA(argument, Const) && !sequence->constisnull &&
 		get_rel_relkind(DatumGetObjectId(sequence->constvalue)) == RELKIND_SEQUENCE;
-}
-
-/* CASE WHEN condition THEN value END */
-static Expr *
-make_guarded(Expr *condition, Expr *value)
-{
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = value;
-	when->location = -1;
-	result->casetype = INT8OID;
-	result->args = list_make1(when);
-	result->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
-	result->location = -1;
-	return (Expr *) result;
-}
-
-static Expr *
-make_call(SkFunction function, Oid type, List *arguments)
-{
-	return (Expr *) makeFuncExpr(sk_function(function), type, arguments,
-								 InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
-}
-
-static Expr *
-make_const(Oid type, Oid value)
-{
-	return (Expr *) makeConst(type, -1, InvalidOid, sizeof(Oid),
-							  ObjectIdGetDatum(value), false, true);
 }

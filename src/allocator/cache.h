@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * allocator.h
- *	  What a session knows of allocators, and what the files of this room
- *	  start.
+ * cache.h
+ *	  What a session knows of allocators.
  *
- * src/allocator/allocator.h
+ * src/allocator/cache.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_ALLOCATOR_H
-#define SK_ALLOCATOR_H
+#ifndef SK_ALLOCATOR_CACHE_H
+#define SK_ALLOCATOR_CACHE_H
 
 #include "allocator/pool.h"
 #include "allocator/table.h"
@@ -34,18 +33,8 @@ extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
 extern void sk_check_writable(Oid function);
 
-/* allocator.c */
 extern void sk_forget_with_transaction(void **pointer);
 
-/* start-up */
 extern void sk_cache_init(void);
-extern void sk_change_init(void);
-extern void sk_commit_number_init(void);
-extern void sk_reserve_init(void);
-extern void sk_shared_state_init(void);
-extern void sk_worker_init(void);
 
-/* change.c */
-extern void sk_change_note(int64 id, int64 minimum);
-
-#endif							/* SK_ALLOCATOR_H */
+#endif							/* SK_ALLOCATOR_CACHE_H */
