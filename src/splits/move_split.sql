@@ -265,6 +265,7 @@ DECLARE
   facts jsonb := plan -> 'table';
   mark constant text := '$move$';
   fk text;
+  state text;
   steps text[];
 BEGIN
   FOR fk IN SELECT jsonb_array_elements_text(facts -> 'foreign_keys')
@@ -312,10 +313,13 @@ BEGIN
     END IF;
   END IF;
   RETURN QUERY SELECT 3, to_server, s FROM unnest(steps) s;
-  -- synchronous commits: a crash must not lose the state of a copy whose slot is gone
-  RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %L) THEN IF EXISTS (SELECT FROM ONLY %s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %5$I WITH (create_slot = false, slot_name = %2$L, synchronous_commit = ''on''); END IF; END %1$s',
-    mark, move, table_there, replace(replace(table_there, '%', '%%'), '''', ''''''), move, plan ->> 'connection');
-  RETURN QUERY SELECT 5, to_server, format('DO %s BEGIN FOR i IN 1 .. 6000 LOOP IF EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ''r'') THEN RETURN; END IF; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended; run this step again, or look into the log''; END %1$s', mark, move);
+  -- synchronous commits: a crash must not lose the state of a copy whose slot is gone.  A crash just before that
+  -- commit does, since core drops the slot first: the copy can only begin anew then.
+  state := format('EXISTS (SELECT FROM pg_catalog.pg_subscription s JOIN pg_catalog.pg_subscription_rel r ON r.srsubid OPERATOR(pg_catalog.=) s.oid WHERE s.subname OPERATOR(pg_catalog.=) %L AND r.srsubstate OPERATOR(pg_catalog.=) ', move);
+  RETURN QUERY SELECT 4, to_server, format('DO %s BEGIN IF %s''f'') THEN ALTER SUBSCRIPTION %I DISABLE; ALTER SUBSCRIPTION %3$I SET (slot_name = NONE); DROP SUBSCRIPTION %3$I; TRUNCATE ONLY %s; END IF; IF NOT EXISTS (SELECT FROM pg_catalog.pg_subscription WHERE subname OPERATOR(pg_catalog.=) %3$L) THEN IF EXISTS (SELECT FROM ONLY %4$s) THEN RAISE EXCEPTION ''table %s has rows already''; END IF; CREATE SUBSCRIPTION %3$I CONNECTION %6$L PUBLICATION %3$I WITH (create_slot = false, slot_name = %3$L, synchronous_commit = ''on''); END IF; END %1$s',
+    mark, state, move, table_there, replace(replace(table_there, '%', '%%'), '''', ''''''), plan ->> 'connection');
+  RETURN QUERY SELECT 5, to_server, format('DO %s DECLARE idle integer := 0; BEGIN FOR i IN 1 .. 6000 LOOP IF %s''r'') THEN RETURN; END IF; IF %2$s''f'') AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_subscription WHERE subname OPERATOR(pg_catalog.=) %L AND relid IS NOT NULL AND pid IS NOT NULL) THEN idle := idle OPERATOR(pg_catalog.+) 1; END IF; EXIT WHEN idle OPERATOR(pg_catalog.>) 100; PERFORM pg_catalog.pg_sleep(0.1); END LOOP; RAISE EXCEPTION ''the first copy has not ended'' USING HINT = CASE WHEN idle OPERATOR(pg_catalog.>) 100 THEN ''Run step 4 again, which starts the copy anew.'' ELSE ''Run this step again, or look into the log.'' END; END %1$s',
+    mark, state, move);
   RETURN QUERY SELECT 6, NULL::name, format('SELECT spanner_internal.await_move(%L, %L, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval ''10 min'')', source, move);
   RETURN QUERY SELECT 7, NULL::name, spanner_internal.swap_statement(plan);
 
