@@ -399,7 +399,7 @@ BEGIN
   dry_run := coalesce(dry_run, true);
   keep_unique := coalesce(keep_unique, false);
   IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation, shards and column_name must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
   ELSIF column_name = '' THEN
     RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
   ELSIF shards < 1 THEN
@@ -485,7 +485,7 @@ DECLARE
 BEGIN
   dry_run := coalesce(dry_run, true);
   IF relation IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and column_name must not be null',
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "column_name" must not be null',
       HINT = 'Name a table that has a shard column.';
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
@@ -534,8 +534,7 @@ AS $$
 BEGIN
   IF NOT (writes >= 0 AND reads >= 0 AND rows_per_read >= 0 AND writes_per_shard > 0 AND nodes >= 1
           AND greatest(writes, reads, rows_per_read, writes_per_shard) < 'Infinity') THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'load must not be negative, nor without nodes',
-      HINT = 'Give rates per second, and at least one node.';
+    RAISE invalid_parameter_value USING MESSAGE = 'rates and rows must be finite and not negative, writes_per_shard and nodes must be positive';
   END IF;
   RETURN true;
 END

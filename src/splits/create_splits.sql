@@ -372,7 +372,7 @@ DECLARE
   part record;
 BEGIN
   IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and splits must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "splits" must not be null';
   ELSIF NOT coalesce(dry_run, true) AND EXISTS (SELECT FROM pg_class WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
   END IF;
@@ -388,7 +388,7 @@ BEGIN
   END IF;
 
   PERFORM spanner_internal.check_split_server(p), spanner_internal.check_no_unique_index(relation) FROM unnest(places) p WHERE p IS NOT NULL;
-  IF splits < cardinality(places) THEN
+  IF splits BETWEEN 1 AND cardinality(places) - 1 THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('%s splits are not enough for %s servers', splits, cardinality(places)),
       HINT = 'Make as many splits as there are servers, or a multiple of that.';
