@@ -37,6 +37,7 @@ SELECT spanner.add_shard_key('narrow', 'at', keep_unique => true, dry_run => fal
 INSERT INTO narrow VALUES ('2020-01-01 01:00 UTC', 'first') ON CONFLICT (at) DO UPDATE SET note = 'second';
 CREATE TABLE beside (at timestamptz REFERENCES narrow (at));
 SELECT spanner.remove_shard_key('narrow', dry_run => false);
+SELECT count(*) FROM pg_statistic_ext WHERE stxrelid = 'narrow'::regclass;
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('narrow'::regclass, 'beside'::regclass) AND contype <> 'n' ORDER BY 1;
 SELECT spanner.remove_shard_key('narrow');
 SELECT spanner.remove_shard_key('narrow', 'note');
@@ -87,6 +88,7 @@ SELECT spanner.add_shard_key('part', '{k,at}', 8, time_bucket => '90 minutes', d
 SELECT count(*), count(DISTINCT shard_id) FROM part1;
 SELECT spanner.add_shard_key('part1');
 SELECT spanner.remove_shard_key('part', dry_run => false);
+SELECT count(*) FROM pg_statistic_ext WHERE stxrelid IN ('part'::regclass, 'part1'::regclass);
 CREATE TABLE "We""ird T'able ü" ("a"";DROP" date, "B" uuid, PRIMARY KEY ("B", "a"";DROP"));
 SELECT spanner.add_shard_key('"We""ird T''able ü"', '{"a\";DROP"}', column_name => 'sh"ard', dry_run => false);
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '"We""ird T''able ü"'::regclass AND contype = 'p';

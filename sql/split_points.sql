@@ -38,6 +38,7 @@ SELECT * FROM spanner.create_splits('sp_items', 2, stripes => 8);
 SELECT * FROM spanner.create_splits('sp_items', 2, shards => 16);
 SELECT count(*) FROM spanner.create_splits('sp_items', 2, bits => 53, stripes => 16);
 SELECT * FROM spanner.create_splits('sp_small', 2);
+SELECT * FROM spanner.create_splits('sp_small', 0);
 SELECT count(*) FROM pg_inherits WHERE inhparent = 'sp_orders'::regclass;
 SELECT count(*) FROM spanner.create_splits('sp_orders', 3, dry_run => false);
 INSERT INTO sp_orders (note) SELECT 'x' FROM generate_series(1, 3000);

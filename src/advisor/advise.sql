@@ -96,7 +96,7 @@ DECLARE
   kind "char";
 BEGIN
   IF relation IS NULL OR rule IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and rule must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "rule" must not be null';
   END IF;
   SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
     INTO kind, silence.relation, silence.index_name
@@ -132,7 +132,7 @@ DECLARE
   silence spanner.silenced_rule := spanner_internal.find_silence(relation, rule, column_name);
 BEGIN
   IF silenced IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'argument silenced must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'argument "silenced" must not be null';
   ELSIF NOT silenced THEN
     DELETE FROM spanner.silenced_rule s
      WHERE (s.relation, s.rule) = (silence.relation, silence.rule)

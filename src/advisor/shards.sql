@@ -116,7 +116,7 @@ BEGIN
             AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
         AND shard_check IS NULL THEN
     RETURN CASE WHEN keys IS NULL THEN
-      ('undefined_column', format('column "%s" of table "%s" is no generated shard column', column_name, c.relname), NULL,
+      ('undefined_column', format('column "%s" of table "%s" is not a generated shard column', column_name, c.relname), NULL,
        'The view spanner.shard_keys lists shard columns.', false)::spanner_internal.shard_obstacle
     ELSE
       ('duplicate_column', format('column "%s" of table "%s" already exists', column_name, c.relname), NULL,
@@ -399,7 +399,7 @@ BEGIN
   dry_run := coalesce(dry_run, true);
   keep_unique := coalesce(keep_unique, false);
   IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation, shards and column_name must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
   ELSIF column_name = '' THEN
     RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
   ELSIF shards < 1 THEN
@@ -472,18 +472,27 @@ AS $$
 DECLARE
   t spanner_internal.shard_table;
   new_index name;
+  -- what loaded the library for the shard column, also in partitions
+  drop_statistics text := (
+    SELECT 'DROP STATISTICS ' || string_agg(format('%I.%I', n.nspname, s.stxname), ', ' ORDER BY s.oid)
+      FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace JOIN pg_class c ON c.oid = s.stxrelid
+     WHERE s.stxrelid IN (SELECT relation UNION SELECT relid FROM pg_partition_tree(relation))
+       AND s.stxstattarget = 0 AND s.stxowner = c.relowner
+       AND EXISTS (SELECT FROM pg_depend d JOIN pg_proc f ON f.oid = d.refobjid
+                    WHERE d.classid = 'pg_statistic_ext'::regclass AND d.objid = s.oid AND d.refclassid = 'pg_proc'::regclass
+                      AND f.pronamespace = 'spanner'::regnamespace AND f.proname = 'shard_id'));
   statements text[];
 BEGIN
   dry_run := coalesce(dry_run, true);
   IF relation IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments relation and column_name must not be null',
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "column_name" must not be null',
       HINT = 'Name a table that has a shard column.';
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
   IF NOT t.in_key THEN
-    statements := ARRAY[format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
+    statements := ARRAY[drop_statistics, format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
   ELSIF t.is_partitioned THEN
-    statements := ARRAY[format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY (%s)%s',
+    statements := ARRAY[drop_statistics, format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY (%s)%s',
       t.ident, t.key_name, column_name, t.key_name, t.columns, t.constraint_tail)] || spanner_internal.keep_key_properties(t);
   ELSE
     SELECT c.relname INTO new_index
@@ -499,13 +508,13 @@ BEGIN
       statements := ARRAY[format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
         new_index, t.ident, t.columns, t.index_tail)];
     END IF;
-    statements := statements
+    statements := statements || drop_statistics
       || format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
                 t.ident, t.key_name, column_name, t.key_name, new_index, t.deferral)
       || spanner_internal.keep_key_properties(t);
   END IF;
 
-  statements := spanner_internal.stop_filling(t) || statements;
+  statements := spanner_internal.stop_filling(t) || array_remove(statements, NULL);
   IF dry_run THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';
@@ -525,8 +534,7 @@ AS $$
 BEGIN
   IF NOT (writes >= 0 AND reads >= 0 AND rows_per_read >= 0 AND writes_per_shard > 0 AND nodes >= 1
           AND greatest(writes, reads, rows_per_read, writes_per_shard) < 'Infinity') THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'load must not be negative, nor without nodes',
-      HINT = 'Give rates per second, and at least one node.';
+    RAISE invalid_parameter_value USING MESSAGE = 'rates and rows must be finite and not negative, writes_per_shard and nodes must be positive';
   END IF;
   RETURN true;
 END

@@ -237,9 +237,7 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 missing_ok ?
 			 errmsg("allocator \"%s\" does not exist, skipping", name) :
-			 errmsg("allocator \"%s\" does not exist", name),
-			 missing_ok ? 0 :
-			 errhint("Create it with spanner.create_allocator().")));
+			 errmsg("allocator \"%s\" does not exist", name)));
 	return false;
 }
 

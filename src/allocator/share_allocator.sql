@@ -23,7 +23,7 @@ DECLARE
   workers integer := 0;
 BEGIN
   IF name IS NULL OR server IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments name and server must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "name" and "server" must not be null';
   ELSIF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
     RAISE object_not_in_prerequisite_state USING MESSAGE = 'this database is not part of a cluster of Citus',
       HINT = 'Create allocators of mode remote on the other servers.';

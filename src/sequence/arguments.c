@@ -120,7 +120,7 @@ sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("arguments relation and column_name must not be null")));
+				 errmsg("arguments \"relation\" and \"column_name\" must not be null")));
 	table = PG_GETARG_OID(0);
 	name = NameStr(*PG_GETARG_NAME(1));
 	check_table(table);

@@ -120,7 +120,7 @@ spanner_convert_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument schema must not be null")));
+				 errmsg("argument \"schema\" must not be null")));
 	if (!dry_run)
 		PreventCommandIfReadOnly("spanner.convert_all()");
 	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));

@@ -80,7 +80,7 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(CREATE_NAME))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument name must not be null")));
+				 errmsg("argument \"name\" must not be null")));
 	PreventCommandIfReadOnly("spanner.create_sequence()");
 	name = take_name(PG_GETARG_TEXT_PP(CREATE_NAME));
 
@@ -153,7 +153,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(ALTER_SEQUENCE))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument seq must not be null")));
+				 errmsg("argument \"seq\" must not be null")));
 	PreventCommandIfReadOnly("spanner.alter_sequence()");
 
 	if (!PG_ARGISNULL(ALTER_KIND))

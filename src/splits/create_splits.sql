@@ -368,10 +368,11 @@ DECLARE
   points text[];
   places name[] := CASE WHEN cardinality(servers) > 0 THEN ARRAY(SELECT s FROM unnest(servers) s) ELSE '{NULL}' END;
   facts jsonb;
+  primary_key text;
   part record;
 BEGIN
   IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'relation and splits must not be null';
+    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "splits" must not be null';
   ELSIF NOT coalesce(dry_run, true) AND EXISTS (SELECT FROM pg_class WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
   END IF;
@@ -387,7 +388,7 @@ BEGIN
   END IF;
 
   PERFORM spanner_internal.check_split_server(p), spanner_internal.check_no_unique_index(relation) FROM unnest(places) p WHERE p IS NOT NULL;
-  IF splits < cardinality(places) THEN
+  IF splits BETWEEN 1 AND cardinality(places) - 1 THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('%s splits are not enough for %s servers', splits, cardinality(places)),
       HINT = 'Make as many splits as there are servers, or a multiple of that.';
@@ -399,7 +400,7 @@ BEGIN
     IF key IS NULL THEN
       RAISE WARNING USING ERRCODE = '01000',
         MESSAGE = format('cannot tell which columns identify a row of table "%s"', parent.name),
-        DETAIL = 'Its tables on other servers get no primary key.',
+        DETAIL = 'Its partitions get no primary key.',
         HINT = 'Name the columns with key.';
       facts := facts || coalesce((
         SELECT jsonb_build_object('index_names', coalesce(nullif(facts -> 'index_names', 'null'), '[]') || jsonb_build_array(parent.name || '_split_idx'),
@@ -408,8 +409,8 @@ BEGIN
           JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND k.attnum > 0
          WHERE p.partrelid = relation HAVING count(*) > 0), '{}');
     ELSE
-      facts := jsonb_set(facts, '{keys}', to_jsonb(ARRAY[format('PRIMARY KEY (%s)',
-        (SELECT string_agg(quote_ident(k), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY k (k, n)))]));
+      primary_key := format('PRIMARY KEY (%s)', (SELECT string_agg(quote_ident(k), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY k (k, n)));
+      facts := jsonb_set(facts, '{keys}', to_jsonb(ARRAY[primary_key]));
     END IF;
   END IF;
 
@@ -424,8 +425,10 @@ BEGIN
   LOOP
     server := CASE part.round WHEN 1 THEN part.server END;
     IF part.round = 2 THEN
-      statement := format('CREATE %sTABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%s) TO (%s)%s',
-        CASE WHEN part.server IS NOT NULL THEN 'FOREIGN ' END, parent.nspname, part.name, parent.nspname, parent.name, part.first, part.last,
+      -- the partitioned table has no key that a partition here could take
+      statement := format('CREATE %sTABLE %I.%I PARTITION OF %I.%I%s FOR VALUES FROM (%s) TO (%s)%s',
+        CASE WHEN part.server IS NOT NULL THEN 'FOREIGN ' END, parent.nspname, part.name, parent.nspname, parent.name,
+        CASE WHEN part.server IS NULL THEN ' (' || primary_key || ')' END, part.first, part.last,
         CASE WHEN part.server IS NOT NULL THEN spanner_internal.split_options(part.server, parent.nspname, part.name) END);
       IF NOT coalesce(dry_run, true) THEN
         EXECUTE statement;
