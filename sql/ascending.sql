@@ -102,6 +102,18 @@ SELECT plan($$
 INSERT INTO m (b, c, v) SELECT p0, p0, n FROM (VALUES (nextval('s'), 6), (nextval('s'), 7)) v (p0, n)
   ORDER BY n RETURNING v, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c;
 
+-- a trigger between two rows runs a command after which lastval() is not known
+CREATE TABLE altered (v integer);
+CREATE TABLE altering (id bigint DEFAULT nextval('s'), v integer);
+CREATE FUNCTION alter_another() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('ALTER TABLE altered ADD COLUMN c%s integer', NEW.v);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER altering BEFORE INSERT ON altering FOR EACH ROW EXECUTE FUNCTION alter_another();
+INSERT INTO altering (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x
+  RETURNING v, spanner.unmap_value(id, 's') AS id, currval('s') = id AS current, lastval() = id AS last;
+
 -- the first statement of a session
 CREATE FUNCTION drawing() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('a.s')$$;
 \c -

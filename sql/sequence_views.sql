@@ -97,6 +97,23 @@ SELECT count(*) BETWEEN 1 AND 70 AS bounded FROM pg_backend_memory_contexts
  WHERE name = 'spanner_keys binding';
 SELECT spanner.currval('half') = :drawn AS same;
 
+-- nor those that are gone until a rollback
+BEGIN;
+SELECT spanner.nextval('half') AS drawn \gset
+SAVEPOINT a;
+DROP SEQUENCE half;
+DO $$
+BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM spanner.create_sequence('many' || i, 'striped');
+    PERFORM spanner.unmap_value(1, to_regclass('many' || i));
+  END LOOP;
+END
+$$;
+ROLLBACK TO a;
+SELECT spanner.currval('half') = :drawn AS same, spanner.lastval() = :drawn AS last;
+COMMIT;
+
 RESET search_path;
 DROP SCHEMA v, w CASCADE;
 DROP ROLE regress_spanner_reader;

@@ -66,11 +66,12 @@ bool		sk_bindings_possible = true;
 static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
-/* How many sequences are remembered when some are forgotten. */
+/* So many more sequences are remembered at least before some are forgotten. */
 #define SK_FIRST_SWEEP 64
 static long next_sweep = SK_FIRST_SWEEP;
 
 static bool find_any_label(void);
+static void forget_label(SkBinding *binding);
 static void sweep(void);
 static void create_cache(void);
 static void forget_count(void);
@@ -197,9 +198,22 @@ create_cache(void)
 						   HASH_ELEM | HASH_BLOBS);
 }
 
+static void
+forget_label(SkBinding *binding)
+{
+	if (binding->context != NULL)
+		MemoryContextDelete(binding->context);
+	binding->context = NULL;
+	binding->label = NULL;
+	binding->am = NULL;
+	binding->options = NULL;
+	binding->valid = false;
+}
+
 /*
- * Forget the sequences that this session has not drawn from, and those that
- * are gone.  Of the others core remembers the last counter as well.
+ * Forget the sequences that this session has not drawn from.  Of those that it
+ * has drawn from and that are gone, forget the label only: a rollback can bring
+ * them back, and core still knows the last counter.
  *
  * A caller may still hold an entry.  The hash table keeps its memory, for
  * another sequence.  So the entry tells by "seqid" and "valid" that it has to
@@ -210,19 +224,20 @@ sweep(void)
 {
 	HASH_SEQ_STATUS seq;
 	SkBinding  *binding;
+	long		labels = 0;
 
 	hash_seq_init(&seq, bindings);
 	while ((binding = hash_seq_search(&seq)) != NULL)
 	{
-		if (binding->last_counter != 0 &&
-			get_rel_relkind(binding->seqid) == RELKIND_SEQUENCE)
-			continue;
-		if (binding->context != NULL)
-			MemoryContextDelete(binding->context);
-		binding->valid = false;
-		hash_search(bindings, &binding->seqid, HASH_REMOVE, NULL);
+		if (binding->last_counter == 0 ||
+			(binding->context != NULL &&
+			 get_rel_relkind(binding->seqid) != RELKIND_SEQUENCE))
+			forget_label(binding);
+		labels += binding->context != NULL;
+		if (binding->last_counter == 0)
+			hash_search(bindings, &binding->seqid, HASH_REMOVE, NULL);
 	}
-	next_sweep = Max(SK_FIRST_SWEEP, 2 * hash_get_num_entries(bindings));
+	next_sweep = hash_get_num_entries(bindings) + Max(SK_FIRST_SWEEP, labels);
 }
 
 /* Relation cache callback; InvalidOid stands for all relations. */

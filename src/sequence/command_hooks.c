@@ -300,25 +300,32 @@ adopt_sequence(Oid seqid)
 		sk_report_left_alone(seqid, obstacle);
 }
 
-/* Refuse ALTER SEQUENCE ... AS a type that does not hold the values. */
+/*
+ * Refuse ALTER SEQUENCE ... AS a type that does not hold the values.  Nothing is
+ * locked yet, so the label may change meanwhile.
+ */
 static void
 check_new_type(AlterSeqStmt *stmt)
 {
 	Oid			seqid = RangeVarGetRelid(stmt->sequence, NoLock, true);
 	ListCell   *lc;
 
-	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
-		sk_sequence_label(seqid) == NULL)
+	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return;
 
 	foreach(lc, stmt->options)
 	{
 		DefElem    *option = lfirst(lc);
-		int			bits = sk_binding_get(seqid)->options->bits;
+		SkSequenceOptions *options;
+		int			bits;
 		Oid			type;
 
 		if (strcmp(option->defname, "as") != 0)
 			continue;
+		options = sk_binding_get(seqid)->options;
+		if (options == NULL)
+			return;
+		bits = options->bits;
 		type = typenameTypeId(NULL, defGetTypeName(option));
 		if (sk_type_width(type) < bits)
 			ereport(ERROR,

@@ -119,13 +119,16 @@ sk_draw_value(Oid seqid)
  *
  * Both compare the counter that was drawn last, from the sequence or from any,
  * so they notice draws that we know nothing of.  That counter stays, and the
- * value is replaced.
+ * value is replaced.  A command since the draw may have made us forget which
+ * sequence was the last.
  */
 void
 sk_set_last_value(SkBinding *binding, int64 value)
 {
+	const SkBinding *last = last_binding != NULL ? last_binding : binding;
+
 	binding->last_value = value;
-	last_handed_out.last_counter = last_binding->last_counter;
+	last_handed_out.last_counter = last->last_counter;
 	last_handed_out.last_value = value;
 	last_binding = &last_handed_out;
 }
