@@ -79,6 +79,17 @@ SELECT spanner.revoke_allocator('owned');
 SET ROLE regress_al_other;
 SELECT spanner.next_value('owned');
 
+-- a role that somebody has written twice
+RESET ROLE;
+UPDATE spanner.allocator SET usage_roles = '{regress_al_user,regress_al_other,regress_al_user}'
+ WHERE name = 'owned';
+SET ROLE regress_al_owner;
+SELECT spanner.revoke_allocator('owned', 'regress_al_user');
+RESET ROLE;
+SELECT usage_roles FROM spanner.allocator WHERE name = 'owned';
+SET ROLE regress_al_owner;
+SELECT spanner.revoke_allocator('owned');
+
 -- a new owner, which one has to be able to become
 SET ROLE regress_al_owner;
 \set VERBOSITY sqlstate

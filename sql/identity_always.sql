@@ -85,6 +85,17 @@ INSERT INTO plain (id2) VALUES (1);
 ALTER TABLE plain ALTER COLUMN id2 DROP IDENTITY;
 INSERT INTO plain (id2) OVERRIDING USER VALUE VALUES (2) RETURNING id2;
 
+-- the identity goes over to another column, for plans that were made before as well
+CREATE TABLE giver (id bigint GENERATED ALWAYS AS IDENTITY, v integer);
+CREATE TABLE taker (id bigint NOT NULL DEFAULT nextval('giver_id_seq'), v integer);
+PREPARE taken AS INSERT INTO taker VALUES (5);
+EXECUTE taken;
+INSERT INTO giver VALUES (5);
+ALTER SEQUENCE giver_id_seq OWNED BY taker.id;
+EXECUTE taken;
+INSERT INTO taker VALUES (5);
+INSERT INTO giver VALUES (5);
+
 RESET spanner.default_sequence_kind;
 SET client_min_messages = warning;
 DROP SCHEMA ia CASCADE;

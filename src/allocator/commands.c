@@ -356,7 +356,7 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 
 	(void) lock_owned(fcinfo, false, &table, &row);
-	row.usage_roles = lappend_oid(list_delete_oid(row.usage_roles, role), role);
+	row.usage_roles = list_append_unique_oid(row.usage_roles, role);
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }
@@ -377,8 +377,9 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 		role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
 	(void) lock_owned(fcinfo, false, &table, &row);
+	/* a change by hand may have named a role twice */
 	row.usage_roles = PG_ARGISNULL(1) ? NIL :
-		list_delete_oid(row.usage_roles, role);
+		list_difference_oid(row.usage_roles, list_make1_oid(role));
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
 }

@@ -265,7 +265,7 @@ list_changes(void)
 	return result;
 }
 
-/* A bound sequence may have got an increment. */
+/* A bound sequence may have got an increment, or another owner. */
 static void
 check_altered_sequence(Oid seqid, Node *parsetree)
 {
@@ -276,12 +276,17 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 		return;
 	foreach(lc, ((AlterSeqStmt *) parsetree)->options)
 	{
-		if (strcmp(lfirst_node(DefElem, lc)->defname, "increment") == 0)
+		const char *option = lfirst_node(DefElem, lc)->defname;
+
+		if (strcmp(option, "increment") == 0)
 		{
 			SkSequence *seq = sk_sequence_read(seqid);
 
 			sk_report_overlap(seq, seq->kind);
 		}
+		/* another column may be the identity now */
+		else if (strcmp(option, "owned_by") == 0)
+			sk_binding_announce(seqid, sk_sequence_label(seqid));
 	}
 }
 
