@@ -100,7 +100,7 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT q.relid, 0::oid, q.attnum, q.name::text,
-         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come to %s only: a kind was lost, as in a restore without the extension; decide which it was, and set it with SECURITY LABEL FOR spanner_keys ON SEQUENCE',
+         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come to %s only: its kind was lost, as in a restore without the extension, or removed; set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this rule with spanner.silence_rule()',
                 q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
          NULL
     FROM (SELECT c.*, m.largest,

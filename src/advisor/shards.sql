@@ -194,16 +194,23 @@ COMMENT ON FUNCTION spanner_internal.shardable_key(oid, name)
 -- A name for an index that nothing else in the schema has.
 CREATE FUNCTION spanner_internal.new_index_name(schema name, index_name name, suffix text)
 RETURNS name
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT f.name
-    FROM generate_series(0, 1000) i,
-         LATERAL (SELECT concat(CASE WHEN octet_length($2::text) <= 48 THEN $2::text ELSE left(md5($2::text), 16) END,
-                                '_', $3, nullif(i, 0))::name) f (name)
-   WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                      WHERE n.nspname = $1 AND c.relname = f.name)
-   ORDER BY i LIMIT 1;
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  namespace oid := (SELECT oid FROM pg_namespace WHERE nspname = schema);
+  new_name name;
+BEGIN
+  FOR i IN 0..1000 LOOP
+    new_name := concat(CASE WHEN octet_length(index_name) <= 48 THEN index_name ELSE left(md5(index_name), 16) END,
+                       '_', suffix, nullif(i, 0));
+    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.relname = new_name AND c.relnamespace = namespace) THEN
+      RETURN new_name;
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$$;
 
 COMMENT ON FUNCTION spanner_internal.new_index_name(name, name, text)
   IS 'a name for an index that takes the place of another one';

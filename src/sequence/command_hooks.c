@@ -58,6 +58,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "planner/shard_statistics.h"
 #include "sequence/binding.h"
@@ -89,6 +90,8 @@ static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 bool readOnlyTree, ProcessUtilityContext context,
 							 ParamListInfo params, QueryEnvironment *queryEnv,
 							 DestReceiver *dest, QueryCompletion *qc);
+static bool draws_for_identity(Node *command);
+static bool has_core_identity(const RangeVar *table);
 static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static void follow_command(Node *parsetree);
@@ -129,9 +132,7 @@ guarding_utility(PlannedStmt *pstmt, const char *queryString,
 {
 	guard_command(pstmt->utilityStmt);
 
-	/* they can draw for identity columns without a query */
-	if (IsA(pstmt->utilityStmt, CopyStmt) ||
-		IsA(pstmt->utilityStmt, AlterTableStmt))
+	if (draws_for_identity(pstmt->utilityStmt))
 		sk_forget_last_value();
 
 	if (prev_ProcessUtility_hook)
@@ -140,6 +141,52 @@ guarding_utility(PlannedStmt *pstmt, const char *queryString,
 	else
 		standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
 								params, queryEnv, dest, qc);
+}
+
+/* Can a command draw for core's identity columns without a query? */
+static bool
+draws_for_identity(Node *command)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (IsA(command, CopyStmt))
+		return ((CopyStmt *) command)->is_from &&
+			has_core_identity(((CopyStmt *) command)->relation);
+	if (!IsA(command, AlterTableStmt))
+		return false;
+	foreach(lc, ((AlterTableStmt *) command)->cmds)
+	{
+		AlterTableCmd *cmd = lfirst(lc);
+
+		if (cmd->subtype != AT_AddColumn)
+			continue;
+		foreach(lc2, ((ColumnDef *) cmd->def)->constraints)
+		{
+			if (lfirst_node(Constraint, lc2)->contype == CONSTR_IDENTITY)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+has_core_identity(const RangeVar *table)
+{
+	Oid			relid = RangeVarGetRelid(table, NoLock, true);
+	bool		result = false;
+	HeapTuple	tuple;
+
+	for (AttrNumber attnum = 1; !result; attnum++)
+	{
+		tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid),
+								Int16GetDatum(attnum));
+		if (!HeapTupleIsValid(tuple))
+			break;
+		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity != '\0';
+		ReleaseSysCache(tuple);
+	}
+	return result;
 }
 
 /* What must not be missed before a command; a second time does no harm. */

@@ -25,6 +25,8 @@ static bool initialized = false;
 static bool refuse_other_prefix(char **newval, void **extra, GucSource source);
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static bool is_local(const char *kind);
+static void name_setting(void *arg);
+static const SkObstacle *bind_new_sequence(Oid seqid, SkIdentity identity);
 static int	limited_bits(const SkSequence *seq, int width);
 
 /*
@@ -125,10 +127,30 @@ is_local(const char *kind)
  *		Give a sequence that has not been used the default kind, if it fits.
  *
  * "identity" is that of the column that the sequence is made for.  Returns
- * NULL, or what the sequence is left alone for.
+ * NULL, or what the sequence is left alone for.  The command need not mention
+ * the kind, so the context of errors does.
  */
 const SkObstacle *
 sk_bind_new_sequence(Oid seqid, SkIdentity identity)
+{
+	ErrorContextCallback context = {error_context_stack, name_setting, NULL};
+	const SkObstacle *obstacle;
+
+	error_context_stack = &context;
+	obstacle = bind_new_sequence(seqid, identity);
+	error_context_stack = context.previous;
+	return obstacle;
+}
+
+static void
+name_setting(void *arg)
+{
+	errcontext("default kind of new sequences, from setting \"%s\"",
+			   "spanner.default_sequence_kind");
+}
+
+static const SkObstacle *
+bind_new_sequence(Oid seqid, SkIdentity identity)
 {
 	static const SkObstacle no_value = {
 		NULL,

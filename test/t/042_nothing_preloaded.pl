@@ -127,4 +127,10 @@ $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequnce_k
 like(($node->psql('shop', 'CREATE TABLE misspelled (id bigserial)'))[2],
 	qr/WARNING:  unrecognized .*\nHINT:  Perhaps you meant "spanner.default_sequence_kind"/, 'a setting of the database');
 
+# A value that no session could check is named with its setting when it is used.
+$node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'bit_revers'});
+like(($node->psql('shop', 'CREATE TABLE misspelled_kind (id bigserial)'))[2],
+	qr/ERROR:  Invalid Sequence Kind: bit_revers\.\n.*\nCONTEXT:  default kind of new sequences, from setting "spanner.default_sequence_kind"/,
+	'a value of the database');
+
 done_testing();
