@@ -95,9 +95,10 @@ INSERT INTO old (v) VALUES ('later');
 
 -- an identity whose sequence has a kind stays one, and goes on
 CREATE TABLE bound (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v text);
-ALTER TABLE bound OWNER TO ms_role;
 SELECT spanner.convert_column('ms.bound', 'id');
 INSERT INTO bound (v) VALUES ('before');
+GRANT ALL ON SCHEMA ms TO ms_role;
+ALTER TABLE bound OWNER TO ms_role;
 BEGIN;
 SELECT statement FROM spanner.adopt_table('bound') \gexec
 COMMIT;

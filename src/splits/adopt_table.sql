@@ -183,19 +183,20 @@ BEGIN
       UNION ALL SELECT 2, format('ALTER TABLE %s RENAME TO %I', target, child)
       UNION ALL SELECT 3, format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)',
                                  target, part, partition_key)
-      UNION ALL SELECT 4, s FROM spanner_internal.adoption_sequences(relation, target, part) s
-      UNION ALL SELECT 5, format('DROP TRIGGER %I ON %s', t.tgname, part) FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
-      UNION ALL SELECT 6, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)', target, part)
-      UNION ALL (SELECT 7, unnest(ARRAY[
+      -- first of all: a sequence belongs to the owner of its table
+      UNION ALL SELECT 4, r FROM spanner_internal.adoption_rights(relation, target) r
+      UNION ALL SELECT 5, s FROM spanner_internal.adoption_sequences(relation, target, part) s
+      UNION ALL SELECT 6, format('DROP TRIGGER %I ON %s', t.tgname, part) FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
+      UNION ALL SELECT 7, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)', target, part)
+      UNION ALL (SELECT 8, unnest(ARRAY[
                format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname, spanner_internal.split_name(child || '_' || c.relname, '')),
                pg_get_indexdef(i.indexrelid)])
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
          WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion ORDER BY c.relname)
-      UNION ALL SELECT 8, unnest(ARRAY[pg_get_triggerdef(t.oid),
+      UNION ALL SELECT 9, unnest(ARRAY[pg_get_triggerdef(t.oid),
                CASE t.tgenabled WHEN 'O' THEN NULL ELSE format('ALTER TABLE %s %s TRIGGER %I', target,
                  CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, t.tgname) END])
           FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
-      UNION ALL SELECT 9, r FROM spanner_internal.adoption_rights(relation, target) r
       UNION ALL (SELECT 10, format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass, ' WITH (' || array_to_string(v.reloptions, ', ') || ')', rtrim(pg_get_viewdef(v.oid), ';'))
           FROM pg_class v WHERE v.relkind = 'v' AND v.oid IN (
             SELECT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
