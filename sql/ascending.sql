@@ -107,7 +107,7 @@ CREATE TABLE altered (v integer);
 CREATE TABLE altering (id bigint DEFAULT nextval('s'), v integer);
 CREATE FUNCTION alter_another() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('ALTER TABLE altered ADD COLUMN c%s integer', NEW.v);
+  EXECUTE format('ALTER TABLE altered ADD COLUMN c%s integer GENERATED ALWAYS AS IDENTITY', NEW.v);
   RETURN NEW;
 END $$;
 CREATE TRIGGER altering BEFORE INSERT ON altering FOR EACH ROW EXECUTE FUNCTION alter_another();
