@@ -5,7 +5,7 @@ SET search_path = al;
 
 SELECT spanner.create_allocator('async_batch') > 0 AS id;
 SELECT spanner.create_allocator('batch', mode => 'batch', start_value => 100, max_batch_size => 200) > 0 AS id;
-SELECT spanner.create_allocator('async', mode => 'async', start_value => -2) > 0 AS id;
+SELECT spanner.create_allocator('async', mode => 'Async', start_value => -2) > 0 AS id;
 SELECT spanner.create_allocator('sync', mode => 'sync') > 0 AS id;
 SELECT name, mode, next_value, min_value, max_value, batch_size, max_batch_size, low_water_mark,
        failover_gap, server, remote_name, owner_role = current_user::regrole AS own, usage_roles

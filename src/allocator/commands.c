@@ -17,6 +17,7 @@
 #include "catalog/pg_proc.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
+#include "parser/scansup.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -61,7 +62,11 @@ static void
 row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
 {
 	if (!PG_ARGISNULL(1))
-		row->mode = sk_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	{
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+		row->mode = sk_mode_from_name(downcase_identifier(name, strlen(name), false, false));
+	}
 	if (!PG_ARGISNULL(first))
 		row->max_value = PG_GETARG_INT64(first);
 	if (!PG_ARGISNULL(first + 1))
