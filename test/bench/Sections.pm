@@ -430,7 +430,7 @@ END
 	  . "\nMany values in one query, values/s of `async_batch`, adaptive, with core `nextval` = 1: "
 	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n"
 	  . "\nThe first value of a session, in ms: " . spread(values_of('allocator', 'adaptive', 'first draw', 'p50')) . ' with `async_batch`, adaptive; '
-	  . spread(values_of('allocator', 'nextval', 'first draw', 'p50')) . " with core `nextval`. Both look up catalogs that later ones find in caches.\n";
+	  . spread(values_of('allocator', 'nextval', 'first draw', 'p50')) . " with core `nextval`. Both load the library, and look up catalogs that later ones find in caches.\n";
 }
 
 sub planner

@@ -62,7 +62,7 @@ END $$;
 
 SELECT CASE WHEN merge THEN 'with' ELSE 'without' END,
        format('query=deep shards=%s order=%s rows=%s work_mem=%s', shards, ordering, rows, memory), 'time',
-       round(pg_temp.measure_deep(memory, format('SELECT count(data) FROM (SELECT * FROM v%s ORDER BY %s LIMIT %s) v', shards, ordering, rows), merge)::numeric, 4), 'ms'
+       round(pg_temp.measure_deep(memory, format('SELECT count(data) FROM (SELECT * FROM d%s ORDER BY %s LIMIT %s) v', shards, ordering, rows), merge)::numeric, 4), 'ms'
   FROM unnest('{64,2048}'::int[]) shards, unnest('{lastaccess,userid}'::text[]) ordering,
        (VALUES (:rows / 100, '64MB'), (:rows * 2 / 5, '4MB'), (:rows * 2 / 5, '256MB')) size (rows, memory),
        unnest('{t,f}'::bool[]) merge

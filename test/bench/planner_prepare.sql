@@ -51,8 +51,13 @@ CALL make_tables(16, true);
 CALL make_tables(64, true);
 CALL make_tables(256, true);
 CALL make_tables(2048, false);
--- An order in which the rows do not lie.
-CREATE INDEX ON v64 (shard_id, userid);
-CREATE INDEX ON v2048 (shard_id, userid);
 CREATE INDEX hotspot ON visit (lastaccess);
 CREATE TABLE asked AS SELECT lastaccess AS ts, userid AS uid FROM visit TABLESAMPLE SYSTEM (1) LIMIT 1000;
+
+-- The same rows for deep reads, with an index in whose order they do not lie.
+CREATE TABLE d64 (LIKE v64 INCLUDING ALL);
+INSERT INTO d64 (lastaccess, userid, data) SELECT * FROM visit;
+CREATE INDEX ON d64 (shard_id, userid);
+CREATE TABLE d2048 (LIKE v2048 INCLUDING ALL);
+INSERT INTO d2048 (lastaccess, userid, data) SELECT * FROM visit;
+CREATE INDEX ON d2048 (shard_id, userid);
