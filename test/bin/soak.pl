@@ -151,7 +151,8 @@ sub move_steps
 	return map { /^(\w+)\|\d+\|(.*)/ ? [ $1, $2 ] : die "a step is \"$_\"\n" } split(/\n/, $steps);
 }
 
-# Move a split there and back.  A step that fails is run again; a move that has begun is ended.
+# Move a split there and back.  After a step that fails, that before it and the step itself are run
+# again: step 5 may ask for step 4.  A move that has begun is ended.
 sub start_mover
 {
 	my $pid = fork() // die "fork: $!";
@@ -161,9 +162,13 @@ sub start_mover
 	{
 		my @steps = move_steps();
 
-		foreach my $step (@steps)
+		foreach my $i (0 .. $#steps)
 		{
-			usleep(300_000) until defined psql("BEGIN; $step->[1]; COMMIT;", $step->[0]);
+			until (defined psql("BEGIN; $steps[$i][1]; COMMIT;", $steps[$i][0]))
+			{
+				usleep(300_000);
+				psql("BEGIN; $steps[$i - 1][1]; COMMIT;", $steps[$i - 1][0]) if $i > 0;
+			}
 		}
 		if (@steps)
 		{
