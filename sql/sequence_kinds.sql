@@ -71,6 +71,7 @@ SELECT count(*)
  WHERE spanner.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
 SELECT spanner.unmap_value(0, 'br'), spanner.unmap_value(-5, 'br'),
        spanner.unmap_value(9223372036854775807, 'br'),
+       spanner.unmap_value(9223372036854775806, 'br'),
        spanner.unmap_value(32767, 'all_st');
 
 -- any number of equal ranges gets its share
