@@ -23,6 +23,7 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -30,7 +31,6 @@
 #include "catalog/pg_statistic_ext.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -47,8 +47,8 @@
 #include "planner/shard_key.h"
 #include "planner/shard_statistics.h"
 #include "spi/owner_rights.h"
+#include "spi/run_command.h"
 
-static List *list_tables(void);
 static void add_statistics(Oid relid);
 static bool has_statistics(Relation relation);
 static FuncExpr *plain_call(Relation relation, const SkShardKey *key);
@@ -64,6 +64,7 @@ static void create_statistics(Relation relation, const SkShardKey *key);
 void
 sk_add_shard_statistics(Node *command)
 {
+	List	   *tables = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
@@ -71,45 +72,13 @@ sk_add_shard_statistics(Node *command)
 		!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
 		  IsA(command, CreateSchemaStmt)))
 		return;
-	foreach(lc, list_tables())
+	foreach(lc, sk_command_relations("{r,p}"))
+		tables = list_append_unique_oid(tables, ((SkCommandRelation *) lfirst(lc))->relid);
+	foreach(lc, tables)
 	{
 		foreach(lc2, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
 			add_statistics(lfirst_oid(lc2));
 	}
-}
-
-/* The tables that the command created or altered. */
-static List *
-list_tables(void)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	List	   *result = NIL;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute("SELECT DISTINCT k.oid"
-					" FROM pg_catalog.pg_event_trigger_ddl_commands() c"
-					" JOIN pg_catalog.pg_class k"
-					" ON k.oid OPERATOR(pg_catalog.=) c.objid"
-					" WHERE c.classid OPERATOR(pg_catalog.=)"
-					" 'pg_catalog.pg_class'::pg_catalog.regclass"
-					" AND k.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')"
-					" AND NOT c.in_extension", false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not list the commands of an event trigger");
-
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		bool		isnull;
-		Datum		relid = SPI_getbinval(SPI_tuptable->vals[i],
-										  SPI_tuptable->tupdesc, 1, &isnull);
-		MemoryContext old = MemoryContextSwitchTo(caller);
-
-		result = lappend_oid(result, DatumGetObjectId(relid));
-		MemoryContextSwitchTo(old);
-	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	return result;
 }
 
 /* A partition that somebody else works on is left alone. */

@@ -46,7 +46,6 @@
 #include "commands/extension.h"
 #include "commands/seclabel.h"
 #include "commands/user.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_type.h"
@@ -73,13 +72,7 @@
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
-
-/* A sequence that the command created or altered. */
-typedef struct SkChange
-{
-	Oid			relid;
-	bool		is_new_sequence;
-} SkChange;
+#include "spi/run_command.h"
 
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
 
@@ -95,7 +88,6 @@ static bool has_core_identity(const RangeVar *table);
 static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
 static void follow_command(Node *parsetree);
-static List *list_changes(void);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
 static void adopt_sequence(Oid seqid);
 static void check_new_type(AlterSeqStmt *stmt);
@@ -248,17 +240,17 @@ follow_command(Node *parsetree)
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
 	sk_identity_command_end(parsetree);
-	foreach(lc, list_changes())
+	foreach(lc, sk_command_relations("{S}"))
 	{
-		SkChange   *change = lfirst(lc);
+		SkCommandRelation *sequence = lfirst(lc);
 
-		if (change->is_new_sequence)
-			adopt_sequence(change->relid);
-		else if (sk_sequence_label(change->relid) != NULL)
+		if (sequence->is_new)
+			adopt_sequence(sequence->relid);
+		else if (sk_sequence_label(sequence->relid) != NULL)
 		{
-			check_altered_sequence(change->relid, parsetree);
+			check_altered_sequence(sequence->relid, parsetree);
 			if (IsA(parsetree, SecLabelStmt))
-				sk_complete_label(change->relid);
+				sk_complete_label(sequence->relid);
 		}
 	}
 }
@@ -271,45 +263,6 @@ trigger_parsetree(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function can only be called by an event trigger")));
 	return ((EventTriggerData *) fcinfo->context)->parsetree;
-}
-
-/* What the command did to sequences, as a list of SkChange. */
-static List *
-list_changes(void)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	List	   *result = NIL;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute("SELECT k.oid,"
-					" c.command_tag OPERATOR(pg_catalog.=) 'CREATE SEQUENCE'"
-					" FROM pg_catalog.pg_event_trigger_ddl_commands() c"
-					" JOIN pg_catalog.pg_class k"
-					" ON k.oid OPERATOR(pg_catalog.=) c.objid"
-					" WHERE c.classid OPERATOR(pg_catalog.=)"
-					" 'pg_catalog.pg_class'::pg_catalog.regclass"
-					" AND k.relkind OPERATOR(pg_catalog.=) 'S'"
-					" AND NOT c.in_extension", false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not list the commands of an event trigger");
-
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		HeapTuple	row = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		MemoryContext old = MemoryContextSwitchTo(caller);
-		SkChange   *change = palloc(sizeof(SkChange));
-		bool		isnull;
-
-		change->relid = DatumGetObjectId(SPI_getbinval(row, desc, 1, &isnull));
-		change->is_new_sequence =
-			DatumGetBool(SPI_getbinval(row, desc, 2, &isnull));
-		result = lappend(result, change);
-		MemoryContextSwitchTo(old);
-	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	return result;
 }
 
 /* A bound sequence may have got an increment, or another owner. */

@@ -125,6 +125,51 @@ sk_qualified_name(Oid relid)
 }
 
 /*
+ * sk_command_relations
+ *		What the command of an event trigger has done to relations of some kinds.
+ *
+ * "relkinds" is an array as a text, such as "{r,p}".  Returns a list of
+ * SkCommandRelation, in the order in which it was done.
+ */
+List *
+sk_command_relations(const char *relkinds)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	List	   *result = NIL;
+	char	   *query = psprintf("SELECT k.oid,"
+								 " pg_catalog.starts_with(c.command_tag, 'CREATE ')"
+								 " FROM pg_catalog.pg_event_trigger_ddl_commands() c"
+								 " JOIN pg_catalog.pg_class k"
+								 " ON k.oid OPERATOR(pg_catalog.=) c.objid"
+								 " WHERE c.classid OPERATOR(pg_catalog.=)"
+								 " 'pg_catalog.pg_class'::pg_catalog.regclass"
+								 " AND k.relkind OPERATOR(pg_catalog.=) ANY ('%s')"
+								 " AND NOT c.in_extension", relkinds);
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not list the commands of an event trigger");
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		MemoryContext old = MemoryContextSwitchTo(caller);
+		SkCommandRelation *relation = palloc(sizeof(SkCommandRelation));
+		bool		isnull;
+
+		relation->relid = DatumGetObjectId(SPI_getbinval(row, desc, 1, &isnull));
+		relation->is_new = DatumGetBool(SPI_getbinval(row, desc, 2, &isnull));
+		result = lappend(result, relation);
+		MemoryContextSwitchTo(old);
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	return result;
+}
+
+/*
  * sk_run_transaction
  *		Run a step of a background worker in a transaction of its own.
  *
