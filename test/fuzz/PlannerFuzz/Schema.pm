@@ -11,6 +11,7 @@
 #	hashed			names of the columns that are hashed
 #	orders			suffixes of the indexes: lists of [column, direction]
 #	keys			columns that are unique together
+#	signed			the shard can be negative
 #	is_view, unlike	cannot be written; the rows may break the declaration
 #
 # test/fuzz/PlannerFuzz/Schema.pm
@@ -99,7 +100,9 @@ sub shard_call
 	if (@texts && chance(0.15))
 	{
 		my $mod = "mod(spanner.farm_fingerprint(" . join(" || '/' || ", map { "${_}::text" } @texts) . "), $shards)";
-		return chance(0.5) ? "abs($mod)" : $mod;
+		return "abs($mod)" if chance(0.5) || $table->{kind} =~ /^(?:list|check_part)/;
+		$table->{signed} = 1;
+		return $mod;
 	}
 	return "spanner.shard_id($shards, " . join(', ', @arguments) . ')';
 }
@@ -241,7 +244,10 @@ sub definition
 sub make_table
 {
 	my ($name, $kind) = @_;
-	my $shards = weighted(1 => 1, 2 => 2, 4 => 5, 16 => 5, 64 => 2);
+	my $shards =
+		$kind =~ /^(?:list|check_part)/
+	  ? weighted(1 => 1, 2 => 3, 4 => 4, 16 => 1)
+	  : weighted(1 => 1, 2 => 2, 4 => 5, 16 => 5, 64 => 2);
 	my $rows = weighted(0 => 0.5, 3 => 1, 40 => 4, 120 => 6, 300 => 3, 1000 => 1);
 	my @columns = (map { column($_, 0) } qw(a b c));
 
@@ -291,7 +297,7 @@ sub make_generated
 	  . " GENERATED ALWAYS AS (($table->{expression})$cast) STORED"
 	  . ($table->{shard_notnull} ? ' NOT NULL' : '') . ')';
 	push @ddl, "ALTER TABLE $table->{name} ADD CHECK ($table->{shard} BETWEEN 0 AND $table->{shards} - 1)"
-	  if chance(0.1);
+	  if !$table->{signed} && chance(0.1);
 	make_indexes($table, $table->{shard}) if chance(0.5);
 	insert_rows($table, $table->{name}, 1, $table->{rows});
 	make_indexes($table, $table->{shard}) unless @{ $table->{orders} };
@@ -374,9 +380,7 @@ sub make_list_expression
 {
 	my ($table, $columns) = @_;
 
-	$table->{shards} = weighted(1 => 1, 2 => 3, 4 => 4, 16 => 1);
 	$table->{partitioned} = 1;
-	$table->{expression} =~ s/\((\d+)/($table->{shards}/;
 	push @ddl, "CREATE TABLE $table->{name} ($columns) PARTITION BY LIST (("
 	  . $table->{expression} . '))';
 	list_partitions($table->{name}, $table->{shards});
@@ -388,13 +392,11 @@ sub make_list_expression
 sub make_check_partitions
 {
 	my ($table, $columns) = @_;
-	my ($name, $shards) = ($table->{name}, weighted(1 => 1, 2 => 3, 4 => 4, 16 => 1));
+	my ($name, $shards) = ($table->{name}, $table->{shards});
 	my $how = pick(qw(LIST RANGE HASH));
 
-	$table->{shards} = $shards;
 	$table->{partitioned} = 1;
 	$table->{shard_notnull} = chance(0.8);
-	$table->{expression} =~ s/\((\d+)/($shards/;
 	my $column = shard_name($table) . ($table->{shard_notnull} ? ' NOT NULL' : '');
 	push @ddl, "CREATE TABLE $name ($columns, $column, CONSTRAINT shard_check CHECK ("
 	  . check_clause($table) . ")) PARTITION BY $how ($table->{shard})";
