@@ -219,7 +219,8 @@ fi
 ! wanted functions ||
 	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
 ! wanted functions || grep '^ok function_fuzz' "$log"
-! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION=
+# The last test takes longest, so it starts first.
+! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION= "PROVE_FLAGS=-j$jobs --reverse"
 ! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
 ! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
 ! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
