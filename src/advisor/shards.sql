@@ -267,6 +267,21 @@ RETURN array_remove(ARRAY[
 COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_table)
   IS 'statements that restore what a primary key had besides its columns';
 
+-- One statement does them all, but Citus takes a change of a constraint alone.
+CREATE FUNCTION spanner_internal.alter_table_statements(t spanner_internal.shard_table, VARIADIC actions text[])
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT CASE WHEN (t).relid IN (SELECT d.relid FROM spanner_internal.list_distributions() d)
+              THEN array_agg(format('ALTER TABLE %s %s', (t).ident, a.action) ORDER BY a.n)
+              ELSE ARRAY[format('ALTER TABLE %s %s', (t).ident, string_agg(a.action, ', ' ORDER BY a.n))] END
+    FROM unnest(actions) WITH ORDINALITY a (action, n)
+   WHERE a.action IS NOT NULL;
+END;
+
+COMMENT ON FUNCTION spanner_internal.alter_table_statements(spanner_internal.shard_table, text[])
+  IS 'statements that change a table in several ways';
+
 -- The call of spanner.shard_id that a shard column is generated as.
 CREATE FUNCTION spanner_internal.shard_expression(relation oid, keys name[], shards integer, time_bucket interval)
 RETURNS text
@@ -421,16 +436,16 @@ BEGIN
       spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
   END IF;
   IF t.has_column OR t.is_partitioned THEN
-    statements := kept || format('ALTER TABLE %s DROP CONSTRAINT %s, %s%s, ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s',
-      t.ident, t.key_name, CASE WHEN t.has_column THEN format('DROP COLUMN %I, ', column_name) END,
-      added, t.key_name, column_name, t.columns, t.constraint_tail);
+    statements := kept || spanner_internal.alter_table_statements(t,
+      'DROP CONSTRAINT ' || t.key_name, CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END,
+      added, format('ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s', t.key_name, column_name, t.columns, t.constraint_tail));
   ELSE
     new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'sharded');
     statements := format('ALTER TABLE %s %s', t.ident, added) || kept
       || format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%I, %s)%s',
                 new_index, t.ident, column_name, t.columns, t.index_tail)
-      || format('ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
-                t.ident, t.key_name, t.key_name, new_index, t.deferral);
+      || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name,
+           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index, t.deferral));
   END IF;
   statements := spanner_internal.stop_filling(t) || statements || spanner_internal.keep_key_properties(t);
   IF EXISTS (SELECT FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname) THEN
@@ -479,15 +494,6 @@ AS $$
 DECLARE
   t spanner_internal.shard_table;
   new_index name;
-  -- what loaded the library for the shard column, also in partitions
-  drop_statistics text := (
-    SELECT 'DROP STATISTICS ' || string_agg(format('%I.%I', n.nspname, s.stxname), ', ' ORDER BY s.oid)
-      FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace JOIN pg_class c ON c.oid = s.stxrelid
-     WHERE s.stxrelid IN (SELECT relation UNION SELECT relid FROM pg_partition_tree(relation))
-       AND s.stxstattarget = 0 AND s.stxowner = c.relowner
-       AND EXISTS (SELECT FROM pg_depend d JOIN pg_proc f ON f.oid = d.refobjid
-                    WHERE d.classid = 'pg_statistic_ext'::regclass AND d.objid = s.oid AND d.refclassid = 'pg_proc'::regclass
-                      AND f.pronamespace = 'spanner'::regnamespace AND f.proname = 'shard_id'));
   statements text[];
 BEGIN
   dry_run := coalesce(dry_run, true);
@@ -497,10 +503,12 @@ BEGIN
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
   IF NOT t.in_key THEN
-    statements := ARRAY[drop_statistics, format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
+    statements := ARRAY[format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
   ELSIF t.is_partitioned THEN
-    statements := ARRAY[drop_statistics, format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY (%s)%s',
-      t.ident, t.key_name, column_name, t.key_name, t.columns, t.constraint_tail)] || spanner_internal.keep_key_properties(t);
+    statements := spanner_internal.alter_table_statements(t,
+        'DROP CONSTRAINT ' || t.key_name, format('DROP COLUMN %I', column_name),
+        format('ADD CONSTRAINT %s PRIMARY KEY (%s)%s', t.key_name, t.columns, t.constraint_tail))
+      || spanner_internal.keep_key_properties(t);
   ELSE
     SELECT c.relname INTO new_index
       FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -515,13 +523,14 @@ BEGIN
       statements := ARRAY[format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
         new_index, t.ident, t.columns, t.index_tail)];
     END IF;
-    statements := statements || drop_statistics
-      || format('ALTER TABLE %s DROP CONSTRAINT %s, DROP COLUMN %I, ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s',
-                t.ident, t.key_name, column_name, t.key_name, new_index, t.deferral)
+    statements := statements
+      || spanner_internal.alter_table_statements(t,
+           'DROP CONSTRAINT ' || t.key_name, format('DROP COLUMN %I', column_name),
+           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index, t.deferral))
       || spanner_internal.keep_key_properties(t);
   END IF;
 
-  statements := spanner_internal.stop_filling(t) || array_remove(statements, NULL);
+  statements := spanner_internal.stop_filling(t) || statements;
   IF dry_run THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';

@@ -7,8 +7,8 @@
  * table's extended statistics.  A call of shard_id() there has a support
  * function of ours.  So the library is loaded before the hook on the table is
  * called, even for the first query of a session.  Therefore a table that has a
- * shard column gets such a statistics object when it is created or altered.
- * ANALYZE does not fill it.
+ * shard column gets such a statistics object when it is created or altered, and
+ * loses it together with the shard column.  ANALYZE does not fill it.
  *
  * The table's owner creates and owns the object, under the rules for code that
  * runs as somebody else.  No text is parsed, and only a call of shard_id() with
@@ -24,6 +24,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -49,26 +50,29 @@
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
-static void add_statistics(Oid relid);
-static bool has_statistics(Relation relation);
+static void update_statistics(Oid relid);
+static List *find_statistics(Relation relation, bool ours);
+static bool is_ours(Relation relation, HeapTuple tuple);
+static void drop_statistics(List *objects);
 static FuncExpr *plain_call(Relation relation, const SkShardKey *key);
 static void create_statistics(Relation relation, const SkShardKey *key);
 
 /*
- * sk_add_shard_statistics
- *		Give the tables of a command, and their partitions, statistics objects.
+ * sk_update_shard_statistics
+ *		Give the tables of a command, and their partitions, statistics objects if
+ *		they have a shard column, and drop those of tables that have none.
  *
  * To be called at the end of a command, but not in a restore: a dump has its
  * own.
  */
 void
-sk_add_shard_statistics(Node *command)
+sk_update_shard_statistics(Node *command)
 {
 	List	   *tables = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (!sk_enable_shard_statistics || creating_extension ||
+	if (creating_extension ||
 		!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
 		  IsA(command, CreateSchemaStmt)))
 		return;
@@ -77,13 +81,13 @@ sk_add_shard_statistics(Node *command)
 	foreach(lc, tables)
 	{
 		foreach(lc2, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
-			add_statistics(lfirst_oid(lc2));
+			update_statistics(lfirst_oid(lc2));
 	}
 }
 
 /* A partition that somebody else works on is left alone. */
 static void
-add_statistics(Oid relid)
+update_statistics(Oid relid)
 {
 	Relation	relation;
 	List	   *keys;
@@ -94,17 +98,20 @@ add_statistics(Oid relid)
 	if (relation == NULL)
 		return;
 	keys = sk_column_keys(relid);
-	if (keys != NIL && !has_statistics(relation))
+	if (keys == NIL)
+		drop_statistics(find_statistics(relation, true));
+	else if (sk_enable_shard_statistics &&
+			 find_statistics(relation, false) == NIL)
 		create_statistics(relation, linitial(keys));
 	relation_close(relation, NoLock);
 }
 
-/* Is there already an object that loads the library? */
-static bool
-has_statistics(Relation relation)
+/* The objects that load the library: all of them, or those made here. */
+static List *
+find_statistics(Relation relation, bool ours)
 {
 	List	   *objects = RelationGetStatExtList(relation);
-	bool		result = false;
+	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, objects)
@@ -119,15 +126,45 @@ has_statistics(Relation relation)
 			continue;
 		exprs = SysCacheGetAttr(STATEXTOID, tuple,
 								Anum_pg_statistic_ext_stxexprs, &isnull);
-		if (!isnull)
+		if (!isnull && (!ours || is_ours(relation, tuple)))
 		{
 			foreach(lc2, (List *) stringToNode(TextDatumGetCString(exprs)))
-				result |= sk_find_shard_call(lfirst(lc2)) != NULL;
+			{
+				if (sk_find_shard_call(lfirst(lc2)) != NULL)
+					result = list_append_unique_oid(result, lfirst_oid(lc));
+			}
 		}
 		ReleaseSysCache(tuple);
 	}
 	list_free(objects);
 	return result;
+}
+
+/* Nobody else makes statistics that ANALYZE does not fill. */
+static bool
+is_ours(Relation relation, HeapTuple tuple)
+{
+	bool		isnull;
+	Datum		target = SysCacheGetAttr(STATEXTOID, tuple,
+										 Anum_pg_statistic_ext_stxstattarget,
+										 &isnull);
+
+	return !isnull && DatumGetInt16(target) == 0 &&
+		((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxowner == relation->rd_rel->relowner;
+}
+
+static void
+drop_statistics(List *objects)
+{
+	ListCell   *lc;
+
+	foreach(lc, objects)
+	{
+		ObjectAddress address;
+
+		ObjectAddressSet(address, StatisticExtRelationId, lfirst_oid(lc));
+		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	}
 }
 
 /*

@@ -12,6 +12,6 @@
 
 #include "nodes/nodes.h"
 
-extern void sk_add_shard_statistics(Node *command);
+extern void sk_update_shard_statistics(Node *command);
 
 #endif							/* SK_SHARD_STATISTICS_H */

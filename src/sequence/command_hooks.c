@@ -223,7 +223,7 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 	if (!sk_restoring() && !IsA(parsetree, CreateExtensionStmt))
 	{
 		if (!sk_sent_by_citus())
-			sk_add_shard_statistics(parsetree);
+			sk_update_shard_statistics(parsetree);
 		if (sk_default_sequence_kind() != NULL || sk_bindings_exist())
 			follow_command(parsetree);
 	}

@@ -79,6 +79,23 @@ is(next_counter($workers[$_], 'synced_id_seq'), 2**48 * ($_ + 1) + 21, 'those of
 query($_, 'INSERT INTO synced (n) SELECT n FROM generate_series(1, 10) n') foreach @nodes;
 is(query($coordinator, 'SELECT count(*), count(DISTINCT id) FROM synced'), '92|92', 'and no id comes twice');
 
+# A shard column for each node's shards, and none again.
+query($coordinator, q{
+	CREATE TABLE event (account int, id bigserial, at timestamptz DEFAULT now(), PRIMARY KEY (account, id));
+	SELECT create_distributed_table('event', 'account');
+	INSERT INTO event (account) SELECT i % 20 FROM generate_series(1, 400) i;
+	SELECT spanner.add_shard_key('event', '{account,id}', 4, dry_run => false)});
+query($_, 'INSERT INTO event (account) SELECT i % 20 FROM generate_series(1, 100) i') foreach @nodes;
+is(query($_, 'SELECT count(*), count(DISTINCT shard_id), bool_and(shard_id = spanner.shard_id(4, account, id)) FROM event'),
+	'700|4|t', 'a shard column, seen from ' . $_->name) foreach @nodes;
+is(query($coordinator, "SELECT DISTINCT result FROM run_command_on_shards('event',
+	\$\$SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '%s'::regclass AND contype = 'p'\$\$)"),
+	'PRIMARY KEY (shard_id, account, id)', 'the key of every shard');
+query($coordinator, "SELECT spanner.remove_shard_key('event', dry_run => false)");
+is(query($coordinator, "SELECT DISTINCT result FROM run_command_on_shards('event',
+	\$\$SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '%s'::regclass AND contype = 'p'\$\$)"),
+	'PRIMARY KEY (account, id)', 'the key of every shard as before');
+
 # Narrow columns are the coordinator's.
 query($coordinator, "SELECT spanner.convert_column('narrow', 'id'); INSERT INTO narrow (n) SELECT generate_series(1, 100)");
 is(query($coordinator, 'SELECT count(*), count(DISTINCT id), max(id) > 1000000 FROM narrow'), '100|100|t', 'integer');

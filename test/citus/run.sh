@@ -37,7 +37,7 @@ then
 	bad=$(($# - good))
 	[ $bad = 0 ] || {
 		grep -vE '^make|^[^ ]+\.pl \.+ ok' "$log" | tail -n 60
-		tail -n 20 "$build"/tmp_check/log/regress_log_*
+		tail -n 40 "$build"/tmp_check/log/regress_log_*
 	}
 	echo "$good passed, $bad failed"
 	[ $bad = 0 ]

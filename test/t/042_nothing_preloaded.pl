@@ -103,6 +103,15 @@ $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $node->ba
 is($node->safe_psql('copy', 'SELECT pg_get_statisticsobjdef(oid), stxstattarget FROM pg_statistic_ext ORDER BY 1'),
 	$before, 'with the same objects');
 
+# They go with the shard column, a restored one too; what users made stays.
+$node->safe_psql('copy', q{
+	CREATE STATISTICS own ON (spanner.shard_id(8, at, userid)), (at + userid) FROM visit;
+	ALTER TABLE plain DROP COLUMN shard_id;
+	ALTER TABLE visit ALTER COLUMN shard_id DROP EXPRESSION;
+	ALTER TABLE stuck DROP COLUMN s});
+is($node->safe_psql('copy', q{SELECT string_agg(stxname, ',') FROM pg_statistic_ext WHERE stxrelid IN ('plain'::regclass, 'visit'::regclass)}),
+	'own', 'no shard column, no object');
+
 # What was set before the library knows its settings: a misspelled name is
 # told when the library is loaded, what is meant for others is left alone.
 my %settings = (
