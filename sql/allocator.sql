@@ -79,7 +79,10 @@ SELECT spanner.reserve_block('below', 9223372036854775807);
 SELECT spanner.reserve_block('below', 3);
 SELECT spanner.next_value('below');
 
--- moving: forward at will, back by force
+-- moving: forward at will, back by force; values of the pool that are too small are dropped
+SELECT spanner.next_value('batch') < 90000 AS in_pool;
+SELECT spanner.advance_allocator('batch', 90000);
+SELECT spanner.next_value('batch');
 SELECT spanner.advance_allocator('batch', 100000), spanner.next_value('batch');
 SELECT spanner.advance_allocator('batch', 5) > 100000 AS stays, spanner.next_value('batch');
 SELECT spanner.reset_allocator('batch', 200000);

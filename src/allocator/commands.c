@@ -246,12 +246,16 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 	return false;
 }
 
-/* The own counter of the transaction goes on from there. */
+/*
+ * The own counter of the transaction goes on from there, in the rest of the
+ * statement too: invalidations come at its end.
+ */
 static void
 write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
 	sk_row_update(table, row, kind);
 	sk_own_note_update(row, true);
+	sk_allocator_epoch++;
 	sk_table_close(table);
 }
 
