@@ -85,7 +85,7 @@ EXECUTE next (2147483647);
 SELECT count(*) FROM digits WHERE t = 'x';
 SELECT count(*) FROM found WHERE t = 'a';
 SELECT count(*) FROM checked WHERE t = 'a';
-SELECT count(*) FROM binary_text WHERE b = '5';
+SELECT count(*) FROM binary_text WHERE b IN ('5', '6', '7');
 SELECT count(*) FROM hundreds WHERE n = 1234 AND t = 'T';
 SELECT count(*) FROM plan('SELECT * FROM hundreds WHERE n = 1234 AND t = ''T''') line WHERE line ~ 's = \d';
 RESET plan_cache_mode;

@@ -97,7 +97,7 @@ sub shard_call
 		return "spanner.shard_id($shards, VARIADIC ARRAY[" . join(', ', @hashed) . '])';
 	}
 	my @texts = grep { $type{$_} =~ /^(?:int|bigint|smallint|text)/ && $never_null{$_} } @hashed;
-	if (@texts && chance(0.15))
+	if (@texts && chance($table->{kind} eq 'expression' ? 0.3 : 0.15))
 	{
 		# An index takes rows without a fingerprint.
 		my $text = $table->{kind} eq 'expression' && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
