@@ -43,6 +43,7 @@ OBJS = \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
+	src/planner/key_expression.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \

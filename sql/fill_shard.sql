@@ -25,6 +25,13 @@ CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON parted FOR EACH ROW EXECUTE FUNCT
 INSERT INTO parted SELECT i FROM generate_series(1, 20) i;
 SELECT count(DISTINCT a) > 1 AS a, count(DISTINCT b) > 4 AS b FROM part;
 
+-- from a column that is generated itself
+CREATE TABLE doubled (id int, twice int GENERATED ALWAYS AS (id * 2) STORED, shard_id int NOT NULL CHECK (shard_id = spanner.shard_id(16, twice)));
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON doubled FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard();
+INSERT INTO doubled SELECT i FROM generate_series(1, 20) i;
+UPDATE doubled SET id = id + 1;
+SELECT count(*) FROM doubled WHERE shard_id = spanner.shard_id(16, 2 * id);
+
 -- who fires it, and on what
 CREATE TABLE plain (id int);
 CREATE TRIGGER fill BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard();

@@ -59,6 +59,39 @@ SET enable_seqscan = off;
 SELECT count(*) FROM plan('SELECT * FROM own WHERE n = 5') line WHERE line ~ 's = spanner.shard_id|s = \d';
 RESET enable_seqscan;
 
+-- a value that no row can have is no error, and one without a fingerprint is found
+CREATE TABLE next (s int GENERATED ALWAYS AS (spanner.shard_id(16, n + 1)) STORED, n int NOT NULL, PRIMARY KEY (s, n));
+CREATE TABLE digits (s int GENERATED ALWAYS AS (spanner.shard_id(16, t::bigint)) STORED, t text NOT NULL, PRIMARY KEY (s, t));
+CREATE TABLE found (s bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(substring(t FROM '[0-9]+')), 16)) STORED, t text);
+CREATE TABLE checked (s bigint NOT NULL CHECK (s = mod(spanner.farm_fingerprint(substring(t FROM '[0-9]+')), 16)), t text);
+CREATE TABLE binary_text (s int GENERATED ALWAYS AS (spanner.shard_id(16, b::text)) STORED, b bytea NOT NULL, PRIMARY KEY (s, b));
+CREATE TABLE hundreds (s int GENERATED ALWAYS AS (spanner.shard_id(16, n / 100, lower(t) || (n % 10))) STORED, n int, t text);
+CREATE INDEX ON found (s, t);
+CREATE INDEX ON checked (s, t);
+CREATE INDEX ON hundreds (s, n);
+INSERT INTO next (n) SELECT generate_series(1, 20);
+INSERT INTO digits (t) SELECT generate_series(1, 20);
+INSERT INTO found (t) VALUES ('a'), ('1');
+INSERT INTO checked VALUES (3, 'a');
+INSERT INTO binary_text (b) SELECT i::text::bytea FROM generate_series(1, 20) i;
+INSERT INTO hundreds (n, t) SELECT i, 'T' FROM generate_series(1, 2000) i;
+ANALYZE next, digits, found, checked, binary_text, hundreds;
+SET enable_seqscan = off;
+SET bytea_output = 'escape';
+SET plan_cache_mode = force_generic_plan;
+PREPARE next (int) AS SELECT count(*) FROM next WHERE n = $1;
+SELECT count(*) FROM next WHERE n = 2147483647;
+EXECUTE next (2147483647);
+SELECT count(*) FROM digits WHERE t = 'x';
+SELECT count(*) FROM found WHERE t = 'a';
+SELECT count(*) FROM checked WHERE t = 'a';
+SELECT count(*) FROM binary_text WHERE b IN ('5', '6', '7');
+SELECT count(*) FROM hundreds WHERE n = 1234 AND t = 'T';
+SELECT count(*) FROM plan('SELECT * FROM hundreds WHERE n = 1234 AND t = ''T''') line WHERE line ~ 's = \d';
+RESET plan_cache_mode;
+RESET bytea_output;
+RESET enable_seqscan;
+
 SELECT tablename, keys, usable, problem, loads_library FROM spanner.shard_keys
  WHERE schemaname = current_schema ORDER BY tablename;
 

@@ -19,14 +19,16 @@
 #include "fmgr.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/rel.h"
 
 #include "planner/shard_key.h"
 
 PG_FUNCTION_INFO_V1(spanner_fill_shard);
 
-static HeapTuple fill_column(HeapTuple tuple, TupleDesc desc,
+static HeapTuple fill_column(HeapTuple tuple, Relation relation,
 							 const SkShardKey *key);
+static Node *expand_generated(Node *node, void *context);
 
 /*
  * spanner.fill_shard() returns trigger
@@ -57,7 +59,7 @@ spanner_fill_shard(PG_FUNCTION_ARGS)
 
 		if (key->declaration != SK_CHECK_CONSTRAINT)
 			continue;
-		tuple = fill_column(tuple, RelationGetDescr(data->tg_relation), key);
+		tuple = fill_column(tuple, data->tg_relation, key);
 		found = true;
 	}
 	if (!found)
@@ -71,8 +73,9 @@ spanner_fill_shard(PG_FUNCTION_ARGS)
 
 /* The row with the value that the constraint asks for. */
 static HeapTuple
-fill_column(HeapTuple tuple, TupleDesc desc, const SkShardKey *key)
+fill_column(HeapTuple tuple, Relation relation, const SkShardKey *key)
 {
+	TupleDesc	desc = RelationGetDescr(relation);
 	EState	   *estate = CreateExecutorState();
 	ExprContext *econtext = GetPerTupleExprContext(estate);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
@@ -84,7 +87,8 @@ fill_column(HeapTuple tuple, TupleDesc desc, const SkShardKey *key)
 
 	ExecStoreHeapTuple(tuple, slot, false);
 	econtext->ecxt_scantuple = slot;
-	value = coerce_to_target_type(NULL, (Node *) key->call,
+	value = expand_generated((Node *) key->call, relation);
+	value = coerce_to_target_type(NULL, value,
 								  exprType((Node *) key->call),
 								  TupleDescAttr(desc, attnum - 1)->atttypid,
 								  TupleDescAttr(desc, attnum - 1)->atttypmod,
@@ -96,4 +100,19 @@ fill_column(HeapTuple tuple, TupleDesc desc, const SkShardKey *key)
 	ExecDropSingleTupleTableSlot(slot);
 	FreeExecutorState(estate);
 	return tuple;
+}
+
+/* Generated columns are computed after the triggers, so take their expressions. */
+static Node *
+expand_generated(Node *node, void *context)
+{
+	Relation	relation = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) &&
+		TupleDescAttr(RelationGetDescr(relation),
+					  ((Var *) node)->varattno - 1)->attgenerated != '\0')
+		return build_column_default(relation, ((Var *) node)->varattno);
+	return expression_tree_mutator(node, expand_generated, context);
 }

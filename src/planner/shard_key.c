@@ -64,18 +64,10 @@ typedef struct SkKeyCacheEntry
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
-/* The functions that hash. */
-typedef enum SkHash
-{
-	SK_SHARD_ID,
-	SK_FINGERPRINT,
-	SK_HASH_COUNT
-} SkHash;
-
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
-static Oid	known_functions[SK_HASH_COUNT]; /* once they have been seen */
+static Oid	known_functions[SK_FUNCTION_COUNT]; /* once they have been seen */
 
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
@@ -95,9 +87,9 @@ static void read_modulus(FuncExpr *call, FuncExpr *fingerprint,
 						 SkShardKey *key, const char **problem);
 static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   FuncExpr **call);
+static bool can_compute(const SkShardKey *key);
 static bool runs_untrusted_code(Node *node, void *context);
 static bool is_untrusted_function(Oid funcid, void *context);
-static bool is_ours(Oid funcid, SkHash hash);
 static bool may_call(Oid funcid);
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
 
@@ -389,7 +381,7 @@ make_key(FuncExpr *call, SkDeclaration declaration)
 	if (call == NULL || !sk_read_shard_call(call, key, &problem))
 		return NULL;
 	key->declaration = declaration;
-	key->can_derive = !runs_untrusted_code((Node *) call, NULL);
+	key->can_derive = can_compute(key);
 
 	/* a fingerprint of NULL is NULL */
 	key->covers_rows = key->first_key == 1;
@@ -440,7 +432,7 @@ sk_find_shard_call(Node *expr)
 	if (call->funcid == F_INT8_INT4 || call->funcid == F_INT2_INT4 ||
 		call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
 		return sk_find_shard_call(linitial(call->args));
-	if (is_ours(call->funcid, SK_SHARD_ID))
+	if (sk_is_our_function(call->funcid, SK_SHARD_ID))
 		return call;
 	return fingerprint_of(call) != NULL ? call : NULL;
 }
@@ -504,6 +496,28 @@ sk_read_shard_check(Node *clause, AttrNumber *attnum, FuncExpr **call)
 							  attnum, call) ||
 		is_check_of_column(lsecond(op->args), linitial(op->args),
 						   attnum, call);
+}
+
+/* May the planner compute the shard of values that a query has? */
+static bool
+can_compute(const SkShardKey *key)
+{
+	List	   *args = key->first_key == 1 ? list_copy_tail(key->call->args, 1) :
+		sk_fingerprint_args(key->call);
+	ListCell   *lc;
+
+	if (runs_untrusted_code((Node *) key->call, NULL))
+		return false;
+	foreach(lc, args)
+	{
+		Node	   *arg = eval_const_expressions(NULL, lfirst(lc));
+
+		/* shard_id() takes a NULL */
+		if (!(IsA(arg, Const) && key->first_key == 1) &&
+			!sk_is_safe_expression(arg))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -591,7 +605,7 @@ fingerprint_of(FuncExpr *call)
 		(call->funcid != F_MOD_INT8_INT8 && call->funcid != F_INT8MOD))
 		return NULL;
 	call = linitial(call->args);
-	return IsA(call, FuncExpr) && is_ours(call->funcid, SK_FINGERPRINT) ?
+	return IsA(call, FuncExpr) && sk_is_our_function(call->funcid, SK_FINGERPRINT) ?
 		call : NULL;
 }
 
@@ -664,15 +678,20 @@ is_untrusted_function(Oid funcid, void *context)
 	return result;
 }
 
-/* Is it this function of ours, and not another one of that name? */
-static bool
-is_ours(Oid funcid, SkHash hash)
+/*
+ * sk_is_our_function
+ *		Is it this function of ours, and not another one of that name?
+ */
+bool
+sk_is_our_function(Oid funcid, SkFunction function)
 {
-	static const char *const names[] = {"shard_id", "farm_fingerprint"};
+	static const char *const names[] = {
+		"shard_id", "farm_fingerprint", "timestamp_to_string"
+	};
 	HeapTuple	tuple;
 	bool		result = false;
 
-	if (funcid == known_functions[hash])
+	if (funcid == known_functions[function])
 		return true;
 	if (funcid < FirstNormalObjectId)
 		return false;
@@ -682,12 +701,12 @@ is_ours(Oid funcid, SkHash hash)
 	{
 		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 
-		if (strcmp(NameStr(proc->proname), names[hash]) == 0)
+		if (strcmp(NameStr(proc->proname), names[function]) == 0)
 		{
 			char	   *schema = get_namespace_name(proc->pronamespace);
 
 			result = proc->prolang == ClanguageId &&
-				(hash == SK_FINGERPRINT ||
+				(function != SK_SHARD_ID ||
 				 (proc->pronargs == 2 &&
 				  proc->proargtypes.values[1] == ANYOID)) &&
 				schema && strcmp(schema, "spanner") == 0;
@@ -695,7 +714,7 @@ is_ours(Oid funcid, SkHash hash)
 		ReleaseSysCache(tuple);
 	}
 	if (result)
-		known_functions[hash] = funcid;
+		known_functions[function] = funcid;
 	return result;
 }
 

@@ -21,6 +21,15 @@ typedef enum SkDeclaration
 	SK_PARTITION_KEY
 } SkDeclaration;
 
+/* Functions of the extension that the planner knows. */
+typedef enum SkFunction
+{
+	SK_SHARD_ID,
+	SK_FINGERPRINT,
+	SK_TIMESTAMP_TO_STRING,
+	SK_FUNCTION_COUNT
+} SkFunction;
+
 /*
  * A column or expression that is equal in every row to a call that computes a
  * shard: shard_id(shards, keys), mod(farm_fingerprint(key), n) or abs() of the
@@ -54,7 +63,11 @@ extern bool sk_read_shard_call(FuncExpr *call, SkShardKey *key,
 extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
 								FuncExpr **call);
 extern List *sk_fingerprint_args(FuncExpr *call);
+extern bool sk_is_our_function(Oid funcid, SkFunction function);
 extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
 								const Oid *argtypes);
+
+/* in key_expression.c */
+extern bool sk_is_safe_expression(Node *expr);
 
 #endif							/* SK_SHARD_KEY_H */
