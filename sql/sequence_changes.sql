@@ -117,6 +117,31 @@ SELECT nextval('tiny');
 SELECT kind, bits FROM spanner.sequences WHERE sequencename = 'tiny';
 SELECT spanner.alter_sequence('tiny', kind => 'local');
 
+-- values are left, and can be reached, behind what is passed over
+CREATE SEQUENCE late AS smallint START 32000;
+SELECT nextval('late');
+SELECT spanner.alter_sequence('late', kind => 'bit_reversed_positive');
+SELECT spanner.alter_sequence('late', kind => 'bit_reversed_positive', restart_counter_with => 1);
+SELECT nextval('late') > 32000 AS passed;
+CREATE SEQUENCE last AS smallint START 32760;
+SELECT nextval('last');
+SELECT spanner.alter_sequence('last', kind => 'bit_reversed_positive');
+SELECT spanner.alter_sequence('last', kind => 'bit_reversed_positive', restart_counter_with => 1);
+CREATE SEQUENCE leaps START 9000000000000000000 INCREMENT 10000000000000000;
+SELECT nextval('leaps');
+SELECT spanner.alter_sequence('leaps', kind => 'striped(stripes=2)');
+SELECT skip_range_max > 9000000000000000000 AS passed FROM spanner.sequences WHERE sequencename = 'leaps';
+
+-- a skip range of before stays skipped, however far below 1 it begins
+CREATE TABLE skipping (id bigserial);
+INSERT INTO skipping DEFAULT VALUES;
+SELECT spanner.convert_column('skipping', 'id', 'bit_reversed_positive(skip_range_min=500, skip_range_max=1000)');
+SELECT skip_range_min, skip_range_max FROM spanner.sequences WHERE sequencename = 'skipping_id_seq';
+SELECT spanner.alter_sequence('skipping_id_seq', skip_range_min => -4611686018427387904, skip_range_max => 1000);
+INSERT INTO skipping VALUES (4001);
+SELECT spanner.sync_sequence('skipping', 'id');
+SELECT skip_range_min, skip_range_max FROM spanner.sequences WHERE sequencename = 'skipping_id_seq';
+
 DROP SCHEMA changes CASCADE;
-DROP TABLE restarted, again, widened, stepping, burnt;
-DROP SEQUENCE moved, tiny;
+DROP TABLE restarted, again, widened, stepping, burnt, skipping;
+DROP SEQUENCE moved, tiny, late, last, leaps;
