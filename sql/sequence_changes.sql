@@ -90,7 +90,8 @@ SELECT spanner.convert_all('changes', dry_run => false);
 
 -- other columns that draw from the sequence count if they store its values
 CREATE TABLE shared (id bigserial, k int);
-CREATE TABLE reader (id bigint DEFAULT nextval('shared_id_seq'), k int);
+CREATE DOMAIN whole AS bigint;
+CREATE TABLE reader (id whole DEFAULT nextval('shared_id_seq'), k int);
 CREATE TABLE worded (code text DEFAULT 'X' || nextval('shared_id_seq'));
 CREATE TEMPORARY TABLE passing (id bigint DEFAULT nextval('shared_id_seq'));
 CREATE VIEW shown AS SELECT * FROM shared;
@@ -102,6 +103,7 @@ SELECT spanner.convert_column('shared', 'id');
 SELECT last_value, is_called FROM shared_id_seq;
 DROP VIEW shown;
 DROP TABLE passing, worded, reader, shared;
+DROP DOMAIN whole;
 
 -- a counter that gives no value leaves currval and lastval alone
 SELECT spanner.create_sequence('tiny', 'bit_reversed_positive', bits => 2);

@@ -257,7 +257,7 @@ append_column(StringInfo query, Oid table, AttrNumber column)
  * The columns of other tables that store values of a sequence, as
  * ObjectAddresses.
  *
- * They are integers: what else is made of a value is not one.  Views store
+ * They are integers, or of a domain: what else is made of a value is not one.  Views store
  * nothing, and temporary tables nothing that stays.  What is below the table
  * that owns the sequence is read with it.
  */
@@ -276,7 +276,7 @@ list_other_columns(Oid seqid, Oid table)
 		if (OidIsValid(relid) && !list_member_oid(family, relid) &&
 			get_rel_relkind(relid) != RELKIND_VIEW &&
 			get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
-			is_integer(get_atttype(relid, (AttrNumber) column.objectSubId)))
+			is_integer(getBaseType(get_atttype(relid, (AttrNumber) column.objectSubId))))
 		{
 			ObjectAddress *copy = palloc(sizeof(ObjectAddress));
 
