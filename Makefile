@@ -201,6 +201,7 @@ ISOLATION = \
 	nextval_alter \
 	on_commit \
 	sequence_locks \
+	sequence_snapshot \
 	sequence_waiting \
 	shard_key_locks \
 	shard_merge

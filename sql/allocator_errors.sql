@@ -83,7 +83,8 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (72, $$UPDATE spanner.allocator SET max_value = 9223372036854775807 WHERE name = 'a'$$),
   (73, $$UPDATE spanner.allocator SET failover_gap = -2 WHERE name = 'a'$$),
   (74, $$INSERT INTO spanner.allocator (name, owner_role, batch_size) VALUES ('b', 'pg_monitor', 0)$$),
-  (75, $$INSERT INTO spanner.allocator (name, owner_role, mode) VALUES ('b', 'pg_monitor', 'remote')$$)
+  (75, $$INSERT INTO spanner.allocator (name, owner_role, mode) VALUES ('b', 'pg_monitor', 'remote')$$),
+  (76, $$UPDATE spanner.allocator SET allocator_id = DEFAULT WHERE name = 'a'$$)
   ) c(number, command) ORDER BY number;
 
 -- NULL gives NULL where it can mean nothing else
@@ -104,6 +105,14 @@ CREATE TRIGGER early BEFORE INSERT ON spanner.allocator FOR EACH ROW EXECUTE FUN
 SELECT refused($$SELECT spanner.create_allocator('x')$$);
 ROLLBACK;
 DROP FUNCTION suppress();
+
+-- a session goes on when the table is there again
+SELECT spanner.create_allocator('pool', 'batch') > 0 AS is_made;
+ALTER TABLE spanner.allocator RENAME TO aside;
+SELECT refused($$SELECT spanner.next_value('pool')$$);
+ALTER TABLE spanner.aside RENAME TO allocator;
+SELECT spanner.next_value('pool');
+SELECT spanner.drop_allocator('pool');
 
 -- where nothing may be written
 BEGIN READ ONLY;

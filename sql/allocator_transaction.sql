@@ -109,3 +109,13 @@ UPDATE spanner.allocator SET timeline = 99 WHERE name = 'elsewhere';
 SELECT spanner.next_value('elsewhere');
 SELECT timeline = 99 AS is_unknown FROM spanner.allocator WHERE name = 'elsewhere';
 SELECT spanner.drop_allocator('elsewhere');
+
+-- what is not fetched of a set is not drawn, where numbers have no gap
+SELECT spanner.create_allocator('fetched', 'sync') > 0 AS is_made;
+SELECT spanner.next_values('fetched', 10) LIMIT 3;
+BEGIN;
+DECLARE page CURSOR FOR SELECT spanner.next_values('fetched', 10);
+FETCH 2 FROM page;
+COMMIT;
+SELECT spanner.next_value('fetched');
+SELECT spanner.drop_allocator('fetched');

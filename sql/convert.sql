@@ -129,6 +129,12 @@ SET ROLE regress_spanner_stranger;
 SELECT spanner.convert_column('hidden', 'id');
 RESET ROLE;
 
+-- two columns of a table that draw from one sequence
+CREATE TABLE twice (id bigserial, other bigint DEFAULT nextval('twice_id_seq'));
+INSERT INTO twice (id) VALUES (0), (0), (0);
+SELECT spanner.sync_sequence('twice', 'id');
+SELECT spanner.convert_column('twice', 'id', 'striped');
+
 SET client_min_messages = warning;
 DROP SCHEMA c, c2 CASCADE;
 DROP ROLE regress_spanner_stranger;

@@ -90,7 +90,8 @@ SELECT spanner.convert_all('changes', dry_run => false);
 
 -- other columns that draw from the sequence count if they store its values
 CREATE TABLE shared (id bigserial, k int);
-CREATE TABLE reader (id bigint DEFAULT nextval('shared_id_seq'), k int);
+CREATE DOMAIN whole AS bigint;
+CREATE TABLE reader (id whole DEFAULT nextval('shared_id_seq'), k int);
 CREATE TABLE worded (code text DEFAULT 'X' || nextval('shared_id_seq'));
 CREATE TEMPORARY TABLE passing (id bigint DEFAULT nextval('shared_id_seq'));
 CREATE VIEW shown AS SELECT * FROM shared;
@@ -102,6 +103,7 @@ SELECT spanner.convert_column('shared', 'id');
 SELECT last_value, is_called FROM shared_id_seq;
 DROP VIEW shown;
 DROP TABLE passing, worded, reader, shared;
+DROP DOMAIN whole;
 
 -- a counter that gives no value leaves currval and lastval alone
 SELECT spanner.create_sequence('tiny', 'bit_reversed_positive', bits => 2);
@@ -117,6 +119,31 @@ SELECT nextval('tiny');
 SELECT kind, bits FROM spanner.sequences WHERE sequencename = 'tiny';
 SELECT spanner.alter_sequence('tiny', kind => 'local');
 
+-- values are left, and can be reached, behind what is passed over
+CREATE SEQUENCE late AS smallint START 32000;
+SELECT nextval('late');
+SELECT spanner.alter_sequence('late', kind => 'bit_reversed_positive');
+SELECT spanner.alter_sequence('late', kind => 'bit_reversed_positive', restart_counter_with => 1);
+SELECT nextval('late') > 32000 AS passed;
+CREATE SEQUENCE last AS smallint START 32760;
+SELECT nextval('last');
+SELECT spanner.alter_sequence('last', kind => 'bit_reversed_positive');
+SELECT spanner.alter_sequence('last', kind => 'bit_reversed_positive', restart_counter_with => 1);
+CREATE SEQUENCE leaps START 9000000000000000000 INCREMENT 10000000000000000;
+SELECT nextval('leaps');
+SELECT spanner.alter_sequence('leaps', kind => 'striped(stripes=2)');
+SELECT skip_range_max > 9000000000000000000 AS passed FROM spanner.sequences WHERE sequencename = 'leaps';
+
+-- a skip range of before stays skipped, however far below 1 it begins
+CREATE TABLE skipping (id bigserial);
+INSERT INTO skipping DEFAULT VALUES;
+SELECT spanner.convert_column('skipping', 'id', 'bit_reversed_positive(skip_range_min=500, skip_range_max=1000)');
+SELECT skip_range_min, skip_range_max FROM spanner.sequences WHERE sequencename = 'skipping_id_seq';
+SELECT spanner.alter_sequence('skipping_id_seq', skip_range_min => -4611686018427387904, skip_range_max => 1000);
+INSERT INTO skipping VALUES (4001);
+SELECT spanner.sync_sequence('skipping', 'id');
+SELECT skip_range_min, skip_range_max FROM spanner.sequences WHERE sequencename = 'skipping_id_seq';
+
 DROP SCHEMA changes CASCADE;
-DROP TABLE restarted, again, widened, stepping, burnt;
-DROP SEQUENCE moved, tiny;
+DROP TABLE restarted, again, widened, stepping, burnt, skipping;
+DROP SEQUENCE moved, tiny, late, last, leaps;

@@ -116,3 +116,17 @@ SELECT spanner.alter_sequence('a', bits => 40);
 SELECT spanner.alter_sequence('a', 'striped', restart_counter_with => 0);
 SELECT spanner.alter_sequence('a', 'striped', restart_counter_with => 1000);
 SELECT spanner.alter_sequence('a', 'local');
+
+-- a draw that fails is no draw for currval and lastval, even if it is the first
+SELECT spanner.create_sequence('none', 'bit_reversed_positive', bits => 10, skip_range_min => 1, skip_range_max => 1023);
+SELECT spanner.create_sequence('some', 'bit_reversed_positive');
+\c -
+SELECT nextval('none');
+SELECT currval('none');
+SELECT lastval();
+SELECT nextval('some') = lastval() AS known;
+SELECT nextval('none');
+SELECT lastval() = currval('some') AS known;
+SELECT currval('none');
+SELECT spanner.alter_sequence('none', skip_range_max => 2, restart_counter_with => 1);
+SELECT nextval('none') = currval('none') AS same, lastval() = currval('none') AS known;

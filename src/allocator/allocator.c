@@ -289,7 +289,8 @@ draw(SkAllocator *allocator, int64 count, bool whole)
 					 errhint("Use spanner.assign_on_commit() as a deferred constraint trigger.")));
 			break;
 		case SK_MODE_SYNC:
-			return sk_own_take(&allocator->row, count);
+			/* nobody may ask for the rest, which would be a gap */
+			return sk_own_take(&allocator->row, whole ? count : 1);
 		default:
 			if (allocator->row.is_own || !IsUnderPostmaster)
 				return sk_own_take(&allocator->row, count);

@@ -77,7 +77,9 @@ prepare_cache(void)
 	by_name = hash_create("spanner_keys allocator names", 16, &ctl,
 						  HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
 	cached_table = sk_allocator_table();
-	cache_epoch = sk_allocator_epoch;
+	/* without a table, nothing would tell that there is one again */
+	if (OidIsValid(cached_table))
+		cache_epoch = sk_allocator_epoch;
 }
 
 static bool
@@ -133,7 +135,7 @@ load_allocator(const char *name, int64 id)
 	allocator->usable_by = InvalidOid;
 	allocator->key = (SkPoolKey)
 	{
-		MyDatabaseId, cached_table, row.id
+		MyDatabaseId, row.table, row.id
 	};
 	allocator->pool = NULL;
 	own_rows |= row.is_own;

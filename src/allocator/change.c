@@ -228,6 +228,12 @@ note_row(TriggerData *trigger, SkWrite write)
 		return;
 	}
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
+	/* pools, and what transactions have drawn, are kept by id */
+	if (after.id != before.id)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot change the id of allocator \"%s\"", before.name),
+				 errhint("Create another one with spanner.create_allocator().")));
 	sk_row_check(&after);
 	sk_own_note_update(&after, after.next_value != before.next_value);
 	if (before.owner_role != after.owner_role ||

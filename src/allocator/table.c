@@ -314,13 +314,17 @@ lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
  *
  * Waits, or does not, as "policy" says.  The snapshot keeps the version that
  * was found from being replaced by another row before it is locked.
+ *
+ * A queue has 48 bits for the 64 of an id, and ids can differ in the highest
+ * bits only.
  */
 SkRowState
 sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 			SkAllocatorRow *row)
 {
 	Oid			relid = RelationGetRelid(table->rel);
-	uint16		queue = (uint16) (id >> 32);
+	Oid			queue = (Oid) (id ^ (id >> 32));
+	uint16		part = (uint16) (id >> 32);
 	bool		in_queue = false;
 	bool		is_own = false;
 	SkRowState	state = SK_ROW_GONE;
@@ -332,7 +336,7 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 		(void) sk_row_locker(table, id, &is_own);
 	if (policy == LockWaitBlock && !is_own)
 	{
-		LockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+		LockDatabaseObject(relid, queue, part, ExclusiveLock);
 		in_queue = true;
 	}
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -340,7 +344,7 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 		state = lock_version(table, &tuple->t_self, policy);
 	PopActiveSnapshot();
 	if (in_queue)
-		UnlockDatabaseObject(relid, (Oid) id, queue, ExclusiveLock);
+		UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
 	if (state == SK_ROW_FOUND)
 	{
 		bool		should_free;

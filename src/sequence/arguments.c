@@ -224,7 +224,7 @@ check_attribute(Oid table, AttrNumber attnum, const char *name)
  *		A query for the values v of a sequence that sk_lock_column() has opened.
  *
  * They are those of the column that owns it, and of others whose default draws
- * from it.
+ * from it, in this table or another.
  */
 char *
 sk_stored_values(const SkSequence *seq)
@@ -254,10 +254,9 @@ append_column(StringInfo query, Oid table, AttrNumber column)
 }
 
 /*
- * The columns of other tables that store values of a sequence, as
- * ObjectAddresses.
+ * The other columns that store values of a sequence, as ObjectAddresses.
  *
- * They are integers: what else is made of a value is not one.  Views store
+ * They are integers, or of a domain: what else is made of a value is not one.  Views store
  * nothing, and temporary tables nothing that stays.  What is below the table
  * that owns the sequence is read with it.
  */
@@ -266,17 +265,22 @@ list_other_columns(Oid seqid, Oid table)
 {
 	List	   *family = find_all_inheritors(table, NoLock, NULL);
 	List	   *result = NIL;
+	Oid			owner;
+	int32		owner_column = 0;
 	ListCell   *lc;
 
+	(void) sk_sequence_owner(seqid, &owner, &owner_column);
 	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
 	{
 		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
 		Oid			relid = column.objectId;
 
-		if (OidIsValid(relid) && !list_member_oid(family, relid) &&
+		if (OidIsValid(relid) &&
+			(relid == table ? column.objectSubId != owner_column :
+			 !list_member_oid(family, relid)) &&
 			get_rel_relkind(relid) != RELKIND_VIEW &&
 			get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
-			is_integer(get_atttype(relid, (AttrNumber) column.objectSubId)))
+			is_integer(getBaseType(get_atttype(relid, (AttrNumber) column.objectSubId))))
 		{
 			ObjectAddress *copy = palloc(sizeof(ObjectAddress));
 
@@ -297,6 +301,8 @@ lock_other_tables(Oid seqid, Oid table)
 	{
 		Oid			relid = ((ObjectAddress *) lfirst(lc))->objectId;
 
+		if (relid == table)
+			continue;
 		check_owner(relid);
 		LockRelationOid(relid, ShareRowExclusiveLock);
 	}

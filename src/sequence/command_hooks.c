@@ -282,7 +282,9 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 		{
 			SkSequence *seq = sk_sequence_read(seqid);
 
-			sk_report_overlap(seq, seq->kind);
+			/* of a kind that is lost nothing is known */
+			if (seq->kind != NULL)
+				sk_report_overlap(seq, seq->kind);
 		}
 		/* another column may be the identity now */
 		else if (strcmp(option, "owned_by") == 0)

@@ -50,7 +50,8 @@ static void widen(SkSequence *seq, const SkLabel *label);
 static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
 static int64 last_given_value(const SkSequence *seq);
-static void pass_over(const SkSequence *seq, SkKind *new, int64 last);
+static bool pass_over(const SkSequence *seq, SkKind *new, int64 last,
+					  const SkSequenceChange *change);
 static void refuse_skip_range(const SkSequence *seq);
 static void warn_of_given_values(const SkSequence *seq, const char *detail,
 								 int64 counter, const char *hint);
@@ -246,8 +247,8 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	else if (change->is_label)
 		warn_of_given_values(seq, "It has given values up to %lld.", last,
 							 "Use spanner.alter_sequence(), which has them passed over.");
-	else if (last < new->options->max_counter)
-		pass_over(seq, new, last);
+	else if (last < new->options->max_counter && pass_over(seq, new, last, change))
+		return;
 	else if (change->restarts)
 		warn_of_given_values(seq, "It has given values up to %lld.", last,
 							 "Use a new sequence for keys that must stay unique.");
@@ -264,11 +265,16 @@ last_given_value(const SkSequence *seq)
 	return Max(seq->next - 1, seq->last_of_nodes);
 }
 
-/* Have a sequence pass over the values that it may have given. */
-static void
-pass_over(const SkSequence *seq, SkKind *new, int64 last)
+/*
+ * Have a sequence pass over the values that it may have given.  Returns false if
+ * it would have too few values left to go on.
+ */
+static bool
+pass_over(const SkSequence *seq, SkKind *new, int64 last,
+		  const SkSequenceChange *change)
 {
 	SkSequenceOptions *options = new->options;
+	SkSequenceOptions before = *options;
 
 	if (seq->kind == NULL)
 	{
@@ -278,17 +284,23 @@ pass_over(const SkSequence *seq, SkKind *new, int64 last)
 		if (options->has_skip_range &&
 			(options->skip_range_min > 1 || options->skip_range_max < last))
 			refuse_skip_range(seq);
-		last += (int64) Min(waiting, (double) (options->max_counter / 16));
+		last += (int64) Min(waiting, (double) ((options->max_counter - last) / 16));
 	}
 	options->skip_range_max = options->has_skip_range ?
 		Max(options->skip_range_max, last) : last;
 	options->skip_range_min = 1;
 	options->has_skip_range = true;
+	if (!sk_kind_reaches_value(new, change->restarts ? change->counter : seq->next))
+	{
+		*options = before;
+		return false;
+	}
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("sequence \"%s\" skips the values 1 to %lld, which it may have given before",
 					get_rel_name(seq->seqid),
 					(long long) options->skip_range_max)));
+	return true;
 }
 
 static void

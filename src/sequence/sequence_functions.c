@@ -43,6 +43,7 @@ static int64 draw_counter(SkBinding *binding);
 static int64 draw_again(SkBinding *binding, int64 *counter);
 static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
 static void keep_last_value(SkBinding *binding, int64 counter);
+static bool gave_no_value(const SkBinding *last);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
@@ -66,8 +67,11 @@ call_binding(FunctionCallInfo fcinfo, Oid seqid)
 static int64
 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid, int64 counter)
 {
-	last_binding = call_binding(fcinfo, seqid);
-	return counter_value(last_binding, counter);
+	SkBinding  *binding = call_binding(fcinfo, seqid);
+	int64		value = counter_value(binding, counter);
+
+	last_binding = binding;
+	return value;
 }
 
 /*
@@ -108,9 +112,11 @@ int64
 sk_draw_value(Oid seqid)
 {
 	int64		counter = draw_counter(sk_binding_get(seqid));
+	SkBinding  *binding = sk_binding_get(seqid);
+	int64		value = counter_value(binding, counter);
 
-	last_binding = sk_binding_get(seqid);
-	return counter_value(last_binding, counter);
+	last_binding = binding;
+	return value;
 }
 
 /*
@@ -162,9 +168,14 @@ spanner_currval(PG_FUNCTION_ARGS)
 
 	counter = DatumGetInt64(DirectFunctionCall1(currval_oid,
 												ObjectIdGetDatum(seqid)));
-	if (binding->last_counter == counter)
-		PG_RETURN_INT64(binding->last_value);
-	PG_RETURN_INT64(counter);
+	if (binding->last_counter != counter)
+		PG_RETURN_INT64(counter);
+	if (gave_no_value(binding))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("currval of sequence \"%s\" is not yet defined in this session",
+						get_rel_name(seqid))));
+	PG_RETURN_INT64(binding->last_value);
 }
 
 /*
@@ -179,9 +190,13 @@ spanner_lastval(PG_FUNCTION_ARGS)
 	int64		counter;
 
 	counter = DatumGetInt64(DirectFunctionCall1(lastval, (Datum) 0));
-	if (last_binding != NULL && last_binding->last_counter == counter)
-		PG_RETURN_INT64(last_binding->last_value);
-	PG_RETURN_INT64(counter);
+	if (last_binding == NULL || last_binding->last_counter != counter)
+		PG_RETURN_INT64(counter);
+	if (gave_no_value(last_binding))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("lastval is not yet defined in this session")));
+	PG_RETURN_INT64(last_binding->last_value);
 }
 
 /*
@@ -262,22 +277,20 @@ draw_again(SkBinding *binding, int64 *counter)
 	Oid			seqid = binding->seqid;
 	int64		value;
 
-	for (int attempt = 1;
-		 !unskipped_value(binding, *counter, &value) ||
-		 sk_is_skipped(binding->options, value); attempt++)
+	for (int attempt = 1;; attempt++)
 	{
+		keep_last_value(binding, *counter);
+		if (unskipped_value(binding, *counter, &value) &&
+			!sk_is_skipped(binding->options, value))
+			return value;
 		if (attempt >= SK_MAX_ATTEMPTS)
-		{
-			keep_last_value(binding, *counter);
 			report_exhausted(binding);
-		}
 		CHECK_FOR_INTERRUPTS();
 		*counter = draw_counter(binding);
 		binding = sk_binding_get(seqid);
 		if (binding->am == NULL)
 			return *counter;
 	}
-	return value;
 }
 
 /*
@@ -288,19 +301,25 @@ static bool
 unskipped_value(SkBinding *binding, int64 counter, int64 *value)
 {
 	if (!sk_has_value(binding->options, counter))
-	{
-		keep_last_value(binding, counter);
 		report_no_value(binding, counter);
-	}
 	return binding->am->nextval(binding->options, counter, value);
 }
 
-/* A counter that gives no value leaves currval where it is. */
+/* A counter that gives no value leaves currval and lastval where they are. */
 static void
 keep_last_value(SkBinding *binding, int64 counter)
 {
-	if (binding->last_counter != 0)
-		binding->last_counter = counter;
+	binding->last_counter = counter;
+	last_handed_out.last_value = last_binding != NULL ? last_binding->last_value : 0;
+	last_handed_out.last_counter = counter;
+	last_binding = &last_handed_out;
+}
+
+/* No value is 0 but that of a plain counter of 0. */
+static bool
+gave_no_value(const SkBinding *last)
+{
+	return last->last_value == 0 && last->last_counter != 0;
 }
 
 static void

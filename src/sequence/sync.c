@@ -167,7 +167,7 @@ extended_skip_range(const SkSequence *seq, int64 low, int64 high)
 		low = Min(low, options->skip_range_min);
 		high = Max(high, options->skip_range_max);
 	}
-	if (high - low > options->max_counter / 2)
+	if (high - Max(low, 1) > options->max_counter / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("values of column \"%s\" of table \"%s\" cannot be passed over",

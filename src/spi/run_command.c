@@ -44,7 +44,8 @@ sk_run_command(const char *command)
  *		Run a query and take "count" bigint columns of its only row.
  *
  * Sets "isnull" for each.  Row-level security must not hide rows from a
- * question about all of them: it raises an error instead.
+ * question about all of them: it raises an error instead.  Nor must a snapshot
+ * of the transaction that is older than the caller's lock on the table.
  *
  * "table" is what is read.  The caller has checked that the current user owns
  * it or may act as its owner.  The query runs as the owner: owner_rights.c
@@ -55,13 +56,18 @@ sk_query_row(Oid table, const char *query, int count, int64 *values,
 			 bool *isnull)
 {
 	SkOwnerScope scope;
+	SPIPlanPtr	plan;
 
 	sk_owner_enter(&scope, table, false);
 	(void) set_config_option("row_security", "off", PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
+	plan = SPI_prepare(query, 0, NULL);
+	if (plan == NULL ||
+		SPI_execute_snapshot(plan, NULL, NULL, GetLatestSnapshot(), InvalidSnapshot,
+							 false, false, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
 		elog(ERROR, "query failed: %s", query);
 	for (int i = 0; i < count; i++)
 		values[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],

@@ -197,6 +197,8 @@ refused(
 is( $node->safe_psql('postgres', q{
 		SELECT kind, bits FROM spanner.sequences WHERE sequencename = 'wide'}),
 	'permuted|', 'without it: the view names the kind');
+is($node->psql('postgres', 'ALTER SEQUENCE wide INCREMENT 2; ALTER SEQUENCE wide INCREMENT 1'), 0,
+	'without it: another increment');
 refused(
 	$node, 'postgres', q{SELECT spanner.alter_sequence('wide', 'striped')},
 	qr/Invalid Sequence Kind: permuted\./, 'without it: another kind, without a restart');
