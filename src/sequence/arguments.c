@@ -256,9 +256,9 @@ append_column(StringInfo query, Oid table, AttrNumber column)
 /*
  * The other columns that store values of a sequence, as ObjectAddresses.
  *
- * They are integers, or of a domain: what else is made of a value is not one.  Views store
- * nothing, and temporary tables nothing that stays.  What is below the table
- * that owns the sequence is read with it.
+ * They are integers, or of a domain over them: what else is made of a value is
+ * not one.  Views store nothing, and temporary tables nothing that stays.  What
+ * is below the table that owns the sequence is read with it.
  */
 static List *
 list_other_columns(Oid seqid, Oid table)

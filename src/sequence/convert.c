@@ -88,10 +88,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	{
 		if (taken >= 1)
 		{
-			/*
-			 * there is one skip range only, and the kind may have come with
-			 * one
-			 */
+			/* there is one skip range only; the kind may have come with it */
 			taken = Max(taken, sk_kind_make(label, 63)->options->skip_range_max);
 			sk_label_set(label, "skip_range_min", "1");
 			sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
