@@ -138,6 +138,7 @@ BEGIN ATOMIC
              format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
             AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
+            AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
             AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
              format('ALTER TABLE %s ADD COLUMN row_id uuid DEFAULT gen_random_uuid() PRIMARY KEY', t.ident) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key;
