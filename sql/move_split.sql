@@ -131,6 +131,14 @@ COMMIT;
 RESET client_min_messages;
 SELECT has_table_privilege('"It''s"', 'INSERT'), c.relacl::text ~ '=[a-zA-Z]*D[a-zA-Z]*/' AS truncate FROM pg_class c WHERE oid = '"It''s"'::regclass;
 
+-- long names of indexes stay apart
+CREATE TABLE a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it (id bigint PRIMARY KEY, a int, b int);
+CREATE INDEX a_very_long_index_name_that_has_nearly_sixty_three_bytes_on_a ON a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it (a);
+CREATE INDEX a_very_long_index_name_that_has_nearly_sixty_three_bytes_on_b ON a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it (b);
+SELECT statement FROM spanner.adopt_table('a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it') WHERE statement ~ '^ALTER INDEX';
+SELECT t FROM spanner_internal.table_statements(spanner_internal.split_facts(NULL, 'ms', 'a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it') -> 'table',
+  'ms', 'x', 'a_very_long_table_name_that_has_nearly_sixty_three_bytes_in__p1', NULL, true) t WHERE t ~ 'INDEX';
+
 -- what cannot be adopted, with all that refers to it
 CREATE TABLE parent (id int PRIMARY KEY);
 CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES parent);

@@ -225,7 +225,7 @@ BEGIN
       UNION ALL SELECT 6, format('DROP TRIGGER %I ON %s', t.tgname, part) FROM pg_trigger t WHERE t.tgrelid = relation AND NOT t.tgisinternal
       UNION ALL SELECT 7, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)', target, part)
       UNION ALL (SELECT 8, unnest(ARRAY[
-               format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname, spanner_internal.split_name(child || '_' || c.relname, '')),
+               format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname, spanner_internal.split_index_name(child, c.relname)),
                pg_get_indexdef(i.indexrelid),
                format('COMMENT ON INDEX %I.%I IS ', nspname, c.relname) || quote_literal(obj_description(c.oid, 'pg_class'))])
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
