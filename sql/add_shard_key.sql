@@ -132,44 +132,6 @@ SELECT spanner.add_shard_key('temporary', shards => 4, dry_run => false);
 SELECT spanner.add_shard_key('pg_catalog.pg_authid');
 SELECT spanner.add_shard_key('pg_catalog.pg_class', dry_run => false);
 
--- what hangs on the key and on a shard column that is replaced stays
-CREATE TABLE kept (at timestamptz PRIMARY KEY, v text);
-ALTER TABLE kept CLUSTER ON kept_pkey;
-COMMENT ON INDEX kept_pkey IS 'the index';
-SELECT count(*) FROM spanner.add_shard_key('kept', dry_run => false);
-COMMENT ON COLUMN kept.shard_id IS 'it''s a shard';
-GRANT SELECT (shard_id) ON kept TO PUBLIC;
-SELECT spanner.add_shard_key('kept', shards => 4, dry_run => false);
-SELECT i.indisclustered, obj_description(i.indexrelid, 'pg_class'), col_description(a.attrelid, a.attnum), a.attacl IS NOT NULL AS granted
-  FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'shard_id' WHERE i.indrelid = 'kept'::regclass;
-CREATE TABLE whole (at timestamptz PRIMARY KEY) PARTITION BY RANGE (at);
-CREATE TABLE "part 1" PARTITION OF whole DEFAULT;
-ALTER TABLE "part 1" REPLICA IDENTITY USING INDEX "part 1_pkey";
-SELECT spanner.add_shard_key('whole', dry_run => false);
-SELECT relreplident FROM pg_class WHERE oid = '"part 1"'::regclass;
-
--- a table whose partitions are published in its place gets a plain shard column
-CREATE TABLE spread (at timestamptz PRIMARY KEY) PARTITION BY RANGE (at);
-CREATE TABLE spread_1 PARTITION OF spread DEFAULT;
-SET client_min_messages = error;
-CREATE PUBLICATION regress_ask FOR TABLE spread;
-RESET client_min_messages;
-SELECT spanner.add_shard_key('spread', dry_run => false);
-DROP PUBLICATION regress_ask;
-
--- queries that group by the key alone, and columns that store rows of the table
-CREATE TABLE lone (at timestamptz DEFAULT now() PRIMARY KEY, v text);
-CREATE VIEW grouped AS SELECT at, v, count(*) FROM lone GROUP BY at;
-SELECT count(*) FROM spanner.add_shard_key('lone');
-SELECT spanner.add_shard_key('lone', dry_run => false);
-SELECT rule, suggestion FROM spanner.advise('lone', 'splits');
-CREATE TABLE stored (at timestamptz DEFAULT now() PRIMARY KEY);
-CREATE DOMAIN some_rows AS stored[];
-CREATE TYPE pair AS (a int, r some_rows);
-CREATE TABLE stores (p pair);
-SELECT spanner.add_shard_key('stored');
-SELECT rule, suggestion FROM spanner.advise('stored', 'splits');
-
 -- numbers of shards: writes want many, reads few, nodes a share each
 SELECT * FROM spanner.suggest_shards(20000, 500, 6);
 SELECT shards, suggested FROM spanner.suggest_shards(100);

@@ -110,8 +110,7 @@ COMMENT ON INDEX moved_at IS 'it''s commented';
 INSERT INTO moved SELECT gen_random_uuid() FROM generate_series(1, 1000);
 ANALYZE moved;
 SELECT * FROM findings;
-SELECT suggestion FROM findings
-\gexec
+SELECT suggestion FROM findings \gexec
 SELECT * FROM findings;
 SELECT c.oid::regclass, s.spcname, c.reloptions, obj_description(c.oid, 'pg_class'), pg_get_expr(i.indpred, i.indrelid)
   FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
