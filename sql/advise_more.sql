@@ -92,6 +92,19 @@ SELECT rule, object FROM spanner.advise('log_seen', 'splits');
 SELECT r, (SELECT count(*) FROM spanner.advise(r, 'splits'))
   FROM unnest('{v,s,m,log_pkey,pg_catalog.pg_class,0}'::regclass[]) r;
 
+-- an index becomes the key only if the server accepts it as one
+CREATE TABLE down (a int NOT NULL UNIQUE NULLS NOT DISTINCT DEFERRABLE, b text NOT NULL);
+CREATE UNIQUE INDEX down_a ON down (a DESC);
+SELECT finding, suggestion FROM spanner.advise('down') WHERE rule = 'key_missing';
+DROP INDEX down_a;
+CREATE UNIQUE INDEX down_b ON down (b COLLATE "C" text_pattern_ops);
+SELECT suggestion FROM spanner.advise('down') WHERE rule = 'key_missing';
+DROP INDEX down_b;
+CREATE UNIQUE INDEX down_b ON down (b) INCLUDE (a);
+SELECT suggestion FROM spanner.advise('down') WHERE rule = 'key_missing'
+\gexec
+SELECT count(*) FROM spanner.advise('down') WHERE rule = 'key_missing';
+
 -- the rules, and nothing without an explanation
 SELECT rule, severity FROM spanner.advisor_rules WHERE checkable;
 SELECT rule FROM spanner.advisor_rules WHERE NOT checkable;

@@ -128,13 +128,20 @@ BEGIN ATOMIC
            ELSE '; decide which columns identify a row' END,
          f.fix
     FROM unnest((facts).tables) t
-    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id
+    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id, i.indexid
                  FROM unnest((facts).indexes) i
                 WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
                 ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid
    CROSS JOIN LATERAL (SELECT CASE
            WHEN t.relkind = 'p' THEN NULL
-           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL THEN
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
+            -- what the server asks of the index of a key
+            AND NOT EXISTS (
+              SELECT FROM pg_index x,
+                     ROWS FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]), unnest(x.indcollation::oid[]), unnest(x.indoption::int2[])) k (attnum, opclass, collid, option)
+                LEFT JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = k.attnum
+                LEFT JOIN pg_opclass o ON o.oid = k.opclass
+               WHERE x.indexrelid = u.indexid AND (x.indnullsnotdistinct OR k.opclass <> 0 AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))) THEN
              format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
             AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
