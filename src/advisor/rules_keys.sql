@@ -4,6 +4,25 @@
 -- Advisor: sequences, keys and parents
 --
 
+-- The argument that keeps the values of a sequence within a column of some type, and
+-- within all columns whose defaults draw from it.  Values have as many bits as
+-- "maximum" without it.
+CREATE FUNCTION spanner_internal.bits_argument(sequence oid, maximum bigint, type oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
+          FROM (SELECT min(CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END) AS bits
+                  FROM (SELECT type
+                        UNION ALL
+                        SELECT spanner_internal.base_type(a.atttypid)
+                          FROM pg_depend d
+                          JOIN pg_attrdef e ON e.oid = d.objid
+                          JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
+                         WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence) c (type)) b);
+
+COMMENT ON FUNCTION spanner_internal.bits_argument(oid, bigint, oid)
+  IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
+
 -- A statement that makes the sequence of a column bit-reversed; NULL if it cannot
 -- be.
 CREATE FUNCTION spanner_internal.conversion_of(s spanner_internal.advisor_suspect, q pg_catalog.pg_sequence)
@@ -11,8 +30,11 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
               OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) THEN NULL
-            WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
-            ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END;
+            WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L%s)', (s).ident, (s).name,
+              spanner_internal.bits_argument((s).seqid, least((q).seqmax,
+                CASE (s).type WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE (q).seqmax END), (s).type))
+            ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)', (s).seqid::regclass,
+              spanner_internal.bits_argument((s).seqid, (q).seqmax, (s).type)) END;
 
 COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect, pg_catalog.pg_sequence)
   IS 'statement that has the sequence of a column bit-reversed';
@@ -192,7 +214,8 @@ BEGIN ATOMIC
   SELECT t.relid, p.indexid, a.attnum, a.attname::text,
          format('by its name, %s gives the values of %I, which comes first in the primary key, and it ascends',
                 c.oid::regclass, a.attname),
-         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', c.oid::regclass)
+         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)', c.oid::regclass,
+                spanner_internal.bits_argument(c.oid, q.seqmax, a.atttypid))
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
     JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum AND a.atttypid = ANY ('{int4,int8}'::regtype[])
