@@ -42,5 +42,19 @@ CREATE TABLE stores (p pair);
 SELECT spanner.add_shard_key('stored');
 SELECT rule, suggestion FROM spanner.advise('stored', 'splits');
 
+-- a key that is to begin with the parent's key keeps its properties, too
+CREATE TABLE parent (id uuid PRIMARY KEY);
+CREATE TABLE child (id uuid, p uuid NOT NULL REFERENCES parent ON DELETE CASCADE,
+  PRIMARY KEY (id) WITH (fillfactor = 60) DEFERRABLE);
+COMMENT ON CONSTRAINT child_pkey ON child IS 'key';
+COMMENT ON INDEX child_pkey IS 'index';
+CREATE TABLE grouped_child (id uuid PRIMARY KEY, p uuid NOT NULL REFERENCES parent ON DELETE CASCADE);
+CREATE VIEW children AS SELECT id, p, count(*) FROM grouped_child GROUP BY id;
+SELECT suggestion FROM spanner.advise('grouped_child', 'splits') WHERE rule = 'child_not_interleaved';
+SELECT suggestion FROM spanner.advise('child', 'splits') WHERE rule = 'child_not_interleaved'
+\gexec
+\d child
+SELECT obj_description('child_pkey'::regclass, 'pg_class'), obj_description(oid, 'pg_constraint') FROM pg_constraint WHERE conname = 'child_pkey';
+
 SET client_min_messages = warning;
 DROP SCHEMA kept CASCADE;

@@ -9,16 +9,23 @@
 -- "maximum" without it.
 CREATE FUNCTION spanner_internal.bits_argument(sequence oid, maximum bigint, type oid)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
-          FROM (SELECT min(CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END) AS bits
-                  FROM (SELECT type
-                        UNION ALL
-                        SELECT spanner_internal.base_type(a.atttypid)
-                          FROM pg_depend d
-                          JOIN pg_attrdef e ON e.oid = d.objid
-                          JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
-                         WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence) c (type)) b);
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
+            FROM (SELECT min(CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END) AS bits
+                    FROM (SELECT type
+                          UNION ALL
+                          SELECT spanner_internal.base_type(a.atttypid)
+                            FROM pg_depend d
+                            JOIN pg_attrdef e ON e.oid = d.objid
+                            JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
+                           WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence) c (type)) b);
+END
+$$;
 
 COMMENT ON FUNCTION spanner_internal.bits_argument(oid, bigint, oid)
   IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
@@ -245,7 +252,7 @@ BEGIN ATOMIC
          format('rows belong to %s, but the primary key does not begin with %s, so they are stored apart from their parent',
                 f.confrelid::regclass, f.columns)
          || CASE WHEN x.fix IS NOT NULL AND f.widened THEN '; the old key stays unique' ELSE '' END
-         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which other tables rely on, can be changed' ELSE '' END,
+         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which others rely on, can be changed' ELSE '' END,
          x.fix
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing AND NOT p.is_needed
@@ -261,11 +268,13 @@ BEGIN ATOMIC
         JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisprimary
        WHERE k.conrelid = t.relid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
        ORDER BY k.confdeltype = 'c' DESC, k.conname) f ON f.confdeltype = 'c' OR f.conkey <@ p.indkey
+   CROSS JOIN LATERAL (SELECT spanner_internal.read_shard_table(t.relid, '') AS table OFFSET 0) o
    CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR cardinality(f.key) > 32
-                                          OR f.widened AND t.parted_by IS NOT NULL) THEN
-           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)', t.ident, t.pkey_name, t.pkey_name,
+                                          OR f.widened AND t.parted_by IS NOT NULL
+                                          OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey))) THEN
+           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)%s', t.ident, t.pkey_name, t.pkey_name,
              (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(f.key) WITH ORDINALITY u (attnum, n)
-                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum))
+                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum), (o.table).constraint_tail)
            || CASE WHEN f.widened THEN format(', ADD UNIQUE (%s)',
              (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
                 JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum)) ELSE '' END
@@ -276,7 +285,8 @@ BEGIN ATOMIC
                WHERE i.relid = t.relid AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
                  AND i.predicate IS NULL AND i.indkey = f.conkey AND 0 = ALL (o.indoption::int2[])
                  AND NOT EXISTS (SELECT FROM pg_opclass y WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
-                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '') END AS fix) x
+                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '')
+           || array_to_string(ARRAY(SELECT '; ' || k FROM unnest(spanner_internal.keep_key_properties(o.table)) k), '') END AS fix) x
    WHERE NOT f.missing  -- a row without parent cannot be stored with it
      AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
                         AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)

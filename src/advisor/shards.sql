@@ -69,8 +69,13 @@ COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
 -- types.  A table that is rewritten must have none.
 CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
 RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
   WITH RECURSIVE part (oid) AS (
     SELECT relation
     UNION ALL
@@ -88,10 +93,31 @@ BEGIN ATOMIC
     JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
      AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
     JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
-END;
+END
+$$;
 
 COMMENT ON FUNCTION spanner_internal.list_row_type_users(oid)
   IS 'columns that store rows of a table';
+
+-- GROUP BY of the key alone may leave out the other columns, and relies on the key.
+CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0)
+    FROM pg_constraint k
+    JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'
+   WHERE k.conindid = key_index AND k.contype = 'p';
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_key_users(oid)
+  IS 'views and functions that rely on a primary key';
 
 -- Can a table get a shard column that is computed from "keys"?  If they are NULL:
 -- can it lose one?  No row if it can.  Nothing else answers that question.
@@ -208,11 +234,7 @@ BEGIN
               ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner_internal.shard_obstacle;
   END IF;
 
-  -- GROUP BY of the key alone, which may leave out the other columns
-  list := (SELECT string_agg(DISTINCT pg_describe_object(d.classid, d.objid, 0), ', ')
-             FROM pg_constraint k
-             JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'
-            WHERE k.conindid = t.indexid AND k.contype = 'p');
+  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C") FROM spanner_internal.list_key_users(t.indexid) u);
   IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
     RETURN ('dependent_objects_still_exist', format('queries rely on the primary key of table "%s"', c.relname),
             format('These are: %s.', list),
@@ -304,20 +326,27 @@ COMMENT ON FUNCTION spanner_internal.open_shard_table(oid, name, name[], boolean
 -- The statements after those that change a key.
 CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN array_remove(ARRAY[
-  CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
-  (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i WHERE i.indexrelid = (t).indexid AND i.indisclustered),
-  CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END,
-  format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name) || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
-  -- indexes of partitions get new names; DEFAULT is the primary key
-  || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
-             FROM pg_partition_tree((t).relid) p
-             JOIN pg_index i ON i.indrelid = p.relid AND i.indisprimary AND i.indisreplident
-             JOIN pg_class c ON c.oid = p.relid
-             JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE p.level > 0
-            ORDER BY 1);
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN array_remove(ARRAY[
+    CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
+    (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i WHERE i.indexrelid = (t).indexid AND i.indisclustered),
+    CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END,
+    format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name) || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
+    -- indexes of partitions get new names; DEFAULT is the primary key
+    || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
+               FROM pg_partition_tree((t).relid) p
+               JOIN pg_index i ON i.indrelid = p.relid AND i.indisprimary AND i.indisreplident
+               JOIN pg_class c ON c.oid = p.relid
+               JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE p.level > 0
+              ORDER BY 1);
+END
+$$;
 
 COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_table)
   IS 'statements that restore what a primary key had besides its columns';
