@@ -182,11 +182,13 @@ REGRESS = \
 	advise_rules \
 	advise_faked \
 	add_shard_key \
+	shard_key_kept \
 	key_histogram \
 	key_heatmap \
 	split_points \
 	advisor_input \
-	move_split
+	move_split \
+	adopt_table
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
 	advisor_drop \

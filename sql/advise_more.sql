@@ -92,6 +92,33 @@ SELECT rule, object FROM spanner.advise('log_seen', 'splits');
 SELECT r, (SELECT count(*) FROM spanner.advise(r, 'splits'))
   FROM unnest('{v,s,m,log_pkey,pg_catalog.pg_class,0}'::regclass[]) r;
 
+-- an index becomes the key only if the server accepts it as one
+CREATE TABLE down (a int NOT NULL UNIQUE NULLS NOT DISTINCT DEFERRABLE, b text NOT NULL);
+CREATE UNIQUE INDEX down_a ON down (a DESC);
+SELECT finding, suggestion FROM spanner.advise('down') WHERE rule = 'key_missing';
+DROP INDEX down_a;
+CREATE UNIQUE INDEX down_b ON down (b COLLATE "C" text_pattern_ops);
+SELECT suggestion FROM spanner.advise('down') WHERE rule = 'key_missing';
+DROP INDEX down_b;
+CREATE UNIQUE INDEX down_b ON down (b) INCLUDE (a);
+SELECT suggestion FROM spanner.advise('down') WHERE rule = 'key_missing'
+\gexec
+SELECT count(*) FROM spanner.advise('down') WHERE rule = 'key_missing';
+
+-- values of a sequence fit into the narrowest column that draws from it
+CREATE SEQUENCE narrow;
+CREATE TABLE narrow4 (id int DEFAULT nextval('narrow') PRIMARY KEY);
+CREATE TABLE own8 (id bigserial PRIMARY KEY);
+CREATE TABLE own2 (id smallint DEFAULT nextval('own8_id_seq') PRIMARY KEY);
+CREATE TABLE app (id int PRIMARY KEY);
+CREATE SEQUENCE app_seq;
+SELECT r, suggestion FROM unnest('{narrow4,own8,own2,app}'::regclass[]) r, spanner.advise(r, 'splits') WHERE suggestion IS NOT NULL;
+SELECT suggestion FROM unnest('{narrow4,own8,app}'::regclass[]) r, spanner.advise(r, 'splits') WHERE suggestion IS NOT NULL
+\gexec
+INSERT INTO narrow4 DEFAULT VALUES RETURNING id;
+INSERT INTO own2 DEFAULT VALUES RETURNING id;
+SELECT nextval('app_seq');
+
 -- the rules, and nothing without an explanation
 SELECT rule, severity FROM spanner.advisor_rules WHERE checkable;
 SELECT rule FROM spanner.advisor_rules WHERE NOT checkable;

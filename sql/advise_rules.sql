@@ -100,6 +100,30 @@ UPDATE pg_class SET relpages = 400000 WHERE oid = ANY ('{wide,composite,by_day}'
 SELECT * FROM findings;
 DROP TABLE wide, composite, by_day;
 
+-- an index that is made anew keeps its tablespace, options and comment
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE "regress Space" LOCATION '';
+CREATE TABLE moved (id uuid PRIMARY KEY, at timestamptz DEFAULT now(), n int, active boolean);
+CREATE INDEX moved_at ON moved (at DESC, (n + 1)) WITH (fillfactor = 60) TABLESPACE "regress Space" WHERE active;
+CREATE INDEX moved_n ON moved (n) TABLESPACE "regress Space";
+COMMENT ON INDEX moved_at IS 'it''s commented';
+INSERT INTO moved SELECT gen_random_uuid() FROM generate_series(1, 1000);
+ANALYZE moved;
+SELECT * FROM findings;
+SELECT suggestion FROM findings \gexec
+SELECT * FROM findings;
+SELECT c.oid::regclass, s.spcname, c.reloptions, obj_description(c.oid, 'pg_class'), pg_get_expr(i.indpred, i.indrelid)
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+ WHERE i.indrelid = 'moved'::regclass ORDER BY 1;
+DROP TABLE moved;
+DROP TABLESPACE "regress Space";
+
+-- a column cannot be added with random values where rows of the table are stored
+CREATE TABLE stored (a int);
+CREATE TABLE stores (id uuid PRIMARY KEY, rows stored[]);
+SELECT * FROM findings;
+DROP TABLE stores, stored;
+
 -- the severity: by target, and by the measured rate of inserts
 SELECT t, r, spanner_internal.advisor_severity('warning', '{splits,spanner}', e, t, r)
   FROM unnest('{splits,one_server,citus}'::text[]) t, (VALUES (NULL, 'x'), (0.001, 'x'), (100, NULL)) v (r, e);

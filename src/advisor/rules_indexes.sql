@@ -27,26 +27,32 @@ COMMENT ON FUNCTION spanner_internal.index_definition(oid)
 CREATE FUNCTION spanner_internal.replaced_index(i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I',
+RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I%s',
                       CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident, definition,
-                      c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name)
+                      c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name,
+                      format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name) || quote_literal(obj_description((i).indexid, 'pg_class')))
           FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
                LATERAL (SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
 
 COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text, text)
   IS 'statements that put another index in the place of one';
 
--- What comes behind USING in the definition of an index.
+-- What comes behind USING in the definition of an index.  The server leaves out the
+-- tablespace, which stands before WHERE.
 CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
-RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN substr(d.definition, length(d.head) + 1) END
+RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
+                 concat(substr(d.definition, length(d.head) + 1, length(d.definition) - length(d.head) - length(d.tail)),
+                        (SELECT ' TABLESPACE ' || quote_ident(s.spcname) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+                          WHERE c.oid = (i).indexid), d.tail) END
           FROM (SELECT spanner_internal.index_definition((i).indexid) AS definition,
                        format('CREATE %sINDEX %I ON %s%s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
-                              (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head OFFSET 0) d);
+                              (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
+                       concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
 
 COMMENT ON FUNCTION spanner_internal.index_body(spanner_internal.advisor_index, boolean)
-  IS 'access method, columns and options of an index, as in its definition';
+  IS 'access method, columns, options, tablespace and predicate of an index';
 
 CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
@@ -122,7 +128,7 @@ BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
          spanner_internal.replaced_index(i, false, 'storing',
-           regexp_replace(spanner_internal.index_body(i, false), '( WITH \(.*\)| WHERE .*|)$',
+           regexp_replace(spanner_internal.index_body(i, false), '(( WITH \(.*\))?( TABLESPACE .*)?)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'

@@ -4,6 +4,32 @@
 -- Advisor: sequences, keys and parents
 --
 
+-- The argument that keeps the values of a sequence within a column of some type, and
+-- within all columns whose defaults draw from it.  Values have as many bits as
+-- "maximum" without it.
+CREATE FUNCTION spanner_internal.bits_argument(sequence oid, maximum bigint, type oid)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
+            FROM (SELECT min(CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END) AS bits
+                    FROM (SELECT type
+                          UNION ALL
+                          SELECT spanner_internal.base_type(a.atttypid)
+                            FROM pg_depend d
+                            JOIN pg_attrdef e ON e.oid = d.objid
+                            JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
+                           WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence) c (type)) b);
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.bits_argument(oid, bigint, oid)
+  IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
+
 -- A statement that makes the sequence of a column bit-reversed; NULL if it cannot
 -- be.
 CREATE FUNCTION spanner_internal.conversion_of(s spanner_internal.advisor_suspect, q pg_catalog.pg_sequence)
@@ -11,8 +37,11 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
               OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) THEN NULL
-            WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L)', (s).ident, (s).name)
-            ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', (s).seqid::regclass) END;
+            WHEN (s).owned THEN format('SELECT spanner.convert_column(%L, %L%s)', (s).ident, (s).name,
+              spanner_internal.bits_argument((s).seqid, least((q).seqmax,
+                CASE (s).type WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE (q).seqmax END), (s).type))
+            ELSE format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)', (s).seqid::regclass,
+              spanner_internal.bits_argument((s).seqid, (q).seqmax, (s).type)) END;
 
 COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect, pg_catalog.pg_sequence)
   IS 'statement that has the sequence of a column bit-reversed';
@@ -128,16 +157,24 @@ BEGIN ATOMIC
            ELSE '; decide which columns identify a row' END,
          f.fix
     FROM unnest((facts).tables) t
-    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id
+    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id, i.indexid
                  FROM unnest((facts).indexes) i
                 WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
                 ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid
    CROSS JOIN LATERAL (SELECT CASE
            WHEN t.relkind = 'p' THEN NULL
-           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL THEN
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
+            -- what the server asks of the index of a key
+            AND NOT EXISTS (
+              SELECT FROM pg_index x,
+                     ROWS FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]), unnest(x.indcollation::oid[]), unnest(x.indoption::int2[])) k (attnum, opclass, collid, option)
+                LEFT JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = k.attnum
+                LEFT JOIN pg_opclass o ON o.oid = k.opclass
+               WHERE x.indexrelid = u.indexid AND (x.indnullsnotdistinct OR k.opclass <> 0 AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))) THEN
              format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
             AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
+            AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
             AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
              format('ALTER TABLE %s ADD COLUMN row_id uuid DEFAULT gen_random_uuid() PRIMARY KEY', t.ident) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key;
@@ -184,7 +221,8 @@ BEGIN ATOMIC
   SELECT t.relid, p.indexid, a.attnum, a.attname::text,
          format('by its name, %s gives the values of %I, which comes first in the primary key, and it ascends',
                 c.oid::regclass, a.attname),
-         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive'')', c.oid::regclass)
+         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)', c.oid::regclass,
+                spanner_internal.bits_argument(c.oid, q.seqmax, a.atttypid))
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
     JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum AND a.atttypid = ANY ('{int4,int8}'::regtype[])
@@ -214,7 +252,7 @@ BEGIN ATOMIC
          format('rows belong to %s, but the primary key does not begin with %s, so they are stored apart from their parent',
                 f.confrelid::regclass, f.columns)
          || CASE WHEN x.fix IS NOT NULL AND f.widened THEN '; the old key stays unique' ELSE '' END
-         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which other tables rely on, can be changed' ELSE '' END,
+         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which others rely on, can be changed' ELSE '' END,
          x.fix
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing AND NOT p.is_needed
@@ -230,11 +268,13 @@ BEGIN ATOMIC
         JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisprimary
        WHERE k.conrelid = t.relid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
        ORDER BY k.confdeltype = 'c' DESC, k.conname) f ON f.confdeltype = 'c' OR f.conkey <@ p.indkey
+   CROSS JOIN LATERAL (SELECT spanner_internal.read_shard_table(t.relid, '') AS table OFFSET 0) o
    CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR cardinality(f.key) > 32
-                                          OR f.widened AND t.parted_by IS NOT NULL) THEN
-           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)', t.ident, t.pkey_name, t.pkey_name,
+                                          OR f.widened AND t.parted_by IS NOT NULL
+                                          OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey))) THEN
+           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)%s', t.ident, t.pkey_name, t.pkey_name,
              (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(f.key) WITH ORDINALITY u (attnum, n)
-                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum))
+                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum), (o.table).constraint_tail)
            || CASE WHEN f.widened THEN format(', ADD UNIQUE (%s)',
              (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
                 JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum)) ELSE '' END
@@ -245,7 +285,8 @@ BEGIN ATOMIC
                WHERE i.relid = t.relid AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
                  AND i.predicate IS NULL AND i.indkey = f.conkey AND 0 = ALL (o.indoption::int2[])
                  AND NOT EXISTS (SELECT FROM pg_opclass y WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
-                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '') END AS fix) x
+                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '')
+           || array_to_string(ARRAY(SELECT '; ' || k FROM unnest(spanner_internal.keep_key_properties(o.table)) k), '') END AS fix) x
    WHERE NOT f.missing  -- a row without parent cannot be stored with it
      AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
                         AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)

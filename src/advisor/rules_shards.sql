@@ -66,7 +66,7 @@ BEGIN ATOMIC
       WHERE i.indexrelid = t.pkey AND u.n <= i.indnkeyatts) k
    CROSS JOIN LATERAL (SELECT CASE WHEN t.relkind = 'r' AND k.columns IS NOT NULL THEN
        format('CREATE UNIQUE INDEX %1$I ON %2$s (%3$s); ALTER TABLE %2$s REPLICA IDENTITY USING INDEX %1$I',
-              left(t.relname::text, 40) || '_identity', t.ident, k.columns) END AS fix) x
+              spanner_internal.new_index_name(t.nspname, t.relname, 'identity'), t.ident, k.columns) END AS fix) x
    WHERE t.is_published
      AND (c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i
             WHERE i.indrelid = t.relid AND g.attnum = ANY (i.indkey::int2[])

@@ -65,6 +65,60 @@ $$;
 COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
   IS 'a table and its primary key, as spanner.add_shard_key looks at them';
 
+-- The columns that store rows of a table, also in arrays, domains and composite
+-- types.  A table that is rewritten must have none.
+CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE part (oid) AS (
+    SELECT relation
+    UNION ALL
+    SELECT i.inhrelid FROM part p JOIN pg_inherits i ON i.inhparent = p.oid
+  ), used (type) AS (
+    SELECT c.reltype FROM part p JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
+    UNION
+    SELECT coalesce(c.reltype, d.objid)
+      FROM used u
+      JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
+      LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid AND c.relkind = 'c'
+     WHERE d.classid = 'pg_type'::regclass OR c.oid IS NOT NULL)
+  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+    FROM used u
+    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
+     AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
+    JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_row_type_users(oid)
+  IS 'columns that store rows of a table';
+
+-- GROUP BY of the key alone may leave out the other columns, and relies on the key.
+CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0)
+    FROM pg_constraint k
+    JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'
+   WHERE k.conindid = key_index AND k.contype = 'p';
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_key_users(oid)
+  IS 'views and functions that rely on a primary key';
+
 -- Can a table get a shard column that is computed from "keys"?  If they are NULL:
 -- can it lose one?  No row if it can.  Nothing else answers that question.
 CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
@@ -163,6 +217,12 @@ BEGIN
     END IF;
   END LOOP;
 
+  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C") FROM spanner_internal.list_row_type_users(relation) u);
+  IF list IS NOT NULL AND keys IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist', format('columns use the row type of table "%s"', c.relname),
+            format('PostgreSQL cannot rewrite the table while these exist: %s.', list), 'Give them another type first.', false)::spanner_internal.shard_obstacle;
+  END IF;
+
   list := (SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', ' ORDER BY f.conname COLLATE "C")
              FROM pg_depend d JOIN pg_constraint f ON f.oid = d.objid
             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid AND d.classid = 'pg_constraint'::regclass
@@ -172,6 +232,13 @@ BEGIN
             format('These are: %s.', list),
             CASE WHEN keys IS NULL THEN 'Drop them, and add them again afterwards.'
               ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner_internal.shard_obstacle;
+  END IF;
+
+  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C") FROM spanner_internal.list_key_users(t.indexid) u);
+  IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
+    RETURN ('dependent_objects_still_exist', format('queries rely on the primary key of table "%s"', c.relname),
+            format('These are: %s.', list),
+            'Drop them, and create them again afterwards with all columns that they read in GROUP BY.', true)::spanner_internal.shard_obstacle;
   END IF;
   RETURN NULL;
 END
@@ -259,13 +326,62 @@ COMMENT ON FUNCTION spanner_internal.open_shard_table(oid, name, name[], boolean
 -- The statements after those that change a key.
 CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN array_remove(ARRAY[
-  CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
-  CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END], NULL);
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN array_remove(ARRAY[
+    CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
+    (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i WHERE i.indexrelid = (t).indexid AND i.indisclustered),
+    CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END,
+    format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name) || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
+    -- indexes of partitions get new names; DEFAULT is the primary key
+    || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
+               FROM pg_partition_tree((t).relid) p
+               JOIN pg_index i ON i.indrelid = p.relid AND i.indisprimary AND i.indisreplident
+               JOIN pg_class c ON c.oid = p.relid
+               JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE p.level > 0
+              ORDER BY 1);
+END
+$$;
 
 COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_table)
   IS 'statements that restore what a primary key had besides its columns';
+
+-- The statements that give a shard column that is replaced its comment and rights.
+CREATE FUNCTION spanner_internal.keep_column_properties(t spanner_internal.shard_table, column_name name)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT array_remove(ARRAY[format('COMMENT ON COLUMN %s.%I IS ', (t).ident, a.attname) || quote_literal(col_description(a.attrelid, a.attnum))], NULL)
+      || ARRAY(SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname, (t).ident,
+                             CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                             CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+                 FROM aclexplode(a.attacl) g)
+    FROM pg_attribute a
+   WHERE a.attrelid = (t).relid AND a.attname = column_name;
+END;
+
+COMMENT ON FUNCTION spanner_internal.keep_column_properties(spanner_internal.shard_table, name)
+  IS 'statements that restore what a shard column had besides its values';
+
+-- The publications of a table, or of its partitions in its place.
+CREATE FUNCTION spanner_internal.list_publications(relation oid)
+RETURNS SETOF name
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT DISTINCT p.pubname
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = c.relname
+   WHERE c.oid = relation OR c.oid IN (SELECT t.relid FROM pg_partition_tree(relation) t);
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_publications(oid)
+  IS 'the publications of a table or of its partitions';
 
 -- One statement does them all, but Citus takes a change of a constraint alone.
 CREATE FUNCTION spanner_internal.alter_table_statements(t spanner_internal.shard_table, VARIADIC actions text[])
@@ -332,8 +448,7 @@ BEGIN
     RAISE NOTICE USING MESSAGE = format('other unique indexes of table "%s" stay as they are', t.relname),
       DETAIL = format('These are: %s.', list);
   END IF;
-  list := (SELECT string_agg(DISTINCT quote_ident(p.pubname), ', ')
-             FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname);
+  list := (SELECT string_agg(quote_ident(p), ', ' ORDER BY p) FROM spanner_internal.list_publications(t.relid) p);
   IF list IS NOT NULL THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" is published', t.relname),
       DETAIL = format('The shard column is a plain one, which a trigger fills: a generated one cannot be replicated as part of a key. Publications: %s.', list),
@@ -447,8 +562,8 @@ BEGIN
       || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name,
            format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index, t.deferral));
   END IF;
-  statements := spanner_internal.stop_filling(t) || statements || spanner_internal.keep_key_properties(t);
-  IF EXISTS (SELECT FROM pg_publication_tables p WHERE p.schemaname = t.nspname AND p.tablename = t.relname) THEN
+  statements := spanner_internal.stop_filling(t) || statements || spanner_internal.keep_key_properties(t) || spanner_internal.keep_column_properties(t, column_name);
+  IF EXISTS (SELECT FROM spanner_internal.list_publications(relation)) THEN
     statements := statements || ARRAY(SELECT s FROM spanner_internal.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
   END IF;
 

@@ -68,7 +68,7 @@ BEGIN
     CONTINUE WHEN server IS NULL;
     IF jsonb_typeof(there) IS DISTINCT FROM 'object' THEN
       finding := 'no table';
-      detail := format('"%s.%s" is none there; while a split is cut it is a view', part.schemaname, part.tablename);
+      detail := format('"%s.%s" is no table there; while a split is cut, it is a view', part.schemaname, part.tablename);
       RETURN NEXT;
       CONTINUE;
     END IF;

@@ -35,8 +35,8 @@ AS $$
                           WHERE bounds IS NOT NULL) d (kind, n, part)))
   UNION ALL
   SELECT concat('CREATE ', CASE WHEN d.definition ~ '^UNIQUE ' THEN 'UNIQUE ' END, 'INDEX ', CASE WHEN again THEN 'IF NOT EXISTS ' END,
-                quote_ident(spanner_internal.split_name(concat(base, '_',
-                  CASE WHEN starts_with(x.name, facts ->> 'tablename' || '_') THEN substr(x.name, length(facts ->> 'tablename') + 2) ELSE x.name END), '')),
+                quote_ident(spanner_internal.split_index_name(base,
+                  CASE WHEN starts_with(x.name, facts ->> 'tablename' || '_') THEN substr(x.name, length(facts ->> 'tablename') + 2) ELSE x.name END)),
                 ' ON ', quote_ident(schemaname), '.', quote_ident(tablename), ' ', regexp_replace(d.definition, '^UNIQUE ', ''))
     FROM jsonb_array_elements_text(nullif(facts -> 'index_names', 'null')) WITH ORDINALITY x (name, n)
     JOIN jsonb_array_elements_text(facts -> 'indexes') WITH ORDINALITY d (definition, n) USING (n)

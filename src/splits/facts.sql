@@ -196,6 +196,20 @@ END;
 COMMENT ON FUNCTION spanner_internal.split_name(text, text)
   IS 'a name with a suffix, cut to the length of a name';
 
+-- An index of a split is named after the table and the index; if that is too long, a
+-- hash keeps the names of two indexes apart.
+CREATE FUNCTION spanner_internal.split_index_name(base text, index_name text)
+RETURNS name
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN octet_length(n.name) <= 63 THEN n.name::name
+              ELSE spanner_internal.split_name(base, '_' || left(md5(n.name), 8)) END
+    FROM concat(base, '_', index_name) n (name);
+END;
+
+COMMENT ON FUNCTION spanner_internal.split_index_name(text, text)
+  IS 'the name of an index of a split';
+
 -- Instead of a partition that is partitioned itself, its partitions are listed.
 -- Bounds are sorted as numbers if they are numbers.
 CREATE FUNCTION spanner_internal.list_splits(

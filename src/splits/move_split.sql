@@ -264,13 +264,18 @@ DECLARE
   move constant text := plan ->> 'move';
   facts jsonb := plan -> 'table';
   mark constant text := '$move$';
-  fk text;
+  lost text;
   state text;
   steps text[];
 BEGIN
-  FOR fk IN SELECT jsonb_array_elements_text(facts -> 'foreign_keys')
+  FOR lost IN SELECT jsonb_array_elements_text(facts -> 'foreign_keys')
   LOOP
-    RAISE NOTICE 'foreign key % does not move along', fk;
+    RAISE NOTICE 'foreign key % does not move along', lost;
+  END LOOP;
+  FOR lost IN SELECT tgname FROM pg_trigger
+             WHERE tgrelid = partition AND tgparentid = 0 AND NOT tgisinternal AND tgfoid <> 'spanner.fill_shard()'::regprocedure
+  LOOP
+    RAISE NOTICE 'trigger % does not move along', quote_ident(lost);
   END LOOP;
 
   -- the source: what is published

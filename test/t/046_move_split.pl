@@ -236,6 +236,13 @@ $here->safe_psql(
 	CREATE TABLE visit (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, uid)) STORED, uid text, note text, PRIMARY KEY (shard_id, uid));
 	INSERT INTO visit (uid) SELECT i FROM generate_series(1, 1000) i;});
 ok(run_step($_), 'a table with a generated shard is adopted') foreach steps_of("spanner.adopt_table('visit')");
+$here->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+	CREATE TRIGGER own BEFORE INSERT ON visit_p0 FOR EACH ROW EXECUTE FUNCTION own();});
+my (undef, undef, $notices) = $here->psql('postgres', q{SELECT count(*) FROM spanner.move_split('visit_p0', 'server2')});
+like($notices, qr/trigger own does not move along/, 'a trigger of the split alone is named');
+$here->safe_psql('postgres', 'DROP TRIGGER own ON visit_p0');
 foreach my $target (q{'server2'}, q{'server3'}, 'NULL')
 {
 	@steps = steps_of("spanner.move_split('visit_p0', $target)");
