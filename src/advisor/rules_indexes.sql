@@ -30,7 +30,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I%s',
                       CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident, definition,
                       c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name,
-                      format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name) || quote_literal(obj_description((i).indexid, 'pg_class')))
+                      (SELECT format('; COMMENT ON INDEX %I.%I IS %L', (i).nspname, (i).name, d.description) FROM pg_description d
+                        WHERE d.classoid = 'pg_class'::regclass AND d.objoid = (i).indexid AND d.objsubid = 0))
           FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
                LATERAL (SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
 

@@ -97,7 +97,7 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
     JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion) q
+   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion OFFSET 0) q
     LEFT JOIN (SELECT i.relid, string_agg(format('(%s)', i.could_be_key), ' or ' ORDER BY i.could_be_key) AS natural_keys
                  FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
                 GROUP BY i.relid) n ON n.relid = s.relid
@@ -117,7 +117,7 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
     JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion) q
+   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion OFFSET 0) q
    WHERE s.why = 'sequence'
    ORDER BY s.relid, s.attnum, i.indexid;
 END;

@@ -45,7 +45,7 @@ BEGIN
     LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
     LEFT JOIN pg_class i ON i.oid = p.indexrelid
     LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
-    LEFT JOIN pg_constraint k ON k.conindid = p.indexrelid AND k.contype = 'p'
+    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conindid = p.indexrelid AND k.contype = 'p'
    CROSS JOIN LATERAL (
      SELECT array_agg(o.attname ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
             string_agg(quote_ident(o.attname), ', ' ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
@@ -110,9 +110,10 @@ AS $$
 BEGIN
   RETURN QUERY
   SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0)
-    FROM pg_constraint k
+    FROM pg_index i
+    JOIN pg_constraint k ON k.conrelid = i.indrelid AND k.conindid = i.indexrelid AND k.contype = 'p'
     JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'
-   WHERE k.conindid = key_index AND k.contype = 'p';
+   WHERE i.indexrelid = key_index;
 END
 $$;
 
