@@ -698,18 +698,18 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 {
 	ArrayExpr  *list = makeNode(ArrayExpr);
 	List	   *values = NIL;
+	Expr	   *condition = NULL;
 	ListCell   *lc;
 
 	foreach(lc, conditions)
 	{
-		OpExpr	   *condition = lfirst(lc);
-
+		condition = lfirst(lc);
 		if (!IsA(condition, OpExpr))
 			return make_orclause(conditions);
-		values = list_append_unique(values, lsecond(condition->args));
+		values = list_append_unique(values, lsecond(((OpExpr *) condition)->args));
 	}
 	if (list_length(values) == 1)
-		return linitial(conditions);
+		return condition;
 	list->array_typeid = INT4ARRAYOID;
 	list->element_typeid = INT4OID;
 	list->elements = values;

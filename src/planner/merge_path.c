@@ -273,10 +273,11 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	int			position = sk_shard_position(key, index);
 	CustomPath *path;
 	IndexPath  *template;
-	List	   *columns = NIL;
+	ListCell   *first = list_nth_cell(index->indextlist, position + 1);
+	List	   *columns = list_make1(lfirst_node(TargetEntry, first)->expr);
 	double		streams;
 
-	for (int i = 1; i <= order->column_count; i++)
+	for (int i = 2; i <= order->column_count; i++)
 		columns = lappend(columns,
 						  list_nth_node(TargetEntry, index->indextlist,
 										position + i)->expr);
