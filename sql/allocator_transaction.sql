@@ -45,6 +45,20 @@ BEGIN
   END LOOP;
 END $$;
 
+-- what a released savepoint has drawn stays drawn if a later one is rolled back
+SELECT spanner.create_allocator('nested', 'sync') > 0 AS id;
+BEGIN;
+SAVEPOINT a;
+SAVEPOINT b;
+SELECT spanner.next_value('nested');
+RELEASE b;
+SAVEPOINT c;
+ROLLBACK TO c;
+SELECT spanner.next_value('nested');
+ROLLBACK TO a;
+SELECT spanner.next_value('nested');
+COMMIT;
+
 -- commands in the same transaction begin where the counter is
 BEGIN;
 SELECT spanner.next_value('held');

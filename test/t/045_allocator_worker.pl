@@ -172,7 +172,7 @@ sql(q{CREATE TABLE row_of (n bigint);
 	CREATE PROCEDURE other_allocators(count integer) LANGUAGE plpgsql AS $$
 	BEGIN
 	  FOR i IN 1 .. count LOOP
-	    UPDATE spanner.allocator SET allocator_id = DEFAULT WHERE name = 'numbers';
+	    PERFORM spanner.drop_allocator('numbers'), spanner.create_allocator('numbers', 'on_commit');
 	    INSERT INTO row_of VALUES (NULL);
 	    COMMIT;
 	  END LOOP;
@@ -185,6 +185,13 @@ is( sql(q{INSERT INTO row_of_first VALUES (NULL);
 	CALL other_allocators(9000); SELECT spanner.last_assigned('first');
 	CALL other_allocators(1001); SELECT spanner.last_assigned('first') IS NULL, spanner.last_assigned('numbers') = max(n) FROM row_of}),
 	"1\nt|t", 'a session remembers the last numbers of 10,000 allocators');
+
+# What the worker has fetched twice is given back as one range
+sql(q{SELECT spanner.create_allocator('two', 'async_batch', batch_size => 10, low_water_mark => 5, max_batch_size => 10);
+	SELECT count(spanner.next_value('two')) FROM generate_series(1, 6)}, 'app');
+$node->poll_query_until('app', q{SELECT pool_remaining = 14 FROM spanner.stat_allocator WHERE name = 'two'})
+  or die 'the worker fetches no second batch';
+is(sql(q{SELECT spanner.release_allocator('two'); SELECT next_value FROM spanner.allocator WHERE name = 'two'}, 'app'), "14\n7", 'both are given back');
 
 # Connections to other servers: no more than there are pools
 my ($host, $port) = ($node->host, $node->port);
