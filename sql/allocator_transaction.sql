@@ -48,6 +48,7 @@ END $$;
 -- what a released savepoint has drawn stays drawn if a later one is rolled back
 SELECT spanner.create_allocator('nested', 'sync') > 0 AS id;
 BEGIN;
+SELECT spanner.next_value('nested');
 SAVEPOINT a;
 SAVEPOINT b;
 SELECT spanner.next_value('nested');
