@@ -135,6 +135,12 @@ INSERT INTO twice (id) VALUES (0), (0), (0);
 SELECT spanner.sync_sequence('twice', 'id');
 SELECT spanner.convert_column('twice', 'id', 'striped');
 
+-- a sequence that counts down, or cycles, has no next counter behind the rows
+CREATE SEQUENCE down INCREMENT -1;
+CREATE TABLE countdown (id bigint DEFAULT nextval('down'));
+ALTER SEQUENCE down OWNED BY countdown.id;
+SELECT spanner.sync_sequence('countdown', 'id');
+
 SET client_min_messages = warning;
 DROP SCHEMA c, c2 CASCADE;
 DROP ROLE regress_spanner_stranger;
