@@ -12,7 +12,10 @@ RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on
+SET enable_nestloop = on  -- by indexes, also where catalogs have grown since ANALYZE
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_seqscan = off
 AS $$
 BEGIN
   RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
@@ -20,10 +23,11 @@ BEGIN
                     FROM (SELECT type
                           UNION ALL
                           SELECT spanner_internal.base_type(a.atttypid)
-                            FROM pg_depend d
+                            FROM (SELECT d.objid FROM pg_depend d  -- by the index on what it depends on
+                                   WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence
+                                     AND (d.classid = 'pg_attrdef'::regclass) IS TRUE OFFSET 0) d
                             JOIN pg_attrdef e ON e.oid = d.objid
-                            JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
-                           WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence) c (type)) b);
+                            JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum) c (type)) b);
 END
 $$;
 
@@ -91,17 +95,17 @@ BEGIN ATOMIC
                 s.quoted, s.seqid::regclass)
          || CASE WHEN n.natural_keys IS NULL THEN ''
                  ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
-         || CASE WHEN q.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
-         q.conversion
-    FROM unnest((facts).suspects) s
-    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
-    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
-    JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion OFFSET 0) q
+         || CASE WHEN s.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
+         s.conversion
+    FROM (SELECT s.*, t.pkey, spanner_internal.conversion_of(s, o) AS conversion
+            FROM unnest((facts).suspects) s
+            JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
+            JOIN pg_sequence o ON o.seqrelid = s.seqid
+           WHERE s.why = 'sequence' OFFSET 0) s
+    JOIN unnest((facts).indexes) p ON p.indexid = s.pkey
     LEFT JOIN (SELECT i.relid, string_agg(format('(%s)', i.could_be_key), ' or ' ORDER BY i.could_be_key) AS natural_keys
                  FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
-                GROUP BY i.relid) n ON n.relid = s.relid
-   WHERE s.why = 'sequence';
+                GROUP BY i.relid) n ON n.relid = s.relid;
 END;
 
 CREATE FUNCTION spanner_internal.rule_index_sequence(facts spanner_internal.advisor_facts)
@@ -111,14 +115,14 @@ BEGIN ATOMIC
   SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
          format('the index begins with %s, which is drawn from %s, one value after the other: all inserts go to one end of it',
                 CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
-         || CASE WHEN q.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
-         q.conversion
-    FROM unnest((facts).suspects) s
-    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
+         || CASE WHEN s.conversion IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one' ELSE '' END,
+         s.conversion
+    FROM (SELECT s.*, spanner_internal.conversion_of(s, o) AS conversion
+            FROM unnest((facts).suspects) s
+            JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
+            JOIN pg_sequence o ON o.seqrelid = s.seqid
+           WHERE s.why = 'sequence' OFFSET 0) s
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
-    JOIN pg_sequence o ON o.seqrelid = s.seqid
-   CROSS JOIN LATERAL (SELECT spanner_internal.conversion_of(s, o) AS conversion OFFSET 0) q
-   WHERE s.why = 'sequence'
    ORDER BY s.relid, s.attnum, i.indexid;
 END;
 
