@@ -52,7 +52,7 @@
 
 static void update_statistics(Oid relid);
 static List *find_statistics(Relation relation, bool ours);
-static bool is_ours(Relation relation, HeapTuple tuple);
+static bool is_ours(Relation relation, HeapTuple tuple, List *expressions);
 static void drop_statistics(List *objects);
 static FuncExpr *plain_call(Relation relation, const SkShardKey *key);
 static void create_statistics(Relation relation, const SkShardKey *key);
@@ -126,11 +126,14 @@ find_statistics(Relation relation, bool ours)
 			continue;
 		exprs = SysCacheGetAttr(STATEXTOID, tuple,
 								Anum_pg_statistic_ext_stxexprs, &isnull);
-		if (!isnull && (!ours || is_ours(relation, tuple)))
+		if (!isnull)
 		{
-			foreach(lc2, (List *) stringToNode(TextDatumGetCString(exprs)))
+			List	   *expressions = stringToNode(TextDatumGetCString(exprs));
+
+			foreach(lc2, expressions)
 			{
-				if (sk_find_shard_call(lfirst(lc2)) != NULL)
+				if (sk_find_shard_call(lfirst(lc2)) != NULL &&
+					(!ours || is_ours(relation, tuple, expressions)))
 					result = list_append_unique_oid(result, lfirst_oid(lc));
 			}
 		}
@@ -140,17 +143,19 @@ find_statistics(Relation relation, bool ours)
 	return result;
 }
 
-/* Nobody else makes statistics that ANALYZE does not fill. */
+/* Nobody else makes statistics of this alone that ANALYZE does not fill. */
 static bool
-is_ours(Relation relation, HeapTuple tuple)
+is_ours(Relation relation, HeapTuple tuple, List *expressions)
 {
+	Form_pg_statistic_ext object = (Form_pg_statistic_ext) GETSTRUCT(tuple);
 	bool		isnull;
 	Datum		target = SysCacheGetAttr(STATEXTOID, tuple,
 										 Anum_pg_statistic_ext_stxstattarget,
 										 &isnull);
 
 	return !isnull && DatumGetInt16(target) == 0 &&
-		((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxowner == relation->rd_rel->relowner;
+		list_length(expressions) == 1 && object->stxkeys.dim1 == 0 &&
+		object->stxowner == relation->rd_rel->relowner;
 }
 
 static void
