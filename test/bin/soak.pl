@@ -13,6 +13,7 @@
 
 use strict;
 use warnings;
+use List::Util qw(min);
 use POSIX ();
 use Time::HiRes qw(time usleep);
 
@@ -203,8 +204,9 @@ sub sample_memory
 		my $size = anonymous_memory($pid);
 
 		next if !$size || $age < $warm;
-		$memory{$pid} //= { type => $type, from => $age, first => $size };
-		@{ $memory{$pid} }{qw(to last)} = ($age, $size);
+		$memory{$pid} //= { type => $type, from => $age, sizes => [] };
+		$memory{$pid}{to} = $age;
+		push @{ $memory{$pid}{sizes} }, $size;
 	}
 	return;
 }
@@ -318,6 +320,8 @@ sub check_values
 	return;
 }
 
+# What a process keeps between statements: the least of its first and of its last samples, since
+# others are taken amid a large statement.
 sub check_memory
 {
 	my ($worst, $seen) = (0, 0);
@@ -325,12 +329,16 @@ sub check_memory
 	foreach my $pid (sort { $memory{$a}{type} cmp $memory{$b}{type} } keys %memory)
 	{
 		my $m = $memory{$pid};
-		my $growth = $m->{last} - $m->{first};
+		my @sizes = @{ $m->{sizes} };
+		my $third = int(@sizes / 3);
 
 		next if $m->{to} - $m->{from} < $warm / 2;
+		my ($first, $last) = (min(@sizes[ 0 .. $third ]), min(@sizes[ -$third - 1 .. -1 ]));
+		my $growth = $last - $first;
+
 		$seen++;
 		$worst = $growth if $growth > $worst;
-		printf("    %-22s %5d s to %5d s: %6d kB to %6d kB\n", $m->{type}, @$m{qw(from to first last)});
+		printf("    %-22s %5d s to %5d s: %6d kB to %6d kB\n", $m->{type}, @$m{qw(from to)}, $first, $last);
 	}
 	check($seen > 0 && $worst <= $most_growth, "memory of $seen processes grew by at most $worst kB");
 	return;

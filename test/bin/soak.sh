@@ -25,6 +25,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 . test/bin/cluster.sh
 ulimit -c unlimited
 flags=(with_llvm=no "COPT=${COPT:-}")
+# What a statement has freed goes back to the system, so that a process has what it keeps.
+export MALLOC_MMAP_THRESHOLD_=16384 MALLOC_TRIM_THRESHOLD_=65536 MALLOC_TOP_PAD_=0
 
 cluster_build "${flags[@]}"
 cluster_create wal_level=logical max_connections=50 fsync=off autovacuum_naptime=5s shared_buffers=256MB max_wal_size=512MB \
