@@ -157,7 +157,8 @@ BEGIN
 		on_run.rows := on_run.rows[2:];
 	END IF;
 	IF off_run.state IS DISTINCT FROM on_run.state THEN
-		same := false;
+		-- two rows may violate a policy and a constraint: the plan says which comes first
+		same := off_run.state IN ('23514', '42501') AND on_run.state IN ('23514', '42501');
 	ELSIF mode = 'total' THEN
 		same := off_run.rows IS NOT DISTINCT FROM on_run.rows;
 	ELSE
