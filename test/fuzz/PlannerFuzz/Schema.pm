@@ -99,8 +99,9 @@ sub shard_call
 	my @texts = grep { $type{$_} =~ /^(?:int|bigint|smallint|text)/ && $never_null{$_} } @hashed;
 	if (@texts && chance($table->{kind} eq 'expression' ? 0.3 : 0.15))
 	{
-		# An index takes rows without a fingerprint.
-		my $text = $table->{kind} eq 'expression' && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
+		# An index takes rows without a fingerprint.  Regular expressions want a plain collation.
+		my $plain = !grep { $type{$_} =~ /nocase/ } @texts;
+		my $text = $table->{kind} eq 'expression' && $plain && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
 		my $mod = "mod(spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . "), $shards)";
 
 		return "abs($mod)" if chance(0.5) || $table->{kind} =~ /^(?:list|check_part)/;
