@@ -186,16 +186,27 @@ is( sql(q{INSERT INTO row_of_first VALUES (NULL);
 	CALL other_allocators(1001); SELECT spanner.last_assigned('first') IS NULL, spanner.last_assigned('numbers') = max(n) FROM row_of}),
 	"1\nt|t", 'a session remembers the last numbers of 10,000 allocators');
 
-# Of two batches with a gap between them, the last one alone is given back
-sql(q{SELECT spanner.create_allocator('two', 'async_batch', batch_size => 10, low_water_mark => 5, max_batch_size => 10);
-	SELECT count(spanner.next_value('two')) FROM generate_series(1, 4);
-	ALTER TABLE spanner.allocator DISABLE TRIGGER on_allocator_change;
-	UPDATE spanner.allocator SET next_value = next_value + 5 WHERE name = 'two';
-	ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
-	SELECT count(spanner.next_value('two')) FROM generate_series(1, 2)}, 'app');
-$node->poll_query_until('app', q{SELECT pool_remaining = 14 FROM spanner.stat_allocator WHERE name = 'two'})
-  or die 'the worker fetches no second batch';
-is(sql(q{SELECT spanner.release_allocator('two'); SELECT next_value FROM spanner.allocator WHERE name = 'two'}, 'app'), "10\n16", 'the last batch is given back');
+# Two batches with a gap between them: 7 to 10, and 16 to 25
+sub two_batches
+{
+	my ($name) = @_;
+
+	sql(qq{SELECT spanner.create_allocator('$name', 'async_batch', batch_size => 10, low_water_mark => 5, max_batch_size => 10);
+		SELECT count(spanner.next_value('$name')) FROM generate_series(1, 4);
+		ALTER TABLE spanner.allocator DISABLE TRIGGER on_allocator_change;
+		UPDATE spanner.allocator SET next_value = next_value + 5 WHERE name = '$name';
+		ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
+		SELECT count(spanner.next_value('$name')) FROM generate_series(1, 2)}, 'app');
+	$node->poll_query_until('app', "SELECT pool_remaining = 14 FROM spanner.stat_allocator WHERE name = '$name'")
+	  or die 'the worker fetches no second batch';
+	return $name;
+}
+
+is(sql("SELECT spanner.release_allocator('" . two_batches('released') . "'); SELECT next_value FROM spanner.allocator WHERE name = 'released'", 'app'),
+	"10\n16", 'the last batch is given back');
+is(sql("SELECT string_agg(n::text, ' ') FROM spanner.next_values('" . two_batches('drawn') . "', 6) n", 'app'),
+	'7 8 9 10 16 17', 'values between two batches are not given');
+is(sql("SELECT b.* FROM spanner.reserve_block('" . two_batches('reserved') . "', 6) b", 'app'), '16|21', 'nor as a block');
 
 # Connections to other servers: no more than there are pools
 my ($host, $port) = ($node->host, $node->port);
