@@ -140,17 +140,19 @@ sub table
 	  . "\n";
 }
 
-# bar SECTION TEXT VALUE COMPARISON LIMIT
+# bar SECTION TEXT VALUE COMPARISON LIMIT [CAUSE]
+#
+# The cause is told where the bar is not met.
 sub bar
 {
-	my ($section, $text, $value, $comparison, $limit) = @_;
+	my ($section, $text, $value, $comparison, $limit, $cause) = @_;
 
 	return unless defined $value;
 	my $met = $comparison eq '<=' ? $value <= $limit : $value >= $limit;
 
 	push @bars,
 	  sprintf("| %s | %s | %s | %s %s | %s |\n",
-		$section, $text, number($value), $comparison eq '<=' ? '≤' : '≥', $limit, $met ? 'met' : '**not met**');
+		$section, $text, number($value), $comparison eq '<=' ? '≤' : '≥', $limit, $met ? 'met' : '**not met**' . (defined $cause ? ": $cause" : ''));
 }
 
 sub bars_table { return join('', @bars) }

@@ -291,7 +291,7 @@ sub wal_reasons
 		  . (@met ? "of those measured, $met[-1] has the most stripes that stay" : 'no number of stripes stays')
 		  . " within 1.2 times the WAL of bigserial.\n";
 		bar('keys', 'WAL of striped(64), bigserial = 1, a checkpoint every ' . brief($distance) . ' rows',
-			median(@{ $wal->{'striped(64)'}{$distance} }), '<=', 1.2);
+			median(@{ $wal->{'striped(64)'}{$distance} }), '<=', 1.2, 'after each checkpoint every stripe logs a whole page');
 	}
 	return $text;
 }
@@ -400,7 +400,8 @@ sub allocator_bars
 	bar('allocator', 'async, 50 clients, no allocator = 1', $ratio->('async', 'none', $fast), '>=', 0.75);
 	bar('allocator', 'on_commit with early lock release, commits of 20 ms, sync = 1', $ratio->('on_commit_early', 'sync', $slow), '>=', 30);
 	bar('allocator', 'the same, ordinary insert = 1', $ratio->('on_commit_early', 'insert', $slow), '>=', 0.9);
-	bar('allocator', 'first draw of a session, ms', median(values_of('allocator', 'adaptive', 'first draw', 'p50')), '<=', 0.35);
+	bar('allocator', 'first draw of a session, ms', median(values_of('allocator', 'adaptive', 'first draw', 'p50')), '<=', 0.35,
+		'looks up catalogs; core `nextval` takes ' . number(median(values_of('allocator', 'nextval', 'first draw', 'p50'))));
 	bar('allocator', '100,000 values of mode sync in one statement, ms',
 		median(values_of('allocator', 'sync', 'values=100000', 'time')), '<=', 1000);
 	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
