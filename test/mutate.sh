@@ -7,7 +7,8 @@
 #
 # Each break negates a condition, drops a call, counts one more or less, or
 # takes < for <=.  It is built in a copy and tested by regress and isolation, up
-# to the first failure.  One line for each break: "caught by TEST", "not caught",
+# to the first failure.  TAP="test/t/02*.pl" names tests that follow when these
+# have passed.  One line for each break: "caught by TEST", "not caught",
 # or "does not build".  The same seed makes the same breaks in the same source.
 #
 # test/mutate.sh
@@ -21,7 +22,7 @@ cd "$(dirname "$0")/.." || exit 1
 count=${1:-10}
 seed=${2:-1}
 shift $(($# < 2 ? $# : 2))
-limit=300
+limit=${TAP:+1}300
 declare -A results=()
 
 # Print COUNT breaks, each as "file:line <tab> new text".
@@ -79,18 +80,21 @@ choose_breaks()
 
 installcheck()
 {
-	timeout "$limit" env MAKEFLAGS= setpriv --reuid="$cluster_user" --regid="$(id -g "$cluster_user")" \
-		--init-groups make -C "$build" installcheck TAP_TESTS= PG_CONFIG="$cluster_pg_config" "$@" 2>&1
+	timeout "$limit" env MAKEFLAGS= HOME="$cluster_dir" setpriv --reuid="$cluster_user" \
+		--regid="$(id -g "$cluster_user")" --init-groups \
+		make -C "$build" installcheck PG_CONFIG="$cluster_pg_config" \
+		"PROVE_TESTS=${TAP:-}" "PROVE_FLAGS=-j$(nproc)" "$@" 2>&1
 }
 
 # The name of the first test that fails.  When grep has it, pg_regress ends.
 first_failure()
 {
-	local line lists
+	local line without
 
-	for lists in ISOLATION= REGRESS=
+	for without in 'ISOLATION= TAP_TESTS=' 'REGRESS= TAP_TESTS=' ${TAP:+'REGRESS= ISOLATION='}
 	do
-		line=$({ installcheck "$lists" || [ $? != 124 ] || echo 'not ok 0 - time_limit'; } | grep -m 1 -E '^not ok |\.\.\. FAILED|^make.*Error')
+		line=$({ installcheck $without || [ $? != 124 ] || echo 'not ok 0 - time_limit'; } |
+			grep -m 1 -E '^not ok |\.\.\. FAILED|\.pl \.+ (Dubious|Failed)|^make.*Error')
 		[ -z "$line" ] || {
 			sed -E 's/^not ok +[0-9]+ +[-+] *|^test |^ +//; s/ .*//' <<< "$line"
 			return
@@ -124,6 +128,7 @@ try_break()
 }
 
 cluster_build with_llvm=no
+[ -z "${TAP:-}" ] || cluster_install_modules "$build" with_llvm=no > "$log" 2>&1
 cluster_create fsync=off max_connections=50
 failure=$(first_failure)
 [ -z "$failure" ] || cluster_fail "$failure fails without a break"

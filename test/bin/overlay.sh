@@ -36,7 +36,7 @@ fi
 	exit 1
 }
 as_root=()
-[ "$(id -u)" = 0 ] || as_root=(sudo "--preserve-env=PG_CONFIG,TESTS,KEEP")
+[ "$(id -u)" = 0 ] || as_root=(sudo "--preserve-env=PG_CONFIG,TESTS,TAP,KEEP")
 upper=$(mktemp -d) || exit 1
 "${as_root[@]}" unshare --mount "$self" --inside "$upper" "$@"
 rc=$?
