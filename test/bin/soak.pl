@@ -320,8 +320,8 @@ sub check_values
 	return;
 }
 
-# What a process keeps between statements: the least of its first and of its last samples, since
-# others are taken amid a large statement.
+# What a process keeps between statements: the least of its first and of its last five samples,
+# since others are taken amid a large statement.
 sub check_memory
 {
 	my ($worst, $seen) = (0, 0);
@@ -330,10 +330,9 @@ sub check_memory
 	{
 		my $m = $memory{$pid};
 		my @sizes = @{ $m->{sizes} };
-		my $third = int(@sizes / 3);
 
-		next if $m->{to} - $m->{from} < $warm / 2;
-		my ($first, $last) = (min(@sizes[ 0 .. $third ]), min(@sizes[ -$third - 1 .. -1 ]));
+		next if @sizes < 5 || $m->{to} - $m->{from} < $warm / 2;
+		my ($first, $last) = (min(@sizes[ 0 .. 4 ]), min(@sizes[ -5 .. -1 ]));
 		my $growth = $last - $first;
 
 		$seen++;
