@@ -4,6 +4,7 @@
 #   make demo, demo-cluster, test, bench     need nothing but root or sudo
 #   make check                               the first minutes of make test, while you change things
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
+#   make assert-check PGSOURCE=/path/to/postgresql    on a server with assertions, built from a checkout
 #   make clients                             real clients: test/clients/README.md
 #   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
@@ -14,6 +15,7 @@ PGFILEDESC = "spanner_keys - primary keys without hotspots"
 
 OBJS = \
 	src/spanner_keys.o \
+	src/advisor/catalog_text.o \
 	src/advisor/column_sample.o \
 	src/advisor/key_column.o \
 	src/advisor/key_heatmap.o \
@@ -51,6 +53,7 @@ OBJS = \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
 	src/planner/row_comparison.o \
+	src/planner/shard_clause.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
@@ -67,6 +70,8 @@ OBJS = \
 	src/sequence/extension.o \
 	src/sequence/kind.o \
 	src/sequence/label.o \
+	src/sequence/leave.o \
+	src/sequence/member_guard.o \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
 	src/sequence/redirect/ascending_values.o \
@@ -79,19 +84,33 @@ OBJS = \
 	src/sequence/sequence_change.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/spanner_ddl/alter_column.o \
-	src/sequence/spanner_ddl/clauses.o \
-	src/sequence/spanner_ddl/columns.o \
-	src/sequence/spanner_ddl/database.o \
-	src/sequence/spanner_ddl/execute_ddl.o \
-	src/sequence/spanner_ddl/parser.o \
-	src/sequence/spanner_ddl/sequences.o \
 	src/sequence/state_functions.o \
 	src/sequence/striped.o \
 	src/sequence/sync.o \
+	src/sequence/widths.o \
+	src/spanner_ddl/alter_table.o \
+	src/spanner_ddl/catalog.o \
+	src/spanner_ddl/execute.o \
+	src/spanner_ddl/expired.o \
+	src/spanner_ddl/export.o \
+	src/spanner_ddl/expression.o \
+	src/spanner_ddl/functions.o \
+	src/spanner_ddl/grammar.o \
+	src/spanner_ddl/objects.o \
+	src/spanner_ddl/query.o \
+	src/spanner_ddl/scanner.o \
+	src/spanner_ddl/sequences.o \
+	src/spanner_ddl/tables.o \
+	src/spanner_ddl/tokens.o \
+	src/spanner_ddl/types.o \
 	src/splits/count_rows.o \
+	src/splits/run_as.o \
+	src/spi/command_relations.o \
+	src/spi/own_objects.o \
 	src/spi/owner_rights.o \
 	src/spi/relation_changes.o \
+	src/spi/relation_query.o \
+	src/spi/row_writer.o \
 	src/spi/run_command.o
 
 # The install script is put together from a part of each room, in this order.
@@ -99,10 +118,12 @@ SQL_PARTS = \
 	src/spanner_keys.sql \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
-	src/sequence/spanner_ddl/googlesql.sql \
+	src/spanner_ddl/spanner_ddl.sql \
+	src/spanner_ddl/export.sql \
 	src/allocator/allocator.sql \
 	src/allocator/share_allocator.sql \
 	src/planner/planner.sql \
+	src/advisor/catalog_text.sql \
 	src/advisor/facts.sql \
 	src/advisor/shards.sql \
 	src/advisor/advise.sql \
@@ -114,10 +135,16 @@ SQL_PARTS = \
 	src/advisor/rules_unchecked.sql \
 	src/advisor/run_rules.sql \
 	src/advisor/pictures.sql \
+	src/splits/describe.sql \
 	src/splits/facts.sql \
+	src/splits/servers.sql \
 	src/splits/points.sql \
+	src/splits/make_split.sql \
 	src/splits/create_splits.sql \
 	src/splits/adopt_table.sql \
+	src/splits/move_steps.sql \
+	src/splits/plan_move.sql \
+	src/splits/swap_split.sql \
 	src/splits/move_split.sql \
 	src/splits/stats.sql \
 	src/splits/check_splits.sql
@@ -139,7 +166,12 @@ REGRESS = \
 	sequence_changes \
 	default_kind \
 	default_kind_fit \
+	ddl_cost \
 	increment \
+	widths \
+	narrow_keys \
+	leave \
+	as_in_core \
 	allocator \
 	allocator_errors \
 	allocator_privileges \
@@ -150,8 +182,14 @@ REGRESS = \
 	execute_ddl_errors \
 	execute_ddl_more \
 	googlesql \
+	googlesql_alter \
+	googlesql_expressions \
+	spanner_export \
+	spanner_postgresql \
 	redirect \
 	redirect_more \
+	draw_privileges \
+	member_guard \
 	redirect_ddl \
 	identity_always \
 	identity_ddl \
@@ -159,6 +197,7 @@ REGRESS = \
 	ascending \
 	ascending_values \
 	convert \
+	setval \
 	derived_shard \
 	shard_expressions \
 	shard_forms \
@@ -171,15 +210,19 @@ REGRESS = \
 	shard_reports \
 	shard_security \
 	shard_traps \
+	stored_expressions \
 	fill_shard \
 	bad_input \
+	relation_rights \
 	on_commit \
 	on_commit_errors \
 	on_commit_many \
+	on_commit_statements \
 	on_commit_triggers \
 	advise \
 	advise_more \
 	advise_rules \
+	advise_bodies \
 	advise_faked \
 	add_shard_key \
 	shard_key_kept \
@@ -191,6 +234,7 @@ REGRESS = \
 	adopt_table
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION = \
+	advise_locked \
 	advisor_drop \
 	allocator_create \
 	allocator_lock \
@@ -199,9 +243,12 @@ ISOLATION = \
 	allocator_snapshot \
 	ascending_alter \
 	bind_unbind \
+	convert_waiting \
+	drop_extension \
 	identity_detach \
 	nextval_alter \
 	on_commit \
+	sequence_drop \
 	sequence_locks \
 	sequence_snapshot \
 	sequence_waiting \
@@ -215,7 +262,8 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
 	-MMD -MP
 
-EXTRA_CLEAN = tmp_check output_iso $(OBJS:.o=.d)
+EXTRA_CLEAN = tmp_check output_iso $(OBJS:.o=.d) \
+	src/spanner_ddl/grammar.c src/spanner_ddl/scanner.c
 
 PG_CONFIG ?= pg_config
 
@@ -247,7 +295,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -270,6 +318,8 @@ indent:
 	@test/lint/indent.sh
 matrix:
 	@test/bin/matrix.sh
+assert-check:
+	@PGSOURCE="$(PGSOURCE)" test/bin/assert.sh
 asan:
 	@test/bin/asan.sh
 valgrind:
@@ -295,4 +345,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix asan valgrind coverage analyze core-check soak clients citus deb-check dist
+.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check dist

@@ -106,14 +106,6 @@ SELECT refused($$SELECT spanner.create_allocator('x')$$);
 ROLLBACK;
 DROP FUNCTION suppress();
 
--- a session goes on when the table is there again
-SELECT spanner.create_allocator('pool', 'batch') > 0 AS is_made;
-ALTER TABLE spanner.allocator RENAME TO aside;
-SELECT refused($$SELECT spanner.next_value('pool')$$);
-ALTER TABLE spanner.aside RENAME TO allocator;
-SELECT spanner.next_value('pool');
-SELECT spanner.drop_allocator('pool');
-
 -- where nothing may be written
 BEGIN READ ONLY;
 SELECT refused($$SELECT spanner.next_value('a')$$);

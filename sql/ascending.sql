@@ -1,6 +1,7 @@
 -- INSERT ... SELECT ... FROM (VALUES ...) ORDER BY ... RETURNING: ids ascend.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA a;
 SET search_path = a;
 SET spanner.default_sequence_kind = 'bit_reversed_positive';

@@ -1,6 +1,7 @@
 -- Existing columns: convert_column, convert_all, sync_sequence.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA c;
 SET search_path = c;
 
@@ -69,6 +70,9 @@ RESET ROLE;
 CREATE SCHEMA c2;
 CREATE TABLE c2.a (id bigserial);
 CREATE TABLE c2."B b" ("Id" bigint GENERATED ALWAYS AS IDENTITY, s bigserial);
+CREATE SEQUENCE c2.nobodys;
+CREATE TABLE c2.c (id bigint DEFAULT nextval('c2.nobodys'), other int DEFAULT 1 + nextval('c2.nobodys'));
+INSERT INTO c2.c DEFAULT VALUES;
 INSERT INTO c2.a VALUES (DEFAULT);
 SELECT spanner.convert_all('c2');
 SELECT spanner.convert_all('c2', 'striped(stripes=4)', dry_run => false);
@@ -84,11 +88,7 @@ CREATE TABLE c3.b (id smallserial PRIMARY KEY);
 INSERT INTO c3.b VALUES (32767);
 CREATE TABLE c3.c (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 SELECT spanner.convert_column('c3.a', 'id', dry_run => true), spanner.convert_column('c3.c', 'id', dry_run => true);
-BEGIN;
-CALL spanner.convert_tables('c3');
-ROLLBACK;
-SELECT sequencename, kind FROM spanner.sequences WHERE schemaname = 'c3' ORDER BY 1;
-CALL spanner.convert_tables('c3');
+SELECT spanner.convert_all('c3') \gexec
 SELECT sequencename, kind FROM spanner.sequences WHERE schemaname = 'c3' ORDER BY 1;
 SET client_min_messages = warning;
 DROP SCHEMA c3 CASCADE;

@@ -1,6 +1,7 @@
 -- spanner.default_sequence_kind: plain DDL makes sequences of that kind.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA d;
 SET search_path = d;
 CREATE VIEW columns AS
@@ -127,6 +128,9 @@ ROLLBACK;
 SET spanner_keys.default_sequence_kind = 'striped';
 ALTER ROLE CURRENT_USER SET spanner_keys.default_sequence_kind = 'striped';
 SET spanner_keys.default_sequence_kind = DEFAULT;
+
+-- nobody can give all databases a kind that does not exist
+ALTER SYSTEM SET spanner.default_sequence_kind = 'nonsense';
 
 SET client_min_messages = warning;
 DROP SCHEMA d, element CASCADE;

@@ -1,6 +1,7 @@
 -- GENERATED ALWAYS and OVERRIDING, for identity columns with a bound sequence.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA ia;
 SET search_path = ia;
 SET spanner.default_sequence_kind = 'striped(stripes=4)';

@@ -1,6 +1,7 @@
 -- Commands on identity columns with a bound sequence do what they do in core.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA idd;
 SET search_path = idd;
 CREATE FUNCTION columns(name regclass, OUT attname name, OUT attidentity "char", OUT "default" text, OUT label text)

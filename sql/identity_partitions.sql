@@ -1,6 +1,7 @@
 -- Partitions of a table with an identity column whose sequence is bound.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA ip;
 SET search_path = ip;
 CREATE VIEW columns AS

@@ -1,6 +1,7 @@
 -- INCREMENT greater than 1: clients that make a block of ids of each value.
 
 SELECT spanner.bit_reverse(0, true);
+SET session_preload_libraries = 'spanner_keys';  -- without the NOTICE of GENERATED ALWAYS
 CREATE SCHEMA b;
 SET search_path = b;
 CREATE VIEW kinds AS

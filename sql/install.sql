@@ -8,14 +8,21 @@ SELECT trusted, relocatable, schema
   FROM pg_available_extension_versions
  WHERE name = 'spanner_keys' AND version = '1.0';
 
--- everybody may use the schemas and call their functions
+-- everybody may use the schemas and call their functions, but for these
 SELECT s, has_schema_privilege('public', s, 'USAGE') AS usage,
        has_schema_privilege('public', s, 'CREATE') AS creation
   FROM unnest('{spanner,spanner_internal}'::name[]) s;
 SELECT oid::regproc
   FROM pg_proc
  WHERE pronamespace::regnamespace::text ~ '^spanner'
-   AND NOT has_function_privilege('public', oid, 'EXECUTE');
+   AND NOT has_function_privilege('public', oid, 'EXECUTE')
+ ORDER BY oid::regproc::text COLLATE "C";
+-- whatever nobody calls but the server is not for everybody
+SELECT oid::regprocedure
+  FROM pg_proc p
+ WHERE pronamespace = 'spanner_internal'::regnamespace
+   AND (prorettype IN ('trigger'::regtype, 'event_trigger'::regtype) OR 'internal'::regtype = ANY (proargtypes))
+   AND has_function_privilege('public', oid, 'EXECUTE');
 
 -- every object has a comment
 SELECT pg_describe_object(classid, objid, objsubid)
@@ -39,6 +46,13 @@ SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
   FROM pg_proc p
  WHERE pronamespace = 'spanner_internal'::regnamespace
  ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- bodies in SQL and PL/pgSQL can be read, which CREATE EXTENSION does not look at
+SET check_function_bodies = on;
+SELECT CASE l.lanname WHEN 'sql' THEN fmgr_sql_validator(p.oid) ELSE plpgsql_validator(p.oid) END
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+ WHERE pronamespace::regnamespace::text ~ '^spanner'
+OFFSET 1000;
 
 -- the prefix of our own settings is reserved, that of Spanner's is not
 SELECT spanner.bit_reverse(1, true);

@@ -8,6 +8,7 @@ CREATE SEQUENCE plain;
 -- nothing is redirected as long as no sequence is bound
 CREATE TABLE bound_before AS
   SELECT objoid, label FROM pg_seclabel WHERE provider = 'spanner_keys';
+SET client_min_messages = error;
 DO $$
 DECLARE s regclass;
 BEGIN
@@ -15,6 +16,7 @@ BEGIN
     EXECUTE format('SECURITY LABEL FOR spanner_keys ON SEQUENCE %s IS NULL', s);
   END LOOP;
 END $$;
+RESET client_min_messages;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT nextval('plain'), currval('plain'), lastval();
 PREPARE draw AS SELECT nextval('plain');
 EXECUTE draw;

@@ -58,7 +58,9 @@ SELECT spanner.create_sequence('bound', 'bit_reversed_positive');
 ALTER SEQUENCE bound CYCLE;
 ALTER SEQUENCE bound INCREMENT -1 MINVALUE -10;
 ALTER SEQUENCE bound MINVALUE -10;
+BEGIN;
 ALTER SEQUENCE bound AS integer;
+ROLLBACK;
 CREATE SEQUENCE narrow AS smallint;
 SELECT spanner.alter_sequence('narrow', 'bit_reversed_positive');
 SELECT nextval('narrow');
@@ -125,3 +127,17 @@ RESET spanner.default_sequence_kind;
 SELECT objname, label FROM pg_seclabels WHERE objname LIKE '%case%' ORDER BY 1;
 DROP TABLE convert_case;
 DROP SEQUENCE any_case, ddl_case, option_case, default_case, local_case;
+
+-- a label has at most 32 options and 1 kB, and nothing of more is read
+SELECT spanner.create_sequence('long', 'striped(' || string_agg('a' || i || '=1', ',') || ')')
+  FROM generate_series(1, 33) i;
+SELECT spanner.create_sequence('long', 'striped(' || string_agg('a' || i || '=1', ',') || ')')
+  FROM generate_series(1, 32) i;
+SELECT spanner.create_sequence('long', 'striped(' || repeat('bits', 300) || ')');
+CREATE SEQUENCE long;
+SELECT spanner.alter_sequence('long', repeat('striped', 200));
+SELECT format('SECURITY LABEL FOR spanner_keys ON SEQUENCE long IS %L',
+  'striped(' || repeat('bits', 300) || ')') \gexec
+SELECT set_config('spanner.default_sequence_kind', 'striped(' || repeat('bits=3,', 100000) || ')', false);
+SELECT spanner.alter_sequence('long', 'striped' || repeat(' ', 1017));
+DROP SEQUENCE long;

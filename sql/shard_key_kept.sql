@@ -56,5 +56,29 @@ SELECT suggestion FROM spanner.advise('child', 'splits') WHERE rule = 'child_not
 \d child
 SELECT obj_description('child_pkey'::regclass, 'pg_class'), obj_description(oid, 'pg_constraint') FROM pg_constraint WHERE conname = 'child_pkey';
 
+-- what is published, without the server's view, which opens every table
+SET client_min_messages = error;
+CREATE TABLE deep (a int, b int, PRIMARY KEY (a, b)) PARTITION BY LIST (a);
+CREATE TABLE deep_1 PARTITION OF deep FOR VALUES IN (1) PARTITION BY LIST (b);
+CREATE TABLE deep_1_1 PARTITION OF deep_1 DEFAULT;
+CREATE TABLE deep_2 PARTITION OF deep DEFAULT;
+CREATE SCHEMA kept_too CREATE TABLE alone (a int) CREATE TABLE other (a int);
+CREATE TABLE listed (a int PRIMARY KEY, b int);
+CREATE PUBLICATION regress_leaves FOR TABLE deep, listed (a);
+CREATE PUBLICATION regress_root FOR TABLE deep, kept WITH (publish_via_partition_root);
+CREATE PUBLICATION regress_part FOR TABLE deep_1 WITH (publish_via_partition_root);
+CREATE PUBLICATION regress_schema FOR TABLES IN SCHEMA kept_too;
+CREATE PUBLICATION regress_all FOR ALL TABLES;
+CREATE PUBLICATION regress_all_root FOR ALL TABLES WITH (publish_via_partition_root);
+WITH ours AS (SELECT DISTINCT p.pubname, l.relid FROM spanner_internal.list_published() l JOIN pg_publication p ON p.oid = l.pubid),
+servers AS (SELECT pubname, format('%I.%I', schemaname, tablename)::regclass::oid AS relid FROM pg_publication_tables)
+SELECT (SELECT count(*) > 0 FROM ours) AS published,
+       (SELECT count(*) FROM (SELECT * FROM ours EXCEPT SELECT * FROM servers) x) AS too_many,
+       (SELECT count(*) FROM (SELECT * FROM servers EXCEPT SELECT * FROM ours) x) AS missing;
+SELECT l.relid::regclass, l.columns FROM spanner_internal.list_published() l JOIN pg_publication p ON p.oid = l.pubid
+ WHERE p.pubname = 'regress_leaves' ORDER BY 1::text COLLATE "C";
+DROP PUBLICATION regress_leaves, regress_root, regress_part, regress_schema, regress_all, regress_all_root;
+DROP SCHEMA kept_too CASCADE;
+
 SET client_min_messages = warning;
 DROP SCHEMA kept CASCADE;

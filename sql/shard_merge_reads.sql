@@ -85,6 +85,11 @@ INSERT INTO few (id) SELECT generate_series(1, 40);
 SELECT array_agg(id) FROM (SELECT id FROM few ORDER BY id DESC LIMIT 5) f;
 SELECT count(*), min(id), max(id) FROM (SELECT id FROM few ORDER BY id) f;
 
+-- as much memory as can be asked for
+SET work_mem = '2147483647kB';
+SELECT count(*) = (SELECT count(*) FROM few WHERE s < 32) FROM (SELECT id FROM few WHERE s < 32 ORDER BY id) f;
+RESET work_mem;
+
 -- cursors
 BEGIN;
 DECLARE c NO SCROLL CURSOR FOR SELECT at, id FROM event ORDER BY at, id;

@@ -14,6 +14,7 @@
 #define SK_COMPAT_H
 
 #include "access/tupdesc.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_namespace.h"
@@ -25,15 +26,21 @@
 #endif
 #include "executor/executor.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif
+#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "storage/spin.h"
 #include "utils/acl.h"
 #include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
@@ -89,8 +96,8 @@ makeNotNullConstraint(String *column)
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 
-/* 16: the _ext form, for a relation that may be gone; before, it has no right */
-#if PG_VERSION_NUM < 160000
+/* 17: the _ext form, for a relation that may be gone; before, it has no right */
+#if PG_VERSION_NUM < 170000
 #define pg_attribute_aclcheck_all_ext(relation, role, mode, how, missing) \
 	pg_attribute_aclcheck_all(relation, role, mode, how)
 #endif
@@ -188,11 +195,55 @@ sk_named_segment(const char *name, Size size,
 	 pg_proc_aclcheck((objectid), (roleid), (mode)))
 #endif
 
-/* 19: a hook may look at the state of query jumbling only */
-#if PG_VERSION_NUM >= 190000
-#define SK_JUMBLE_STATE const JumbleState
+/* 16: privileges that a query needs stand beside the range table */
+#if PG_VERSION_NUM >= 160000
+#define sk_check_query_privileges(query) \
+	ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true)
+#define sk_selected_columns(query, varno) \
+	(&getRTEPermissionInfo((query)->rteperminfos, \
+						   rt_fetch((varno), (query)->rtable))->selectedCols)
 #else
-#define SK_JUMBLE_STATE JumbleState
+#define sk_check_query_privileges(query) ExecCheckRTPerms((query)->rtable, true)
+#define sk_selected_columns(query, varno) \
+	(&rt_fetch((varno), (query)->rtable)->selectedCols)
+#endif
+
+/* 19: the planner gets the state of EXPLAIN */
+#if PG_VERSION_NUM >= 190000
+#define sk_plan_query(query, text, options) \
+	pg_plan_query(query, text, options, NULL, NULL)
+#else
+#define sk_plan_query(query, text, options) \
+	pg_plan_query(query, text, options, NULL)
+#endif
+
+/*
+ * 16: the columns that a command writes stand beside the range table; 18: and
+ * which of its relations are not pruned
+ */
+static inline void
+sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
+{
+#if PG_VERSION_NUM >= 160000
+	List	   *infos = NIL;
+
+	addRTEPermissionInfo(&infos, rte)->updatedCols = updated;
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(estate, list_make1(rte), infos, bms_make_singleton(1));
+#else
+	ExecInitRangeTable(estate, list_make1(rte), infos);
+#endif
+#else
+	rte->updatedCols = updated;
+	ExecInitRangeTable(estate, list_make1(rte));
+#endif
+}
+
+/* 18: a query may be run in parts, always */
+#if PG_VERSION_NUM >= 180000
+#define sk_executor_run(desc) ExecutorRun(desc, ForwardScanDirection, 0)
+#else
+#define sk_executor_run(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
 #endif
 
 /* 17: a transaction can have a time limit */
@@ -371,6 +422,43 @@ sk_guc_variables(int *count)
 	return get_guc_variables();
 #endif
 }
+
+/* 17: whoever asks for a lock says whether a stronger one will do */
+#if PG_VERSION_NUM < 170000
+static inline bool
+sk_lock_held_by_me(const LOCKTAG *tag, LOCKMODE mode, bool orstronger)
+{
+	for (; mode <= MaxLockMode; mode++)
+	{
+		if (LockHeldByMe(tag, mode))
+			return true;
+		if (!orstronger)
+			break;
+	}
+	return false;
+}
+#define LockHeldByMe sk_lock_held_by_me
+#endif
+
+/* does the session hold this lock on a relation, or a stronger one? */
+static inline bool
+sk_relation_is_locked(Oid relid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, IsSharedRelation(relid) ? InvalidOid : MyDatabaseId, relid);
+	return LockHeldByMe(&tag, mode, true);
+}
+
+/* Not every release, nor every machine, tells whether a spinlock is held. */
+#ifdef SpinLockFree
+#define sk_spin_lock_is_held(mutex) (!SpinLockFree(mutex))
+#else
+#define sk_spin_lock_is_held(mutex) true
+#endif
+
+/* 18: foreign keys may be NOT ENFORCED */
+#define SK_HAS_NOT_ENFORCED (PG_VERSION_NUM >= 180000)
 
 /* 19: the signal handlers that are no functions have names of their own */
 #ifndef PG_SIG_IGN

@@ -38,6 +38,7 @@ _PG_init(void)
 	sk_allocator_init();
 	sk_planner_init();
 	sk_sequence_init();
+	sk_spanner_ddl_init();
 
 	/*
 	 * Only our own prefix is reserved.  Clients of Spanner set parameters

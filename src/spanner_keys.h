@@ -19,4 +19,7 @@ extern void sk_planner_init(void);
 /* sequence/command_hooks.c */
 extern void sk_sequence_init(void);
 
+/* spanner_ddl/execute.c */
+extern void sk_spanner_ddl_init(void);
+
 #endif							/* SPANNER_KEYS_H */

@@ -57,7 +57,12 @@ COMMENT ON TABLE spanner.silenced_rule
 
 GRANT SELECT, INSERT, DELETE ON spanner.silenced_rule TO PUBLIC;
 
-SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule', '');
+-- The text of a table that is gone, or that only its session sees, could not be
+-- restored, and would take all other rows with it.
+SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule',
+  'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c'
+  ' WHERE c.oid OPERATOR(pg_catalog.=) relation'
+  ' AND c.relpersistence OPERATOR(pg_catalog.<>) ''t'')');
 
 CREATE FUNCTION spanner_internal.check_silenced_rule()
 RETURNS trigger
@@ -66,20 +71,28 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   silence spanner.silenced_rule := CASE TG_OP WHEN 'INSERT' THEN NEW ELSE OLD END;
-  owner oid := (SELECT relowner FROM pg_class WHERE oid = silence.relation);
+  owner oid;
+  name name;
+  persistence "char";
 BEGIN
-  IF owner IS NULL THEN
+  SELECT c.relowner, c.relname, c.relpersistence INTO owner, name, persistence
+    FROM pg_class c WHERE c.oid = silence.relation;
+  IF NOT FOUND THEN
     RETURN CASE TG_OP WHEN 'DELETE' THEN OLD END;  -- the table is gone
   ELSIF NOT pg_has_role(owner, 'USAGE') THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s',
-      (SELECT relname FROM pg_class WHERE oid = silence.relation));
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', name);
+  ELSIF TG_OP = 'INSERT' AND persistence = 't' THEN
+    RAISE wrong_object_type USING MESSAGE = format('table "%s" is temporary', name),
+      DETAIL = 'Rules that are silenced are dumped with the database, and temporary tables are not.';
   END IF;
   RETURN silence;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.check_silenced_rule()
-  IS 'trigger: only the owner of a table silences rules on it';
+  IS 'trigger: only the owner of a table silences rules on it, and not on a temporary one';
+
+REVOKE ALL ON FUNCTION spanner_internal.check_silenced_rule() FROM PUBLIC;
 
 CREATE TRIGGER check_silenced_rule
   BEFORE INSERT OR DELETE ON spanner.silenced_rule

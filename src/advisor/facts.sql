@@ -153,7 +153,7 @@ BEGIN ATOMIC
          c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition,
          h.partexprs IS NULL AND e.inhparent IS NULL,
          has_schema_privilege(n.oid, 'USAGE'),
-         b.tablename IS NOT NULL,
+         b.relid IS NOT NULL,
          coalesce($2,
            CASE WHEN d.relid IS NOT NULL THEN 'citus'
                 WHEN e.inhparent IS NOT NULL THEN 'splits'
@@ -178,8 +178,7 @@ BEGIN ATOMIC
     LEFT JOIN (SELECT DISTINCT r.inhparent FROM pg_inherits r
                  JOIN pg_class g ON g.oid = r.inhrelid AND g.relkind = 'f' AND g.relispartition) e
       ON e.inhparent = c.oid
-    LEFT JOIN (SELECT DISTINCT schemaname, tablename FROM pg_publication_tables) b
-      ON b.schemaname = n.nspname AND b.tablename = c.relname
+    LEFT JOIN (SELECT DISTINCT l.relid FROM spanner_internal.list_published() l) b ON b.relid = c.oid
     LEFT JOIN spanner_internal.list_distributions() d ON d.relid = c.oid
    WHERE c.relkind = ANY ('{r,p}') AND c.oid >= 16384
      AND NOT pg_is_other_temp_schema(n.oid)
@@ -205,7 +204,7 @@ BEGIN ATOMIC
          CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0] ELSE
            (SELECT a.attnum FROM pg_attribute a
              WHERE a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
-               AND quote_ident(a.attname) = regexp_replace(pg_get_indexdef(i.indexrelid, 1, false),
+               AND quote_ident(a.attname) = regexp_replace(spanner_internal.index_text(i.indexrelid, 1),
                  '''([^'']|'''')*''|\m(date_trunc|date_bin|timezone|to_char|date_part|EXTRACT|epoch|year|FROM|AT|TIME|ZONE|interval)\M|::[a-z]+( (without|with) time zone)?|[-() ,+*/0-9]+(?![a-z_0-9"])|[( ]', '', 'g')) END,
          CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
          string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
@@ -213,10 +212,10 @@ BEGIN ATOMIC
          i.indisreplident,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
-         pg_get_expr(i.indpred, i.indrelid),
-         CASE WHEN i.indkey[0] = 0 THEN pg_get_indexdef(i.indexrelid, 1, false) END,
+         spanner_internal.expression_text(i.indpred, i.indrelid),
+         CASE WHEN i.indkey[0] = 0 THEN spanner_internal.index_text(i.indexrelid, 1) END,
          (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
-                   CASE WHEN u.attnum = 0 THEN quote_literal(pg_get_indexdef(i.indexrelid, u.n::int, false)) END),
+                   CASE WHEN u.attnum = 0 THEN quote_literal(spanner_internal.index_text(i.indexrelid, u.n::int)) END),
                    '' ORDER BY u.n)
             FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]),
                             unnest(i.indcollation::oid[]), unnest(i.indoption::int2[]))
@@ -266,47 +265,68 @@ END;
 COMMENT ON FUNCTION spanner_internal.list_drawn_sequences()
   IS 'sequences that columns and domains draw their defaults from';
 
--- The text of functions that defaults call, and what BEFORE INSERT triggers
--- assign to columns.  Functions of the server and of extensions are recognized
--- by their names.
+-- What functions in defaults make, and what BEFORE INSERT triggers assign to
+-- columns.  Functions of the server and of extensions are recognized by their
+-- names.  Of a body the first 10,000 characters count, and each is read once,
+-- however many tables use the function.
 CREATE FUNCTION spanner_internal.list_default_bodies()
-RETURNS TABLE (relid oid, attnum smallint, body text)
+RETURNS TABLE (relid oid, attnum smallint, source text, assigned text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
-  SELECT e.adrelid, e.adnum, string_agg(coalesce(pg_get_function_sqlbody(f.oid), f.prosrc), ' ' ORDER BY f.oid)
-    FROM pg_depend p
-    JOIN pg_attrdef e ON e.oid = p.objid
-    JOIN pg_proc f ON f.oid = p.refobjid
-    JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
-   WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_proc'::regclass
-     AND f.oid >= 16384
-     AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid AND x.deptype = 'e')
-   GROUP BY 1, 2
-  UNION ALL
-  SELECT a.attrelid, a.attnum, string_agg(coalesce(
-           substring(f.prosrc from '(?i)\mnew\."?' || a.attname || '"?\s*:?=\s*([^;]*);'),
-           substring(f.prosrc from '(?i)\mselect\s+([^;]*?)\s+into\s+(?:strict\s+)?new\."?' || a.attname || '\M'),
-           substring(f.prosrc from '(?i)\mselect\s+into\s+(?:strict\s+)?new\."?' || a.attname || '"?\s+([^;]*);')), ' ' ORDER BY f.oid)
-    FROM pg_trigger g
-    JOIN pg_proc f ON f.oid = g.tgfoid
-    JOIN pg_language l ON l.oid = f.prolang AND l.lanname = 'plpgsql'
-   CROSS JOIN LATERAL (SELECT a.attrelid, a.attnum, a.attname FROM pg_attribute a
-                        WHERE a.attrelid = g.tgrelid AND a.attnum > 0 AND NOT a.attisdropped
-                          AND a.attname ~ '^[a-z_0-9]+$' AND a.attgenerated = '' OFFSET 0) a
-   WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7
-     AND f.prosrc ~* ('\mnew\."?' || a.attname || '\M')
+  WITH called AS MATERIALIZED (
+    SELECT f.oid, spanner_internal.read_default(f.body, f.body ~* '\mnextval\(') AS source
+      FROM (SELECT f.oid, coalesce(left(spanner_internal.function_text(f.oid), 10000), substr(f.prosrc, 1, 10000)) AS body
+              FROM pg_proc f
+              JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+             WHERE f.oid >= 16384
+               AND f.oid IN (SELECT p.refobjid FROM pg_depend p
+                              WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_proc'::regclass)
+               AND NOT EXISTS (SELECT FROM pg_depend x
+                                WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid AND x.deptype = 'e')
+            OFFSET 0) f
+  ), fired AS MATERIALIZED (
+    SELECT f.oid, substr(f.prosrc, 1, 10000) AS body
+      FROM pg_proc f
+      JOIN pg_language l ON l.oid = f.prolang AND l.lanname = 'plpgsql'
+     WHERE f.oid IN (SELECT g.tgfoid FROM pg_trigger g
+                      WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7)
+  ), assignments AS MATERIALIZED (
+    SELECT n.oid, n.name, coalesce(
+             substring(n.body from '(?i)\mnew\."?' || n.name || '"?\s*:?=\s*([^;]*);'),
+             substring(n.body from '(?i)\mselect\s+([^;]*?)\s+into\s+(?:strict\s+)?new\."?' || n.name || '\M'),
+             substring(n.body from '(?i)\mselect\s+into\s+(?:strict\s+)?new\."?' || n.name || '"?\s+([^;]*);')) AS text
+      FROM (SELECT DISTINCT f.oid, f.body, lower(m.names[1]) AS name
+              FROM fired f
+             CROSS JOIN LATERAL regexp_matches(f.body, '\mnew\."?([a-z_0-9]+)\M', 'gi') m (names)) n
+  )
+  SELECT u.relid, u.attnum,
+         (array_agg(u.source ORDER BY u.oid) FILTER (WHERE u.source IS NOT NULL))[1],
+         string_agg(u.text, ' ' ORDER BY u.oid)
+    FROM (SELECT e.adrelid AS relid, e.adnum AS attnum, f.oid, f.source, NULL AS text
+            FROM pg_depend p
+            JOIN pg_attrdef e ON e.oid = p.objid
+            JOIN called f ON f.oid = p.refobjid
+           WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_proc'::regclass
+          UNION ALL
+          SELECT a.attrelid, a.attnum, f.oid, NULL, f.text
+            FROM pg_trigger g
+            JOIN assignments f ON f.oid = g.tgfoid
+           CROSS JOIN LATERAL (SELECT a.attrelid, a.attnum FROM pg_attribute a
+                                WHERE a.attrelid = g.tgrelid AND a.attname = f.name::name AND a.attnum > 0
+                                  AND NOT a.attisdropped AND a.attgenerated = '' OFFSET 0) a
+           WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7) u
    GROUP BY 1, 2;
 END;
 
 COMMENT ON FUNCTION spanner_internal.list_default_bodies()
-  IS 'what functions in defaults and BEFORE INSERT triggers do';
+  IS 'what functions in defaults make, and what BEFORE INSERT triggers assign';
 
 CREATE FUNCTION spanner_internal.advisor_columns(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[])
 RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull, q.collid,
-         coalesce(q.expr, q.body), q.generated, q.identity, q.seqid, q.label, q.owned, q.is_reference,
+         coalesce(q.expr, q.assigned), q.generated, q.identity, q.seqid, q.label, q.owned, q.is_reference,
          NOT q.is_reference AND (q.type = 'bool'::regtype
            OR q.typtype = 'e'
            OR q.name ~* '(^|_)(status|state|type|kind|priority|region|country|locale|lang|language|category|severity|level|stage|phase|channel|currency|active|enabled|is_[a-z_]+|has_[a-z_]+)$'),
@@ -318,9 +338,11 @@ BEGIN ATOMIC
              OR q.expr ~ '^\(*(spanner\.)?nextval\(E?''([^'']|'''')*''::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
              THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
            ELSE coalesce(
-             CASE WHEN num_nonnulls(q.expr, q.body) > 0 THEN
-               spanner_internal.read_default(concat_ws(' ', q.expr, q.body),
-                 q.seqid <> 0 AND q.label IS NULL OR q.body ~* '\mnextval\(') END,
+             -- what a function does with the sequence that it is given is in its body
+             spanner_internal.read_default(nullif(concat_ws(' ', q.expr, q.assigned), ''),
+               q.seqid <> 0 AND q.label IS NULL AND (q.made IS NULL OR q.expr ~ 'nextval\(')
+               OR q.assigned ~* '\mnextval\('),
+             q.made,
              CASE
                WHEN q.is_reference THEN 'reference'
                WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) AND q.expr IS NULL
@@ -332,9 +354,10 @@ BEGIN ATOMIC
                  CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, y.typtype,
                  a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
-                 coalesce(pg_get_expr(d.adbin, CASE WHEN a.attgenerated = '' THEN 0 ELSE d.adrelid END),
-                          y.typdefault) AS expr,
-                 b.body,
+                 left(coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0)
+                                    ELSE spanner_internal.expression_text(d.adbin, d.adrelid) END,
+                               y.typdefault), 10000) AS expr,
+                 b.source AS made, b.assigned,
                  a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity,
                  coalesce(s.seqid, v.seqid, 0) AS seqid, l.label,
                  o.objid IS NOT NULL AND a.attinhcount = 0 AS owned,

@@ -4,8 +4,9 @@
  *	  Which expressions of a table a key consists of.
  *
  * Tables and what they contain are locked with AccessShareLock, as a query
- * does, to the end of the transaction.  Privileges are checked by the queries
- * that are made of the result.
+ * does, to the end of the transaction.  Expressions are taken from the catalogs
+ * as they are, and not evaluated here.  Privileges are checked by the query of
+ * which they become a part.
  *
  * src/advisor/key_column.c
  *
@@ -18,9 +19,7 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -38,14 +37,10 @@ static void check_relation_kind(Relation rel);
 static AttrNumber find_column(Oid relid, const char *column);
 static void use_column(SkKeyColumn *key, AttrNumber attnum);
 static void use_index(SkKeyColumn *key, Oid indexid);
-static void use_all_columns(SkKeyColumn *key, Relation index);
+static Node *column_of(Oid relid, AttrNumber attnum);
+static void use_all_columns(SkKeyColumn *key, Relation index, List *expressions);
 static char *column_definition(Oid indexid, int number);
-static void check_index_functions(Relation index);
 static Node *stored_tree(Relation index, AttrNumber attribute);
-static bool uses_untrusted_code(Node *node, void *context);
-static bool is_untrusted_function(Oid funcid, void *context);
-static bool is_untrusted_domain(Oid type);
-static bool is_untrusted_type(Oid type);
 static void check_order(const SkKeyColumn *key);
 
 /*
@@ -89,9 +84,9 @@ sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column)
 
 /*
  * sk_key_column_named
- *		Another column of the table, as SQL.
+ *		Another column of the table.
  */
-char *
+Node *
 sk_key_column_named(const SkKeyColumn *key, const char *column)
 {
 	SkKeyColumn other = *key;
@@ -149,24 +144,19 @@ static void
 use_column(SkKeyColumn *key, AttrNumber attnum)
 {
 	key->name = get_attname(key->relid, attnum, false);
-	key->expression = psprintf("t.%s", quote_identifier(key->name));
-	key->type = getBaseType(get_atttype(key->relid, attnum));
+	key->expression = column_of(key->relid, attnum);
+	key->type = getBaseType(exprType(key->expression));
 }
 
-/*
- * The server evaluates expressions of an index as the owner of the table.  Here
- * they are part of a query of the caller, who need not trust the owner.
- */
-static void
-check_index_functions(Relation index)
+static Node *
+column_of(Oid relid, AttrNumber attnum)
 {
-	if (uses_untrusted_code(stored_tree(index, Anum_pg_index_indexprs), NULL) ||
-		uses_untrusted_code(stored_tree(index, Anum_pg_index_indpred), NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("index \"%s\" calls a function or uses a type of another user",
-						RelationGetRelationName(index)),
-				 errhint("Name a column with column_name, or have the owner of the function or type call this one.")));
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
+	return (Node *) makeVar(1, attnum, type, typmod, collation, 0);
 }
 
 /* The relation cache would run functions with constant arguments. */
@@ -180,137 +170,51 @@ stored_tree(Relation index, AttrNumber attribute)
 	return isnull ? NULL : stringToNode(TextDatumGetCString(tree));
 }
 
-/*
- * Does an expression call a function of another user, who is no superuser?
- * Constraints of a domain can call functions, too.
- */
-static bool
-uses_untrusted_code(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, CoerceToDomain) &&
-		is_untrusted_domain(((CoerceToDomain *) node)->resulttype))
-		return true;
-	if ((IsA(node, Const) || IsA(node, CoerceViaIO)) &&
-		is_untrusted_type(exprType(node)))
-		return true;
-	return check_functions_in_node(node, is_untrusted_function, context) ||
-		expression_tree_walker(node, uses_untrusted_code, context);
-}
-
-static bool
-is_untrusted_function(Oid funcid, void *context)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", funcid);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	return owner != GetUserId() && !superuser_arg(owner);
-}
-
-/* A domain can be made of others. */
-static bool
-is_untrusted_domain(Oid type)
-{
-	for (;;)
-	{
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-		FormData_pg_type form;
-
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for type %u", type);
-		form = *(Form_pg_type) GETSTRUCT(tuple);
-		ReleaseSysCache(tuple);
-		if (form.typtype != TYPTYPE_DOMAIN)
-			return false;
-		if (form.typowner != GetUserId() && !superuser_arg(form.typowner))
-			return true;
-		type = form.typbasetype;
-	}
-}
-
-/*
- * Is it a type of another user that can have parts?  The parts can be domains,
- * and the input function of the whole checks their constraints.  That happens
- * as soon as a literal is parsed.
- */
-static bool
-is_untrusted_type(Oid type)
-{
-	HeapTuple	tuple;
-	FormData_pg_type form;
-
-	if (OidIsValid(get_element_type(type)))
-		type = get_element_type(type);
-	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	form = *(Form_pg_type) GETSTRUCT(tuple);
-	ReleaseSysCache(tuple);
-	return form.typtype != TYPTYPE_ENUM && form.typowner != GetUserId() &&
-		!superuser_arg(form.typowner);
-}
-
 /* An index may be on an expression, and on a part of the rows. */
 static void
 use_index(SkKeyColumn *key, Oid indexid)
 {
 	Relation	index = open_existing(indexid);
 	Form_pg_index form = index->rd_index;
+	List	   *expressions = (List *) stored_tree(index, Anum_pg_index_indexprs);
 
-	check_index_functions(index);
 	if (form->indkey.values[0] != 0)
 		use_column(key, form->indkey.values[0]);
 	else
 	{
-		Node	   *expression = linitial(RelationGetIndexExpressions(index));
-
 		key->name = column_definition(indexid, 1);
-		key->expression = psprintf("(%s)", key->name);
-		key->type = getBaseType(exprType(expression));
+		key->expression = linitial(expressions);
+		key->type = getBaseType(exprType(key->expression));
 	}
 
-	if (RelationGetIndexPredicate(index) != NIL)
-	{
-		bool		isnull;
-		Datum		predicate = SysCacheGetAttr(INDEXRELID,
-												index->rd_indextuple,
-												Anum_pg_index_indpred,
-												&isnull);
-
-		key->filter = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-															  predicate,
-															  ObjectIdGetDatum(key->relid)));
-	}
+	key->filter = stored_tree(index, Anum_pg_index_indpred);
 	if (form->indnkeyatts > 1 && index->rd_rel->relam == BTREE_AM_OID)
-		use_all_columns(key, index);
+		use_all_columns(key, index, expressions);
 	relation_close(index, NoLock);
 }
 
 static void
-use_all_columns(SkKeyColumn *key, Relation index)
+use_all_columns(SkKeyColumn *key, Relation index, List *expressions)
 {
-	StringInfoData columns;
+	ListCell   *next = list_head(expressions);
 	StringInfoData names;
 
-	initStringInfo(&columns);
 	initStringInfo(&names);
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
 		AttrNumber	attnum = index->rd_index->indkey.values[i];
-		char	   *name = attnum != 0 ? get_attname(key->relid, attnum, false) :
-			column_definition(RelationGetRelid(index), i + 1);
 
-		appendStringInfo(&columns, attnum != 0 ? "%st.%s" : "%s(%s)",
-						 i > 0 ? ", " : "",
-						 attnum != 0 ? quote_identifier(name) : name);
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", name);
+		if (attnum != 0)
+			key->columns = lappend(key->columns, column_of(key->relid, attnum));
+		else
+		{
+			key->columns = lappend(key->columns, lfirst(next));
+			next = lnext(expressions, next);
+		}
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
+						 attnum != 0 ? get_attname(key->relid, attnum, false) :
+						 column_definition(RelationGetRelid(index), i + 1));
 	}
-	key->columns = columns.data;
 	key->column_names = names.data;
 }
 

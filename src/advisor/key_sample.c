@@ -9,8 +9,7 @@
  * one block were mostly inserted together, and would tell the same.  Both
  * choices are repeatable, so a picture can be drawn again.
  *
- * The query runs with the privileges of the current user, see owner_rights.c,
- * with all names qualified.
+ * relation_query.c says with whose rights the query runs.
  *
  * src/advisor/key_sample.c
  *
@@ -20,12 +19,14 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
@@ -37,7 +38,7 @@
 #include "utils/uuid.h"
 
 #include "advisor/key_sample.h"
-#include "spi/owner_rights.h"
+#include "spi/relation_query.h"
 
 /* How many rows of a block are taken at most, on average. */
 #define SK_ROWS_PER_BLOCK 10
@@ -50,16 +51,24 @@
 
 #define SK_MAX_SAMPLE 10000000
 
+#define SK_SAMPLE_COLUMNS 5
+
 static SkKeyForm key_form(Oid type);
 static bool estimate_size(const SkKeyColumn *key, double *pages, double *tuples);
 static double estimate_rows(Relation rel);
-static char *sampling_clause(SkKeySample *sample, int sample_rows,
-							 double *fraction);
-static char *sample_query(SkKeySample *sample, const char *sampling,
-						  bool ordered);
+static void run_query(SkKeySample *sample, int sample_rows, bool ordered,
+					  double *fraction);
+static char *add_expression(SkRelationQuery *query, Node *expression);
+static void add_key(StringInfo text, SkKeySample *sample, SkRelationQuery *query,
+					Oid *types);
+static void add_order(StringInfo text, SkKeySample *sample, bool ordered,
+					  SkRelationQuery *query, Oid *types);
+static void add_sampling(StringInfo text, SkKeySample *sample, int sample_rows,
+						 double *fraction);
 static void set_total(SkKeySample *sample, double fraction);
-static void read_rows(SkKeySample *sample);
-static char *clipped_value(HeapTuple tuple, TupleDesc desc, int column);
+static void read_rows(SkKeySample *sample, Tuplestorestate *rows,
+					  TupleTableSlot *slot);
+static char *clipped_value(TupleTableSlot *slot, int column);
 static void read_key(SkKeySample *sample, Datum value, SkSampledRow *row);
 static int64 integer_key(Oid type, Datum value);
 static double number_key(Oid type, Datum value);
@@ -74,11 +83,7 @@ static int64 first_bytes(const unsigned char *bytes);
 void
 sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	SkOwnerScope scope;
 	double		fraction;
-	char	   *sampling;
-	char	   *query;
 
 	if (sample_rows < 1 || sample_rows > SK_MAX_SAMPLE)
 		ereport(ERROR,
@@ -92,19 +97,7 @@ sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
 				 errhint("Name a column that tells the order of insertion with order_by, or draw a partition.")));
 
 	sample->form = sample->all_columns ? SK_KEY_RANK : key_form(sample->key.type);
-	sampling = sampling_clause(sample, Max(sample_rows, SK_MIN_SAMPLE), &fraction);
-	query = sample_query(sample, sampling, ordered);
-	sk_owner_enter(&scope, sample->key.relid, false);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "query failed: %s", query);
-	sk_owner_leave(&scope);
-	MemoryContextSwitchTo(caller);
-	read_rows(sample);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-
+	run_query(sample, sample_rows, ordered, &fraction);
 	if (sample->count == 0 && !sample->whole)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -217,92 +210,136 @@ estimate_rows(Relation rel)
 	return pages == 0 ? 0 : rint(rows * RelationGetNumberOfBlocks(rel) / pages);
 }
 
-/*
- * What comes behind the table in FROM.  Sets "fraction" to the part of the rows
- * that it lets through, and sample->total.
- */
+/* Make the query, run it, and take its rows. */
+static void
+run_query(SkKeySample *sample, int sample_rows, bool ordered, double *fraction)
+{
+	Oid			types[SK_SAMPLE_COLUMNS];
+	SkRelationQuery query = {0};
+	StringInfoData text;
+	Tuplestorestate *rows;
+	TupleTableSlot *slot;
+
+	initStringInfo(&text);
+	add_key(&text, sample, &query, types);
+	add_order(&text, sample, ordered, &query, types);
+	appendStringInfo(&text, " FROM %s%s AS t", sample->key.partitioned ? "" : "ONLY ",
+					 sample->key.table);
+	add_sampling(&text, sample, Max(sample_rows, SK_MIN_SAMPLE), fraction);
+	if (sample->key.filter != NULL)
+		appendStringInfo(&text, " %s %s", sample->whole ? "WHERE" : "AND",
+						 add_expression(&query, sample->key.filter));
+	query.text = text.data;
+
+	query.relids = list_make1_oid(sample->key.relid);
+	query.column_count = SK_SAMPLE_COLUMNS;
+	query.types = types;
+
+	rows = sk_query_relation(&query, &slot);
+	read_rows(sample, rows, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(rows);
+}
+
+/* What stands for an expression in the text of the query. */
 static char *
-sampling_clause(SkKeySample *sample, int sample_rows, double *fraction)
+add_expression(SkRelationQuery *query, Node *expression)
+{
+	query->expressions = lappend(query->expressions, expression);
+	return psprintf("$%d", list_length(query->expressions));
+}
+
+/*
+ * Three columns: key, its rank and dense rank.  The owner of a type can create
+ * a cast from it to text that calls any function.  So only types of the server
+ * are cast.
+ */
+static void
+add_key(StringInfo text, SkKeySample *sample, SkRelationQuery *query, Oid *types)
+{
+	SkKeyColumn *key = &sample->key;
+	bool		is_text = sample->form == SK_KEY_BYTES;
+	char	   *columns = NULL;
+	ListCell   *lc;
+
+	foreach(lc, sample->all_columns ? key->columns : list_make1(key->expression))
+	{
+		char	   *column = add_expression(query, lfirst(lc));
+
+		columns = columns == NULL ? column : psprintf("%s, %s", columns, column);
+	}
+	if (sample->form == SK_KEY_RANK)
+		appendStringInfo(text, sample->all_columns ?
+						 "SELECT ROW(%s), pg_catalog.rank() OVER (ORDER BY %s),"
+						 " pg_catalog.dense_rank() OVER (ORDER BY %s)" :
+						 "SELECT %s, pg_catalog.rank() OVER (ORDER BY %s),"
+						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
+						 columns, columns, columns);
+	else
+		appendStringInfo(text, "SELECT %s, CAST(NULL AS pg_catalog.int8),"
+						 " CAST(NULL AS pg_catalog.int8)",
+						 !is_text ? columns :
+						 psprintf(key->type == BYTEAOID ? "pg_catalog.substring(%s, 1, %d)" :
+								  "pg_catalog.left(CAST(%s AS pg_catalog.text), %d)",
+								  columns, SK_KEY_BYTES_READ));
+	types[0] = sample->all_columns ? RECORDOID :
+		is_text && key->type != BYTEAOID ? TEXTOID : key->type;
+	types[1] = types[2] = INT8OID;
+}
+
+/* Two columns: the place in the order of insertion, and what that goes by. */
+static void
+add_order(StringInfo text, SkKeySample *sample, bool ordered,
+		  SkRelationQuery *query, Oid *types)
+{
+	types[3] = INT8OID;
+	types[4] = TEXTOID;
+	if (ordered && sample->order_by != NULL)
+	{
+		Node	   *expression = sk_key_column_named(&sample->key, sample->order_by);
+		char	   *order = add_expression(query, expression);
+
+		appendStringInfo(text, ", pg_catalog.row_number() OVER (ORDER BY %s, t.tableoid, t.ctid), %s",
+						 order, order);
+		types[4] = getBaseType(exprType(expression));
+	}
+	else if (ordered)
+		appendStringInfoString(text,
+							   ", pg_catalog.rank() OVER (ORDER BY t.ctid),"
+							   " pg_catalog.split_part(pg_catalog.ltrim(CAST(t.ctid AS pg_catalog.text), '('), ',', 1)");
+	else
+		appendStringInfoString(text, ", CAST(NULL AS pg_catalog.int8), CAST(NULL AS pg_catalog.text)");
+}
+
+/*
+ * Which rows to take.  Sets "fraction" to the part of the rows that are, and
+ * sample->total.
+ */
+static void
+add_sampling(StringInfo text, SkKeySample *sample, int sample_rows,
+			 double *fraction)
 {
 	double		pages;
 	double		tuples;
 	double		share;
 	double		thinning;
-	StringInfoData result;
 
 	sample->counted = estimate_size(&sample->key, &pages, &tuples);
 	sample->total = tuples;
 	sample->whole = tuples <= sample_rows;
 	*fraction = 1;
-	initStringInfo(&result);
-	if (!sample->whole)
-	{
-		*fraction = sample_rows / tuples;
-		share = Max(*fraction, sample_rows / (SK_ROWS_PER_BLOCK * pages));
-		thinning = *fraction / Min(share, 1);
-		if (share < 1)
-			appendStringInfo(&result, " TABLESAMPLE pg_catalog.system(%.9g) REPEATABLE (0)",
-							 100 * share);
-		appendStringInfo(&result,
-						 " WHERE (pg_catalog.hashtid(t.ctid) OPERATOR(pg_catalog.&) 2147483647)"
-						 " OPERATOR(pg_catalog.<) " INT64_FORMAT,
-						 (int64) (thinning * ((int64) PG_INT32_MAX + 1)));
-	}
-	if (sample->key.filter != NULL)
-		appendStringInfo(&result, " %s (%s)", sample->whole ? "WHERE" : "AND",
-						 sample->key.filter);
-	return result.data;
-}
-
-/*
- * Five columns: key, its rank and dense rank, order and what that goes by.
- * The owner of a type can create a cast from it to text that calls any
- * function.  So only types of the server are cast.
- */
-static char *
-sample_query(SkKeySample *sample, const char *sampling, bool ordered)
-{
-	SkKeyColumn *key = &sample->key;
-	char	   *order = "t.ctid";
-	StringInfoData query;
-
-	initStringInfo(&query);
-	if (sample->all_columns)
-		appendStringInfo(&query,
-						 "SELECT ROW(%s), pg_catalog.rank() OVER (ORDER BY %s),"
-						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
-						 key->columns, key->columns, key->columns);
-	else if (sample->form == SK_KEY_RANK)
-		appendStringInfo(&query,
-						 "SELECT %s, pg_catalog.rank() OVER (ORDER BY %s),"
-						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
-						 key->expression, key->expression, key->expression);
-	else if (sample->form != SK_KEY_BYTES)
-		appendStringInfo(&query, "SELECT %s, NULL, NULL", key->expression);
-	else if (key->type == BYTEAOID)
-		appendStringInfo(&query, "SELECT pg_catalog.substring(%s, 1, %d), NULL, NULL",
-						 key->expression, SK_KEY_BYTES_READ);
-	else
-		appendStringInfo(&query,
-						 "SELECT pg_catalog.left(CAST(%s AS pg_catalog.text), %d), NULL, NULL",
-						 key->expression, SK_KEY_BYTES_READ);
-
-	if (ordered && sample->order_by != NULL)
-	{
-		order = sk_key_column_named(key, sample->order_by);
-		appendStringInfo(&query, ", pg_catalog.row_number() OVER (ORDER BY %s, t.tableoid, t.ctid), %s",
-						 order, order);
-	}
-	else if (ordered)
-		appendStringInfoString(&query,
-							   ", pg_catalog.rank() OVER (ORDER BY t.ctid),"
-							   " pg_catalog.split_part(pg_catalog.ltrim(CAST(t.ctid AS pg_catalog.text), '('), ',', 1)");
-	else
-		appendStringInfoString(&query, ", NULL, NULL");
-
-	appendStringInfo(&query, " FROM %s%s AS t%s", key->partitioned ? "" : "ONLY ",
-					 key->table, sampling);
-	return query.data;
+	if (sample->whole)
+		return;
+	*fraction = sample_rows / tuples;
+	share = Max(*fraction, sample_rows / (SK_ROWS_PER_BLOCK * pages));
+	thinning = *fraction / Min(share, 1);
+	if (share < 1)
+		appendStringInfo(text, " TABLESAMPLE pg_catalog.system(%.9g) REPEATABLE (0)",
+						 100 * share);
+	appendStringInfo(text,
+					 " WHERE (pg_catalog.hashtid(t.ctid) OPERATOR(pg_catalog.&) 2147483647)"
+					 " OPERATOR(pg_catalog.<) " INT64_FORMAT,
+					 (int64) (thinning * ((int64) PG_INT32_MAX + 1)));
 }
 
 /*
@@ -322,23 +359,22 @@ set_total(SkKeySample *sample, double fraction)
 
 /* Take the result of the query, into the current memory context. */
 static void
-read_rows(SkKeySample *sample)
+read_rows(SkKeySample *sample, Tuplestorestate *rows, TupleTableSlot *slot)
 {
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-	uint64		processed = SPI_processed;
 	bool		ranked = sample->form == SK_KEY_RANK;
 
 	sample->rows = MemoryContextAllocHuge(CurrentMemoryContext,
-										  Max(processed, 1) * sizeof(SkSampledRow));
+										  Max(tuplestore_tuple_count(rows), 1) *
+										  sizeof(SkSampledRow));
 	sample->count = 0;
 	sample->null_count = 0;
-	for (uint64 i = 0; i < processed; i++)
+	while (tuplestore_gettupleslot(rows, true, false, slot))
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
 		SkSampledRow *row = &sample->rows[sample->count];
 		bool		isnull;
-		Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
+		Datum		value = slot_getattr(slot, 1, &isnull);
 
+		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 		{
 			sample->null_count++;
@@ -347,28 +383,36 @@ read_rows(SkKeySample *sample)
 		memset(row, 0, sizeof(SkSampledRow));
 		if (ranked)
 		{
-			row->label = clipped_value(tuple, desc, 1);
-			row->rank = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
-			row->dense_rank = DatumGetInt64(SPI_getbinval(tuple, desc, 3, &isnull));
+			row->label = clipped_value(slot, 1);
+			row->rank = DatumGetInt64(slot_getattr(slot, 2, &isnull));
+			row->dense_rank = DatumGetInt64(slot_getattr(slot, 3, &isnull));
 		}
 		else
 			read_key(sample, value, row);
 
-		value = SPI_getbinval(tuple, desc, 4, &isnull);
+		value = slot_getattr(slot, 4, &isnull);
 		row->order = isnull ? 0 : DatumGetInt64(value);
-		row->order_label = clipped_value(tuple, desc, 5);
+		row->order_label = clipped_value(slot, 5);
 		sample->count++;
 	}
 }
 
 /* A column as text, NULL if it is NULL. */
 static char *
-clipped_value(HeapTuple tuple, TupleDesc desc, int column)
+clipped_value(TupleTableSlot *slot, int column)
 {
-	char	   *result = SPI_getvalue(tuple, desc, column);
+	Oid			output;
+	bool		is_varlena;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, column, &isnull);
+	char	   *result;
 
-	if (result != NULL)
-		result[pg_mbcharcliplen(result, strlen(result), SK_LABEL_LENGTH)] = '\0';
+	if (isnull)
+		return NULL;
+	getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, column - 1)->atttypid,
+					  &output, &is_varlena);
+	result = OidOutputFunctionCall(output, value);
+	result[pg_mbcharcliplen(result, strlen(result), SK_LABEL_LENGTH)] = '\0';
 	return result;
 }
 

@@ -10,6 +10,8 @@
 #ifndef SK_KEY_SAMPLE_H
 #define SK_KEY_SAMPLE_H
 
+#include "nodes/pg_list.h"
+
 /* How many characters, or bytes, of a key are looked at. */
 #define SK_KEY_BYTES_READ 64
 
@@ -19,11 +21,11 @@ typedef struct SkKeyColumn
 	Oid			relid;			/* the table, locked */
 	char	   *table;			/* its name as in SQL, qualified */
 	bool		partitioned;
-	char	   *expression;		/* SQL, with the table's alias t */
-	char	   *columns;		/* all columns of a B-tree with several of
-								 * them, as SQL; else NULL */
+	Node	   *expression;		/* as the catalogs have it */
+	List	   *columns;		/* expressions of all columns of a B-tree with
+								 * several of them; else NIL */
 	char	   *column_names;
-	char	   *filter;			/* predicate of a partial index, or NULL */
+	Node	   *filter;			/* predicate of a partial index, or NULL */
 	char	   *name;			/* what users know it as */
 	Oid			type;			/* no domain */
 } SkKeyColumn;
@@ -69,7 +71,7 @@ typedef struct SkKeySample
 
 /* key_column.c */
 extern void sk_key_column_find(SkKeyColumn *key, Oid relid, const char *column);
-extern char *sk_key_column_named(const SkKeyColumn *key, const char *column);
+extern Node *sk_key_column_named(const SkKeyColumn *key, const char *column);
 
 /* key_sample.c */
 extern void sk_key_sample_read(SkKeySample *sample, int sample_rows,

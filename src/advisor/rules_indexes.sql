@@ -5,22 +5,6 @@
 -- costly indexes, and tables that could not be measured
 --
 
--- pg_get_indexdef() waits if somebody drops the table, and then fails.
-CREATE FUNCTION spanner_internal.index_definition(indexid oid)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN pg_get_indexdef(indexid);
-EXCEPTION WHEN internal_error THEN
-  RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.index_definition(oid)
-  IS 'the statement that creates an index, NULL if the index is being dropped';
-
 -- Statements that give an index another definition under the same name, while the
 -- old one is still in use.  The definition of an index of a partitioned table says
 -- ONLY, but the new index is made on all partitions.
@@ -47,7 +31,7 @@ RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
                  concat(substr(d.definition, length(d.head) + 1, length(d.definition) - length(d.head) - length(d.tail)),
                         (SELECT ' TABLESPACE ' || quote_ident(s.spcname) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
                           WHERE c.oid = (i).indexid), d.tail) END
-          FROM (SELECT spanner_internal.index_definition((i).indexid) AS definition,
+          FROM (SELECT spanner_internal.index_text((i).indexid, 0) AS definition,
                        format('CREATE %sINDEX %I ON %s%s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
                               (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
                        concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
@@ -173,7 +157,7 @@ BEGIN ATOMIC
          format('ANALYZE %s', t.ident)
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
            ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
-   WHERE pg_relation_size(t.relid) >= 1048576
+   WHERE spanner_internal.relation_bytes(t.relid) >= 1048576
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 

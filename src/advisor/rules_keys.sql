@@ -54,7 +54,7 @@ COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_susp
 -- type of a column that a view, a policy or the like uses cannot change.
 CREATE FUNCTION spanner_internal.rule_sequence_near_end(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
          format('column %s has used %s %% of the values of %s; columns that refer to it have to be widened too',
@@ -62,9 +62,8 @@ BEGIN ATOMIC
          || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
          f.fix
     FROM (SELECT b.*,
-                 -- a sequence that is being dropped is waited for, and then has no size
-                 CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE') AND pg_relation_size(b.seqid) IS NOT NULL
-                   THEN pg_sequence_last_value(b.seqid) END::float8 /
+                 CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE')
+                   THEN spanner_internal.last_counter(b.seqid) END::float8 /
                  CASE WHEN b.type = 'int2'::regtype THEN 32767 ELSE 2147483647 END AS used,
                  EXISTS (SELECT FROM pg_depend d
                           WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = b.relid AND d.refobjsubid = b.attnum
@@ -130,15 +129,15 @@ END;
 -- column has such values, the sequence had a kind when they were drawn.
 CREATE FUNCTION spanner_internal.rule_label_lost(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT q.relid, 0::oid, q.attnum, q.name::text,
          format('column %s holds values up to %s, and its sequence %s, which has no kind, has come to %s only: its kind was lost, as in a restore without the extension, or removed; set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this rule with spanner.silence_rule()',
                 q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
          NULL
     FROM (SELECT c.*, m.largest,
-                 CASE WHEN has_sequence_privilege(c.seqid, 'SELECT,USAGE') AND pg_relation_size(c.seqid) IS NOT NULL
-                   THEN pg_sequence_last_value(c.seqid) END AS last
+                 CASE WHEN has_sequence_privilege(c.seqid, 'SELECT,USAGE')
+                   THEN spanner_internal.last_counter(c.seqid) END AS last
             FROM unnest((facts).columns) c
             JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
            WHERE c.source = 'sequence' AND m.largest >= 1e6
@@ -197,14 +196,15 @@ BEGIN ATOMIC
          NULL
     FROM unnest((facts).columns) c
     JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object, 'CHECK constraint' AS kind,
-                 pg_get_constraintdef(k.oid) AS definition
-            FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid <> 0
+                 left(spanner_internal.constraint_text(k.oid), 10000) AS definition
+            FROM pg_constraint k
+           WHERE k.contype = 'c' AND k.conrelid IN (SELECT m.relid FROM unnest((facts).columns) m WHERE m.source = 'mapped')
           UNION ALL
           SELECT i.relid, i.indexid, i.name::text, 'index',
-                 substring(spanner_internal.index_definition(i.indexid) from ' USING .*')
+                 substring(spanner_internal.index_text(i.indexid, 0) from ' USING .*')
             FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
           UNION ALL
-          SELECT h.partrelid, 0, t.relname::text, 'partition key', pg_get_partkeydef(h.partrelid)
+          SELECT h.partrelid, 0, t.relname::text, 'partition key', spanner_internal.partition_key_text(h.partrelid)
             FROM pg_partitioned_table h JOIN unnest((facts).tables) t ON t.relid = h.partrelid
            WHERE h.partexprs IS NOT NULL
           UNION ALL
@@ -323,12 +323,13 @@ BEGIN ATOMIC
     LEFT JOIN (
       SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name, lower(m.names[2]) AS column_name,
              f.oid::regprocedure::text AS proc
-        FROM (SELECT p.oid, p.prosrc FROM pg_proc p
+        FROM (SELECT p.oid, coalesce(left(spanner_internal.function_text(p.oid), 10000), substr(p.prosrc, 1, 10000)) AS body
+                FROM pg_proc p
                 JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
                WHERE p.oid >= 16384
                  AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid AND x.deptype = 'e')
               OFFSET 0) f
-       CROSS JOIN LATERAL regexp_matches(coalesce(pg_get_function_sqlbody(f.oid), f.prosrc),
+       CROSS JOIN LATERAL regexp_matches(f.body,
            '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+',
            'gi') m (names)
        ORDER BY m.names[1], m.names[2], f.oid) b ON b.table_name = t.relname AND b.column_name = a.attname

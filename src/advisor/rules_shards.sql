@@ -72,10 +72,10 @@ BEGIN ATOMIC
             WHERE i.indrelid = t.relid AND g.attnum = ANY (i.indkey::int2[])
               AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))
      AND EXISTS (SELECT FROM pg_publication p
-                   JOIN pg_publication_tables b ON b.pubname = p.pubname
-                  WHERE b.schemaname = t.nspname AND b.tablename = t.relname AND (p.pubupdate OR p.pubdelete)
+                   JOIN spanner_internal.list_published() b ON b.pubid = p.oid
+                  WHERE b.relid = t.relid AND (p.pubupdate OR p.pubdelete)
                     AND coalesce(to_jsonb(p) ->> 'pubgencols', 'n') = 'n'
-                    AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> '' AND g.attname = ANY (b.attnames)));
+                    AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> '' AND coalesce(g.attnum = ANY (b.columns), false)));
 END;
 
 CREATE FUNCTION spanner_internal.rule_shard_unused(facts spanner_internal.advisor_facts)

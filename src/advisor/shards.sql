@@ -135,8 +135,8 @@ DECLARE
   a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = column_name);
   shard_check oid := (SELECT min(k.oid) FROM pg_constraint k
     WHERE k.conrelid = relation AND k.contype = 'c' AND a.attnum = ANY (k.conkey)
-      AND starts_with(pg_get_constraintdef(k.oid), format('CHECK ((%I = ', column_name))
-      AND pg_get_constraintdef(k.oid) ~ '(shard_id|farm_fingerprint)"?\(');
+      AND starts_with(spanner_internal.constraint_text(k.oid), format('CHECK ((%I = ', column_name))
+      AND spanner_internal.constraint_text(k.oid) ~ '(shard_id|farm_fingerprint)"?\(');
   name name;
   list text;
 BEGIN
@@ -168,7 +168,7 @@ BEGIN
             'Use another column_name.', false)::spanner_internal.shard_obstacle;
   ELSIF t.has_column AND NOT EXISTS (SELECT FROM pg_attrdef d
           WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND a.attgenerated <> ''
-            AND pg_get_expr(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
+            AND spanner_internal.expression_text(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
         AND shard_check IS NULL THEN
     RETURN CASE WHEN keys IS NULL THEN
       ('undefined_column', format('column "%s" of table "%s" is not a generated shard column', column_name, c.relname), NULL,
@@ -340,11 +340,10 @@ BEGIN
     format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name) || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
     -- indexes of partitions get new names; DEFAULT is the primary key
     || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
-               FROM pg_partition_tree((t).relid) p
-               JOIN pg_index i ON i.indrelid = p.relid AND i.indisprimary AND i.indisreplident
-               JOIN pg_class c ON c.oid = p.relid
+               FROM spanner_internal.list_partitions((t).relid) p
+               JOIN pg_index i ON i.indrelid = p AND i.indisprimary AND i.indisreplident
+               JOIN pg_class c ON c.oid = p
                JOIN pg_namespace n ON n.oid = c.relnamespace
-              WHERE p.level > 0
               ORDER BY 1);
 END
 $$;
@@ -375,10 +374,9 @@ RETURNS SETOF name
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT p.pubname
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_publication_tables p ON p.schemaname = n.nspname AND p.tablename = c.relname
-   WHERE c.oid = relation OR c.oid IN (SELECT t.relid FROM pg_partition_tree(relation) t);
+    FROM spanner_internal.list_published() l
+    JOIN pg_publication p ON p.oid = l.pubid
+   WHERE l.relid = relation OR l.relid IN (SELECT spanner_internal.list_partitions(relation));
 END;
 
 COMMENT ON FUNCTION spanner_internal.list_publications(oid)

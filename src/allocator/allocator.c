@@ -5,7 +5,8 @@
  *
  * Values come from the shared pool; when that is empty the session waits for
  * the worker to fill it.  The worker cannot reach what the current transaction
- * has changed or locked, so the session then reserves by itself.
+ * has changed or locked, and there may be no place for a worker: the session
+ * then reserves by itself.
  *
  * src/allocator/allocator.c
  *
@@ -58,6 +59,9 @@ typedef struct LastUsed
 
 /* How often a waiting session looks whether there still is a worker. */
 #define SK_WAIT_SLICE_MS 1000
+
+/* How often a session that needs a worker looks for a place for it. */
+#define SK_PLACE_RETRY_MS 50
 
 static int	allocator_timeout = 10000;
 
@@ -130,7 +134,9 @@ report_no_worker(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 			 errmsg("could not start allocator worker"),
-			 errhint("Increase \"%s\".", "max_worker_processes")));
+			 errdetail("There was no free place for one in %d ms.", allocator_timeout),
+			 errhint("Increase \"%s\", above \"%s\".",
+					 "max_worker_processes", "max_parallel_workers")));
 }
 
 static void
@@ -192,32 +198,42 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					 "spanner_keys.allocator_timeout")));
 }
 
+/*
+ * Without a worker the session reserves by itself, as parallel queries may have
+ * all places for long.  Other servers only a worker can ask.
+ */
 static SkTakeResult
 wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		  SkRange *range)
 {
+	SkWorkerKind kind = worker_kind(allocator);
+
 	for (;;)
 	{
 		long		left = SK_WAIT_SLICE_MS;
+		bool		has_worker;
 		SkTakeResult result;
 		bool		wake;
 
 		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
 							  waiter, range, &wake);
-		if (wake && !sk_worker_wake(worker_kind(allocator)) &&
-			result == SK_TAKE_EMPTY)
-			report_no_worker();
+		has_worker = !wake || sk_worker_wake(kind);
 		if (result == SK_TAKE_FAILED)
 			report_refill_error(allocator, &waiter->error);
 		if (result != SK_TAKE_EMPTY ||
+			(!has_worker && kind == SK_WORKER_LOCAL) ||
 			(TransactionIdIsValid(waiter->blocked_by) && has_locked_row(allocator)))
 			return result;
 
 		if (allocator_timeout > 0)
 			left = Min(left, allocator_timeout -
 					   TimestampDifferenceMilliseconds(waiter->begin, GetCurrentTimestamp()));
+		if (left <= 0 && !has_worker)
+			report_no_worker();
 		if (left <= 0)
 			report_timeout(allocator, waiter->blocked_by);
+		if (!has_worker)
+			left = Min(left, SK_PLACE_RETRY_MS);
 		sk_pool_wait_sleep(waiter, left);
 	}
 }
@@ -233,6 +249,8 @@ wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 	volatile SkTakeResult result = SK_TAKE_EMPTY;
 	SkWaiter	waiter;
 
+	/* the worker cannot get at what this transaction keeps to itself */
+	Assert(!allocator->row.is_own && !has_locked_table(ShareLock));
 	waiter.pool = allocator->pool;
 	waiter.key = allocator->key;
 	waiter.count = count;
@@ -254,6 +272,8 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 	SkRange		range;
 	bool		wake;
 
+	Assert(sk_mode_has_pool(allocator->row.mode) ||
+		   allocator->row.mode == SK_MODE_REMOTE);
 	for (;;)
 	{
 		if (allocator->pool == NULL)
@@ -279,6 +299,9 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
 static SkRange
 draw(SkAllocator *allocator, int64 count, bool whole)
 {
+	/* whoever has just lost the right must not draw by what was known before */
+	Assert(allocator->usable_by == GetUserId());
+	Assert(count >= 1);
 	switch (allocator->row.mode)
 	{
 		case SK_MODE_ON_COMMIT:
@@ -328,6 +351,7 @@ allocator_argument(FunctionCallInfo fcinfo, bool is_id)
 		last->allocator = found;
 		last->length = strlen(found->row.name);
 	}
+	Assert(!is_id || last->allocator->id == id);
 	check_call(fcinfo, last->allocator);
 	return last->allocator;
 }
@@ -404,6 +428,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		check_call(fcinfo, allocator);
 		*range = draw(allocator,
 					  context->max_calls - context->call_cntr, false);
+		Assert(range->first < range->end);
 	}
 	SRF_RETURN_NEXT(context, Int64GetDatum(range->first++));
 }
@@ -431,6 +456,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 
 	range = draw(allocator_argument(fcinfo, false), count, true);
+	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));

@@ -19,6 +19,7 @@ CREATE TABLE spanner.allocator (
   low_water_mark  integer,
   failover_gap    bigint,
   timeline        integer,
+  system          bigint,
   server          name,
   remote_name     text,
   owner_role      regrole NOT NULL,
@@ -46,9 +47,11 @@ COMMENT ON COLUMN spanner.allocator.max_batch_size
 COMMENT ON COLUMN spanner.allocator.low_water_mark
   IS 'the next batch is reserved when fewer numbers than this are left, NULL for half a batch';
 COMMENT ON COLUMN spanner.allocator.failover_gap
-  IS 'how many numbers are left out after a promotion or recovery to a point in time, NULL for ten times the largest batch; never more than a tenth of what is left';
+  IS 'how many numbers are left out after a promotion or recovery to a point in time, for each new timeline; NULL for ten times max_batch_size; never more than a tenth of what is left';
 COMMENT ON COLUMN spanner.allocator.timeline
-  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap';
+  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap, NULL too';
+COMMENT ON COLUMN spanner.allocator.system
+  IS 'system identifier of that server, which pg_upgrade changes; another one is a reason for a gap';
 COMMENT ON COLUMN spanner.allocator.server
   IS 'foreign server that the numbers come from, in mode remote';
 COMMENT ON COLUMN spanner.allocator.remote_name
@@ -63,7 +66,10 @@ COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
 
 REVOKE ALL ON spanner.allocator FROM PUBLIC;
 
--- so that the owner of the database can restore a dump
+-- so that whoever may read the tables of a database can dump it, as catalogs
+-- can be read by everybody, and its owner can restore a dump
+GRANT SELECT ON spanner.allocator TO PUBLIC;
+GRANT SELECT ON SEQUENCE spanner.allocator_allocator_id_seq TO PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON spanner.allocator TO pg_database_owner;
 GRANT SELECT, USAGE, UPDATE ON SEQUENCE spanner.allocator_allocator_id_seq TO pg_database_owner;
 
@@ -84,7 +90,20 @@ AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_allocator_insert()
-  IS 'give a new row the defaults, and the timeline of this server';
+  IS 'give a new row the defaults, and the stamp of this server';
+
+CREATE FUNCTION spanner_internal.on_allocator_apply()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_apply'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.on_allocator_apply()
+  IS 'keep a counter from being moved back by logical replication';
+
+-- Whoever writes the table fires its triggers, without the right to call them.
+REVOKE ALL ON FUNCTION spanner_internal.on_allocator_apply(),
+  spanner_internal.on_allocator_change(),
+  spanner_internal.on_allocator_insert() FROM PUBLIC;
 
 CREATE TRIGGER on_allocator_insert
   BEFORE INSERT ON spanner.allocator
@@ -93,7 +112,17 @@ CREATE TRIGGER on_allocator_insert
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
 
 COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
-  IS 'sets what the INSERT has left out, and the timeline, which a dump has from another server';
+  IS 'sets what the INSERT has left out, and timeline and system, which a dump has from another server';
+
+CREATE TRIGGER on_allocator_apply
+  BEFORE UPDATE ON spanner.allocator
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_apply();
+
+-- logical replication works in this role
+ALTER TABLE spanner.allocator ENABLE REPLICA TRIGGER on_allocator_apply;
+
+COMMENT ON TRIGGER on_allocator_apply ON spanner.allocator
+  IS 'keeps the counter and the stamp of this server when a row comes from another one';
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
@@ -120,6 +149,8 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_drop_owned()
   IS 'revoke the right to draw from allocators, and refuse to lose allocators of the roles';
+
+REVOKE ALL ON FUNCTION spanner_internal.on_drop_owned() FROM PUBLIC;
 
 CREATE EVENT TRIGGER spanner_keys_drop_owned
   ON ddl_command_start

@@ -115,6 +115,29 @@ report_missing(const char *name, int64 id)
 			 errhint("Create it with spanner.create_allocator().")));
 }
 
+/*
+ * A pool that is ahead of its row is of another database, which had the same
+ * OIDs and is gone.  The pool may also have been filled since the row was read,
+ * so the row is read again after the look at the pool.
+ */
+static void
+drop_foreign_pool(const SkAllocatorRow *row)
+{
+	SkPoolKey	key = {MyDatabaseId, row->table, row->id};
+	SkAllocatorRow again;
+	uint64		generation;
+	int64		last_end;
+
+	/* what this transaction has written is not yet true for others */
+	if (!sk_mode_has_pool(row->mode) || row->is_own || !IsUnderPostmaster)
+		return;
+	last_end = sk_pool_last_end(&key, &generation);
+	if (last_end > row->next_value &&
+		sk_allocator_read(NULL, row->id, &again) && !again.is_own &&
+		sk_mode_has_pool(again.mode) && last_end > again.next_value)
+		sk_pool_drop(&key, generation);
+}
+
 static SkAllocator *
 load_allocator(const char *name, int64 id)
 {
@@ -126,6 +149,8 @@ load_allocator(const char *name, int64 id)
 	if (!sk_allocator_read(name, id, &row))
 		report_missing(name, id);
 
+	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
+	drop_foreign_pool(&row);
 	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
 	allocator->epoch = epoch;
 	allocator->row = row;
@@ -208,9 +233,11 @@ sk_may_use(const SkAllocatorRow *row, Oid role)
 	ListCell   *lc;
 
 	foreach(lc, row->usage_roles)
+	{
 		if (!OidIsValid(lfirst_oid(lc)) ||
 			has_privs_of_role(role, lfirst_oid(lc)))
-		return true;
+			return true;
+	}
 	return has_privs_of_role(role, row->owner_role);
 }
 
@@ -285,6 +312,8 @@ sk_forget_with_transaction(void **pointer)
 	MemoryContextCallback *callback =
 		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
 
+	/* what it points to is made after this, so that nothing is left of it */
+	Assert(*pointer == NULL);
 	callback->func = forget_pointer;
 	callback->arg = pointer;
 	MemoryContextRegisterResetCallback(TopTransactionContext, callback);

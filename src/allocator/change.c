@@ -35,11 +35,13 @@
 #include "access/xact.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "replication/logicalworker.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
@@ -55,7 +57,9 @@
 #include "allocator/cache.h"
 #include "allocator/change.h"
 #include "allocator/reserve.h"
+#include "spi/own_objects.h"
 
+PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
 PG_FUNCTION_INFO_V1(spanner_on_drop_owned);
@@ -66,6 +70,7 @@ PG_FUNCTION_INFO_V1(spanner_on_drop_owned);
 /* An allocator that the current transaction has changed, 0 for all. */
 typedef struct Change
 {
+	Oid			table;
 	int64		id;
 	int64		minimum;		/* values from that on may stay */
 	int			level;			/* of the subtransaction */
@@ -83,22 +88,24 @@ static bool roles_changed = false;
  *		transaction commits.
  */
 void
-sk_change_note(int64 id, int64 minimum)
+sk_change_note(Oid table, int64 id, int64 minimum)
 {
 	MemoryContext old;
 	Change	   *change;
 	ListCell   *lc;
 
+	Assert(IsTransactionState());
 	foreach(lc, changes)
 	{
 		change = lfirst(lc);
-		if (change->id != id && change->id != 0)
+		if (change->table != table || (change->id != id && change->id != 0))
 			continue;
 		change->minimum = Max(change->minimum, minimum);
 		return;
 	}
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	change = palloc(sizeof(Change));
+	change->table = table;
 	change->id = list_length(changes) < SK_MAX_CHANGES ? id : 0;
 	change->minimum = change->id == 0 ? PG_INT64_MAX : minimum;
 	change->level = GetCurrentTransactionNestLevel();
@@ -106,22 +113,34 @@ sk_change_note(int64 id, int64 minimum)
 	MemoryContextSwitchTo(old);
 }
 
+/* The table of the extension, also where its schema was renamed meanwhile. */
+static bool
+is_allocator_table(Oid relid)
+{
+	return relid == sk_allocator_table() ||
+		sk_is_member(RelationRelationId, relid);
+}
+
+/* "before" is the kind of a row trigger before it, NULL for any trigger after. */
 static void
-check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
+check_trigger(FunctionCallInfo fcinfo, const char *before, const char *function)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
-		(is_before ?
+		!is_allocator_table(RelationGetRelid(trigger->tg_relation)) ||
+		(before == NULL ?
+		 !TRIGGER_FIRED_AFTER(trigger->tg_event) :
 		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
 		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		 !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
-		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
+		 (strcmp(before, "INSERT") == 0 ?
+		  !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
+		  !TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
-						function, is_before ? "a BEFORE INSERT" : "an AFTER",
+						function,
+						before == NULL ? "an AFTER" : psprintf("a BEFORE %s", before),
 						"spanner.allocator")));
 }
 
@@ -149,7 +168,11 @@ granted_roles(Relation rel)
 		Acl		   *list = DatumGetAclP(acl);
 
 		for (int i = 0; i < ACL_NUM(list); i++)
-			result = list_append_unique_oid(result, ACL_DAT(list)[i].ai_grantee);
+		{
+			/* what all may do makes no role depend on the table */
+			if (OidIsValid(ACL_DAT(list)[i].ai_grantee))
+				result = list_append_unique_oid(result, ACL_DAT(list)[i].ai_grantee);
+		}
 	}
 	ReleaseSysCache(tuple);
 	return result;
@@ -164,7 +187,11 @@ change_grant(Relation rel, Oid role, bool is_grant)
 	RoleSpec   *grantee = makeNode(RoleSpec);
 	Oid			userid;
 	int			sec_context;
+	LOCKTAG		tag PG_USED_FOR_ASSERTS_ONLY;
 
+	/* neither dropped, nor written into a row by others meanwhile */
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, role, 0);
+	Assert(LockHeldByMe(&tag, is_grant ? RowExclusiveLock : ShareRowExclusiveLock, true));
 	LockDatabaseObject(RelationGetRelid(rel), InvalidOid, 0, ExclusiveLock);
 	privilege->priv_name = "references";
 	privilege->cols = list_make1(makeString("owner_role"));
@@ -221,7 +248,7 @@ note_row(TriggerData *trigger, SkWrite write)
 	sk_row_fetch(trigger->tg_trigtuple, tupdesc, &before);
 	CacheInvalidateRelcache(trigger->tg_relation);
 	if (write == SK_WRITE_CHANGES)
-		sk_change_note(before.id, PG_INT64_MAX);
+		sk_change_note(before.table, before.id, PG_INT64_MAX);
 	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 	{
 		roles_changed = true;
@@ -255,12 +282,12 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	SkWrite		write = sk_table_write;
 
-	check_trigger(fcinfo, false, "spanner_internal.on_allocator_change");
+	check_trigger(fcinfo, NULL, "spanner_internal.on_allocator_change");
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
 		roles_changed = true;
-		sk_change_note(0, PG_INT64_MAX);
+		sk_change_note(RelationGetRelid(trigger->tg_relation), 0, PG_INT64_MAX);
 	}
 	else if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 	{
@@ -285,9 +312,28 @@ spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
-	check_trigger(fcinfo, true, "spanner_internal.on_allocator_insert");
+	check_trigger(fcinfo, "INSERT", "spanner_internal.on_allocator_insert");
 	return PointerGetDatum(sk_row_complete(trigger->tg_trigtuple,
-										   RelationGetDescr(trigger->tg_relation)));
+										   RelationGetDescr(trigger->tg_relation),
+										   IsLogicalWorker()));
+}
+
+/*
+ * spanner_internal.on_allocator_apply() returns trigger
+ *
+ * Row trigger before UPDATE, for what logical replication brings.  The other
+ * server does not know which values were given here.
+ */
+Datum
+spanner_on_allocator_apply(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	check_trigger(fcinfo, "UPDATE", "spanner_internal.on_allocator_apply");
+	if (!IsLogicalWorker())
+		return PointerGetDatum(trigger->tg_newtuple);
+	return PointerGetDatum(sk_row_merge(trigger->tg_trigtuple, trigger->tg_newtuple,
+										RelationGetDescr(trigger->tg_relation)));
 }
 
 /* The ids of the allocators that the roles may draw from, if they own none. */
@@ -353,8 +399,6 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by an event trigger for %s",
 						"spanner_internal.on_drop_owned", "DROP OWNED")));
 	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
-	if (!OidIsValid(sk_allocator_table()))
-		PG_RETURN_NULL();
 	foreach(lc, roles)
 	{
 		/* core refuses it */
@@ -366,8 +410,10 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 	foreach(lc, allocators_of_users(table.rel, roles))
 		take_roles_away(&table, *(int64 *) lfirst(lc), roles);
 	foreach(lc, granted_roles(table.rel))
+	{
 		if (list_member_oid(roles, lfirst_oid(lc)))
-		change_grant(table.rel, lfirst_oid(lc), false);
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
 	sk_table_close(&table);
 	PG_RETURN_NULL();
 }
@@ -416,22 +462,28 @@ forget_unused_roles(void)
 	SkTable		table;
 	ListCell   *lc;
 
-	if (!OidIsValid(sk_allocator_table()))
+	/* the transaction may have dropped the table, and what its roles need */
+	if (!sk_extension_exists())
 		return;
 	sk_table_open(&table, RowExclusiveLock);
 	foreach(lc, unused_roles(table.rel))
+	{
 		if (try_to_lock(lfirst_oid(lc)))
-		locked = lappend_oid(locked, lfirst_oid(lc));
+			locked = lappend_oid(locked, lfirst_oid(lc));
+	}
+	/* whoever had such a lock may have written the role into a row */
 	foreach(lc, locked == NIL ? NIL : unused_roles(table.rel))
+	{
 		if (list_member_oid(locked, lfirst_oid(lc)))
-		change_grant(table.rel, lfirst_oid(lc), false);
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
 	sk_table_close(&table);
 }
 
 static void
 apply_change(Change *change)
 {
-	SkPoolKey	key = {MyDatabaseId, sk_allocator_table(), change->id};
+	SkPoolKey	key = {MyDatabaseId, change->table, change->id};
 
 	sk_pool_discard(&key, change->minimum);
 }
@@ -486,6 +538,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 	{
 		Change	   *change = lfirst(lc);
 
+		Assert(change->level >= 1 && change->level <= level);
 		if (change->level < level)
 			continue;
 		if (event == SUBXACT_EVENT_COMMIT_SUB)

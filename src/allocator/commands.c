@@ -42,6 +42,48 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
+/* Arguments of spanner.create_allocator(), by position. */
+enum
+{
+	CREATE_NAME,
+	CREATE_MODE,
+	CREATE_START_VALUE,
+	CREATE_OPTIONS,				/* from here on those of "enum Options" */
+	CREATE_MAX_VALUE = CREATE_OPTIONS,
+	CREATE_BATCH_SIZE,
+	CREATE_IF_NOT_EXISTS = 11
+};
+
+/* Arguments of spanner.alter_allocator(), by position. */
+enum
+{
+	ALTER_NAME,
+	ALTER_MODE,
+	ALTER_OPTIONS,				/* from here on those of "enum Options" */
+	ALTER_OWNER_ROLE = 10
+};
+
+/* The arguments that both have, in this order. */
+enum Options
+{
+	OPTION_MAX_VALUE,
+	OPTION_BATCH_SIZE,
+	OPTION_LOW_WATER_MARK,
+	OPTION_MAX_BATCH_SIZE,
+	OPTION_FAILOVER_GAP,
+	OPTION_MIN_VALUE,
+	OPTION_SERVER,
+	OPTION_REMOTE_NAME,
+	OPTION_COUNT
+};
+
+StaticAssertDecl((int) CREATE_MODE == (int) ALTER_MODE,
+				 "the mode is not in the same place");
+StaticAssertDecl(CREATE_OPTIONS + OPTION_COUNT == CREATE_IF_NOT_EXISTS,
+				 "arguments of create_allocator() are not in their places");
+StaticAssertDecl(ALTER_OPTIONS + OPTION_COUNT == ALTER_OWNER_ROLE,
+				 "arguments of alter_allocator() are not in their places");
+
 /* All arguments but the name have a default. */
 static inline void
 require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -54,37 +96,42 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 }
 
 /*
- * The mode, and from "first" on: max_value, batch_size, low_water_mark,
- * max_batch_size, failover_gap, min_value, server, remote_name.  What is NULL
- * stays as it is.  A dump may come before the server, a command may not.
+ * The mode, and the options, which are from "first" on.  What is NULL stays as
+ * it is.  A dump may come before the server, a command may not.
  */
 static void
 row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
 {
-	if (!PG_ARGISNULL(1))
+#define GIVEN(option) (!PG_ARGISNULL(first + (option)))
+#define INT64_OPTION(option) PG_GETARG_INT64(first + (option))
+#define INT32_OPTION(option) PG_GETARG_INT32(first + (option))
+
+	Assert(PG_NARGS() >= first + OPTION_COUNT);
+	if (!PG_ARGISNULL(CREATE_MODE))
 	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_MODE));
 
 		row->mode = sk_mode_from_name(downcase_identifier(name, strlen(name), false, false));
 	}
-	if (!PG_ARGISNULL(first))
-		row->max_value = PG_GETARG_INT64(first);
-	if (!PG_ARGISNULL(first + 1))
-		row->batch_size = PG_GETARG_INT32(first + 1);
-	if (!PG_ARGISNULL(first + 2))
-		row->low_water_mark = PG_GETARG_INT32(first + 2);
-	row->max_batch_size = !PG_ARGISNULL(first + 3) ? PG_GETARG_INT32(first + 3) :
+	if (GIVEN(OPTION_MAX_VALUE))
+		row->max_value = INT64_OPTION(OPTION_MAX_VALUE);
+	if (GIVEN(OPTION_BATCH_SIZE))
+		row->batch_size = INT32_OPTION(OPTION_BATCH_SIZE);
+	if (GIVEN(OPTION_LOW_WATER_MARK))
+		row->low_water_mark = INT32_OPTION(OPTION_LOW_WATER_MARK);
+	row->max_batch_size = GIVEN(OPTION_MAX_BATCH_SIZE) ?
+		INT32_OPTION(OPTION_MAX_BATCH_SIZE) :
 		Max(row->max_batch_size, row->batch_size);
-	if (!PG_ARGISNULL(first + 4))
-		row->failover_gap = PG_GETARG_INT64(first + 4);
-	if (!PG_ARGISNULL(first + 5))
-		row->min_value = PG_GETARG_INT64(first + 5);
-	if (!PG_ARGISNULL(first + 6))
-		strlcpy(row->server, NameStr(*PG_GETARG_NAME(first + 6)), NAMEDATALEN);
+	if (GIVEN(OPTION_FAILOVER_GAP))
+		row->failover_gap = INT64_OPTION(OPTION_FAILOVER_GAP);
+	if (GIVEN(OPTION_MIN_VALUE))
+		row->min_value = INT64_OPTION(OPTION_MIN_VALUE);
+	if (GIVEN(OPTION_SERVER))
+		strlcpy(row->server, NameStr(*PG_GETARG_NAME(first + OPTION_SERVER)), NAMEDATALEN);
 	else if (row->mode != SK_MODE_REMOTE)
 		row->server[0] = '\0';
-	if (!PG_ARGISNULL(first + 7))
-		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(first + 7)),
+	if (GIVEN(OPTION_REMOTE_NAME))
+		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(first + OPTION_REMOTE_NAME)),
 						  "remote_name", row->remote_name);
 	if (row->server[0] == '\0')
 		row->remote_name[0] = '\0';
@@ -152,28 +199,28 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	char	   *name;
 
-	require_argument(fcinfo, 0, "name");
-	require_argument(fcinfo, 1, "mode");
-	require_argument(fcinfo, 2, "start_value");
-	require_argument(fcinfo, 3, "max_value");
-	require_argument(fcinfo, 4, "batch_size");
-	require_argument(fcinfo, 11, "if_not_exists");
+	require_argument(fcinfo, CREATE_NAME, "name");
+	require_argument(fcinfo, CREATE_MODE, "mode");
+	require_argument(fcinfo, CREATE_START_VALUE, "start_value");
+	require_argument(fcinfo, CREATE_MAX_VALUE, "max_value");
+	require_argument(fcinfo, CREATE_BATCH_SIZE, "batch_size");
+	require_argument(fcinfo, CREATE_IF_NOT_EXISTS, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
 	check_may_create(fcinfo->flinfo->fn_oid);
 
-	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	name = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_NAME));
 	sk_allocator_name(name, "allocator name", row.name);
-	row.next_value = PG_GETARG_INT64(2);
+	row.next_value = PG_GETARG_INT64(CREATE_START_VALUE);
 	row.min_value = Min(row.next_value, 1);
 	row.max_batch_size = SK_DEFAULT_MAX_BATCH;
 	row.low_water_mark = row.failover_gap = -1;
 	row.owner_role = GetUserId();
-	row_arguments(fcinfo, 3, &row);
+	row_arguments(fcinfo, CREATE_OPTIONS, &row);
 
 	sk_table_open(&table, RowExclusiveLock);
 	if (!sk_row_find_settled(&table, name, &existing))
 		sk_row_insert(&table, &row);
-	else if (!PG_GETARG_BOOL(11))
+	else if (!PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", name),
@@ -272,12 +319,12 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	Oid			owner = InvalidOid;
 
-	require_argument(fcinfo, 0, "name");
-	if (!PG_ARGISNULL(10))
-		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(10)), false);
+	require_argument(fcinfo, ALTER_NAME, "name");
+	if (!PG_ARGISNULL(ALTER_OWNER_ROLE))
+		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
 	(void) lock_owned(fcinfo, false, &table, &row);
 	sk_reserve_leave_gap(&row);
-	row_arguments(fcinfo, 2, &row);
+	row_arguments(fcinfo, ALTER_OPTIONS, &row);
 	if (OidIsValid(owner))
 	{
 		check_can_set_role(table.userid, owner);
@@ -403,6 +450,7 @@ Datum
 spanner_advance_allocator(PG_FUNCTION_ARGS)
 {
 	int64		minimum = PG_GETARG_INT64(1);
+	int64		former;
 	SkAllocatorRow row;
 	SkTable		table;
 
@@ -413,12 +461,21 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 				 errmsg("cannot advance allocator \"%s\"", row.name),
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Advance allocator \"%s\" there.", row.remote_name)));
+	former = row.next_value;
 	sk_reserve_leave_gap(&row);
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
+	/* an application may call this for each row: others go on drawing */
+	if (row.next_value == former)
+	{
+		sk_table_close(&table);
+		if (sk_mode_has_pool(row.mode))
+			sk_change_note(row.table, row.id, minimum);
+		PG_RETURN_INT64(row.next_value);
+	}
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
-	sk_change_note(row.id, minimum);
+	sk_change_note(row.table, row.id, minimum);
 	PG_RETURN_INT64(row.next_value);
 }
 

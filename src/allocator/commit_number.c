@@ -230,6 +230,7 @@ note_row(Target *target, ItemPointer tid)
 {
 	uint64		next = numbering->progress.rows;
 
+	Assert(numbering->progress.done <= next && next <= numbering->row_space);
 	if (next == numbering->row_space)
 	{
 		numbering->rows = next == 0 ?
@@ -266,6 +267,7 @@ queue_event(TriggerData *trigger)
 	InitResultRelInfo(target, trigger->tg_relation, 0, NULL, 0);
 	target->ri_TrigDesc = triggers;
 
+	Assert(!numbering->is_queueing);
 	numbering->is_queueing = true;
 	numbering->is_called_at_once = false;
 	PG_TRY();
@@ -328,6 +330,7 @@ remember_assignment(SkAssignment *assignment)
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Assignment *kept = palloc(sizeof(Assignment));
 
+	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
 	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
 	kept->number = assignment->last;
 	/* those behind are of subtransactions that were rolled back */
@@ -349,6 +352,7 @@ number_all(void)
 	if (numbering->is_numbering)
 		return;
 	numbering->is_numbering = true;
+	Assert(progress->done <= progress->rows);
 	PG_TRY();
 	{
 		while (progress->done < progress->rows)
@@ -429,6 +433,7 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	else
 	{
 		target->is_queued = false;
+		Assert(target->seen <= numbering->rows_ever);
 		if (target->seen == numbering->rows_ever)
 			number_all();
 		else
@@ -470,6 +475,8 @@ flush_late(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 {
 	if (user_setting < 0 || !is_top_level || phase != RESOURCE_RELEASE_AFTER_LOCKS)
 		return;
+	/* core puts settings of the transaction back later than this */
+	Assert(synchronous_commit == SYNCHRONOUS_COMMIT_OFF);
 	synchronous_commit = user_setting;
 	user_setting = -1;
 	if (!is_commit)
@@ -497,6 +504,7 @@ end_transaction(XactEvent event, void *arg)
 {
 	if (numbering == NULL || numbering->progress.assignments == 0)
 		return;
+	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
 	if (event == XACT_EVENT_PRE_COMMIT)
 		release_early();
 	else if (event == XACT_EVENT_PRE_PREPARE)
@@ -521,6 +529,8 @@ start_level(int level)
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Progress   *start = palloc(sizeof(Progress));
 
+	Assert(level >= 2 && (numbering->starts == NIL ||
+						  ((Progress *) llast(numbering->starts))->level < level));
 	*start = numbering->progress;
 	start->level = level;
 	numbering->starts = lappend(numbering->starts, start);
@@ -541,6 +551,11 @@ end_level(int level, bool is_rolled_back)
 		pfree(llast(numbering->starts));
 		numbering->starts = list_delete_last(numbering->starts);
 	}
+	Assert(numbering->starts == NIL ||
+		   ((Progress *) llast(numbering->starts))->level < level);
+	Assert(start.rows <= numbering->progress.rows &&
+		   start.done <= numbering->progress.done &&
+		   start.assignments <= numbering->progress.assignments);
 	if (is_rolled_back)
 		numbering->progress = start;
 	foreach(lc, numbering->targets)
@@ -584,7 +599,6 @@ sk_commit_number_init(void)
 							 0,
 							 NULL, NULL, NULL);
 	RegisterResourceReleaseCallback(flush_late, NULL);
-	sk_number_rows_init();
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -11,7 +11,7 @@
  * transaction.  The latest version of their rows counts, whatever the
  * snapshot shows, so that numbering works in every isolation level.
  *
- * Rows are updated as the owner of their table, as foreign keys do it: who
+ * Rows are written as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
  * inserts, must be allowed to draw from the allocator.
  *
@@ -25,21 +25,24 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
-#include "parser/analyze.h"
-#include "parser/parsetree.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "allocator/cache.h"
 #include "allocator/number_rows.h"
 #include "allocator/reserve.h"
 #include "compat.h"
-#include "spi/run_command.h"
+#include "spi/owner_rights.h"
+#include "spi/row_writer.h"
 
 /* A row that gets a number. */
 typedef struct DueRow
@@ -57,24 +60,16 @@ typedef struct Cell
 	ItemPointerData tid;
 } Cell;
 
-/* How many updates a session keeps the plans of. */
-#define SK_MAX_PLANS 100
-
-/* The update of a column. */
-typedef struct ColumnPlan
+/* What writes numbers into a column. */
+typedef struct ColumnWriter
 {
-	Oid			relid;
-	char	   *command;
-	SPIPlanPtr	plan;			/* NULL: not yet made */
-} ColumnPlan;
-
-/* In TopMemoryContext, the newest one first. */
-static List *column_plans = NIL;
-
-/* The one that is being run, or was run last. */
-static const ColumnPlan *running = NULL;
-
-static post_parse_analyze_hook_type prev_post_parse_analyze_hook = NULL;
+	SkRowWriter rows;
+	Relation	rel;
+	AttrNumber	attnum;
+	ExprState  *coercion;		/* of a bigint to the type of the column */
+	TupleTableSlot *old;
+	TupleTableSlot *new;
+} ColumnWriter;
 
 static void
 check_column(Relation rel, AttrNumber attnum)
@@ -129,7 +124,7 @@ sk_number_target(SkNumberTarget *target, Relation rel,
 	SkAllocator *found;
 
 	target->relid = RelationGetRelid(rel);
-	target->attnum = SPI_fnumber(RelationGetDescr(rel), column);
+	target->attnum = get_attnum(target->relid, column);
 	if (target->attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -144,22 +139,31 @@ sk_number_target(SkNumberTarget *target, Relation rel,
 
 /* Find the latest version of a row, if it is there and has no number. */
 static bool
-find_row(const SkNumberTarget *target, ItemPointer tid)
+find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 {
-	Relation	rel = table_open(target->relid, RowExclusiveLock);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
 	bool		found;
 
 	table_tuple_get_latest_tid(scan, tid);
 	table_endscan(scan);
 	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
-		slot_attisnull(slot, target->attnum);
-	ExecDropSingleTupleTableSlot(slot);
+		slot_attisnull(slot, attnum);
 	UnregisterSnapshot(snapshot);
-	table_close(rel, NoLock);
 	return found;
+}
+
+/* The same, where the table is not open. */
+static bool
+is_due(const SkUnnumbered *row, ItemPointer tid)
+{
+	Relation	rel = table_open(row->target->relid, RowExclusiveLock);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		result = find_row(rel, row->target->attnum, tid, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
+	return result;
 }
 
 /*
@@ -190,7 +194,7 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 		bool		again = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!find_row(row.target, &row.tid))
+		if (!is_due(&rows[i], &row.tid))
 			continue;
 		if (seen != NULL)
 		{
@@ -223,132 +227,110 @@ compare_due(const void *a, const void *b)
 }
 
 /*
- * The entry for an update.  A new one makes those go that are too many, and
- * whose tables may be gone.
+ * Become the owner of the table, and prepare to write.  A check, a domain or a
+ * trigger runs as the owner.  Triggers that are deferred go on doing so later,
+ * so the security context is not a restricted one.
  */
-static ColumnPlan *
-find_plan(Oid relid, const char *command)
+static void
+begin_writing(ColumnWriter *writer, const SkNumberTarget *target,
+			  Oid *userid, int *sec_context)
 {
-	ColumnPlan *entry;
-	MemoryContext old;
-	ListCell   *lc;
+	Relation	rel = table_open(target->relid, RowExclusiveLock);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->attnum - 1);
+	CaseTestExpr *number = makeNode(CaseTestExpr);
+	Node	   *coercion;
 
-	foreach(lc, column_plans)
+	GetUserIdAndSecContext(userid, sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   *sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+	sk_writer_begin(&writer->rows, rel, target->attnum);
+	number->typeId = INT8OID;
+	number->typeMod = -1;
+	coercion = coerce_to_target_type(NULL, (Node *) number, INT8OID,
+									 column->atttypid, column->atttypmod,
+									 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+	Assert(coercion != NULL);
+	writer->coercion = ExecPrepareExpr((Expr *) coercion, writer->rows.estate);
+	writer->rel = rel;
+	writer->attnum = target->attnum;
+	writer->old = table_slot_create(rel, NULL);
+	writer->new = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
+}
+
+static void
+end_writing(ColumnWriter *writer, Oid userid, int sec_context)
+{
+	ExecDropSingleTupleTableSlot(writer->new);
+	ExecDropSingleTupleTableSlot(writer->old);
+	sk_writer_end(&writer->rows);
+	SetUserIdAndSecContext(userid, sec_context);
+	table_close(writer->rel, NoLock);
+}
+
+/* Does a column hold a number? */
+static bool
+holds_number(TupleTableSlot *slot, AttrNumber attnum, int64 number)
+{
+	Oid			type = getBaseType(TupleDescAttr(slot->tts_tupleDescriptor,
+												 attnum - 1)->atttypid);
+	bool		isnull;
+	Datum		value = slot_getattr(slot, attnum, &isnull);
+
+	if (isnull)
+		return false;
+	switch (type)
 	{
-		entry = lfirst(lc);
-		if (entry->relid == relid && strcmp(entry->command, command) == 0)
-			return entry;
+		case INT2OID:
+			return DatumGetInt16(value) == number;
+		case INT4OID:
+			return DatumGetInt32(value) == number;
+		case INT8OID:
+			return DatumGetInt64(value) == number;
+		default:
+			Assert(type == NUMERICOID);
+			return DatumGetBool(DirectFunctionCall2(numeric_eq, value,
+													NumericGetDatum(int64_to_numeric(number))));
 	}
-	running = NULL;
-	foreach(lc, column_plans)
-	{
-		entry = lfirst(lc);
-		if (entry->plan != NULL && SPI_plan_is_valid(entry->plan) &&
-			foreach_current_index(lc) < SK_MAX_PLANS - 1)
-			continue;
-		column_plans = foreach_delete_current(column_plans, lc);
-		if (entry->plan != NULL)
-			SPI_freeplan(entry->plan);
-		pfree(entry->command);
-		pfree(entry);
-	}
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	entry = palloc0(sizeof(ColumnPlan));
-	entry->relid = relid;
-	entry->command = pstrdup(command);
-	column_plans = lcons(entry, column_plans);
-	MemoryContextSwitchTo(old);
-	return entry;
 }
 
 /*
- * The plan that updates a column.  Core makes it anew when the table has
- * changed, from a text with names.
+ * Write a number into the row that is in writer->old.  A trigger may keep it
+ * from being stored, which is an error.
  */
-static SPIPlanPtr
-column_plan(Relation rel, AttrNumber attnum)
+static void
+write_number(ColumnWriter *writer, int64 number)
 {
-	Oid			argtypes[] = {INT8OID, TIDOID};
-	const char *column = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
-																attnum - 1)->attname));
-	ColumnPlan *entry = find_plan(RelationGetRelid(rel),
-								  psprintf("UPDATE ONLY %s n SET %s = $1"
-										   " WHERE n.ctid OPERATOR(pg_catalog.=) $2 AND n.%s IS NULL"
-										   " RETURNING n.%s OPERATOR(pg_catalog.=) $1",
-										   sk_qualified_name(RelationGetRelid(rel)),
-										   column, column, column));
+	TupleTableSlot *new = writer->new;
+	int			natts = RelationGetDescr(writer->rel)->natts;
+	ExprContext *context = GetPerTupleExprContext(writer->rows.estate);
 
-	running = entry;
-	if (entry->plan == NULL)
-	{
-		SPIPlanPtr	plan = SPI_prepare_cursor(entry->command, 2, argtypes,
-											  CURSOR_OPT_GENERIC_PLAN);
+	ExecClearTuple(new);
+	ResetExprContext(context);
+	slot_getallattrs(writer->old);
+	memcpy(new->tts_values, writer->old->tts_values, natts * sizeof(Datum));
+	memcpy(new->tts_isnull, writer->old->tts_isnull, natts * sizeof(bool));
+	context->caseValue_datum = Int64GetDatum(number);
+	context->caseValue_isNull = false;
+	new->tts_values[writer->attnum - 1] =
+		ExecEvalExprSwitchContext(writer->coercion, context,
+								  &new->tts_isnull[writer->attnum - 1]);
+	ExecStoreVirtualTuple(new);
 
-		if (plan == NULL || SPI_keepplan(plan) != 0)
-			elog(ERROR, "could not prepare: %s", entry->command);
-		entry->plan = plan;
-	}
-	return entry->plan;
-}
-
-static bool
-update_row(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	Datum		values[] = {Int64GetDatum(number), PointerGetDatum(&due->tid)};
-	int			result = SPI_execute_plan(plan, values, NULL, false, 0);
-	bool		isnull;
-
-	if (result != SPI_OK_UPDATE_RETURNING || SPI_processed == 0)
-		return false;
-	if (!DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-									SPI_tuptable->tupdesc, 1, &isnull)) ||
-		isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("could not write number %lld into a row of relation \"%s\"",
-						(long long) number, RelationGetRelationName(rel)),
-				 errdetail("Another value was stored in its place."),
-				 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
-	SPI_freetuptable(SPI_tuptable);
-	return true;
-}
-
-/* Returns false if the row needs no number any more. */
-static bool
-write_number(SPIPlanPtr plan, Relation rel, DueRow *due, int64 number)
-{
-	ItemPointerData tid = due->tid;
-
-	if (update_row(plan, rel, due, number))
-		return true;
-	if (!find_row(due->target, &due->tid))
-		return false;
-	if (!ItemPointerEquals(&tid, &due->tid) &&
-		update_row(plan, rel, due, number))
-		return true;
+	sk_writer_write(&writer->rows, CMD_UPDATE, writer->old, new);
+	if (ItemPointerIsValid(&new->tts_tid) &&
+		holds_number(new, writer->attnum, number))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 			 errmsg("could not write number %lld into a row of relation \"%s\"",
-					(long long) number, RelationGetRelationName(rel)),
+					(long long) number, RelationGetRelationName(writer->rel)),
+			 ItemPointerIsValid(&new->tts_tid) ?
+			 errdetail("Another value was stored in its place.") :
 			 errdetail("The update of the row was suppressed."),
-			 errhint("Look for a trigger or rule on the table that suppresses updates.")));
-}
-
-/* A trigger that the updates fired has deleted or numbered the row. */
-static void
-put_back(const SkAllocatorRow *allocator, int64 number)
-{
-	SkAllocatorRow row = *allocator;
-	SkMode		mode;
-
-	if (sk_own_next(allocator, &mode) != number + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				 errmsg("allocator \"%s\" was changed while it numbered rows",
-						allocator->name),
-				 errhint("Look for a trigger that draws from it or alters it.")));
-	row.next_value = number;
-	sk_own_note_update(&row, true);
+			 ItemPointerIsValid(&new->tts_tid) ?
+			 errhint("Look for a trigger on the table that changes the column, or at the column's type.") :
+			 errhint("Look for a trigger on the table that suppresses updates.")));
 }
 
 /* Number rows of one table.  Sets *last to the last number, if there is one. */
@@ -356,33 +338,25 @@ static void
 number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 			 int64 *last)
 {
-	Relation	rel = table_open(due->target->relid, RowExclusiveLock);
+	ColumnWriter writer;
 	Oid			userid;
 	int			sec_context;
-	SPIPlanPtr	plan;
 
-	sk_check_usage(&sk_allocator_by_id(allocator->id)->row, rel->rd_rel->relowner);
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	plan = column_plan(rel, due->target->attnum);
+	sk_check_usage(&sk_allocator_by_id(allocator->id)->row,
+				   sk_relation_owner(due->target->relid));
+	begin_writing(&writer, due->target, &userid, &sec_context);
 	for (uint64 i = 0; i < count; i++)
 	{
-		int64		number = sk_own_take(allocator, 1).first;
-
 		CHECK_FOR_INTERRUPTS();
-		if (write_number(plan, rel, &due[i], number))
-			*last = number;
-		else
-			put_back(allocator, number);
+
+		/* a trigger of a row before may have changed or deleted this one */
+		if (!find_row(writer.rel, writer.attnum, &due[i].tid, writer.old))
+			continue;
+		/* nothing happens in between, so no number is lost */
+		*last = sk_own_take(allocator, 1).first;
+		write_number(&writer, *last);
 	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	SetUserIdAndSecContext(userid, sec_context);
-	table_close(rel, NoLock);
+	end_writing(&writer, userid, sec_context);
 }
 
 /*
@@ -443,38 +417,4 @@ sk_number_rows(const SkUnnumbered *rows, uint64 count)
 	}
 	pfree(due);
 	return assignments;
-}
-
-/*
- * The update runs as the owner of the table.  Whoever owns its schema can
- * rename the schema at any time, so that the text means a table with triggers
- * of their own.  So whenever core parses the text, it must mean the table that
- * is locked.
- */
-static void
-check_update(ParseState *pstate, Query *query,
-			 SK_JUMBLE_STATE * jstate)
-{
-	if (unlikely(running != NULL) && pstate->p_sourcetext != NULL &&
-		strcmp(pstate->p_sourcetext, running->command) == 0 &&
-		(query->resultRelation == 0 ||
-		 rt_fetch(query->resultRelation, query->rtable)->relid != running->relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was renamed while its rows were numbered",
-						get_rel_name(running->relid)),
-				 errhint("Repeat the transaction.")));
-	if (prev_post_parse_analyze_hook)
-		prev_post_parse_analyze_hook(pstate, query, jstate);
-}
-
-/*
- * sk_number_rows_init
- *		Check the updates when core has parsed them.
- */
-void
-sk_number_rows_init(void)
-{
-	prev_post_parse_analyze_hook = post_parse_analyze_hook;
-	post_parse_analyze_hook = check_update;
 }

@@ -37,7 +37,6 @@ typedef struct SkAssignment
 	int64		last;			/* number that was written last */
 } SkAssignment;
 
-extern void sk_number_rows_init(void);
 extern void sk_number_target(SkNumberTarget *target, Relation rel,
 							 const char *allocator, const char *column);
 extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);

@@ -34,12 +34,28 @@
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_MS 10
 
+/*
+ * Does the next range, if there is one, lie behind the current one?  Then values
+ * that are taken one after the other ascend.
+ */
+#ifdef USE_ASSERT_CHECKING
+static bool
+is_ordered(const SkPool *pool)
+{
+	return range_size(&pool->current) >= 0 &&
+		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
+}
+#endif
+
 static bool
 take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
 {
 	SkRange    *current = &pool->current;
 	SkRange    *next = &pool->next;
 
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(count >= 1);
+	Assert(is_ordered(pool));
 	if (range_size(current) < count && range_size(next) > 0)
 	{
 		if (current->end == next->first || range_size(current) == 0)
@@ -63,6 +79,8 @@ take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
 	range->first = current->first;
 	range->end = range->first + Min(count, range_size(current));
 	current->first = range->end;
+	Assert(whole ? range_size(range) == count : range_size(range) >= 1);
+	Assert(is_ordered(pool));
 	return true;
 }
 
@@ -86,6 +104,8 @@ forget_wish(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
 
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(waiter->wanted >= 0 && pool->wanted >= waiter->wanted);
 	pool->wanted -= waiter->wanted;
 	if (pool->wanted == 0)
 		pool->largest = 0;
@@ -98,6 +118,7 @@ ask_for_batch(SkPool *pool)
 {
 	char	   *pending = pending_mark(pool);
 
+	Assert(sk_spin_lock_is_held(&pool->mutex));
 	if (*pending || (pool_size(pool) >= pool->wanted && pool_is_full(pool)))
 		return false;
 	*pending = 1;
@@ -113,6 +134,8 @@ has_failed(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
 
+	/* they are counted for the pool, whoever has it */
+	Assert(pool->failures >= waiter->failures);
 	if (pool->failures != waiter->failures)
 		waiter->error = pool->error;
 	else if (pool->left < waiter->count - pool_size(pool))
@@ -141,6 +164,8 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 {
 	SkTakeResult result;
 
+	Assert(key->dbid == MyDatabaseId && OidIsValid(key->relid));
+	Assert(waiter == NULL || (waiter->pool == pool && waiter->count == count));
 	*wake = false;
 	SpinLockAcquire(&pool->mutex);
 	result = take_values(pool, key, count, whole, range);
@@ -176,6 +201,7 @@ sk_pool_wait_begin(SkWaiter *waiter)
 {
 	SkPool	   *pool = waiter->pool;
 
+	Assert(waiter->count >= 1);
 	waiter->wanted = 0;
 	waiter->begin = GetCurrentTimestamp();
 	SpinLockAcquire(&pool->mutex);
@@ -199,6 +225,8 @@ sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
 {
 	static uint32 wait_event = 0;
 
+	/* who fills the pool needs the lock */
+	Assert(!LWLockHeldByMe(sk_shared_state()->lock));
 	if (wait_event == 0)
 		wait_event = WaitEventExtensionNew("SpannerKeysAllocatorRefill");
 	(void) ConditionVariableTimedSleep(&waiter->pool->filled, timeout_ms,
@@ -217,6 +245,7 @@ sk_pool_wait_end(SkWaiter *waiter)
 
 	ConditionVariableCancelSleep();
 	SpinLockAcquire(&pool->mutex);
+	Assert(is_pool_of(pool, &waiter->key) || waiter->wanted == 0);
 	if (is_pool_of(pool, &waiter->key))
 	{
 		forget_wish(waiter);
@@ -254,8 +283,13 @@ discard_below(SkPool *pool, SkRange *range, int64 minimum)
 static void
 discard_values(SkPool *pool, int64 minimum)
 {
+	Assert(sk_spin_lock_is_held(&pool->mutex));
 	discard_below(pool, &pool->current, minimum);
 	discard_below(pool, &pool->next, minimum);
+	Assert(is_ordered(pool));
+	/* what is under way lies behind what has come, so it may come too */
+	if (pool->last_end >= minimum && minimum < PG_INT64_MAX)
+		return;
 	pool->generation++;
 	pool->last_end = PG_INT64_MIN;
 	pool->batch = 0;
@@ -273,8 +307,8 @@ unlock_pool(SkPool *pool)
 
 /*
  * sk_pool_discard
- *		Drop values below "minimum", and what is being reserved just now; for
- *		all allocators of the table if the id is 0.
+ *		Drop values below "minimum", and what is being reserved just now if that
+ *		may be below it; for all allocators of the table if the id is 0.
  *
  * Called while the row is locked, before the change is committed: so nothing
  * that is reserved later is of the time before the change.
@@ -285,6 +319,9 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool;
 
+	Assert(key->dbid == MyDatabaseId && OidIsValid(key->relid));
+	/* the locks of the transaction keep others from reserving meanwhile */
+	Assert(IsTransactionState());
 	if (key->allocator_id != 0)
 	{
 		pool = lock_pool(key);
@@ -303,6 +340,37 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
+}
+
+/*
+ * sk_pool_last_end
+ *		The counter of the row as the pool knows it, the least if it does not.
+ *
+ * Sets *generation for sk_pool_drop().
+ */
+int64
+sk_pool_last_end(const SkPoolKey *key, uint64 *generation)
+{
+	SkPool	   *pool = lock_pool(key);
+	int64		result = pool == NULL ? PG_INT64_MIN : pool->last_end;
+
+	*generation = pool == NULL ? 0 : pool->generation;
+	unlock_pool(pool);
+	return result;
+}
+
+/*
+ * sk_pool_drop
+ *		Drop the values of a pool, unless others have done so since.
+ */
+void
+sk_pool_drop(const SkPoolKey *key, uint64 generation)
+{
+	SkPool	   *pool = lock_pool(key);
+
+	if (pool != NULL && pool->generation == generation)
+		discard_values(pool, PG_INT64_MAX);
+	unlock_pool(pool);
 }
 
 /*
@@ -335,6 +403,8 @@ sk_pool_withdraw(const SkPoolKey *key, int64 end)
 		pool->stats.lost -= range_size(&result);
 	}
 	unlock_pool(pool);
+	/* nothing that a session has taken is given back */
+	Assert(result.end == end && result.first <= end);
 	return result;
 }
 
@@ -368,6 +438,8 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 {
 	int64		missing = pool->wanted - pool_size(pool);
 
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(pool->wanted >= 0 && pool->largest >= 0);
 	if (now < pool->locked_until)
 		return false;
 	/* the values may be in two pieces, each too small for who waits */
@@ -430,6 +502,7 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 	TimestampTz now = GetCurrentTimestamp();
 	int			count = 0;
 
+	Assert(IsTransactionState());
 	for (int i = next_pending(0, MyDatabaseId, kind);
 		 i >= 0 && count < SK_MAX_REFILLS;
 		 i = next_pending(i + 1, MyDatabaseId, kind))
@@ -467,6 +540,10 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 	int64		taken_us = now - refill->begin;
 	bool		in_order = refill->range.first >= pool->last_end;
 
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(range_size(&refill->range) >= 1);
+	Assert(refill->range.end - 1 <= refill->limit);
+	Assert(refill->batch >= 1 && refill->low_water_mark >= 0);
 	pool->stats.refills++;
 	pool->stats.refill_us += taken_us;
 	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
@@ -493,6 +570,7 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 		pool->current.end = refill->range.end;
 	else
 		pool->next = refill->range;
+	Assert(is_ordered(pool));
 	pool->last_end = refill->range.end;
 	pool->limit = refill->limit;
 	pool->left = values_up_to(refill->limit, refill->range.end);
@@ -518,6 +596,9 @@ sk_pool_finish(SkRefill *refill)
 	bool		in_order = true;
 	bool		wake = true;
 
+	/* values of a transaction that can still fail must not be seen */
+	Assert(refill->result != SK_REFILL_DONE || !IsTransactionState());
+	Assert(refill->result != SK_REFILL_FAILED || refill->error.sqlerrcode != 0);
 	SpinLockAcquire(&pool->mutex);
 	if (!is_pool_of(pool, &refill->key))
 		wake = false;
@@ -596,6 +677,7 @@ sk_pool_abandon(Oid dbid, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 
+	Assert(LWLockHeldByMe(state->lock));
 	for (int i = 0; i < state->size; i++)
 	{
 		SkPool	   *pool = &state->pools[i];
@@ -623,6 +705,7 @@ sk_pool_read(int index, SkPool *copy)
 {
 	SkPool	   *pool = &sk_shared_state()->pools[index];
 
+	Assert(index >= 0 && index < sk_shared_state()->size);
 	SpinLockAcquire(&pool->mutex);
 	*copy = *pool;
 	SpinLockRelease(&pool->mutex);

@@ -125,6 +125,8 @@ extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
 extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
+extern int64 sk_pool_last_end(const SkPoolKey *key, uint64 *generation);
+extern void sk_pool_drop(const SkPoolKey *key, uint64 generation);
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
 extern SkRange sk_pool_withdraw(const SkPoolKey *key, int64 end);
 

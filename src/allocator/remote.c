@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -74,6 +75,9 @@ typedef struct Request
 
 /* In TopMemoryContext. */
 static List *requests = NIL;
+
+StaticAssertDecl(sizeof(SkPoolKey) == 2 * sizeof(Oid) + sizeof(int64),
+				 "keys of pools cannot be compared as bytes");
 
 static void
 describe_step(void *arg)
@@ -166,6 +170,7 @@ run_step(Request *request, void (*step) (void *arg))
 	ErrorContextCallback callback;
 	ErrorData  *error;
 
+	Assert(!IsTransactionState());
 	request->again = false;
 	request->phase = PHASE_HERE;
 	callback.callback = describe_step;
@@ -239,6 +244,7 @@ read_row(void *arg)
 	SkAllocatorRow *row = &request->row;
 	SkTable		table;
 
+	Assert(request->refill.key.dbid == MyDatabaseId && request->count >= 0);
 	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
 	sk_table_open(&table, RowExclusiveLock);
@@ -284,6 +290,7 @@ send_request(void *arg)
 	SkConnection *connection = &request->connection;
 	SkAllocatorRow *row = &request->row;
 
+	Assert(request->state == REQUEST_READY && request->count >= 1);
 	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
 	request->phase = PHASE_CONNECT;
@@ -324,6 +331,7 @@ ask(Request *request)
 		if (request->state == REQUEST_READY)
 			run_step(request, send_request);
 	} while (request->again);
+	Assert(request->state == REQUEST_WAITING || request->state == REQUEST_FINISHED);
 }
 
 static void
@@ -368,6 +376,7 @@ receive_values(void *arg)
 	request->state = REQUEST_FINISHED;
 	request->refill.result = SK_REFILL_FAILED;
 	check_range(request, first, last);
+	Assert(last < PG_INT64_MAX);
 	request->refill.range.first = first;
 	request->refill.range.end = last + 1;
 	request->refill.limit = request->row.max_value;
@@ -388,6 +397,7 @@ sk_remote_exchange(SkRefill *refills, int count)
 	int			finished = 0;
 	ListCell   *lc;
 
+	Assert(count >= 0 && count <= SK_MAX_REFILLS);
 	for (int i = 0; i < count; i++)
 	{
 		Request    *request = find_request(&refills[i].key);

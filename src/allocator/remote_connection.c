@@ -19,6 +19,7 @@
 #include <limits.h>
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
@@ -228,6 +229,9 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 	char		name[NAMEDATALEN];
 	Role		former;
 
+	Assert(IsTransactionState());
+	/* dblink would keep the one before, under a name that we forget */
+	Assert(connection->name[0] == '\0');
 	prepare_process();
 	/* dblink would take another text for a connection string */
 	check_server(GetForeignServerByName(server, false), userid);
@@ -261,6 +265,7 @@ sk_connection_send(SkConnection *connection, const char *query)
 {
 	Role		former;
 
+	Assert(connection->name[0] != '\0');
 	become(connection->userid, &former);
 	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, query)) != 1)
 		ereport(ERROR,
@@ -301,6 +306,8 @@ get_result(const char *name, int64 *first, int64 *last)
 		{
 			bool		isnull[2];
 
+			Assert(TupleDescAttr(result.setDesc, 0)->atttypid == INT8OID &&
+				   TupleDescAttr(result.setDesc, 1)->atttypid == INT8OID);
 			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
 			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
 			found = !isnull[0] && !isnull[1];
@@ -327,6 +334,7 @@ sk_connection_receive(SkConnection *connection, int64 *first, int64 *last)
 	Role		former;
 	bool		done;
 
+	Assert(connection->name[0] != '\0');
 	become(connection->userid, &former);
 	done = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) == 0;
 	if (done)
@@ -353,6 +361,7 @@ sk_connection_close(SkConnection *connection)
 	char		name[NAMEDATALEN];
 	Role		former;
 
+	Assert(connection->name[0] != '\0');
 	strlcpy(name, connection->name, NAMEDATALEN);
 	connection->name[0] = '\0';
 	become(connection->userid, &former);

@@ -34,8 +34,8 @@
 /* Without failover_gap, as many batches of the largest size are left out. */
 #define SK_GAP_BATCHES 10
 
-/* In mode async a batch is as large as the number of sessions that wait. */
-#define SK_ASYNC_BATCH 100
+/* As many timelines are counted; pg_resetwal can leave out any number of them. */
+#define SK_MAX_GAPS 100
 
 int			sk_allocator_refill_target = 50;
 
@@ -65,6 +65,8 @@ typedef struct OwnCounter
 
 /* In TopTransactionContext. */
 static HTAB *counters = NULL;
+
+static void write_counter(SkTable *table, const OwnCounter *counter);
 
 /*
  * sk_report_exhausted
@@ -108,6 +110,24 @@ sk_reserve_error(SkPoolError *error, int sqlerrcode,
 }
 
 /*
+ * How many gaps are to be left: one for each timeline that has begun since the
+ * row was written.  Each may be that of a server that left a gap itself, gave
+ * values behind it, and was lost before it told anybody.
+ */
+static int
+count_gaps(const SkAllocatorRow *row)
+{
+	uint32		now = GetWALInsertionTimeLine();
+	uint32		then = row->timeline;
+
+	if (sk_row_is_of_this_timeline(row))
+		return 0;
+	if (then == 0 || then >= now || row->system != (int64) GetSystemIdentifier())
+		return 1;
+	return Min(now - then, SK_MAX_GAPS);
+}
+
+/*
  * sk_reserve_leave_gap
  *		Leave out values that may have been given before a promotion or a
  *		recovery to a point in time, of which this server does not know.
@@ -119,26 +139,31 @@ sk_reserve_error(SkPoolError *error, int sqlerrcode,
 void
 sk_reserve_leave_gap(SkAllocatorRow *row)
 {
-	int64		gap = row->failover_gap;
-	uint64		left;
+	int			gaps = count_gaps(row);
+	int64		former = row->next_value;
 
-	if (row->timeline == (int32) GetWALInsertionTimeLine())
+	if (gaps == 0)
 		return;
-	row->timeline = GetWALInsertionTimeLine();
-	if (!sk_mode_has_pool(row->mode) || row->next_value > row->max_value)
+	sk_row_stamp(row);
+	if (!sk_mode_has_pool(row->mode))
 		return;
-	if (gap < 0)
-		gap = SK_GAP_BATCHES * (row->mode == SK_MODE_ASYNC ?
-								SK_ASYNC_BATCH : row->max_batch_size);
-	left = (uint64) row->max_value - (uint64) row->next_value + 1;
-	gap = (int64) Min((uint64) gap, left / 10 + (left % 10 != 0));
-	if (gap == 0)
+	for (int i = 0; i < gaps && row->next_value <= row->max_value; i++)
+	{
+		uint64		left = (uint64) row->max_value - (uint64) row->next_value + 1;
+		uint64		gap = row->failover_gap >= 0 ? row->failover_gap :
+			SK_GAP_BATCHES * row->max_batch_size;
+
+		row->next_value += (int64) Min(gap, left / 10 + (left % 10 != 0));
+		/* the value after the last one says that all are used up */
+		Assert(row->next_value - 1 <= row->max_value);
+	}
+	if (row->next_value == former)
 		return;
-	row->next_value += gap;
 	ereport(LOG,
 			(errcode(ERRCODE_WARNING),
-			 errmsg("new timeline %u: allocator \"%s\" skipped %lld values",
-					GetWALInsertionTimeLine(), row->name, (long long) gap)));
+			 errmsg("new timeline %u: allocator \"%s\" skipped %llu values",
+					GetWALInsertionTimeLine(), row->name,
+					(unsigned long long) row->next_value - (unsigned long long) former)));
 }
 
 /* Decide which values a pool gets: fewer than a batch if no more are left. */
@@ -166,6 +191,8 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	refill->limit = row->max_value;
 	refill->range.first = row->next_value;
 	refill->range.end = row->next_value + (int64) Min(left, (uint64) size);
+	Assert(refill->range.first < refill->range.end);
+	Assert(refill->range.end - 1 <= row->max_value);
 	return true;
 }
 
@@ -196,6 +223,7 @@ sk_reserve_pools(SkRefill *refills, int count)
 {
 	SkTable		table;
 
+	Assert(count >= 1 && count <= SK_MAX_REFILLS);
 	sk_table_open(&table, RowExclusiveLock);
 	for (int i = 0; i < count; i++)
 		reserve_pool(&table, &refills[i]);
@@ -215,7 +243,15 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	int64		id = refill->key.allocator_id;
 	bool		is_own;
 
+	Assert(refill->key.dbid == MyDatabaseId);
 	refill->result = SK_REFILL_FAILED;
+	/* the extension may have been created again since the pool asked */
+	if (refill->key.relid != RelationGetRelid(table->rel))
+	{
+		sk_reserve_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
+						 "it does not exist", NULL);
+		return false;
+	}
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
@@ -261,6 +297,7 @@ sk_reserve_choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 		batch /= 2;
 	if (row->mode != SK_MODE_ASYNC)
 		batch = Min(Max(batch, row->batch_size), row->max_batch_size);
+	Assert(batch >= 1 && batch <= PG_INT32_MAX);
 	refill->batch = batch;
 
 	if (row->mode != SK_MODE_ASYNC_BATCH && row->mode != SK_MODE_REMOTE)
@@ -285,6 +322,8 @@ sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 
 	if (range.first == range.end)
 		return 0;
+	/* nobody has reserved after the pool, which is empty now */
+	Assert(range.end == row->next_value);
 	row->next_value = range.first;
 	sk_row_update(table, row, SK_WRITE_RESERVES);
 	return range.end - range.first;
@@ -298,6 +337,32 @@ find_counter(const SkAllocatorRow *row)
 	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
 }
 
+static inline Mark *
+last_mark(const OwnCounter *counter)
+{
+	return counter->marks == NIL ? NULL : llast(counter->marks);
+}
+
+#ifdef USE_ASSERT_CHECKING
+/* A counter and its marks are of levels that have not ended, outermost first. */
+static bool
+marks_ascend(const OwnCounter *counter)
+{
+	int			level = counter->level;
+	ListCell   *lc;
+
+	if (level < 1)
+		return false;
+	foreach(lc, counter->marks)
+	{
+		if (((Mark *) lfirst(lc))->level <= level)
+			return false;
+		level = ((Mark *) lfirst(lc))->level;
+	}
+	return level <= GetCurrentTransactionNestLevel();
+}
+#endif
+
 /* Lock the row unless that has been done. */
 static OwnCounter *
 hold_counter(const SkAllocatorRow *known)
@@ -307,6 +372,7 @@ hold_counter(const SkAllocatorRow *known)
 	SkAllocatorRow row;
 	SkTable		table;
 
+	Assert(counter == NULL || marks_ascend(counter));
 	if (likely(counter != NULL && !counter->is_stale))
 		return counter;
 
@@ -348,12 +414,6 @@ hold_counter(const SkAllocatorRow *known)
 	return counter;
 }
 
-static inline Mark *
-last_mark(const OwnCounter *counter)
-{
-	return counter->marks == NIL ? NULL : llast(counter->marks);
-}
-
 /* Remember where a subtransaction began, unless it locked the row itself. */
 static void
 move_counter(OwnCounter *counter, int64 next)
@@ -371,6 +431,7 @@ move_counter(OwnCounter *counter, int64 next)
 		counter->marks = lappend(counter->marks, mark);
 		MemoryContextSwitchTo(old);
 	}
+	Assert(marks_ascend(counter));
 	counter->next = next;
 }
 
@@ -384,6 +445,8 @@ sk_own_take(const SkAllocatorRow *row, int64 count)
 	OwnCounter *counter = hold_counter(row);
 	SkRange		range;
 
+	Assert(count >= 1);
+	Assert(!IsInParallelMode());
 	range.first = counter->next;
 	if (range.first > counter->max_value ||
 		(uint64) count - 1 > (uint64) counter->max_value - (uint64) range.first)
@@ -438,7 +501,7 @@ sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
 
 /*
  * sk_own_write
- *		Write the counters.
+ *		Write the counters to the tables that they were drawn from.
  *
  * A pool may have values that come before those that were taken here, so it
  * is emptied.  In modes without a pool this is an ordinary reservation.
@@ -448,28 +511,42 @@ sk_own_write(void)
 {
 	HASH_SEQ_STATUS status;
 	OwnCounter *counter;
-	SkTable		table;
+	SkTable		table = {0};
 
-	if (counters == NULL || hash_get_num_entries(counters) == 0 ||
-		!OidIsValid(sk_allocator_table()))
+	if (counters == NULL)
 		return;
-	sk_table_open(&table, RowExclusiveLock);
+	/* a subtransaction could still be rolled back */
+	Assert(GetCurrentTransactionNestLevel() == 1);
 	hash_seq_init(&status, counters);
 	while ((counter = hash_seq_search(&status)) != NULL)
 	{
-		SkAllocatorRow row;
-		int64		next = counter->next;
-
-		if (counter->key.table != RelationGetRelid(table.rel) ||
-			sk_row_lock(&table, counter->key.id, LockWaitBlock, &row) != SK_ROW_FOUND ||
-			row.next_value == next)
-			continue;
-		row.timeline = GetWALInsertionTimeLine();
-		row.next_value = next;
-		sk_row_update(&table, &row, sk_mode_has_pool(row.mode) ?
-					  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
+		if (table.rel != NULL && counter->key.table != RelationGetRelid(table.rel))
+		{
+			sk_table_close(&table);
+			table.rel = NULL;
+		}
+		if (table.rel == NULL)
+			sk_table_open_again(&table, (Oid) counter->key.table);
+		write_counter(&table, counter);
 	}
-	sk_table_close(&table);
+	if (table.rel != NULL)
+		sk_table_close(&table);
+}
+
+/* The row is there, unless the transaction has deleted it. */
+static void
+write_counter(SkTable *table, const OwnCounter *counter)
+{
+	SkAllocatorRow row;
+
+	Assert(counter->level == 1 && counter->marks == NIL);
+	if (sk_row_lock(table, counter->key.id, LockWaitBlock, &row) != SK_ROW_FOUND ||
+		row.next_value == counter->next)
+		return;
+	sk_row_stamp(&row);
+	row.next_value = counter->next;
+	sk_row_update(table, &row, sk_mode_has_pool(row.mode) ?
+				  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
 }
 
 /* A row that was locked in the subtransaction is free again. */
@@ -478,6 +555,7 @@ roll_back(OwnCounter *counter, int level)
 {
 	Mark	   *last;
 
+	Assert(level >= 2 && marks_ascend(counter));
 	if (counter->level >= level)
 	{
 		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
@@ -487,6 +565,7 @@ roll_back(OwnCounter *counter, int level)
 	counter->is_stale = true;
 	while ((last = last_mark(counter)) != NULL && last->level >= level)
 	{
+		Assert(last->level == level);
 		counter->next = last->next;
 		counter->marks = list_delete_last(counter->marks);
 	}
@@ -499,6 +578,7 @@ leave_level(OwnCounter *counter, int level)
 	Mark	   *last = last_mark(counter);
 	int			count = list_length(counter->marks);
 
+	Assert(level >= 2 && marks_ascend(counter));
 	if (last != NULL && last->level == level)
 	{
 		last->level = level - 1;
@@ -508,6 +588,7 @@ leave_level(OwnCounter *counter, int level)
 			counter->marks = list_delete_last(counter->marks);
 	}
 	counter->level = Min(counter->level, level - 1);
+	Assert(marks_ascend(counter));
 }
 
 static void

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 
 #include "allocator/table.h"
 
@@ -32,10 +33,11 @@ typedef enum Column
 	COLUMN_LOW_WATER_MARK,
 	COLUMN_FAILOVER_GAP,
 	COLUMN_TIMELINE,
+	COLUMN_SYSTEM,
 	COLUMN_SERVER,
 	COLUMN_REMOTE_NAME,
 	COLUMN_OWNER_ROLE = SK_COLUMN_OWNER_ROLE,
-	COLUMN_USAGE_ROLES
+	COLUMN_USAGE_ROLES = SK_COLUMN_COUNT
 } Column;
 
 /* Modes as they stand in the table. */
@@ -48,8 +50,15 @@ const char *const sk_mode_names[] = {
 	[SK_MODE_REMOTE] = "remote"
 };
 
+StaticAssertDecl(lengthof(sk_mode_names) == SK_MODE_REMOTE + 1,
+				 "a mode has no name");
+StaticAssertDecl(COLUMN_USAGE_ROLES == 16, "the columns are not those of the table");
+
+/* Timeline and system. */
+#define STAMP_COLUMNS 2
+
 #define SK_DEFAULT_BATCH 200
-#define SK_MAX_BATCH 10000000
+#define SK_MAX_BATCH_SIZE 10000000
 
 /*
  * sk_mode_from_name
@@ -81,6 +90,15 @@ fetch_roles(Datum value, SkAllocatorRow *row)
 			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* The columns are read by number. */
+static inline bool
+has_type(TupleDesc tupdesc, Column column, Oid type)
+{
+	return TupleDescAttr(tupdesc, column - 1)->atttypid == type;
+}
+#endif
+
 /*
  * sk_row_fetch
  *		Read a row.  Raises an error if a name or the mode is invalid.
@@ -92,8 +110,14 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
-	if (tupdesc->natts < COLUMN_USAGE_ROLES)
-		elog(ERROR, "unexpected columns of an allocator");
+	Assert(tupdesc->natts >= COLUMN_USAGE_ROLES);
+	Assert(has_type(tupdesc, COLUMN_ID, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_MODE, TEXTOID));
+	Assert(has_type(tupdesc, COLUMN_NEXT_VALUE, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_BATCH_SIZE, INT4OID));
+	Assert(has_type(tupdesc, COLUMN_FAILOVER_GAP, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_SERVER, NAMEOID));
+	Assert(has_type(tupdesc, COLUMN_OWNER_ROLE, REGROLEOID));
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
@@ -112,6 +136,8 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 		DatumGetInt64(VALUE(COLUMN_FAILOVER_GAP));
 	row->timeline = IS_NULL(COLUMN_TIMELINE) ? 0 :
 		DatumGetInt32(VALUE(COLUMN_TIMELINE));
+	row->system = IS_NULL(COLUMN_SYSTEM) ? 0 :
+		DatumGetInt64(VALUE(COLUMN_SYSTEM));
 	if (!IS_NULL(COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(COLUMN_REMOTE_NAME))
@@ -144,6 +170,8 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 	Datum	   *roles = palloc(Max(count, 1) * sizeof(Datum));
 	NameData   *server = palloc(sizeof(NameData));
 
+	Assert(row->mode < lengthof(sk_mode_names));
+	Assert(slot->tts_tupleDescriptor->natts >= COLUMN_USAGE_ROLES);
 	for (int i = 0; i < count; i++)
 		roles[i] = ObjectIdGetDatum(list_nth_oid(row->usage_roles, i));
 	namestrcpy(server, row->server);
@@ -160,6 +188,7 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 	set_value(slot, COLUMN_FAILOVER_GAP, Int64GetDatum(row->failover_gap),
 			  row->failover_gap < 0);
 	set_value(slot, COLUMN_TIMELINE, Int32GetDatum(row->timeline), row->timeline == 0);
+	set_value(slot, COLUMN_SYSTEM, Int64GetDatum(row->system), row->system == 0);
 	set_value(slot, COLUMN_SERVER, NameGetDatum(server), row->server[0] == '\0');
 	set_value(slot, COLUMN_REMOTE_NAME, CStringGetTextDatum(row->remote_name),
 			  row->remote_name[0] == '\0');
@@ -173,13 +202,38 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 }
 
 /*
- * sk_row_complete
- *		The tuple of an INSERT with the defaults, and the timeline of now.
+ * sk_row_stamp
+ *		Note that the counter is one that this server knows, and when.
  *
- * A row from a dump has the timeline of another server.
+ * pg_upgrade makes a new system, whose timelines begin with 1 again.
+ */
+void
+sk_row_stamp(SkAllocatorRow *row)
+{
+	row->timeline = GetWALInsertionTimeLine();
+	row->system = GetSystemIdentifier();
+}
+
+/*
+ * sk_row_is_of_this_timeline
+ *		Has the counter been written here since the last promotion?
+ */
+bool
+sk_row_is_of_this_timeline(const SkAllocatorRow *row)
+{
+	return row->timeline == (int32) GetWALInsertionTimeLine() &&
+		row->system == (int64) GetSystemIdentifier();
+}
+
+/*
+ * sk_row_complete
+ *		The tuple of an INSERT with the defaults, and the stamp of now.
+ *
+ * A row from a dump has the stamp of another server.  One that is replicated
+ * gets none, since more values may have been given there than came along.
  */
 HeapTuple
-sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
+sk_row_complete(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
 {
 	struct
 	{
@@ -187,6 +241,7 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
 		Datum		value;
 	}			defaults[] = {
 		{COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
+		{COLUMN_SYSTEM, Int64GetDatum((int64) GetSystemIdentifier())},
 		{COLUMN_MODE, CStringGetTextDatum(sk_mode_names[SK_MODE_ASYNC_BATCH])},
 		{COLUMN_NEXT_VALUE, Int64GetDatum(1)},
 		{COLUMN_MIN_VALUE, Int64GetDatum(1)},
@@ -201,12 +256,60 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc)
 
 	for (int i = 0; i < lengthof(defaults); i++)
 	{
-		if (i > 0 && !heap_attisnull(tuple, defaults[i].column, tupdesc))
+		if (i >= STAMP_COLUMNS && !heap_attisnull(tuple, defaults[i].column, tupdesc))
 			continue;
 		columns[count] = defaults[i].column;
+		nulls[count] = i < STAMP_COLUMNS && is_replicated;
 		values[count++] = defaults[i].value;
 	}
 	return heap_modify_tuple_by_cols(tuple, tupdesc, count, columns, values, nulls);
+}
+
+static bool
+is_same_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
+{
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
+		bool		is_null[2];
+		Datum		value[2];
+
+		value[0] = heap_getattr(old, i + 1, tupdesc, &is_null[0]);
+		value[1] = heap_getattr(new, i + 1, tupdesc, &is_null[1]);
+		if (is_null[0] != is_null[1] ||
+			(!is_null[0] && !datum_image_eq(value[0], value[1], column->attbyval,
+											column->attlen)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * sk_row_merge
+ *		The tuple of an UPDATE that comes from another server: the counter does
+ *		not go back, and the stamp stays.
+ *
+ * NULL if nothing changes, so that pools keep their values.
+ */
+HeapTuple
+sk_row_merge(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
+{
+	int			columns[] = {COLUMN_TIMELINE, COLUMN_SYSTEM, COLUMN_NEXT_VALUE};
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	bool		isnull;
+	Datum		next = heap_getattr(new, COLUMN_NEXT_VALUE, tupdesc, &isnull);
+
+	for (int i = 0; i < lengthof(columns); i++)
+		values[i] = heap_getattr(old, columns[i], tupdesc, &nulls[i]);
+	/* a NULL is for the constraint to refuse */
+	if (isnull || DatumGetInt64(next) > DatumGetInt64(values[2]))
+	{
+		values[2] = next;
+		nulls[2] = isnull;
+	}
+	new = heap_modify_tuple_by_cols(new, tupdesc, lengthof(columns), columns, values, nulls);
+	return is_same_row(old, new, tupdesc) ? NULL : new;
 }
 
 /*
@@ -246,9 +349,9 @@ sk_row_check(const SkAllocatorRow *row)
 {
 	bool		has_server = row->server[0] != '\0';
 
-	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH);
+	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH_SIZE);
 	check_number("max_batch_size", row->max_batch_size, row->batch_size,
-				 SK_MAX_BATCH);
+				 SK_MAX_BATCH_SIZE);
 	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
 	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
 	check_number("max_value", row->max_value, row->min_value,

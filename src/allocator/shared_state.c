@@ -64,6 +64,7 @@ lay_out(SkSharedState *state, int size, char *arrays)
 {
 	Size		end = MAXALIGN(size * sizeof(TimestampTz));
 
+	Assert(size >= 1 && size <= SK_MAX_ALLOCATORS);
 	state->size = size;
 	/* as many workers as there can be, and as many that have failed to start */
 	state->worker_size = 2 * max_worker_processes + 8;
@@ -120,14 +121,15 @@ sk_shared_state(void)
 	if (likely(state.pools != NULL))
 		return &state;
 
-	header = sk_named_segment("spanner_keys allocator", sizeof(SkSharedHeader),
+	header = sk_named_segment("spanner_keys allocator " SK_LAYOUT, sizeof(SkSharedHeader),
 							  init_header, &found);
 	sk_register_tranche(header->tranche, SK_TRANCHE_NAME);
 
 	/* the size is settled by whoever gets the memory for it */
 	LWLockAcquire(&header->lock, LW_EXCLUSIVE);
+	Assert(header->size >= 0 && header->size <= SK_MAX_ALLOCATORS);
 	arrays_of = header->size > 0 ? header->size : max_allocators;
-	snprintf(name, sizeof(name), "spanner_keys allocator pools %d", arrays_of);
+	snprintf(name, sizeof(name), "spanner_keys allocator " SK_LAYOUT " pools %d", arrays_of);
 	arrays = sk_named_segment(name, arrays_size(arrays_of), init_arrays, &found);
 	header->size = arrays_of;
 	LWLockRelease(&header->lock);
@@ -145,6 +147,7 @@ count_shares(Share *shares)
 	SkSharedState *state = sk_shared_state();
 	int			count = 1;
 
+	Assert(LWLockHeldByMe(state->lock));
 	for (int i = 0; i < state->size; i++)
 	{
 		Oid			dbid = state->pools[i].key.dbid;
@@ -168,12 +171,20 @@ count_shares(Share *shares)
 
 /* Nobody waits at it, and no batch is on its way to it. */
 static bool
-is_idle(SkPool *pool)
+is_idle(const SkPool *pool)
+{
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	return pool->wanted == 0 && !pool->is_filling;
+}
+
+/* The same without the lock: a session may begin to wait at any time. */
+static bool
+looks_idle(SkPool *pool)
 {
 	bool		result;
 
 	SpinLockAcquire(&pool->mutex);
-	result = pool->wanted == 0 && !pool->is_filling;
+	result = is_idle(pool);
 	SpinLockRelease(&pool->mutex);
 	return result;
 }
@@ -189,6 +200,8 @@ find_free_pool(void)
 	int			any = -1;
 	int			best = -1;
 
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	Assert(databases >= 1 && databases <= SK_MAX_SHARES);
 	for (int i = 0; i < state->size; i++)
 	{
 		Oid			dbid = state->pools[i].key.dbid;
@@ -202,7 +215,7 @@ find_free_pool(void)
 		if ((any >= 0 && !is_fair &&
 			 state->last_used[i] >= state->last_used[any]) ||
 			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
-			!is_idle(&state->pools[i]))
+			!looks_idle(&state->pools[i]))
 			continue;
 		if (any < 0 || state->last_used[i] < state->last_used[any])
 			any = i;
@@ -223,28 +236,44 @@ bucket_of(const SkPoolKey *key)
 }
 
 static void
-unlink_pool(int index)
+unlink_pool(int index, const SkPoolKey *key)
 {
 	SkSharedState *state = sk_shared_state();
-	int		   *link = bucket_of(&state->pools[index].key);
+	int		   *link = bucket_of(key);
 
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
 	while (*link != index)
+	{
+		Assert(*link >= 0 && *link < state->size);
 		link = &state->pools[*link].next_in_bucket;
+	}
 	*link = state->pools[index].next_in_bucket;
 }
 
-/* Nobody begins to wait at an idle pool once its key has changed. */
-static void
+/*
+ * Returns false if a session has begun to wait at the pool since it was chosen.
+ *
+ * Who begins to wait compares the key under the same spinlock, not under the
+ * LWLock.  So a pool keeps its allocator as long as somebody waits at it, and a
+ * wish is withdrawn from the pool that has counted it.
+ */
+static bool
 give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool = &state->pools[index];
+	SkPoolKey	former = pool->key;
 	int		   *bucket = bucket_of(key);
-	bool		was_used = OidIsValid(pool->key.dbid);
+	bool		was_used = OidIsValid(former.dbid);
 
-	if (was_used)
-		unlink_pool(index);
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	Assert(key->dbid == MyDatabaseId && sk_pool_find(key) == NULL);
 	SpinLockAcquire(&pool->mutex);
+	if (was_used && !is_idle(pool))
+	{
+		SpinLockRelease(&pool->mutex);
+		return false;
+	}
 	if (was_used)
 	{
 		state->header->taken_over++;
@@ -258,9 +287,12 @@ give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 	pool->left = PG_INT64_MAX;
 	state->pending[index] = 0;
 	SpinLockRelease(&pool->mutex);
+	if (was_used)
+		unlink_pool(index, &former);
 	state->last_used[index] = GetCurrentStatementStartTimestamp();
 	pool->next_in_bucket = *bucket;
 	*bucket = index;
+	return true;
 }
 
 /*
@@ -274,7 +306,7 @@ sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool;
-	int			index = -1;
+	int			index;
 
 	LWLockAcquire(state->lock, LW_SHARED);
 	pool = sk_pool_find(key);
@@ -287,19 +319,17 @@ sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	pool = sk_pool_find(key);
 	if (pool != NULL)
-		pool->kind = kind;
-	else
 	{
-		index = find_free_pool();
-		if (index >= 0)
-		{
-			give_pool(index, key, kind);
+		SpinLockAcquire(&pool->mutex);
+		pool->kind = kind;
+		SpinLockRelease(&pool->mutex);
+	}
+	while (pool == NULL && (index = find_free_pool()) >= 0)
+	{
+		if (give_pool(index, key, kind))
 			pool = &state->pools[index];
-		}
 	}
 	LWLockRelease(state->lock);
-	if (index >= 0)
-		ConditionVariableBroadcast(&pool->filled);
 	return pool;
 }
 
@@ -314,6 +344,7 @@ sk_pool_find(const SkPoolKey *key)
 {
 	SkSharedState *state = sk_shared_state();
 
+	Assert(LWLockHeldByMe(state->lock));
 	for (int i = *bucket_of(key); i >= 0; i = state->pools[i].next_in_bucket)
 		if (is_pool_of(&state->pools[i], key))
 			return &state->pools[i];
@@ -332,6 +363,7 @@ sk_pool_forget_dropped(void)
 	SkSharedState *state = sk_shared_state();
 	SkPoolKey	none = {InvalidOid};
 
+	Assert(IsTransactionState());
 	for (int i = 0; i < state->size; i++)
 	{
 		SkPool	   *pool = &state->pools[i];
@@ -343,8 +375,10 @@ sk_pool_forget_dropped(void)
 		LWLockAcquire(state->lock, LW_EXCLUSIVE);
 		if (pool->key.dbid == dbid)
 		{
-			unlink_pool(i);
+			unlink_pool(i, &pool->key);
 			SpinLockAcquire(&pool->mutex);
+			/* its sessions are gone, and each has withdrawn its wish */
+			Assert(pool->wanted == 0);
 			pool->key = none;
 			state->pending[i] = 0;
 			SpinLockRelease(&pool->mutex);

@@ -21,6 +21,13 @@
 #include "allocator/pool.h"
 
 /*
+ * To be raised with each change of a struct of this file, or of what is in it.
+ * A library that is replaced while the server runs then leaves the memory to
+ * sessions that have the former one, and makes its own.
+ */
+#define SK_LAYOUT "1"
+
+/*
  * The pool of one allocator.  "mutex" protects all fields but the condition
  * variable and the chain of the hash table, and the mark in "pending" too.
  * The key also changes under the LWLock of the whole, so that whoever holds
@@ -105,6 +112,7 @@ typedef struct SkSharedState
 static inline int64
 range_size(const SkRange *range)
 {
+	Assert(range->first <= range->end);
 	return range->end - range->first;
 }
 
@@ -147,6 +155,7 @@ pending_mark(const SkPool *pool)
 {
 	SkSharedState *state = sk_shared_state();
 
+	Assert(pool >= state->pools && pool < state->pools + state->size);
 	return &state->pending[pool - state->pools];
 }
 

@@ -26,8 +26,38 @@ PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 
-#define POOL_COLUMNS 14
-#define WORKER_COLUMNS 7
+/* Columns of spanner_internal.list_allocator_pools() */
+enum
+{
+	POOL_DATABASE,
+	POOL_TABLE,
+	POOL_ALLOCATOR,
+	POOL_VALUES,
+	POOL_REFILLS,
+	POOL_WAITS,
+	POOL_WAIT_MS,
+	POOL_REFILL_MS,
+	POOL_REFILL_MS_MAX,
+	POOL_SIZE,
+	POOL_BATCH,
+	POOL_LOST,
+	POOL_ERROR,
+	POOL_LAST_REFILL,
+	POOL_COLUMNS
+};
+
+/* Columns of spanner_internal.list_allocator_workers() */
+enum
+{
+	WORKER_DATABASE,
+	WORKER_PID,
+	WORKER_STATE,
+	WORKER_STARTED,
+	WORKER_IDLE_SINCE,
+	WORKER_PENDING,
+	WORKER_BLOCKED_BY,
+	WORKER_COLUMNS
+};
 
 /*
  * An error of another server can name its address, and the user there.  So it
@@ -52,24 +82,25 @@ put_pool(ReturnSetInfo *result, const SkPool *pool)
 	Datum		values[POOL_COLUMNS];
 	bool		nulls[POOL_COLUMNS] = {false};
 
-	values[0] = ObjectIdGetDatum(pool->key.dbid);
-	values[1] = ObjectIdGetDatum(pool->key.relid);
-	values[2] = Int64GetDatum(pool->key.allocator_id);
-	values[3] = Int64GetDatum(stats->values);
-	values[4] = Int64GetDatum(stats->refills);
-	values[5] = Int64GetDatum(stats->waits);
-	values[6] = Float8GetDatum(stats->wait_us / 1000.0);
-	values[7] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
-	values[8] = Float8GetDatum(stats->refill_us_max / 1000.0);
-	nulls[7] = nulls[8] = stats->refills == 0;
-	values[9] = Int64GetDatum(pool_size(pool));
-	values[10] = Int32GetDatum(pool->batch);
-	nulls[10] = pool->batch == 0;
-	values[11] = Int64GetDatum(stats->lost);
-	values[12] = CStringGetTextDatum(pool->error.message);
-	nulls[12] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
-	values[13] = TimestampTzGetDatum(stats->last_refill);
-	nulls[13] = stats->last_refill == 0;
+	values[POOL_DATABASE] = ObjectIdGetDatum(pool->key.dbid);
+	values[POOL_TABLE] = ObjectIdGetDatum(pool->key.relid);
+	values[POOL_ALLOCATOR] = Int64GetDatum(pool->key.allocator_id);
+	values[POOL_VALUES] = Int64GetDatum(stats->values);
+	values[POOL_REFILLS] = Int64GetDatum(stats->refills);
+	values[POOL_WAITS] = Int64GetDatum(stats->waits);
+	values[POOL_WAIT_MS] = Float8GetDatum(stats->wait_us / 1000.0);
+	values[POOL_REFILL_MS] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
+	values[POOL_REFILL_MS_MAX] = Float8GetDatum(stats->refill_us_max / 1000.0);
+	nulls[POOL_REFILL_MS] = nulls[POOL_REFILL_MS_MAX] = stats->refills == 0;
+	values[POOL_SIZE] = Int64GetDatum(pool_size(pool));
+	values[POOL_BATCH] = Int32GetDatum(pool->batch);
+	nulls[POOL_BATCH] = pool->batch == 0;
+	values[POOL_LOST] = Int64GetDatum(stats->lost);
+	values[POOL_ERROR] = CStringGetTextDatum(pool->error.message);
+	nulls[POOL_ERROR] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
+	values[POOL_LAST_REFILL] = TimestampTzGetDatum(stats->last_refill);
+	nulls[POOL_LAST_REFILL] = stats->last_refill == 0;
+	Assert(result->setDesc->natts == POOL_COLUMNS);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -133,17 +164,18 @@ put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
 		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
 			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
 			blocked_by = pool.blocked_by;
-	values[0] = ObjectIdGetDatum(worker->dbid);
-	values[1] = Int32GetDatum(worker->pid);
-	nulls[1] = worker->pid == 0;
-	values[2] = CStringGetTextDatum(state);
-	values[3] = TimestampTzGetDatum(worker->started);
-	nulls[3] = worker->pid == 0;
-	values[4] = TimestampTzGetDatum(worker->idle_since);
-	nulls[4] = worker->idle_since == 0;
-	values[5] = Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind));
-	values[6] = TransactionIdGetDatum(blocked_by);
-	nulls[6] = !TransactionIdIsValid(blocked_by);
+	values[WORKER_DATABASE] = ObjectIdGetDatum(worker->dbid);
+	values[WORKER_PID] = Int32GetDatum(worker->pid);
+	nulls[WORKER_PID] = worker->pid == 0;
+	values[WORKER_STATE] = CStringGetTextDatum(state);
+	values[WORKER_STARTED] = TimestampTzGetDatum(worker->started);
+	nulls[WORKER_STARTED] = worker->pid == 0;
+	values[WORKER_IDLE_SINCE] = TimestampTzGetDatum(worker->idle_since);
+	nulls[WORKER_IDLE_SINCE] = worker->idle_since == 0;
+	values[WORKER_PENDING] = Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind));
+	values[WORKER_BLOCKED_BY] = TransactionIdGetDatum(blocked_by);
+	nulls[WORKER_BLOCKED_BY] = !TransactionIdIsValid(blocked_by);
+	Assert(result->setDesc->natts == WORKER_COLUMNS);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

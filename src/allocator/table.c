@@ -7,7 +7,9 @@
  * its latest version: a number is no data of the transaction that draws it, so
  * neither the snapshot nor the isolation level of that transaction matters,
  * and it leaves no trace of having read the row.  Nothing is planned, and
- * nothing is found by its name but the table itself.
+ * nothing is found by its name but the table itself, in the schema of the
+ * extension.  What a transaction has drawn is written to the table that it has
+ * drawn from.
  *
  * Users have no rights on the table; what they may do with an allocator
  * depends on its roles.  So the table is written as its owner, in a
@@ -31,10 +33,9 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
-#include "commands/trigger.h"
-#include "executor/executor.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -50,6 +51,8 @@
 
 #include "allocator/table.h"
 #include "compat.h"
+#include "spi/own_objects.h"
+#include "spi/row_writer.h"
 
 /* How often to look for a row that seems not to be there. */
 #define SK_MAX_LOOKS 10
@@ -63,6 +66,9 @@
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
 
+static void open_relation(SkTable *table, Relation rel, LOCKMODE mode);
+static void check_columns(Relation rel);
+
 /*
  * sk_allocator_table
  *		The OID of spanner.allocator, InvalidOid if it is not there.
@@ -70,10 +76,7 @@ SkWrite		sk_table_write = SK_WRITE_CHANGES;
 Oid
 sk_allocator_table(void)
 {
-	Oid			namespace = get_namespace_oid("spanner", true);
-
-	return OidIsValid(namespace) ?
-		get_relname_relid("allocator", namespace) : InvalidOid;
+	return sk_own_table("allocator");
 }
 
 /*
@@ -95,14 +98,66 @@ sk_table_open(SkTable *table, LOCKMODE mode)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" does not exist", "spanner.allocator"),
 				 errhint("Create the extension \"%s\" in this database.",
-						 "spanner_keys")));
-	table->rel = table_open(relid, mode);
+						 SK_EXTENSION)));
+	open_relation(table, table_open(relid, mode), mode);
+}
+
+/*
+ * sk_table_open_again
+ *		The same with a table that the transaction has locked a row of.
+ *
+ * It is there, unless the transaction has dropped it together with the
+ * extension.
+ */
+void
+sk_table_open_again(SkTable *table, Oid relid)
+{
+	Relation	rel = try_table_open(relid, RowExclusiveLock);
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" was dropped after values had been drawn from it",
+						"spanner.allocator"),
+				 errdetail("The counters of the transaction cannot be written."),
+				 errhint("Drop the extension in a transaction of its own.")));
+	open_relation(table, rel, RowExclusiveLock);
+}
+
+static void
+open_relation(SkTable *table, Relation rel, LOCKMODE mode)
+{
+	check_columns(rel);
+	table->rel = rel;
 	table->mode = mode;
 	table->slot = NULL;
 	GetUserIdAndSecContext(&table->userid, &table->sec_context);
-	SetUserIdAndSecContext(table->rel->rd_rel->relowner,
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Rows are read and written by the numbers of their columns. */
+static void
+check_columns(Relation rel)
+{
+	static const Oid types[] = {
+		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
+		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, REGROLEOID, REGROLEARRAYOID
+	};
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	bool		fits = rel->rd_rel->relkind == RELKIND_RELATION &&
+		tupdesc->natts >= (int) lengthof(types);
+
+	StaticAssertStmt(lengthof(types) == SK_COLUMN_COUNT, "a type for each column");
+	for (int i = 0; fits && i < lengthof(types); i++)
+		fits = TupleDescAttr(tupdesc, i)->atttypid == types[i];
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" does not have the columns that this library expects",
+						"spanner.allocator"),
+				 errhint("Run ALTER EXTENSION %s UPDATE.", SK_EXTENSION)));
 }
 
 /*
@@ -115,6 +170,7 @@ sk_table_close(SkTable *table)
 {
 	bool		keep = table->slot != NULL;
 
+	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	SetUserIdAndSecContext(table->userid, table->sec_context);
 	if (keep)
 		ExecDropSingleTupleTableSlot(table->slot);
@@ -157,6 +213,7 @@ find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
 	HeapTuple	found;
 	ScanKeyData key;
 
+	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	if (name != NULL)
 		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
 					CStringGetTextDatum(name));
@@ -225,6 +282,7 @@ sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
 bool
 sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
 {
+	Assert(table->mode >= RowExclusiveLock);
 	for (;;)
 	{
 		SnapshotData dirty;
@@ -330,6 +388,9 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 	SkRowState	state = SK_ROW_GONE;
 	HeapTuple	tuple;
 
+	/* sk_table_open() says why a weaker one is not enough */
+	Assert(table->mode >= RowExclusiveLock);
+	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
 	if (policy == LockWaitBlock)
@@ -356,40 +417,18 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 	return state;
 }
 
-/*
- * Write the row that was locked last, or a new one.  Constraints are checked
- * and triggers are called as by a statement.
- */
+/* Write the row that was locked last, or a new one. */
 static void
 run_writer(SkTable *table, CmdType command, TupleTableSlot *new)
 {
-	EState	   *estate = CreateExecutorState();
-	ResultRelInfo *target = makeNode(ResultRelInfo);
-	EPQState	epq;
+	SkRowWriter writer;
 
-	InitResultRelInfo(target, table->rel, 0, NULL, 0);
-	estate->es_opened_result_relations =
-		lappend(estate->es_opened_result_relations, target);
-	estate->es_output_cid = GetCurrentCommandId(true);
-	EvalPlanQualInit(&epq, estate, NULL, NIL, -1, NIL);
-	ExecOpenIndices(target, false);
-
-	PushActiveSnapshot(GetLatestSnapshot());
-	estate->es_snapshot = GetActiveSnapshot();
-	AfterTriggerBeginQuery();
-	if (command == CMD_INSERT)
-		ExecSimpleRelationInsert(target, estate, new);
-	else if (command == CMD_UPDATE)
-		ExecSimpleRelationUpdate(target, estate, &epq, table->slot, new);
-	else
-		ExecSimpleRelationDelete(target, estate, &epq, table->slot);
-	AfterTriggerEndQuery(estate);
-	PopActiveSnapshot();
-
-	EvalPlanQualEnd(&epq);
-	ExecResetTupleTable(estate->es_tupleTable, false);
-	ExecCloseResultRelations(estate);
-	FreeExecutorState(estate);
+	Assert(GetUserId() == table->rel->rd_rel->relowner);
+	Assert(table->mode >= RowExclusiveLock && table->slot != NULL);
+	Assert(command == CMD_INSERT || !TTS_EMPTY(table->slot));
+	sk_writer_begin(&writer, table->rel, 0);
+	sk_writer_write(&writer, command, table->slot, new);
+	sk_writer_end(&writer);
 }
 
 /* The trigger of the table finds out what the write means. */
@@ -403,6 +442,8 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	if (command == CMD_UPDATE)
 	{
 		slot_getallattrs(table->slot);
+		/* only the row that was locked last can be written */
+		Assert(DatumGetInt64(table->slot->tts_values[SK_COLUMN_ID - 1]) == row->id);
 		memcpy(new->tts_values, table->slot->tts_values, tupdesc->natts * sizeof(Datum));
 		memcpy(new->tts_isnull, table->slot->tts_isnull, tupdesc->natts * sizeof(bool));
 	}
@@ -476,6 +517,10 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
-	row->id = next_id(table->rel);
+	/* rows that were replicated have not moved the identity */
+	do
+	{
+		row->id = next_id(table->rel);
+	} while (find_row(table->rel, NULL, row->id, SnapshotSelf, NULL, NULL));
 	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }

@@ -22,7 +22,8 @@
 /* The columns that other files ask for. */
 #define SK_COLUMN_ID 1
 #define SK_COLUMN_NAME 2
-#define SK_COLUMN_OWNER_ROLE 14
+#define SK_COLUMN_OWNER_ROLE 15
+#define SK_COLUMN_COUNT 16
 
 /* The longest name that the table admits, in bytes. */
 #define SK_MAX_ALLOCATOR_NAME 128
@@ -54,6 +55,7 @@ typedef struct SkAllocatorRow
 	int64		low_water_mark; /* -1: automatic */
 	int64		failover_gap;	/* -1: automatic */
 	int32		timeline;		/* 0: unknown */
+	int64		system;			/* identifier of it, 0: unknown */
 	char		server[NAMEDATALEN];	/* empty: none */
 	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
 	Oid			owner_role;
@@ -67,7 +69,11 @@ extern SkMode sk_mode_from_name(const char *name);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
 extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
-extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc);
+extern void sk_row_stamp(SkAllocatorRow *row);
+extern bool sk_row_is_of_this_timeline(const SkAllocatorRow *row);
+extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc,
+								 bool is_replicated);
+extern HeapTuple sk_row_merge(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
 extern void sk_row_check(const SkAllocatorRow *row);
 extern void sk_allocator_name(const char *source, const char *what, char *name);
 
@@ -109,6 +115,7 @@ extern SkWrite sk_table_write;
 
 extern Oid	sk_allocator_table(void);
 extern void sk_table_open(SkTable *table, LOCKMODE mode);
+extern void sk_table_open_again(SkTable *table, Oid relid);
 extern void sk_table_close(SkTable *table);
 
 extern bool sk_row_find(SkTable *table, const char *name, int64 id,

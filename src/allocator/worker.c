@@ -95,7 +95,11 @@ attach(int index)
 	SkSharedState *state = sk_shared_state();
 	SkWorkerEntry *entry = &state->workers[index];
 
+	Assert(index >= 0 && index < state->worker_size);
+	Assert(my_entry == NULL);
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	/* an entry is given to others, but never taken back */
+	Assert(OidIsValid(entry->dbid));
 	if (entry->latch == NULL)
 	{
 		entry->latch = MyLatch;
@@ -127,6 +131,7 @@ leave(bool even_if_pending)
 		LWLockRelease(state->lock);
 		return false;
 	}
+	Assert(my_entry->latch == MyLatch && my_entry->pid == MyProcPid);
 	my_entry->latch = NULL;
 	my_entry->pid = 0;
 	if (!even_if_pending)
@@ -199,6 +204,7 @@ static void
 publish(SkRefill *list, int count)
 {
 	CHECK_FOR_INTERRUPTS();
+	Assert(!IsTransactionState());
 	for (int i = 0; i < count; i++)
 	{
 		elog(DEBUG2, "allocator %lld: reserved values from %lld to %lld",
@@ -238,6 +244,7 @@ fill_pools(void)
 	MemoryContext context;
 	int			count;
 
+	Assert(my_entry->dbid == MyDatabaseId);
 	StartTransactionCommand();
 	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
 	CommitTransactionCommand();
@@ -367,7 +374,13 @@ spanner_allocator_worker(Datum arg)
 		return;
 	before_shmem_exit(leave_at_exit, (Datum) 0);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(my_entry->dbid, InvalidOid, 0);
+
+	/*
+	 * sessions that are connected go on drawing where nobody may connect any
+	 * more
+	 */
+	BackgroundWorkerInitializeConnectionByOid(my_entry->dbid, InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
 	set_session_defaults();
 
 	StartTransactionCommand();
@@ -394,6 +407,7 @@ find_entry(Oid dbid, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
 
+	Assert(LWLockHeldByMe(state->lock));
 	for (int i = 0; i < state->worker_size; i++)
 	{
 		SkWorkerEntry *entry = &state->workers[i];
@@ -421,6 +435,7 @@ make_entry(SkWorkerKind kind)
 	SkSharedState *state = sk_shared_state();
 	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
 
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
 	for (int i = 0; entry == NULL && i < state->worker_size; i++)
 	{
 		SkWorkerEntry *other = &state->workers[i];
@@ -442,6 +457,9 @@ launch(const SkWorkerEntry *entry)
 	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
 	BackgroundWorker worker;
 
+	/* it looks for its entry when we let go of the lock */
+	Assert(LWLockHeldByMeInMode(sk_shared_state()->lock, LW_EXCLUSIVE));
+	Assert(entry->latch == NULL && entry->dbid == MyDatabaseId);
 	memset(&worker, 0, sizeof(worker));
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
 		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;

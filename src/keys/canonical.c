@@ -150,10 +150,11 @@ sk_key_type_names(void)
 void
 sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key)
 {
-	Assert(kind != SK_KEY_UNSUPPORTED);
+	Assert(kind != SK_KEY_UNSUPPORTED && kind < lengthof(key_types));
 	key->data = key->space;
 	key->copy = NULL;
 	key_types[kind].set(key, value);
+	Assert(key->data != key->space || key->len <= SK_KEY_SPACE);
 }
 
 /*
@@ -180,6 +181,7 @@ sk_format_timestamptz(TimestampTz value, int offset, char *out)
 {
 	char	   *end;
 
+	Assert(abs(offset) < 100 * MINS_PER_HOUR);
 	if (TIMESTAMP_NOT_FINITE(value))
 		return format_timestamp(value, out);
 
@@ -242,6 +244,7 @@ format_timestamp(Timestamp value, char *out)
 		time += USECS_PER_DAY;
 	}
 
+	Assert(time >= 0 && time < USECS_PER_DAY);
 	second = time / USECS_PER_SEC;
 	fraction = time % USECS_PER_SEC;
 
@@ -296,6 +299,7 @@ append_digits(char *out, unsigned int value, int width)
 		out[i] = '0' + value % 10;
 		value /= 10;
 	}
+	Assert(value == 0);
 	return out + width;
 }
 
@@ -547,6 +551,7 @@ convert_to_utf8(SkKeyText *key)
 		}
 		done += consumed;
 		used += strlen((char *) converted + used);
+		Assert(done <= key->len && used < size);
 	}
 
 	sk_key_text_release(key);

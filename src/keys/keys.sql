@@ -52,6 +52,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.shard_id_support(internal)
   IS 'planner support for shard_id';
 
+REVOKE ALL ON FUNCTION spanner_internal.shard_id_support(internal) FROM PUBLIC;
+
 CREATE FUNCTION spanner.shard_id(shards integer, VARIADIC keys "any")
 RETURNS integer
 AS 'MODULE_PATHNAME', 'spanner_shard_id'

@@ -224,6 +224,8 @@ prepare_shard_call(FunctionCallInfo fcinfo)
 	call = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(SkShardCall));
 	call->variadic = get_fn_expr_variadic(flinfo);
 	call->key_count = key_count;
+	/* the grammar of VARIADIC "any" */
+	Assert(key_count >= 1 && (!call->variadic || key_count == 1));
 	call->kinds = MemoryContextAlloc(flinfo->fn_mcxt,
 									 key_count * sizeof(SkKeyKind));
 	call->element_types = MemoryContextAllocZero(flinfo->fn_mcxt,
@@ -277,7 +279,10 @@ require_key_kind(Oid type)
 static int32
 shard_of(uint64 fingerprint, int32 shards)
 {
-	return abs((int32) ((int64) fingerprint % shards));
+	int32		result = abs((int32) ((int64) fingerprint % shards));
+
+	Assert(result >= 0 && result < shards);
+	return result;
 }
 
 /* Read what a key may be: one value, or the elements of an array. */
@@ -300,6 +305,7 @@ read_key_set(NullableDatum *key, Oid element_type, SkKeySet *set)
 		return;
 	}
 	get_typlenbyvalalign(element_type, &length, &by_value, &align);
+	Assert(ARR_ELEMTYPE(DatumGetArrayTypeP(key->value)) == element_type);
 	deconstruct_array(DatumGetArrayTypeP(key->value), element_type,
 					  length, by_value, align, &set->values, &nulls, &count);
 	for (int i = 0; i < count; i++)
@@ -316,6 +322,7 @@ list_shards(SkShardCall *call, const SkKeySet *sets, int combinations,
 	Datum	   *found = palloc(Max(combinations, 1) * sizeof(Datum));
 	int			distinct = 0;
 
+	Assert(combinations >= 0 && combinations <= SK_MAX_COMBINATIONS);
 	for (int i = 0; i < combinations; i++)
 	{
 		int			rest = i;
@@ -323,6 +330,7 @@ list_shards(SkShardCall *call, const SkKeySet *sets, int combinations,
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j < call->key_count; j++)
 		{
+			Assert(sets[j].count >= 1);
 			keys[j].value = sets[j].values[rest % sets[j].count];
 			rest /= sets[j].count;
 		}
@@ -344,6 +352,7 @@ list_all_shards(int32 shards)
 {
 	Datum	   *list = palloc(shards * sizeof(Datum));
 
+	Assert(shards >= 1 && shards <= SK_MAX_SHARD_LIST);
 	for (int32 i = 0; i < shards; i++)
 		list[i] = Int32GetDatum(i);
 	return construct_array(list, shards, INT4OID,
@@ -449,6 +458,7 @@ append_key(SkKeyList *list, SkKeyKind kind, NullableDatum *key)
 static void
 append_bytes(SkKeyList *list, const char *data, Size len)
 {
+	Assert(list->len <= list->size);
 	if (len > list->size - list->len)
 	{
 		Size		size = Max(list->size * 2, list->len + len);

@@ -22,6 +22,7 @@
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -72,10 +73,9 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
 static int	find_column(const SkColumns *columns, const Node *column);
+static int	column_place(const SkColumns *columns, const Node *column);
 static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
-static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
-					   List *conditions);
 static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
@@ -170,7 +170,7 @@ sk_init_columns(SkColumns *columns, const SkShardKey *key)
 		if (IsA(lfirst(lc), Var))
 			continue;
 		foreach(lc2, pull_var_clause(lfirst(lc), 0))
-			columns->inside[find_column(columns, lfirst(lc2))] = true;
+			columns->inside[column_place(columns, lfirst(lc2))] = true;
 	}
 }
 
@@ -189,6 +189,7 @@ sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
 	{
 		SkClause   *clause = lfirst(lc);
 
+		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < columns->count; i++)
 		{
 			SkKeyValue *value = &columns->values[i];
@@ -252,8 +253,9 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		args = lappend(args, replace_columns(lfirst(lc),
 											 unconstify(SkColumns *, columns)));
 		is_list |= IsA(lfirst(lc), Var) &&
-			columns->values[find_column(columns, lfirst(lc))].is_array;
+			columns->values[column_place(columns, lfirst(lc))].is_array;
 	}
+	Assert(list_length(args) == list_length(key->call->args));
 	if (is_list)
 		condition = derive_list(root, key, args);
 	else
@@ -295,6 +297,7 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 		SkClause   *condition;
 		ListCell   *lc2;
 
+		CHECK_FOR_INTERRUPTS();
 		arm.values = palloc(columns->count * sizeof(SkKeyValue));
 		memcpy(arm.values, columns->values,
 			   columns->count * sizeof(SkKeyValue));
@@ -312,98 +315,7 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	}
 	if (arms)
 		*arms = sk_make_clause(make_orclause(completed), level);
-	return sk_make_clause(any_shard(root, columns->key, conditions), level);
-}
-
-/*
- * sk_shard_is
- *		The condition that the shard is a value of type integer.
- */
-Expr *
-sk_shard_is(const SkShardKey *key, Expr *value)
-{
-	Oid			operator = get_opfamily_member(INTEGER_BTREE_FAM_OID,
-											   exprType((Node *) key->shard),
-											   INT4OID, BTEqualStrategyNumber);
-	OpExpr	   *result = (OpExpr *)
-		make_opclause(operator, BOOLOID, false,
-					  copyObject(key->shard), value, InvalidOid, InvalidOid);
-
-	set_opfuncid(result);
-	return (Expr *) result;
-}
-
-/*
- * sk_shard_in
- *		The condition that the shard is one of a list, of type integer[].
- */
-Expr *
-sk_shard_in(const SkShardKey *key, Expr *list)
-{
-	ScalarArrayOpExpr *result = makeNode(ScalarArrayOpExpr);
-
-	result->opno = get_opfamily_member(INTEGER_BTREE_FAM_OID,
-									   exprType((Node *) key->shard), INT4OID,
-									   BTEqualStrategyNumber);
-	result->opfuncid = get_opcode(result->opno);
-	result->useOr = true;
-	result->args = list_make2(copyObject(key->shard), list);
-	result->location = -1;
-	return (Expr *) result;
-}
-
-/*
- * sk_has_shard_condition
- *		Does a list of RestrictInfos already fix the shard, or list shards?
- */
-bool
-sk_has_shard_condition(const SkShardKey *key, List *clauses)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
-		List	   *args;
-		Oid			operator;
-
-		if (IsA(clause, OpExpr))
-		{
-			args = ((OpExpr *) clause)->args;
-			operator = ((OpExpr *) clause)->opno;
-		}
-		else if (IsA(clause, ScalarArrayOpExpr))
-		{
-			args = ((ScalarArrayOpExpr *) clause)->args;
-			operator = ((ScalarArrayOpExpr *) clause)->opno;
-		}
-		else
-			continue;
-		if (list_length(args) == 2 &&
-			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID) ==
-			BTEqualStrategyNumber &&
-			(equal(linitial(args), key->shard) ||
-			 equal(lsecond(args), key->shard)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * sk_make_shard_clause
- *		Make a RestrictInfo of an implied condition.
- *
- * It takes away no row that other clauses leave, and so must not lower an
- * estimate.
- */
-RestrictInfo *
-sk_make_shard_clause(PlannerInfo *root, Expr *condition, Index security_level)
-{
-	RestrictInfo *rinfo = sk_make_scan_clause(root, condition, security_level);
-
-	rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
-	rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
-	return rinfo;
+	return sk_make_clause(sk_any_shard(root, columns->key, conditions), level);
 }
 
 static List *
@@ -433,20 +345,28 @@ partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	ListCell   *lc;
 
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	if (relation->rd_rel->relispartition)
+	if (relation->rd_rel->relispartition &&
+		sk_has_trusted_bounds(RelationGetRelid(relation)))
 		quals = copyObject(RelationGetPartitionQual(relation));
 	table_close(relation, NoLock);
 	if (quals == NIL)
 		return NIL;
 
 	ChangeVarNodes((Node *) quals, 1, rel->relid, 0);
-	quals = (List *) eval_const_expressions(root, (Node *) quals);
-	foreach(lc, make_ands_implicit(make_ands_explicit(quals)))
+	foreach(lc, quals)
 	{
-		RestrictInfo *rinfo = sk_make_shard_clause(root, lfirst(lc), 0);
+		Node	   *qual = sk_fold_stored(root, lfirst(lc));
+		ListCell   *lc2;
 
-		if (sk_has_shard_condition(key, list_make1(rinfo)))
-			result = lappend(result, rinfo);
+		if (qual == NULL)
+			continue;
+		foreach(lc2, make_ands_implicit((Expr *) qual))
+		{
+			RestrictInfo *rinfo = sk_make_shard_clause(root, lfirst(lc2), 0);
+
+			if (sk_has_shard_condition(key, list_make1(rinfo)))
+				result = lappend(result, rinfo);
+		}
 	}
 	return result;
 }
@@ -489,7 +409,10 @@ combine_one_source(PlannerInfo *root, const SkColumns *columns,
 	ListCell   *lc;
 
 	while (choices[first] == NIL)
+	{
 		first++;
+		Assert(first < columns->count);
+	}
 	foreach(lc, choices[first])
 	{
 		Relids		source = ((SkJoinValue *) lfirst(lc))->relids;
@@ -516,8 +439,10 @@ find_choice(List *choices, Relids relids)
 	ListCell   *lc;
 
 	foreach(lc, choices)
+	{
 		if (bms_equal(((SkJoinValue *) lfirst(lc))->relids, relids))
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	return NULL;
 }
 
@@ -634,6 +559,7 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 	Expr	   *result;
 	ListCell   *lc;
 
+	Assert(columns->inside[column] && columns->values[column].is_array);
 	choice.values = palloc(columns->count * sizeof(SkKeyValue));
 	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
 	choice.values[column].is_array = false;
@@ -641,6 +567,7 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 	{
 		SkClause   *condition;
 
+		CHECK_FOR_INTERRUPTS();
 		choice.values[column].value = lfirst(lc);
 		condition = sk_derive_condition(root, &choice);
 		/* of two such lists there are too many combinations */
@@ -649,7 +576,7 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 		conditions = lappend(conditions, condition->expr);
 		level = Max(level, condition->level);
 	}
-	result = any_shard(root, columns->key, conditions);
+	result = sk_any_shard(root, columns->key, conditions);
 	return sk_make_clause(result, level);
 }
 
@@ -663,6 +590,16 @@ find_column(const SkColumns *columns, const Node *column)
 	return -1;
 }
 
+/* The same for one of the columns of the key. */
+static int
+column_place(const SkColumns *columns, const Node *column)
+{
+	int			result = find_column(columns, column);
+
+	Assert(result >= 0 && result < columns->count);
+	return result;
+}
+
 /* An argument of the call, with values for its columns. */
 static Node *
 replace_columns(Node *node, void *context)
@@ -672,7 +609,12 @@ replace_columns(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Var))
-		return copyObject((Node *) columns->values[find_column(columns, node)].value);
+	{
+		SkKeyValue *value = &columns->values[column_place(columns, node)];
+
+		Assert(value->value != NULL);
+		return copyObject((Node *) value->value);
+	}
 	return expression_tree_mutator(node, replace_columns, context);
 }
 
@@ -692,32 +634,6 @@ arm_clauses(Node *arm)
 	return result;
 }
 
-/* Some conditions that each fix the shard, as one list; else as an OR. */
-static Expr *
-any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
-{
-	ArrayExpr  *list = makeNode(ArrayExpr);
-	List	   *values = NIL;
-	Expr	   *condition = NULL;
-	ListCell   *lc;
-
-	foreach(lc, conditions)
-	{
-		condition = lfirst(lc);
-		if (!IsA(condition, OpExpr))
-			return make_orclause(conditions);
-		values = list_append_unique(values, lsecond(((OpExpr *) condition)->args));
-	}
-	if (list_length(values) == 1)
-		return condition;
-	list->array_typeid = INT4ARRAYOID;
-	list->element_typeid = INT4OID;
-	list->elements = values;
-	list->location = -1;
-	return sk_shard_in(key, (Expr *)
-					   eval_const_expressions(root, (Node *) list));
-}
-
 /* One shard of a list that is known now is no list. */
 static Expr *
 derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
@@ -735,6 +651,7 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
 
+		Assert(ARR_ELEMTYPE(array) == INT4OID && !ARR_HASNULL(array));
 		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 1)
 		{
 			int32		shard = *(int32 *) ARR_DATA_PTR(array);

@@ -62,6 +62,10 @@ extern SkClause *sk_derive_condition(PlannerInfo *root,
 extern SkClause *sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 										const SkColumns *columns,
 										SkClause **arms);
+
+/* in shard_clause.c */
+extern Expr *sk_any_shard(PlannerInfo *root, const SkShardKey *key,
+						  List *conditions);
 extern Expr *sk_shard_is(const SkShardKey *key, Expr *value);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern bool sk_has_shard_condition(const SkShardKey *key,

@@ -117,6 +117,7 @@ sk_array_elements(Expr *array)
 	bool		by_value;
 	char		align;
 
+	Assert(OidIsValid(type));
 	while (IsA(array, RelabelType))
 		array = ((RelabelType *) array)->arg;
 	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims &&

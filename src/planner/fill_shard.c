@@ -85,6 +85,7 @@ fill_column(HeapTuple tuple, Relation relation, const SkShardKey *key)
 	bool		isnull;
 	int			attnum = key->attnum;
 
+	Assert(attnum >= 1 && attnum <= desc->natts);
 	ExecStoreHeapTuple(tuple, slot, false);
 	econtext->ecxt_scantuple = slot;
 	value = expand_generated((Node *) key->call, relation);
@@ -93,6 +94,7 @@ fill_column(HeapTuple tuple, Relation relation, const SkShardKey *key)
 								  TupleDescAttr(desc, attnum - 1)->atttypid,
 								  TupleDescAttr(desc, attnum - 1)->atttypmod,
 								  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+	Assert(exprType(value) == TupleDescAttr(desc, attnum - 1)->atttypid);
 	datum = ExecEvalExprSwitchContext(ExecPrepareExpr((Expr *) value, estate),
 									  econtext, &isnull);
 	MemoryContextSwitchTo(caller);

@@ -63,6 +63,7 @@ sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	int			count = 0;
 	int			expressions = 0;
 
+	Assert(position >= 0 && position < index->nkeycolumns);
 	if (index->sortopfamily == NULL || index->nkeycolumns <= skipped)
 		return 0;
 
@@ -108,6 +109,7 @@ read_order(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
 			break;
 	order->column_count = suffix->nkeycolumns;
 	suffix->nkeycolumns = columns;
+	Assert(order->column_count >= 1 && order->column_count <= columns);
 	return true;
 }
 
@@ -130,6 +132,7 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	int			fixed = 0;
 	ListCell   *lc;
 
+	Assert(position >= 0 && position < index->nkeycolumns);
 	*scratch = *rel;
 	*only = *index;
 	only->rel = scratch;
@@ -214,6 +217,7 @@ sk_fixes_column(const IndexOptInfo *index, const IndexClause *clause)
 {
 	ListCell   *lc;
 
+	Assert(clause->indexcol < index->nkeycolumns);
 	foreach(lc, clause->indexquals)
 	{
 		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
@@ -237,7 +241,9 @@ uses_array(IndexClause *clause)
 	ListCell   *lc;
 
 	foreach(lc, clause->indexquals)
+	{
 		if (IsA(lfirst_node(RestrictInfo, lc)->clause, ScalarArrayOpExpr))
-		return true;
+			return true;
+	}
 	return false;
 }

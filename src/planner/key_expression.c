@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * key_expression.c
- *	  Which expressions the planner may compute for a value of a query.
+ *	  Which expressions of the catalogs the planner may evaluate, and for
+ *	  which values of a query it may compute them.
  *
  * The rows of a table have passed the expressions of its shard key.  A value
  * of a query has not: no row need have it.  "a + 1" fails for the largest
@@ -19,10 +20,19 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/partition.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "planner/shard_key.h"
 
@@ -77,9 +87,106 @@ static const SkSafeFunction safe_functions[] = {
 	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1},
 };
 
+static bool runs_untrusted_code(Node *node, void *context);
+static bool is_untrusted_function(Oid funcid, void *context);
 static bool is_safe_call(Oid function, List *args);
 static bool find_argument(Oid function, int *argument);
 static bool has_fixed_text(Oid type);
+
+/*
+ * sk_fold_stored
+ *		Evaluate what is constant in an expression that the catalogs hold.
+ *
+ * NULL if that could run code that no superuser has made: who plans a query on
+ * a table, or looks at its shard key, need not trust the table's owner.  No
+ * expression of the catalogs is evaluated but here.
+ */
+Node *
+sk_fold_stored(PlannerInfo *root, Node *expr)
+{
+	return runs_untrusted_code(expr, NULL) ? NULL :
+		eval_const_expressions(root, expr);
+}
+
+/*
+ * sk_has_trusted_bounds
+ *		May the planner ask for the bounds of a partition?
+ *
+ * The server evaluates what is constant in the partition keys of its ancestors
+ * when it puts the bounds together.  A query on the partition alone does not
+ * ask for them.
+ */
+bool
+sk_has_trusted_bounds(Oid partition)
+{
+	bool		result = true;
+	ListCell   *lc;
+
+	foreach(lc, get_partition_ancestors(partition))
+	{
+		HeapTuple	tuple = SearchSysCache1(PARTRELID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		bool		isnull;
+		Datum		keys;
+
+		if (!HeapTupleIsValid(tuple))
+			return false;
+		keys = SysCacheGetAttr(PARTRELID, tuple,
+							   Anum_pg_partitioned_table_partexprs, &isnull);
+		if (!isnull)
+			result &= !runs_untrusted_code(stringToNode(TextDatumGetCString(keys)),
+										   NULL);
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* What could run code in a way that is not listed here is not trusted. */
+static bool
+runs_untrusted_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_ScalarArrayOpExpr:
+		case T_ArrayExpr:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_RelabelType:
+			break;
+		case T_CoerceViaIO:
+			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_untrusted_function, NULL) ||
+		expression_tree_walker(node, runs_untrusted_code, context);
+}
+
+/* Functions in C are a superuser's. */
+static bool
+is_untrusted_function(Oid funcid, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (funcid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
+	ReleaseSysCache(tuple);
+	return result;
+}
 
 /*
  * sk_is_safe_expression

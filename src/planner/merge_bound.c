@@ -58,6 +58,7 @@ sk_init_merge_bounds(SkMerge *merge)
 		   is_descending(merge, index_attno(merge, first)))
 		count++;
 
+	Assert(first + count <= merge->column_count);
 	merge->start.first = first;
 	merge->start.count = count;
 	merge->stop = merge->start;
@@ -81,6 +82,7 @@ sk_set_merge_bound(SkMerge *merge, SkMergeBound *bound, const Datum *values)
 {
 	MemoryContext old;
 
+	Assert(bound->count >= 1);
 	MemoryContextReset(merge->bound_context);
 	old = MemoryContextSwitchTo(merge->bound_context);
 	for (int i = 0; i < bound->count; i++)
@@ -108,6 +110,7 @@ sk_merge_scan_keys(SkMerge *merge, int32 shard, const SkMergeBound *bound)
 	int			spare = bound ? 0 : 1;
 	bool		placed = bound == NULL;
 
+	Assert(bound == NULL || bound->count >= 1);
 	for (int i = 0; bound && i < merge->key_count; i++)
 		if (is_implied(&keys[i], bound))
 			spare++;
@@ -129,6 +132,8 @@ sk_merge_scan_keys(SkMerge *merge, int32 shard, const SkMergeBound *bound)
 	if (!placed)
 		*result++ = bound->key;
 	Assert(result == merge->scan_keys + merge->key_count + 1);
+	for (int i = 1; i <= merge->key_count; i++)
+		Assert(merge->scan_keys[i - 1].sk_attno <= merge->scan_keys[i].sk_attno);
 }
 
 /* Does a condition leave one value of a column, or NULL? */

@@ -73,6 +73,9 @@ static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 static int	likely_depth(PlannerInfo *root, IndexPath *template,
 						 double streams);
 static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
+#ifdef USE_ASSERT_CHECKING
+static bool is_shard_zero(Node *condition);
+#endif
 static void cost_merge(PlannerInfo *root, Path *path, IndexPath *template,
 					   Expr *column, double streams);
 static double order_correlation(PlannerInfo *root, Expr *column);
@@ -143,11 +146,15 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 	/* the executor puts the shards in place of "shard = 0" */
 	shard = shard_condition(path);
+	Assert(list_length(index_scan->indexqual) == list_length(index_scan->indexqualorig));
+	Assert(is_shard_zero(list_nth(index_scan->indexqualorig, shard)));
 	index_scan->indexqual =
 		list_delete_nth_cell(list_copy(index_scan->indexqual), shard);
 	index_scan->indexqualorig =
 		list_delete_nth_cell(list_copy(index_scan->indexqualorig), shard);
 
+	Assert(list_length(path->custom_private) ==
+		   SK_MERGE_PRIVATE_COUNT + SK_MERGE_EXPRS_COUNT);
 	scan->custom_private = list_truncate(list_copy(path->custom_private),
 										 SK_MERGE_PRIVATE_COUNT);
 	scan->custom_exprs = list_copy_tail(path->custom_private,
@@ -179,6 +186,7 @@ shard_condition(CustomPath *path)
 			break;
 		result += list_length(clause->indexquals);
 	}
+	Assert(lc != NULL);
 	return result;
 }
 
@@ -277,6 +285,8 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	List	   *columns = list_make1(lfirst_node(TargetEntry, first)->expr);
 	double		streams;
 
+	Assert(order->column_count >= 1 &&
+		   position + order->column_count < index->nkeycolumns);
 	for (int i = 2; i <= order->column_count; i++)
 		columns = lappend(columns,
 						  list_nth_node(TargetEntry, index->indextlist,
@@ -326,6 +336,7 @@ likely_depth(PlannerInfo *root, IndexPath *template, double streams)
 									   rel->tuples);
 	double		share = root->limit_tuples / streams;
 
+	Assert(streams >= 1.0 && rel->rows > 0.0);
 	if (root->limit_tuples < 0)
 		return SK_MIN_DEPTH;
 	share *= Max(streams * tuples / rel->rows, 1.0);
@@ -343,6 +354,21 @@ make_shard_zero(PlannerInfo *root, const SkShardKey *key)
 	result->norm_selec = 1.0 / key->shards;
 	return result;
 }
+
+#ifdef USE_ASSERT_CHECKING
+/* Is it what make_shard_zero() has made, and the server may have copied? */
+static bool
+is_shard_zero(Node *condition)
+{
+	Const	   *value;
+
+	if (!IsA(condition, OpExpr))
+		return false;
+	value = lsecond(((OpExpr *) condition)->args);
+	return IsA(value, Const) && !value->constisnull &&
+		value->consttype == INT4OID && DatumGetInt32(value->constvalue) == 0;
+}
+#endif
 
 /*
  * The first row is known when each shard has given one.  The template has the

@@ -32,6 +32,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -40,6 +41,9 @@
 
 /* How many TIDs of a shard may always be kept; work_mem allows for more. */
 #define SK_MIN_AHEAD 16
+
+/* So many fit into one piece of memory, whatever work_mem is. */
+#define SK_MAX_AHEAD ((int) (MaxAllocSize / sizeof(ItemPointerData)))
 
 static Node *create_merge_state(CustomScan *scan);
 static void begin_merge(CustomScanState *node, EState *estate, int eflags);
@@ -84,6 +88,8 @@ create_merge_state(CustomScan *scan)
 {
 	SkMergeState *state = palloc0(sizeof(SkMergeState));
 
+	Assert(list_length(scan->custom_private) == SK_MERGE_PRIVATE_COUNT &&
+		   list_length(scan->custom_exprs) == SK_MERGE_EXPRS_COUNT);
 	NodeSetTag(state, T_CustomScanState);
 	state->css.methods = &merge_exec_methods;
 	state->template = linitial_node(IndexScan, scan->custom_plans);
@@ -107,6 +113,8 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	merge->table = node->ss.ss_currentRelation;
 	merge->index = index_open(state->template->indexid,
 							  exec_rt_fetch(relid, estate)->rellockmode);
+	/* rows are found again by their TIDs, as long as nothing removes them */
+	Assert(IsMVCCSnapshot(estate->es_snapshot));
 	merge->snapshot = estate->es_snapshot;
 	merge->direction = merge_private(state, SK_MERGE_BACKWARD) ?
 		BackwardScanDirection : ForwardScanDirection;
@@ -120,6 +128,7 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 												 ALLOCSET_SMALL_SIZES);
 	merge->shards = merge_private(state, SK_MERGE_SHARDS);
 	merge->depth = merge_private(state, SK_MERGE_DEPTH);
+	Assert(merge->shards >= 1 && merge->depth >= 1);
 	init_columns(state);
 	init_keys(state);
 	sk_init_merge_bounds(merge);
@@ -211,6 +220,8 @@ init_columns(SkMergeState *state)
 						&column->length, &column->by_value);
 		merge->column_count++;
 	}
+	Assert(merge->order_count == list_length(exprs));
+	Assert(merge->order_count >= 1 && merge->order_count <= merge->column_count);
 }
 
 static void
@@ -283,6 +294,9 @@ set_conditions(SkMergeState *state)
 	memcpy(merge->keys, state->conditions, before * sizeof(ScanKeyData));
 	memcpy(&merge->keys[before + 1], &state->conditions[before],
 		   (merge->key_count - before - 1) * sizeof(ScanKeyData));
+	/* a B-tree wants them in the order of its columns */
+	for (int i = 1; i < merge->key_count; i++)
+		Assert(merge->keys[i - 1].sk_attno <= merge->keys[i].sk_attno);
 }
 
 static TupleTableSlot *
@@ -320,7 +334,9 @@ start_merge(SkMergeState *state)
 	int32	   *shards = palloc(merge->shards * sizeof(int32));
 	int32		first = merge_private(state, SK_MERGE_FIRST_SHARD);
 	int			count = 0;
+	int64		ahead;
 
+	Assert(!state->primed);
 	if (state->runtime_key_count > 0)
 	{
 		ResetExprContext(state->runtime_context);
@@ -336,8 +352,8 @@ start_merge(SkMergeState *state)
 		if (state->shard_filter == NULL || passes_filter(state, shard))
 			shards[count++] = shard;
 	}
-	merge->max_ahead = Max(SK_MIN_AHEAD, work_mem * 1024L /
-						   (Max(count, 1) * (long) sizeof(ItemPointerData)));
+	ahead = work_mem * INT64CONST(1024) / (Max(count, 1) * (int64) sizeof(ItemPointerData));
+	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
 	sk_merge_start(merge, shards, count);
 	pfree(shards);
 	state->primed = true;
@@ -352,6 +368,7 @@ passes_filter(SkMergeState *state, int32 shard)
 	AttrNumber	attnum = merge_private(state, SK_MERGE_SHARD_COLUMN);
 	Datum	   *value = &slot->tts_values[attnum - 1];
 
+	Assert(attnum >= 1 && attnum <= slot->tts_tupleDescriptor->natts);
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true,
 		   slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -367,6 +384,7 @@ passes_filter(SkMergeState *state, int32 shard)
 			*value = Int64GetDatum((int64) shard);
 			break;
 		default:
+			Assert(TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid == INT4OID);
 			*value = Int32GetDatum(shard);
 			break;
 	}

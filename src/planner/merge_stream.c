@@ -61,6 +61,9 @@ sk_merge_start(SkMerge *merge, const int32 *shards, int count)
 {
 	MemoryContext old = MemoryContextSwitchTo(merge->context);
 
+	/* what an earlier start has made is gone with its memory */
+	Assert(merge->scan == NULL && merge->streams == NULL);
+	Assert(count <= merge->shards && merge->max_ahead >= 1);
 	merge->streams = palloc0(count * sizeof(SkStream));
 	merge->stream_count = count;
 	merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
@@ -168,6 +171,8 @@ guess_stop(SkMerge *merge, const SkStream *stream)
 	SkMergeBound *stop = &merge->stop;
 	Datum		values[INDEX_MAX_KEYS];
 
+	Assert(stream->ahead_count >= 1);
+	Assert(stop->count >= 1 && stop->first + stop->count <= merge->column_count);
 	if (!fetch(merge, &stream->ahead[stream->ahead_count - 1]))
 		return false;
 	ResetExprContext(merge->econtext);
@@ -201,6 +206,7 @@ look_ahead(SkMerge *merge, SkStream *stream, int count)
 {
 	ItemPointer tid;
 
+	Assert(count >= 1 && stream->ahead_next == stream->ahead_count);
 	if (count > stream->ahead_size)
 	{
 		if (stream->ahead)
@@ -255,6 +261,7 @@ read_on(SkMerge *merge, SkStream *stream)
 	SkMergeBound *start = NULL;
 	ItemPointer tid;
 
+	Assert(!stream->ended && stream->ahead_next == stream->ahead_count);
 	if (stream->tuple && merge->start.count > 0)
 	{
 		start = &merge->start;
@@ -310,6 +317,8 @@ keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid)
 {
 	TupleDesc	desc = RelationGetDescr(merge->table);
 
+	/* where it lives until sk_merge_reset() */
+	Assert(CurrentMemoryContext == merge->context);
 	InstrCountFiltered2(merge->node, 1);
 	free_row(merge, stream);
 	if (stream->keys == NULL)
@@ -371,6 +380,7 @@ compare_streams(Datum a, Datum b, void *arg)
 	SkStream   *left = (SkStream *) DatumGetPointer(a);
 	SkStream   *right = (SkStream *) DatumGetPointer(b);
 
+	Assert(left->tuple != NULL && right->tuple != NULL);
 	for (int i = 0; i < merge->order_count; i++)
 	{
 		int			result = ApplySortComparator(left->keys[i], left->nulls[i],

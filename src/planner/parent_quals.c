@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
@@ -112,6 +113,7 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 	double		rows = rel->rows;
 	ListCell   *lc;
 
+	Assert(rows > 0);
 	if (rel->part_scheme)
 	{
 		rel->rows = 0;
@@ -276,6 +278,7 @@ add_quals(PlannerInfo *root, RangeTblEntry *rte, const SkShardKey *key,
 		SkClause   *condition = lfirst(lc);
 		SkQuals    *place = list_nth(lists, count - Max(condition->level, 1));
 
+		Assert(condition->level <= count && place->quals != NULL);
 		*place->quals = (Node *) lappend((List *) *place->quals,
 										 condition->expr);
 	}
@@ -412,7 +415,16 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		}
 	}
 	foreach(lc, result)
-		* location_of(((SkClause *) lfirst(lc))->expr) = SK_ADDED_LOCATION;
+	{
+		int		   *location = location_of(((SkClause *) lfirst(lc))->expr);
+
+		/*
+		 * it is a comparison, a list or an OR: no estimate is left
+		 * uncorrected
+		 */
+		Assert(location != NULL);
+		*location = SK_ADDED_LOCATION;
+	}
 	return result;
 }
 
@@ -444,6 +456,7 @@ find_constant(PlannerInfo *root, List *clauses, List *all, const Var *column,
 		SkKeyValue	found;
 		Node	   *next;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!sk_match_equality(root, clause->expr, column, &found))
 			continue;
 		found.level = clause->level;

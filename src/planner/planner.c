@@ -85,6 +85,7 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 		SkShardKey *key = lfirst(lc);
 		SkExtraClauses extra = {NIL, NIL, NIL};
 
+		Assert(key->shards >= 1 && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);

@@ -153,7 +153,7 @@ COMMENT ON COLUMN spanner.shard_keys.declaration
 COMMENT ON COLUMN spanner.shard_keys.name
   IS 'the column, or the index';
 COMMENT ON COLUMN spanner.shard_keys.keys
-  IS 'what the shard id is computed from';
+  IS 'what the shard id is computed from; an expression is NULL while somebody has locked the table';
 COMMENT ON COLUMN spanner.shard_keys.usable
   IS 'does the planner use it';
 COMMENT ON COLUMN spanner.shard_keys.problem

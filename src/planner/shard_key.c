@@ -48,10 +48,13 @@
 
 #include "compat.h"
 #include "planner/shard_key.h"
+#include "spi/own_objects.h"
 #include "spi/relation_changes.h"
 
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
+
+static const char *const not_constant = "the number of shards is not a constant";
 
 /* When so many relations are cached, the cache is emptied. */
 #define SK_MAX_CACHED_RELATIONS 256
@@ -81,6 +84,8 @@ static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
 static FuncExpr *as_call(Node *expr);
 static FuncExpr *fingerprint_of(FuncExpr *call);
+static bool is_integer_cast(Oid function);
+static bool is_constant(Node *node, int64 *value);
 static void read_shard_number(FuncExpr *call, SkShardKey *key,
 							  const char **problem);
 static void read_modulus(FuncExpr *call, FuncExpr *fingerprint,
@@ -88,8 +93,6 @@ static void read_modulus(FuncExpr *call, FuncExpr *fingerprint,
 static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   FuncExpr **call);
 static bool can_compute(const SkShardKey *key);
-static bool runs_untrusted_code(Node *node, void *context);
-static bool is_untrusted_function(Oid funcid, void *context);
 static bool may_call(Oid funcid);
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
 
@@ -98,7 +101,8 @@ sk_shard_key_init(void)
 {
 	HASHCTL		ctl;
 
-	key_cache_context = AllocSetContextCreate(CacheMemoryContext,
+	/* a postmaster that preloads the library has no CacheMemoryContext yet */
+	key_cache_context = AllocSetContextCreate(TopMemoryContext,
 											  "spanner_keys shard keys",
 											  ALLOCSET_SMALL_SIZES);
 	ctl.keysize = sizeof(Oid);
@@ -186,6 +190,8 @@ column_keys(Oid relid, Index varno)
 	MemoryContext context;
 	List	   *keys;
 
+	/* what the cache has is only good for a table that cannot change now */
+	Assert(sk_relation_is_locked(relid, AccessShareLock));
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
@@ -198,6 +204,7 @@ column_keys(Oid relid, Index varno)
 	{
 		if (hash_get_num_entries(key_cache) >= SK_MAX_CACHED_RELATIONS)
 			forget_relation((Datum) 0, InvalidOid);
+		Assert(hash_get_num_entries(key_cache) < SK_MAX_CACHED_RELATIONS);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
 		entry->context = NULL;
@@ -268,6 +275,9 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, FuncExpr *call,
 
 	if (key == NULL)
 		return keys;
+	/* sk_find_shard_call() looks through no other casts */
+	Assert(att->atttypid == INT2OID || att->atttypid == INT4OID ||
+		   att->atttypid == INT8OID);
 	key->attnum = attnum;
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
@@ -315,6 +325,7 @@ add_indexes(List *keys, RelOptInfo *rel)
 		SkShardKey *key = NULL;
 		ListCell   *lc2;
 
+		Assert(index->rel == rel);
 		if (index->relam != BTREE_AM_OID || index->hypothetical ||
 			(index->indpred != NIL && !index->predOK))
 			continue;
@@ -429,8 +440,7 @@ sk_find_shard_call(Node *expr)
 
 	if (call == NULL)
 		return NULL;
-	if (call->funcid == F_INT8_INT4 || call->funcid == F_INT2_INT4 ||
-		call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
+	if (is_integer_cast(call->funcid))
 		return sk_find_shard_call(linitial(call->args));
 	if (sk_is_our_function(call->funcid, SK_SHARD_ID))
 		return call;
@@ -460,10 +470,11 @@ sk_read_shard_call(FuncExpr *call, SkShardKey *key, const char **problem)
 	for_each_from(lc, call->args, key->first_key)
 	{
 		Node	   *arg = lfirst(lc);
+		Node	   *folded = sk_fold_stored(NULL, arg);
 
 		/* as core does before it asks whether an expression is immutable */
-		if (!runs_untrusted_code(arg, NULL))
-			arg = eval_const_expressions(NULL, arg);
+		if (folded != NULL)
+			arg = folded;
 		if (contain_mutable_functions(arg) && *problem == NULL)
 			*problem = "a key is not immutable";
 		foreach(lc2, pull_var_clause(arg, 0))
@@ -476,6 +487,9 @@ sk_read_shard_call(FuncExpr *call, SkShardKey *key, const char **problem)
 	}
 	if (!has_column && *problem == NULL)
 		*problem = "no key is a column";
+	/* without the sign of a fingerprint the shards begin at 0 */
+	Assert(*problem != NULL || (key->shards >= 1 && key->first <= 0 &&
+								(key->first == 0 || key->shards == 1 - 2 * key->first)));
 	return *problem == NULL;
 }
 
@@ -506,48 +520,17 @@ can_compute(const SkShardKey *key)
 		sk_fingerprint_args(key->call);
 	ListCell   *lc;
 
-	if (runs_untrusted_code((Node *) key->call, NULL))
-		return false;
 	foreach(lc, args)
 	{
-		Node	   *arg = eval_const_expressions(NULL, lfirst(lc));
+		Node	   *arg = sk_fold_stored(NULL, lfirst(lc));
 
 		/* shard_id() takes a NULL */
-		if (!(IsA(arg, Const) && key->first_key == 1) &&
-			!sk_is_safe_expression(arg))
+		if (arg == NULL ||
+			(!(IsA(arg, Const) && key->first_key == 1) &&
+			 !sk_is_safe_expression(arg)))
 			return false;
 	}
 	return true;
-}
-
-/*
- * Can an expression run code that no superuser has made?  The planner must not
- * compute it then: the user of a table need not trust the table's owner that
- * far.
- */
-static bool
-runs_untrusted_code(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_List:
-		case T_Var:
-		case T_Const:
-		case T_FuncExpr:
-		case T_OpExpr:
-		case T_RelabelType:
-			break;
-		case T_CoerceViaIO:
-			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
-				return true;
-			break;
-		default:
-			return true;
-	}
-	return check_functions_in_node(node, is_untrusted_function, NULL) ||
-		expression_tree_walker(node, runs_untrusted_code, context);
 }
 
 /*
@@ -609,19 +592,53 @@ fingerprint_of(FuncExpr *call)
 		call : NULL;
 }
 
+static bool
+is_integer_cast(Oid function)
+{
+	return function == F_INT8_INT4 || function == F_INT8_INT2 ||
+		function == F_INT4_INT8 || function == F_INT4_INT2 ||
+		function == F_INT2_INT8 || function == F_INT2_INT4;
+}
+
+/*
+ * Is a number of shards a constant?  A stored expression still has the casts of
+ * a constant.  Nothing else is looked through: to evaluate it could run code of
+ * the table's owner.
+ */
+static bool
+is_constant(Node *node, int64 *value)
+{
+	Const	   *number;
+
+	while (IsA(node, FuncExpr) && is_integer_cast(((FuncExpr *) node)->funcid))
+		node = linitial(((FuncExpr *) node)->args);
+	number = (Const *) node;
+	if (!IsA(node, Const) || number->constisnull)
+		return false;
+	if (number->consttype == INT2OID)
+		*value = DatumGetInt16(number->constvalue);
+	else if (number->consttype == INT4OID)
+		*value = DatumGetInt32(number->constvalue);
+	else if (number->consttype == INT8OID)
+		*value = DatumGetInt64(number->constvalue);
+	else
+		return false;
+	return true;
+}
+
 static void
 read_shard_number(FuncExpr *call, SkShardKey *key, const char **problem)
 {
-	Const	   *number = linitial(call->args);
+	int64		n;
 
 	key->function = call->funcid;
 	key->first_key = 1;
 	if (call->funcvariadic)
 		*problem = "the keys are passed as an array";
-	else if (!IsA(number, Const) || number->constisnull)
-		*problem = "the number of shards is not a constant";
+	else if (!is_constant(linitial(call->args), &n) || n > PG_INT32_MAX)
+		*problem = not_constant;
 	else
-		key->shards = Max(DatumGetInt32(number->constvalue), 1);
+		key->shards = (int32) Max(n, 1);
 }
 
 /* mod() has the sign of the fingerprint. */
@@ -631,14 +648,11 @@ read_modulus(FuncExpr *call, FuncExpr *fingerprint, SkShardKey *key,
 {
 	FuncExpr   *mod = list_length(call->args) == 1 ?
 		as_call(linitial(call->args)) : call;
-	Node	   *modulus = eval_const_expressions(NULL, lsecond(mod->args));
-	int64		n = 0;
+	int64		n;
 
-	if (IsA(modulus, Const) && !((Const *) modulus)->constisnull)
-		n = DatumGetInt64(((Const *) modulus)->constvalue);
 	key->function = fingerprint->funcid;
-	if (n < 1 || n > PG_INT32_MAX / 2)
-		*problem = "the number of shards is not a constant";
+	if (!is_constant(lsecond(mod->args), &n) || n < 1 || n > PG_INT32_MAX / 2)
+		*problem = not_constant;
 	else if (mod != call)
 		key->shards = (int32) n;
 	else
@@ -661,29 +675,12 @@ is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 	return true;
 }
 
-/* Functions in C are a superuser's. */
-static bool
-is_untrusted_function(Oid funcid, void *context)
-{
-	HeapTuple	tuple;
-	bool		result;
-
-	if (funcid < FirstNormalObjectId)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
-	if (!HeapTupleIsValid(tuple))
-		return true;
-	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
 /*
  * sk_is_our_function
  *		Is it this function of ours, and not another one of that name?
  */
 bool
-sk_is_our_function(Oid funcid, SkFunction function)
+sk_is_our_function(Oid funcid, SkKeyFunction function)
 {
 	static const char *const names[] = {
 		"shard_id", "farm_fingerprint", "timestamp_to_string"
@@ -691,6 +688,8 @@ sk_is_our_function(Oid funcid, SkFunction function)
 	HeapTuple	tuple;
 	bool		result = false;
 
+	StaticAssertStmt(lengthof(names) == SK_FUNCTION_COUNT, "a function has no name");
+	Assert(function < SK_FUNCTION_COUNT);
 	if (funcid == known_functions[function])
 		return true;
 	if (funcid < FirstNormalObjectId)
@@ -702,15 +701,11 @@ sk_is_our_function(Oid funcid, SkFunction function)
 		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 
 		if (strcmp(NameStr(proc->proname), names[function]) == 0)
-		{
-			char	   *schema = get_namespace_name(proc->pronamespace);
-
 			result = proc->prolang == ClanguageId &&
 				(function != SK_SHARD_ID ||
 				 (proc->pronargs == 2 &&
 				  proc->proargtypes.values[1] == ANYOID)) &&
-				schema && strcmp(schema, "spanner") == 0;
-		}
+				sk_is_member(ProcedureRelationId, funcid);
 		ReleaseSysCache(tuple);
 	}
 	if (result)

@@ -22,13 +22,13 @@ typedef enum SkDeclaration
 } SkDeclaration;
 
 /* Functions of the extension that the planner knows. */
-typedef enum SkFunction
+typedef enum SkKeyFunction
 {
 	SK_SHARD_ID,
 	SK_FINGERPRINT,
 	SK_TIMESTAMP_TO_STRING,
 	SK_FUNCTION_COUNT
-} SkFunction;
+} SkKeyFunction;
 
 /*
  * A column or expression that is equal in every row to a call that computes a
@@ -63,11 +63,13 @@ extern bool sk_read_shard_call(FuncExpr *call, SkShardKey *key,
 extern bool sk_read_shard_check(Node *clause, AttrNumber *attnum,
 								FuncExpr **call);
 extern List *sk_fingerprint_args(FuncExpr *call);
-extern bool sk_is_our_function(Oid funcid, SkFunction function);
+extern bool sk_is_our_function(Oid funcid, SkKeyFunction function);
 extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
 								const Oid *argtypes);
 
 /* in key_expression.c */
+extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);
+extern bool sk_has_trusted_bounds(Oid partition);
 extern bool sk_is_safe_expression(Node *expr);
 
 #endif							/* SK_SHARD_KEY_H */

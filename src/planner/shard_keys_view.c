@@ -15,9 +15,11 @@
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "planner/shard_key.h"
 
@@ -38,6 +40,7 @@ static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *node, void *context);
 static bool has_virtual_key(Node *node, void *context);
 static Datum list_keys(const SkShardKey *key, Oid relid);
+static bool print_key(Node *key, Oid relid, Datum *text);
 
 /*
  * spanner_internal.read_shard_key(expression pg_node_tree, relation oid)
@@ -156,29 +159,47 @@ has_virtual_key(Node *node, void *context)
 	return expression_tree_walker(node, has_virtual_key, context);
 }
 
-/* The names of columns, and the text of other keys. */
+/*
+ * The names of columns, and the text of other keys: NULL if somebody has locked
+ * the table, which printing them opens.
+ */
 static Datum
 list_keys(const SkShardKey *key, Oid relid)
 {
 	List	   *args = key->first_key == 1 ?
 		list_copy_tail(key->call->args, 1) : sk_fingerprint_args(key->call);
-	Datum	   *names = palloc(Max(list_length(args), 1) * sizeof(Datum));
-	int			count = 0;
+	int			count = list_length(args);
+	Datum	   *names = palloc(Max(count, 1) * sizeof(Datum));
+	bool	   *nulls = palloc0(Max(count, 1) * sizeof(bool));
+	int			lower_bound = 1;
 	ListCell   *lc;
 
 	foreach(lc, args)
 	{
 		Node	   *arg = lfirst(lc);
-		char	   *name;
+		int			i = foreach_current_index(lc);
 
 		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
-			name = get_attname(relid, ((Var *) arg)->varattno, false);
+			names[i] = CStringGetTextDatum(get_attname(relid, ((Var *) arg)->varattno, false));
 		else
-			name = TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-														   CStringGetTextDatum(nodeToString(arg)),
-														   ObjectIdGetDatum(relid)));
-		names[count++] = CStringGetTextDatum(name);
+			nulls[i] = !print_key(arg, relid, &names[i]);
 	}
-	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false,
-										   TYPALIGN_INT));
+	return PointerGetDatum(construct_md_array(names, nulls, 1, &count, &lower_bound,
+											  TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static bool
+print_key(Node *key, Oid relid, Datum *text)
+{
+	bool		exists;
+
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return false;
+	exists = SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
+	if (exists)
+		*text = DirectFunctionCall2(pg_get_expr,
+									CStringGetTextDatum(nodeToString(key)),
+									ObjectIdGetDatum(relid));
+	UnlockRelationOid(relid, AccessShareLock);
+	return exists;
 }

@@ -92,6 +92,7 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	SkShardCost *outer = current;
 	RestrictInfo *shard = sk_one_shard(key, extra->base);
 
+	Assert(key->indexes != NIL);
 	sk_init_columns(&cost.columns, key);
 	cost.clauses = list_concat_copy(extra->base, extra->joins);
 	cost.estimate = set_cost_function(key, estimate_cost);
@@ -107,6 +108,8 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		current = outer;
 	}
 	PG_END_TRY();
+	/* nobody else exchanges it while the indexes are ours */
+	Assert(((IndexOptInfo *) linitial(key->indexes))->amcostestimate == estimate_cost);
 	(void) set_cost_function(key, cost.estimate);
 }
 
@@ -178,6 +181,7 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
 
+		Assert(bms_is_subset(rel->relids, rinfo->clause_relids));
 		/* what is enforced outside the index condition must not change */
 		(void) get_baserel_parampathinfo(root, rel,
 										 bms_union(outer,
@@ -249,6 +253,7 @@ restore_restrictions(const SkShardKey *key, List *saved)
 	ListCell   *lc;
 	ListCell   *lc2;
 
+	Assert(list_length(key->indexes) == list_length(saved));
 	forboth(lc, key->indexes, lc2, saved)
 		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
 }
@@ -313,6 +318,7 @@ all_shards_const(const SkShardKey *key)
 	Datum	   *list = palloc(shards * sizeof(Datum));
 	ArrayType  *array;
 
+	Assert(shards >= 1 && shards <= sk_max_merge_shards);
 	for (int32 i = 0; i < shards; i++)
 		list[i] = Int32GetDatum(key->first + i);
 	array = construct_array(list, shards, INT4OID,
@@ -348,6 +354,7 @@ set_cost_function(const SkShardKey *key, amcostestimate_function function)
 	{
 		IndexOptInfo *index = lfirst(lc);
 
+		Assert(result == NULL || result == index->amcostestimate);
 		result = index->amcostestimate;
 		index->amcostestimate = function;
 	}
@@ -364,6 +371,8 @@ estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	Cost		startup;
 	Cost		total;
 
+	/* it is called within sk_add_shard_paths() only, for an index of the key */
+	Assert(current != NULL && current->estimate != estimate_cost);
 	/* the condition on the shard decides how much of the index is read */
 	if (!are_fixed(path->indexinfo, fixed, true))
 		set_selectivity(derived, SK_UNKNOWN_SELECTIVITY);

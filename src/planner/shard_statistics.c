@@ -47,8 +47,8 @@
 #include "planner/planner.h"
 #include "planner/shard_key.h"
 #include "planner/shard_statistics.h"
+#include "spi/command_relations.h"
 #include "spi/owner_rights.h"
-#include "spi/run_command.h"
 
 static void update_statistics(Oid relid);
 static List *find_statistics(Relation relation, bool ours);
@@ -59,28 +59,37 @@ static void create_statistics(Relation relation, const SkShardKey *key);
 
 /*
  * sk_update_shard_statistics
- *		Give the tables of a command, and their partitions, statistics objects if
- *		they have a shard column, and drop those of tables that have none.
+ *		Give tables, and their partitions, statistics objects if they have a shard
+ *		column, and drop those of tables that have none.
  *
- * To be called at the end of a command, but not in a restore: a dump has its
- * own.
+ * "relations" are those of sk_command_relations().  To be called at the end of
+ * a command that may have changed columns or constraints, but not in a restore:
+ * a dump has its own.
  */
 void
-sk_update_shard_statistics(Node *command)
+sk_update_shard_statistics(List *relations)
 {
 	List	   *tables = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (creating_extension ||
-		!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
-		  IsA(command, CreateSchemaStmt)))
+	if (creating_extension)
 		return;
-	foreach(lc, sk_command_relations("{r,p}"))
-		tables = list_append_unique_oid(tables, ((SkCommandRelation *) lfirst(lc))->relid);
+	foreach(lc, relations)
+	{
+		SkCommandRelation *relation = lfirst(lc);
+
+		if (relation->relkind == RELKIND_RELATION ||
+			relation->relkind == RELKIND_PARTITIONED_TABLE)
+			tables = list_append_unique_oid(tables, relation->relid);
+	}
 	foreach(lc, tables)
 	{
-		foreach(lc2, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
+		Oid			table = lfirst_oid(lc);
+		List	   *tree = has_subclass(table) ?
+			find_all_inheritors(table, NoLock, NULL) : list_make1_oid(table);
+
+		foreach(lc2, tree)
 			update_statistics(lfirst_oid(lc2));
 	}
 }
@@ -216,9 +225,11 @@ create_statistics(Relation relation, const SkShardKey *key)
 	ObjectAddress address;
 	HeapTuple	tuple;
 
+	/* nobody else makes one at the same time */
+	Assert(CheckRelationLockedByMe(relation, ShareUpdateExclusiveLock, true));
 	if (call == NULL)
 		return;
-	sk_owner_enter(&scope, relid, false);
+	sk_owner_enter(&scope, relid);
 	if (GetUserId() == owner &&
 		sk_may_create_in(RelationGetNamespace(relation), owner))
 	{

@@ -10,8 +10,8 @@
 #ifndef SK_SHARD_STATISTICS_H
 #define SK_SHARD_STATISTICS_H
 
-#include "nodes/nodes.h"
+#include "nodes/pg_list.h"
 
-extern void sk_update_shard_statistics(Node *command);
+extern void sk_update_shard_statistics(List *relations);
 
 #endif							/* SK_SHARD_STATISTICS_H */

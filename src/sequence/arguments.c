@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attrdef.h"
@@ -24,22 +25,26 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
 #include "sequence/arguments.h"
+#include "sequence/redirect/identity_column.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 static void check_table(Oid table);
 static void check_attribute(Oid table, AttrNumber attnum, const char *name);
-static void append_column(StringInfo query, Oid table, AttrNumber column);
-static List *list_other_columns(Oid seqid, Oid table);
-static void lock_other_tables(Oid seqid, Oid table);
+static List *lock_other_columns(Oid seqid, Oid table, AttrNumber attnum,
+								LOCKMODE mode);
+static bool stores_values(const ObjectAddress *column, Oid seqid);
 static bool is_integer(Oid type);
 static void check_owner(Oid table);
 
@@ -142,23 +147,40 @@ sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
  *		Open the sequence of the column that the first two arguments name.
  *
  * Keeps writers of the table, and whoever draws from the sequence, out;
- * readers of the table are let in unless its kind changes.
+ * readers of the table are let in unless its kind changes.  The columns that
+ * store values of the sequence are returned in *columns, with their tables
+ * locked.
  */
 SkSequence *
-sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind)
+sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 {
 	AttrNumber	attnum;
 	Oid			seqid = sk_named_column(fcinfo, &attnum);
+	ObjectAddress *own = palloc(sizeof(ObjectAddress));
+	Oid			table;
+	int32		column;
 	SkSequence *seq;
 
-	lock_other_tables(seqid, PG_GETARG_OID(0));
+	/* tables are locked before the sequence, as by those who write */
+	*columns = lock_other_columns(seqid, PG_GETARG_OID(0), attnum,
+								  ShareRowExclusiveLock);
+	if (!sk_sequence_owner(seqid, &table, &column))
+		(void) find_all_inheritors(PG_GETARG_OID(0), ShareRowExclusiveLock, NULL);
 	seq = sk_sequence_lock(seqid, ShareRowExclusiveLock, changes_kind);
+	if (!OidIsValid(seq->table) && sk_column_sequence(PG_GETARG_OID(0), attnum) == seqid)
+	{
+		/* nobody owns it, but this column is the one that it fills */
+		seq->table = PG_GETARG_OID(0);
+		seq->column = attnum;
+	}
 	if (seq->column != attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("sequence of column \"%s\" was changed concurrently",
 						NameStr(*PG_GETARG_NAME(1))),
 				 errhint("Try again.")));
+	ObjectAddressSubSet(*own, RelationRelationId, seq->table, seq->column);
+	*columns = lcons(own, *columns);
 	return seq;
 }
 
@@ -220,67 +242,83 @@ check_attribute(Oid table, AttrNumber attnum, const char *name)
 }
 
 /*
- * sk_stored_values
- *		A query for the values v of a sequence that sk_lock_column() has opened.
+ * sk_storing_columns
+ *		The columns that store values of a sequence, with their tables locked.
  *
- * They are those of the column that owns it, and of others whose default draws
- * from it, in this table or another.
+ * Readers and writers of the tables are let in.
+ */
+List *
+sk_storing_columns(Oid seqid)
+{
+	Oid			table;
+	int32		column;
+	ObjectAddress *own;
+
+	if (!sk_sequence_owner(seqid, &table, &column))
+		return lock_other_columns(seqid, InvalidOid, 0, AccessShareLock);
+	LockRelationOid(table, AccessShareLock);
+	own = palloc(sizeof(ObjectAddress));
+	ObjectAddressSubSet(*own, RelationRelationId, table, column);
+	return lcons(own, lock_other_columns(seqid, table, (AttrNumber) column,
+										 AccessShareLock));
+}
+
+/*
+ * sk_stored_values
+ *		A query for the values v in columns that sk_lock_column() has found.
+ *
+ * Sets *relids to the tables that it reads.
  */
 char *
-sk_stored_values(const SkSequence *seq)
+sk_stored_values(List *columns, List **relids)
 {
 	StringInfoData query;
 	ListCell   *lc;
 
 	initStringInfo(&query);
-	append_column(&query, seq->table, seq->column);
-	foreach(lc, list_other_columns(seq->seqid, seq->table))
+	*relids = NIL;
+	foreach(lc, columns)
 	{
 		ObjectAddress *column = lfirst(lc);
 
-		appendStringInfoString(&query, " UNION ALL ");
-		append_column(&query, column->objectId,
-					  (AttrNumber) column->objectSubId);
+		appendStringInfo(&query, "%sSELECT CAST(%s AS pg_catalog.int8) AS v FROM %s",
+						 query.len > 0 ? " UNION ALL " : "",
+						 quote_identifier(get_attname(column->objectId,
+													  column->objectSubId, false)),
+						 sk_qualified_name(column->objectId));
+		*relids = list_append_unique_oid(*relids, column->objectId);
 	}
 	return query.data;
 }
 
-static void
-append_column(StringInfo query, Oid table, AttrNumber column)
-{
-	appendStringInfo(query, "SELECT CAST(%s AS pg_catalog.int8) AS v FROM %s",
-					 quote_identifier(get_attname(table, column, false)),
-					 sk_qualified_name(table));
-}
-
 /*
- * The other columns that store values of a sequence, as ObjectAddresses.
- *
- * They are integers, or of a domain over them: what else is made of a value is
- * not one.  Views store nothing, and temporary tables nothing that stays.  What
- * is below the table that owns the sequence is read with it.
+ * The columns that store values of a sequence, but for the one that owns it, as
+ * ObjectAddresses; their tables are locked.  "table" and "attnum" are the column
+ * that it fills first, InvalidOid if there is none.  What is below that table is
+ * read with it.
  */
 static List *
-list_other_columns(Oid seqid, Oid table)
+lock_other_columns(Oid seqid, Oid table, AttrNumber attnum, LOCKMODE mode)
 {
-	List	   *family = find_all_inheritors(table, NoLock, NULL);
+	List	   *family = OidIsValid(table) ?
+		find_all_inheritors(table, NoLock, NULL) : NIL;
 	List	   *result = NIL;
-	Oid			owner;
-	int32		owner_column = 0;
 	ListCell   *lc;
 
-	(void) sk_sequence_owner(seqid, &owner, &owner_column);
 	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
 	{
 		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-		Oid			relid = column.objectId;
 
-		if (OidIsValid(relid) &&
-			(relid == table ? column.objectSubId != owner_column :
-			 !list_member_oid(family, relid)) &&
-			get_rel_relkind(relid) != RELKIND_VIEW &&
-			get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
-			is_integer(getBaseType(get_atttype(relid, (AttrNumber) column.objectSubId))))
+		if (!OidIsValid(column.objectId) ||
+			(column.objectId == table ? column.objectSubId == attnum :
+			 list_member_oid(family, column.objectId)) ||
+			!stores_values(&column, seqid))
+			continue;
+		if (column.objectId != table)
+			LockRelationOid(column.objectId, mode);
+		/* it may have been dropped, or given to somebody, meanwhile */
+		if (OidIsValid(sk_relation_owner(column.objectId)) &&
+			stores_values(&column, seqid))
 		{
 			ObjectAddress *copy = palloc(sizeof(ObjectAddress));
 
@@ -291,21 +329,35 @@ list_other_columns(Oid seqid, Oid table)
 	return result;
 }
 
-/* Tables are locked before the sequence, as by those who write. */
-static void
-lock_other_tables(Oid seqid, Oid table)
+/*
+ * Does a column whose default draws from a sequence store its values?
+ *
+ * Those are integers, or of a domain over them: what else is made of a value
+ * is not one.  Views store nothing, and temporary tables nothing that stays.
+ *
+ * Anybody can write such a default.  So only tables of the sequence's owner
+ * count: what others store must neither be read with that owner's rights nor
+ * decide about the sequence.
+ */
+static bool
+stores_values(const ObjectAddress *column, Oid seqid)
 {
-	ListCell   *lc;
+	Oid			relid = column->objectId;
 
-	foreach(lc, list_other_columns(seqid, table))
-	{
-		Oid			relid = ((ObjectAddress *) lfirst(lc))->objectId;
-
-		if (relid == table)
-			continue;
-		check_owner(relid);
-		LockRelationOid(relid, ShareRowExclusiveLock);
-	}
+	if (get_rel_relkind(relid) == RELKIND_VIEW ||
+		get_rel_persistence(relid) == RELPERSISTENCE_TEMP ||
+		!is_integer(getBaseType(get_atttype(relid, (AttrNumber) column->objectSubId))))
+		return false;
+	if (sk_relation_owner(relid) == sk_relation_owner(seqid))
+		return true;
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
+					get_attname(relid, (AttrNumber) column->objectSubId, false),
+					sk_qualified_name(relid)),
+			 errdetail("The default of the column draws from sequence \"%s\", which belongs to another role than the table.",
+					   get_rel_name(seqid))));
+	return false;
 }
 
 static bool
@@ -316,24 +368,38 @@ is_integer(Oid type)
 
 /*
  * sk_column_sequence
- *		The sequence that a column owns, of an identity or not.
+ *		The sequence that fills a column: one that the column owns, of an
+ *		identity or not, or one that nobody owns and the default draws from.
  *
- * Returns InvalidOid if it owns none.
+ * Returns InvalidOid if there is none.
  */
 Oid
 sk_column_sequence(Oid table, AttrNumber column)
 {
+	Relation	rel;
+	Oid			seqid;
+	Oid			owner;
+	int32		owner_column;
 	ListCell   *lc;
 
 	foreach(lc, getOwnedSequences(table))
 	{
-		Oid			seqid = lfirst_oid(lc);
-		Oid			owner;
-		int32		owner_column;
-
+		seqid = lfirst_oid(lc);
 		if (sk_sequence_owner(seqid, &owner, &owner_column) &&
 			owner_column == column)
 			return seqid;
 	}
-	return InvalidOid;
+	rel = try_relation_open(table, AccessShareLock);
+	if (rel == NULL)
+		return InvalidOid;
+	seqid = column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
+		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef ?
+		sk_drawn_sequence(build_column_default(rel, column)) : InvalidOid;
+	relation_close(rel, AccessShareLock);
+	if (OidIsValid(seqid) &&
+		(get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
+		 sk_sequence_owner(seqid, &owner, &owner_column) ||
+		 sk_relation_owner(seqid) != sk_relation_owner(table)))
+		return InvalidOid;
+	return seqid;
 }

@@ -32,7 +32,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
@@ -49,11 +48,13 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/core_support.h"
 #include "sequence/extension.h"
 #include "sequence/label.h"
 #include "sequence/registry.h"
+#include "spi/own_objects.h"
 #include "spi/relation_changes.h"
 
 /*
@@ -161,6 +162,7 @@ sk_binding_set(Oid seqid, const char *label)
 {
 	ObjectAddress object;
 
+	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
 	ObjectAddressSet(object, RelationRelationId, seqid);
 	sk_binding_announce(seqid, label);
 	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
@@ -271,7 +273,10 @@ forget_schema(Datum arg, int cacheid, uint32 hashvalue)
 	forget_count();
 }
 
-/* Plans that were made when there was no bound sequence are void. */
+/*
+ * Calls are mapped in every plan, but identity columns only if there is a bound
+ * sequence: plans that were made when there was none are void.
+ */
 static void
 forget_count(void)
 {
@@ -318,6 +323,7 @@ load_binding(SkBinding *binding)
 	binding->am = kind.am;
 	binding->options = kind.options;
 	binding->valid = binding->fresh;
+	Assert((kind.am == NULL) == (context == NULL));
 	elog(DEBUG2, "loaded binding of sequence %u: \"%s\"",
 		 binding->seqid, label != NULL ? label : "");
 }
@@ -342,16 +348,14 @@ sk_binding_announce(Oid seqid, const char *label)
 	Oid			table;
 	int32		column;
 
+	/* whoever draws holds a lock that conflicts with this one */
+	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
 	if (label != NULL || sk_extension_exists())
 		depend_on_support(seqid, label != NULL);
 	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
 	CacheInvalidateRelcacheByRelid(seqid);
 	if (sk_sequence_owner(seqid, &table, &column))
 		CacheInvalidateRelcacheByRelid(table);
-
-	/* what the type cache has planned for domains is planned again */
-	if (label != NULL && !sk_bindings_exist())
-		CacheInvalidateCatalog(ConstraintRelationId);
 }
 
 /*

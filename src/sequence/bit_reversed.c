@@ -16,6 +16,7 @@
 #include "port/pg_bitutils.h"
 
 #include "keys/bit_reverse.h"
+#include "sequence/kind.h"
 #include "sequence/registry.h"
 
 static bool bit_reversed_nextval(const SkSequenceOptions *options,
@@ -38,6 +39,8 @@ static bool
 bit_reversed_nextval(const SkSequenceOptions *options, int64 counter,
 					 int64 *value)
 {
+	Assert(options->bits >= SK_MIN_BITS && options->bits <= 63);
+	Assert(counter >= 1 && counter <= options->max_counter);
 	*value = (int64) sk_reverse_low_bits((uint64) counter, options->bits);
 	return true;
 }
@@ -60,5 +63,6 @@ static int64
 bit_reversed_least_distance(const SkSequenceOptions *options, int64 increment,
 							int64 last)
 {
+	Assert(last >= 1 && last <= options->max_counter);
 	return INT64CONST(1) << (options->bits - 1 - pg_leftmost_one_pos64(last));
 }

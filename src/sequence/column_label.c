@@ -132,7 +132,7 @@ sk_check_column_label(Oid table, int32 column, const char *label)
 	if (wanted != NULL && (label == NULL || strcmp(label, wanted) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("label of column \"%s\" of table \"%s\" follows that of its sequence",
+				 errmsg("label of column \"%s\" of table \"%s\" must match the label of its sequence",
 						get_attname(table, column, false), get_rel_name(table)),
 				 errhint("Use spanner.alter_sequence(), or SECURITY LABEL ON SEQUENCE.")));
 }
@@ -250,23 +250,4 @@ sk_find_nodes(SkSequence *seq)
 	seq->is_distributed = true;
 	if (seq->width == 63 && strcmp(group, "0") != 0)
 		seq->last_of_nodes = (pg_strtoint64(group) + 1) * SK_CITUS_RANGE + 1;
-}
-
-/*
- * sk_run_here
- *		Run a command on this node only.
- *
- * Citus refuses ALTER SEQUENCE for sequences that other nodes have as well.
- */
-void
-sk_run_here(const char *command)
-{
-	int			nest_level = NewGUCNestLevel();
-
-	if (GetConfigOption("citus.enable_ddl_propagation", true, false) != NULL)
-		(void) set_config_option("citus.enable_ddl_propagation", "off",
-								 PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-	sk_run_command(command);
-	AtEOXact_GUC(true, nest_level);
 }

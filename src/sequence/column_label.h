@@ -23,6 +23,5 @@ extern void sk_label_columns(Oid seqid);
 extern void sk_check_column_label(Oid table, int32 column, const char *label);
 extern void sk_column_labels_command_end(Node *command);
 extern void sk_find_nodes(SkSequence *seq);
-extern void sk_run_here(const char *command);
 
 #endif							/* SK_COLUMN_LABEL_H */

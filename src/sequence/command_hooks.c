@@ -20,7 +20,9 @@
  * The triggers work without preloading: calling one loads the library.  For
  * SECURITY LABEL that is all the trigger is for, since core looks for a
  * label's provider.  Event triggers can be turned off.  So the utility hook
- * guards what they guard as well, once the library is loaded.
+ * guards what they guard as well, once the library is loaded.  For the tags
+ * that can rename or move an object of the extension, loading it is enough: see
+ * member_guard.c.
  *
  * Before a command drops the extension, core's functions lose our support
  * function, and sequences their labels.  Both would keep the extension, and a
@@ -36,6 +38,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -71,7 +74,10 @@
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
+#include "sequence/widths.h"
 #include "spanner_keys.h"
+#include "spi/command_relations.h"
+#include "spi/own_objects.h"
 #include "spi/run_command.h"
 
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
@@ -87,10 +93,13 @@ static bool draws_for_identity(Node *command);
 static bool has_core_identity(const RangeVar *table);
 static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
+static bool changes_columns(Node *command);
+static bool keeps_columns(AlterTableCmd *cmd);
 static void follow_command(Node *parsetree);
+static void follow_sequences(Node *parsetree, List *relations);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
 static void adopt_sequence(Oid seqid);
-static void check_new_type(AlterSeqStmt *stmt);
+static void narrow_values(AlterSeqStmt *stmt);
 static void check_label(const ObjectAddress *object, const char *label);
 static bool is_column(const ObjectAddress *object);
 static void check_change(SkSequence *seq, const char *text);
@@ -107,6 +116,7 @@ sk_sequence_init(void)
 {
 	sk_registry_init();
 	sk_extension_init();
+	sk_member_guard_init();
 	sk_binding_init();
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_draw_privilege_init();
@@ -187,12 +197,21 @@ guard_command(Node *command)
 {
 	if (IsA(command, AlterSeqStmt))
 	{
-		check_new_type((AlterSeqStmt *) command);
+		narrow_values((AlterSeqStmt *) command);
 		if (!sk_restoring())
 			sk_check_identity_owner((AlterSeqStmt *) command);
 	}
+	else if (IsA(command, DropStmt) &&
+			 ((DropStmt *) command)->removeType == OBJECT_SEQUENCE)
+	{
+		if (!sk_restoring())
+			sk_check_identity_drop((DropStmt *) command);
+	}
 	else
+	{
+		sk_guard_members(command);
 		prepare_drop(command);
+	}
 }
 
 /*
@@ -204,11 +223,14 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
 	guard_command(parsetree);
-	if (!sk_restoring() && sk_bindings_exist())
-		sk_identity_command_start(parsetree);
-	if (!sk_restoring() && !creating_extension &&
-		IsA(parsetree, AlterTableStmt) && sk_default_sequence_kind() != NULL)
-		sk_add_column_start((AlterTableStmt *) parsetree);
+	if (!sk_restoring() && changes_columns(parsetree))
+	{
+		if (sk_bindings_exist())
+			sk_identity_command_start(parsetree);
+		if (!creating_extension && IsA(parsetree, AlterTableStmt) &&
+			sk_default_sequence_kind() != NULL)
+			sk_add_column_start((AlterTableStmt *) parsetree);
+	}
 	PG_RETURN_VOID();
 }
 
@@ -220,30 +242,120 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 {
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
+	if (!changes_columns(parsetree))
+		PG_RETURN_VOID();
 	if (!sk_restoring() && !IsA(parsetree, CreateExtensionStmt))
-	{
-		if (!sk_sent_by_citus())
-			sk_update_shard_statistics(parsetree);
-		if (sk_default_sequence_kind() != NULL || sk_bindings_exist())
-			follow_command(parsetree);
-	}
+		follow_command(parsetree);
 	sk_column_labels_command_end(parsetree);
 	PG_RETURN_VOID();
 }
 
-/* Give new sequences the default kind, and bound ones what they need. */
+/*
+ * Can a command make or label a sequence, or change a column, a constraint or
+ * a partition?  Others must cost nothing: frameworks turn the triggers of every
+ * table off and on for each test.
+ */
+static bool
+changes_columns(Node *command)
+{
+	ListCell   *lc;
+
+	if (!IsA(command, AlterTableStmt))
+		return true;
+	foreach(lc, ((AlterTableStmt *) command)->cmds)
+	{
+		if (!keeps_columns(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+keeps_columns(AlterTableCmd *cmd)
+{
+	switch (cmd->subtype)
+	{
+		case AT_AddConstraint:
+
+			/*
+			 * a primary key makes columns NOT NULL, a foreign key can be
+			 * narrow
+			 */
+			return IsA(cmd->def, Constraint) &&
+				((Constraint *) cmd->def)->contype == CONSTR_UNIQUE;
+		case AT_ClusterOn:
+		case AT_DisableRowSecurity:
+		case AT_DisableRule:
+		case AT_DisableTrig:
+		case AT_DisableTrigAll:
+		case AT_DisableTrigUser:
+		case AT_DropCluster:
+		case AT_EnableAlwaysRule:
+		case AT_EnableAlwaysTrig:
+		case AT_EnableReplicaRule:
+		case AT_EnableReplicaTrig:
+		case AT_EnableRowSecurity:
+		case AT_EnableRule:
+		case AT_EnableTrig:
+		case AT_EnableTrigAll:
+		case AT_EnableTrigUser:
+		case AT_ForceRowSecurity:
+		case AT_NoForceRowSecurity:
+		case AT_ReplaceRelOptions:
+		case AT_ReplicaIdentity:
+		case AT_ResetOptions:
+		case AT_ResetRelOptions:
+		case AT_SetAccessMethod:
+		case AT_SetCompression:
+		case AT_SetLogged:
+		case AT_SetOptions:
+		case AT_SetRelOptions:
+		case AT_SetStatistics:
+		case AT_SetStorage:
+		case AT_SetTableSpace:
+		case AT_SetUnLogged:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Shard columns get their statistics, sequences their kind. */
 static void
 follow_command(Node *parsetree)
+{
+	bool		has_tables = (IsA(parsetree, CreateStmt) ||
+							  IsA(parsetree, AlterTableStmt) ||
+							  IsA(parsetree, CreateSchemaStmt)) &&
+		!sk_sent_by_citus();
+	bool		has_kinds = sk_default_sequence_kind() != NULL ||
+		sk_bindings_exist();
+	List	   *relations;
+
+	if (!has_tables && !has_kinds)
+		return;
+	relations = sk_command_relations();
+	if (has_tables)
+		sk_update_shard_statistics(relations);
+	if (has_kinds)
+		follow_sequences(parsetree, relations);
+}
+
+/* Give new sequences the default kind, and bound ones what they need. */
+static void
+follow_sequences(Node *parsetree, List *relations)
 {
 	ListCell   *lc;
 
 	if (IsA(parsetree, AlterTableStmt))
 		sk_add_column_end((AlterTableStmt *) parsetree);
 	sk_identity_command_end(parsetree);
-	foreach(lc, sk_command_relations("{S}"))
+	foreach(lc, relations)
 	{
 		SkCommandRelation *sequence = lfirst(lc);
 
+		if (sequence->relkind != RELKIND_SEQUENCE)
+			continue;
 		if (sequence->is_new)
 			adopt_sequence(sequence->relid);
 		else if (sk_sequence_label(sequence->relid) != NULL)
@@ -251,8 +363,10 @@ follow_command(Node *parsetree)
 			check_altered_sequence(sequence->relid, parsetree);
 			if (IsA(parsetree, SecLabelStmt))
 				sk_complete_label(sequence->relid);
+			sk_narrow_sequence(sequence->relid, InvalidOid);
 		}
 	}
+	sk_widths_command_end(parsetree);
 }
 
 static Node *
@@ -288,7 +402,10 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 		}
 		/* another column may be the identity now */
 		else if (strcmp(option, "owned_by") == 0)
+		{
 			sk_binding_announce(seqid, sk_sequence_label(seqid));
+			CommandCounterIncrement();
+		}
 	}
 }
 
@@ -308,40 +425,23 @@ adopt_sequence(Oid seqid)
 }
 
 /*
- * Refuse ALTER SEQUENCE ... AS a type that does not hold the values.  Nothing is
- * locked yet, so the label may change meanwhile.
+ * Before ALTER SEQUENCE ... AS a narrower type, the sequence gives fewer bits, or
+ * the command is refused.
  */
 static void
-check_new_type(AlterSeqStmt *stmt)
+narrow_values(AlterSeqStmt *stmt)
 {
 	Oid			seqid = RangeVarGetRelid(stmt->sequence, NoLock, true);
 	ListCell   *lc;
 
 	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return;
-
 	foreach(lc, stmt->options)
 	{
 		DefElem    *option = lfirst(lc);
-		SkSequenceOptions *options;
-		int			bits;
-		Oid			type;
 
-		if (strcmp(option->defname, "as") != 0)
-			continue;
-		options = sk_binding_get(seqid)->options;
-		if (options == NULL)
-			return;
-		bits = options->bits;
-		type = typenameTypeId(NULL, defGetTypeName(option));
-		if (sk_type_width(type) < bits)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("type %s is too narrow for sequence \"%s\"",
-							format_type_be(type),
-							get_rel_name(seqid)),
-					 errdetail("Its values have %d bits.", bits),
-					 errhint("Create a new sequence with fewer bits by spanner.create_sequence(), and set the default of the column to it.")));
+		if (strcmp(option->defname, "as") == 0)
+			sk_narrow_sequence(seqid, typenameTypeId(NULL, defGetTypeName(option)));
 	}
 }
 
@@ -367,20 +467,18 @@ check_label(const ObjectAddress *object, const char *label)
 						SK_LABEL_PROVIDER),
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
-	/* locks the table, which writers lock before the sequence */
-	if (label == NULL && !sk_restoring())
-	{
-		sk_find_nodes(sk_sequence_read(object->objectId));
-		sk_restore_identity(object->objectId,
-							sk_sequence_identity(object->objectId));
-	}
 	/* pg_upgrade may come to a label before the function that loads its kind */
-	if (label != NULL && !IsBinaryUpgrade)
+	if (label != NULL ? !IsBinaryUpgrade : !sk_restoring())
 		seq = sk_sequence_lock(object->objectId, NoLock, true);
 	else
 		LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	if (label == NULL && seq != NULL)
+	{
+		sk_find_nodes(seq);
+		sk_report_left(sk_leave_kind(seq, 0, NIL));
+	}
 	sk_binding_announce(object->objectId, label);
-	if (seq != NULL)
+	if (label != NULL && seq != NULL)
 		check_change(seq, label);
 }
 
@@ -395,7 +493,7 @@ is_column(const ObjectAddress *object)
 static void
 check_change(SkSequence *seq, const char *text)
 {
-	SkLabel    *label = sk_kind_parts(sk_kind_from_label(text, seq->width));
+	SkLabel    *label = sk_label_parse_kind(text);
 	SkSequenceChange change = {.is_label = true,.kind = label->kind,
 	.options = label->options};
 
@@ -412,6 +510,7 @@ check_change(SkSequence *seq, const char *text)
 static void
 prepare_drop(Node *command)
 {
+	List	   *left = NIL;
 	ListCell   *lc;
 
 	if (!drops_extension(command) || !sk_extension_exists())
@@ -425,15 +524,25 @@ prepare_drop(Node *command)
 	{
 		ObjectAddress *object = lfirst(lc);
 
+		CHECK_FOR_INTERRUPTS();
 		if (object->objectSubId != 0)
-			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
-		else
 		{
-			sk_restore_identity(object->objectId,
-								sk_sequence_identity(object->objectId));
-			sk_binding_set(object->objectId, NULL);
+			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
+			continue;
 		}
+		/* the counter of another session's sequence cannot be read */
+		if (!isOtherTempNamespace(get_rel_namespace(object->objectId)))
+		{
+			/* waits for those who draw, as every change of a binding does */
+			SkSequence *seq = sk_sequence_open(object->objectId, NoLock, true);
+
+			if (seq == NULL)
+				continue;
+			left = sk_leave_kind(seq, 0, left);
+		}
+		sk_binding_set(object->objectId, NULL);
 	}
+	sk_report_left(left);
 	sk_detach_support();
 }
 

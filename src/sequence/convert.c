@@ -5,7 +5,7 @@
  *
  * A column that is converted keeps its rows.  Its sequence is bound with a
  * skip range over all values that the rows have and that the sequence has
- * given, and starts again from its start counter.
+ * given.  Its counter goes on, and is not set back.
  *
  * Locking: see sk_sequence_lock().  ShareRowExclusiveLock lets readers of the
  * table in and keeps writers out; an identity column takes AccessExclusiveLock
@@ -17,11 +17,17 @@
  */
 #include "postgres.h"
 
-#include "funcapi.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplestore.h"
+#include "utils/rel.h"
 
 #include "sequence/arguments.h"
 #include "sequence/binding.h"
@@ -29,21 +35,28 @@
 #include "sequence/default_kind.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
+#include "spi/relation_query.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_convert_column);
-PG_FUNCTION_INFO_V1(spanner_convert_all);
+PG_FUNCTION_INFO_V1(spanner_can_convert);
+PG_FUNCTION_INFO_V1(spanner_column_sequence);
+PG_FUNCTION_INFO_V1(spanner_read_kind);
 
 /* Kind of a converted column where neither call nor setting names one. */
 #define SK_DEFAULT_KIND "bit_reversed_positive"
 
 static void check_plain(const SkSequence *seq);
-static void report_lock(const SkSequence *seq);
+static void report_lock(const SkSequence *seq, Oid table, AttrNumber column);
+static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
-static int64 last_taken_value(const SkSequence *seq, bool *all_own);
-static void report_remaining(const SkSequence *seq, const SkLabel *label);
-static List *list_conversions(const char *schema, const char *kind);
-static char *possible_conversion(char *line);
+static int64 last_taken_value(const SkSequence *seq, List *columns);
+static bool has_given_all(const SkSequence *seq, List *columns,
+						  const SkLabel *label, int64 last);
+static void go_on(const SkSequence *seq, const SkLabel *label,
+				  SkSequenceChange *change);
+static void report_remaining(const SkSequence *seq, const SkLabel *label,
+							 int64 counter);
 
 /*
  * spanner.convert_column(relation regclass, column_name name, kind text,
@@ -62,8 +75,8 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	SkSequenceChange change = {0};
 	SkSequence *seq;
 	SkLabel    *label;
+	List	   *columns;
 	int64		taken;
-	bool		all_own;
 
 	if (!PG_ARGISNULL(5) && PG_GETARG_BOOL(5))
 	{
@@ -71,32 +84,26 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 
 		seq = sk_sequence_read(sk_named_column(fcinfo, &attnum));
 		check_plain(seq);
-		report_lock(seq);
+		report_lock(seq, PG_GETARG_OID(0), attnum);
 		PG_RETURN_OID(seq->seqid);
 	}
 
 	PreventCommandIfReadOnly("spanner.convert_column()");
-	seq = sk_lock_column(fcinfo, true);
+	seq = sk_lock_column(fcinfo, true, &columns);
 	check_plain(seq);
 	sk_find_nodes(seq);
 
-	/* existing values are counted as those of the new kind */
 	label = wanted_label(fcinfo, seq);
-	sk_binding_set(seq->seqid, sk_kind_label(sk_kind_make(label, 63)));
-	taken = last_taken_value(seq, &all_own);
-	if (!all_own)
+	taken = last_taken_value(seq, columns);
+	if (taken >= 1 && !has_given_all(seq, columns, label, taken))
 	{
-		if (taken >= 1)
-		{
-			/* there is one skip range only; the kind may have come with it */
-			taken = Max(taken, sk_kind_make(label, 63)->options->skip_range_max);
-			sk_label_set(label, "skip_range_min", "1");
-			sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
-		}
-		report_remaining(seq, label);
-		change.restarts = true;
-		change.counter = seq->form.seqstart;
+		/* there is one skip range only; the kind may have come with it */
+		taken = Max(taken, sk_kind_make(label, 63)->options->skip_range_max);
+		sk_label_set(label, "skip_range_min", "1");
+		sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
+		go_on(seq, label, &change);
 	}
+	report_remaining(seq, label, change.restarts ? change.counter : seq->next);
 	change.kind = label->kind;
 	change.options = label->options;
 	sk_change_sequence(seq, &change);
@@ -104,53 +111,53 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.convert_all(schema name, kind text, dry_run boolean)
- * returns setof text
+ * spanner_internal.can_convert(sequence regclass) returns boolean
  *
- * Converts every column of a schema that owns a sequence without access
- * method, and returns the statements that do it.  If dry_run is true or NULL,
- * it only returns them.
+ * Can the sequence get an access method?  A NOTICE says why not.
  */
 Datum
-spanner_convert_all(PG_FUNCTION_ARGS)
+spanner_can_convert(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		dry_run = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
-	char	   *kind = NULL;
-	ListCell   *lc;
+	Oid			seqid = PG_GETARG_OID(0);
+	FormData_pg_sequence form;
+	const SkObstacle *obstacle;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"schema\" must not be null")));
-	if (!dry_run)
-		PreventCommandIfReadOnly("spanner.convert_all()");
-	(void) sk_schema_oid(NameStr(*PG_GETARG_NAME(0)));
-	if (!PG_ARGISNULL(1))
-	{
-		SkLabel    *label =
-			sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	sk_sequence_check_relkind(seqid);
+	form = sk_sequence_form(seqid);
+	obstacle = sk_sequence_obstacle(&form);
+	if (obstacle != NULL)
+		sk_report_left_alone(seqid, obstacle);
+	PG_RETURN_BOOL(obstacle == NULL);
+}
 
-		(void) sk_sequence_am_get(label->kind);
-		kind = sk_label_format(label);
-	}
+/*
+ * spanner_internal.column_sequence(relation regclass, column_number smallint)
+ * returns regclass
+ *
+ * The sequence that convert_column() would convert, NULL if there is none.
+ */
+Datum
+spanner_column_sequence(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = sk_column_sequence(PG_GETARG_OID(0), PG_GETARG_INT16(1));
 
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	foreach(lc, list_conversions(NameStr(*PG_GETARG_NAME(0)), kind))
-	{
-		char	   *statement = possible_conversion(lfirst(lc));
-		Datum		value;
-		bool		isnull = false;
+	if (!OidIsValid(seqid))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(seqid);
+}
 
-		if (statement == NULL)
-			continue;
-		if (!dry_run)
-			(void) sk_query_texts(statement);
-		value = CStringGetTextDatum(statement);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 &value, &isnull);
-	}
-	return (Datum) 0;
+/*
+ * spanner_internal.read_kind(kind text) returns text
+ *
+ * A kind as a label has it.  Raises an error for one that does not exist.
+ */
+Datum
+spanner_read_kind(PG_FUNCTION_ARGS)
+{
+	SkLabel    *label = sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	(void) sk_sequence_am_get(label->kind);
+	PG_RETURN_TEXT_P(cstring_to_text(sk_label_format(label)));
 }
 
 static void
@@ -159,32 +166,64 @@ check_plain(const SkSequence *seq)
 	if (seq->kind != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("sequence \"%s\" already has an access method",
+				 errmsg("sequence \"%s\" already has a kind",
 						get_rel_name(seq->seqid)),
 				 errhint("Use spanner.alter_sequence() to change its options.")));
 	sk_sequence_check_mappable(seq->seqid);
 }
 
-/* Report what a conversion locks and reads: all rows, for the largest value. */
+/* Report what a conversion locks and reads for the largest value. */
 static void
-report_lock(const SkSequence *seq)
+report_lock(const SkSequence *seq, Oid table, AttrNumber column)
 {
-	bool		identity = seq->identity != '\0';
-	char	   *size = sk_query_text(psprintf("SELECT pg_catalog.pg_size_pretty(pg_catalog.sum(pg_catalog.pg_relation_size(c.oid))) "
-											  "FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %u "
-											  "OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT p.relid FROM pg_catalog.pg_partition_tree(%u) p))",
-											  seq->table, seq->table));
+	bool		is_identity = seq->identity != SK_IDENTITY_NONE;
+	char	   *index = index_on(table, column);
+	char	   *reads;
 
+	if (index != NULL)
+		reads = psprintf("The largest value is read from index \"%s\".", index);
+	else
+		reads = psprintf("Its %s are read for the largest value, since there is no index on the column.",
+						 sk_query_text(psprintf("SELECT pg_catalog.pg_size_pretty(pg_catalog.sum(pg_catalog.pg_relation_size(c.oid))) "
+												"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %u "
+												"OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT p.relid FROM pg_catalog.pg_partition_tree(%u) p))",
+												table, table)));
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("table \"%s\" will be locked by %s",
-					get_rel_name(seq->table),
-					identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
-			 identity ?
-			 errdetail("Its %s are read once, and not rewritten. Nobody can read or write it meanwhile.",
-					   size) :
-			 errdetail("Its %s are read once, and not rewritten. Nobody can write to it meanwhile.",
-					   size)));
+					get_rel_name(table),
+					is_identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
+			 is_identity ?
+			 errdetail("%s No row is rewritten. Nobody can read or write the table meanwhile.",
+					   reads) :
+			 errdetail("%s No row is rewritten. Nobody can write to the table meanwhile.",
+					   reads)));
+}
+
+/* An index that has the largest value of a column at its end, or NULL. */
+static char *
+index_on(Oid table, AttrNumber column)
+{
+	Relation	rel = relation_open(table, AccessShareLock);
+	char	   *result = NULL;
+	ListCell   *lc;
+
+	/* one that children inherit is not theirs */
+	if (!rel->rd_rel->relhassubclass || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+	{
+		foreach(lc, RelationGetIndexList(rel))
+		{
+			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+			if (index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
+				index->rd_index->indkey.values[0] == column &&
+				heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+				result = pstrdup(RelationGetRelationName(index));
+			index_close(index, AccessShareLock);
+		}
+	}
+	relation_close(rel, AccessShareLock);
+	return result;
 }
 
 /* The label of a converted column, but for the values that are taken. */
@@ -212,44 +251,112 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 /*
  * The largest value that a row has or the sequence has given; 0 if none.
  *
- * Sets *all_own if there are rows and all their values are what the kind gives
- * for counters that have been drawn: the sequence has had this kind before.
- * Other nodes do not know this kind yet, and may still give plain counters.
+ * Where a column has an index, that takes one descent.  Other nodes do not know
+ * this kind yet, and may still give plain counters.
  */
 static int64
-last_taken_value(const SkSequence *seq, bool *all_own)
+last_taken_value(const SkSequence *seq, List *columns)
 {
-	int64		result = seq->used ? seq->next - 1 : 0;
-	char	   *unmapped = psprintf("spanner.unmap_value(v, %s::pg_catalog.regclass)",
-									quote_literal_cstr(sk_qualified_name(seq->seqid)));
-	int64		values[3];
-	bool		isnull[3];
+	int64		result = Max(seq->used ? seq->next - 1 : 0, seq->last_of_nodes);
+	List	   *relids = NIL;
+	StringInfoData query;
+	int64		stored;
+	bool		isnull;
+	ListCell   *lc;
 
-	sk_query_row(seq->table,
-				 psprintf("SELECT pg_catalog.max(v), pg_catalog.count(v), "
-						  "pg_catalog.count(*) FILTER (WHERE %s "
-						  "OPERATOR(pg_catalog.<) '" INT64_FORMAT "') "
-						  "FROM (%s) stored",
-						  seq->is_distributed ? "NULL::pg_catalog.int8" : unmapped,
-						  seq->used ? seq->next : 0, sk_stored_values(seq)),
-				 3, values, isnull);
-	*all_own = values[1] > 0 && values[2] == values[1];
-	result = Max(result, seq->last_of_nodes);
-	return isnull[0] ? result : Max(result, values[0]);
+	initStringInfo(&query);
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		appendStringInfo(&query, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
+						 query.len == 0 ? "SELECT GREATEST(" : ", ",
+						 quote_identifier(get_attname(column->objectId,
+													  column->objectSubId, false)),
+						 sk_qualified_name(column->objectId));
+		relids = list_append_unique_oid(relids, column->objectId);
+	}
+	appendStringInfoChar(&query, ')');
+	sk_query_row(relids, query.data, 1, &stored, &isnull);
+	return isnull ? result : Max(result, stored);
 }
 
-/* Report how many values a narrow column has left, and refuse if none. */
+/*
+ * Has the sequence had this kind before, and given all values that rows have?
+ *
+ * Then there is nothing to be passed over.  To find out, all rows are read, as
+ * what the kind gives for counters that have been drawn.  Values that a plain
+ * counter gives are so small that it need not be asked.
+ */
+static bool
+has_given_all(const SkSequence *seq, List *columns, const SkLabel *label,
+			  int64 last)
+{
+	SkKind	   *kind = sk_kind_make(label, 63);
+	List	   *relids;
+	char	   *stored = sk_stored_values(columns, &relids);
+	int64		others;
+	bool		isnull;
+
+	if (seq->is_distributed || last < kind->options->max_counter / 2)
+		return false;
+	sk_binding_set(seq->seqid, sk_kind_label(kind));
+	sk_query_row(relids,
+				 psprintf("SELECT pg_catalog.count(*)"
+						  " FROM (SELECT v, spanner.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+						  " FROM (%s) stored) counted"
+						  " WHERE v IS NOT NULL"
+						  " AND (c OPERATOR(pg_catalog.<) '" INT64_FORMAT "') IS NOT TRUE",
+						  seq->seqid, stored, seq->used ? seq->next : 0),
+				 1, &others, &isnull);
+	sk_binding_set(seq->seqid, NULL);
+	return others == 0;
+}
+
+/*
+ * The counter goes on behind what has been given, and START with it: what still
+ * draws plain counters, such as code in C, then gives none that exists, and
+ * nothing has been drawn yet from the sequence as it is now.
+ *
+ * If more than half of the counters would be left behind, it begins anew.
+ */
 static void
-report_remaining(const SkSequence *seq, const SkLabel *label)
+go_on(const SkSequence *seq, const SkLabel *label, SkSequenceChange *change)
+{
+	int64		max_counter = sk_kind_make(label, 63)->options->max_counter;
+
+	change->restarts = true;
+	change->start = SK_START_MOVES;
+	change->counter = seq->next;
+	if (seq->next > max_counter / 2)
+	{
+		change->start = SK_START_STAYS;
+		change->counter = seq->form.seqstart;
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("the counter of sequence \"%s\" begins again at %lld",
+						get_rel_name(seq->seqid), (long long) change->counter),
+				 errdetail("Of the %lld counters that its values have, it would otherwise leave %lld unused.",
+						   (long long) max_counter, (long long) seq->next - 1)));
+	}
+}
+
+/*
+ * Report how many values a narrow column has left, and refuse if none.  As many
+ * of the remaining counters give a value in the skip range as of all counters,
+ * more or less.
+ */
+static void
+report_remaining(const SkSequence *seq, const SkLabel *label, int64 counter)
 {
 	SkKind	   *kind = sk_kind_make(label, 63);
 	const SkSequenceOptions *options = kind->options;
+	double		taken = (double) Min(options->skip_range_max, options->max_counter) /
+		options->max_counter;
 	char	   *column = get_attname(seq->table, seq->column, false);
-	int64		remaining = options->max_counter;
 
-	if (options->has_skip_range)
-		remaining -= Min(options->skip_range_max, options->max_counter);
-	if (remaining <= 0 || !sk_kind_reaches_value(kind, seq->form.seqstart))
+	if (options->skip_range_max >= options->max_counter ||
+		!sk_kind_reaches_value(kind, counter))
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("column \"%s\" of table \"%s\" has too few values left",
@@ -262,60 +369,5 @@ report_remaining(const SkSequence *seq, const SkLabel *label)
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("column \"%s\" of table \"%s\" has %lld values left",
 						column, get_rel_name(seq->table),
-						(long long) remaining)));
-}
-
-/*
- * The statement that converts a column, from a line of list_conversions().
- * NULL, with a NOTICE, if the sequence cannot get a kind.
- */
-static char *
-possible_conversion(char *line)
-{
-	char	   *statement;
-	Oid			seqid = (Oid) strtoul(line, &statement, 10);
-	FormData_pg_sequence form = sk_sequence_form(seqid);
-	const SkObstacle *obstacle = sk_sequence_obstacle(&form);
-
-	if (obstacle == NULL)
-		return statement + 1;
-	sk_report_left_alone(seqid, obstacle);
-	return NULL;
-}
-
-/*
- * Statements that convert columns, in order of the tables.  The OID of the
- * sequence stands before each.
- */
-static List *
-list_conversions(const char *schema, const char *kind)
-{
-	StringInfoData query;
-
-	initStringInfo(&query);
-	appendStringInfo(&query,
-					 "SELECT pg_catalog.format("
-					 "'%%s SELECT spanner.convert_column(%%L, %%L%%s)', "
-					 "s.oid, a.attrelid::pg_catalog.regclass, a.attname, %s) "
-					 "FROM pg_catalog.pg_class s "
-					 "JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) s.oid "
-					 "AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
-					 "AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
-					 "AND d.deptype OPERATOR(pg_catalog.=) ANY ('{a,i}'::pg_catalog.\"char\"[]) "
-					 "JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) d.refobjid "
-					 "AND a.attnum OPERATOR(pg_catalog.=) d.refobjsubid AND a.attinhcount OPERATOR(pg_catalog.=) 0 "
-					 "AND a.atttypid OPERATOR(pg_catalog.=) ANY ('{int2,int4,int8}'::pg_catalog.regtype[]) "
-					 "JOIN pg_catalog.pg_class t ON t.oid OPERATOR(pg_catalog.=) a.attrelid "
-					 "AND t.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[]) "
-					 "JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) t.relnamespace "
-					 "WHERE s.relkind OPERATOR(pg_catalog.=) 'S' AND n.nspname OPERATOR(pg_catalog.=) %s "
-					 "AND NOT EXISTS (SELECT FROM pg_catalog.pg_seclabel l "
-					 "WHERE l.objoid OPERATOR(pg_catalog.=) s.oid "
-					 "AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
-					 "AND l.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "') "
-					 "ORDER BY t.relname, a.attnum",
-					 kind == NULL ? "''" :
-					 quote_literal_cstr(psprintf(", kind => %s", quote_literal_cstr(kind))),
-					 quote_literal_cstr(schema));
-	return sk_query_texts(query.data);
+						(long long) ((options->max_counter - counter + 1) * (1 - taken)))));
 }

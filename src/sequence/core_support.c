@@ -28,6 +28,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
@@ -132,6 +133,7 @@ change_support(Oid function, Oid from, Oid to)
 	Form_pg_proc form;
 	bool		result;
 
+	Assert(from != to && function < FirstNormalObjectId);
 	/* this also accepts what the other session has changed */
 	LockDatabaseObject(ProcedureRelationId, function, 0,
 					   ShareUpdateExclusiveLock);

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "port/pg_bitutils.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -17,6 +18,7 @@
 #include "sequence/default_kind.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
+#include "sequence/widths.h"
 
 static char *default_kind = "";
 static char *other_prefix = "";
@@ -95,8 +97,11 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	SkLabel    *label;
 
 	sk_label_fold_case(*newval);
-	if (!initialized || is_local(*newval) ||
-		(source != PGC_S_SESSION && source != PGC_S_TEST))
+	if (!initialized || is_local(*newval))
+		return true;
+	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
+	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
+		!(source == PGC_S_FILE && IsTransactionState()))
 		return true;
 
 	label = sk_label_parse(*newval, &problem);
@@ -108,7 +113,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	}
 
 	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	GUC_check_errmsg("Invalid Sequence Kind: %s.", *newval);
+	GUC_check_errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(*newval));
 	if (label == NULL)
 		GUC_check_errdetail("%s", problem);
 	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
@@ -168,7 +173,7 @@ bind_new_sequence(Oid seqid, SkIdentity identity)
 	if (limited_bits(seq, seq->width) < SK_MIN_BITS)
 		return &no_value;
 
-	sk_fit_label(label, seq, seq->width);
+	sk_fit_label(label, seq, sk_references_width(seqid));
 	kind = sk_kind_make(label, seq->width);
 	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
@@ -204,8 +209,8 @@ sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
  * sk_fit_label
  *		Give a label no more bits and stripes than fit.
  *
- * Neither the type nor the MAXVALUE of the sequence is exceeded, nor
- * "width", the value bits of the column that it is for.
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
+ * that store its values, nor "width".
  */
 void
 sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
@@ -232,6 +237,8 @@ sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 static int
 limited_bits(const SkSequence *seq, int width)
 {
-	return Min(Min(width, seq->width),
+	/* of a sequence that ascends; sk_sequence_obstacle() is asked before */
+	Assert(seq->form.seqmax >= 1);
+	return Min(Min(width, Min(seq->width, seq->column_width)),
 			   pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
 }

@@ -14,6 +14,7 @@
 
 extern void sk_draw_privilege_init(void);
 extern void sk_check_draw_privilege(Oid seqid, Oid called);
+extern void sk_check_execute(Oid function);
 extern Expr *sk_guard_draw(FuncExpr *call, Expr *value);
 
 #endif							/* SK_DRAW_PRIVILEGE_H */

@@ -1,13 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * extension.c
- *	  The extension's own schemas and functions.
+ *	  The extension's own functions, and calls of them.
  *
- * The library can be loaded in a database that does not have the extension,
- * and where anybody may have made schemas of these names.  So nothing acts
- * before the extension is found here.  Its schema is a member of it, so only
- * its script can have made the schema.  Its functions are those in C of this
- * library.
+ * They are functions in C of this library, in a schema of the extension or
+ * members of it.
  *
  * src/sequence/extension.c
  *
@@ -15,27 +12,17 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/dependency.h"
-#include "catalog/indexing.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_language.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "sequence/extension.h"
+#include "spi/own_objects.h"
 
 typedef struct OwnFunction
 {
@@ -70,11 +57,7 @@ static OwnFunction functions[] = {
 	{SK_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
 };
 
-/* The schema of the extension, InvalidOid if that has to be looked for. */
-static Oid	schema = InvalidOid;
-
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
-static Oid	own_schema(const char *name);
 static Oid	find_function(Oid namespace, const char *name, int nargs,
 						  const Oid *types, const char *symbol);
 
@@ -90,43 +73,6 @@ sk_extension_init(void)
 }
 
 /*
- * sk_extension_exists
- *		Does this database have the extension?
- */
-bool
-sk_extension_exists(void)
-{
-	if (!OidIsValid(schema))
-		schema = own_schema(SK_SCHEMA);
-	return OidIsValid(schema);
-}
-
-/*
- * sk_extension_owner
- *		Who owns the extension; InvalidOid if the database does not have it.
- */
-Oid
-sk_extension_owner(void)
-{
-	Relation	catalog = table_open(ExtensionRelationId, AccessShareLock);
-	Oid			result = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum(SK_EXTENSION));
-	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		result = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-/*
  * sk_function
  *		The OID of a function of the extension.
  *
@@ -138,6 +84,7 @@ sk_function(SkFunction function)
 {
 	OwnFunction *f = &functions[function];
 
+	Assert(function < lengthof(functions) && f->name != NULL);
 	if (OidIsValid(f->oid))
 		return f->oid;
 	if (!sk_extension_exists())
@@ -146,8 +93,11 @@ sk_function(SkFunction function)
 				 errmsg("extension \"%s\" does not exist in this database",
 						SK_EXTENSION),
 				 errhint("Run CREATE EXTENSION %s.", SK_EXTENSION)));
-	f->oid = find_function(own_schema(f->schema), f->name, f->nargs, f->types,
+	f->oid = find_function(sk_own_schema(f->schema), f->name, f->nargs, f->types,
 						   f->symbol);
+	/* the name is quicker, and membership is what counts */
+	if (!OidIsValid(f->oid))
+		f->oid = sk_own_function(f->symbol, f->nargs, f->types);
 	if (!OidIsValid(f->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -168,33 +118,17 @@ sk_function(SkFunction function)
 Oid
 sk_loader_function(const char *name)
 {
-	if (!sk_extension_exists())
-		return InvalidOid;
-	return find_function(schema, name, 0, NULL, NULL);
+	Oid			schema = sk_own_schema(SK_SCHEMA);
+
+	return OidIsValid(schema) ? find_function(schema, name, 0, NULL, NULL) :
+		InvalidOid;
 }
 
 static void
 forget_functions(Datum arg, int cacheid, uint32 hashvalue)
 {
-	schema = InvalidOid;
 	for (int i = 0; i < lengthof(functions); i++)
 		functions[i].oid = InvalidOid;
-}
-
-/* A schema, if it is the one that the script of the extension has made. */
-static Oid
-own_schema(const char *name)
-{
-	Oid			result = get_namespace_oid(name, true);
-	Oid			extension;
-
-	if (!OidIsValid(result))
-		return InvalidOid;
-	extension = get_extension_oid(SK_EXTENSION, true);
-	if (!OidIsValid(extension) ||
-		getExtensionOfObject(NamespaceRelationId, result) != extension)
-		return InvalidOid;
-	return result;
 }
 
 /*
@@ -209,6 +143,8 @@ find_function(Oid namespace, const char *name, int nargs, const Oid *types,
 	HeapTuple	tuple;
 	Oid			result = InvalidOid;
 
+	if (!OidIsValid(namespace))
+		return InvalidOid;
 	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
 							PointerGetDatum(buildoidvector(types, nargs)),
 							ObjectIdGetDatum(namespace));
@@ -243,6 +179,8 @@ sk_make_call(SkFunction function, Oid type, List *arguments)
 /*
  * sk_make_guarded
  *		CASE WHEN guard(arguments) THEN value END
+ *
+ * The guard of a draw returns no boolean, but NULL.
  */
 Expr *
 sk_make_guarded(SkFunction guard, List *arguments, Expr *value)
@@ -250,7 +188,17 @@ sk_make_guarded(SkFunction guard, List *arguments, Expr *value)
 	CaseExpr   *result = makeNode(CaseExpr);
 	CaseWhen   *when = makeNode(CaseWhen);
 
-	when->expr = sk_make_call(guard, BOOLOID, arguments);
+	if (guard == SK_FUNCTION_MAY_DRAW)
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		test->arg = sk_make_call(guard, RECORDOID, arguments);
+		test->nulltesttype = IS_NULL;
+		test->location = -1;
+		when->expr = (Expr *) test;
+	}
+	else
+		when->expr = sk_make_call(guard, BOOLOID, arguments);
 	when->result = value;
 	when->location = -1;
 	result->casetype = INT8OID;

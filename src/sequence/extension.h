@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * extension.h
- *	  The extension's own schemas and functions, and calls of these.
+ *	  The extension's own functions, and calls of them.
  *
  * src/sequence/extension.h
  *
@@ -11,10 +11,6 @@
 #define SK_EXTENSION_H
 
 #include "nodes/primnodes.h"
-
-#define SK_EXTENSION "spanner_keys"
-#define SK_SCHEMA "spanner"
-#define SK_INTERNAL_SCHEMA "spanner_internal"
 
 /* The functions in C that other code looks for. */
 typedef enum SkFunction
@@ -32,12 +28,14 @@ typedef enum SkFunction
 } SkFunction;
 
 extern void sk_extension_init(void);
-extern bool sk_extension_exists(void);
-extern Oid	sk_extension_owner(void);
 extern Oid	sk_function(SkFunction function);
 extern Oid	sk_loader_function(const char *name);
 extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
 extern Expr *sk_make_guarded(SkFunction guard, List *arguments, Expr *value);
 extern Expr *sk_make_oid(Oid type, Oid value);
+
+/* in member_guard.c */
+extern void sk_member_guard_init(void);
+extern void sk_guard_members(Node *command);
 
 #endif							/* SK_EXTENSION_H */

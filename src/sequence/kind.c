@@ -56,6 +56,8 @@ sk_kind_make(const SkLabel *label, int width)
 	bool		has_max = false;
 	ListCell   *lc;
 
+	Assert(width == 15 || width == 31 || width == 63);
+	sk_label_check_options(label->options);
 	refuse_duplicates(label->options);
 	result->bits = width;
 	foreach(lc, label->options)
@@ -73,6 +75,9 @@ sk_kind_make(const SkLabel *label, int width)
 		am->parse_options(result, own);
 	else if (own != NIL)
 		sk_unknown_option(linitial(own), NULL);
+	/* it may lower the limit, but not raise it */
+	Assert(result->max_counter >= 1 &&
+		   result->max_counter <= (int64) ((UINT64CONST(1) << result->bits) - 2));
 	kind->am = am;
 	kind->options = result;
 	return kind;
@@ -153,6 +158,7 @@ sk_kind_same_mapping(const SkKind *a, const SkKind *b)
 bool
 sk_kind_reaches_value(const SkKind *kind, int64 start)
 {
+	Assert(start >= 1);
 	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= kind->options->max_counter - i; i++)
 	{
 		int64		value;

@@ -7,6 +7,7 @@
  *		option := name "=" value
  *		kind, name, value := one or more letters, digits, "_", "-", "+", "."
  *
+ * It has at most SK_MAX_LABEL_OPTIONS options and SK_MAX_LABEL_LENGTH bytes.
  * White space may stand between any two of them.  The kind and the names of
  * options may be written in any case, and are lower case from here on.  The
  * setting spanner.default_sequence_kind has the same form.  What the kind and
@@ -19,9 +20,13 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 
 #include "sequence/access_method.h"
 #include "sequence/label.h"
+
+StaticAssertDecl(SK_MAX_LABEL_LENGTH == 1024 && SK_MAX_LABEL_OPTIONS == 32,
+				 "the messages below name the limits");
 
 static char *scan_word(const char **pos);
 static bool scan_char(const char **pos, char c);
@@ -39,9 +44,15 @@ SkLabel *
 sk_label_parse(const char *text, const char **problem)
 {
 	SkLabel    *label = palloc0(sizeof(SkLabel));
-	char	   *folded = pstrdup(text);
-	const char *pos = folded;
+	char	   *folded;
+	const char *pos;
 
+	if (strlen(text) > SK_MAX_LABEL_LENGTH)
+	{
+		*problem = "A label has at most 1024 bytes.";
+		return NULL;
+	}
+	pos = folded = pstrdup(text);
 	sk_label_fold_case(folded);
 	label->kind = scan_word(&pos);
 	if (label->kind == NULL)
@@ -75,11 +86,41 @@ sk_label_parse_kind(const char *text)
 	if (label == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Invalid Sequence Kind: %s.", text),
+				 errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(text)),
 				 errdetail_internal("%s", problem),
 				 errhint("An example is \"%s\".",
 						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
 	return label;
+}
+
+/*
+ * sk_label_excerpt
+ *		What a message shows of a text that is no label.
+ */
+const char *
+sk_label_excerpt(const char *text)
+{
+	const int	shown = 100;
+	int			length = strlen(text);
+
+	return length <= shown ? text :
+				psprintf("%.*s...", pg_mbcliplen(text, length, shown), text);
+}
+
+/*
+ * sk_label_check_options
+ *		Raise an error if there are more options than a label can have.
+ *
+ * They are compared with one another.
+ */
+void
+sk_label_check_options(const List *options)
+{
+	if (list_length(options) > SK_MAX_LABEL_OPTIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a sequence kind has at most %d options",
+						SK_MAX_LABEL_OPTIONS)));
 }
 
 /*
@@ -172,6 +213,11 @@ scan_options(const char **pos, List **options, const char **problem)
 	{
 		SkOption   *option = palloc(sizeof(SkOption));
 
+		if (list_length(*options) >= SK_MAX_LABEL_OPTIONS)
+		{
+			*problem = "A label has at most 32 options.";
+			return false;
+		}
 		option->name = scan_word(pos);
 		if (option->name == NULL || !scan_char(pos, '='))
 		{

@@ -12,6 +12,10 @@
 
 #include "nodes/pg_list.h"
 
+/* No kind has a use for more; a longer text is refused before it is read. */
+#define SK_MAX_LABEL_LENGTH 1024
+#define SK_MAX_LABEL_OPTIONS 32
+
 /* A label in parts. */
 typedef struct SkLabel
 {
@@ -21,6 +25,8 @@ typedef struct SkLabel
 
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
 extern SkLabel *sk_label_parse_kind(const char *text);
+extern const char *sk_label_excerpt(const char *text);
+extern void sk_label_check_options(const List *options);
 extern void sk_label_fold_case(char *text);
 extern char *sk_label_format(const SkLabel *label);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);

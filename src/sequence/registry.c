@@ -76,7 +76,7 @@ sk_sequence_am_get(const char *kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", kind),
-				 errhint("This session knows these kinds: %s. A further kind needs the extension that offers it in this database.",
+				 errhint("This session knows these kinds: %s. Other kinds require the extension that provides them to be installed in this database.",
 						 sk_sequence_am_names())));
 	return am;
 }
@@ -111,8 +111,12 @@ sk_sequence_am_names(void)
 static SkSequenceAmRegistry *
 get_registry(void)
 {
-	return *(SkSequenceAmRegistry **)
+	SkSequenceAmRegistry *result = *(SkSequenceAmRegistry **)
 		find_rendezvous_variable(SK_SEQUENCE_AM_RENDEZVOUS);
+
+	Assert(result->version == SK_SEQUENCE_AM_VERSION);
+	Assert(result->count >= 2 && result->count <= SK_MAX_SEQUENCE_AMS);
+	return result;
 }
 
 /* The access method of a kind that is registered already, or NULL. */

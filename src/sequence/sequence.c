@@ -42,39 +42,49 @@
 #include "compat.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
+#include "sequence/widths.h"
 
 static LOCKMODE table_lock(Oid seqid, LOCKMODE rows, bool changes_kind);
-static void check_still_there(Oid seqid, Oid table);
+static void check_owning_table(Oid seqid, Oid table);
 
 /*
  * sk_sequence_read
- *		Look at a sequence, which the caller has locked or made.
+ *		Look at a sequence.
+ *
+ * The caller has locked or made it, or only wants to know: then it must not be
+ * dropped meanwhile.
  */
 SkSequence *
 sk_sequence_read(Oid seqid)
 {
 	SkSequence *seq = palloc0(sizeof(SkSequence));
-	char	   *label = sk_sequence_label(seqid);
+	char	   *label;
 	int32		column;
 
+	LockRelationOid(seqid, AccessShareLock);
+	sk_sequence_check_relkind(seqid);
+	label = sk_sequence_label(seqid);
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
+	seq->column_width = sk_columns_width(seqid);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
 		seq->column = (AttrNumber) column;
-		if (get_rel_relkind(seq->table) != RELKIND_FOREIGN_TABLE)
+		/* it may own other sequences besides that of its identity */
+		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
 			seq->identity = sk_column_identity(seq->table, seq->column);
 	}
 	if (label != NULL)
 	{
-		const char *problem;
-		SkLabel    *parts = sk_label_parse(label, &problem);
+		SkLabel    *parts = sk_label_parse_kind(label);
 
-		if (parts != NULL && sk_sequence_am_find(parts->kind) == NULL)
+		/* a label that is not complete yet */
+		sk_fit_columns(seq, parts, NIL);
+		if (sk_sequence_am_find(parts->kind) == NULL)
 			seq->lost_kind = parts->kind;
 		else
-			seq->kind = sk_kind_from_label(label, seq->width);
+			seq->kind = sk_kind_make(parts, seq->width);
 	}
 	(void) sk_sequence_state(seqid, &seq->next, &seq->used);
 	return seq;
@@ -91,13 +101,30 @@ sk_sequence_read(Oid seqid)
 SkSequence *
 sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
-	Oid			table;
-	int32		column;
+	SkSequence *result;
 
 	sk_sequence_check_relkind(seqid);
 	if (!object_ownercheck(RelationRelationId, seqid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_SEQUENCE,
 					   get_rel_name(seqid));
+	result = sk_sequence_open(seqid, rows, changes_kind);
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("sequence with OID %u was dropped concurrently",
+						seqid)));
+	return result;
+}
+
+/*
+ * sk_sequence_open
+ *		The same, whoever owns it; NULL if it has been dropped meanwhile.
+ */
+SkSequence *
+sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
+{
+	Oid			table;
+	int32		column;
 
 	if (sk_sequence_owner(seqid, &table, &column))
 	{
@@ -112,7 +139,9 @@ sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 	else
 		table = InvalidOid;
 	LockRelationOid(seqid, ShareRowExclusiveLock);
-	check_still_there(seqid, table);
+	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
+		return NULL;
+	check_owning_table(seqid, table);
 	return sk_sequence_read(seqid);
 }
 
@@ -131,16 +160,11 @@ table_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 
 /* Raise an error if what we have locked is not what we have looked at. */
 static void
-check_still_there(Oid seqid, Oid table)
+check_owning_table(Oid seqid, Oid table)
 {
 	Oid			owner = InvalidOid;
 	int32		column;
 
-	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u was dropped concurrently",
-						seqid)));
 	if (!sk_sequence_owner(seqid, &owner, &column))
 		owner = InvalidOid;
 	if (owner != table)
@@ -256,9 +280,9 @@ sk_sequence_label(Oid seqid)
 SkIdentity
 sk_sequence_identity(Oid seqid)
 {
-	const char *text = sk_sequence_label(seqid);
+	const char *stored = sk_sequence_label(seqid);
 	const char *problem;
-	SkLabel    *label = text !=NULL ? sk_label_parse(text, &problem) : NULL;
+	SkLabel    *label = stored != NULL ? sk_label_parse(stored, &problem) : NULL;
 	ListCell   *lc;
 
 	foreach(lc, label != NULL ? label->options : NIL)
@@ -274,7 +298,7 @@ sk_sequence_identity(Oid seqid)
 
 /*
  * sk_dependents
- *		The objects of a catalog that depend on a relation, each once.
+ *		The objects of a catalog that depend on a relation, each once, by OID.
  */
 List *
 sk_dependents(Oid relid, Oid classid)
@@ -295,11 +319,13 @@ sk_dependents(Oid relid, Oid classid)
 	{
 		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
 
+		CHECK_FOR_INTERRUPTS();
 		if (depend->classid == classid)
 			result = list_append_unique_oid(result, depend->objid);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+	list_sort(result, list_oid_cmp);
 	return result;
 }
 
@@ -327,6 +353,8 @@ sk_sequence_state(Oid seqid, int64 *next, bool *used)
 		relation_close(rel, AccessShareLock);
 		return false;
 	}
+	/* its only page has its only row, whatever happens to the counter */
+	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
 	buffer = ReadBuffer(rel, 0);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
@@ -358,12 +386,12 @@ sk_sequence_obstacle(const FormData_pg_sequence *form)
 	};
 	static const SkObstacle descends = {
 		"sequence \"%s\" counts downwards",
-		"The counter of a sequence with an access method ascends from 1.",
+		"The counter of a sequence with a kind ascends from 1.",
 		"Use a positive INCREMENT, or the sequence kind \"local\"."
 	};
 	static const SkObstacle starts_low = {
 		"sequence \"%s\" has a minimum value below 1",
-		"The counter of a sequence with an access method ascends from 1.",
+		"The counter of a sequence with a kind ascends from 1.",
 		"Use a MINVALUE of at least 1, or the sequence kind \"local\"."
 	};
 

@@ -32,6 +32,8 @@ typedef struct SkSequence
 	Oid			seqid;
 	FormData_pg_sequence form;
 	int			width;			/* value bits of its type: 15, 31 or 63 */
+	int			column_width;	/* of the narrowest column that stores its
+								 * values, 63 if none does */
 	Oid			table;			/* that owns it, InvalidOid if none does */
 	AttrNumber	column;
 	SkIdentity	identity;		/* of that column, as core sees it */
@@ -45,6 +47,8 @@ typedef struct SkSequence
 
 extern SkSequence *sk_sequence_read(Oid seqid);
 extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
+									bool changes_kind);
+extern SkSequence *sk_sequence_open(Oid seqid, LOCKMODE rows,
 									bool changes_kind);
 extern void sk_sequence_check_relkind(Oid relid);
 extern FormData_pg_sequence sk_sequence_form(Oid seqid);

@@ -12,6 +12,9 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.sequence_support(internal)
   IS 'planner support function of nextval, currval, lastval and setval';
 
+-- the planner asks for no right
+REVOKE ALL ON FUNCTION spanner_internal.sequence_support(internal) FROM PUBLIC;
+
 CREATE FUNCTION spanner.nextval(sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_nextval'
@@ -19,7 +22,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 SUPPORT spanner_internal.sequence_support;
 
 COMMENT ON FUNCTION spanner.nextval(regclass)
-  IS 'draw the next value of a sequence, mapped by its access method';
+  IS 'draw the next value of a sequence, as its kind maps it';
 
 CREATE FUNCTION spanner.currval(sequence regclass)
 RETURNS bigint
@@ -43,7 +46,7 @@ AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.setval(regclass, bigint)
-  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+  IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
 
 CREATE FUNCTION spanner.setval(sequence regclass, value bigint, is_called boolean)
 RETURNS bigint
@@ -51,7 +54,7 @@ AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
-  IS 'as setval of PostgreSQL, but leaves sequences with an access method alone';
+  IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
 
 -- Calls of nextval and the like are planned as these.  They are STABLE, so that
 -- they do not count as volatile by themselves: what they check or map does.
@@ -63,8 +66,10 @@ LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
   IS 'check that the user may call a function';
 
+-- The planner does not evaluate what returns a record, not even for an estimate:
+-- EXPLAIN needs no right to draw.
 CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)
-RETURNS boolean
+RETURNS record
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
@@ -109,10 +114,10 @@ AS 'MODULE_PATHNAME', 'spanner_create_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.create_sequence(text, text, bigint, bigint, bigint, integer, integer, boolean)
-  IS 'create a sequence with an access method';
+  IS 'create a sequence of a kind';
 
 CREATE FUNCTION spanner.alter_sequence(
-  seq regclass,
+  sequence regclass,
   kind text DEFAULT NULL,
   skip_range_min bigint DEFAULT NULL,
   skip_range_max bigint DEFAULT NULL,
@@ -125,7 +130,7 @@ AS 'MODULE_PATHNAME', 'spanner_alter_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer, integer)
-  IS 'change the access method of a sequence, its options or its counter; only for the owner';
+  IS 'change the kind of a sequence, its options or its counter; only for the owner';
 
 CREATE FUNCTION spanner.convert_column(
   relation regclass,
@@ -139,50 +144,103 @@ AS 'MODULE_PATHNAME', 'spanner_convert_column'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer, boolean)
-  IS 'give the sequence of a column an access method, and skip the values that exist; only for the owner of the table';
+  IS 'give the sequence of a column a kind, and skip the values that exist; only for the owner of the table';
+
+CREATE FUNCTION spanner_internal.can_convert(sequence regclass)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_can_convert'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.can_convert(regclass)
+  IS 'can a sequence get a kind? a NOTICE says why not';
+
+CREATE FUNCTION spanner_internal.column_sequence(relation regclass, column_number smallint)
+RETURNS regclass
+AS 'MODULE_PATHNAME', 'spanner_column_sequence'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.column_sequence(regclass, smallint)
+  IS 'the sequence that a column owns, or that nobody owns and its default draws from';
+
+CREATE FUNCTION spanner_internal.read_kind(kind text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_read_kind'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.read_kind(text)
+  IS 'a kind as a label has it; an error if there is none of that name';
+
+-- Columns of a schema that are filled by a sequence without an access method.
+CREATE FUNCTION spanner_internal.list_plain_columns(
+  schema name,
+  OUT relation regclass,
+  OUT column_name name,
+  OUT sequence regclass)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT c.oid, a.attname, s.seqid
+    FROM pg_namespace n
+    JOIN pg_class c
+      ON c.relnamespace = n.oid
+     AND c.relkind IN ('r', 'p')
+     AND c.relpersistence <> 't'
+    JOIN pg_attribute a
+      ON a.attrelid = c.oid
+     AND a.attnum > 0
+     AND a.attinhcount = 0
+     AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
+     AND (a.atthasdef OR a.attidentity <> '')
+   CROSS JOIN LATERAL spanner_internal.column_sequence(c.oid, a.attnum) s (seqid)
+   WHERE n.nspname = schema
+     AND s.seqid IS NOT NULL
+     AND NOT EXISTS (
+           SELECT
+             FROM pg_seclabel l
+            WHERE l.objoid = s.seqid
+              AND l.classoid = 'pg_class'::regclass
+              AND l.objsubid = 0
+              AND l.provider = 'spanner_keys')
+   ORDER BY c.relname, a.attnum
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_plain_columns(name)
+  IS 'columns of a schema that are filled by a sequence without a kind';
 
 CREATE FUNCTION spanner.convert_all(
   schema name,
   kind text DEFAULT NULL,
   dry_run boolean DEFAULT true)
 RETURNS SETOF text
-AS 'MODULE_PATHNAME', 'spanner_convert_all'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
-  IS 'convert every column of a schema that owns an ordinary sequence, or show the statements that would';
-
--- A procedure that commits cannot have settings of its own, so all names are
--- qualified.
-CREATE PROCEDURE spanner.convert_tables(schema name, kind text DEFAULT NULL)
-LANGUAGE plpgsql
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
 AS $$
+#variable_conflict use_variable
 DECLARE
-  statements pg_catalog.text[] := ARRAY(SELECT c FROM spanner.convert_all(schema, kind) c);
-  refusals pg_catalog.text[] := '{}';
-  statement pg_catalog.text;
-  problem pg_catalog.text;
+  wanted constant text := spanner_internal.read_kind(kind);
+  found record;
 BEGIN
-  FOREACH statement IN ARRAY statements LOOP
-    BEGIN
-      EXECUTE statement;
-    EXCEPTION WHEN OTHERS THEN
-      GET STACKED DIAGNOSTICS problem := MESSAGE_TEXT;
-      refusals := pg_catalog.array_append(refusals, pg_catalog.format('%s: %s', statement, problem));
-    END;
-    COMMIT;
-  END LOOP;
-  IF pg_catalog.array_ndims(refusals) IS NOT NULL THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE := pg_catalog.format('%s of %s columns were not converted', pg_catalog.cardinality(refusals), pg_catalog.cardinality(statements)),
-      DETAIL := pg_catalog.array_to_string(refusals, E'\n'),
-      HINT := 'The others are converted. Run the statements that were refused once their reasons are gone.';
+  IF schema IS NULL THEN
+    RAISE null_value_not_allowed USING MESSAGE := 'argument "schema" must not be null';
   END IF;
+  IF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = schema) THEN
+    RAISE invalid_schema_name USING MESSAGE := format('schema "%s" does not exist', schema);
+  END IF;
+  FOR found IN SELECT * FROM spanner_internal.list_plain_columns(schema) LOOP
+    CONTINUE WHEN NOT spanner_internal.can_convert(found.sequence);
+    IF NOT dry_run THEN
+      PERFORM spanner.convert_column(found.relation, found.column_name, wanted);
+    END IF;
+    RETURN NEXT format('SELECT spanner.convert_column(%L, %L%s)',
+                       found.relation, found.column_name,
+                       ', kind => ' || quote_literal(wanted));
+  END LOOP;
 END
 $$;
 
-COMMENT ON PROCEDURE spanner.convert_tables(name, text)
-  IS 'do what spanner.convert_all shows, with a commit after each column; an error at the end lists what was refused';
+COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
+  IS 'show, or run, the statements that convert the columns of a schema that ordinary sequences fill';
 
 CREATE FUNCTION spanner.sync_sequence(relation regclass, column_name name)
 RETURNS bigint
@@ -191,14 +249,6 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.sync_sequence(regclass, name)
   IS 'have the sequence of a column pass over every stored value; only for the owner of the table';
-
-CREATE FUNCTION spanner.execute_ddl(statement text)
-RETURNS void
-AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner.execute_ddl(text)
-  IS 'run a statement of Spanner''s DDL for sequences and identity columns';
 
 CREATE FUNCTION spanner.get_internal_sequence_state(sequence text)
 RETURNS bigint
@@ -228,7 +278,7 @@ AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.describe_sequence(regclass)
-  IS 'access method, options and counter of a sequence';
+  IS 'kind, options and counter of a sequence';
 
 CREATE FUNCTION spanner_internal.list_sequence_access_methods(
   OUT name text,
@@ -272,13 +322,13 @@ CREATE VIEW spanner.sequences AS
      AND NOT pg_catalog.pg_is_other_temp_schema(n.oid);
 
 COMMENT ON VIEW spanner.sequences
-  IS 'sequences with an access method, their options and counters';
+  IS 'sequences with a kind, their options and counters';
 COMMENT ON COLUMN spanner.sequences.schemaname
   IS 'schema of the sequence';
 COMMENT ON COLUMN spanner.sequences.sequencename
   IS 'name of the sequence';
 COMMENT ON COLUMN spanner.sequences.kind
-  IS 'name of the access method';
+  IS 'the kind';
 COMMENT ON COLUMN spanner.sequences.bits
   IS 'values are between 1 and 2^bits - 2';
 COMMENT ON COLUMN spanner.sequences.skip_range_min
@@ -323,17 +373,24 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.on_ddl_command_end()
   IS 'give new sequences the default kind, and identity columns defaults that draw from them';
 
+REVOKE ALL ON FUNCTION spanner_internal.on_ddl_command_start(),
+  spanner_internal.on_ddl_command_end() FROM PUBLIC;
+
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'DROP EXTENSION', 'DROP OWNED')
+               'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
+               -- these rename and move what the extension needs
+               'ALTER EXTENSION', 'ALTER FUNCTION', 'ALTER INDEX',
+               'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
+               'ALTER TYPE', 'ALTER VIEW')
   EXECUTE FUNCTION spanner_internal.on_ddl_command_start();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
-  IS 'loads the provider of security labels, applies spanner.default_sequence_kind to added columns';
+  IS 'loads the provider of security labels and what keeps the extension''s objects in place, applies spanner.default_sequence_kind to added columns';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end

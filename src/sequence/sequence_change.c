@@ -20,21 +20,26 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "commands/sequence.h"
 #include "common/int.h"
-#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
-#include "spi/run_command.h"
+#include "sequence/widths.h"
 
 /*
- * How many draws to expect of sessions that wait for our lock.  A statement
- * that was planned before the sequence got its kind goes on with plain
- * counters.
+ * How many plain counters to expect of code in C, which goes on with them when
+ * the sequence gets its kind.
  */
 #define SK_WAITING_DRAWS 1000
 
@@ -44,11 +49,14 @@
  */
 #define SK_FORESEEN_DRAWS 65536
 
+static void report_always(const SkSequence *seq);
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
+static void inherit_skip_range(SkLabel *label, const SkSequenceOptions *old);
 static void set_options(SkLabel *label, List *options);
 static void widen(SkSequence *seq, const SkLabel *label);
 static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
+static void keep_skip_range(const SkSequence *seq, const SkKind *new);
 static int64 last_given_value(const SkSequence *seq);
 static bool pass_over(const SkSequence *seq, SkKind *new, int64 last,
 					  const SkSequenceChange *change);
@@ -58,6 +66,8 @@ static void warn_of_given_values(const SkSequence *seq, const char *detail,
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
 static void restart_counter(const SkSequence *seq,
 							const SkSequenceChange *change);
+static DefElem *counter_option(const char *name, int64 counter);
+static void alter_core_sequence(const SkSequence *seq, List *options);
 static bool blocks_overlap(const SkSequence *seq, const SkKind *kind);
 
 /*
@@ -70,24 +80,64 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	SkKind	   *new = sk_check_change(seq, change);
 	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
 
+	/* nobody draws from here to the end of the transaction */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
+	Assert(!change->restarts || change->counter >= 1);
+	Assert(new == NULL || new->options->bits <= seq->width);
 	if (new != NULL && (seq->kind == NULL || change->restarts))
 		sk_check_counter_has_value(get_rel_name(seq->seqid),
 								   change->restarts ? change->counter : seq->next,
 								   new->options);
 	if (new != NULL)
 		sk_report_overlap(seq, new);
+	/* the label says what the column was, so it is read before it goes */
 	if (new == NULL)
-		sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
+		sk_report_left(sk_leave_kind(seq, change->restarts ? change->counter : 0,
+									 NIL));
 	sk_binding_set(seq->seqid, label);
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
 		 get_rel_name(seq->seqid), (long long) seq->next,
 		 label != NULL ? label : "");
 	sk_label_columns(seq->seqid);
+	/* sessions with values in their cache draw anew under the new label only */
 	if (change->restarts)
 		restart_counter(seq, change);
+
+	/*
+	 * core's identity would draw plain counters: it goes when there is a
+	 * label
+	 */
 	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
 		sk_convert_identity(seq->table, seq->column, seq->seqid);
+	if (new != NULL && new->options->identity == SK_IDENTITY_ALWAYS &&
+		(seq->kind == NULL || seq->kind->options->identity != SK_IDENTITY_ALWAYS))
+		report_always(seq);
 	seq->kind = new;
+}
+
+/*
+ * Explicit values are refused by the planner hook, and nothing in a statement
+ * that has one for the column loads the library.
+ */
+static void
+report_always(const SkSequence *seq)
+{
+	const char *const settings[] = {
+		shared_preload_libraries_string, session_preload_libraries_string,
+		local_preload_libraries_string
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+	{
+		if (settings[i] != NULL && strstr(settings[i], "spanner_keys") != NULL)
+			return;
+	}
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("GENERATED ALWAYS of sequence \"%s\" is kept in sessions that have loaded the library",
+					get_rel_name(seq->seqid)),
+			 errdetail("A session whose first statement has a value of its own for the column stores that."),
+			 errhint("Set session_preload_libraries = 'spanner_keys' where that matters.")));
 }
 
 /*
@@ -117,6 +167,9 @@ sk_check_change(SkSequence *seq, const SkSequenceChange *change)
 
 	if (new != NULL)
 		sk_sequence_check_mappable(seq->seqid);
+	if (new != NULL && !change->is_label &&
+		(seq->kind == NULL || new->options->bits > seq->kind->options->bits))
+		sk_check_references(seq, new->options->bits);
 	sk_find_nodes(seq);
 	keep_values_unique(seq, new, change);
 	return new;
@@ -141,7 +194,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		if (change->options != NIL || change->no_skip_range)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("sequence \"%s\" has no access method that takes options",
+					 errmsg("sequence \"%s\" has no kind that takes options",
 							get_rel_name(seq->seqid)),
 					 errhint("Give kind => 'bit_reversed_positive' as well.")));
 		return NULL;
@@ -157,7 +210,10 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		sk_label_unset(label, "skip_range_min");
 		sk_label_unset(label, "skip_range_max");
 	}
+	else if (!change->is_label && seq->kind != NULL && label->kind == change->kind)
+		inherit_skip_range(label, seq->kind->options);
 	set_options(label, change->options);
+	sk_fit_columns(seq, label, change->options);
 	if (!change->is_label)
 		widen(seq, label);
 
@@ -170,12 +226,23 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	return result;
 }
 
+/* What another kind passed over was there before: rows, as a rule. */
+static void
+inherit_skip_range(SkLabel *label, const SkSequenceOptions *old)
+{
+	if (!old->has_skip_range)
+		return;
+	sk_label_set(label, "skip_range_min", psprintf(INT64_FORMAT, old->skip_range_min));
+	sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, old->skip_range_max));
+}
+
 /* An option that is given twice is left to be refused. */
 static void
 set_options(SkLabel *label, List *options)
 {
 	ListCell   *lc;
 
+	sk_label_check_options(options);
 	foreach(lc, options)
 		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
 	label->options = list_concat(label->options, list_copy(options));
@@ -197,19 +264,11 @@ widen(SkSequence *seq, const SkLabel *label)
 	}
 	if (bits <= seq->width || bits > 63)
 		return;
-	if (OidIsValid(seq->table) &&
-		sk_type_width(get_atttype(seq->table, seq->column)) < bits)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of table \"%s\" does not hold values of %lld bits",
-						get_attname(seq->table, seq->column, false),
-						get_rel_name(seq->table), (long long) bits),
-				 errhint("Change the column to a wider type first.")));
-	sk_run_command(psprintf("ALTER SEQUENCE %s AS %s",
-							sk_qualified_name(seq->seqid),
-							bits > 31 ? "bigint" : "integer"));
+	alter_core_sequence(seq, list_make1(makeDefElem("as", (Node *)
+													makeTypeNameFromOid(bits > 31 ? INT8OID : INT4OID, -1), -1)));
 	seq->form = sk_sequence_form(seq->seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
+	Assert(seq->width >= bits);
 }
 
 /*
@@ -224,18 +283,18 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 {
 	int64		last;
 
-	if ((!seq->used && seq->last_of_nodes == 0) ||
-		(seq->kind == NULL && new == NULL) ||
+	if ((seq->kind == NULL && new == NULL) ||
 		(seq->kind != NULL && new != NULL &&
 		 sk_kind_same_mapping(seq->kind, new)))
 		return;
-	if (new == NULL)
+	if (!seq->used && seq->last_of_nodes == 0)
 	{
-		warn_of_given_values(seq, "It goes on with its plain counter, at %lld.",
-							 seq->next,
-							 "Use a new sequence for keys that must stay unique.");
+		if (change->is_label && !change->no_skip_range)
+			keep_skip_range(seq, new);
 		return;
 	}
+	if (new == NULL)
+		return;
 
 	last = last_given_value(seq);
 	if (sk_is_skipped(new->options, 1) && sk_is_skipped(new->options, last))
@@ -256,10 +315,31 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
 }
 
+/* A label says all of a kind, so it has to name what another kind skipped. */
+static void
+keep_skip_range(const SkSequence *seq, const SkKind *new)
+{
+	const SkSequenceOptions *old = seq->kind != NULL ? seq->kind->options : NULL;
+
+	if (old == NULL || new == NULL || !old->has_skip_range ||
+		(sk_is_skipped(new->options, Max(old->skip_range_min, 1)) &&
+		 sk_is_skipped(new->options, old->skip_range_max)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("label of sequence \"%s\" leaves out its skip range",
+					get_rel_name(seq->seqid)),
+			 errdetail("The values %lld to %lld may be stored already.",
+					   (long long) old->skip_range_min,
+					   (long long) old->skip_range_max),
+			 errhint("Use spanner.alter_sequence(), which keeps the skip range, or give skip_range_min and skip_range_max in the label.")));
+}
+
 /* A plain counter is its own value; a kind gives any value of its bits. */
 static int64
 last_given_value(const SkSequence *seq)
 {
+	Assert(seq->used || seq->last_of_nodes > 0);
 	if (seq->kind != NULL)
 		return (int64) ((UINT64CONST(1) << seq->kind->options->bits) - 2);
 	return Max(seq->next - 1, seq->last_of_nodes);
@@ -276,6 +356,7 @@ pass_over(const SkSequence *seq, SkKind *new, int64 last,
 	SkSequenceOptions *options = new->options;
 	SkSequenceOptions before = *options;
 
+	Assert(last < options->max_counter);
 	if (seq->kind == NULL)
 	{
 		double		waiting = (double) SK_WAITING_DRAWS *
@@ -290,6 +371,7 @@ pass_over(const SkSequence *seq, SkKind *new, int64 last,
 		Max(options->skip_range_max, last) : last;
 	options->skip_range_min = 1;
 	options->has_skip_range = true;
+	Assert(options->skip_range_max >= last);
 	if (!sk_kind_reaches_value(new, change->restarts ? change->counter : seq->next))
 	{
 		*options = before;
@@ -376,14 +458,45 @@ sk_check_counter_has_value(const char *name, int64 counter,
 static void
 restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 {
-	StringInfoData command;
+	List	   *options = NIL;
 
-	initStringInfo(&command);
-	appendStringInfo(&command, "ALTER SEQUENCE %s", sk_qualified_name(seq->seqid));
-	if (!seq->used && !change->keeps_start)
-		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
-	appendStringInfo(&command, " RESTART WITH " INT64_FORMAT, change->counter);
-	sk_run_here(command.data);
+	Assert(change->counter >= 1);
+	if (change->start == SK_START_MOVES ||
+		(change->start == SK_START_IF_UNUSED && !seq->used))
+		options = lappend(options, counter_option("start", change->counter));
+	options = lappend(options, counter_option("restart", change->counter));
+	alter_core_sequence(seq, options);
+}
+
+static DefElem *
+counter_option(const char *name, int64 counter)
+{
+	return makeDefElem(pstrdup(name),
+					   (Node *) makeFloat(psprintf(INT64_FORMAT, counter)), -1);
+}
+
+/*
+ * What ALTER SEQUENCE does.  Core finds the sequence by its name, so it tells
+ * us which it has found.  Citus, which refuses the command for sequences that
+ * other nodes have as well, does not see it.
+ */
+static void
+alter_core_sequence(const SkSequence *seq, List *options)
+{
+	AlterSeqStmt *stmt = makeNode(AlterSeqStmt);
+	ObjectAddress altered;
+
+	stmt->sequence = makeRangeVar(get_namespace_name_or_temp(get_rel_namespace(seq->seqid)),
+								  get_rel_name(seq->seqid), -1);
+	stmt->options = options;
+	altered = AlterSequence(NULL, stmt);
+	if (altered.objectId != seq->seqid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("sequence \"%s\" was renamed while it was changed",
+						get_rel_name(seq->seqid)),
+				 errhint("Try again.")));
+	CommandCounterIncrement();
 }
 
 /*

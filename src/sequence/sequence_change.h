@@ -17,6 +17,14 @@
 /* Kind of a sequence with a plain counter. */
 #define SK_LOCAL_KIND "local"
 
+/* What becomes of START when the counter restarts. */
+typedef enum SkStart
+{
+	SK_START_IF_UNUSED,			/* the same, if the sequence has not been used */
+	SK_START_STAYS,
+	SK_START_MOVES				/* the same */
+} SkStart;
+
 /* What is to change. */
 typedef struct SkSequenceChange
 {
@@ -27,7 +35,7 @@ typedef struct SkSequenceChange
 	bool		is_label;		/* kind and options are those of a whole label */
 	bool		restarts;
 	int64		counter;		/* to restart with, at least 1 */
-	bool		keeps_start;	/* also if it has not been used */
+	SkStart		start;			/* what becomes of START then */
 } SkSequenceChange;
 
 extern void sk_change_sequence(SkSequence *seq, const SkSequenceChange *change);
@@ -39,6 +47,14 @@ extern void sk_check_counter_has_value(const char *name, int64 counter,
 extern const SkObstacle *sk_overlap_obstacle(const SkSequence *seq,
 											 const SkKind *kind);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
+
+/* leave.c */
+extern List *sk_leave_kind(const SkSequence *seq, int64 restart,
+						   List *sequences);
+extern void sk_report_left(List *sequences);
+
+/* sync.c */
+extern bool sk_sync_forward(Oid seqid);
 
 /* sequence_commands.c */
 extern Oid	sk_create_sequence(RangeVar *name, SkSequenceChange *change,

@@ -130,6 +130,7 @@ sk_create_sequence(RangeVar *name, SkSequenceChange *change,
 
 	seqid = make_core_sequence(name, change->restarts, change->counter,
 							   if_not_exists, &existed);
+	Assert(OidIsValid(seqid));
 	change->restarts = false;
 	if (!existed)
 		sk_change_sequence(sk_sequence_read(seqid), change);
@@ -137,7 +138,7 @@ sk_create_sequence(RangeVar *name, SkSequenceChange *change,
 }
 
 /*
- * spanner.alter_sequence(seq regclass, kind text,
+ * * spanner.alter_sequence(sequence regclass, kind text,
  *		skip_range_min bigint, skip_range_max bigint, no_skip_range boolean,
  *		restart_counter_with bigint, bits integer, stripes integer)
  * returns void

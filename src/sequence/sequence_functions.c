@@ -7,6 +7,8 @@
  * caching and crash recovery.  Here the access method maps it, and the next
  * one is drawn where the value falls into the skip range.
  *
+ * Whoever may not execute a function of core may not call ours of that name.
+ *
  * src/sequence/sequence_functions.c
  *
  *-------------------------------------------------------------------------
@@ -17,13 +19,17 @@
 #include "commands/sequence.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/draw_privilege.h"
+#include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
+#include "spi/owner_rights.h"
 
 /*
  * The sequence that this session drew from last through this file, or what
@@ -39,13 +45,17 @@ PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_setval);
 
 static inline int64 counter_value(SkBinding *binding, int64 counter);
-static int64 draw_counter(SkBinding *binding);
+static int64 draw_counter(SkBinding *binding, Oid called);
+#ifdef USE_ASSERT_CHECKING
+static bool is_value_of(const SkBinding *binding, int64 value, int64 counter);
+#endif
 static int64 draw_again(SkBinding *binding, int64 *counter);
 static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
 static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
+static void restart(Oid seqid);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
 static int64 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid,
 							   int64 counter);
@@ -84,8 +94,11 @@ Datum
 spanner_nextval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
-	int64		counter = draw_counter(call_binding(fcinfo, seqid));
+	int64		counter = draw_counter(call_binding(fcinfo, seqid),
+									   fcinfo->flinfo->fn_oid);
 
+	/* core has locked it to the end of the transaction: no binding changes */
+	Assert(sk_relation_is_locked(seqid, RowExclusiveLock));
 	PG_RETURN_INT64(map_drawn_counter(fcinfo, seqid, counter));
 }
 
@@ -111,10 +124,11 @@ spanner_map_counter(PG_FUNCTION_ARGS)
 int64
 sk_draw_value(Oid seqid)
 {
-	int64		counter = draw_counter(sk_binding_get(seqid));
+	int64		counter = draw_counter(sk_binding_get(seqid), InvalidOid);
 	SkBinding  *binding = sk_binding_get(seqid);
 	int64		value = counter_value(binding, counter);
 
+	Assert(sk_relation_is_locked(seqid, RowExclusiveLock));
 	last_binding = binding;
 	return value;
 }
@@ -166,6 +180,7 @@ spanner_currval(PG_FUNCTION_ARGS)
 	SkBinding  *binding = call_binding(fcinfo, seqid);
 	int64		counter;
 
+	sk_check_execute(F_CURRVAL);
 	counter = DatumGetInt64(DirectFunctionCall1(currval_oid,
 												ObjectIdGetDatum(seqid)));
 	if (binding->last_counter != counter)
@@ -189,6 +204,7 @@ spanner_lastval(PG_FUNCTION_ARGS)
 {
 	int64		counter;
 
+	sk_check_execute(F_LASTVAL);
 	counter = DatumGetInt64(DirectFunctionCall1(lastval, (Datum) 0));
 	if (last_binding == NULL || last_binding->last_counter != counter)
 		PG_RETURN_INT64(counter);
@@ -203,9 +219,10 @@ spanner_lastval(PG_FUNCTION_ARGS)
  * spanner.setval(sequence regclass, value bigint [, is_called boolean])
  * returns bigint
  *
- * As core's setval, but leaves a bound sequence alone: what applications
- * pass is a value, most often the largest stored one, and the counter would
- * be set to nonsense.  Returns the value like core.  A restore passes a
+ * As core's setval, but on a bound sequence it does what applications mean.
+ * (START, false) restarts it.  Any other call passes a value, most often the
+ * largest stored one: then the sequence gives no stored value again, and its
+ * counter only goes forward.  Returns the value like core.  A restore passes a
  * counter, and sets it.
  */
 Datum
@@ -213,6 +230,7 @@ spanner_setval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
 
+	sk_check_execute(PG_NARGS() == 2 ? F_SETVAL_REGCLASS_INT8 : F_SETVAL_REGCLASS_INT8_BOOL);
 	if (sk_restoring() || call_binding(fcinfo, seqid)->am == NULL)
 	{
 		if (PG_NARGS() == 2)
@@ -226,13 +244,34 @@ spanner_setval(PG_FUNCTION_ARGS)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
 	if (get_rel_persistence(seqid) != RELPERSISTENCE_TEMP)
 		PreventCommandIfReadOnly("setval()");
-	ereport(NOTICE,
-			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("setval leaves the counter of sequence \"%s\" alone",
-					get_rel_name(seqid)),
-			 errdetail("Its values do not ascend, so the largest one says nothing about the next."),
-			 errhint("Use spanner.sync_sequence() to pass over stored values, or spanner.alter_sequence() to restart the counter.")));
+	if (PG_NARGS() == 3 && !PG_GETARG_BOOL(2) &&
+		PG_GETARG_INT64(1) <= sk_sequence_form(seqid).seqstart)
+		restart(seqid);
+	else if (!sk_sync_forward(seqid))
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("setval leaves the counter of sequence \"%s\" alone",
+						get_rel_name(seqid)),
+				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
+				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
+
+/* Who may set a sequence need not own it. */
+static void
+restart(Oid seqid)
+{
+	SkSequenceChange change = {0};
+	SkOwnerScope scope;
+	SkSequence *seq;
+
+	sk_owner_enter(&scope, seqid);
+	seq = sk_sequence_lock(seqid, NoLock, false);
+	change.restarts = true;
+	change.start = SK_START_STAYS;
+	change.counter = seq->form.seqstart;
+	sk_change_sequence(seq, &change);
+	sk_owner_leave(&scope);
 }
 
 /*
@@ -252,16 +291,31 @@ counter_value(SkBinding *binding, int64 counter)
 		  !sk_is_skipped(binding->options, value)))
 		value = draw_again(binding, &counter);
 
+	/* different counters have different values, so that no value comes twice */
+	Assert(binding->am == NULL || is_value_of(binding, value, counter));
 	binding->last_counter = counter;
 	binding->last_value = value;
 	return value;
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* Is a value within the range of its bits, and does it lead back to the counter? */
+static bool
+is_value_of(const SkBinding *binding, int64 value, int64 counter)
+{
+	int64		back;
+
+	return value >= 1 &&
+		value <= (int64) ((UINT64CONST(1) << binding->options->bits) - 2) &&
+		binding->am->unmap(binding->options, value, &back) && back == counter;
+}
+#endif
+
 /* Advance the core sequence and return its counter, if the user may. */
 static int64
-draw_counter(SkBinding *binding)
+draw_counter(SkBinding *binding, Oid called)
 {
-	sk_check_draw_privilege(binding->seqid, InvalidOid);
+	sk_check_draw_privilege(binding->seqid, called);
 	return nextval_internal(binding->seqid, false);
 }
 
@@ -279,6 +333,7 @@ draw_again(SkBinding *binding, int64 *counter)
 
 	for (int attempt = 1;; attempt++)
 	{
+		Assert(binding->seqid == seqid && binding->am != NULL);
 		keep_last_value(binding, *counter);
 		if (unskipped_value(binding, *counter, &value) &&
 			!sk_is_skipped(binding->options, value))
@@ -286,7 +341,7 @@ draw_again(SkBinding *binding, int64 *counter)
 		if (attempt >= SK_MAX_ATTEMPTS)
 			report_exhausted(binding);
 		CHECK_FOR_INTERRUPTS();
-		*counter = draw_counter(binding);
+		*counter = draw_counter(binding, InvalidOid);
 		binding = sk_binding_get(seqid);
 		if (binding->am == NULL)
 			return *counter;
@@ -349,7 +404,7 @@ report_exhausted(SkBinding *binding)
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("Sequence %s is exhausted",
 						get_rel_name(binding->seqid)),
-				 errdetail("Its access method passed over %d counters in a row.",
+				 errdetail("Its kind passed over %d counters in a row.",
 						   SK_MAX_ATTEMPTS),
 				 errhint("Use a new sequence with more bits.")));
 	ereport(ERROR,

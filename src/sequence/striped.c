@@ -118,6 +118,7 @@ striped_parse_options(SkSequenceOptions *options, List *own)
 				 errhint("Use at most %d stripes.",
 						 1 << (options->bits - 1))));
 	striped->runs = UINT64CONST(1) << (options->bits - striped->stripe_bits);
+	Assert(striped->stripes == 1 << striped->stripe_bits);
 	options->am_options = striped;
 }
 
@@ -128,6 +129,8 @@ striped_nextval(const SkSequenceOptions *options, int64 counter, int64 *value)
 	uint64		stripe = (uint64) counter & (striped->stripes - 1);
 	uint64		run = (uint64) counter >> striped->stripe_bits;
 
+	Assert(counter >= 1 && counter <= options->max_counter);
+	Assert(striped->stripe_bits >= 1 && striped->stripe_bits < options->bits);
 	stripe = sk_reverse_low_bits(stripe, striped->stripe_bits);
 	*value = (int64) ((stripe << (options->bits - striped->stripe_bits)) |
 					  run_to_position(striped, run));
@@ -182,6 +185,7 @@ run_to_position(const SkStripedOptions *striped, uint64 run)
 	uint64		group;
 	uint32		draw;
 
+	Assert(run < striped->runs);
 	if (striped->runs < SK_BLOCK)
 		return run;
 
@@ -192,6 +196,8 @@ run_to_position(const SkStripedOptions *striped, uint64 run)
 
 	draw = run % SK_BLOCK;
 	group = run - draw;
+	/* the first group begins with a first pass, and has no block before it */
+	Assert(draw < SK_FIRST_PASS || group >= SK_BLOCK);
 	if (draw < SK_FIRST_PASS)
 		return group + SK_FIRST_POSITION(draw);
 	return group - SK_BLOCK + SK_SECOND_POSITION(draw - SK_FIRST_PASS);
@@ -205,6 +211,7 @@ position_to_run(const SkStripedOptions *striped, uint64 position)
 	uint32		draw = (offset * 9 + 15) / 16;	/* of the first pass, so far */
 	uint64		run = position - offset;
 
+	Assert(position < striped->runs);
 	if (striped->runs < SK_BLOCK)
 		return position;
 
@@ -217,5 +224,6 @@ position_to_run(const SkStripedOptions *striped, uint64 position)
 		run -= SK_SECOND_PASS;
 	if (run >= striped->runs - SK_SECOND_PASS + SK_FIRST_PASS)
 		run -= SK_FIRST_PASS;
+	Assert(run < striped->runs && run_to_position(striped, run) == position);
 	return run;
 }

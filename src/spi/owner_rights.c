@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * owner_rights.c
- *	  Looking at a table with the rights of its owner.
+ *	  Looking at a relation with the rights of its owner.
  *
- * Indexes, partition keys, constraints and extended statistics can call
- * functions of the owner.  Planning a query runs those that have constant
- * arguments, whatever the query asks for.  So they must not run with the
- * rights of a superuser who wants advice on the table: as in ANALYZE, whoever
- * may act as the owner does so meanwhile, in a restricted security context,
- * and changes of settings are undone.  Others keep their own rights, as in any
- * query.
+ * Indexes, partition keys, constraints and extended statistics can call any
+ * function.  Planning a query runs those that have constant arguments,
+ * whatever the query asks for.  The owner of the relation has chosen them, so
+ * they run with the owner's rights and with nobody else's: as in ANALYZE, the
+ * code becomes the owner, in a restricted security context and with a fixed
+ * search_path, and changes of settings are undone.  That holds for
+ * superusers, and for the owner too.
+ *
+ * Whoever enters has checked, as the user of before, what that user may read.
  *
  * src/spi/owner_rights.c
  *
@@ -18,13 +20,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "partitioning/partdesc.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/partcache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "spi/owner_rights.h"
@@ -49,30 +48,27 @@ sk_relation_owner(Oid relid)
 
 /*
  * sk_owner_enter
- *		Become the owner of a table.
+ *		Become the owner of a relation that the caller has locked.
  *
- * "may_read" says that the current user is known to be allowed to read what
- * will be read; then anybody becomes the owner.  An error leaves the scope by
- * itself: the transaction puts the user back.
+ * An error leaves the scope by itself: the transaction puts the user back.
  */
 void
-sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read)
+sk_owner_enter(SkOwnerScope *scope, Oid relid)
 {
 	Oid			owner = sk_relation_owner(relid);
 
+	Assert(IsTransactionState());
+	if (!OidIsValid(owner))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
 	GetUserIdAndSecContext(&scope->userid, &scope->sec_context);
 	scope->nest_level = NewGUCNestLevel();
-	if (!OidIsValid(owner) || owner == scope->userid)
-		return;
-	if (may_read || has_privs_of_role(scope->userid, owner))
-	{
-		int			sec_context = scope->sec_context |
-			SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION;
+	SetUserIdAndSecContext(owner,
+						   scope->sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
 
-		if (may_read || has_bypassrls_privilege(scope->userid))
-			sec_context |= SECURITY_NOFORCE_RLS;
-		SetUserIdAndSecContext(owner, sec_context);
-	}
+	/* else a function of the owner could call one of the caller's */
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 /*
@@ -84,21 +80,4 @@ sk_owner_leave(SkOwnerScope *scope)
 {
 	AtEOXact_GUC(false, scope->nest_level);
 	SetUserIdAndSecContext(scope->userid, scope->sec_context);
-}
-
-/*
- * sk_owner_load_partitions
- *		Have the relation cache load the partition key and the partitions.
- *
- * They stay there as long as the relation is open.
- */
-void
-sk_owner_load_partitions(Relation rel)
-{
-	SkOwnerScope scope;
-
-	sk_owner_enter(&scope, RelationGetRelid(rel), true);
-	(void) RelationGetPartitionKey(rel);
-	(void) RelationGetPartitionDesc(rel, true);
-	sk_owner_leave(&scope);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * owner_rights.h
- *	  Looking at a table with the rights of its owner.
+ *	  Looking at a relation with the rights of its owner.
  *
  * src/spi/owner_rights.h
  *
@@ -9,8 +9,6 @@
  */
 #ifndef SK_OWNER_RIGHTS_H
 #define SK_OWNER_RIGHTS_H
-
-#include "utils/relcache.h"
 
 /* What sk_owner_leave() puts back. */
 typedef struct SkOwnerScope
@@ -21,8 +19,7 @@ typedef struct SkOwnerScope
 } SkOwnerScope;
 
 extern Oid	sk_relation_owner(Oid relid);
-extern void sk_owner_enter(SkOwnerScope *scope, Oid relid, bool may_read);
+extern void sk_owner_enter(SkOwnerScope *scope, Oid relid);
 extern void sk_owner_leave(SkOwnerScope *scope);
-extern void sk_owner_load_partitions(Relation rel);
 
 #endif							/* SK_OWNER_RIGHTS_H */

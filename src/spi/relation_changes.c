@@ -52,6 +52,7 @@ sk_on_relation_change(RelcacheCallbackFunction callback)
 void
 sk_watch_relations(void)
 {
+	Assert(callback_count >= 1);
 	if (registered)
 		return;
 	CacheRegisterRelcacheCallback(tell_all, (Datum) 0);

@@ -21,7 +21,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /*
@@ -40,42 +39,23 @@ sk_run_command(const char *command)
 }
 
 /*
- * sk_query_row
- *		Run a query and take "count" bigint columns of its only row.
- *
- * Sets "isnull" for each.  Row-level security must not hide rows from a
- * question about all of them: it raises an error instead.  Nor must a snapshot
- * of the transaction that is older than the caller's lock on the table.
- *
- * "table" is what is read.  The caller has checked that the current user owns
- * it or may act as its owner.  The query runs as the owner: owner_rights.c
- * says why.
+ * sk_run_statement
+ *		Run one statement of any kind, and pass over what it returns.
  */
 void
-sk_query_row(Oid table, const char *query, int count, int64 *values,
-			 bool *isnull)
+sk_run_statement(const char *statement)
 {
-	SkOwnerScope scope;
-	SPIPlanPtr	plan;
+	int			result;
 
-	sk_owner_enter(&scope, table, false);
-	(void) set_config_option("row_security", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	plan = SPI_prepare(query, 0, NULL);
-	if (plan == NULL ||
-		SPI_execute_snapshot(plan, NULL, NULL, GetLatestSnapshot(), InvalidSnapshot,
-							 false, false, 0) != SPI_OK_SELECT ||
-		SPI_processed != 1)
-		elog(ERROR, "query failed: %s", query);
-	for (int i = 0; i < count; i++)
-		values[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-												SPI_tuptable->tupdesc,
-												i + 1, &isnull[i]));
+	result = SPI_execute(statement, false, 0);
+	if (result < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot run statement: %s", SPI_result_code_string(result))));
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
-	sk_owner_leave(&scope);
 }
 
 /*
@@ -128,51 +108,6 @@ sk_qualified_name(Oid relid)
 {
 	return quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(relid)),
 									  get_rel_name(relid));
-}
-
-/*
- * sk_command_relations
- *		What the command of an event trigger has done to relations of some kinds.
- *
- * "relkinds" is an array as a text, such as "{r,p}".  Returns a list of
- * SkCommandRelation, in the order in which it was done.
- */
-List *
-sk_command_relations(const char *relkinds)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	List	   *result = NIL;
-	char	   *query = psprintf("SELECT k.oid,"
-								 " pg_catalog.starts_with(c.command_tag, 'CREATE ')"
-								 " FROM pg_catalog.pg_event_trigger_ddl_commands() c"
-								 " JOIN pg_catalog.pg_class k"
-								 " ON k.oid OPERATOR(pg_catalog.=) c.objid"
-								 " WHERE c.classid OPERATOR(pg_catalog.=)"
-								 " 'pg_catalog.pg_class'::pg_catalog.regclass"
-								 " AND k.relkind OPERATOR(pg_catalog.=) ANY ('%s')"
-								 " AND NOT c.in_extension", relkinds);
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not list the commands of an event trigger");
-
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		HeapTuple	row = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		MemoryContext old = MemoryContextSwitchTo(caller);
-		SkCommandRelation *relation = palloc(sizeof(SkCommandRelation));
-		bool		isnull;
-
-		relation->relid = DatumGetObjectId(SPI_getbinval(row, desc, 1, &isnull));
-		relation->is_new = DatumGetBool(SPI_getbinval(row, desc, 2, &isnull));
-		result = lappend(result, relation);
-		MemoryContextSwitchTo(old);
-	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	return result;
 }
 
 /*

@@ -4,19 +4,77 @@
 -- Splits: what is wrong with them, and what to do about their sizes
 --
 
--- Sorted texts that one list has and the other does not have.
-CREATE FUNCTION spanner_internal.missing_texts(wanted jsonb, found jsonb)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- Of a server, once.
+CREATE FUNCTION spanner_internal.server_findings(facts jsonb, OUT finding text, OUT detail text)
+RETURNS SETOF record
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT string_agg(w, '; ' ORDER BY w)
-    FROM (SELECT jsonb_array_elements_text(nullif(wanted, 'null'))
-          EXCEPT SELECT jsonb_array_elements_text(nullif(found, 'null'))) x (w)
+  SELECT 'extension version', p
+    FROM spanner_internal.version_problem(facts) p
+   WHERE p IS NOT NULL
+  UNION ALL
+  SELECT 'wal_level', format('%s: no split can be moved from there', facts ->> 'wal_level')
+   WHERE facts ->> 'wal_level' <> 'logical'
+  UNION ALL
+  SELECT 'left by a move', string_agg(m, ', ')
+    FROM jsonb_array_elements_text(facts -> 'moves') m
+  HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION spanner_internal.missing_texts(jsonb, jsonb)
-  IS 'the elements of a list that another one does not have';
+COMMENT ON FUNCTION spanner_internal.server_findings(jsonb)
+  IS 'what is wrong with a server that has splits';
+
+-- The bounds are an expression of the partitioned table, so they are not evaluated where a
+-- partition is of another owner.
+CREATE FUNCTION spanner_internal.count_outside(partition regclass, relation regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+SET standard_conforming_strings = on
+SET constraint_exclusion = off
+AS $$
+BEGIN
+  PERFORM spanner_internal.check_foreign_table(partition);
+  RETURN format('%s rows are outside of them', spanner_internal.count_rows(partition,
+    true));
+EXCEPTION WHEN insufficient_privilege THEN
+  RETURN format('rows have not been counted: %s', SQLERRM);
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.count_outside(regclass, regclass)
+  IS 'how many rows a foreign partition has outside of its bounds';
+
+CREATE FUNCTION spanner_internal.partition_findings(
+  partition regclass,
+  relation regclass,
+  facts jsonb,
+  OUT finding text,
+  OUT detail text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  there jsonb := facts #> '{table,definition}';
+BEGIN
+  RETURN QUERY
+    SELECT *
+      FROM spanner_internal.split_differences(spanner_internal.describe_table(relation), there);
+  IF NOT EXISTS (SELECT FROM jsonb_array_elements(there -> 'checks') c
+                  WHERE c ->> 'name' ~ '_bounds$' AND c -> 'not_valid' IS NULL) THEN
+    finding := 'bounds not checked';
+    detail := spanner_internal.count_outside(partition, relation);
+    RETURN NEXT;
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.partition_findings(regclass, regclass, jsonb)
+  IS 'what is wrong with the table behind a foreign partition';
 
 CREATE FUNCTION spanner.check_splits(
   relation regclass,
@@ -27,19 +85,12 @@ CREATE FUNCTION spanner.check_splits(
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-SET constraint_exclusion = off
 AS $$
 #variable_conflict use_variable
 DECLARE
-  here jsonb := (SELECT spanner_internal.split_facts(NULL, n.nspname, c.relname)
-                   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation);
-  wanted constant jsonb := here -> 'table';
   asked name[] := '{}';
   part record;
   facts jsonb;
-  there jsonb;
-  outside bigint;
 BEGIN
   FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
   LOOP
@@ -53,37 +104,21 @@ BEGIN
       RETURN NEXT;
       CONTINUE;
     END;
-    there := facts -> 'table';
     IF NOT coalesce(server = ANY (asked), false) THEN
       asked := asked || server;
       RETURN QUERY
         SELECT partition, server, f.finding, f.detail
-          FROM (VALUES ('extension version', format('%s there, %s here', coalesce(facts ->> 'extension_version', 'none'), here ->> 'extension_version'),
-                        facts -> 'extension_version' IS DISTINCT FROM here -> 'extension_version'),
-                       ('wal_level', format('%s: no split can be moved from there', facts ->> 'wal_level'), facts ->> 'wal_level' <> 'logical'),
-                       ('left by a move', (SELECT string_agg(m, ', ') FROM jsonb_array_elements_text(facts -> 'moves') m),
-                        jsonb_array_length(facts -> 'moves') > 0)) f (finding, detail, is_so)
-         WHERE f.is_so;
+          FROM spanner_internal.server_findings(facts) f;
     END IF;
-    CONTINUE WHEN server IS NULL;
-    IF jsonb_typeof(there) IS DISTINCT FROM 'object' THEN
+    CONTINUE WHEN server IS NULL OR spanner_internal.version_problem(facts) IS NOT NULL;
+    IF jsonb_typeof(facts -> 'table') = 'object' THEN
+      RETURN QUERY
+        SELECT partition, server, f.finding, f.detail
+          FROM spanner_internal.partition_findings(partition, relation, facts) f;
+    ELSE
       finding := 'no table';
-      detail := format('"%s.%s" is no table there; while a split is cut, it is a view', part.schemaname, part.tablename);
-      RETURN NEXT;
-      CONTINUE;
-    END IF;
-    RETURN QUERY
-      SELECT partition, server, f.finding, f.detail
-        FROM (VALUES ('column missing', spanner_internal.missing_texts(wanted -> 'columns', there -> 'columns')),
-                     ('column not here', spanner_internal.missing_texts(there -> 'columns', wanted -> 'columns')),
-                     ('check missing', spanner_internal.missing_texts(wanted -> 'checks', there -> 'checks')),
-                     ('index missing', spanner_internal.missing_texts(wanted -> 'indexes', there -> 'indexes')),
-                     ('key missing', CASE WHEN there -> 'keys' = '[]' THEN 'no primary key or unique constraint' END)) f (finding, detail)
-       WHERE f.detail IS NOT NULL;
-    IF NOT EXISTS (SELECT FROM jsonb_array_elements_text(there -> 'checks') c WHERE c ~ '_bounds"? CHECK' AND c !~ 'NOT VALID$') THEN
-      outside := spanner_internal.count_rows(partition, format('(%s) IS NOT TRUE', pg_get_partition_constraintdef(partition)));
-      finding := 'bounds not checked';
-      detail := format('%s rows are outside of them', outside);
+      detail := format('"%s.%s" is no table there; while a split is cut, it is a view',
+                       part.schemaname, part.tablename);
       RETURN NEXT;
     END IF;
   END LOOP;
@@ -91,7 +126,71 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.check_splits(regclass)
-  IS 'how the tables behind foreign partitions differ from the partitioned one, and what moves have left';
+  IS 'how the tables behind foreign partitions differ from the partitioned one,'
+     ' and what moves have left';
+
+-- Those that the owner of the table, or a superuser, has made, and that the owner may use.
+CREATE FUNCTION spanner_internal.list_split_servers(relation regclass)
+RETURNS SETOF name
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT s.srvname
+    FROM pg_class c
+    JOIN pg_foreign_server s ON has_server_privilege(c.relowner, s.oid, 'USAGE')
+    JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
+    JOIN pg_roles o ON o.oid = s.srvowner
+   WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_split_servers(regclass)
+  IS 'the servers that check_split_server() lets a table have splits on';
+
+-- Shares of each split and of its server, of rows and inserts together, and where least is.
+CREATE FUNCTION spanner_internal.split_loads(
+  relation regclass,
+  OUT split integer,
+  OUT partition regclass,
+  OUT server name,
+  OUT row_share numeric,
+  OUT insert_share numeric,
+  OUT server_share numeric,
+  OUT splits_there bigint,
+  OUT servers bigint,
+  OUT emptiest name)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH stats AS MATERIALIZED (
+    SELECT s.split, s.partition, s.server,
+           s.rows::numeric / nullif(sum(s.rows) OVER (), 0) AS row_share,
+           s.inserts::numeric / nullif(sum(s.inserts) OVER (), 0) AS insert_share
+      FROM spanner.split_stats(relation) s),
+  servers AS (
+    SELECT s.server, s.server IS NULL AS may_get_more
+      FROM stats s
+     WHERE s.server IS NULL OR s.server NOT IN (
+       SELECT l FROM spanner_internal.list_split_servers(relation) l)
+    UNION
+    SELECT l, true
+      FROM spanner_internal.list_split_servers(relation) l),
+  load AS (
+    SELECT v.server, v.may_get_more, count(s.split) AS splits,
+           coalesce(sum(s.row_share + coalesce(s.insert_share, s.row_share)), 0) / 2 AS share
+      FROM servers v
+      LEFT JOIN stats s ON s.server IS NOT DISTINCT FROM v.server
+     GROUP BY v.server, v.may_get_more)
+  SELECT s.split, s.partition, s.server, s.row_share, s.insert_share, l.share, l.splits,
+         (SELECT count(*) FROM servers), m.server
+    FROM stats s
+    JOIN load l ON l.server IS NOT DISTINCT FROM s.server
+   CROSS JOIN (SELECT server FROM load WHERE may_get_more ORDER BY share, server LIMIT 1) m
+   ORDER BY s.split
+$$;
+
+COMMENT ON FUNCTION spanner_internal.split_loads(regclass)
+  IS 'what share of rows and inserts each split has, and its server';
 
 CREATE FUNCTION spanner.split_advice(
   relation regclass,
@@ -110,37 +209,23 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   part record;
+  share numeric;
 BEGIN
-  FOR part IN
-    WITH stats AS (
-      SELECT s.split, s.partition, s.server, s.rows::numeric / nullif(sum(s.rows) OVER (), 0) AS row_share,
-             s.inserts::numeric / nullif(sum(s.inserts) OVER (), 0) AS insert_share
-        FROM spanner.split_stats(relation) s),
-    servers AS (
-      SELECT DISTINCT s.server FROM stats s
-      UNION
-      SELECT f.srvname FROM pg_foreign_server f JOIN pg_foreign_data_wrapper w ON w.oid = f.srvfdw
-       WHERE w.fdwname = 'postgres_fdw' AND has_server_privilege(f.oid, 'USAGE')),
-    load AS (
-      SELECT v.server, coalesce(sum(s.row_share + coalesce(s.insert_share, s.row_share)), 0) AS load
-        FROM servers v LEFT JOIN stats s ON s.server IS NOT DISTINCT FROM v.server GROUP BY v.server)
-    SELECT s.*, (SELECT count(*) FROM servers) AS servers,
-           (SELECT l.server FROM load l ORDER BY l.load, l.server LIMIT 1) AS least,
-           (SELECT count(*) FROM stats o WHERE o.server IS NOT DISTINCT FROM s.server) AS splits_there,
-           (SELECT l.load / 2 FROM load l WHERE l.server IS NOT DISTINCT FROM s.server) AS server_share
-      FROM stats s ORDER BY s.split
+  FOR part IN SELECT * FROM spanner_internal.split_loads(relation)
   LOOP
-    CONTINUE WHEN part.servers < 2 OR part.server IS NOT DISTINCT FROM part.least
-      OR greatest(part.row_share, part.insert_share, part.server_share) * part.servers < 1.5;
+    share := greatest(part.row_share, part.insert_share) * part.servers;
+    CONTINUE WHEN part.servers < 2 OR part.server IS NOT DISTINCT FROM part.emptiest
+      OR greatest(share, part.server_share * part.servers) < 1.5;
     partition := part.partition;
     server := part.server;
     share_of_rows := round(part.row_share, 3);
     share_of_inserts := round(part.insert_share, 3);
-    to_server := part.least;
+    to_server := part.emptiest;
     at := NULL;
-    IF greatest(part.row_share, part.insert_share) * part.servers >= 1.5 THEN
-      finding := format('has %s times its share of %s', round(greatest(part.row_share, part.insert_share) * part.servers, 1),
-                        CASE WHEN part.insert_share > part.row_share THEN 'inserts' ELSE 'rows' END);
+    IF share >= 1.5 THEN
+      finding := format('has %s times its share of %s', round(share, 1),
+                        CASE WHEN part.insert_share > part.row_share THEN 'inserts'
+                             ELSE 'rows' END);
       BEGIN
         at := (SELECT p FROM spanner.split_points(partition, 2) p LIMIT 1);
       EXCEPTION WHEN object_not_in_prerequisite_state OR wrong_object_type OR datatype_mismatch THEN
@@ -148,9 +233,11 @@ BEGIN
       END;
     ELSE
       CONTINUE WHEN part.splits_there < 2;
-      finding := format('is on a server that has %s times its share', round(part.server_share * part.servers, 1));
+      finding := format('is on a server that has %s times its share',
+                        round(part.server_share * part.servers, 1));
     END IF;
-    suggestion := format('SELECT * FROM spanner.move_split(%L, %L%s);', partition, to_server, ', ' || quote_literal(at));
+    suggestion := format('SELECT * FROM spanner.move_split(%L, %L%s);', partition, to_server,
+                         ', ' || quote_literal(at));
     RETURN NEXT;
   END LOOP;
 END

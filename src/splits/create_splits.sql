@@ -4,105 +4,89 @@
 -- Splits: making the partitions of a table, here and on other servers
 --
 
--- The statements that create a table like another one, of which split_tables has a
--- row, with a constraint on its bounds.  If "again", each can be run twice.  Names
--- of indexes begin with "base", which no other table there may have used.  Foreign
--- tables get all values from here, so there are no defaults.
-CREATE FUNCTION spanner_internal.table_statements(
-  facts jsonb,
-  schemaname name,
-  tablename name,
-  base name,
-  bounds text,
-  again boolean)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
+-- Whose the table on a server is: of the role of that name there, so that code of the owner runs
+-- there with no other rights.  A superuser's code may run as whoever performs the steps: then NULL.
+CREATE FUNCTION spanner_internal.owner_there(relation regclass, server name)
+RETURNS name
+LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
-  SELECT format('CREATE SCHEMA IF NOT EXISTS %I', schemaname) WHERE schemaname <> 'public'
-  UNION ALL
-  SELECT format('CREATE TABLE %s%I.%I (%s)', CASE WHEN again THEN 'IF NOT EXISTS ' END, schemaname, tablename,
-                (SELECT string_agg(part, ', ' ORDER BY kind, n)
-                   FROM (SELECT 1, n, c FROM jsonb_array_elements_text(facts -> 'columns') WITH ORDINALITY c (c, n)
-                         UNION ALL
-                         SELECT 2, n, k FROM jsonb_array_elements_text(facts -> 'keys') WITH ORDINALITY k (k, n)
-                         UNION ALL
-                         SELECT 3, n, c FROM jsonb_array_elements_text(facts -> 'checks') WITH ORDINALITY c (c, n)
-                          WHERE c !~ ('^CONSTRAINT ("?)' || regexp_replace(coalesce(facts ->> 'tablename', ''), '\W', '\\\&', 'g') || '_bounds\1 ')
-                         UNION ALL
-                         SELECT 4, 0, format('CONSTRAINT %I CHECK (%s)', spanner_internal.split_name(tablename, '_bounds'), bounds)
-                          WHERE bounds IS NOT NULL) d (kind, n, part)))
-  UNION ALL
-  SELECT concat('CREATE ', CASE WHEN d.definition ~ '^UNIQUE ' THEN 'UNIQUE ' END, 'INDEX ', CASE WHEN again THEN 'IF NOT EXISTS ' END,
-                quote_ident(spanner_internal.split_index_name(base,
-                  CASE WHEN starts_with(x.name, facts ->> 'tablename' || '_') THEN substr(x.name, length(facts ->> 'tablename') + 2) ELSE x.name END)),
-                ' ON ', quote_ident(schemaname), '.', quote_ident(tablename), ' ', regexp_replace(d.definition, '^UNIQUE ', ''))
-    FROM jsonb_array_elements_text(nullif(facts -> 'index_names', 'null')) WITH ORDINALITY x (name, n)
-    JOIN jsonb_array_elements_text(facts -> 'indexes') WITH ORDINALITY d (definition, n) USING (n)
+  SELECT CASE WHEN server IS NULL OR NOT o.rolsuper THEN o.rolname END
+    FROM pg_class c
+    JOIN pg_roles o ON o.oid = c.relowner
+   WHERE c.oid = relation
 $$;
 
-COMMENT ON FUNCTION spanner_internal.table_statements(jsonb, name, name, name, text, boolean)
-  IS 'the statements that make a table like another one';
+COMMENT ON FUNCTION spanner_internal.owner_there(regclass, name)
+  IS 'the owner that a table of a split has on a server, NULL for who makes it';
+
+-- Rights on a table of another server: those that roles have on the table here, and for the user
+-- of each user mapping those of the role that it is for.  Anybody may make a mapping.
+CREATE FUNCTION spanner_internal.grants_there(relation regclass, server name)
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH mapped AS (
+    SELECT o.option_value AS role,
+           array_agg(DISTINCT p.privilege ORDER BY p.privilege) AS privileges
+      FROM pg_user_mappings m
+     CROSS JOIN pg_options_to_table(m.umoptions) o
+     CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p (privilege)
+     WHERE m.srvname = server AND o.option_name = 'user'
+       AND (m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege))
+     GROUP BY o.option_value)
+  SELECT spanner_internal.describe_grants(relation)
+         || coalesce(jsonb_agg(jsonb_build_object('role', role, 'grantable', false,
+                                                  'privileges', privileges) ORDER BY role), '[]')
+    FROM mapped
+$$;
+
+COMMENT ON FUNCTION spanner_internal.grants_there(regclass, name)
+  IS 'rights that a table of a split gets on a server';
+
+-- Names of indexes begin with that of the split instead of that of the table.
+CREATE FUNCTION spanner_internal.name_indexes(indexes jsonb, old_base name, new_base name)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT coalesce(jsonb_agg(i || jsonb_build_object('name', spanner_internal.split_index_name(
+             new_base, CASE WHEN starts_with(i ->> 'name', old_base || '_')
+                            THEN substr(i ->> 'name', length(old_base) + 2)
+                            ELSE i ->> 'name' END)) ORDER BY n), '[]')
+    FROM jsonb_array_elements(indexes) WITH ORDINALITY x (i, n)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.name_indexes(jsonb, name, name)
+  IS 'indexes of a description, named as those of a split';
 
 -- Where a foreign table has its rows.
 CREATE FUNCTION spanner_internal.split_options(server name, schemaname name, tablename name)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format(' SERVER %I OPTIONS (schema_name %L, table_name %L, batch_size ''1000'', async_capable ''true'')',
-                server, schemaname, tablename);
-END;
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT format(' SERVER %I OPTIONS (schema_name %L, table_name %L, '
+                'batch_size ''1000'', async_capable ''true'')', server, schemaname, tablename)
+$$;
 
 COMMENT ON FUNCTION spanner_internal.split_options(name, name, name)
   IS 'the end of CREATE FOREIGN TABLE';
 
--- Rights on a table of another server: those that roles have on the table
--- here, and those that a connection from here needs.
-CREATE FUNCTION spanner_internal.split_grants(relation regclass, server name, target text)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT format('GRANT %s ON TABLE %s TO %s%s', string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), target,
-                CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
-                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
-    FROM pg_class c, aclexplode(c.relacl) a
-   WHERE c.oid = relation AND a.grantee <> c.relowner
-   GROUP BY a.grantee, a.is_grantable
-  UNION ALL
-  SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE %s TO %I', target, u.username)
-    FROM (SELECT DISTINCT o.option_value AS username
-            FROM pg_user_mappings m, pg_options_to_table(m.umoptions) o
-           WHERE m.srvname = server AND o.option_name = 'user') u
-   ORDER BY 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.split_grants(regclass, name, text)
-  IS 'the statements that give rights on a table of another server';
-
-CREATE FUNCTION spanner_internal.check_split_server(server name)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+CREATE FUNCTION spanner_internal.bounds_check(tablename name, expression text)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-  wrapper name := (SELECT w.fdwname FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-                    WHERE s.srvname = server);
-BEGIN
-  IF wrapper IS NULL THEN
-    RAISE undefined_object USING MESSAGE = format('server "%s" does not exist', server),
-      HINT = 'Create it with CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.';
-  ELSIF wrapper <> 'postgres_fdw' THEN
-    RAISE wrong_object_type USING MESSAGE = format('server "%s" does not use postgres_fdw', server),
-      HINT = 'Create a server with FOREIGN DATA WRAPPER postgres_fdw.';
-  END IF;
-END
+  SELECT CASE WHEN expression IS NULL THEN '[]'
+              ELSE jsonb_build_object('name', spanner_internal.split_name(tablename, '_bounds'),
+                                      'expression', expression) END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_split_server(name)
-  IS 'raise an error unless a server can have partitions';
+COMMENT ON FUNCTION spanner_internal.bounds_check(name, text)
+  IS 'the CHECK constraint of the bounds of a split, if it has any';
 
 -- The server refuses such a foreign partition too, but does not say what to do.
 CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
@@ -111,14 +95,18 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  index name := (SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-                  WHERE i.indrelid = relation AND i.indisunique ORDER BY 1 LIMIT 1);
+  index name := (SELECT c.relname
+                   FROM pg_index i
+                   JOIN pg_class c ON c.oid = i.indexrelid
+                  WHERE i.indrelid = relation AND i.indisunique
+                  ORDER BY 1 LIMIT 1);
 BEGIN
   IF index IS NOT NULL THEN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('table "%s" with unique index "%s" cannot have partitions on other servers',
                        (SELECT relname FROM pg_class WHERE oid = relation), index),
-      HINT = 'Drop the constraint; the table on each server has a primary key of its own, and their ranges do not overlap.';
+      HINT = concat('Drop the constraint; the table on each server has a primary key of its own, ',
+                    'and their ranges do not overlap.');
   END IF;
 END
 $$;
@@ -150,20 +138,27 @@ BEGIN
   END IF;
   SELECT s.bits, l.label INTO bits, label
     FROM pg_attrdef a
-    JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = a.oid AND d.refclassid = 'pg_class'::regclass
-    JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid AND l.objoid = d.refobjid AND l.objsubid = 0
-    CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) s
-   WHERE a.adrelid = relation AND a.adnum = key.attnum AND s.kind = ANY ('{bit_reversed_positive,striped}');
+    JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = a.oid
+                    AND d.refclassid = 'pg_class'::regclass
+    JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid
+                      AND l.objoid = d.refobjid AND l.objsubid = 0
+   CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) s
+   WHERE a.adrelid = relation AND a.adnum = key.attnum
+     AND s.kind = ANY ('{bit_reversed_positive,striped}');
   IF label ~ '^striped' THEN
-    stripes := coalesce(substring(label, 'stripes *= *([0-9]+)')::integer, 1 << least(6, bits - 1));
+    stripes := coalesce(substring(label, 'stripes *= *([0-9]+)')::integer,
+                        1 << least(6, bits - 1));
   END IF;
   SELECT k.shards, k.keys INTO shards, keys
-    FROM spanner.shard_keys k JOIN pg_namespace n ON n.nspname = k.schemaname
+    FROM spanner.shard_keys k
+    JOIN pg_namespace n ON n.nspname = k.schemaname
     JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = k.tablename
    WHERE c.oid = relation AND k.name = key.name AND k.keys IS NOT NULL;
   is_uuid := key.type = 'uuid'::regtype OR EXISTS (
-    SELECT FROM pg_attrdef a WHERE a.adrelid = relation AND a.adnum = key.attnum
-       AND pg_get_expr(a.adbin, a.adrelid) ~ '\m(generate_uuid|gen_random_uuid|uuid_generate_v4|uuidv4|md5)\('
+    SELECT FROM pg_attrdef a
+     WHERE a.adrelid = relation AND a.adnum = key.attnum
+       AND pg_get_expr(a.adbin, a.adrelid)
+           ~ '\m(generate_uuid|gen_random_uuid|uuid_generate_v4|uuidv4|md5)\('
        AND key.typename = ANY ('{text,character varying,character}'));
 END
 $$;
@@ -181,15 +176,20 @@ SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_column
 DECLARE
-  unknown name := (SELECT k FROM unnest(key) k WHERE k IS NULL OR NOT EXISTS (
-                     SELECT FROM pg_attribute a WHERE a.attrelid = relation AND a.attname = k AND a.attnum > 0) LIMIT 1);
+  unknown name := (SELECT k
+                     FROM unnest(key) k
+                    WHERE k IS NULL OR NOT EXISTS (
+                      SELECT FROM pg_attribute a
+                       WHERE a.attrelid = relation AND a.attname = k AND a.attnum > 0)
+                    LIMIT 1);
   values_of record := spanner_internal.split_values(relation);
   columns name[];
   ids name[];
 BEGIN
   IF unknown IS NOT NULL THEN
     RAISE undefined_column USING
-      MESSAGE = format('column "%s" of table "%s" does not exist', unknown, (SELECT relname FROM pg_class WHERE oid = relation)),
+      MESSAGE = format('column "%s" of table "%s" does not exist', unknown,
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'Name in key the columns that identify a row.';
   ELSIF cardinality(key) > 0 THEN
     RETURN key;
@@ -206,12 +206,14 @@ BEGIN
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
    WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
      AND (a.attidentity <> '' OR pg_get_expr(d.adbin, d.adrelid)
-            ~ '\m(nextval|next_value|generate_uuid|gen_random_uuid|uuid_generate_v[0-9]|uuidv[47])\(');
+            ~ concat('\m(nextval|next_value|generate_uuid|gen_random_uuid|uuid_generate_v[0-9]',
+                     '|uuidv[47])\('));
   IF columns[1] = ANY (ids) THEN
     RETURN columns;
   ELSIF cardinality(ids) > 0 THEN
     RETURN columns || ARRAY(SELECT i FROM unnest(ids) i WHERE i <> ALL (coalesce(columns, '{}')));
-  ELSIF cardinality(columns) > 1 AND values_of.keys <@ ARRAY(SELECT quote_ident(c) FROM unnest(columns) c) THEN
+  ELSIF cardinality(columns) > 1
+    AND values_of.keys <@ ARRAY(SELECT quote_ident(c) FROM unnest(columns) c) THEN
     RETURN columns;
   END IF;
   RETURN NULL;
@@ -236,19 +238,27 @@ BEGIN
   IF (SELECT partstrat FROM pg_partitioned_table WHERE partrelid = relation) <> 'r' THEN
     RAISE wrong_object_type USING MESSAGE = format('table "%s" is not partitioned by range', name),
       HINT = 'Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.';
-  ELSIF coalesce(key.type <> ALL ('{int2,int4,int8}'::regtype[]), true) AND NOT (SELECT is_uuid FROM spanner_internal.split_values(relation)) THEN
+  ELSIF coalesce(key.type <> ALL ('{int2,int4,int8}'::regtype[]), true)
+    AND NOT (SELECT is_uuid FROM spanner_internal.split_values(relation)) THEN
     RAISE datatype_mismatch USING
-      MESSAGE = format('cannot split table "%s" by a partition key of type %s', name, format_type(key.type, NULL)),
+      MESSAGE = format('cannot split table "%s" by a partition key of type %s', name,
+                       format_type(key.type, NULL)),
       HINT = 'The first column of the partition key has to be a bit-reversed id or a shard id.';
   END IF;
-  SELECT i.inhrelid INTO fallback FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-   WHERE i.inhparent = relation ORDER BY pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' LIMIT 1;
+  SELECT i.inhrelid INTO fallback
+    FROM pg_inherits i
+    JOIN pg_class c ON c.oid = i.inhrelid
+   WHERE i.inhparent = relation
+   ORDER BY pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT'
+   LIMIT 1;
   IF fallback IN (SELECT partdefid FROM pg_partitioned_table WHERE partrelid = relation) THEN
-    RAISE object_not_in_prerequisite_state USING MESSAGE = format('table "%s" has a default partition', name),
-      HINT = format('Detach partition "%s", make the splits, and insert its rows into the table again.',
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('table "%s" has a default partition', name),
+      HINT = format('Detach partition "%s", make the splits, and insert its rows again.',
                     (SELECT relname FROM pg_class WHERE oid = fallback));
   ELSIF fallback IS NOT NULL THEN
-    RAISE object_not_in_prerequisite_state USING MESSAGE = format('table "%s" already has partitions', name),
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('table "%s" already has partitions', name),
       HINT = 'Detach them first, or create a new partitioned table and move the rows there.';
   END IF;
 END
@@ -256,6 +266,29 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.check_split_table(regclass)
   IS 'raise an error unless splits can be made of a table';
+
+CREATE FUNCTION spanner_internal.shard_points(splits integer, shards integer, type regtype)
+RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF shards < 1 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be at least 1',
+      HINT = 'Use the number of shards that the table''s shard ids are computed with.';
+  END IF;
+  PERFORM spanner_internal.check_split_count(splits, shards, 'shards');
+  IF type = 'smallint'::regtype AND shards > 32768 THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('type %s has no values for %s shards', format_type(type, NULL), shards),
+      HINT = 'Give at most 32768 shards, or use a column of type integer.';
+  END IF;
+  RETURN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i);
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.shard_points(integer, integer, regtype)
+  IS 'the bounds between equal ranges of shard ids';
 
 -- The lower bounds of all of "splits" equal ranges but the first.
 CREATE FUNCTION spanner_internal.equal_points(
@@ -275,66 +308,84 @@ DECLARE
   known record := spanner_internal.split_values(relation);
   width integer := 8 * (SELECT typlen FROM pg_type WHERE oid = key.type) - 1;
   contradiction text := CASE
-    WHEN shards IS NOT NULL AND (known.bits IS NOT NULL OR shards <> known.shards) THEN 'shards'
+    WHEN shards IS NOT NULL AND (known.bits IS NOT NULL OR shards <> known.shards)
+    THEN 'shards'
     WHEN known.shards IS NOT NULL OR shards IS NOT NULL THEN NULL
     WHEN bits <> known.bits THEN 'bits'
-    WHEN known.bits IS NOT NULL AND stripes <> coalesce(known.stripes, 0) THEN 'stripes' END;
+    WHEN known.bits IS NOT NULL AND stripes <> coalesce(known.stripes, 0)
+    THEN 'stripes' END;
 BEGIN
   IF contradiction IS NOT NULL THEN
     RAISE invalid_parameter_value USING
-      MESSAGE = format('argument %s contradicts the partition key of table "%s"', contradiction, name),
-      HINT = 'Leave it out: the values of the key are known from its default, its constraint or its expression.';
+      MESSAGE = format('argument %s contradicts the partition key of table "%s"', contradiction,
+                       name),
+      HINT = concat('Leave it out: the values of the key are known from its default, ',
+                    'its constraint or its expression.');
   ELSIF coalesce(known.shards, shards) IS NOT NULL THEN
-    shards := coalesce(known.shards, shards);
     IF bits IS NOT NULL OR stripes IS NOT NULL THEN
       RAISE invalid_parameter_value USING MESSAGE = 'a shard id has neither bits nor stripes',
         HINT = 'Give only shards for a table that is partitioned by a shard id.';
-    ELSIF shards < 1 THEN
-      RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be at least 1',
-        HINT = 'Use the number of shards that the table''s shard ids are computed with.';
     END IF;
-    PERFORM spanner_internal.check_split_count(splits, shards, 'shards');
-    IF width = 15 AND shards > 32768 THEN
-      RAISE invalid_parameter_value USING
-        MESSAGE = format('type %s has no values for %s shards', format_type(key.type, NULL), shards),
-        HINT = 'Give at most 32768 shards, or use a column of type integer.';
-    END IF;
-    RETURN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i);
+    RETURN spanner_internal.shard_points(splits, coalesce(known.shards, shards), key.type);
   ELSIF known.is_uuid THEN
     PERFORM spanner_internal.check_split_count(splits, 0, '');
-    RETURN ARRAY(SELECT quote_literal(lpad(to_hex((1::bigint << 32) * i / splits), 8, '0') ||
-                                      CASE key.type WHEN 'uuid'::regtype THEN '-0000-0000-0000-000000000000' ELSE '' END)
+    RETURN ARRAY(SELECT concat(lpad(to_hex((1::bigint << 32) * i / splits), 8, '0'),
+                               CASE key.type WHEN 'uuid'::regtype
+                                    THEN '-0000-0000-0000-000000000000' END)
                    FROM generate_series(1, splits - 1) i);
   ELSIF coalesce(known.bits, bits) IS NULL THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('cannot tell what values the partition key of table "%s" has', name),
-      DETAIL = 'It is neither filled by a sequence with an access method nor computed by spanner.shard_id().',
-      HINT = 'Give bits, and stripes if there are any, for an id, or shards for a shard id; spanner.convert_column() gives an ordinary sequence an access method.';
+      DETAIL = concat('It is neither filled by a sequence with a kind ',
+                      'nor computed by spanner.shard_id().'),
+      HINT = concat('Give bits, and stripes if there are any, for an id, or shards for a shard ',
+                    'id; spanner.convert_column() gives an ordinary sequence a kind.');
   ELSIF bits > width AND bits < 64 AND splits BETWEEN 1 AND 65536 THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('type %s has no values of %s bits', format_type(key.type, NULL), bits),
       HINT = format('Give at most %s bits.', width);
   END IF;
-  RETURN ARRAY(SELECT p::text FROM spanner.split_points(splits, coalesce(known.bits, bits), coalesce(known.stripes, stripes)) p);
+  RETURN ARRAY(SELECT p::text
+                 FROM spanner.split_points(splits, coalesce(known.bits, bits),
+                                           coalesce(known.stripes, stripes)) p);
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.equal_points(regclass, integer, integer, integer, integer)
   IS 'the bounds between equal ranges of the values that the partition key of a table has';
 
--- The bounds and servers of another table, as literals.
-CREATE FUNCTION spanner_internal.points_of(relation regclass, type regtype, OUT points text[], OUT servers name[])
+-- A bound as the catalogs have it: a literal, or a word or number.
+CREATE FUNCTION spanner_internal.bound_value(bound text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT CASE WHEN bound ~ '^''' THEN replace(substr(bound, 2, length(bound) - 2), '''''', '''')
+              ELSE bound END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.bound_value(text)
+  IS 'the value of a bound of a partition';
+
+-- The bounds and servers of another table.
+CREATE FUNCTION spanner_internal.points_of(
+  relation regclass,
+  type regtype,
+  OUT points text[],
+  OUT servers name[])
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on
 AS $$
 BEGIN
   IF (SELECT k.type FROM spanner_internal.split_column(relation) k) IS DISTINCT FROM type
     OR EXISTS (SELECT FROM spanner_internal.list_splits(relation) s WHERE s.lower IS NULL) THEN
     RAISE invalid_parameter_value USING
-      MESSAGE = format('there cannot be splits beside those of table "%s"', (SELECT relname FROM pg_class WHERE oid = relation)),
+      MESSAGE = format('there cannot be splits beside those of table "%s"',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'Partition both tables by range of columns of the same type.';
   END IF;
-  SELECT (array_agg(CASE WHEN type = ANY ('{int2,int4,int8}'::regtype[]) THEN btrim(s.lower, '''') ELSE s.lower END ORDER BY s.split))[2:],
+  SELECT (array_agg(spanner_internal.bound_value(s.lower) ORDER BY s.split))[2:],
          array_agg(s.server ORDER BY s.split)
     INTO points, servers
     FROM spanner_internal.list_splits(relation) s;
@@ -343,6 +394,205 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.points_of(regclass, regtype)
   IS 'the bounds between the splits of a table, and their servers';
+
+-- A bound that is MINVALUE or MAXVALUE is NULL.
+CREATE FUNCTION spanner_internal.bound_clause(at text, word text, width integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT format('(%s)', concat(coalesce(quote_literal(at), word),
+                               repeat(', ' || CASE WHEN at IS NULL THEN word ELSE 'MINVALUE' END,
+                                      width - 1)))
+$$;
+
+COMMENT ON FUNCTION spanner_internal.bound_clause(text, text, integer)
+  IS 'a bound of a partition, of as many columns as the partition key has';
+
+-- A step of create_splits().  The partition belongs to the owner of the table, who runs the
+-- command: reading a bound can call functions of a domain.
+CREATE FUNCTION spanner_internal.add_split(
+  schemaname name,
+  tablename name,
+  partition name,
+  server name,
+  lower text,
+  upper text,
+  key name[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+#variable_conflict use_variable
+DECLARE
+  parent constant regclass := spanner_internal.find_relation(schemaname, tablename);
+  width constant integer := (SELECT partnatts FROM pg_partitioned_table WHERE partrelid = parent);
+BEGIN
+  IF width IS NULL THEN
+    RAISE undefined_table USING
+      MESSAGE = format('there is no partitioned table "%s.%s"', schemaname, tablename);
+  ELSIF server IS NOT NULL THEN
+    PERFORM spanner_internal.check_split_server(parent, server);
+  END IF;
+  PERFORM spanner_internal.run_as_owner(parent,
+    format('CREATE %sTABLE %I.%I PARTITION OF %I.%I%s FOR VALUES FROM %s TO %s%s',
+           CASE WHEN server IS NOT NULL THEN 'FOREIGN ' END,
+           schemaname, partition, schemaname, tablename,
+           -- the partitioned table has no key that a partition here could take
+           CASE WHEN server IS NULL THEN
+             (SELECT format(' (PRIMARY KEY (%s))', string_agg(quote_ident(k), ', ' ORDER BY n))
+                FROM unnest(key) WITH ORDINALITY x (k, n)
+              HAVING count(*) > 0) END,
+           spanner_internal.bound_clause(lower, 'MINVALUE', width),
+           spanner_internal.bound_clause(upper, 'MAXVALUE', width),
+           spanner_internal.split_options(server, schemaname, partition)));
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.add_split(name, name, name, name, text, text, name[])
+  IS 'make a partition for a range, here or on another server';
+
+-- What the table of a split on another server is like: as the table here, with the columns that
+-- identify a row as its key, or else an index on the partition key.
+CREATE FUNCTION spanner_internal.describe_split(relation regclass, key name[])
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH columns AS (
+    SELECT coalesce(key, array_agg(a.attname ORDER BY k.n)) AS names
+      FROM pg_partitioned_table p
+     CROSS JOIN unnest(p.partattrs::int2[]) WITH ORDINALITY k (attnum, n)
+      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND k.attnum > 0
+     WHERE p.partrelid = relation),
+  identity AS (
+    SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+             'name', concat(c.relname, '_split_idx'), 'method', 'btree',
+             'kind', CASE WHEN key IS NOT NULL THEN 'p' END,
+             'keys', (SELECT jsonb_agg(jsonb_build_object('column', n)) FROM unnest(names) n))))
+           AS indexes
+      FROM columns
+      JOIN pg_class c ON c.oid = relation
+     WHERE names IS NOT NULL)
+  SELECT d || jsonb_build_object(
+           'version', spanner_internal.extension_version(),
+           'indexes', (d -> 'indexes') || coalesce(i.indexes, '[]'))
+    FROM spanner_internal.describe_table(relation) d
+   CROSS JOIN identity i
+$$;
+
+COMMENT ON FUNCTION spanner_internal.describe_split(regclass, name[])
+  IS 'the description of the table of a split that has no rows yet';
+
+-- The condition of a range, for the CHECK constraint there.
+CREATE FUNCTION spanner_internal.range_condition(relation regclass, lower text, upper text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT nullif(concat_ws(' AND ',
+           CASE WHEN NOT coalesce(a.attnotnull, false) THEN k.expression || ' IS NOT NULL' END,
+           k.expression || ' >= ' || quote_literal(lower),
+           k.expression || ' < ' || quote_literal(upper)), '')
+    FROM spanner_internal.split_column(relation) k
+    LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND a.attnum > 0
+$$;
+
+COMMENT ON FUNCTION spanner_internal.range_condition(regclass, text, text)
+  IS 'the condition that a row of a table belongs to a range of keys';
+
+-- The identity of rows on other servers; NULL if it is not known.
+CREATE FUNCTION spanner_internal.known_identity(relation regclass, key name[])
+RETURNS name[]
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+BEGIN
+  key := spanner_internal.split_identity(relation, key);
+  IF key IS NULL THEN
+    RAISE WARNING USING ERRCODE = '01000',
+      MESSAGE = format('cannot tell which columns identify a row of table "%s"',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
+      DETAIL = 'Its partitions get no primary key.',
+      HINT = 'Name the columns with key.';
+  END IF;
+  RETURN key;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.known_identity(regclass, name[])
+  IS 'the columns that identify a row, with a warning if they are not known';
+
+-- The steps, first those on other servers: a partition is not made here before its table is there.
+CREATE FUNCTION spanner_internal.split_steps(
+  relation regclass,
+  points text[],
+  places name[],
+  key name[],
+  OUT server name,
+  OUT statement text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH part AS (
+    SELECT i, n.nspname, c.relname, spanner_internal.split_name(c.relname, '_p' || i) AS name,
+           places[1 + i % cardinality(places)] AS place, points[i] AS lower, points[i + 1] AS upper
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+     CROSS JOIN generate_series(0, cardinality(points)) i
+     WHERE c.oid = relation),
+  described AS (
+    SELECT p.*, d || jsonb_build_object(
+             'owner', spanner_internal.owner_there(relation, p.place),
+             'grants', spanner_internal.grants_there(relation, p.place),
+             'indexes', spanner_internal.name_indexes(d -> 'indexes', p.relname, p.name),
+             'checks', (d -> 'checks') || spanner_internal.bounds_check(p.name, b.condition))
+             AS definition
+      FROM part p
+     CROSS JOIN spanner_internal.describe_split(relation, key) d
+     CROSS JOIN spanner_internal.range_condition(relation, p.lower, p.upper) b (condition)
+     WHERE p.place IS NOT NULL)
+  (SELECT place, spanner_internal.step_call('make_split', nspname, name,
+                                            jsonb_strip_nulls(definition)::text)
+     FROM described
+    ORDER BY i)
+  UNION ALL
+  (SELECT NULL, spanner_internal.step_call('add_split', nspname, relname, name, place, lower, upper,
+                                           key::text)
+     FROM part
+    ORDER BY i)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.split_steps(regclass, text[], name[], name[])
+  IS 'the steps that make partitions of a table, and the tables behind them';
+
+CREATE FUNCTION spanner_internal.check_split_names(relation regclass, splits integer)
+RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  taken name := (SELECT n.name
+                   FROM pg_class c
+                  CROSS JOIN generate_series(0, splits - 1) i
+                  CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_p' || i) n (name)
+                   JOIN pg_class p ON p.relnamespace = c.relnamespace AND p.relname = n.name
+                  WHERE c.oid = relation
+                  ORDER BY i
+                  LIMIT 1);
+BEGIN
+  IF taken IS NOT NULL THEN
+    RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', taken),
+      HINT = 'Partitions are named like this; rename or drop the relation first.';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_split_names(regclass, integer)
+  IS 'raise an error if a relation has a name that create_splits() would give';
 
 CREATE FUNCTION spanner.create_splits(
   relation regclass,
@@ -363,96 +613,52 @@ SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_variable
 DECLARE
-  first record;
-  parent record;
   points text[];
-  places name[] := CASE WHEN cardinality(servers) > 0 THEN ARRAY(SELECT s FROM unnest(servers) s) ELSE '{NULL}' END;
-  facts jsonb;
-  primary_key text;
-  part record;
+  places name[] := coalesce(nullif(ARRAY(SELECT s FROM unnest(servers) s), '{}'), '{NULL}');
 BEGIN
   IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "splits" must not be null';
-  ELSIF NOT coalesce(dry_run, true) AND EXISTS (SELECT FROM pg_class WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
+    RAISE null_value_not_allowed USING
+      MESSAGE = 'arguments "relation" and "splits" must not be null';
+  ELSIF NOT coalesce(dry_run, true)
+    AND EXISTS (SELECT FROM pg_class
+                 WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
   END IF;
   PERFORM spanner_internal.check_split_table(relation);
-  first := spanner_internal.split_column(relation);
-  SELECT n.nspname, c.relname AS name, p.partnatts AS width,
-         coalesce((SELECT a.attnotnull FROM pg_attribute a WHERE a.attrelid = relation AND a.attnum = first.attnum AND a.attnum > 0), false) AS is_notnull
-    INTO parent
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_partitioned_table p ON p.partrelid = c.oid
-   WHERE c.oid = relation;
   IF beside IS NOT NULL THEN
-    SELECT p.points, p.servers, cardinality(p.servers) INTO points, places, splits FROM spanner_internal.points_of(beside, first.type) p;
+    SELECT p.points, p.servers, cardinality(p.servers) INTO points, places, splits
+      FROM spanner_internal.split_column(relation) k
+     CROSS JOIN spanner_internal.points_of(beside, k.type) p;
   END IF;
-
-  PERFORM spanner_internal.check_split_server(p), spanner_internal.check_no_unique_index(relation) FROM unnest(places) p WHERE p IS NOT NULL;
+  PERFORM spanner_internal.check_split_server(relation, p),
+          spanner_internal.check_no_unique_index(relation)
+     FROM unnest(places) p
+    WHERE p IS NOT NULL;
   IF splits BETWEEN 1 AND cardinality(places) - 1 THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('%s splits are not enough for %s servers', splits, cardinality(places)),
       HINT = 'Make as many splits as there are servers, or a multiple of that.';
   END IF;
-  points := coalesce(points, spanner_internal.equal_points(relation, splits, bits, stripes, shards));
-  facts := spanner_internal.split_facts(NULL, parent.nspname, parent.name) -> 'table';
+  points := coalesce(points,
+                     spanner_internal.equal_points(relation, splits, bits, stripes, shards));
   IF array_remove(places, NULL) <> '{}' THEN
-    key := spanner_internal.split_identity(relation, key);
-    IF key IS NULL THEN
-      RAISE WARNING USING ERRCODE = '01000',
-        MESSAGE = format('cannot tell which columns identify a row of table "%s"', parent.name),
-        DETAIL = 'Its partitions get no primary key.',
-        HINT = 'Name the columns with key.';
-      facts := facts || coalesce((
-        SELECT jsonb_build_object('index_names', coalesce(nullif(facts -> 'index_names', 'null'), '[]') || jsonb_build_array(parent.name || '_split_idx'),
-                                  'indexes', (facts -> 'indexes') || jsonb_build_array(format('USING btree (%s)', string_agg(quote_ident(a.attname), ', ' ORDER BY k.n))))
-          FROM pg_partitioned_table p, unnest(p.partattrs::smallint[]) WITH ORDINALITY k (attnum, n)
-          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND k.attnum > 0
-         WHERE p.partrelid = relation HAVING count(*) > 0), '{}');
-    ELSE
-      primary_key := format('PRIMARY KEY (%s)', (SELECT string_agg(quote_ident(k), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY k (k, n)));
-      facts := jsonb_set(facts, '{keys}', to_jsonb(ARRAY[primary_key]));
-    END IF;
+    key := spanner_internal.known_identity(relation, key);
+  ELSE
+    key := NULL;
   END IF;
-
-  FOR part IN
-    SELECT r.round, i, places[1 + i % cardinality(places)] AS server, spanner_internal.split_name(parent.name, '_p' || i) AS name, b.lower, b.upper,
-           concat(b.lower, repeat(CASE b.lower WHEN 'MAXVALUE' THEN ', MAXVALUE' ELSE ', MINVALUE' END, parent.width - 1)) AS first,
-           concat(b.upper, repeat(CASE b.upper WHEN 'MAXVALUE' THEN ', MAXVALUE' ELSE ', MINVALUE' END, parent.width - 1)) AS last
-      FROM generate_series(1, 2) r (round), generate_series(0, splits - 1) i,
-           LATERAL (SELECT CASE i WHEN 0 THEN 'MINVALUE' ELSE points[i] END,
-                           CASE i WHEN splits - 1 THEN 'MAXVALUE' ELSE points[i + 1] END) b (lower, upper)
-     ORDER BY r.round, i
+  PERFORM spanner_internal.check_split_names(relation, cardinality(points) + 1);
+  FOR server, statement IN
+    SELECT * FROM spanner_internal.split_steps(relation, points, places, key)
   LOOP
-    server := CASE part.round WHEN 1 THEN part.server END;
-    IF part.round = 2 THEN
-      -- the partitioned table has no key that a partition here could take
-      statement := format('CREATE %sTABLE %I.%I PARTITION OF %I.%I%s FOR VALUES FROM (%s) TO (%s)%s',
-        CASE WHEN part.server IS NOT NULL THEN 'FOREIGN ' END, parent.nspname, part.name, parent.nspname, parent.name,
-        CASE WHEN part.server IS NULL THEN ' (' || primary_key || ')' END, part.first, part.last,
-        CASE WHEN part.server IS NOT NULL THEN spanner_internal.split_options(part.server, parent.nspname, part.name) END);
-      IF NOT coalesce(dry_run, true) THEN
-        EXECUTE statement;
-      END IF;
-      RETURN NEXT;
-    ELSIF to_regclass(format('%I.%I', parent.nspname, part.name)) IS NOT NULL THEN
-      RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', part.name),
-        HINT = 'Partitions are named like this; rename or drop the relation first.';
-    ELSIF server IS NOT NULL THEN
-      FOR statement IN
-        SELECT t FROM spanner_internal.table_statements(facts, parent.nspname, part.name, part.name, nullif(concat_ws(' AND ',
-                 CASE WHEN NOT parent.is_notnull THEN first.expression || ' IS NOT NULL' END,
-                 CASE WHEN part.lower <> 'MINVALUE' THEN first.expression || ' >= ' || part.lower END,
-                 CASE WHEN part.upper <> 'MAXVALUE' THEN first.expression || ' < ' || part.upper END), ''), false) t
-         WHERE part.i < cardinality(places) OR t !~ '^CREATE SCHEMA'
-        UNION ALL
-        SELECT g FROM spanner_internal.split_grants(relation, server, format('%I.%I', parent.nspname, part.name)) g
-      LOOP
-        RETURN NEXT;
-      END LOOP;
+    IF server IS NULL AND NOT coalesce(dry_run, true) THEN
+      EXECUTE statement;
     END IF;
+    RETURN NEXT;
   END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION spanner.create_splits(regclass, integer, name[], boolean, integer, integer, integer, name[], regclass)
-  IS 'make partitions for equal ranges of an evenly spread key, or beside those of another table, here or on other servers, or show the statements that do';
+COMMENT ON FUNCTION spanner.create_splits(
+    regclass, integer, name[], boolean, integer, integer, integer, name[], regclass)
+  IS 'make partitions for equal ranges of an evenly spread key, or beside those of another table,'
+     ' here or on other servers, or show the statements that do';

@@ -19,10 +19,15 @@ BEGIN
   ELSIF units % splits <> 0 THEN
     message := format('cannot divide %s %s evenly into %s splits', units, unit, splits);
     hint := format('Possible numbers of splits are %s.',
-      (SELECT string_agg(i::text, ', ' ORDER BY i) FROM generate_series(1, least(units, 65536)) i WHERE units % i = 0));
+      (SELECT string_agg(i::text, ', ' ORDER BY i)
+         FROM generate_series(1, least(units, 65536)) i
+        WHERE units % i = 0));
     IF unit = 'stripes' THEN
-      RAISE invalid_parameter_value USING MESSAGE = message, HINT = hint,
-        DETAIL = 'A split that ends within a stripe gets no rows from that stripe until it is full.';
+      RAISE invalid_parameter_value USING
+        MESSAGE = message,
+        DETAIL = concat('A split that ends within a stripe gets no rows from that stripe ',
+                        'until it is full.'),
+        HINT = hint;
     END IF;
     RAISE invalid_parameter_value USING MESSAGE = message, HINT = hint;
   END IF;
@@ -52,7 +57,8 @@ BEGIN
     RAISE invalid_parameter_value USING MESSAGE = 'bits must be between 2 and 63',
       HINT = 'The view spanner.sequences shows the bits of a sequence.';
   ELSIF n > half THEN
-    RAISE invalid_parameter_value USING MESSAGE = format('cannot make %s splits of keys of %s bits', n, width),
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('cannot make %s splits of keys of %s bits', n, width),
       HINT = format('Make at most %s splits.', half);
   ELSIF stripes NOT BETWEEN 2 AND least(half, 65536) OR stripes & (stripes - 1) <> 0 THEN
     RAISE invalid_parameter_value USING
@@ -85,7 +91,8 @@ AS $$
 DECLARE
   collation_id oid;
 BEGIN
-  SELECT coalesce(p.partattrs[0], a.attnum), pg_get_expr(p.partexprs, p.partrelid), coalesce(p.partcollation[0], 0)
+  SELECT coalesce(p.partattrs[0], a.attnum), pg_get_expr(p.partexprs, p.partrelid),
+         coalesce(p.partcollation[0], 0)
     INTO attnum, expression, collation_id
     FROM pg_class c
     LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid
@@ -94,7 +101,8 @@ BEGIN
    WHERE c.oid = relation;
   SELECT a.attname, a.atttypid, coalesce(nullif(collation_id, 0), a.attcollation)
     INTO name, type, collation_id
-    FROM pg_attribute a WHERE a.attrelid = relation AND a.attnum = split_column.attnum AND a.attnum > 0;
+    FROM pg_attribute a
+   WHERE a.attrelid = relation AND a.attnum = split_column.attnum AND a.attnum > 0;
   IF name IS NOT NULL THEN
     expression := quote_ident(name);
     WITH RECURSIVE base (oid) AS (
@@ -102,21 +110,68 @@ BEGIN
       UNION ALL
       SELECT t.typbasetype FROM base JOIN pg_type t ON t.oid = base.oid AND t.typbasetype <> 0)
     SELECT t.oid, format_type(t.oid, NULL) INTO type, typename
-      FROM base JOIN pg_type t ON t.oid = base.oid AND t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace;
+      FROM base
+      JOIN pg_type t ON t.oid = base.oid AND t.typtype = 'b'
+                    AND t.typnamespace = 'pg_catalog'::regnamespace;
   ELSIF expression IS NOT NULL THEN
     type := 'integer';
     typename := 'integer';
   END IF;
-  collation_clause := coalesce((SELECT format(' COLLATE %I.%I', n.nspname, o.collname)
-    FROM pg_collation o JOIN pg_namespace n ON n.oid = o.collnamespace WHERE o.oid = collation_id), '');
+  SELECT coalesce(max(format(' COLLATE %I.%I', n.nspname, o.collname)), '')
+    INTO collation_clause
+    FROM pg_collation o
+    JOIN pg_namespace n ON n.oid = o.collnamespace
+   WHERE o.oid = collation_id;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.split_column(regclass)
   IS 'the first column or expression of the key that a table is split by';
 
--- What ANALYZE has sampled, on each server for its part: values that are
--- common, with their share of the rows, and bounds of equal shares of the rest.
+-- Is x.v, a value of the key, strictly between the bounds of a partition?  The type is one of the
+-- server itself, and the bounds are literals, as the catalogs here have them.
+CREATE FUNCTION spanner_internal.inside_condition(typename text, lower text, upper text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT concat_ws(' AND ', 'true',
+           CASE WHEN lower <> 'MINVALUE' THEN format('x.v > %s::%s', lower, typename) END,
+           CASE WHEN upper <> 'MAXVALUE' THEN format('x.v < %s::%s', upper, typename) END)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.inside_condition(text, text, text)
+  IS 'the condition that a value lies within a partition';
+
+-- Of the statistics of a column: values that are common, with their share of the rows, and
+-- bounds of equal shares of the rest.
+CREATE FUNCTION spanner_internal.sample_shares(statistics jsonb, OUT value text, OUT share float8)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH common AS (
+    SELECT c.value, s.share::float8
+      FROM jsonb_array_elements_text(nullif(statistics -> 'common', 'null'))
+           WITH ORDINALITY c (value, n)
+      JOIN jsonb_array_elements_text(nullif(statistics -> 'shares', 'null'))
+           WITH ORDINALITY s (share, n) USING (n)),
+  bounds AS (
+    SELECT h.value, h.n, count(*) OVER () AS count
+      FROM jsonb_array_elements_text(nullif(statistics -> 'histogram', 'null'))
+           WITH ORDINALITY h (value, n))
+  SELECT c.value, c.share
+    FROM common c
+  UNION ALL
+  SELECT b.value, (1 - coalesce((SELECT sum(share) FROM common), 0)) / (b.count - 1)
+    FROM bounds b
+   WHERE b.n > 1
+$$;
+
+COMMENT ON FUNCTION spanner_internal.sample_shares(jsonb)
+  IS 'values that ANALYZE has found in a column, and the share of rows up to each of them';
+
+-- What ANALYZE has sampled, on each server for its part.
 CREATE FUNCTION spanner_internal.split_sample(relation regclass, OUT value text, OUT rows float8)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -124,19 +179,20 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-  parent regclass := coalesce((SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                                WHERE i.inhrelid = relation AND c.relispartition), relation);
+  parent regclass := coalesce(spanner_internal.parent_of(relation), relation);
   key record := spanner_internal.split_column(parent);
   part record;
   facts jsonb;
 BEGIN
   IF key.name IS NULL THEN
     RAISE wrong_object_type USING
-      MESSAGE = format('"%s" has no column that it can be split by', (SELECT relname FROM pg_class WHERE oid = relation)),
+      MESSAGE = format('"%s" has no column that it can be split by',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'Name a table with a primary key, or one that is partitioned by a column.';
   ELSIF key.typename IS NULL THEN
     RAISE datatype_mismatch USING
-      MESSAGE = format('cannot split by column "%s", which has no type of the server itself', key.name),
+      MESSAGE = format('cannot split by column "%s", which has no type of the server itself',
+                       key.name),
       HINT = 'Use bounds of your own.';
   END IF;
   FOR part IN
@@ -145,32 +201,28 @@ BEGIN
      WHERE parent <> relation AND s.partition = relation
         OR parent = relation AND (SELECT relkind FROM pg_class WHERE oid = relation) = 'p'
     UNION ALL
-    SELECT NULL, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    SELECT NULL, n.nspname, c.relname
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.oid = relation AND c.relkind = 'r' AND parent = relation
   LOOP
-    facts := spanner_internal.split_facts(part.server, part.schemaname, part.tablename, key.name);
+    facts := spanner_internal.ask_server(part.server, part.schemaname, part.tablename, key.name);
     CONTINUE WHEN coalesce((facts #>> '{table,rows}')::float8, 0) = 0;
-    IF facts -> 'column' IS NULL OR jsonb_typeof(facts -> 'column') = 'null' THEN
+    IF jsonb_typeof(facts -> 'column') IS DISTINCT FROM 'object' THEN
       RAISE object_not_in_prerequisite_state USING
-        MESSAGE = format('there are no statistics for column "%s" of table "%s"%s', key.name, part.tablename,
-                         ' on server "' || part.server || '"'),
+        MESSAGE = format('there are no statistics for column "%s" of table "%s"%s', key.name,
+                         part.tablename, ' on server "' || part.server || '"'),
         HINT = 'Run ANALYZE on the table there.';
     END IF;
     RETURN QUERY
-      SELECT c.value, s.share::float8 * (facts #>> '{table,rows}')::float8
-        FROM jsonb_array_elements_text(nullif(facts #> '{column,common}', 'null')) WITH ORDINALITY c (value, n)
-        JOIN jsonb_array_elements_text(nullif(facts #> '{column,shares}', 'null')) WITH ORDINALITY s (share, n) USING (n)
-      UNION ALL
-      SELECT h.value, (facts #>> '{table,rows}')::float8 * w.rest / greatest(jsonb_array_length(facts #> '{column,histogram}') - 1, 1)
-        FROM jsonb_array_elements_text(nullif(facts #> '{column,histogram}', 'null')) WITH ORDINALITY h (value, n)
-        CROSS JOIN (SELECT 1 - coalesce(sum(x::float8), 0) FROM jsonb_array_elements_text(nullif(facts #> '{column,shares}', 'null')) x) w (rest)
-       WHERE h.n > 1;
+      SELECT s.value, s.share * (facts #>> '{table,rows}')::float8
+        FROM spanner_internal.sample_shares(facts -> 'column') s;
   END LOOP;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.split_sample(regclass)
-  IS 'values of the key that a table is split by, and how many rows lie between each and the one before';
+  IS 'values of the key that a table is split by, and the rows between each and the one before';
 
 CREATE FUNCTION spanner.split_points(relation regclass, n integer)
 RETURNS SETOF text
@@ -178,30 +230,41 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  parent regclass := (SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                       WHERE i.inhrelid = relation AND c.relispartition);
+  parent regclass := spanner_internal.parent_of(relation);
   key record := spanner_internal.split_column(coalesce(parent, relation));
+  typename text := coalesce(key.typename, 'text');
   part record;
   points text[];
 BEGIN
   PERFORM spanner_internal.check_split_count(n, 0, '');
   -- statistics may be older than the bounds
-  SELECT nullif(s.lower, 'MINVALUE') AS lower, nullif(s.upper, 'MAXVALUE') AS upper INTO part
+  SELECT s.lower, s.upper INTO part
     FROM spanner_internal.list_splits(parent) s WHERE s.partition = relation;
-  EXECUTE format($sql$
-    WITH sample AS (SELECT value::%1$s AS value, rows FROM spanner_internal.split_sample($1) WHERE %3$s AND %4$s),
-    seen AS (SELECT value, sum(sum(rows)) OVER (ORDER BY value%2$s) AS rows FROM sample GROUP BY value)
-    SELECT array_agg(p.value::text ORDER BY p.value%2$s)
-      FROM (SELECT DISTINCT (SELECT s.value FROM seen s WHERE s.rows >= t.rows * i / $2 ORDER BY s.value%2$s LIMIT 1) AS value
-              FROM generate_series(1, $2 - 1) i, (SELECT max(rows) FROM seen) t (rows)) p
-     WHERE p.value%2$s > (SELECT value FROM sample ORDER BY value%2$s LIMIT 1)
-    $sql$, coalesce(key.typename, 'text'), key.collation_clause,
-    CASE WHEN part.lower IS NULL THEN 'true' ELSE format('value::%1$s%2$s > %3$s::%1$s', key.typename, key.collation_clause, part.lower) END,
-    CASE WHEN part.upper IS NULL THEN 'true' ELSE format('value::%1$s%2$s < %3$s::%1$s', key.typename, key.collation_clause, part.upper) END)
+  EXECUTE format(
+    'WITH sample AS (
+       SELECT x.v, s.rows
+         FROM spanner_internal.split_sample($1) s
+        CROSS JOIN LATERAL (SELECT s.value::%1$s%2$s AS v) x
+        WHERE %3$s),
+     seen AS (
+       SELECT v, sum(sum(rows)) OVER (ORDER BY v) AS rows
+         FROM sample
+        GROUP BY v),
+     points AS (
+       SELECT DISTINCT (SELECT s.v FROM seen s
+                         WHERE s.rows >= t.rows * i / $2
+                         ORDER BY s.v LIMIT 1) AS v
+         FROM generate_series(1, $2 - 1) i, (SELECT max(rows) FROM seen) t (rows))
+     SELECT array_agg(p.v::text ORDER BY p.v)
+       FROM points p
+      WHERE p.v > (SELECT v FROM seen ORDER BY v LIMIT 1)',
+    typename, key.collation_clause,
+    spanner_internal.inside_condition(typename, part.lower, part.upper))
     INTO points USING relation, n;
   IF n > 1 AND points IS NULL THEN
     RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('table "%s" has no rows to split', (SELECT relname FROM pg_class WHERE oid = relation)),
+      MESSAGE = format('table "%s" has no rows to split',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'spanner.split_points(n, bits, stripes) returns equal ranges of spread keys.';
   END IF;
   RETURN QUERY SELECT unnest(points);

@@ -4,15 +4,16 @@
 -- Splits: how full they are
 --
 
-CREATE FUNCTION spanner_internal.count_rows(relation regclass, filter text)
+CREATE FUNCTION spanner_internal.count_rows(relation regclass, outside boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_count_rows'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION spanner_internal.count_rows(regclass, text)
+COMMENT ON FUNCTION spanner_internal.count_rows(regclass, boolean)
   IS 'count rows, with the rights of the owner of the table if the caller has them';
 
--- Privileges are checked first: who may not read the table waits for no lock.
+-- Privileges are checked first: who may not read the table waits for no lock.  The constraints of
+-- partitions are left alone, since they can call functions of another owner.
 CREATE FUNCTION spanner.split_stats(
   relation regclass,
   exact boolean DEFAULT false,
@@ -29,6 +30,7 @@ CREATE FUNCTION spanner.split_stats(
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET constraint_exclusion = off
 AS $$
 #variable_conflict use_variable
 DECLARE
@@ -47,14 +49,23 @@ BEGIN
     inserts := NULL;
     error := NULL;
     IF counted AND NOT has_any_column_privilege(partition, 'SELECT') THEN
-      RAISE insufficient_privilege USING MESSAGE = format('permission denied for %stable %s',
-        CASE WHEN server IS NOT NULL THEN 'foreign ' END, (SELECT relname FROM pg_class WHERE oid = partition));
+      RAISE insufficient_privilege USING
+        MESSAGE = format('permission denied for %stable %s',
+                         CASE WHEN server IS NOT NULL THEN 'foreign ' END,
+                         (SELECT relname FROM pg_class WHERE oid = partition));
     END IF;
     BEGIN
-      facts := spanner_internal.split_facts(server, part.schemaname, part.tablename) -> 'table';
+      facts := spanner_internal.ask_server(server, part.schemaname, part.tablename) -> 'table';
       size := (facts ->> 'size')::bigint;
       inserts := (facts ->> 'inserts')::bigint;
-      rows := CASE WHEN counted THEN spanner_internal.count_rows(partition, NULL) ELSE (facts ->> 'rows')::bigint END;
+      IF NOT counted THEN
+        rows := (facts ->> 'rows')::bigint;
+      ELSE
+        IF server IS NOT NULL THEN
+          PERFORM spanner_internal.check_foreign_table(partition);
+        END IF;
+        rows := spanner_internal.count_rows(partition, false);
+      END IF;
       IF jsonb_typeof(facts) IS DISTINCT FROM 'object' AND NOT counted THEN
         error := format('table "%s.%s" does not exist there', part.schemaname, part.tablename);
       END IF;
@@ -72,4 +83,5 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.split_stats(regclass, boolean)
-  IS 'server, range, rows (counted or estimated), size in bytes and inserts of each partition, and why a server does not answer';
+  IS 'server, range, rows (counted or estimated), size in bytes and inserts of each partition,'
+     ' and why a server does not answer';

@@ -43,7 +43,7 @@ deb $security trixie-security main" ;;
 	19) suite=sid
 		sources="deb $mirror sid main
 deb $mirror experimental main" ;;
-	*) fail "no suite of Debian has PostgreSQL $version" ;;
+	*) fail "no suite of Debian has PostgreSQL $version: set PGSOURCE_$version to a checkout" ;;
 esac
 
 # Without the pins libpq5 and others would not come from the server's release.
@@ -107,7 +107,7 @@ echo "$sources" | timeout 600 mmdebstrap --mode=root --variant=apt \
 	--aptopt='Acquire::Check-Valid-Until "false"' \
 	--aptopt='Acquire::Retries "3"' \
 	--aptopt='Acquire::http::Timeout "20"' \
-	--include="postgresql-$version,gcc,libc6-dev,make,perl,libipc-run-perl,iproute2,python3-minimal" \
+	--include="postgresql-$version,bison,flex,gcc,libc6-dev,make,perl,libipc-run-perl,iproute2,python3-minimal" \
 	--setup-hook="'$(realpath "$0")' $version --hook prepare \"\$1\"" \
 	--customize-hook="'$(realpath "$0")' $version --hook finish \"\$1\"" \
 	"$suite" "$new" - > "$log" 2>&1 ||

@@ -1,6 +1,6 @@
 #!/bin/bash
 #
-# run.sh
+# matrix.sh
 #	  Build and test against every supported release of PostgreSQL.
 #
 # Usage: test/bin/matrix.sh [VERSION | OLD-NEW ...]
@@ -8,18 +8,21 @@
 # OLD-NEW stands for pg_upgrade from one release to another.  The default is
 # every release, and with all phases (TESTS) the upgrades too.
 #
-# A release that this machine has is used from here, any other comes from a
-# chroot (chroot.sh).  Either way the tests run as root of a mount, process
-# and network namespace over a copy-on-write view (inside.sh), so that nothing
-# of the machine or of the chroot is changed.  MATRIX_STRICT=1 makes a release
-# that cannot be had an error.
+# PGSOURCE_16=/path/to/checkout has a release built from source (source.sh).
+# Else a release that this machine has is used from here, and any other comes
+# from a chroot (chroot.sh).  In each case the tests run as root of a mount,
+# process and network namespace over a copy-on-write view (matrix_inside.sh),
+# so that nothing of the machine or of the chroot is changed.  MATRIX_STRICT=1
+# makes a release that cannot be had an error.
 #
 # test/bin/matrix.sh
 
 set -u
 here=$(dirname "$(realpath "$0")")
-[ $# -gt 0 ] || [ -n "${TESTS:-}" ] || set -- 15 17 18 19 15-17 15-18 15-19 17-18 18-19
-[ $# -gt 0 ] || set -- 15 17 18 19
+releases=(15 16 17 18 19)
+upgrades=(15-16 15-17 15-18 15-19 16-17 17-18 18-19)
+[ $# -gt 0 ] || [ -n "${TESTS:-}" ] || set -- "${releases[@]}" "${upgrades[@]}"
+[ $# -gt 0 ] || set -- "${releases[@]}"
 
 if [ "$(id -u)" != 0 ]
 then
@@ -27,8 +30,9 @@ then
 		echo "make matrix needs root or sudo, for mmdebstrap and chroot" >&2
 		exit 1
 	}
-	exec sudo --preserve-env=TESTS,PLANNER_SECONDS,PLANNER_SEED,JOBS,PG_CONFIG,MATRIX_CACHE,MATRIX_REFRESH,MATRIX_STRICT,MATRIX_MIRROR,MATRIX_SECURITY_MIRROR \
-		"$0" "$@"
+	variables=(TESTS PLANNER_SECONDS PLANNER_SEED JOBS PG_CONFIG MATRIX_CACHE MATRIX_REFRESH
+		MATRIX_STRICT MATRIX_MIRROR MATRIX_SECURITY_MIRROR "${releases[@]/#/PGSOURCE_}")
+	exec sudo "--preserve-env=$(IFS=, && echo "${variables[*]}")" "$0" "$@"
 fi
 
 "$here/setup.sh" matrix || exit 1
@@ -36,7 +40,7 @@ fi
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
-export TESTS=${TESTS:-build install regress regress-preload isolation planner functions tap}
+export TESTS=${TESTS:-build install regress regress-preload isolation planner functions rights tap}
 bad=0
 skipped=0
 
@@ -65,13 +69,21 @@ upgrade_summary()
 		sed 's/.*/upgrade, & checks/'
 }
 
-# Find the root with a release, this machine's or a chroot's, for the caller's
-# variable "root"; the log says why there is none.
+# Find the root with a release, this machine's or a chroot's, or the server that
+# was built, for the caller's variable "root".  Else the log says why not, and
+# the result is 1, or 2 if it was to be had.
 find_root()
 {
-	local config=/usr/lib/postgresql/$1/bin/pg_config
+	local config=/usr/lib/postgresql/$1/bin/pg_config source=PGSOURCE_$1
 
-	if [ -x "$config" ] && [ -x "$(dirname "$config")/postgres" ] &&
+	if [ -n "${!source:-}" ]
+	then
+		root=$("$here/source.sh" "${!source}" 2> "$log") || return 2
+		[ "$(minor_release "$1" "$root" | grep -oE '^[0-9]+')" = "$1" ] || {
+			echo "$source=${!source} has another release" > "$log"
+			return 2
+		}
+	elif [ -x "$config" ] && [ -x "$(dirname "$config")/postgres" ] &&
 		[ -e "$("$config" --includedir-server)/postgres.h" ]
 	then
 		root=/
@@ -82,7 +94,12 @@ find_root()
 
 minor_release()
 {
-	chroot "$2" "/usr/lib/postgresql/$1/bin/pg_config" --version | awk '{ print $2 }'
+	if [ -e "$2/lib/pgxs" ]
+	then
+		"$2/bin/pg_config" --version
+	else
+		chroot "$2" "/usr/lib/postgresql/$1/bin/pg_config" --version
+	fi | awk '{ print $2 }'
 }
 
 # run_inside TITLE SUMMARY ARGUMENT ...: have inside.sh test, and report.
@@ -113,7 +130,13 @@ do
 	title=PG${job/-/->}
 	log=$cluster_dir/matrix$job.log
 	work=$cluster_dir/work$job
-	if ! find_root "$old" || ! { old_root=$root && find_root "$version"; }
+	find_root "$old" && old_root=$root && find_root "$version"
+	found=$?
+	if [ $found = 2 ]
+	then
+		echo "$title FAIL $(tail -n 1 "$log")"
+		bad=$((bad + 1))
+	elif [ $found != 0 ]
 	then
 		echo "$title SKIP $(tail -n 1 "$log")"
 		skipped=$((skipped + 1))

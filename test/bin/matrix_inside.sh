@@ -1,14 +1,16 @@
 #!/bin/bash
 #
-# inside.sh
+# matrix_inside.sh
 #	  Test one release of PostgreSQL, or an upgrade, in namespaces of its own.
 #
 # Usage: test/bin/matrix_inside.sh SOURCE DIR VERSION ROOT [OLD-VERSION OLD-ROOT]
 #
-# run.sh calls it, as root of new mount, process and network namespaces.
-# SOURCE is a copy of the source, DIR an empty directory.  A root is / or a
-# chroot; what happens in it happens in a copy-on-write view.  The views of
-# an upgrade share /tmp, where the source is built and the clusters are.
+# matrix.sh and assert.sh call it, as root of new mount, process and network
+# namespaces.  SOURCE is a copy of the source, DIR an empty directory.  A root
+# is /, a chroot, or a server that source.sh has built, which is put in the
+# place of this machine's of that release.  What happens in a root happens in a
+# copy-on-write view.  The views of an upgrade share /tmp, where the source is
+# built and the clusters are.
 #
 # pg_upgrade runs the commands of both releases, each of which needs the
 # libraries of its own root.  So in the view of the new release the commands
@@ -27,18 +29,30 @@ old_root=${6:-}
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 build_args=(with_llvm=no --keep-going)
 
-# mount_view ROOT NAME: a copy-on-write view of a root, in $dir/NAME/root.
+# mount_view ROOT NAME VERSION: a copy-on-write view of a root, in $dir/NAME/root.
 mount_view()
 {
-	local upper=$dir/$2/upper work=$dir/$2/work view=$dir/$2/root
+	local upper=$dir/$2/upper work=$dir/$2/work view=$dir/$2/root lower=$1 server=
 
+	# Only what was built has it directly there.
+	[ ! -e "$1/lib/pgxs" ] || {
+		lower=/
+		server=$1
+	}
 	mkdir -p "$upper" "$work" "$view" &&
-		mount -t overlay overlay -o "lowerdir=$1,upperdir=$upper,workdir=$work" "$view" &&
+		mount -t overlay overlay -o "lowerdir=$lower,upperdir=$upper,workdir=$work" "$view" &&
+		{ [ -z "$server" ] || put_server "$server" "$view/usr/lib/postgresql/$3"; } &&
 		mkdir -p "$view"/{proc,dev,sys,tmp} &&
 		mount -t proc proc "$view/proc" &&
 		mount --rbind /dev "$view/dev" &&
 		mount -t tmpfs -o mode=1777 tmpfs "$view/dev/shm" &&
 		mount --bind "$dir/tmp" "$view/tmp"
+}
+
+# A server of the distribution leaves nothing behind, least of all its JIT.
+put_server()
+{
+	rm -rf "$2" && mkdir -p "${2%/*}" && cp -a "$1" "$2"
 }
 
 # in_view NAME COMMAND ...
@@ -92,7 +106,7 @@ test_upgrade()
 
 mount -t tmpfs -o size=8g tmpfs "$dir" &&
 	mkdir -m 1777 "$dir/tmp" &&
-	mount_view "$root" new || exit 3
+	mount_view "$root" new "$version" || exit 3
 ip link set lo up 2> /dev/null
 
 if [ -z "$old_version" ]
@@ -100,6 +114,7 @@ then
 	mkdir -p "$dir/new/root/build" &&
 		tar -C "$source" -cf - . | tar -C "$dir/new/root/build" --no-same-owner -xf - || exit 3
 	in_view new NO_SETUP=1 "TESTS=$TESTS" "PLANNER_SECONDS=${PLANNER_SECONDS:-60}" "PLANNER_SEED=${PLANNER_SEED:-}" \
+		"REGRESS_DISCARD=${REGRESS_DISCARD:-}" \
 		PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" \
 		BUILD_ARGS="${build_args[*]}" JOBS="${JOBS:-}" /build/test/bin/run.sh
 	exit
@@ -107,7 +122,7 @@ fi
 
 mkdir "$dir/tmp/src" &&
 	tar -C "$source" -cf - . | tar -C "$dir/tmp/src" --no-same-owner -xf - &&
-	mount_view "$old_root" old &&
+	mount_view "$old_root" old "$old_version" &&
 	install_in_view old "$old_version" &&
 	install_in_view new "$version" &&
 	make_wrappers &&

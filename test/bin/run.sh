@@ -13,7 +13,9 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-all_phases="build clang install regress regress-preload planner functions isolation tap lint fuzz farmhash"
+all_phases="build clang install regress regress-preload planner functions rights isolation tap lint fuzz farmhash"
+# These want a server with assertions.
+more_phases="regress-discard"
 phases=${TESTS:-$all_phases}
 pg_config=${PG_CONFIG:-pg_config}
 jobs=${JOBS:-$(nproc)}
@@ -25,8 +27,8 @@ read -ra build_args <<< "${BUILD_ARGS:-}"
 
 for phase in $phases
 do
-	[[ " $all_phases " == *" $phase "* ]] || {
-		echo "run.sh: no phase \"$phase\"; there are: $all_phases" >&2
+	[[ " $all_phases $more_phases " == *" $phase "* ]] || {
+		echo "run.sh: no phase \"$phase\"; there are: $all_phases $more_phases" >&2
 		exit 1
 	}
 done
@@ -112,6 +114,8 @@ show_failure()
 	esac
 	case $1 in
 		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
+		rights) grep '^not ok ' "$log"
+			grep -Ev '^(not )?ok ' "$log" | head -n 200 ;;
 		lint | fuzz | farmhash | planner | functions) grep -v '^ok ' "$log" | head -n 200 ;;
 		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
 			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
@@ -120,12 +124,12 @@ show_failure()
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
 	then
 		head -n 120 "$diffs"
-	elif [[ " lint fuzz farmhash planner functions tap " != *" $1 "* ]]
+	elif [[ " lint fuzz farmhash planner functions rights tap " != *" $1 "* ]]
 	then
 		tail -n 20 "$log"
 	fi
 	case $1 in
-		regress* | isolation | planner | functions) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
+		regress* | isolation | planner | functions | rights) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
 	esac
 }
 
@@ -174,10 +178,31 @@ installcheck()
 	cluster_run make -C "$build" installcheck PG_CONFIG="$pg_config" "${build_args[@]}" "$@"
 }
 
+# A statement takes a hundred times as long without its caches.  So there are a
+# few short tests of each room, and the extension is created before.
+discard_tests="shard_id default_kind_fit identity_always redirect_more execute_ddl_more"
+discard_tests+=" allocator allocator_roles on_commit fill_shard shard_merge"
+discard()
+{
+	local database=discard
+
+	cluster_run "$cluster_bindir/psql" -X -v ON_ERROR_STOP=1 -c "CREATE DATABASE $database" &&
+		cluster_run "$cluster_bindir/psql" -X -v ON_ERROR_STOP=1 -d "$database" \
+			-c "CREATE EXTENSION spanner_keys" \
+			-c "ALTER DATABASE $database SET debug_discard_caches = 1" &&
+		installcheck ISOLATION= TAP_TESTS= "REGRESS=${REGRESS_DISCARD:-$discard_tests}" \
+			"REGRESS_OPTS=--use-existing --dbname=$database"
+}
+
+needs_cluster()
+{
+	wanted regress || wanted regress-preload || wanted regress-discard || wanted planner ||
+		wanted functions || wanted rights || wanted isolation
+}
+
 needs_install()
 {
-	wanted regress || wanted regress-preload || wanted planner || wanted functions ||
-		wanted isolation || wanted tap
+	needs_cluster || wanted tap
 }
 
 if wanted build || needs_install
@@ -199,12 +224,14 @@ fi
 regress_count=$(make_variable REGRESS)
 isolation_count=$(make_variable ISOLATION)
 tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
-if wanted regress || wanted regress-preload || wanted planner || wanted functions || wanted isolation
+if needs_cluster
 then
 	cluster_create fsync=off max_connections=50
 fi
 ! wanted regress ||
 	phase regress "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
+! wanted regress-discard ||
+	phase regress-discard "$(wc -w <<< "${REGRESS_DISCARD:-$discard_tests}")" count_results discard
 ! wanted isolation ||
 	phase isolation "$isolation_count" count_results installcheck REGRESS= TAP_TESTS=
 if wanted regress-preload || wanted planner || wanted functions
@@ -219,11 +246,22 @@ fi
 ! wanted functions ||
 	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
 ! wanted functions || grep '^ok function_fuzz' "$log"
+! wanted rights || cluster_configure session_preload_libraries=spanner_keys wal_level=logical
+! wanted rights ||
+	phase rights 11 count_results cluster_run "$build/test/fuzz/rights_fuzz" --log "$cluster_dir/server.log" \
+		--seconds "${RIGHTS_SECONDS:-60}" ${RIGHTS_SEED:+--seed "$RIGHTS_SEED"}
+! wanted rights || grep '^ok rights_fuzz rounds' "$log"
 # The last test takes longest, so it starts first.
 ! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION= "PROVE_FLAGS=-j$jobs --reverse"
 ! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
 ! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
 ! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
+
+# A test may not notice that a server has gone.
+grep -hE '^TRAP: ' "$cluster_dir/server.log" "$build"/tmp_check/log/*.log 2> /dev/null > "$log" && {
+	failed=$((failed + $(wc -l < "$log")))
+	sort "$log" | uniq -c | sort -rn | head -n 20
+}
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

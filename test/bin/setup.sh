@@ -3,7 +3,7 @@
 # setup.sh
 #	  Install what a make target needs and the machine does not have.
 #
-# Usage: test/bin/setup.sh [demo|test|matrix|core|bench]
+# Usage: test/bin/setup.sh [demo|test|matrix|source|core|bench]
 #
 # Looks for files and commands, not for packages, so that a PostgreSQL of
 # another origin, named by PG_CONFIG, is as good.  With nothing missing
@@ -89,6 +89,8 @@ find_missing()
 	have gcc || missing+=(gcc libc6-dev)
 	have_header stdio.h || missing+=(libc6-dev)
 	have make || missing+=(make)
+	have bison || missing+=(bison)
+	have flex || missing+=(flex)
 	have perl || missing+=(perl)
 	have setpriv || missing+=(util-linux)
 	have_server || missing+=(postgresql-SERVER)
@@ -98,6 +100,15 @@ find_missing()
 			return ;;
 		matrix)
 			have mmdebstrap || missing+=(mmdebstrap)
+			return ;;
+		source)
+			have bison || missing+=(bison)
+			have flex || missing+=(flex)
+			have pkg-config || missing+=(pkg-config)
+			have_header zlib.h || missing+=(zlib1g-dev)
+			have_header unicode/ucol.h || missing+=(libicu-dev)
+			have_header lz4.h || missing+=(liblz4-dev)
+			have_perl IPC::Run || missing+=(libipc-run-perl)
 			return ;;
 		core)
 			have bzip2 || missing+=(bzip2)

@@ -111,7 +111,7 @@ like(error_of($workers[0], "SELECT spanner.$_"), $there, 'on a worker')
 like(error_of($workers[0], "SECURITY LABEL FOR spanner_keys ON SEQUENCE synced_id_seq IS $_"), $there, 'a label on a worker')
   foreach 'NULL', "'striped'";
 like(error_of($coordinator, "SECURITY LABEL FOR spanner_keys ON COLUMN synced.id IS NULL"),
-	qr/follows that of its sequence\nHINT:  Use spanner.alter_sequence/, 'a label of a column alone');
+	qr/must match the label of its sequence\nHINT:  Use spanner.alter_sequence/, 'a label of a column alone');
 like(error_of($coordinator, "SELECT spanner.alter_sequence('synced_id_seq', kind => 'striped', restart_counter_with => 1)"),
 	qr/HINT:  Create a new sequence, and have the column/, 'another kind after workers have used it');
 is(label($_, 'synced_id_seq'), label($workers[0], 'synced_id_seq'), 'all is as it was on ' . $_->name) foreach @nodes;

@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 
+#include "mb/pg_wchar.h"
+
 #include "sequence/access_method.h"
 #include "sequence/label.h"
 
@@ -51,6 +53,13 @@ char *
 pstrdup(const char *in)
 {
 	return pnstrdup(in, strlen(in));
+}
+
+/* Of one byte each, as far as a fuzzer cares. */
+int
+pg_mbcliplen(const char *mbstr, int len, int limit)
+{
+	return len < limit ? len : limit;
 }
 
 void *

@@ -19,6 +19,17 @@ typedefs=test/lint/typedefs.list
 indent=${PG_BSD_INDENT:-pg_bsd_indent}
 check=
 
+# C files that people have written, not bison or flex.
+c_files()
+{
+	local file
+
+	find src test -name '*.[ch]' | sort | while read -r file
+	do
+		[ -e "${file%.c}.y" ] || [ -e "${file%.c}.l" ] || echo "$file"
+	done
+}
+
 # Names of typedefs in the files given.
 find_typedefs()
 {
@@ -37,7 +48,7 @@ case ${1:-} in
 		shift ;;
 	--typedefs)
 		include=$("${PG_CONFIG:-pg_config}" --includedir-server) || exit 1
-		mapfile -t sources < <(find src test -name '*.[ch]')
+		mapfile -t sources < <(c_files)
 		mapfile -t headers < <(find "$include" -name '*.h')
 		LC_ALL=C comm -12 \
 			<({ printf '%s\n' bool FILE int8_t int16_t int32_t int64_t size_t ssize_t \
@@ -55,7 +66,7 @@ command -v "$indent" > /dev/null || {
 	exit 77
 }
 
-[ $# -gt 0 ] || mapfile -t files < <(find src test -name '*.[ch]' | sort)
+[ $# -gt 0 ] || mapfile -t files < <(c_files)
 [ $# = 0 ] || files=("$@")
 
 work=$(mktemp -d) || exit 1

@@ -20,6 +20,10 @@ my $max_file = 800;
 my $max_function = 80;
 my $max_regress = 150;
 my $max_text = 100;
+my $max_body = 60;
+
+# The rooms whose SQL is written as CONTRIBUTING.md wants it.
+my @plain_sql = qw(splits);
 
 
 # The rooms, and the rooms whose public headers they may use.
@@ -30,7 +34,8 @@ my %uses = (
 	allocator => [ 'keys', 'spi' ],
 	planner   => [ 'keys', 'spi' ],
 	advisor   => ['spi'],
-	splits    => ['spi'],);
+	splits    => ['spi'],
+	spanner_ddl => ['spi'],);
 
 sub check_version_num
 {
@@ -53,6 +58,32 @@ sub check_relation_callbacks
 	{
 		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": use sk_on_relation_change()"
 		  while $code{$file} =~ /\bCacheRegisterRelcacheCallback\b/g;
+	}
+	return @found;
+}
+
+# Only there a query is planned and run, which is what rights depend on.
+sub check_queries
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.[ch]$} && !m{^src/(?:spi/|compat\.h)} } @files)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": queries belong into src/spi"
+		  while $code{$file} =~ /\b(?:SPI_\w+|CreateQueryDesc|pg_plan_query|parse_analyze\w*|post_parse_analyze_hook)\b/g;
+	}
+	return @found;
+}
+
+# What the catalogs say is evaluated in one place, which looks at the functions.
+sub check_stored_expressions
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.[ch]$} && $_ ne 'src/planner/key_expression.c' } @files)
+	{
+		push @found, "$file:" . line_at($code{$file}, $-[0]) . ": use sk_fold_stored()"
+		  while $code{$file} =~ /\beval_const_expressions\(NULL\b/g;
 	}
 	return @found;
 }
@@ -85,7 +116,7 @@ sub check_file_length
 		my $lines = ($text{$file} =~ tr/\n//);
 
 		push @found, "$file: $lines lines, more than $max_file"
-		  if $lines > $max_file && $file !~ m{\.md$};
+		  if $lines > $max_file && $file !~ m{\.(?:md|y)$};
 	}
 	return @found;
 }
@@ -376,6 +407,44 @@ sub check_qualified
 	return @found;
 }
 
+# SQL that a reader can follow, and that no name can end: short lines and
+# bodies, and no statement within the text of another one.
+sub check_plain_sql
+{
+	my @found;
+	my $rooms = join('|', @plain_sql);
+
+	foreach my $file (grep { m{^src/(?:$rooms)/} } base_scripts())
+	{
+		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": more than $max_text columns"
+		  while $text{$file} =~ /^.{$max_text}./gmo;
+		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": a text between $&: quote it with %L or format()"
+		  while $text{$file} =~ /\$\w+\$/g;
+		foreach my $statement (statements($file))
+		{
+			my ($sql, $line, $bodies) = @$statement;
+
+			foreach my $body (@$bodies)
+			{
+				my $lines = ($body =~ tr/\n//) - 1;
+				my $plain = $body =~ s/--[^\n]*//gr;
+
+				push @found, "$file:$line: a body of $lines lines, more than $max_body" if $lines > $max_body;
+				while ($plain =~ /'((?:[^']|'')*)'/g)
+				{
+					my $literal = $1;
+
+					push @found, "$file:$line: a DO block within a text: call a function"
+					  if $literal =~ /(?:^|;)\s*DO\b/i;
+					push @found, "$file:$line: a statement that is built within a text: call a function"
+					  if $literal =~ /\bformat\s*\(|\bEXECUTE\s+(?!FUNCTION\b)/i;
+				}
+			}
+		}
+	}
+	return @found;
+}
+
 sub check_regress_length
 {
 	my @found;
@@ -425,7 +494,7 @@ sub check_test_files
 	foreach my $object (make_list('OBJS'))
 	{
 		push @found, "Makefile: OBJS: there is no source of $object"
-		  unless exists $text{ $object =~ s/\.o$/.c/r };
+		  unless grep { exists $text{ $object =~ s/o$/$_/r } } qw(c y l);
 	}
 	my %objects = map { $_ => 1 } make_list('OBJS');
 	push @found, map { "$_: not in OBJS" }
@@ -558,6 +627,8 @@ sub check_words
 my @rules = (
 	[ 'version-num',     \&check_version_num ],
 	[ 'relation-callbacks', \&check_relation_callbacks ],
+	[ 'queries',         \&check_queries ],
+	[ 'stored-expressions', \&check_stored_expressions ],
 	[ 'function-length', \&check_function_length ],
 	[ 'file-length',     \&check_file_length ],
 	[ 'line-comments',   \&check_line_comments ],
@@ -571,6 +642,7 @@ my @rules = (
 	[ 'comment-on',      \&check_comments_on ],
 	[ 'sql-functions',   \&check_functions ],
 	[ 'sql-qualified',   \&check_qualified ],
+	[ 'sql-plain',       \&check_plain_sql ],
 	[ 'regress-length',  \&check_regress_length ],
 	[ 'test-files',      \&check_test_files ],
 	[ 'expected-files',  \&check_expected_files ],

@@ -39,7 +39,7 @@ my $start_log = -s $node->logfile;
 # A kind that is not there, and one that is
 $node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
 refused($node, 'postgres', q{SELECT spanner.create_sequence('s', 'permuted(key=1)')},
-	qr/Invalid Sequence Kind: permuted\..*needs the extension/s, 'kind of an extension that is missing');
+	qr/Invalid Sequence Kind: permuted\..*the extension that provides/s, 'kind of an extension that is missing');
 $node->safe_psql('postgres', 'CREATE EXTENSION permuted');
 $node->safe_psql(
 	'postgres', q{
@@ -190,10 +190,10 @@ refused($node, 'postgres', 'DROP EXTENSION spanner_keys', qr/extension permuted 
 $node->safe_psql('postgres', 'DROP EXTENSION permuted');
 refused(
 	$node, 'postgres', q{SELECT spanner.nextval('wide')},
-	qr/Invalid Sequence Kind: permuted\..*needs the extension/s, 'without it: nextval');
+	qr/Invalid Sequence Kind: permuted\..*the extension that provides/s, 'without it: nextval');
 refused(
 	$node, 'postgres', q{INSERT INTO t (v) VALUES (1)},
-	qr/Invalid Sequence Kind: permuted\..*needs the extension/s, 'without it: column default');
+	qr/Invalid Sequence Kind: permuted\..*the extension that provides/s, 'without it: column default');
 is( $node->safe_psql('postgres', q{
 		SELECT kind, bits FROM spanner.sequences WHERE sequencename = 'wide'}),
 	'permuted|', 'without it: the view names the kind');

@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 
+use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -381,7 +382,8 @@ sub draw_fast_path
 	my $user = $node->safe_psql('postgres', 'SELECT current_user');
 	my ($function, $sequence) = split /\|/, $node->safe_psql($database,
 		q{SELECT 'nextval(regclass)'::regprocedure::oid, 's'::regclass::oid});
-	my $socket = $node->raw_connect;
+	my $path = $node->host . '/.s.PGSQL.' . $node->port;
+	my $socket = IO::Socket::UNIX->new($path) or die "$path: $!";
 	my @values;
 
 	exchange($socket, '', pack('N', 196608) . "user\0$user\0database\0$database\0\0");

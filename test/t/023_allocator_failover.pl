@@ -127,7 +127,7 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM spanner.stat_allocator_
 	0, 'no worker on a standby');
 fail_over($primary, $standby, @names);
 
-my %gap = (automatic => 200, fixed => 200, async => 1000);
+my %gap = (automatic => 200, fixed => 200, async => 1_000_000);
 foreach my $name (sort keys %gap)
 {
 	my $before = $standby->safe_psql('postgres', "SELECT next_value FROM spanner.allocator WHERE name = '$name'");

@@ -100,6 +100,15 @@ foreach my $round (1 .. 3)
 {
 	is(sql(q{SELECT spanner.next_value('a')}, $_), $round, "$_ draws with one pool for all, $round") foreach qw(one two three);
 }
+# It goes from one to the other all the time, but never from a session that has
+# begun to wait at it.  Only an assertion can see that, after ten thousand draws.
+my $draws = sql('SHOW debug_assertions') eq 'on' ? 4000 : 100;
+my $script = $node->basedir . '/draw.sql';
+
+append_to_file($script, "\\set i random(1, 4)\nSELECT spanner.next_value('few' || :i);\n");
+sql(q{SELECT count(spanner.create_allocator('few' || i, 'async')) FROM generate_series(1, 4) i});
+$node->command_ok([ 'pgbench', '-n', '-c', 16, '-t', $draws, '-f', $script, 'postgres' ], 'sixteen sessions take turns');
+
 # A pool at which a session waits is nobody else's.
 sql(q{SELECT spanner.create_allocator('locked', 'async')});
 my $locker = $node->background_psql('postgres', on_error_die => 1);

@@ -171,8 +171,7 @@ $node->safe_psql(
 	CREATE INDEX owned_partial ON owned (id) WHERE who(id) > 50;});
 foreach my $index ('owned_expression', 'owned_partial')
 {
-	like(error_of("SELECT spanner.key_histogram('$index')"),
-		qr/ERROR:  index "$index" calls a function or uses a type of another user\nHINT:  Name a column/, $index);
+	is(value("SELECT sum(rows) > 0 FROM spanner.key_histogram('$index')"), 't', "$index, as a superuser");
 	is(value("SELECT sum(rows) > 0 FROM spanner.key_histogram('$index')", extra_params => [ '-U', 'owner' ]),
 		't', "$index, as its owner");
 }

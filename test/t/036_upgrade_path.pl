@@ -66,6 +66,17 @@ my @steps = (
 		install => sub { return $_[0] =~ s/(SELECT r\.rule, [^;]*?r\.targets)\n/$1, NULL::text AS page\n/r }
 	},
 	{
+		name    => 'a view is renamed, moved and taken out for a while',
+		shows   => qr/^> view spanner\.pools: /m,
+		upgrade => q{
+			ALTER EXTENSION spanner_keys DROP VIEW spanner.stat_allocator_pools;
+			ALTER VIEW spanner.stat_allocator_pools SET SCHEMA spanner_internal;
+			ALTER EXTENSION spanner_keys ADD VIEW spanner_internal.stat_allocator_pools;
+			ALTER VIEW spanner_internal.stat_allocator_pools SET SCHEMA spanner;
+			ALTER VIEW spanner.stat_allocator_pools RENAME TO pools;},
+		install => sub { return $_[0] . "\n" . $_[1] }
+	},
+	{
 		name    => 'a table gets a column',
 		shows   => qr/^> table spanner\.allocator: column: .*"attname": "note"/m,
 		upgrade => q{ALTER TABLE spanner.allocator ADD COLUMN note text DEFAULT 'none' NOT NULL;},

@@ -324,6 +324,7 @@ sub check_reference
 	my $names = $node->safe_psql('postgres', q{
 		LOAD 'spanner_keys';
 		SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind IN ('r', 'v');
+		SELECT oid::regtype FROM pg_type WHERE typnamespace = 'spanner'::regnamespace AND typtype = 'd';
 		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
 	my @missing = grep { index($reference, "`$_`") < 0 } split(/\n/, $names);
 
@@ -360,7 +361,7 @@ sub check_messages
 
 	foreach my $file (glob("$top/src/*/*.c $top/src/*/*/*.c"))
 	{
-		push @known, map { quotemeta(s/\\"/"/gr) =~ s/\\%(?:s|u|d|lld)/.*/gr } slurp_file($file) =~ /errmsg\("((?:\\.|[^"\\])*)"/g;
+		push @known, map { quotemeta(s/\\"/"/gr) =~ s/\\%(?:s|u|d|lld|llu)/.*/gr } slurp_file($file) =~ /errmsg(?:_plural)?\("((?:\\.|[^"\\])*)"/g;
 	}
 	@known = grep { /[a-z]{3}/ } @known;
 	is(join("\n", grep { my $message = $_; !grep { $message =~ /^$_$/ } @known } @shown),

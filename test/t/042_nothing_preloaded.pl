@@ -112,6 +112,29 @@ $node->safe_psql('copy', q{
 is($node->safe_psql('copy', q{SELECT string_agg(stxname, ',') FROM pg_statistic_ext WHERE stxrelid IN ('plain'::regclass, 'visit'::regclass)}),
 	'own', 'no shard column, no object');
 
+# GENERATED ALWAYS is kept once something has loaded the library, and from the
+# first statement on where it is preloaded.  CREATE TABLE says so.
+my $always = q{SET spanner.default_sequence_kind = 'bit_reversed_positive';
+	CREATE TABLE always (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int)};
+like(($node->psql('shop', $always))[2], qr/NOTICE:  GENERATED ALWAYS of sequence "always_id_seq" is kept in sessions that have loaded the library/,
+	'a notice');
+my %explicit = (
+	'INSERT INTO always (id, n) VALUES (77, 1)' => qr/cannot insert a non-DEFAULT value into column "id"/,
+	'UPDATE always SET id = 78 WHERE id = 76' => qr/column "id" can only be updated to DEFAULT/,
+	'PREPARE p AS INSERT INTO always (id) VALUES ($1); EXECUTE p(79)' => qr/cannot insert a non-DEFAULT value into column "id"/);
+$node->safe_psql('shop', 'INSERT INTO always (id) VALUES (76)');
+foreach my $statement (sort keys %explicit)
+{
+	is(($node->psql('shop', "BEGIN; $statement; ROLLBACK"))[2], '', "$statement, with nothing loaded");
+	like(($node->psql('shop', "INSERT INTO always (n) VALUES (1); $statement"))[2], $explicit{$statement}, "$statement, after a draw");
+}
+is($node->safe_psql('shop', 'INSERT INTO always (id) OVERRIDING USER VALUE VALUES (80) RETURNING id'), '80', 'OVERRIDING, with nothing loaded');
+$node->safe_psql('postgres', q{ALTER DATABASE shop SET session_preload_libraries = 'spanner_keys'});
+like(($node->psql('shop', $_))[2], $explicit{$_}, "$_, preloaded") foreach sort keys %explicit;
+cmp_ok($node->safe_psql('shop', 'INSERT INTO always (id) OVERRIDING USER VALUE VALUES (81) RETURNING id'), '>', 2**40, 'OVERRIDING, preloaded');
+is(($node->psql('shop', "DROP TABLE always; $always"))[2], '', 'no notice');
+$node->safe_psql('postgres', q{ALTER DATABASE shop RESET session_preload_libraries});
+
 # What was set before the library knows its settings: a misspelled name is
 # told when the library is loaded, what is meant for others is left alone.
 my %settings = (

@@ -123,7 +123,7 @@ sub perform
 	{
 		kill_at($step) if $kill;
 		return "step $step->[0] failed" unless run_step($step, $before);
-		lose_copy($step, $before) if $lose && $step->[2] =~ /the first copy has not ended/;
+		lose_copy($step, $before) if $lose && $step->[2] =~ /await_copy/;
 		return "step $step->[0] failed" unless run_step($step, $before);
 		$before = $step;
 	}

@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -38,11 +39,13 @@
 #include "compat.h"
 #include "sequence/default_kind.h"
 #include "sequence/redirect/redirect.h"
-#include "spi/run_command.h"
+#include "sequence/sequence.h"
+#include "spi/owner_rights.h"
 
 /* Location of the function calls that we put into a command. */
 #define SK_OUR_LOCATION (-4711)
 
+static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static bool refuses_identity(Relation rel, ColumnDef *def);
 static void change_column(Relation rel, ColumnDef *def);
 static Constraint *find_identity(ColumnDef *def);
@@ -52,6 +55,8 @@ static Oid	create_bound_sequence(Relation rel, const char *column, Oid type,
 static RangeVar *choose_name(Relation rel, const char *column,
 							 List **options);
 static FuncCall *make_nextval_call(Oid seqid);
+static Oid	drawn_sequence(FuncCall *call);
+static void give_to_column(Oid seqid);
 static FuncCall *find_nextval_call(ColumnDef *def);
 static bool is_added_column(AlterTableCmd *cmd);
 
@@ -93,12 +98,49 @@ sk_add_column_start(AlterTableStmt *stmt)
 
 		if (is_added_column(cmd) &&
 			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
-			get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber &&
+			makes_room(stmt, relid, ((ColumnDef *) cmd->def)->colname) &&
 			!refuses_identity(rel, (ColumnDef *) cmd->def))
 			change_column(rel, (ColumnDef *) cmd->def);
 	}
 	table_close(rel, NoLock);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Is there no column of that name, or does the command drop it first?  Then the
+ * sequence of the old one leaves its name to the new one's, as in core, where it
+ * is gone by then.
+ */
+static bool
+makes_room(AlterTableStmt *stmt, Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+	bool		drops = false;
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst(lc);
+
+		drops |= cmd->subtype == AT_DropColumn && strcmp(cmd->name, column) == 0;
+	}
+	if (attnum == InvalidAttrNumber || !drops)
+		return attnum == InvalidAttrNumber;
+	foreach(lc, getOwnedSequences(relid))
+	{
+		Oid			seqid = lfirst_oid(lc);
+		Oid			table;
+		int32		owner;
+
+		if (sk_sequence_owner(seqid, &table, &owner) && owner == attnum)
+			RenameRelationInternal(seqid,
+								   ChooseRelationName(get_rel_name(seqid), NULL,
+													  "dropped",
+													  get_rel_namespace(seqid), false),
+								   false, false);
+	}
+	CommandCounterIncrement();
+	return true;
 }
 
 /*
@@ -114,22 +156,40 @@ sk_add_column_end(AlterTableStmt *stmt)
 	{
 		AlterTableCmd *cmd = lfirst(lc);
 		FuncCall   *call = NULL;
-		StringInfoData command;
-		Oid			relid;
 
 		if (cmd->subtype == AT_AddColumn)
 			call = find_nextval_call((ColumnDef *) cmd->def);
-		if (call == NULL)
-			continue;
-
-		relid = RangeVarGetRelid(stmt->relation, NoLock, false);
-		initStringInfo(&command);
-		appendStringInfo(&command, "ALTER SEQUENCE %s OWNED BY %s.%s",
-						 strVal(&castNode(A_Const, castNode(TypeCast, linitial(call->args))->arg)->val.sval),
-						 sk_qualified_name(relid),
-						 quote_identifier(((ColumnDef *) cmd->def)->colname));
-		sk_run_command(command.data);
+		if (call != NULL)
+			give_to_column(drawn_sequence(call));
 	}
+}
+
+/* The column is the one whose default draws from the sequence. */
+static void
+give_to_column(Oid seqid)
+{
+	List	   *defaults = sk_dependents(seqid, AttrDefaultRelationId);
+	ObjectAddress sequence;
+	ListCell   *lc;
+
+	ObjectAddressSet(sequence, RelationRelationId, seqid);
+	foreach(lc, defaults)
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		/* what ALTER SEQUENCE ... OWNED BY asks for */
+		if (sk_relation_owner(column.objectId) != sk_relation_owner(seqid) ||
+			get_rel_namespace(column.objectId) != get_rel_namespace(seqid))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("table \"%s\" was renamed while a column was added",
+							get_rel_name(column.objectId)),
+					 errhint("Try again.")));
+		recordDependencyOn(&sequence, &column, DEPENDENCY_AUTO);
+		/* partitions and children have the default as well */
+		break;
+	}
+	CommandCounterIncrement();
 }
 
 /* Does a command add a serial or identity column? */
@@ -159,6 +219,8 @@ change_column(Relation rel, ColumnDef *def)
 	Oid			type;
 	Oid			seqid;
 
+	/* the rows must not get values before the sequence has its kind */
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, true));
 	if (identity == NULL)
 		type = serial_type(def->typeName);
 	else
@@ -281,7 +343,10 @@ choose_name(Relation rel, const char *column, List **options)
 	return name;
 }
 
-/* nextval('...'::regclass), as core makes it for a serial column */
+/*
+ * nextval('...'::regclass), as core makes it for a serial column, but with the
+ * OID in place of the name
+ */
 static FuncCall *
 make_nextval_call(Oid seqid)
 {
@@ -289,13 +354,21 @@ make_nextval_call(Oid seqid)
 	TypeCast   *cast = makeNode(TypeCast);
 
 	name->val.sval.type = T_String;
-	name->val.sval.sval = sk_qualified_name(seqid);
+	name->val.sval.sval = psprintf("%u", seqid);
 	name->location = -1;
 	cast->arg = (Node *) name;
 	cast->typeName = makeTypeNameFromOid(REGCLASSOID, -1);
 	cast->location = -1;
 	return makeFuncCall(SystemFuncName("nextval"), list_make1(cast),
 						COERCE_EXPLICIT_CALL, SK_OUR_LOCATION);
+}
+
+static Oid
+drawn_sequence(FuncCall *call)
+{
+	A_Const    *name = castNode(A_Const, castNode(TypeCast, linitial(call->args))->arg);
+
+	return atooid(strVal(&name->val.sval));
 }
 
 /* The call that change_column() has put into a column definition. */

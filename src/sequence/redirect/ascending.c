@@ -84,11 +84,11 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 	SkBatch    *batch = fcinfo->flinfo->fn_extra;
 	int64		value;
 
-	if (count < 1 || count > SK_MAX_BATCH)
+	if (count < 1 || count > SK_MAX_ASCENDING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of rows must be between 1 and %d",
-						SK_MAX_BATCH),
+						SK_MAX_ASCENDING),
 				 errhint("Use spanner.nextval() to draw one value.")));
 
 	if (batch == NULL || batch->seqid != seqid || batch->count != count)
@@ -101,6 +101,7 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 	else if (batch->changes != sk_binding_get(seqid)->changes)
 		draw_batch(batch, batch->next);
 
+	Assert(batch->next >= 0 && batch->next < batch->count);
 	value = batch->values[batch->next++];
 	sk_set_last_value(sk_binding_get(seqid), value);
 	PG_RETURN_INT64(value);
@@ -127,6 +128,7 @@ make_batch(MemoryContext context, Oid seqid, int count)
 static void
 draw_batch(SkBatch *batch, int first)
 {
+	Assert(first >= 0 && first < batch->count);
 	/* there is nothing to hand out if this fails */
 	batch->next = batch->count;
 	for (int i = first; i < batch->count; i++)
@@ -182,7 +184,7 @@ sk_insert_rows(Query *insert, bool in_select)
 	if (source == NULL)
 		return 0;
 	rows = sk_values_lists(source);
-	if (list_length(rows) < 2 || list_length(rows) > SK_MAX_BATCH)
+	if (list_length(rows) < 2 || list_length(rows) > SK_MAX_ASCENDING)
 		return 0;
 
 	/*
@@ -339,6 +341,7 @@ sk_ascending_draw(FuncExpr *call, int rows)
 	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 								  Int32GetDatum(rows), false, true);
 
+	Assert(rows >= 2 && rows <= SK_MAX_ASCENDING && sk_is_nextval((Node *) call));
 	return sk_guard_draw(call, sk_make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
 											list_make2(copyObject(linitial(call->args)),
 													   count)));

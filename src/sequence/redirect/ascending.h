@@ -16,7 +16,7 @@
  * More rows than this draw one by one.  Their VALUES list takes far more
  * memory than their values, so this is only for direct calls.
  */
-#define SK_MAX_BATCH 1000000
+#define SK_MAX_ASCENDING 1000000
 
 /* ascending.c */
 extern int	sk_ascending_rows(PlannerInfo *root);

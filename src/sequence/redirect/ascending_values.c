@@ -181,7 +181,7 @@ sorts_values(Query *insert)
 		source->hasSubLinks)
 		return false;
 	rows = sk_values_lists(source);
-	return list_length(rows) >= 2 && list_length(rows) <= SK_MAX_BATCH &&
+	return list_length(rows) >= 2 && list_length(rows) <= SK_MAX_ASCENDING &&
 		!sk_draws((Node *) source->targetList, NULL) &&
 		!sk_draws((Node *) list_make3(insert->returningList, insert->onConflict,
 									  insert->withCheckOptions), NULL);

@@ -43,9 +43,11 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
+#include "sequence/extension.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
+#include "spi/own_objects.h"
 
 static bool belongs_to_identity(Oid seqid, const char *column, Oid table);
 static List *lock_tree(Oid table);
@@ -66,11 +68,14 @@ sk_drawn_sequence(Node *expr)
 	FuncExpr   *call = (FuncExpr *) expr;
 	Const	   *sequence;
 
+	if (expr != NULL && IsA(expr, CoerceToDomain))
+		return sk_drawn_sequence((Node *) ((CoerceToDomain *) expr)->arg);
 	if (expr == NULL || !IsA(expr, FuncExpr))
 		return InvalidOid;
 	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
 		return sk_drawn_sequence(linitial(call->args));
-	if (call->funcid != F_NEXTVAL)
+	if (call->funcid != F_NEXTVAL &&
+		!(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL)))
 		return InvalidOid;
 	sequence = linitial(call->args);
 	if (!IsA(sequence, Const) || sequence->constisnull)
@@ -212,6 +217,7 @@ change_dependency(Oid table, AttrNumber column, Oid seqid, char from, char to)
 	ObjectAddress sequence;
 	ObjectAddress owner;
 
+	Assert(sk_relation_is_locked(table, AccessExclusiveLock) && column > 0);
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
 	ObjectAddressSubSet(owner, RelationRelationId, table, column);
 	(void) deleteDependencyRecordsForClass(RelationRelationId, seqid,
@@ -229,6 +235,7 @@ set_identity(Oid table, const char *column, char identity)
 	Form_pg_attribute form;
 	bool		changes;
 
+	Assert(sk_relation_is_locked(table, AccessExclusiveLock));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute \"%s\" of relation %u",
 			 column, table);
@@ -289,6 +296,7 @@ sk_set_default(Oid table, const char *column, Oid seqid)
 									 ObjectIdGetDatum(seqid), false, true);
 	Node	   *value;
 
+	Assert(sk_relation_is_locked(table, AccessExclusiveLock));
 	value = (Node *) makeFuncExpr(F_NEXTVAL, INT8OID, list_make1(sequence),
 								  InvalidOid, InvalidOid,
 								  COERCE_EXPLICIT_CALL);
@@ -298,6 +306,8 @@ sk_set_default(Oid table, const char *column, Oid seqid)
 										 get_atttype(table, command->num), -1,
 										 COERCION_ASSIGNMENT,
 										 COERCE_IMPLICIT_CAST, -1);
+	/* the one form that is known again as that of a former identity */
+	Assert(sk_drawn_sequence(command->def) == seqid);
 	statement->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)),
 									   get_rel_name(table), -1);
 	statement->cmds = list_make1(command);

@@ -56,9 +56,12 @@ static void follow_detach(Oid parent, Oid partition);
 static void prepare_like(CreateStmt *stmt);
 static List *like_commands(TableLikeClause *clause);
 static AlterTableCmd *make_add_identity(const char *column,
-										SkIdentityColumn *identity);
+										SkIdentityColumn *identity,
+										Oid type);
+static List *options_of_type(Oid seqid, Oid type);
 static void follow_like(CreateStmt *stmt);
-static bool draws_by_default(List *names, Oid seqid);
+static bool draws_by_default(Oid relid, AttrNumber column, Oid seqid);
+static bool owned_by(DefElem *option, Oid *relid, AttrNumber *column);
 
 /*
  * sk_check_identity_owner
@@ -82,9 +85,12 @@ sk_check_identity_owner(AlterSeqStmt *stmt)
 	foreach(lc, stmt->options)
 	{
 		DefElem    *option = lfirst_node(DefElem, lc);
+		Oid			relid;
+		AttrNumber	attnum;
 
 		if (strcmp(option->defname, "owned_by") == 0 &&
-			!draws_by_default(defGetQualifiedName(option), seqid))
+			!(owned_by(option, &relid, &attnum) &&
+			  draws_by_default(relid, attnum, seqid)))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot change ownership of identity sequence"),
@@ -93,19 +99,26 @@ sk_check_identity_owner(AlterSeqStmt *stmt)
 	}
 }
 
-/* Does the default of a column depend on a sequence? */
+/* The column that OWNED BY names.  Returns false for NONE. */
 static bool
-draws_by_default(List *names, Oid seqid)
+owned_by(DefElem *option, Oid *relid, AttrNumber *column)
 {
-	Oid			relid;
-	AttrNumber	column;
-	ListCell   *lc;
+	List	   *names = defGetQualifiedName(option);
 
 	if (list_length(names) < 2)
 		return false;
-	relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
-							 NoLock, true);
-	column = get_attnum(relid, strVal(llast(names)));
+	*relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
+							  NoLock, true);
+	*column = get_attnum(*relid, strVal(llast(names)));
+	return true;
+}
+
+/* Does the default of a column depend on a sequence? */
+static bool
+draws_by_default(Oid relid, AttrNumber column, Oid seqid)
+{
+	ListCell   *lc;
+
 	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
 	{
 		ObjectAddress address = GetAttrDefaultColumnAddress(lfirst_oid(lc));
@@ -114,6 +127,43 @@ draws_by_default(List *names, Oid seqid)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * sk_check_identity_drop
+ *		Refuse DROP SEQUENCE for the sequence of an identity.
+ *
+ * Core would take the default of the column, and with it the identity.
+ */
+void
+sk_check_identity_drop(DropStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->objects)
+	{
+		Oid			seqid = RangeVarGetRelid(makeRangeVarFromNameList(lfirst(lc)),
+											 NoLock, true);
+		Oid			table;
+		int32		column;
+		ObjectAddress sequence;
+		ObjectAddress owner;
+
+		if (!OidIsValid(seqid) ||
+			sk_sequence_identity(seqid) == SK_IDENTITY_NONE ||
+			!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
+			!draws_by_default(table, (AttrNumber) column, seqid))
+			continue;
+		ObjectAddressSet(sequence, RelationRelationId, seqid);
+		ObjectAddressSubSet(owner, RelationRelationId, table, column);
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot drop %s because %s requires it",
+						getObjectDescription(&sequence, false),
+						getObjectDescription(&owner, false)),
+				 errhint("You can drop %s instead.",
+						 getObjectDescription(&owner, false))));
+	}
 }
 
 /*
@@ -384,7 +434,8 @@ like_commands(TableLikeClause *clause)
 			result = lappend(result, drop);
 		}
 		if (clause->options & CREATE_TABLE_LIKE_IDENTITY)
-			result = lappend(result, make_add_identity(name, column));
+			result = lappend(result, make_add_identity(name, column,
+													   TupleDescAttr(RelationGetDescr(rel), column->attnum - 1)->atttypid));
 	}
 	relation_close(rel, AccessShareLock);
 	return result;
@@ -392,7 +443,7 @@ like_commands(TableLikeClause *clause)
 
 /* ADD GENERATED ... AS IDENTITY, with the options of a sequence */
 static AlterTableCmd *
-make_add_identity(const char *column, SkIdentityColumn *identity)
+make_add_identity(const char *column, SkIdentityColumn *identity, Oid type)
 {
 	AlterTableCmd *result = makeNode(AlterTableCmd);
 	Constraint *constraint = makeNode(Constraint);
@@ -400,12 +451,29 @@ make_add_identity(const char *column, SkIdentityColumn *identity)
 	constraint->contype = CONSTR_IDENTITY;
 	constraint->generated_when = identity->identity == SK_IDENTITY_ALWAYS ?
 		ATTRIBUTE_IDENTITY_ALWAYS : ATTRIBUTE_IDENTITY_BY_DEFAULT;
-	constraint->options = sequence_options(identity->seqid);
+	constraint->options = options_of_type(identity->seqid, type);
 	constraint->location = -1;
 	result->subtype = AT_AddIdentity;
 	result->name = pstrdup(column);
 	result->def = (Node *) constraint;
 	return result;
+}
+
+/* The sequence of an identity may be wider than the column; its copy is not. */
+static List *
+options_of_type(Oid seqid, Oid type)
+{
+	List	   *options = sequence_options(seqid);
+	int64		last = (int64) ((UINT64CONST(1) << sk_type_width(type)) - 1);
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		if (strcmp(lfirst_node(DefElem, lc)->defname, "maxvalue") == 0 &&
+			defGetInt64(lfirst(lc)) > last)
+			options = foreach_delete_current(options, lc);
+	}
+	return options;
 }
 
 /* Run the commands, if the table was made: then its LIKE clauses are used up. */

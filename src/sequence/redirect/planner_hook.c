@@ -330,6 +330,7 @@ put_default_back(Query *query, TargetEntry *target, Oid relid)
 	{
 		ListCell   *cell = list_nth_cell(lfirst(lc), ((Var *) target->expr)->varattno - 1);
 
+		Assert(list_length(lfirst(lc)) == list_length(linitial(*values)));
 		lfirst(cell) = makeNullConst(exprType(lfirst(cell)), -1, InvalidOid);
 	}
 	target->expr = (Expr *) build_column_default(rel, target->resno);
@@ -345,6 +346,7 @@ list_columns(Oid relid)
 	Relation	rel;
 	List	   *columns;
 
+	Assert(sk_relation_is_locked(relid, AccessShareLock));
 	if (entry != NULL)
 		return copy_columns(entry->columns);
 	sk_watch_relations();

@@ -18,6 +18,7 @@ extern void sk_add_column_end(AlterTableStmt *stmt);
 
 /* identity_ddl.c */
 extern void sk_check_identity_owner(AlterSeqStmt *stmt);
+extern void sk_check_identity_drop(DropStmt *stmt);
 extern void sk_identity_command_start(Node *command);
 extern void sk_identity_command_end(Node *command);
 

@@ -3,8 +3,7 @@
  * sequence_support.c
  *	  How calls of sequence functions are planned.
  *
- * While the database has bound sequences, a call of nextval('s') is planned
- * as
+ * While the database has the extension, a call of nextval('s') is planned as
  *
  *		CASE WHEN spanner_internal.may_draw('s', 'nextval')
  *			 THEN spanner_internal.map_counter(next value of s, 's') END
@@ -18,8 +17,9 @@
  * The sequence stays in the expression as a constant.  It is what makes a
  * cached plan depend on the sequence, and so on its binding.
  *
- * All sequences are planned so, bound or not, because spanner.lastval() has to
- * know of every draw.  Where the values of an INSERT have to ascend,
+ * All sequences are planned so, bound or not.  A statement that is under way,
+ * or waits for a lock, when a sequence gets its kind must not go on with plain
+ * counters; and spanner.lastval() has to know of every draw.  Where the values of an INSERT have to ascend,
  * ascending.c has them drawn.
  *
  * A sequence that is known at run time only, and the other functions, are left
@@ -63,8 +63,7 @@ spanner_sequence_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
-	if (IsA(request, SupportRequestSimplify) &&
-		sk_bindings_possible && sk_bindings_exist())
+	if (IsA(request, SupportRequestSimplify))
 	{
 		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
 

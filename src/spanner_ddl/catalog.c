@@ -1,0 +1,336 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog.c
+ *	  What statements of Spanner's DDL have to know of tables that are there.
+ *
+ * The key of a table is its primary key, or, since Spanner's keys may be NULL,
+ * a UNIQUE NULLS NOT DISTINCT constraint.
+ *
+ * src/spanner_ddl/catalog.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_constraint.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "spanner_ddl/spanner_ddl.h"
+#include "spi/run_command.h"
+
+static List *index_columns(Relation rel, Relation index);
+static bool is_prefix(List *part, List *whole);
+
+/*
+ * sk_ddl_table_variables
+ *		The columns of a table, for expressions: a list of SkVariable.
+ */
+List *
+sk_ddl_table_variables(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	List	   *result = NIL;
+
+	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
+		SkVariable *variable = palloc0(sizeof(SkVariable));
+
+		if (attribute->attisdropped)
+			continue;
+		variable->name = pstrdup(NameStr(attribute->attname));
+		variable->type = sk_ddl_type_class(attribute->atttypid);
+		variable->expands = attribute->attgenerated != '\0';
+		if (variable->expands)
+			variable->expression =
+				sk_query_text(psprintf("SELECT '(' OPERATOR(pg_catalog.||) pg_catalog.pg_get_expr(adbin, adrelid)"
+									   " OPERATOR(pg_catalog.||) ')' FROM pg_catalog.pg_attrdef"
+									   " WHERE adrelid OPERATOR(pg_catalog.=) '%u'"
+									   " AND adnum OPERATOR(pg_catalog.=) '%d'",
+									   relid, attribute->attnum));
+		result = lappend(result, variable);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * sk_ddl_query_variables
+ *		The columns of all tables that a query names.
+ *
+ * A name that stands for several types is of none.
+ */
+List *
+sk_ddl_query_variables(SkDdlText *ddl, SkRange range)
+{
+	List	   *result = NIL;
+	List	   *tables = NIL;
+
+	for (int i = range.first + 1; i < range.end; i++)
+	{
+		const char *before = ddl->tokens[i - 1].text;
+		List	   *names = NIL;
+		Oid			relid;
+		ListCell   *lc;
+
+		if (strcmp(before, "from") != 0 && strcmp(before, "join") != 0 && strcmp(before, ",") != 0)
+			continue;
+		for (; i < range.end && (ddl->tokens[i].type == SK_TOKEN_WORD ||
+								 ddl->tokens[i].type == SK_TOKEN_NAME); i += 2)
+		{
+			names = lappend(names, makeString(ddl->tokens[i].text));
+			if (i + 1 >= range.end || strcmp(ddl->tokens[i + 1].text, ".") != 0)
+				break;
+		}
+		if (names == NIL || list_length(names) > 2)
+			continue;
+		relid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+		CHECK_FOR_INTERRUPTS();
+		if (!OidIsValid(relid) || get_rel_type_id(relid) == InvalidOid || list_member_oid(tables, relid))
+			continue;
+		tables = lappend_oid(tables, relid);
+		foreach(lc, sk_ddl_table_variables(relid))
+		{
+			SkVariable *variable = lfirst(lc);
+			ListCell   *other;
+
+			variable->expands = false;
+			foreach(other, result)
+			{
+				SkVariable *known = lfirst(other);
+
+				if (strcmp(known->name, variable->name) == 0 && known->type != variable->type)
+					known->type = variable->type = SK_TYPE_UNKNOWN;
+			}
+			result = lappend(result, variable);
+		}
+	}
+	return result;
+}
+
+/*
+ * sk_ddl_table_key
+ *		The names of the columns of a table's key; NIL if it has none.
+ */
+List *
+sk_ddl_table_key(Oid relid, bool *is_primary)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	*is_primary = false;
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		is_key = index->rd_index->indisprimary ||
+			(result == NIL && index->rd_index->indnullsnotdistinct &&
+			 OidIsValid(get_index_constraint(lfirst_oid(lc))));
+
+		if (is_key && !*is_primary)
+		{
+			result = index_columns(rel, index);
+			*is_primary = index->rd_index->indisprimary;
+		}
+		index_close(index, NoLock);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * sk_ddl_has_unique_key
+ *		May a foreign key refer to these columns?
+ */
+bool
+sk_ddl_has_unique_key(Oid relid, List *columns)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	bool		result = false;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		List	   *found = index_columns(rel, index);
+
+		if (index->rd_index->indisunique && index->rd_index->indimmediate &&
+			list_length(found) == list_length(columns) &&
+			RelationGetIndexPredicate(index) == NIL)
+		{
+			ListCell   *column;
+			bool		has_all = true;
+
+			foreach(column, columns)
+			{
+				bool		has = false;
+				ListCell   *other;
+
+				foreach(other, found)
+					has |= strcmp(lfirst(column), lfirst(other)) == 0;
+				has_all &= has;
+			}
+			result |= has_all;
+		}
+		index_close(index, NoLock);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/* The names of the key columns of an index; NIL if one is an expression. */
+static List *
+index_columns(Relation rel, Relation index)
+{
+	List	   *result = NIL;
+
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		if (column == 0)
+			return NIL;
+		result = lappend(result, get_attname(RelationGetRelid(rel), column, false));
+	}
+	return result;
+}
+
+/*
+ * sk_ddl_interleave
+ *		The foreign key to the parent that a table is interleaved in: from the
+ *		beginning of its key to the key, of columns of the same names.  NULL
+ *		if there is none.
+ */
+char *
+sk_ddl_interleave(Oid relid, Oid *parent)
+{
+	bool		is_primary;
+	List	   *key = sk_ddl_table_key(relid, &is_primary);
+	Relation	rel = table_open(relid, AccessShareLock);
+	char	   *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetFKeyList(rel))
+	{
+		ForeignKeyCacheInfo *info = lfirst(lc);
+		List	   *parent_key;
+
+		if (result != NULL || info->confrelid == relid)
+			continue;
+		parent_key = sk_ddl_table_key(info->confrelid, &is_primary);
+		if (list_length(parent_key) != info->nkeys || !is_prefix(parent_key, key))
+			continue;
+		result = get_constraint_name(info->conoid);
+		for (int i = 0; i < info->nkeys; i++)
+		{
+			if (strcmp(list_nth(key, i), get_attname(relid, info->conkey[i], false)) != 0 ||
+				strcmp(list_nth(key, i), get_attname(info->confrelid, info->confkey[i], false)) != 0)
+				result = NULL;
+		}
+		if (result != NULL && parent != NULL)
+			*parent = info->confrelid;
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/* Does a list of names begin with those of another one? */
+static bool
+is_prefix(List *part, List *whole)
+{
+	if (list_length(part) > list_length(whole))
+		return false;
+	for (int i = 0; i < list_length(part); i++)
+	{
+		if (strcmp(list_nth(part, i), list_nth(whole, i)) != 0)
+			return false;
+	}
+	return part != NIL;
+}
+
+/*
+ * sk_ddl_column_users
+ *		What depends on a column: an index, a constraint, another column, a
+ *		view; NULL if nothing does.  PostgreSQL would drop some of them along.
+ */
+char *
+sk_ddl_column_users(Oid relid, const char *column)
+{
+	AttrNumber	attnum = get_attnum(relid, column);
+
+	return sk_query_text(psprintf("SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)"
+								  " FROM pg_catalog.pg_depend d"
+								  " LEFT JOIN pg_catalog.pg_constraint c ON c.oid OPERATOR(pg_catalog.=) d.objid"
+								  " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_constraint'::pg_catalog.regclass"
+								  " LEFT JOIN pg_catalog.pg_attrdef a ON a.oid OPERATOR(pg_catalog.=) d.objid"
+								  " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass"
+								  " LEFT JOIN pg_catalog.pg_class k ON k.oid OPERATOR(pg_catalog.=) d.objid"
+								  " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+								  " LEFT JOIN pg_catalog.pg_rewrite r ON r.oid OPERATOR(pg_catalog.=) d.objid"
+								  " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass"
+								  " LEFT JOIN pg_catalog.pg_trigger t ON t.oid OPERATOR(pg_catalog.=) d.objid"
+								  " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_trigger'::pg_catalog.regclass"
+								  " WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+								  " AND d.refobjid OPERATOR(pg_catalog.=) '%u' AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'"
+								  " AND (c.contype OPERATOR(pg_catalog.=) ANY ('{p,u,f}')"
+								  " OR (c.contype OPERATOR(pg_catalog.=) 'c' AND NOT %s)"
+								  " OR a.adnum OPERATOR(pg_catalog.<>) '%d'"
+								  " OR k.relkind OPERATOR(pg_catalog.=) 'i' OR r.oid IS NOT NULL"
+								  " OR (t.oid IS NOT NULL AND NOT t.tgisinternal))"
+								  " ORDER BY d.classid, d.objid LIMIT 1",
+								  relid, attnum, SK_IS_LENGTH_CHECK, attnum));
+}
+
+/*
+ * sk_ddl_index_statement
+ *		What creates an index anew with other columns beside its key: "add"
+ *		more, or without "drop".
+ */
+char *
+sk_ddl_index_statement(Oid indexid, const char *add, const char *drop)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	Form_pg_index form = index->rd_index;
+	StringInfoData stored;
+	StringInfoData key;
+
+	initStringInfo(&stored);
+	initStringInfo(&key);
+	for (int i = 0; i < form->indnatts; i++)
+	{
+		char	   *name = sk_query_text(psprintf("SELECT pg_catalog.pg_get_indexdef('%u', %d, true)",
+												  indexid, i + 1));
+		int16		option = i < form->indnkeyatts ? index->rd_indoption[i] : 0;
+
+		if (i < form->indnkeyatts)
+			appendStringInfo(&key, "%s%s%s%s", i > 0 ? ", " : "", name,
+							 option & INDOPTION_DESC ? " DESC" : "",
+							 ((option & INDOPTION_DESC) != 0) == ((option & INDOPTION_NULLS_FIRST) != 0) ? "" :
+							 option & INDOPTION_NULLS_FIRST ? " NULLS FIRST" : " NULLS LAST");
+		else if (drop == NULL || strcmp(name, quote_identifier(drop)) != 0)
+			appendStringInfo(&stored, "%s%s", stored.len > 0 ? ", " : "", name);
+	}
+	if (add != NULL)
+		appendStringInfo(&stored, "%s%s", stored.len > 0 ? ", " : "", quote_identifier(add));
+	appendStringInfoChar(&key, ')');
+	if (stored.len > 0)
+		appendStringInfo(&key, " INCLUDE (%s)", stored.data);
+	if (form->indnullsnotdistinct)
+		appendStringInfoString(&key, " NULLS NOT DISTINCT");
+	if (RelationGetIndexPredicate(index) != NIL)
+		appendStringInfo(&key, " WHERE %s",
+						 sk_query_text(psprintf("SELECT pg_catalog.pg_get_expr(indpred, indrelid)"
+												" FROM pg_catalog.pg_index"
+												" WHERE indexrelid OPERATOR(pg_catalog.=) '%u'", indexid)));
+	index_close(index, NoLock);
+	return psprintf("CREATE %sINDEX %s ON %s (%s", form->indisunique ? "UNIQUE " : "",
+					quote_identifier(get_rel_name(indexid)), sk_qualified_name(form->indrelid),
+					key.data);
+}

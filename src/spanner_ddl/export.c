@@ -1,0 +1,491 @@
+/*-------------------------------------------------------------------------
+ *
+ * export.c
+ *	  PostgreSQL's expressions as GoogleSQL, for spanner.spanner_ddl().
+ *
+ * Expressions are read as PostgreSQL has stored them.  The tables that say
+ * what functions and casts of GoogleSQL become are read backward.
+ *
+ * src/spanner_ddl/export.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/formatting.h"
+#include "utils/lsyscache.h"
+
+#include "spanner_ddl/reader.h"
+
+PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
+PG_FUNCTION_INFO_V1(spanner_googlesql_name);
+PG_FUNCTION_INFO_V1(spanner_parent_constraint);
+
+/* Where the text goes, and whose columns there are. */
+typedef struct SkWriter
+{
+	StringInfoData sql;
+	Oid			relid;
+	Node	   *case_test;		/* what CASE compares */
+} SkWriter;
+
+static const char *quote_name(const char *name);
+static bool write_node(SkWriter *writer, Node *node);
+static bool write_list(SkWriter *writer, const char *start, List *nodes,
+					   const char *separator, const char *end);
+static bool write_const(SkWriter *writer, Const *value);
+static bool write_number(SkWriter *writer, Const *value);
+static void write_string(SkWriter *writer, const char *value);
+static bool write_call(SkWriter *writer, FuncExpr *call);
+static bool write_cast(SkWriter *writer, Node *value, Oid type);
+static bool write_shard(SkWriter *writer, List *arguments);
+static bool write_canonical(SkWriter *writer, Node *key);
+static bool write_operator(SkWriter *writer, OpExpr *operator);
+static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
+static bool write_case(SkWriter *writer, CaseExpr *expr);
+static const char *type_name(SkType type);
+
+/* Words that GoogleSQL reserves and PostgreSQL does not. */
+static const char *const reserved_words[] = {
+	"assert_rows_modified", "at", "by", "contains", "cube", "current", "define",
+	"enum", "escape", "exclude", "extract", "following", "groups", "hash", "if",
+	"ignore", "interval", "lookup", "merge", "new", "no", "nulls", "of", "over",
+	"partition", "preceding", "proto", "range", "recursive", "respect", "rollup",
+	"rows", "set", "struct", "treat", "unbounded", "unnest", "within"
+};
+
+/*
+ * spanner_internal.googlesql_name(name) returns text
+ *
+ * A name with backquotes where it needs them.
+ */
+Datum
+spanner_googlesql_name(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(quote_name(NameStr(*PG_GETARG_NAME(0)))));
+}
+
+static const char *
+quote_name(const char *name)
+{
+	bool		is_quoted = quote_identifier(name) != name;
+
+	for (int i = 0; i < lengthof(reserved_words) && !is_quoted; i++)
+		is_quoted = strcmp(reserved_words[i], name) == 0;
+	return is_quoted ? psprintf("`%s`", name) : name;
+}
+
+/*
+ * spanner_internal.googlesql_expression(relation, expression) returns text
+ *
+ * NULL if GoogleSQL cannot say it.
+ */
+Datum
+spanner_googlesql_expression(PG_FUNCTION_ARGS)
+{
+	SkWriter	writer = {.relid = PG_GETARG_OID(0)};
+	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
+
+	initStringInfo(&writer.sql);
+	if (!write_node(&writer, node))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(writer.sql.data));
+}
+
+/*
+ * spanner_internal.parent_constraint(relation) returns name
+ *
+ * The foreign key of an interleaved table; NULL of other tables.
+ */
+Datum
+spanner_parent_constraint(PG_FUNCTION_ARGS)
+{
+	char		relkind = get_rel_relkind(PG_GETARG_OID(0));
+	char	   *name = NULL;
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
+		name = sk_ddl_interleave(PG_GETARG_OID(0), NULL);
+	if (name == NULL)
+		PG_RETURN_NULL();
+	return DirectFunctionCall1(namein, CStringGetDatum(name));
+}
+
+/*
+ * Write an expression; returns false if that cannot be done.
+ *
+ * A catalog may hold an expression that is empty, as a rule without WHERE
+ * does, and the caller may give the expression of another relation.
+ */
+static bool
+write_node(SkWriter *writer, Node *node)
+{
+	const char *name;
+
+	check_stack_depth();
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			name = get_attname(writer->relid, ((Var *) node)->varattno, true);
+			if (name == NULL)
+				return false;
+			appendStringInfoString(&writer->sql, quote_name(name));
+			return true;
+		case T_Const:
+			return write_const(writer, (Const *) node);
+		case T_RelabelType:
+			return write_node(writer, (Node *) ((RelabelType *) node)->arg);
+		case T_ArrayCoerceExpr:
+			/* lengths of elements change, not what they are */
+			return sk_ddl_type_class(get_element_type(exprType(node))) ==
+				sk_ddl_type_class(get_element_type(exprType((Node *) ((ArrayCoerceExpr *) node)->arg))) &&
+				write_node(writer, (Node *) ((ArrayCoerceExpr *) node)->arg);
+		case T_CoerceToDomain:
+			return write_node(writer, (Node *) ((CoerceToDomain *) node)->arg);
+		case T_CoerceViaIO:
+			return write_cast(writer, (Node *) ((CoerceViaIO *) node)->arg, exprType(node));
+		case T_FuncExpr:
+			return write_call(writer, (FuncExpr *) node);
+		case T_OpExpr:
+			return write_operator(writer, (OpExpr *) node);
+		case T_BoolExpr:
+			if (((BoolExpr *) node)->boolop == NOT_EXPR)
+				return write_list(writer, "(NOT ", ((BoolExpr *) node)->args, "", ")");
+			return write_list(writer, "(", ((BoolExpr *) node)->args,
+							  ((BoolExpr *) node)->boolop == AND_EXPR ? " AND " : " OR ", ")");
+		case T_NullTest:
+			return write_list(writer, "(", list_make1(((NullTest *) node)->arg), "",
+							  ((NullTest *) node)->nulltesttype == IS_NULL ? " IS NULL)" : " IS NOT NULL)");
+		case T_CaseExpr:
+			return write_case(writer, (CaseExpr *) node);
+		case T_CaseTestExpr:
+			return writer->case_test != NULL && write_node(writer, writer->case_test);
+		case T_CoalesceExpr:
+			return write_list(writer, "COALESCE(", ((CoalesceExpr *) node)->args, ", ", ")");
+		case T_NullIfExpr:
+			return write_list(writer, "NULLIF(", ((OpExpr *) node)->args, ", ", ")");
+		case T_ArrayExpr:
+			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
+		case T_ScalarArrayOpExpr:
+			return write_in(writer, (ScalarArrayOpExpr *) node);
+		case T_SQLValueFunction:
+			if (((SQLValueFunction *) node)->op != SVFOP_CURRENT_TIMESTAMP)
+				return false;
+			appendStringInfoString(&writer->sql, "CURRENT_TIMESTAMP()");
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+write_list(SkWriter *writer, const char *start, List *nodes, const char *separator,
+		   const char *end)
+{
+	ListCell   *lc;
+
+	appendStringInfoString(&writer->sql, start);
+	foreach(lc, nodes)
+	{
+		if (lc != list_head(nodes))
+			appendStringInfoString(&writer->sql, separator);
+		if (!write_node(writer, lfirst(lc)))
+			return false;
+	}
+	appendStringInfoString(&writer->sql, end);
+	return true;
+}
+
+static bool
+write_const(SkWriter *writer, Const *value)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+
+	if (value->constisnull)
+	{
+		appendStringInfoString(&writer->sql, "NULL");
+		return true;
+	}
+	getTypeOutputInfo(value->consttype, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value->constvalue);
+
+	switch (sk_ddl_type_class(value->consttype))
+	{
+		case SK_TYPE_INT:
+		case SK_TYPE_FLOAT:
+			return write_number(writer, value);
+		case SK_TYPE_BOOL:
+			appendStringInfoString(&writer->sql, *text == 't' ? "TRUE" : "FALSE");
+			return true;
+		case SK_TYPE_STRING:
+			write_string(writer, text);
+			return true;
+		case SK_TYPE_BYTES:
+			appendStringInfoString(&writer->sql, "b'");
+			for (text +=2; *text !='\0'; text +=2)
+				appendStringInfo(&writer->sql, "\\x%.2s", text);
+			appendStringInfoChar(&writer->sql, '\'');
+			return true;
+		case SK_TYPE_DATE:
+		case SK_TYPE_JSON:
+		case SK_TYPE_NUMERIC:
+		case SK_TYPE_TIMESTAMP:
+			appendStringInfo(&writer->sql, "%s ", type_name(sk_ddl_type_class(value->consttype)));
+			write_string(writer, text);
+			return true;
+		case SK_TYPE_ARRAY:
+			appendStringInfoString(&writer->sql, "[]");
+			return strcmp(text, "{}") == 0;
+		default:
+			return false;
+	}
+}
+
+static bool
+write_number(SkWriter *writer, Const *value)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+
+	getTypeOutputInfo(value->consttype, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value->constvalue);
+
+	appendStringInfoString(&writer->sql, text);
+	/* neither infinite nor no number */
+	return strpbrk(text, "IN") == NULL;
+}
+
+static void
+write_string(SkWriter *writer, const char *value)
+{
+	appendStringInfoChar(&writer->sql, '\'');
+	for (; *value != '\0'; value++)
+	{
+		if (*value == '\'' || *value == '\\')
+			appendStringInfoChar(&writer->sql, '\\');
+		if (*value == '\n')
+			appendStringInfoString(&writer->sql, "\\n");
+		else
+			appendStringInfoChar(&writer->sql, *value);
+	}
+	appendStringInfoChar(&writer->sql, '\'');
+}
+
+/* A call of a function that one of GoogleSQL becomes, with the same arguments. */
+static bool
+write_call(SkWriter *writer, FuncExpr *call)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(call->funcid));
+	char	   *name = get_func_name(call->funcid);
+	bool		is_ours;
+	const SkFunction *function;
+
+	if (schema == NULL || name == NULL)
+		return false;			/* dropped in the meantime */
+	if (call->funcformat != COERCE_EXPLICIT_CALL && call->funcformat != COERCE_SQL_SYNTAX)
+		return write_cast(writer, linitial(call->args), call->funcresulttype);
+	is_ours = strcmp(schema, "spanner") == 0;
+	if (!is_ours && strcmp(schema, "spanner_internal") != 0 && strcmp(schema, "pg_catalog") != 0)
+		return false;
+	if (strcmp(name, "nextval") == 0 && IsA(linitial(call->args), Const))
+	{
+		Oid			seqid = DatumGetObjectId(((Const *) linitial(call->args))->constvalue);
+		char	   *relname = get_rel_name(seqid);
+		char	   *nspname = get_namespace_name(get_rel_namespace(seqid));
+
+		if (relname == NULL || nspname == NULL)
+			return false;
+		appendStringInfo(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE %s%s)",
+						 strcmp(nspname, "public") == 0 ? "" : psprintf("%s.", quote_name(nspname)),
+						 quote_name(relname));
+		return true;
+	}
+	if (is_ours && strcmp(name, "shard_id") == 0)
+		return write_shard(writer, call->args);
+	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
+	{
+		Node	   *zone = lsecond(call->args);
+
+		if (IsA(zone, Const) &&
+			strcmp(quote_literal_cstr(TextDatumGetCString(((Const *) zone)->constvalue)),
+				   sk_ddl_time_zone()) == 0)
+			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
+		return write_list(writer, "STRING(", call->args, ", ", ")");
+	}
+	function = sk_ddl_function_backward(psprintf("%s.%s", schema, name),
+										list_length(call->args));
+	return function != NULL &&
+		write_list(writer, psprintf("%s(", asc_toupper(function->name, strlen(function->name))),
+				   call->args, ", ", ")");
+}
+
+static bool
+write_cast(SkWriter *writer, Node *value, Oid type)
+{
+	SkType		from = sk_ddl_type_class(exprType(value));
+	SkType		to = sk_ddl_type_class(type);
+	const char *cast = sk_ddl_cast(from, to);
+
+	if (from == to && from != SK_TYPE_UNKNOWN)
+		return write_node(writer, value);
+	/* numbers become the type of what they are compared with */
+	if (IsA(value, Const) && !((Const *) value)->constisnull &&
+		((from == SK_TYPE_INT && (to == SK_TYPE_FLOAT || to == SK_TYPE_NUMERIC)) ||
+		 (from == SK_TYPE_NUMERIC && to == SK_TYPE_FLOAT)))
+		return write_number(writer, (Const *) value);
+	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
+		return false;
+	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", type_name(to)));
+}
+
+/* spanner.shard_id(shards, key, ...), as docs/shard_ids.md defines it */
+static bool
+write_shard(SkWriter *writer, List *arguments)
+{
+	bool		is_single = list_length(arguments) == 2;
+	ListCell   *lc;
+
+	appendStringInfoString(&writer->sql, "ABS(MOD(FARM_FINGERPRINT(");
+	if (!is_single)
+		appendStringInfoString(&writer->sql, "CONCAT(");
+	for_each_from(lc, arguments, 1)
+	{
+		if (foreach_current_index(lc) > 1)
+			appendStringInfoString(&writer->sql, ", ");
+		appendStringInfoString(&writer->sql, "COALESCE(");
+		if (!is_single)
+		{
+			appendStringInfoString(&writer->sql, "CONCAT(CAST(BYTE_LENGTH(");
+			if (!write_canonical(writer, lfirst(lc)))
+				return false;
+			appendStringInfoString(&writer->sql, ") AS STRING), ':', ");
+		}
+		if (!write_canonical(writer, lfirst(lc)))
+			return false;
+		appendStringInfoString(&writer->sql, is_single ? ", '-')" : "), '-')");
+	}
+	appendStringInfoString(&writer->sql, is_single ? "), " : ")), ");
+	return write_list(writer, "", list_make1(linitial(arguments)), "", "))");
+}
+
+/* The canonical text of a key. */
+static bool
+write_canonical(SkWriter *writer, Node *key)
+{
+	switch (sk_ddl_type_class(exprType(key)))
+	{
+		case SK_TYPE_STRING:
+			return write_node(writer, key);
+		case SK_TYPE_BOOL:
+		case SK_TYPE_DATE:
+		case SK_TYPE_INT:
+		case SK_TYPE_UUID:
+			return write_list(writer, "CAST(", list_make1(key), "", " AS STRING)");
+		case SK_TYPE_TIMESTAMP:
+			return write_list(writer, "STRING(", list_make1(key), "", ", 'UTC')");
+		default:
+			return false;
+	}
+}
+
+static bool
+write_operator(SkWriter *writer, OpExpr *operator)
+{
+	static const char *const same[] = {"+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"};
+	char	   *name = get_opname(operator->opno);
+	SkType		type = sk_ddl_type_class(exprType(linitial(operator->args)));
+
+	if (list_length(operator->args) == 1)
+		return strcmp(name, "-") == 0 && write_list(writer, "(-", operator->args, "", ")");
+	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
+		return write_list(writer, "DIV(", operator->args, ", ", ")");
+	if (strcmp(name, "%") == 0 && type == SK_TYPE_INT)
+		return write_list(writer, "MOD(", operator->args, ", ", ")");
+	if (strcmp(name, "/") == 0)
+		return write_list(writer, "(", operator->args, " / ", ")");
+	if (strcmp(name, "~~") == 0)
+		return write_list(writer, "(", operator->args, " LIKE ", ")");
+	for (int i = 0; i < lengthof(same); i++)
+	{
+		/* of times, the operators are others */
+		if (strcmp(name, same[i]) == 0)
+			return (strchr("+-*&|", *name) == NULL || type == SK_TYPE_INT || type == SK_TYPE_FLOAT ||
+					type == SK_TYPE_NUMERIC || strcmp(name, "||") == 0) &&
+				write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
+	}
+	return false;
+}
+
+static bool
+write_case(SkWriter *writer, CaseExpr *expr)
+{
+	Node	   *outer = writer->case_test;
+	ListCell   *lc;
+
+	writer->case_test = (Node *) expr->arg;
+	appendStringInfoString(&writer->sql, "CASE");
+	foreach(lc, expr->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		if (!write_list(writer, " WHEN ", list_make1(when->expr), "", " THEN ") ||
+			!write_node(writer, (Node *) when->result))
+			return false;
+	}
+	writer->case_test = outer;
+	return write_list(writer, " ELSE ", list_make1(expr->defresult), "", " END");
+}
+
+/* IN, with a list or an array */
+static bool
+write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
+{
+	Node	   *array = lsecond(expr->args);
+
+	if (!expr->useOr || strcmp(get_opname(expr->opno), "=") != 0)
+		return false;
+	if (IsA(array, ArrayCoerceExpr))
+		array = (Node *) ((ArrayCoerceExpr *) array)->arg;
+	if (IsA(array, RelabelType))
+		array = (Node *) ((RelabelType *) array)->arg;
+	if (!IsA(array, ArrayExpr))
+		return write_list(writer, "(", expr->args, " IN UNNEST(", "))");
+	return write_list(writer, "(", list_make1(linitial(expr->args)), "", " IN ") &&
+		write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
+}
+
+static const char *
+type_name(SkType type)
+{
+	switch (type)
+	{
+		case SK_TYPE_BOOL:
+			return "BOOL";
+		case SK_TYPE_DATE:
+			return "DATE";
+		case SK_TYPE_FLOAT:
+			return "FLOAT64";
+		case SK_TYPE_INT:
+			return "INT64";
+		case SK_TYPE_JSON:
+			return "JSON";
+		case SK_TYPE_NUMERIC:
+			return "NUMERIC";
+		case SK_TYPE_TIMESTAMP:
+			return "TIMESTAMP";
+		case SK_TYPE_UUID:
+			return "UUID";
+		default:
+			return "STRING";
+	}
+}

@@ -1,0 +1,527 @@
+-- Spanner's DDL for what is here.  A line that begins with "--" says what Spanner has not.
+
+CREATE FUNCTION spanner_internal.googlesql_name(name name)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_googlesql_name'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.googlesql_name(name)
+  IS 'a name as GoogleSQL writes it';
+
+CREATE FUNCTION spanner_internal.googlesql_expression(relation oid, expression pg_node_tree)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_googlesql_expression'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.googlesql_expression(oid, pg_node_tree)
+  IS 'an expression as GoogleSQL writes it, NULL if it cannot';
+
+CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
+RETURNS name
+AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.parent_constraint(regclass)
+  IS 'the foreign key of a table that is interleaved, NULL of others';
+
+CREATE FUNCTION spanner_internal.ddl_name(name name, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN CASE dialect WHEN 'postgresql' THEN quote_ident(name)
+  ELSE spanner_internal.googlesql_name(name) END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_name(name, text)
+  IS 'a name as a dialect writes it';
+
+CREATE FUNCTION spanner_internal.ddl_relation(relation oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT CASE n.nspname WHEN 'public' THEN ''
+           ELSE spanner_internal.ddl_name(n.nspname, dialect) || '.' END
+         || spanner_internal.ddl_name(c.relname, dialect)
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.oid = relation;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_relation(oid, text)
+  IS 'a relation as a dialect names it';
+
+CREATE FUNCTION spanner_internal.ddl_columns(relation oid, columns smallint[], dialect text,
+  descending boolean[] DEFAULT NULL)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
+                    || CASE WHEN descending[u.n] THEN ' DESC' ELSE '' END, ', ' ORDER BY u.n)
+    FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_columns(oid, smallint[], text, boolean[])
+  IS 'columns as a dialect lists them';
+
+-- what GoogleSQL and the PostgreSQL dialect call a type
+CREATE FUNCTION spanner_internal.ddl_type(type oid, typmod integer, length text, dialect text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  element oid := (SELECT t.typelem FROM pg_type t WHERE t.oid = type AND t.typcategory = 'A');
+  characters text := (typmod - 4)::text;
+BEGIN
+  IF element <> 0 THEN
+    RETURN CASE dialect WHEN 'postgresql'
+      THEN spanner_internal.ddl_type(element, typmod, length, dialect) || '[]'
+      ELSE 'ARRAY<' || spanner_internal.ddl_type(element, typmod, length, dialect) || '>' END;
+  END IF;
+  IF dialect = 'postgresql' THEN
+    RETURN CASE WHEN type = 'spanner.commit_timestamp'::regtype THEN 'spanner.commit_timestamp'
+      WHEN type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) THEN 'bigint'
+      WHEN type = 'numeric'::regtype THEN 'numeric'
+      WHEN type IN ('timestamptz'::regtype, 'text'::regtype, 'varchar'::regtype, 'bool'::regtype,
+        'float4'::regtype, 'float8'::regtype, 'bytea'::regtype, 'date'::regtype, 'jsonb'::regtype,
+        'uuid'::regtype)
+      THEN replace(format_type(type, typmod), 'timestamp with time zone', 'timestamptz') END;
+  END IF;
+  RETURN CASE WHEN type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) THEN 'INT64'
+    WHEN type = 'float4'::regtype THEN 'FLOAT32'
+    WHEN type = 'float8'::regtype THEN 'FLOAT64'
+    WHEN type = 'bool'::regtype THEN 'BOOL'
+    WHEN type = 'bytea'::regtype THEN format('BYTES(%s)', coalesce(length, 'MAX'))
+    WHEN type = 'text'::regtype OR type = 'varchar'::regtype AND typmod < 0 THEN 'STRING(MAX)'
+    WHEN type = 'varchar'::regtype THEN format('STRING(%s)', characters)
+    WHEN type IN ('timestamptz'::regtype, 'spanner.commit_timestamp'::regtype) THEN 'TIMESTAMP'
+    WHEN type = 'date'::regtype THEN 'DATE'
+    WHEN type = 'numeric'::regtype THEN 'NUMERIC'
+    WHEN type IN ('json'::regtype, 'jsonb'::regtype) THEN 'JSON'
+    WHEN type = 'uuid'::regtype THEN 'UUID' END;
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.ddl_type(oid, integer, text, text)
+  IS 'a type of Spanner, NULL if it has none';
+
+-- The clauses of a sequence with Spanner's kind, which goes on with the next counter.
+CREATE FUNCTION spanner_internal.ddl_sequence(sequence oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT 'BIT_REVERSED_POSITIVE'
+         || CASE WHEN s.skip_range_min IS NULL THEN ''
+              ELSE format(' SKIP RANGE %s%s %s', s.skip_range_min,
+                CASE dialect WHEN 'postgresql' THEN '' ELSE ',' END, s.skip_range_max) END
+         || CASE WHEN coalesce(s.counter, s.start_counter) = 1 THEN ''
+              ELSE format(' START COUNTER WITH %s', coalesce(s.counter, s.start_counter)) END
+    FROM spanner.sequences s
+    JOIN pg_class c ON c.relname = s.sequencename
+    JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = s.schemaname
+   WHERE c.oid = sequence
+     AND s.kind = 'bit_reversed_positive'
+     AND s.bits = 63;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_sequence(oid, text)
+  IS 'what Spanner says of a sequence behind its name, NULL if it has no such kind';
+
+CREATE FUNCTION spanner_internal.ddl_expression(relation oid, expression pg_node_tree, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN CASE dialect
+  WHEN 'postgresql' THEN
+    regexp_replace(pg_get_expr(expression, relation), '(nextval\(''.*?'')::regclass\)', '\1)')
+  ELSE spanner_internal.googlesql_expression(relation, expression) END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_expression(oid, pg_node_tree, text)
+  IS 'an expression as a dialect writes it, NULL if it cannot';
+
+CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN substring(pg_get_constraintdef(constraint_oid)
+  FROM '^CHECK \(\(octet_length\([^()]+\) <= (\d+)\)\)$');
+
+COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
+  IS 'the length that a constraint checks, NULL if it is another';
+
+-- A column, and what is lost of it.
+CREATE FUNCTION spanner_internal.ddl_column(relation oid, attnum smallint, dialect text,
+  OUT definition text, OUT lost text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  a record;
+  is_google boolean := dialect <> 'postgresql';
+  expression text;
+  identity text;
+BEGIN
+  SELECT t.*, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
+         (SELECT max(spanner_internal.ddl_length(c.oid))
+            FROM pg_constraint c
+           WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
+         (SELECT s.objid FROM pg_depend s JOIN pg_class k ON k.oid = s.objid AND k.relkind = 'S'
+           WHERE s.classid = 'pg_class'::regclass AND s.refobjid = relation
+             AND s.refobjsubid = t.attnum AND s.deptype IN ('a', 'i') LIMIT 1) AS sequence
+    INTO a
+    FROM pg_attribute t
+    LEFT JOIN pg_attrdef d ON d.adrelid = t.attrelid AND d.adnum = t.attnum
+   WHERE t.attrelid = relation AND t.attnum = ddl_column.attnum;
+
+  definition := spanner_internal.ddl_type(a.atttypid, a.atttypmod, a.length, dialect);
+  IF definition IS NULL THEN
+    lost := format('column %I of type %s', a.attname, format_type(a.atttypid, a.atttypmod));
+    RETURN;
+  END IF;
+  definition := format('%s %s', spanner_internal.ddl_name(a.attname, dialect), definition)
+    || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END;
+  identity := spanner_internal.ddl_sequence(a.sequence, dialect);
+  IF identity IS NOT NULL THEN
+    definition := definition || format(' GENERATED BY DEFAULT AS IDENTITY (%s)', identity);
+  ELSIF a.sequence IS NOT NULL THEN
+    lost := format('the sequence of column %I, '
+      'which is not of the kind bit_reversed_positive with 63 bits', a.attname);
+  ELSIF a.adbin IS NOT NULL THEN
+    expression := spanner_internal.ddl_expression(relation, a.adbin, dialect);
+    IF expression IS NULL THEN
+      lost := format('the expression of column %I: %s', a.attname, a.source);
+    ELSIF a.attgenerated = '' THEN
+      definition := definition || format(' DEFAULT (%s)', expression);
+    ELSE
+      definition := definition || CASE WHEN is_google THEN ' AS (' ELSE ' GENERATED ALWAYS AS (' END
+        || expression || ') STORED';
+    END IF;
+  END IF;
+  IF is_google AND a.atttypid = 'spanner.commit_timestamp'::regtype THEN
+    definition := definition || ' OPTIONS (allow_commit_timestamp = true)';
+  END IF;
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.ddl_column(oid, smallint, text)
+  IS 'a column as Spanner defines it, and what is lost of it';
+
+-- The key of a table: its index, and which columns descend by the index beside it.
+CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
+  OUT descending boolean[], OUT is_empty boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT k.indexrelid,
+         CASE WHEN k.indkey::text <> '0'
+           THEN string_to_array(k.indkey::text, ' ')::smallint[] END,
+         (SELECT array_agg(d & 1 = 1 ORDER BY n)
+            FROM unnest(o.indoption::smallint[]) WITH ORDINALITY u (d, n)),
+         k.indkey::text = '0'
+    FROM pg_index k
+    LEFT JOIN pg_index o
+      ON o.indrelid = k.indrelid AND o.indkey = k.indkey AND NOT o.indisunique
+     AND o.indpred IS NULL AND o.indoption::text ~ '[13]'
+   WHERE k.indrelid = relation
+     AND (k.indisprimary
+          OR k.indnullsnotdistinct
+             AND EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = k.indexrelid)
+          OR k.indkey::text = '0' AND pg_get_expr(k.indexprs, relation) = 'true')
+   ORDER BY k.indisprimary DESC, k.indexrelid, o.indexrelid
+   LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_key(oid)
+  IS 'the key of a table as Spanner sees it';
+
+CREATE FUNCTION spanner_internal.ddl_foreign_key(constraint_oid oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT format('ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s',
+                spanner_internal.ddl_relation(c.conrelid, dialect),
+                spanner_internal.ddl_name(c.conname, dialect),
+                spanner_internal.ddl_columns(c.conrelid, c.conkey, dialect),
+                spanner_internal.ddl_relation(c.confrelid, dialect),
+                spanner_internal.ddl_columns(c.confrelid, c.confkey, dialect),
+                CASE c.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END)
+    FROM pg_constraint c
+   WHERE c.oid = constraint_oid;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_foreign_key(oid, text)
+  IS 'a foreign key as Spanner adds it';
+
+-- CREATE TABLE, and comments on what is lost
+CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  name text := spanner_internal.ddl_relation(relation, dialect);
+  is_google boolean := dialect <> 'postgresql';
+  elements text[];
+  key record;
+  tail text[];
+  parent record;
+  part record;
+BEGIN
+  SELECT k.*, spanner_internal.ddl_columns(relation, k.columns, dialect,
+                CASE WHEN is_google THEN k.descending END) AS list
+    INTO key FROM spanner_internal.ddl_key(relation) k;
+  FOR part IN
+    SELECT c.definition, c.lost
+      FROM pg_attribute a
+     CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
+     WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+     ORDER BY a.attnum
+  LOOP
+    elements := elements || part.definition;
+    IF part.lost IS NOT NULL THEN
+      RETURN NEXT format('-- %s is without %s', name, replace(part.lost, E'\n', ' '));
+    END IF;
+  END LOOP;
+  FOR part IN
+    SELECT c.conname, spanner_internal.ddl_expression(relation, c.conbin, dialect) AS expression,
+           pg_get_constraintdef(c.oid) AS source
+      FROM pg_constraint c
+     WHERE c.conrelid = relation AND c.contype = 'c'
+       AND (NOT is_google OR spanner_internal.ddl_length(c.oid) IS NULL)
+     ORDER BY c.conname COLLATE "C"
+  LOOP
+    IF part.expression IS NULL THEN
+      RETURN NEXT format('-- %s is without constraint %I: %s', name, part.conname,
+        replace(part.source, E'\n', ' '));
+    ELSE
+      elements := elements || format('CONSTRAINT %s CHECK (%s)',
+        spanner_internal.ddl_name(part.conname, dialect), part.expression);
+    END IF;
+  END LOOP;
+
+  IF key.index IS NULL THEN
+    RETURN NEXT format('-- %s has no key: Spanner adds one that is hidden', name);
+  ELSIF key.is_empty AND NOT is_google THEN
+    RETURN NEXT format('-- %s has an empty key, as only GoogleSQL can write it', name);
+  ELSIF is_google THEN
+    tail := tail || format('PRIMARY KEY (%s)', key.list);
+  ELSE
+    elements := elements || format('PRIMARY KEY (%s)', key.list);
+  END IF;
+  SELECT c.confrelid, c.confdeltype INTO parent FROM pg_constraint c
+   WHERE c.conrelid = relation AND c.conname = spanner_internal.parent_constraint(relation);
+  IF FOUND THEN
+    tail := tail || format('INTERLEAVE IN PARENT %s%s',
+      spanner_internal.ddl_relation(parent.confrelid, dialect),
+      CASE parent.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END);
+  END IF;
+  SELECT a.attname, convert_from(rtrim(t.tgargs, '\x00'), getdatabaseencoding())::interval AS age
+    INTO part
+    FROM pg_trigger t
+    JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = t.tgattr[0]
+   WHERE t.tgrelid = relation AND t.tgfoid = 'spanner.row_deletion_policy'::regproc;
+  IF FOUND THEN
+    tail := tail || format(
+      CASE WHEN is_google THEN 'ROW DELETION POLICY (OLDER_THAN(%s, INTERVAL %s DAY))'
+        ELSE 'TTL INTERVAL ''%2$s days'' ON %1$s' END,
+      spanner_internal.ddl_name(part.attname, dialect),
+      (extract(epoch FROM part.age) / 86400)::bigint);
+  END IF;
+  RETURN NEXT format(E'CREATE TABLE %s (\n  %s\n)%s', name, array_to_string(elements, E',\n  '),
+    coalesce(' ' || array_to_string(tail, CASE WHEN is_google THEN E',\n  ' ELSE E'\n  ' END), ''));
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.ddl_table(oid, text)
+  IS 'a table as Spanner creates it';
+
+-- Indexes that are not those of a constraint or of the key
+CREATE FUNCTION spanner_internal.ddl_indexes(relation oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH indexes AS (
+    SELECT i.*, c.relname, m.amname, k.columns AS keys,
+           string_to_array(i.indkey::text, ' ')::smallint[] AS columns,
+           ARRAY(SELECT d & 1 = 1
+                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
+                  ORDER BY n) AS descending,
+           coalesce(pg_get_expr(i.indpred, i.indrelid), '') AS filter
+      FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
+      JOIN pg_am m ON m.oid = c.relam
+     CROSS JOIN LATERAL spanner_internal.ddl_key(relation) k
+     WHERE i.indrelid = relation
+       AND i.indexrelid IS DISTINCT FROM k.index
+       -- Spanner makes those that foreign keys need by itself
+       AND NOT EXISTS (SELECT FROM pg_constraint o
+                         JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
+                        WHERE o.conindid = i.indexrelid AND o.contype = 'u')
+       AND NOT coalesce(NOT i.indisunique AND i.indpred IS NULL
+                        AND i.indkey::text = array_to_string(k.columns, ' ')
+                        AND i.indoption::text ~ '[13]', false)),
+  filters AS (
+    SELECT i.indexrelid, array_agg(a.attname ORDER BY a.attnum) AS not_null, count(*) AS count,
+           (SELECT array_agg(b.attname ORDER BY b.attnum)
+              FROM pg_attribute b
+             WHERE b.attrelid = relation
+               AND b.attnum = ANY (i.columns[1:i.indnkeyatts])) AS key_names
+      FROM indexes i
+      JOIN pg_attribute a
+        ON a.attrelid = relation AND strpos(i.filter, format('(%I IS NOT NULL)', a.attname)) > 0
+     GROUP BY i.indexrelid, i.columns, i.indnkeyatts)
+  SELECT CASE
+           WHEN 0 = ANY (i.columns) OR i.amname <> 'btree'
+             OR regexp_replace(i.filter, '"[^"]*"|\w+ IS NOT NULL| AND |[()]', '', 'g') <> ''
+             THEN '-- ' || pg_get_indexdef(i.indexrelid)
+           ELSE format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
+             CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END,
+             CASE WHEN f.not_null = f.key_names AND dialect <> 'postgresql' THEN 'NULL_FILTERED '
+               ELSE '' END,
+             CASE WHEN n.nspname = 'public' OR dialect = 'postgresql' THEN ''
+               ELSE spanner_internal.ddl_name(n.nspname, dialect) || '.' END,
+             spanner_internal.ddl_name(i.relname, dialect),
+             spanner_internal.ddl_relation(relation, dialect),
+             spanner_internal.ddl_columns(relation, i.columns[1:i.indnkeyatts], dialect,
+               i.descending),
+             CASE dialect WHEN 'postgresql' THEN ' INCLUDE (' ELSE ' STORING (' END
+               || spanner_internal.ddl_columns(relation, i.columns[i.indnkeyatts + 1:], dialect)
+               || ')',
+             CASE WHEN f.not_null IS NOT NULL
+                  AND (dialect = 'postgresql' OR f.not_null <> f.key_names)
+               THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(c, dialect)
+                                                    || ' IS NOT NULL', ' AND ')
+                                    FROM unnest(f.not_null) c) END)
+         END
+    FROM indexes i
+    JOIN pg_class t ON t.oid = i.indrelid
+    JOIN pg_namespace n ON n.oid = t.relnamespace
+    LEFT JOIN filters f USING (indexrelid)
+   ORDER BY i.relname COLLATE "C";
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_indexes(oid, text)
+  IS 'the indexes of a table as Spanner creates them';
+
+CREATE FUNCTION spanner_internal.ddl_view(relation oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT CASE dialect WHEN 'postgresql' THEN '' ELSE '-- GoogleSQL has other queries: ' END
+         || format('CREATE VIEW %s SQL SECURITY %s AS%s',
+              spanner_internal.ddl_relation(relation, dialect),
+              CASE WHEN c.reloptions::text ~ 'security_invoker=(true|on)' THEN 'INVOKER'
+                ELSE 'DEFINER' END,
+              regexp_replace(rtrim(pg_get_viewdef(relation), ';'), '\s+', ' ', 'g'))
+    FROM pg_class c
+   WHERE c.oid = relation;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_view(oid, text)
+  IS 'a view as Spanner creates it';
+
+CREATE FUNCTION spanner_internal.ddl_check_dialect(dialect text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF lower(dialect) IN ('googlesql', 'postgresql') THEN
+    RETURN lower(dialect);
+  END IF;
+  RAISE EXCEPTION 'dialect "%" is not known', dialect
+    USING ERRCODE = 'invalid_parameter_value', HINT = 'Use "googlesql" or "postgresql".';
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.ddl_check_dialect(text)
+  IS 'one of the two dialects in lower case, or an error';
+
+CREATE FUNCTION spanner.spanner_ddl(relation regclass, dialect text DEFAULT 'googlesql')
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO'
+SET timezone = 'UTC'
+SET bytea_output = 'hex'
+AS $$
+DECLARE
+  relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
+BEGIN
+  dialect := spanner_internal.ddl_check_dialect(dialect);
+  IF relkind IN ('r', 'p') THEN
+    RETURN QUERY SELECT spanner_internal.ddl_table(relation, dialect);
+    RETURN QUERY SELECT spanner_internal.ddl_indexes(relation, dialect);
+    RETURN QUERY SELECT spanner_internal.ddl_foreign_key(c.oid, dialect)
+      FROM pg_constraint c
+     WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
+       AND c.conname IS DISTINCT FROM spanner_internal.parent_constraint(relation)
+     ORDER BY c.conname COLLATE "C";
+  ELSIF relkind = 'v' THEN
+    RETURN NEXT spanner_internal.ddl_view(relation, dialect);
+  ELSIF relkind = 'S' THEN
+    RETURN NEXT coalesce(
+      'CREATE SEQUENCE ' || spanner_internal.ddl_relation(relation, dialect) || ' '
+        || spanner_internal.ddl_sequence(relation, dialect),
+      format('-- sequence %s is not of the kind bit_reversed_positive with 63 bits', relation));
+  ELSE
+    RAISE EXCEPTION '"%" is no table, view or sequence', relation
+      USING ERRCODE = 'wrong_object_type';
+  END IF;
+END $$;
+
+COMMENT ON FUNCTION spanner.spanner_ddl(regclass, text)
+  IS 'Spanner''s DDL for a relation, in one of its dialects';
+
+CREATE FUNCTION spanner.spanner_ddl(schema regnamespace, dialect text DEFAULT 'googlesql')
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  dialect := spanner_internal.ddl_check_dialect(dialect);
+  RETURN QUERY
+    SELECT 'CREATE SCHEMA ' || spanner_internal.ddl_name(n.nspname, dialect)
+      FROM pg_namespace n
+     WHERE n.oid = schema AND n.nspname <> 'public';
+  -- parents before children, foreign keys when all tables are there
+  RETURN QUERY
+    WITH RECURSIVE tables AS (
+      SELECT c.oid, c.relname, p.confrelid AS parent
+        FROM pg_class c
+        LEFT JOIN pg_constraint p
+          ON p.conrelid = c.oid AND p.contype = 'f'
+         AND p.conname = spanner_internal.parent_constraint(c.oid)
+       WHERE c.relnamespace = schema AND c.relkind IN ('r', 'p') AND NOT c.relispartition),
+    ordered AS (
+      SELECT t.oid, ARRAY[t.relname::text] AS path
+        FROM tables t
+       WHERE NOT EXISTS (SELECT FROM tables o WHERE o.oid = t.parent)
+       UNION ALL
+      SELECT t.oid, o.path || t.relname::text
+        FROM ordered o
+        JOIN tables t ON t.parent = o.oid),
+    parts AS (
+      SELECT 1 AS kind, ARRAY[c.relname::text] AS path, c.oid
+        FROM pg_class c
+       WHERE c.relnamespace = schema AND c.relkind = 'S'
+         AND NOT EXISTS (SELECT FROM pg_depend d
+                          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                            AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i'))
+       UNION ALL
+      SELECT 2, o.path, o.oid FROM ordered o
+       UNION ALL
+      SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
+       WHERE c.relnamespace = schema AND c.relkind = 'v')
+    SELECT s.statement
+      FROM parts p
+     CROSS JOIN LATERAL
+           spanner.spanner_ddl(p.oid::regclass, dialect) WITH ORDINALITY s (statement, n)
+     ORDER BY CASE WHEN s.statement ~ '^ALTER TABLE .* FOREIGN KEY' THEN 3 ELSE p.kind END,
+           p.path COLLATE "C", s.n;
+END $$;
+
+COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
+  IS 'Spanner''s DDL for the sequences, tables, indexes and views of a schema';

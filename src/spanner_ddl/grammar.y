@@ -1,0 +1,1081 @@
+%{
+/*-------------------------------------------------------------------------
+ *
+ * grammar.y
+ *	  The grammar of Spanner's DDL, for one statement of either dialect.
+ *
+ * Where the dialects write a thing differently, both ways are understood in
+ * both.  Expressions and queries are skipped: they are ranges of tokens.
+ *
+ * src/spanner_ddl/grammar.y
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "spanner_ddl/spanner_ddl.h"
+
+#define YYMALLOC palloc
+#define YYFREE pfree
+#define YYLLOC_DEFAULT(current, rhs, n) \
+	do { \
+		(current).first = (n) ? YYRHSLOC(rhs, 1).first : YYRHSLOC(rhs, 0).end; \
+		(current).end = YYRHSLOC(rhs, n).end; \
+	} while (0)
+
+#define FK_CASCADES 1
+#define FK_NOT_ENFORCED 2
+
+#define NODE(type, ...) ((type *) copy_node(&(type) {__VA_ARGS__}, sizeof(type)))
+
+static void *copy_node(const void *node, Size size);
+static SkColumn *add_constraint(SkColumn *column, SkConstraint *constraint);
+static SkConstraint *last_constraint(SkDdlText *ddl, SkColumn *column, SkRange range);
+static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
+%}
+
+%code requires
+{
+#include "spanner_ddl/tree.h"
+}
+
+%code
+{
+static int	yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl);
+static void yyerror(SkRange *range, SkDdlText *ddl, const char *message);
+
+
+}
+
+%define api.pure full
+%define api.prefix {sk_ddl_yy}
+%define api.location.type {SkRange}
+%locations
+%expect 0
+%parse-param {SkDdlText *ddl}
+%lex-param {SkDdlText *ddl}
+
+%union
+{
+	int64		integer;
+	bool		boolean;
+	char	   *string;
+	const char *word;
+	List	   *list;
+	SkName	   *name;
+	SkTypeName *type;
+	SkDdlOption *option;
+	SkKeyPart  *part;
+	SkClause   *clause;
+	SkColumn   *column;
+	SkConstraint *constraint;
+	SkAction   *action;
+	SkElement  *element;
+	SkStatement *statement;
+}
+
+%token <string> IDENT STRING BYTES NUMBER OPERATOR
+
+/* reserved: no names without quotes */
+%token <string> K_ADD K_ALL K_ALTER K_AND K_ARRAY K_AS K_ASC K_BY K_CHECK K_COLLATE
+	K_COLUMN K_CONSTRAINT K_CREATE K_DEFAULT K_DESC K_DROP K_EXISTS K_FALSE
+	K_FOR K_FOREIGN K_FROM K_GRANT K_IF K_IN K_INTERLEAVE K_INTERVAL K_NOT K_NULL K_ON K_ONLY
+	K_OR K_PRIMARY K_REFERENCES K_REVOKE K_SET K_SYNONYM K_TABLE K_TO K_TRUE
+	K_UNIQUE K_WHERE K_WITH
+
+/* not reserved */
+%token <string> K_ACTION K_ALWAYS K_ANALYZE K_AUTO_INCREMENT K_CACHE K_CASCADE
+	K_CHANGE K_COUNTER K_CYCLE K_DATABASE K_DELETE K_DELETION K_ENFORCED
+	K_FIRST K_GENERATED K_HIDDEN K_IDENTITY K_INCLUDE K_INCREMENT K_INDEX
+	K_INVOKER K_DEFINER K_IS K_KEY K_LAST K_MAXVALUE K_MINVALUE K_NO K_NONE
+	K_NULLS K_NULL_FILTERED K_OPTIONS K_OWNED K_PARENT
+	K_POLICY K_PRECISION K_RANGE K_RENAME K_REPLACE K_RESTART K_ROW K_SCHEMA
+	K_SECURITY K_SEQUENCE K_SKIP K_SQL K_START K_STORED K_STORING K_STREAM
+	K_TIME K_TTL K_TYPE K_UPDATE K_USING K_VARYING K_VIEW K_VIRTUAL K_ZONE
+
+%type <statement> statement
+%type <list> elements options option_list key_parts part_list
+	name_list opt_names storing index_tail clauses clause_list alter_clauses alter_actions
+	renames streams stream_list where_parts where_part kind_options strings tail identity_clauses
+%type <element> element tail_item
+%type <constraint> constraint table_constraint interleave policy stream
+%type <action> alter_action column_action
+%type <column> column attributes
+%type <name> qualified opt_qualified
+%type <type> type base_type
+%type <part> key_part
+%type <clause> clause
+%type <option> option
+%type <string> name unreserved opt_constraint_name opt_nulls
+%type <word> opt_security droppable
+%type <integer> integer fk_actions
+%type <boolean> opt_exists opt_not_exists opt_unique opt_null_filtered
+	opt_or_replace opt_desc opt_cascade on_delete
+
+%%
+
+start:
+	statement opt_end
+		{
+			ddl->statement = $1;
+			(void) yynerrs;		/* bison counts it, and nobody reads it */
+		}
+	;
+
+opt_end:
+	| ';'
+	;
+
+statement:
+	K_CREATE K_TABLE opt_not_exists qualified '(' elements ')' tail
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_TABLE, .name = $4, .at = @$.first,
+			.exists_ok = $3, .elements = list_concat($6, $8)); }
+	| K_CREATE opt_unique opt_null_filtered K_INDEX opt_not_exists opt_qualified
+		K_ON qualified opt_using '(' key_parts ')' index_tail
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_INDEX, .name = $6, .at = @$.first,
+			.is_unique = $2, .null_filtered = $3, .exists_ok = $5, .table = $8, .columns = $11,
+			.elements = $13); }
+	| K_CREATE opt_or_replace K_VIEW qualified opt_names opt_security K_AS any_tokens
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_VIEW, .name = $4, .at = @$.first,
+			.or_replace = $2, .columns = $5, .security = $6, .expr = @8); }
+	| K_CREATE opt_or_replace K_SCHEMA opt_not_exists qualified
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_SCHEMA, .name = $5, .at = @$.first,
+			.or_replace = $2, .exists_ok = $4); }
+	| K_CREATE K_SEQUENCE opt_not_exists qualified clauses
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_SEQUENCE, .name = $4, .at = @$.first,
+			.exists_ok = $3, .elements = $5); }
+	| K_CREATE K_CHANGE K_STREAM opt_not_exists qualified streams option_list
+		{
+			$$ = NODE(SkStatement, .type = SK_CREATE_STREAM, .name = $5, .at = @$.first,
+				.exists_ok = $4, .elements = $6, .options = $7);
+		}
+	| K_ALTER K_TABLE opt_exists opt_only qualified opt_star alter_actions
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_TABLE, .name = $5, .at = @$.first,
+			.exists_ok = $3, .elements = $7); }
+	| K_ALTER K_INDEX opt_exists qualified K_ADD stored K_COLUMN name
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .at = @$.first,
+			.columns = list_make1($8)); }
+	| K_ALTER K_INDEX opt_exists qualified K_DROP stored K_COLUMN name
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .at = @$.first,
+			.columns = list_make1($8), .is_drop = true); }
+	| K_ALTER K_SEQUENCE opt_exists qualified alter_clauses
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_SEQUENCE, .name = $4, .at = @$.first,
+			.exists_ok = $3, .elements = $5); }
+	| K_ALTER K_CHANGE K_STREAM qualified K_SET streams option_list
+		{
+			$$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .at = @$.first,
+				.elements = $6, .options = $7);
+		}
+	| K_ALTER K_CHANGE K_STREAM qualified K_DROP K_FOR K_ALL
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .at = @$.first,
+			.is_drop = true); }
+	| K_ALTER K_DATABASE name K_SET option_list
+		{
+			$$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .at = @$.first, .options = $5,
+				.name = NODE(SkName, .parts = list_make1($3), .at = @3.first));
+		}
+	| K_ALTER K_DATABASE name K_SET name '.' option
+		{
+			if (strcmp($5, "spanner") != 0)
+				yyerror(&@5, ddl, NULL);
+			$$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .at = @$.first,
+				.options = list_make1($7),
+				.name = NODE(SkName, .parts = list_make1($3), .at = @3.first));
+		}
+	| K_DROP droppable opt_exists qualified
+		{ $$ = NODE(SkStatement, .type = SK_DROP, .name = $4, .at = @$.first, .object = $2,
+			.exists_ok = $3); }
+	| K_RENAME K_TABLE renames
+		{ $$ = NODE(SkStatement, .type = SK_RENAME_TABLES, .at = @$.first, .elements = $3); }
+	| K_ANALYZE
+		{ $$ = NODE(SkStatement, .type = SK_ANALYZE, .at = @$.first); }
+	;
+
+opt_exists:
+	K_IF K_EXISTS				{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_not_exists:
+	K_IF K_NOT K_EXISTS			{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_unique:
+	K_UNIQUE					{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_null_filtered:
+	K_NULL_FILTERED				{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_or_replace:
+	K_OR K_REPLACE				{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_qualified:
+	qualified
+	| /* empty */				{ $$ = NULL; }
+	;
+
+opt_only:
+	| K_ONLY
+	;
+
+opt_star:
+	| '*'
+	;
+
+opt_comma:
+	| ','
+	;
+
+opt_with:
+	| K_WITH
+	;
+
+opt_using:
+	| K_USING name
+	;
+
+stored:
+	K_STORED
+	| K_INCLUDE
+	;
+
+droppable:
+	K_TABLE						{ $$ = "TABLE"; }
+	| K_INDEX					{ $$ = "INDEX"; }
+	| K_VIEW					{ $$ = "VIEW"; }
+	| K_SEQUENCE				{ $$ = "SEQUENCE"; }
+	| K_SCHEMA					{ $$ = "SCHEMA"; }
+	| K_CHANGE K_STREAM			{ $$ = "PUBLICATION"; }
+	;
+
+opt_security:
+	K_SQL K_SECURITY K_INVOKER	{ $$ = "true"; }
+	| K_SQL K_SECURITY K_DEFINER	{ $$ = "false"; }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+/* what stands in the parentheses of a table; commas may be too many */
+elements:
+	element						{ $$ = $1 ? list_make1($1) : NIL; }
+	| elements ',' element		{ $$ = $3 ? lappend($1, $3) : $1; }
+	;
+
+element:
+	/* empty */					{ $$ = NULL; }
+	| column	{ $$ = NODE(SkElement, .column = $1); }
+	| constraint	{ $$ = NODE(SkElement, .constraint = $1); }
+	| K_SYNONYM '(' qualified ')'
+		{
+			$$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_SYNONYM,
+				.at = @$.first, .table = $3));
+		}
+	;
+
+tail:
+	/* empty */					{ $$ = NIL; }
+	| tail opt_comma tail_item	{ $$ = lappend($1, $3); }
+	;
+
+tail_item:
+	K_PRIMARY K_KEY '(' key_parts ')'
+		{
+			$$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_PRIMARY_KEY,
+				.at = @$.first, .columns = $4));
+		}
+	| interleave	{ $$ = NODE(SkElement, .constraint = $1); }
+	| policy	{ $$ = NODE(SkElement, .constraint = $1); }
+	| refused_options			{ $$ = NULL; }
+	;
+
+refused_options:
+	K_OPTIONS '(' options opt_comma ')'
+		{
+			SkDdlOption *option = linitial($3);
+
+			sk_ddl_refuse(ddl, option->at,
+						  psprintf("option \"%s\"", option->name),
+						  "Leave it out.");
+		}
+	;
+
+interleave:
+	K_INTERLEAVE K_IN qualified
+		{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .table = $3); }
+	| K_INTERLEAVE K_IN K_PARENT qualified on_delete
+		{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .is_parent = true,
+			.table = $4, .cascades = $5); }
+	;
+
+on_delete:
+	K_ON K_DELETE opt_cascade	{ $$ = $3; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_cascade:
+	K_CASCADE					{ $$ = true; }
+	| K_NO K_ACTION				{ $$ = false; }
+	;
+
+policy:
+	K_ROW K_DELETION K_POLICY '(' name '(' name ',' K_INTERVAL NUMBER name ')' ')'
+		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .at = @$.first, .name = $5,
+			.columns = list_make1($7), .interval = psprintf("%s %s", $10, $11)); }
+	| K_TTL K_INTERVAL STRING K_ON name
+		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .at = @$.first,
+			.columns = list_make1($5), .interval = $3); }
+	;
+
+constraint:
+	opt_constraint_name table_constraint
+		{
+			$$ = $2;
+			$$->name = $1;
+			$$->at = @$.first;
+		}
+	;
+
+opt_constraint_name:
+	K_CONSTRAINT name			{ $$ = $2; }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+table_constraint:
+	K_PRIMARY K_KEY '(' key_parts ')'
+		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .columns = $4); }
+	| K_FOREIGN K_KEY '(' name_list ')' K_REFERENCES qualified opt_names fk_actions
+		{ $$ = NODE(SkConstraint, .type = SK_FOREIGN_KEY, .at = @$.first, .columns = $4,
+			.table = $7, .referenced = $8, .cascades = ($9 & FK_CASCADES) != 0,
+			.not_enforced = ($9 & FK_NOT_ENFORCED) != 0); }
+	| K_CHECK '(' any_tokens ')' enforced
+		{ $$ = NODE(SkConstraint, .type = SK_CHECK, .at = @$.first, .expr = @3); }
+	| K_UNIQUE '(' name_list ')'
+		{ $$ = NODE(SkConstraint, .type = SK_UNIQUE, .at = @$.first); }
+	;
+
+enforced:
+	| K_ENFORCED
+	;
+
+fk_actions:
+	/* empty */					{ $$ = 0; }
+	| fk_actions K_ON K_DELETE opt_cascade	{ $$ = $1 | ($4 ? FK_CASCADES : 0); }
+	| fk_actions K_ON K_UPDATE K_NO K_ACTION
+	| fk_actions K_ENFORCED
+	| fk_actions K_NOT K_ENFORCED	{ $$ = $1 | FK_NOT_ENFORCED; }
+	;
+
+column:
+	name type attributes
+		{
+			$$ = $3;
+			$$->name = $1;
+			$$->type = $2;
+			$$->at = @1.first;
+		}
+	;
+
+/* what stands behind the type of a column */
+attributes:
+	/* empty */					{ $$ = NODE(SkColumn, .at = @$.first); }
+	| attributes K_NOT K_NULL	{ ($$ = $1)->not_null = true; }
+	| attributes K_NULL			{ ($$ = $1)->is_null = true; }
+	| attributes K_DEFAULT default_tokens
+		{
+			$$ = $1;
+			$$->has_default = true;
+			$$->expr = @3;
+		}
+	| attributes K_AS '(' any_tokens ')' opt_stored
+		{
+			$$ = $1;
+			$$->is_generated = true;
+			$$->expr = @4;
+		}
+	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' opt_stored
+		{
+			$$ = $1;
+			$$->is_generated = true;
+			$$->expr = @6;
+		}
+	| attributes K_GENERATED K_BY K_DEFAULT K_AS K_IDENTITY identity_clauses
+		{
+			$$ = $1;
+			$$->is_identity = true;
+			$$->clauses = $7;
+		}
+	| attributes K_GENERATED K_ALWAYS K_AS K_IDENTITY identity_clauses
+		{
+			$$ = $1;
+			$$->is_identity = $$->is_always = true;
+			$$->clauses = $6;
+		}
+	| attributes K_AUTO_INCREMENT	{ ($$ = $1)->auto_increment = true; }
+	| attributes K_ON K_UPDATE '(' any_tokens ')'
+		{
+			$$ = $1;
+			$$->has_update = true;
+			$$->update = @5;
+		}
+	| attributes K_HIDDEN		{ ($$ = $1)->is_hidden = true; }
+	| attributes K_PRIMARY K_KEY	{ ($$ = $1)->is_primary_key = true; }
+	| attributes K_OPTIONS '(' options opt_comma ')'	{ ($$ = $1)->options = $4; }
+	| attributes opt_constraint_name K_CHECK '(' any_tokens ')'
+		{
+			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_CHECK, .at = @3.first,
+				.name = $2, .expr = @5));
+		}
+	| attributes opt_constraint_name K_REFERENCES qualified opt_names
+		{
+			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_FOREIGN_KEY, .at = @3.first,
+				.name = $2, .table = $4, .referenced = $5));
+		}
+	| attributes opt_constraint_name K_UNIQUE
+		{
+			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_UNIQUE, .at = @3.first));
+		}
+	| attributes K_ON K_DELETE opt_cascade
+		{
+			$$ = $1;
+			last_constraint(ddl, $$, @2)->cascades = $4;
+		}
+	| attributes K_NOT K_ENFORCED
+		{
+			$$ = $1;
+			last_constraint(ddl, $$, @2)->not_enforced = true;
+		}
+	| attributes K_ENFORCED
+	;
+
+identity_clauses:
+	/* empty */					{ $$ = NIL; }
+	| '(' clause_list ')'		{ $$ = $2; }
+	;
+
+opt_stored:
+	| K_STORED
+	| K_VIRTUAL
+	;
+
+type:
+	base_type					{ $$ = $1; }
+	| type '[' ']'
+		{
+			$$ = $1;
+			$$->is_array = true;
+		}
+	| K_ARRAY '<' base_type '>'
+		{
+			$$ = $3;
+			$$->is_array = true;
+			$$->at = @$.first;
+		}
+	| K_ARRAY '<' base_type '>' '(' name OPERATOR NUMBER ')'
+		{
+			sk_ddl_refuse(ddl, @6.first, "vector length", "Add a CHECK on its length.");
+		}
+	;
+
+base_type:
+	IDENT	{ $$ = NODE(SkTypeName, .name = $1, .at = @$.first); }
+	| IDENT '(' NUMBER ')'
+		{
+			/* a length of zero is none that a type can have */
+			$$ = NODE(SkTypeName, .name = $1, .at = @$.first,
+				.length = integer_of(ddl, @3.first, false));
+			if ($$->length == 0)
+				$$->length = -2;
+		}
+	| IDENT '(' IDENT ')'
+		{
+			if (strcmp($3, "max") != 0)
+				yyerror(&@3, ddl, NULL);
+			$$ = NODE(SkTypeName, .name = $1, .at = @$.first, .length = -1);
+		}
+	| IDENT '(' NUMBER ',' NUMBER ')'
+		{ $$ = NODE(SkTypeName, .name = $1, .at = @$.first, .length = integer_of(ddl, @3.first,
+			false), .scale = integer_of(ddl, @5.first, false)); }
+	| IDENT K_PRECISION
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s precision", $1), .at = @$.first); }
+	| IDENT K_VARYING
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .at = @$.first); }
+	| IDENT K_VARYING '(' NUMBER ')'
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .at = @$.first,
+			.length = integer_of(ddl, @4.first, false)); }
+	| IDENT K_WITH K_TIME K_ZONE
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s with time zone", $1), .at = @$.first); }
+	| IDENT '.' name
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s.%s", $1, $3), .at = @$.first); }
+	;
+
+key_parts:
+	/* empty */					{ $$ = NIL; }
+	| part_list
+	;
+
+part_list:
+	key_part					{ $$ = list_make1($1); }
+	| part_list ',' key_part	{ $$ = lappend($1, $3); }
+	;
+
+key_part:
+	name opt_desc opt_nulls
+		{ $$ = NODE(SkKeyPart, .column = $1, .is_desc = $2, .nulls = $3, .at = @1.first); }
+	;
+
+opt_desc:
+	K_DESC						{ $$ = true; }
+	| K_ASC						{ $$ = false; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_nulls:
+	K_NULLS K_FIRST				{ $$ = "FIRST"; }
+	| K_NULLS K_LAST			{ $$ = "LAST"; }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+/* what stands behind the key of an index: a list of elements */
+index_tail:
+	/* empty */					{ $$ = NIL; }
+	| index_tail storing
+		{
+			$$ = lappend($1, NODE(SkConstraint, .type = SK_UNIQUE, .at = @2.first, .columns = $2));
+		}
+	| index_tail K_WHERE where_parts
+		{
+			$$ = lappend($1, NODE(SkConstraint, .type = SK_CHECK, .at = @2.first, .columns = $3));
+		}
+	| index_tail opt_comma interleave	{ $$ = lappend($1, $3); }
+	| index_tail refused_options
+	;
+
+storing:
+	K_STORING '(' name_list ')'	{ $$ = $3; }
+	| K_INCLUDE '(' name_list ')'	{ $$ = $3; }
+	;
+
+where_parts:
+	where_part
+	| where_parts K_AND where_part	{ $$ = list_concat($1, $3); }
+	;
+
+where_part:
+	name K_IS K_NOT K_NULL		{ $$ = list_make1($1); }
+	| '(' where_parts ')'		{ $$ = $2; }
+	;
+
+name_list:
+	name						{ $$ = list_make1($1); }
+	| name_list ',' name		{ $$ = lappend($1, $3); }
+	;
+
+opt_names:
+	/* empty */					{ $$ = NIL; }
+	| '(' name_list ')'			{ $$ = $2; }
+	;
+
+clauses:
+	/* empty */					{ $$ = NIL; }
+	| clause_list
+	;
+
+alter_clauses:
+	clause_list
+	| K_SET clause_list			{ $$ = $2; }
+	;
+
+clause_list:
+	clause						{ $$ = list_make1($1); }
+	| clause_list clause		{ $$ = lappend($1, $2); }
+	| clause_list K_SET clause	{ $$ = lappend($1, $3); }
+	;
+
+clause:
+	IDENT	{ $$ = NODE(SkClause, .type = SK_CLAUSE_KIND, .word = $1, .at = @$.first); }
+	| IDENT '(' kind_options ')'
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_KIND, .word = $1, .at = @$.first,
+			.options = $3); }
+	| K_SKIP K_RANGE integer opt_comma integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_SKIP, .at = @$.first, .first = $3,
+			.second = $5); }
+	| K_NO K_SKIP K_RANGE
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_NO_SKIP, .word = "NO SKIP RANGE",
+			.at = @$.first); }
+	| K_START K_COUNTER opt_with integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_START, .word = "start_counter", .at = @$.first,
+			.first = $4); }
+	| K_RESTART K_COUNTER opt_with integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_RESTART, .word = "restart_counter",
+			.at = @$.first, .first = $4); }
+	| K_NO K_MINVALUE
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO MINVALUE", .at = @$.first); }
+	| K_NO K_MAXVALUE
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO MAXVALUE", .at = @$.first); }
+	| K_NO K_CYCLE
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO CYCLE", .at = @$.first); }
+	| K_CYCLE	{ $$ = NODE(SkClause, .type = SK_CLAUSE_CYCLE, .at = @$.first); }
+	| K_OWNED K_BY K_NONE
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OWNED_BY_NONE, .word = "owned_by",
+			.at = @$.first); }
+	| K_OWNED K_BY IDENT '.' name
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OWNED_BY, .word = "owned_by", .at = @$.first); }
+	| K_AS IDENT	{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "as", .at = @$.first); }
+	| K_CACHE integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "cache", .at = @$.first); }
+	| K_INCREMENT opt_by integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "increment", .at = @$.first); }
+	| K_MINVALUE integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "MINVALUE", .at = @$.first); }
+	| K_MAXVALUE integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "MAXVALUE", .at = @$.first); }
+	| K_START opt_with integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "start", .at = @$.first); }
+	| K_RESTART opt_with integer
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "restart", .at = @$.first); }
+	| K_OPTIONS '(' options opt_comma ')'
+		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OPTIONS, .at = @$.first, .options = $3); }
+	;
+
+opt_by:
+	| K_BY
+	;
+
+kind_options:
+	option						{ $$ = list_make1($1); }
+	| kind_options ',' option	{ $$ = lappend($1, $3); }
+	;
+
+integer:
+	NUMBER						{ $$ = integer_of(ddl, @1.first, false); }
+	| '-' NUMBER				{ $$ = integer_of(ddl, @2.first, true); }
+	| '+' NUMBER				{ $$ = integer_of(ddl, @2.first, false); }
+	;
+
+option_list:
+	/* empty */					{ $$ = NIL; }
+	| K_OPTIONS '(' options opt_comma ')'	{ $$ = $3; }
+	| K_WITH '(' options opt_comma ')'	{ $$ = $3; }
+	;
+
+options:
+	option						{ $$ = list_make1($1); }
+	| options ',' option		{ $$ = lappend($1, $3); }
+	;
+
+option:
+	name is value
+		{
+			SkToken    *token = &ddl->tokens[@3.first];
+
+			$$ = NODE(SkDdlOption, .name = $1, .type = token->type, .value = token->text,
+				.at = @1.first, .value_at = @3.first);
+			if (@3.end == @3.first + 2)
+			{
+				$$->type = token[1].type;
+				$$->value = strcmp(token->text, "-") == 0 ?
+					psprintf("-%s", token[1].text) : token[1].text;
+			}
+		}
+	;
+
+is:
+	'='
+	| K_TO
+	;
+
+value:
+	NUMBER
+	| '-' NUMBER
+	| '+' NUMBER
+	| STRING
+	| IDENT
+	| K_NULL
+	| K_TRUE
+	| K_FALSE
+	| K_DEFAULT
+	| '[' strings ']'
+	;
+
+strings:
+	STRING						{ $$ = NIL; }
+	| strings ',' STRING		{ $$ = $1; }
+	;
+
+/* a list of constraints with the tables; of NULL for all tables */
+streams:
+	/* empty */					{ $$ = NIL; }
+	| K_FOR K_ALL				{ $$ = list_make1(NULL); }
+	| K_FOR stream_list			{ $$ = $2; }
+	;
+
+stream_list:
+	stream						{ $$ = list_make1($1); }
+	| stream_list ',' stream	{ $$ = lappend($1, $3); }
+	;
+
+stream:
+	qualified
+		{ $$ = NODE(SkConstraint, .type = SK_UNIQUE, .at = @$.first, .table = $1); }
+	| qualified '(' ')'
+		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .table = $1); }
+	| qualified '(' name_list ')'
+		{
+			$$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .table = $1,
+				.columns = $3);
+		}
+	;
+
+renames:
+	qualified K_TO qualified	{ $$ = list_make2($1, $3); }
+	| renames ',' qualified K_TO qualified	{ $$ = lappend(lappend($1, $3), $5); }
+	;
+
+alter_actions:
+	alter_action				{ $$ = list_make1($1); }
+	| alter_actions ',' alter_action	{ $$ = lappend($1, $3); }
+	;
+
+alter_action:
+	K_ADD column
+		{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $2->name, .at = @$.first,
+			.column = $2); }
+	| K_ADD K_IF K_NOT K_EXISTS column
+		{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $5->name, .at = @$.first,
+			.column = $5, .exists_ok = true); }
+	| K_ADD constraint
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2); }
+	| K_ADD policy
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2); }
+	| K_ADD K_SYNONYM qualified
+		{
+			$$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint =
+				NODE(SkConstraint, .type = SK_SYNONYM, .at = @$.first, .table = $3));
+		}
+	| K_REPLACE policy
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2,
+			.exists_ok = true); }
+	| K_ALTER policy
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2,
+			.exists_ok = true); }
+	| K_DROP K_CONSTRAINT name
+		{ $$ = NODE(SkAction, .type = SK_DROP_CONSTRAINT, .name = $3, .at = @$.first); }
+	| K_DROP K_ROW K_DELETION K_POLICY
+		{ $$ = NODE(SkAction, .type = SK_DROP_POLICY, .at = @$.first); }
+	| K_DROP K_SYNONYM qualified
+		{ $$ = NODE(SkAction, .type = SK_DROP_SYNONYM, .at = @$.first, .target = $3); }
+	| K_DROP name	{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $2, .at = @$.first); }
+	| K_DROP K_IF K_EXISTS name
+		{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $4, .at = @$.first,
+			.exists_ok = true); }
+	| K_ALTER name column_action
+		{
+			$$ = $3;
+			$$->name = $2;
+			$$->at = @$.first;
+			if ($$->column != NULL)
+				$$->column->name = $2;
+		}
+	| K_SET K_ON K_DELETE opt_cascade
+		{
+			$$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .at = @$.first, .constraint =
+				NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .cascades = $4));
+		}
+	| K_SET interleave
+		{ $$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .at = @$.first, .constraint = $2); }
+	| K_SET refused_options	{ $$ = NULL; }
+	| K_RENAME K_TO qualified
+		{ $$ = NODE(SkAction, .type = SK_RENAME, .at = @$.first, .target = $3); }
+	| K_RENAME K_WITH K_SYNONYM K_TO qualified
+		{ $$ = NODE(SkAction, .type = SK_RENAME, .at = @$.first, .target = $5,
+			.with_synonym = true); }
+	;
+
+column_action:
+	type attributes
+		{
+			$2->type = $1;
+			$2->at = @1.first;
+			$$ = NODE(SkAction, .type = SK_ALTER_COLUMN, .column = $2);
+		}
+	| K_TYPE type
+		{
+			$$ = NODE(SkAction, .type = SK_ALTER_TYPE,
+				.column = NODE(SkColumn, .type = $2, .at = @2.first));
+		}
+	| K_SET K_NOT K_NULL		{ $$ = NODE(SkAction, .type = SK_SET_NOT_NULL); }
+	| K_DROP K_NOT K_NULL		{ $$ = NODE(SkAction, .type = SK_DROP_NOT_NULL); }
+	| K_SET K_DEFAULT default_tokens
+		{
+			$$ = NODE(SkAction, .type = SK_SET_DEFAULT,
+				.column = NODE(SkColumn, .expr = @3, .at = @3.first));
+		}
+	| K_DROP K_DEFAULT			{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
+	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
+	| K_SET K_ON K_UPDATE '(' any_tokens ')'	{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
+	| K_SET clause_list
+		{
+			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true,
+				.column = NODE(SkColumn, .clauses = $2));
+		}
+	| K_RESTART K_COUNTER opt_with integer
+		{
+			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .column = NODE(SkColumn,
+				.clauses = list_make1(NODE(SkClause, .type = SK_CLAUSE_RESTART,
+					.at = @$.first, .first = $4))));
+		}
+	| K_ALTER K_IDENTITY alter_clauses
+		{
+			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY,
+				.column = NODE(SkColumn, .clauses = $3));
+		}
+	| K_ADD K_GENERATED K_BY K_DEFAULT K_AS K_IDENTITY identity_clauses
+		{ $$ = NODE(SkAction, .type = SK_ADD_IDENTITY); }
+	;
+
+qualified:
+	name
+		{ $$ = NODE(SkName, .parts = list_make1($1), .at = @1.first); }
+	| qualified '.' name
+		{
+			$$ = $1;
+			$$->parts = lappend($$->parts, $3);
+		}
+	;
+
+name:
+	IDENT
+	| unreserved
+	;
+
+/* expressions and queries: any tokens, with parentheses in pairs */
+any_tokens:
+	any_token
+	| any_tokens any_token
+	;
+
+any_token:
+	default_token
+	| behind_default
+	| ','
+	| '(' ')'
+	| '(' any_tokens ')'
+	;
+
+/* a default may have no parentheses, and ends where the next attribute begins */
+default_tokens:
+	default_start
+	| default_tokens default_token
+	| default_tokens '(' ')'
+	| default_tokens '(' any_tokens ')'
+	;
+
+default_start:
+	default_token
+	| K_NULL
+	| '(' any_tokens ')'
+	;
+
+default_token:
+	IDENT | STRING | BYTES | NUMBER | OPERATOR
+	| '.' | '=' | '<' | '>' | '+' | '-' | '*' | '[' | ']'
+	| K_ALL | K_ALTER | K_ARRAY | K_ASC | K_BY | K_COLUMN
+	| K_CREATE | K_DESC | K_EXISTS | K_FALSE | K_FOR | K_FOREIGN | K_FROM | K_GRANT
+	| K_AND | K_IF | K_IN | K_ONLY | K_INTERLEAVE | K_INTERVAL | K_OR | K_REVOKE | K_SET
+	| K_SYNONYM | K_TABLE | K_TO | K_TRUE | K_WHERE | K_WITH | K_ADD | K_DROP
+	| plain_word
+	;
+
+behind_default:
+	K_AS | K_CHECK | K_COLLATE | K_CONSTRAINT | K_DEFAULT | K_NOT | K_NULL
+	| K_ON | K_PRIMARY | K_REFERENCES | K_UNIQUE
+	| K_AUTO_INCREMENT | K_GENERATED | K_HIDDEN | K_OPTIONS | K_ENFORCED
+	;
+
+unreserved:
+	plain_word					{ $$ = ddl->tokens[@1.first].text; }
+	| K_AUTO_INCREMENT | K_GENERATED | K_HIDDEN | K_OPTIONS | K_ENFORCED
+	;
+
+plain_word:
+	K_ACTION | K_ALWAYS | K_ANALYZE | K_CACHE | K_CASCADE | K_CHANGE
+	| K_COUNTER | K_CYCLE | K_DATABASE | K_DELETE | K_DELETION
+	| K_FIRST | K_IDENTITY | K_INCLUDE | K_INCREMENT | K_INDEX | K_INVOKER
+	| K_DEFINER | K_IS | K_KEY | K_LAST | K_MAXVALUE | K_MINVALUE | K_NO
+	| K_NONE | K_NULLS | K_NULL_FILTERED | K_OWNED
+	| K_POLICY | K_PRECISION | K_RANGE | K_RENAME | K_REPLACE
+	| K_RESTART | K_ROW | K_SCHEMA | K_SECURITY | K_SEQUENCE | K_SKIP | K_SQL
+	| K_START | K_STORED | K_STORING | K_STREAM | K_TIME | K_TTL | K_TYPE
+	| K_UPDATE | K_USING | K_VARYING | K_VIEW | K_VIRTUAL | K_ZONE
+	;
+
+%%
+
+#define KEYWORD(word) {#word, K_##word}
+
+static const struct
+{
+	const char *word;
+	int			token;
+}			keywords[] =
+{
+	KEYWORD(ACTION), KEYWORD(ADD), KEYWORD(ALL), KEYWORD(ALTER), KEYWORD(ALWAYS),
+	KEYWORD(ANALYZE), KEYWORD(AND), KEYWORD(ARRAY), KEYWORD(AS), KEYWORD(ASC),
+	KEYWORD(AUTO_INCREMENT), KEYWORD(BY), KEYWORD(CACHE), KEYWORD(CASCADE),
+	KEYWORD(CHANGE), KEYWORD(CHECK), KEYWORD(COLLATE), KEYWORD(COLUMN),
+	KEYWORD(CONSTRAINT), KEYWORD(COUNTER), KEYWORD(CREATE), KEYWORD(CYCLE),
+	KEYWORD(DATABASE), KEYWORD(DEFAULT), KEYWORD(DEFINER), KEYWORD(DELETE),
+	KEYWORD(DELETION), KEYWORD(DESC), KEYWORD(DROP), KEYWORD(ENFORCED),
+	KEYWORD(EXISTS), KEYWORD(FALSE), KEYWORD(FIRST), KEYWORD(FOR), KEYWORD(FOREIGN),
+	KEYWORD(FROM), KEYWORD(GENERATED), KEYWORD(GRANT), KEYWORD(HIDDEN),
+	KEYWORD(IDENTITY), KEYWORD(IF), KEYWORD(IN), KEYWORD(INCLUDE),
+	KEYWORD(INCREMENT), KEYWORD(INDEX), KEYWORD(INTERLEAVE), KEYWORD(INTERVAL),
+	KEYWORD(INVOKER), KEYWORD(IS), KEYWORD(KEY), KEYWORD(LAST), KEYWORD(MAXVALUE),
+	KEYWORD(MINVALUE), KEYWORD(NO), KEYWORD(NONE), KEYWORD(NOT), KEYWORD(NULL),
+	KEYWORD(NULLS), KEYWORD(NULL_FILTERED), KEYWORD(ON), KEYWORD(ONLY),
+	KEYWORD(OPTIONS), KEYWORD(OR), KEYWORD(OWNED), KEYWORD(PARENT),
+	KEYWORD(POLICY), KEYWORD(PRECISION), KEYWORD(PRIMARY), KEYWORD(RANGE),
+	KEYWORD(REFERENCES), KEYWORD(RENAME), KEYWORD(REPLACE), KEYWORD(RESTART),
+	KEYWORD(REVOKE), KEYWORD(ROW), KEYWORD(SCHEMA), KEYWORD(SECURITY),
+	KEYWORD(SEQUENCE), KEYWORD(SET), KEYWORD(SKIP), KEYWORD(SQL), KEYWORD(START),
+	KEYWORD(STORED), KEYWORD(STORING), KEYWORD(STREAM), KEYWORD(SYNONYM),
+	KEYWORD(TABLE), KEYWORD(TIME), KEYWORD(TO), KEYWORD(TRUE), KEYWORD(TTL),
+	KEYWORD(TYPE), KEYWORD(UNIQUE), KEYWORD(UPDATE), KEYWORD(USING),
+	KEYWORD(VARYING), KEYWORD(VIEW), KEYWORD(VIRTUAL), KEYWORD(WHERE),
+	KEYWORD(WITH), KEYWORD(ZONE)
+};
+
+static bool
+is_word(SkDdlText *ddl, int i, const char *word)
+{
+	return i >= 0 && i < ddl->end && ddl->tokens[i].type == SK_TOKEN_WORD &&
+		strcmp(ddl->tokens[i].text, word) == 0;
+}
+
+/* The keyword that a word is, IDENT if it is none here. */
+static int
+keyword_token(SkDdlText *ddl, int i)
+{
+	const SkToken *token = &ddl->tokens[i];
+
+	/* INTERLEAVE IN parent may be for a table of this name */
+	if (is_word(ddl, i, "parent") &&
+		(!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
+		 is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR))
+		return IDENT;
+	for (int j = 0; j < lengthof(keywords); j++)
+	{
+		if (pg_strcasecmp(keywords[j].word, token->text) == 0)
+			return keywords[j].token;
+	}
+	return IDENT;
+}
+
+/* The grammar's next token. */
+static int
+yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl)
+{
+	const SkToken *token;
+
+	CHECK_FOR_INTERRUPTS();
+	/* COLUMN is noise */
+	if (is_word(ddl, ddl->next, "column") &&
+		(is_word(ddl, ddl->next - 1, "add") || is_word(ddl, ddl->next - 1, "drop") ||
+		 is_word(ddl, ddl->next - 1, "alter")))
+		ddl->next++;
+	range->first = ddl->next;
+	range->end = ddl->next + 1;
+	if (ddl->next >= ddl->end)
+	{
+		range->end = range->first = ddl->end;
+		return 0;
+	}
+	token = &ddl->tokens[ddl->next++];
+	value->string = token->text;
+	switch (token->type)
+	{
+		case SK_TOKEN_WORD:
+			return keyword_token(ddl, range->first);
+		case SK_TOKEN_NAME:
+			return IDENT;
+		case SK_TOKEN_STRING:
+			return STRING;
+		case SK_TOKEN_BYTES:
+			return BYTES;
+		case SK_TOKEN_NUMBER:
+			return NUMBER;
+		default:
+			return token->text[1] == '\0' && strchr("().,;=<>+-*[]", token->text[0]) ?
+				token->text[0] : OPERATOR;
+	}
+}
+
+static void
+yyerror(SkRange *range, SkDdlText *ddl, const char *message)
+{
+	const SkToken *token = &ddl->tokens[range->first];
+
+	if (range->first >= ddl->end)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("syntax error at end of input"),
+				 sk_ddl_at(ddl, ddl->end)));
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
+					ddl->sql + token->start),
+			 sk_ddl_at(ddl, range->first)));
+}
+
+/* A new node, which is a copy of this one. */
+static void *
+copy_node(const void *node, Size size)
+{
+	return memcpy(palloc(size), node, size);
+}
+
+static SkColumn *
+add_constraint(SkColumn *column, SkConstraint *constraint)
+{
+	column->constraints = lappend(column->constraints, constraint);
+	return column;
+}
+
+/* The constraint of a column that actions belong to. */
+static SkConstraint *
+last_constraint(SkDdlText *ddl, SkColumn *column, SkRange range)
+{
+	if (column->constraints == NIL)
+		yyerror(&range, ddl, NULL);
+	return llast(column->constraints);
+}
+
+static int64
+integer_of(SkDdlText *ddl, int at, bool is_negative)
+{
+	const char *digits = ddl->tokens[at].text;
+	SkRange		range = {at, at + 1};
+	bool		is_hex = pg_strncasecmp(digits, "0x", 2) == 0;
+	char	   *rest;
+	uint64		value;
+
+	if (!is_hex && strspn(digits, "0123456789") != strlen(digits))
+		yyerror(&range, ddl, NULL);
+	errno = 0;
+	value = strtou64(digits, &rest, is_hex ? 16 : 10);
+	if (errno != 0 || value > (uint64) PG_INT64_MAX + (is_negative ? 1 : 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("number is out of range for type bigint"),
+				 sk_ddl_at(ddl, at)));
+	return is_negative ? (int64) (0 - value) : (int64) value;
+}

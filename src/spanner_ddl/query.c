@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * query.c
+ *	  Queries, and expressions that are PostgreSQL's own.
+ *
+ * In a query of GoogleSQL, what stands between the words of its clauses is
+ * names of tables and expressions.
+ *
+ * src/spanner_ddl/query.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/formatting.h"
+
+#include "spanner_ddl/reader.h"
+
+/* Words of a query between its expressions; "=" begins a list of tables. */
+static const char *const query_words[] = {
+	"select", "distinct", "from=", "where", "group", "by", "having", "order",
+	"limit", "offset", "union", "intersect", "except", "all", "asc", "desc",
+	"on", "using", "join=", "inner", "left", "right", "full", "cross", "outer",
+	"as", "with=", "nulls", "first", "last"
+};
+
+/*
+ * sk_ddl_query
+ *		PostgreSQL's text of a query.
+ */
+char *
+sk_ddl_query(SkDdlText *ddl, SkRange range)
+{
+	SkReader	reader = {ddl, range.first, range.end, NIL, true};
+	char	   *result;
+
+	if (ddl->dialect == SK_POSTGRESQL)
+		return sk_ddl_copy_tokens(&reader);
+	sk_ddl_check_length(ddl, range);
+	reader.variables = sk_ddl_query_variables(ddl, range);
+	result = sk_ddl_read_query(&reader);
+	if (reader.next < reader.end)
+		fail(&reader);
+	return result;
+}
+
+/* A token as PostgreSQL writes it. */
+static const char *
+token_sql(SkDdlText *ddl, const SkToken *token)
+{
+	switch (token->type)
+	{
+		case SK_TOKEN_NAME:
+			return quote_identifier(token->text);
+		case SK_TOKEN_STRING:
+			return quote_literal_cstr(token->text);
+		default:
+			return pnstrdup(ddl->sql + token->start, token->end - token->start);
+	}
+}
+
+/* Tokens as they are, with blanks where there is something between them. */
+char *
+sk_ddl_copy_tokens(SkReader *reader)
+{
+	StringInfoData result;
+
+	initStringInfo(&result);
+	for (int i = reader->next; i < reader->end; i++)
+	{
+		SkToken    *token = &reader->ddl->tokens[i];
+		bool		is_column = reader->variables != NIL &&
+			(token->type == SK_TOKEN_WORD || token->type == SK_TOKEN_NAME) &&
+			(i == reader->next || strcmp(token[-1].text, ".") != 0) &&
+			(i + 1 == reader->end || (strcmp(token[1].text, ".") != 0 &&
+									  strcmp(token[1].text, "(") != 0));
+
+		/* a string does not grow together with what is before it */
+		if (i > reader->next && (token->start > token[-1].end ||
+								 (token->type == SK_TOKEN_STRING &&
+								  strcmp(token[-1].text, "(") != 0)))
+			appendStringInfoChar(&result, ' ');
+		if (is_column && sk_ddl_find_variable(reader, token->text) != NULL)
+			appendStringInfoString(&result, sk_ddl_read_variable(reader, token->text, i).sql);
+		else
+			appendStringInfoString(&result, token_sql(reader->ddl, token));
+	}
+	return result.data;
+}
+
+/* A query, up to the parenthesis that ends it. */
+char *
+sk_ddl_read_query(SkReader *reader)
+{
+	StringInfoData sql;
+	bool		in_tables = false;
+
+	check_stack_depth();
+	initStringInfo(&sql);
+	while (reader->next < reader->end && !at(reader, ")"))
+	{
+		const SkToken *token = peek(reader, 0);
+		const char *word = NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < lengthof(query_words) && word == NULL && token->type == SK_TOKEN_WORD; i++)
+		{
+			int			length = strcspn(query_words[i], "=");
+
+			if (strncmp(query_words[i], token->text, length) == 0 && token->text[length] == '\0')
+				word = query_words[i];
+		}
+		if (sql.len > 0 && !at(reader, ","))
+			appendStringInfoChar(&sql, ' ');
+		if (accept(reader, ","))
+			appendStringInfoChar(&sql, ',');
+		else if (word != NULL && (strcmp(word, "left") != 0 || !at(reader, "left") || strcmp(token[1].text, "(") != 0))
+		{
+			reader->next++;
+			appendStringInfoString(&sql, asc_toupper(token->text, strlen(token->text)));
+			if (strcmp(word, "as") != 0)
+				in_tables = strchr(word, '=') != NULL;
+			else if (peek(reader, 0) != NULL && (peek(reader, 0)->type == SK_TOKEN_WORD ||
+												 peek(reader, 0)->type == SK_TOKEN_NAME))
+			{
+				/* a name, whatever else it may be */
+				appendStringInfo(&sql, " %s", quote_identifier(peek(reader, 0)->text));
+				reader->next++;
+			}
+			/* UNION DISTINCT is PostgreSQL's UNION */
+			if ((strcmp(word, "union") == 0 || strcmp(word, "intersect") == 0 ||
+				 strcmp(word, "except") == 0) && !accept(reader, "distinct") && !at(reader, "all"))
+				fail(reader);
+		}
+		else if (at(reader, "*"))
+		{
+			reader->next++;
+			appendStringInfoChar(&sql, '*');
+		}
+		else if (in_tables && at(reader, "("))
+			appendStringInfoString(&sql, sk_ddl_read_parentheses(reader).sql);
+		else if (accept(reader, "@") && at(reader, "{"))
+		{
+			/* a hint */
+			while (!accept(reader, "}"))
+			{
+				if (++reader->next >= reader->end)
+					fail(reader);
+			}
+		}
+		else if (at(reader, "unnest"))
+			sk_ddl_refuse(reader->ddl, reader->next, psprintf("\"%s\" in a query", token->text), NULL);
+		else if (in_tables)
+			appendStringInfoString(&sql, sk_ddl_read_name(reader).sql);
+		else
+			appendStringInfoString(&sql, sk_ddl_read_expression(reader).sql);
+	}
+	return sql.data;
+}

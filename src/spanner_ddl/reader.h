@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * reader.h
+ *	  Reading expressions token by token.
+ *
+ * src/spanner_ddl/reader.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_DDL_READER_H
+#define SK_DDL_READER_H
+
+#include "spanner_ddl/spanner_ddl.h"
+
+/* The tokens that are left. */
+typedef struct SkReader
+{
+	SkDdlText  *ddl;
+	int			next;
+	int			end;
+	List	   *variables;		/* NIL: names are not checked */
+	bool		is_query;
+} SkReader;
+
+/* What an expression becomes. */
+typedef struct SkExpr
+{
+	char	   *sql;
+	SkType		type;
+	bool		is_primary;		/* needs no parentheses as an operand */
+	bool		is_literal;
+} SkExpr;
+
+/* expression.c */
+extern void sk_ddl_check_length(SkDdlText *ddl, SkRange range);
+extern SkExpr sk_ddl_read_expression(SkReader *reader);
+extern SkExpr sk_ddl_read_parentheses(SkReader *reader);
+extern SkExpr sk_ddl_read_name(SkReader *reader);
+extern SkVariable *sk_ddl_find_variable(SkReader *reader, const char *name);
+extern SkExpr sk_ddl_read_variable(SkReader *reader, char *name, int place);
+
+/* functions.c */
+extern char *sk_ddl_fill_template(const char *sql, const SkExpr *arguments, int count);
+
+/* query.c */
+extern char *sk_ddl_read_query(SkReader *reader);
+extern char *sk_ddl_copy_tokens(SkReader *reader);
+
+static inline SkExpr
+make_expr(char *sql, SkType type, bool is_primary)
+{
+	SkExpr		result = {sql, type, is_primary, false};
+
+	return result;
+}
+
+/* A token that comes; NULL behind the last one. */
+static inline const SkToken *
+peek(SkReader *reader, int ahead)
+{
+	return reader->next + ahead < reader->end ?
+		&reader->ddl->tokens[reader->next + ahead] : NULL;
+}
+
+static inline bool
+at(SkReader *reader, const char *word)
+{
+	const SkToken *token = peek(reader, 0);
+
+	return token != NULL && strcmp(token->text, word) == 0 &&
+		(token->type == SK_TOKEN_WORD || token->type == SK_TOKEN_OPERATOR);
+}
+
+static inline bool
+accept(SkReader *reader, const char *word)
+{
+	if (!at(reader, word))
+		return false;
+	reader->next++;
+	return true;
+}
+
+/* Report a token that is not expected. */
+pg_noreturn static inline void
+fail(SkReader *reader)
+{
+	const SkToken *token = &reader->ddl->tokens[reader->next];
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 reader->next < reader->ddl->end ?
+			 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
+					reader->ddl->sql + token->start) :
+			 errmsg("syntax error at end of input"),
+			 sk_ddl_at(reader->ddl, reader->next)));
+}
+
+static inline void
+expect(SkReader *reader, const char *word)
+{
+	if (!accept(reader, word))
+		fail(reader);
+}
+
+#endif							/* SK_DDL_READER_H */

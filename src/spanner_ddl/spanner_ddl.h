@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * spanner_ddl.h
+ *	  From the tree of Spanner's DDL to statements of PostgreSQL.
+ *
+ * src/spanner_ddl/spanner_ddl.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_SPANNER_DDL_H
+#define SK_SPANNER_DDL_H
+
+#include "lib/stringinfo.h"
+
+#include "compat.h"
+#include "spanner_ddl/tree.h"
+
+/* Types as far as expressions depend on them. */
+typedef enum SkType
+{
+	SK_TYPE_UNKNOWN = '?',
+	SK_TYPE_ARRAY = '[',
+	SK_TYPE_BOOL = 'o',
+	SK_TYPE_BYTES = 'b',
+	SK_TYPE_DATE = 'd',
+	SK_TYPE_FLOAT = 'f',
+	SK_TYPE_INT = 'i',
+	SK_TYPE_INTERVAL = 'v',
+	SK_TYPE_JSON = 'j',
+	SK_TYPE_NUMERIC = 'n',
+	SK_TYPE_STRING = 's',
+	SK_TYPE_TIMESTAMP = 't',
+	SK_TYPE_UUID = 'u'
+} SkType;
+
+/* A column that an expression may name. */
+typedef struct SkVariable
+{
+	char	   *name;
+	SkType		type;
+	const SkColumn *column;		/* of the same statement, if it is generated */
+	char	   *expression;		/* PostgreSQL's, of a generated column */
+	bool		is_open;		/* is being translated */
+	bool		expands;		/* into its expression, in a generated column */
+} SkVariable;
+
+/* A function of GoogleSQL: functions.c says what these mean. */
+typedef struct SkFunction
+{
+	const char *name;
+	const char *arguments;
+	char		result;
+	const char *sql;
+} SkFunction;
+
+/* Is constraint "c" the one that checks the length of a bytea? */
+#define SK_IS_LENGTH_CHECK \
+	"(pg_catalog.pg_get_constraintdef(c.oid) OPERATOR(pg_catalog.~)" \
+	" '^CHECK \\(\\(octet_length\\([^()]+\\) <= \\d+\\)\\)$')"
+
+/* execute.c */
+extern void sk_ddl_run(SkDdlText *ddl);
+extern int	sk_ddl_at_byte(SkDdlText *ddl, int byte);
+extern int	sk_ddl_at(SkDdlText *ddl, int token);
+extern void sk_ddl_emit(SkDdlText *ddl, const char *format,...) pg_attribute_printf(2, 3);
+pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *what,
+									  const char *hint);
+extern const char *sk_ddl_time_zone(void);
+extern char *sk_ddl_name(const SkName *name);
+extern char *sk_ddl_rename(const SkName *name, const char *last);
+extern Oid	sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind,
+						bool missing_ok);
+extern bool sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind,
+						bool exists_ok);
+
+/* tokens.c */
+extern void sk_ddl_read_tokens(SkDdlText *ddl);
+
+/* types.c */
+extern SkType sk_ddl_type(SkDdlText *ddl, const SkTypeName *name,
+						  StringInfo out);
+extern SkType sk_ddl_type_class(Oid type);
+extern const char *sk_ddl_cast(SkType from, SkType to);
+
+/* expression.c */
+extern char *sk_ddl_expression(SkDdlText *ddl, SkRange range,
+							   List *variables, SkType *type);
+extern char *sk_ddl_query(SkDdlText *ddl, SkRange range);
+
+/* functions.c */
+extern const SkFunction *sk_ddl_function(const char *name, int count);
+extern const SkFunction *sk_ddl_function_backward(const char *name, int count);
+
+/* catalog.c */
+extern List *sk_ddl_table_variables(Oid relid);
+extern List *sk_ddl_query_variables(SkDdlText *ddl, SkRange range);
+extern List *sk_ddl_table_key(Oid relid, bool *is_primary);
+extern bool sk_ddl_has_unique_key(Oid relid, List *columns);
+extern char *sk_ddl_interleave(Oid relid, Oid *parent);
+extern char *sk_ddl_column_users(Oid relid, const char *column);
+extern char *sk_ddl_index_statement(Oid indexid, const char *add, const char *drop);
+
+/* sequences.c */
+extern void sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_drop_sequence(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_alter_identity(SkDdlText *ddl, SkName *table,
+								  const SkAction *action);
+extern char *sk_ddl_identity(SkDdlText *ddl, const SkColumn *column,
+							 int64 *start);
+extern void sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement);
+
+/* tables.c */
+extern void sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement);
+extern char *sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables,
+						   const SkColumn *column, List **after);
+extern char *sk_ddl_column_type(SkDdlText *ddl, const SkColumn *column, SkType *type);
+extern SkVariable *sk_ddl_add_variable(SkDdlText *ddl, List **variables,
+									   const SkColumn *column);
+extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
+extern char *sk_ddl_length_check(SkName *table, const SkColumn *column);
+extern char *sk_ddl_foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
+								List *self_key, List **before);
+extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
+							   const char *table, List *key);
+extern char *sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
+						   List *variables);
+extern char *sk_ddl_synonym(SkName *synonym, SkName *table);
+extern char *sk_ddl_name_list(List *names);
+extern void sk_ddl_emit_all(SkDdlText *ddl, List *commands);
+
+/* alter_table.c */
+extern void sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement);
+
+/* objects.c */
+extern void sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement);
+extern void sk_ddl_drop(SkDdlText *ddl, SkStatement *statement);
+
+#endif							/* SK_SPANNER_DDL_H */

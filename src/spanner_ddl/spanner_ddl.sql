@@ -1,0 +1,98 @@
+-- Spanner's language: its DDL is run here, and what it has and PostgreSQL lacks.
+
+CREATE FUNCTION spanner.execute_ddl(statement text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.execute_ddl(text)
+  IS 'run statements of Spanner''s DDL, in either dialect';
+
+CREATE FUNCTION spanner.postgresql_ddl(statement text)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_postgresql_ddl'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.postgresql_ddl(text)
+  IS 'the statements of PostgreSQL that execute_ddl would run';
+
+-- PostgreSQL's own depends on how elements are written, which is plain for texts.
+CREATE FUNCTION spanner_internal.array_to_string(elements text[], separator text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN pg_catalog.array_to_string(elements, separator);
+
+COMMENT ON FUNCTION spanner_internal.array_to_string(text[], text)
+  IS 'array_to_string() for generated columns';
+
+CREATE DOMAIN spanner.commit_timestamp AS timestamptz;
+
+COMMENT ON DOMAIN spanner.commit_timestamp
+  IS 'type of a column that takes spanner.pending_commit_timestamp()';
+
+CREATE FUNCTION spanner.pending_commit_timestamp()
+RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CURRENT_TIMESTAMP;
+
+COMMENT ON FUNCTION spanner.pending_commit_timestamp()
+  IS 'the time at which the transaction began: PostgreSQL does not know that of its commit before';
+
+-- The trigger with this function and a column is the row deletion policy of a table.
+CREATE FUNCTION spanner.row_deletion_policy()
+RETURNS trigger
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN NULL;
+END $$;
+
+COMMENT ON FUNCTION spanner.row_deletion_policy()
+  IS 'for a trigger that never fires, and says after which time rows expire';
+
+CREATE FUNCTION spanner_internal.delete_rows(
+  relation oid,
+  column_number smallint,
+  older_than interval,
+  batch_size integer)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_delete_rows'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.delete_rows(oid, smallint, interval, integer)
+  IS 'delete rows of the current user''s table of which a column is older, so many at most';
+
+CREATE FUNCTION spanner.delete_expired(batch_size integer DEFAULT 10000)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  policy record;
+  total bigint := 0;
+BEGIN
+  FOR policy IN
+    SELECT c.oid AS relation, t.tgattr[0] AS column_number,
+           convert_from(substring(t.tgargs FROM 1 FOR length(t.tgargs) - 1), getdatabaseencoding())
+             AS older_than
+      FROM pg_trigger t
+      JOIN pg_class c ON c.oid = t.tgrelid
+     WHERE t.tgfoid = 'spanner.row_deletion_policy'::regproc
+       AND t.tgparentid = 0
+       AND c.relowner = current_user::regrole
+     ORDER BY c.oid
+  LOOP
+    -- rows with children that are not deleted along stay, as in Spanner
+    BEGIN
+      total := total + spanner_internal.delete_rows(policy.relation, policy.column_number,
+                                                    policy.older_than::interval, batch_size);
+    EXCEPTION WHEN foreign_key_violation THEN
+      RAISE WARNING 'expired rows of % have children', policy.relation::regclass;
+    END;
+  END LOOP;
+  RETURN total;
+END $$;
+
+COMMENT ON FUNCTION spanner.delete_expired(integer)
+  IS 'delete expired rows of the current user''s tables, so many of each at most; returns how many';

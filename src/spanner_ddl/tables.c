@@ -1,0 +1,654 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.c
+ *	  Spanner's DDL for tables.
+ *
+ * INTERLEAVE IN PARENT becomes a foreign key, a descending key an index, a row
+ * deletion policy a trigger that never fires and says when rows expire, a
+ * synonym a view.
+ *
+ * src/spanner_ddl/tables.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "spanner_ddl/spanner_ddl.h"
+#include "spi/run_command.h"
+
+/* A table that is made, and what comes after CREATE TABLE. */
+typedef struct SkNewTable
+{
+	SkDdlText  *ddl;
+	SkName	   *name;
+	List	   *variables;
+	List	   *key;			/* of SkKeyPart */
+	bool		has_key;
+	bool		key_is_null;	/* a column of it may be NULL */
+	StringInfoData sql;
+	List	   *after;			/* commands */
+} SkNewTable;
+
+static void add_key(SkNewTable *table);
+static void read_key(SkNewTable *table, List *elements);
+static void check_key(SkNewTable *table, List *elements);
+static SkColumn *find_column(List *elements, const char *name);
+static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
+static bool is_serial(const SkColumn *column);
+static void add_constraint(SkNewTable *table, SkConstraint *constraint);
+static bool has_policy(Oid relid);
+static List *key_names(List *key);
+
+/* CREATE TABLE */
+void
+sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
+{
+	SkNewTable	table = {.ddl = ddl,.name = statement->name};
+	const char *name = sk_ddl_name(statement->name);
+	bool		exists = statement->exists_ok &&
+		OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_RELATION, true));
+	ListCell   *lc;
+
+	initStringInfo(&table.sql);
+	foreach(lc, statement->elements)
+	{
+		SkElement  *element = lfirst(lc);
+
+		if (element != NULL && element->column != NULL)
+			(void) sk_ddl_add_variable(ddl, &table.variables, element->column);
+	}
+	read_key(&table, statement->elements);
+	check_key(&table, statement->elements);
+
+	appendStringInfo(&table.sql, "CREATE TABLE %s%s (",
+					 statement->exists_ok ? "IF NOT EXISTS " : "", name);
+	foreach(lc, statement->elements)
+	{
+		SkElement  *element = lfirst(lc);
+		ListCell   *constraint;
+
+		if (element == NULL || element->column == NULL)
+			continue;
+		appendStringInfo(&table.sql, "\n  %s,",
+						 sk_ddl_column(ddl, table.name, table.variables, element->column, &table.after));
+		foreach(constraint, element->column->constraints)
+		{
+			SkConstraint *owned = lfirst(constraint);
+
+			if (owned->type == SK_FOREIGN_KEY)
+				owned->columns = list_make1(element->column->name);
+		}
+	}
+	if (table.has_key)
+		add_key(&table);
+	foreach(lc, statement->elements)
+	{
+		SkElement  *element = lfirst(lc);
+		ListCell   *constraint;
+
+		if (element != NULL && element->constraint != NULL)
+			add_constraint(&table, element->constraint);
+		else if (element != NULL)
+		{
+			foreach(constraint, element->column->constraints)
+				add_constraint(&table, lfirst(constraint));
+		}
+	}
+	if (table.sql.data[table.sql.len - 1] == ',')
+		table.sql.data[--table.sql.len] = '\0';
+	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
+	if (!exists)
+		sk_ddl_emit_all(ddl, table.after);
+}
+
+/* Find the key, which may stand in three places. */
+static void
+read_key(SkNewTable *table, List *elements)
+{
+	ListCell   *lc;
+	SkConstraint *found = NULL;
+
+	foreach(lc, elements)
+	{
+		SkElement  *element = lfirst(lc);
+		int			place = -1;
+
+		if (element == NULL)
+			continue;
+		if (element->column != NULL && element->column->is_primary_key)
+		{
+			SkKeyPart  *part = palloc0(sizeof(SkKeyPart));
+
+			part->column = element->column->name;
+			part->at = place = element->column->at;
+			if (!table->has_key)
+				table->key = list_make1(part);
+		}
+		else if (element->constraint != NULL && element->constraint->type == SK_PRIMARY_KEY)
+		{
+			found = element->constraint;
+			place = found->at;
+			if (!table->has_key)
+				table->key = found->columns;
+			if (found->name != NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("Setting a name of a <PRIMARY KEY> constraint is not supported."),
+						 sk_ddl_at(table->ddl, place)));
+		}
+		else
+			continue;
+		if (table->has_key)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("Primary key can be only defined once."),
+					 sk_ddl_at(table->ddl, place)));
+		table->has_key = true;
+	}
+}
+
+/* Spanner's rules for keys; are all columns of it NOT NULL? */
+static void
+check_key(SkNewTable *table, List *elements)
+{
+	ListCell   *lc;
+
+	sk_ddl_check_key_length(table->ddl, table->key);
+	foreach(lc, table->key)
+	{
+		SkKeyPart  *part = lfirst(lc);
+		SkColumn   *column = find_column(elements, part->column);
+		SkType		type;
+
+		if (column == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("Table %s references nonexistent key column %s.",
+							sk_ddl_name(table->name), part->column),
+					 sk_ddl_at(table->ddl, part->at)));
+		for (int i = 0; i < foreach_current_index(lc); i++)
+		{
+			if (strcmp(((SkKeyPart *) list_nth(table->key, i))->column, part->column) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("Table %s references key column %s more than once.",
+								sk_ddl_name(table->name), part->column),
+						 sk_ddl_at(table->ddl, part->at)));
+		}
+		(void) sk_ddl_column_type(table->ddl, column, &type);
+		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("Column %s has type %s, but is part of the primary key.",
+							column->name, type == SK_TYPE_ARRAY ? "ARRAY" : "JSON"),
+					 sk_ddl_at(table->ddl, part->at)));
+		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null &&
+			!column->is_identity && !column->auto_increment)
+			table->key_is_null = true;
+	}
+}
+
+/*
+ * sk_ddl_check_key_length
+ *		Raise an error if PostgreSQL has no index of so many columns.
+ */
+void
+sk_ddl_check_key_length(SkDdlText *ddl, List *key)
+{
+	if (list_length(key) > INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("cannot use more than %d columns in an index", INDEX_MAX_KEYS),
+				 sk_ddl_at(ddl, ((SkKeyPart *) linitial(key))->at)));
+}
+
+static SkColumn *
+find_column(List *elements, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, elements)
+	{
+		SkElement  *element = lfirst(lc);
+
+		if (element != NULL && element->column != NULL && strcmp(element->column->name, name) == 0)
+			return element->column;
+	}
+	return NULL;
+}
+
+/* The key as a constraint, and what PostgreSQL needs beside it. */
+static void
+add_key(SkNewTable *table)
+{
+	char	   *name = sk_ddl_name(table->name);
+	StringInfoData order;
+	int			descending = 0;
+	ListCell   *lc;
+
+	initStringInfo(&order);
+	foreach(lc, table->key)
+	{
+		SkKeyPart  *part = lfirst(lc);
+
+		appendStringInfo(&order, "%s%s%s", order.len > 0 ? ", " : "",
+						 quote_identifier(part->column), part->is_desc ? " DESC" : "");
+		descending += part->is_desc;
+	}
+	if (table->key == NIL)
+		table->after = lappend(table->after,
+							   psprintf("CREATE UNIQUE INDEX ON %s ((true))", name));
+	else if (table->key_is_null)
+		appendStringInfo(&table->sql, "\n  CONSTRAINT %s UNIQUE NULLS NOT DISTINCT (%s),",
+						 quote_identifier(makeObjectName(llast(table->name->parts), NULL, "pkey")),
+						 sk_ddl_name_list(key_names(table->key)));
+	else
+		appendStringInfo(&table->sql, "\n  PRIMARY KEY (%s),", sk_ddl_name_list(key_names(table->key)));
+	/* the key itself is read backward if all of it descends */
+	if (descending > 0 && descending < list_length(table->key))
+		table->after = lappend(table->after, psprintf("CREATE INDEX ON %s (%s)", name, order.data));
+	/* publications, such as those of change streams, must not stop changes */
+	if (table->key == NIL || table->key_is_null)
+		table->after = lappend(table->after, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", name));
+}
+
+/* Note a column for expressions. */
+SkVariable *
+sk_ddl_add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
+{
+	SkVariable *variable = palloc0(sizeof(SkVariable));
+	ListCell   *lc;
+
+	if (list_length(*variables) == MaxHeapAttributeNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("tables can have at most %d columns", MaxHeapAttributeNumber),
+				 sk_ddl_at(ddl, column->at)));
+	foreach(lc, *variables)
+	{
+		if (strcmp(((SkVariable *) lfirst(lc))->name, column->name) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("Duplicate column name %s.", column->name),
+					 sk_ddl_at(ddl, column->at)));
+	}
+	variable->name = column->name;
+	variable->column = column->is_generated ? column : NULL;
+	(void) sk_ddl_column_type(ddl, column, &variable->type);
+	*variables = lappend(*variables, variable);
+	return variable;
+}
+
+/* A column, as PostgreSQL defines it. */
+char *
+sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column,
+			  List **after)
+{
+	StringInfoData sql;
+	SkType		type;
+	bool		is_identity = column->is_identity || column->auto_increment;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), sk_ddl_column_type(ddl, column, &type));
+	if (column->not_null && column->is_null)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("conflicting NULL/NOT NULL declarations for column \"%s\"", column->name),
+				 sk_ddl_at(ddl, column->at)));
+	if (column->not_null)
+		appendStringInfoString(&sql, " NOT NULL");
+	if (column->is_always)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
+				 errhint("Run the statement directly if explicit values shall be refused."),
+				 sk_ddl_at(ddl, column->at)));
+	if (is_identity && is_serial(column))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("Both serial and identity specified for column \"%s\"", column->name),
+				 errhint("Use bigint for an identity column."),
+				 sk_ddl_at(ddl, column->at)));
+	if (column->has_default && (is_identity || is_serial(column)))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("Both identity and default value specified for column \"%s\"", column->name),
+				 sk_ddl_at(ddl, column->at)));
+	if (column->has_default + column->is_generated + is_identity > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("column \"%s\" has several sources of values", column->name),
+				 sk_ddl_at(ddl, column->at)));
+	if (column->has_update)
+		sk_ddl_refuse(ddl, column->update.first, "ON UPDATE", "Use a trigger BEFORE UPDATE.");
+
+	if (is_identity || is_serial(column))
+	{
+		int64		start;
+		char	   *kind = sk_ddl_identity(ddl, column, &start);
+
+		if (type != SK_TYPE_INT)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("identity column \"%s\" must be of type INT64", column->name),
+					 sk_ddl_at(ddl, column->at)));
+		if (is_identity)
+			appendStringInfoString(&sql, " GENERATED BY DEFAULT AS IDENTITY");
+		if (start > 0)
+			appendStringInfo(&sql, " (START WITH " INT64_FORMAT ")", start);
+		if (kind != NULL)
+			*after = lappend(*after,
+							 psprintf("SELECT spanner.alter_sequence(pg_catalog.pg_get_serial_sequence(%s, %s), kind => %s)",
+									  quote_literal_cstr(sk_ddl_name(table)),
+									  quote_literal_cstr(column->name), quote_literal_cstr(kind)));
+	}
+	else if (column->has_default)
+		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_expression(ddl, column->expr, variables, NULL));
+	else if (column->is_generated)
+	{
+		ListCell   *lc;
+		char	   *expression;
+
+		foreach(lc, variables)
+		{
+			SkVariable *variable = lfirst(lc);
+
+			variable->expands = variable->column != NULL || variable->expression != NULL;
+			variable->is_open = strcmp(variable->name, column->name) == 0;
+		}
+		expression = sk_ddl_expression(ddl, column->expr, variables, NULL);
+		foreach(lc, variables)
+			((SkVariable *) lfirst(lc))->expands = ((SkVariable *) lfirst(lc))->is_open = false;
+		appendStringInfo(&sql, " GENERATED ALWAYS AS (%s) STORED", expression);
+	}
+	if (sk_ddl_length_check(table, column) != NULL)
+		appendStringInfo(&sql, " %s", sk_ddl_length_check(table, column));
+	return sql.data;
+}
+
+/* The type of a column, which also says if it may hold commit timestamps. */
+char *
+sk_ddl_column_type(SkDdlText *ddl, const SkColumn *column, SkType *type)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	*type = sk_ddl_type(ddl, column->type, &sql);
+	return has_commit_timestamp(ddl, column) ? "spanner.commit_timestamp" : sql.data;
+}
+
+static bool
+has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
+{
+	bool		result = false;
+	ListCell   *lc;
+
+	foreach(lc, column->options)
+	{
+		SkDdlOption *option = lfirst(lc);
+
+		if (strcmp(option->name, "allow_commit_timestamp") != 0)
+			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a column", option->name),
+						  "Leave it out.");
+		if (column->type != NULL && (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name),
+					 sk_ddl_at(ddl, option->at)));
+		if (strcmp(option->value, "true") != 0 && strcmp(option->value, "false") != 0 &&
+			strcmp(option->value, "null") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"%s\" must be true, false or null", option->name),
+					 sk_ddl_at(ddl, option->value_at)));
+		result = strcmp(option->value, "true") == 0;
+	}
+	return result;
+}
+
+static bool
+is_serial(const SkColumn *column)
+{
+	const char *end = strstr(column->type->name, "serial");
+
+	return end != NULL;
+}
+
+/* The constraint that checks the length of BYTES(n); NULL for other types. */
+char *
+sk_ddl_length_check(SkName *table, const SkColumn *column)
+{
+	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1 ||
+		column->type->is_array)
+		return NULL;
+	return psprintf("CONSTRAINT %s CHECK (pg_catalog.octet_length(%s) <= " INT64_FORMAT ")",
+					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
+					quote_identifier(column->name), column->type->length);
+}
+
+/* What stands beside the columns. */
+static void
+add_constraint(SkNewTable *table, SkConstraint *constraint)
+{
+	SkDdlText  *ddl = table->ddl;
+	char	   *name = sk_ddl_name(table->name);
+	List	   *before = NIL;
+	char	   *sql;
+
+	switch (constraint->type)
+	{
+		case SK_PRIMARY_KEY:
+			break;
+		case SK_CHECK:
+			appendStringInfoString(&table->sql, "\n  ");
+			if (constraint->name != NULL)
+				appendStringInfo(&table->sql, "CONSTRAINT %s ", quote_identifier(constraint->name));
+			appendStringInfo(&table->sql, "CHECK (%s),",
+							 sk_ddl_expression(ddl, constraint->expr, table->variables, NULL));
+			break;
+		case SK_FOREIGN_KEY:
+			sql = sk_ddl_foreign_key(ddl, constraint, table->name, key_names(table->key), &before);
+			if (sql == NULL)
+				break;
+			if (before == NIL)
+				appendStringInfo(&table->sql, "\n  %s,", sql);
+			else
+				table->after = lappend(list_concat(table->after, before),
+									   psprintf("ALTER TABLE %s ADD %s", name, sql));
+			break;
+		case SK_INTERLEAVE:
+			sql = sk_ddl_parent_key(ddl, constraint, name, key_names(table->key));
+			if (sql != NULL)
+				appendStringInfo(&table->sql, "\n  %s,", sql);
+			break;
+		case SK_DELETION_POLICY:
+			table->after = lappend(table->after,
+								   sk_ddl_policy(ddl, table->name, constraint, table->variables));
+			break;
+		case SK_SYNONYM:
+			table->after = lappend(table->after, sk_ddl_synonym(constraint->table, table->name));
+			break;
+		case SK_UNIQUE:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."),
+					 sk_ddl_at(ddl, constraint->at)));
+	}
+}
+
+/*
+ * A foreign key; NULL if it is not enforced and that is PostgreSQL's way.
+ *
+ * Spanner makes an index for the columns that it refers to.  PostgreSQL needs
+ * a UNIQUE constraint, which goes to "before".
+ */
+char *
+sk_ddl_foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
+				   List *self_key, List **before)
+{
+	bool		is_self = self != NULL &&
+		strcmp(sk_ddl_name(self), sk_ddl_name(constraint->table)) == 0;
+	List	   *referenced = constraint->referenced;
+	Oid			relid = is_self ? InvalidOid :
+		sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
+	bool		is_primary;
+	StringInfoData sql;
+
+	if (referenced == NIL)
+		referenced = is_self ? self_key : sk_ddl_table_key(relid, &is_primary);
+	if (list_length(referenced) != list_length(constraint->columns))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FOREIGN_KEY),
+				 errmsg("number of referencing and referenced columns for foreign key disagree"),
+				 sk_ddl_at(ddl, constraint->at)));
+	if (constraint->not_enforced && !SK_HAS_NOT_ENFORCED)
+	{
+		if (constraint->cascades)
+			sk_ddl_refuse(ddl, constraint->at, "ON DELETE CASCADE of a foreign key that is NOT ENFORCED", NULL);
+		ereport(NOTICE,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("foreign key to \"%s\" is not enforced, and left out",
+						(char *) llast(constraint->table->parts))));
+		return NULL;
+	}
+	if (is_self ? strcmp(sk_ddl_name_list(referenced), sk_ddl_name_list(self_key)) != 0 : !sk_ddl_has_unique_key(relid, referenced))
+		*before = list_make1(psprintf("ALTER TABLE %s ADD UNIQUE (%s)",
+									  sk_ddl_name(constraint->table), sk_ddl_name_list(referenced)));
+	initStringInfo(&sql);
+	if (constraint->name != NULL)
+		appendStringInfo(&sql, "CONSTRAINT %s ", quote_identifier(constraint->name));
+	appendStringInfo(&sql, "FOREIGN KEY (%s) REFERENCES %s (%s)%s%s", sk_ddl_name_list(constraint->columns),
+					 sk_ddl_name(constraint->table), sk_ddl_name_list(referenced),
+					 constraint->cascades ? " ON DELETE CASCADE" : "",
+					 constraint->not_enforced ? " NOT ENFORCED" : "");
+	return sql.data;
+}
+
+/*
+ * sk_ddl_parent_key
+ *		The foreign key of an interleaved table; NULL if it has no parent.
+ */
+char *
+sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key)
+{
+	Oid			parent = sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
+	bool		is_primary;
+	List	   *parent_key = sk_ddl_table_key(parent, &is_primary);
+
+	if (!constraint->is_parent)
+		return NULL;
+	if (!constraint->cascades && has_policy(parent))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("Cannot create or alter table %s with ON DELETE NO ACTION because there is a row deletion policy on ancestor table %s.",
+						table, sk_ddl_name(constraint->table)),
+				 sk_ddl_at(ddl, constraint->at)));
+	for (int i = 0; i < list_length(parent_key); i++)
+	{
+		if (i >= list_length(key) || strcmp(list_nth(parent_key, i), list_nth(key, i)) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_FOREIGN_KEY),
+					 errmsg("Table %s does not reference parent key column %s.", table,
+							(char *) list_nth(parent_key, i)),
+					 errhint("The key begins with the columns of the parent's key."),
+					 sk_ddl_at(ddl, constraint->at)));
+	}
+	if (parent_key == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FOREIGN_KEY),
+				 errmsg("parent table \"%s\" has no key", (char *) llast(constraint->table->parts)),
+				 sk_ddl_at(ddl, constraint->at)));
+	return psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s", sk_ddl_name_list(parent_key),
+					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
+					constraint->cascades ? " ON DELETE CASCADE" : "");
+}
+
+static bool
+has_policy(Oid relid)
+{
+	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_trigger"
+								  " WHERE tgrelid OPERATOR(pg_catalog.=) '%u'"
+								  " AND tgfoid OPERATOR(pg_catalog.=) 'spanner.row_deletion_policy'::pg_catalog.regproc",
+								  relid)) != NULL;
+}
+
+/* A row deletion policy: a trigger that never fires. */
+char *
+sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *variables)
+{
+	const char *column = linitial(constraint->columns);
+	SkType		type = SK_TYPE_UNKNOWN;
+	ListCell   *lc;
+
+	if (constraint->name != NULL && strcmp(constraint->name, "older_than") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Only OLDER_THAN is supported."),
+				 sk_ddl_at(ddl, constraint->at)));
+	foreach(lc, variables)
+	{
+		if (strcmp(((SkVariable *) lfirst(lc))->name, column) == 0)
+			type = ((SkVariable *) lfirst(lc))->type;
+	}
+	if (type != SK_TYPE_TIMESTAMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
+						column, sk_ddl_name(table)),
+				 sk_ddl_at(ddl, constraint->at)));
+	/* raises an error if it is none */
+	(void) DirectFunctionCall3(interval_in, CStringGetDatum(constraint->interval),
+							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
+					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner.row_deletion_policy(%s)",
+					quote_identifier(column), sk_ddl_name(table),
+					quote_literal_cstr(constraint->interval));
+}
+
+/* A synonym has the caller's rights on the table. */
+char *
+sk_ddl_synonym(SkName *synonym, SkName *table)
+{
+	return psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+					sk_ddl_name(synonym), sk_ddl_name(table));
+}
+
+char *
+sk_ddl_name_list(List *names)
+{
+	StringInfoData result;
+	ListCell   *lc;
+
+	initStringInfo(&result);
+	foreach(lc, names)
+		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "",
+						 quote_identifier(lfirst(lc)));
+	return result.data;
+}
+
+static List *
+key_names(List *key)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, key)
+		result = lappend(result, ((SkKeyPart *) lfirst(lc))->column);
+	return result;
+}
+
+void
+sk_ddl_emit_all(SkDdlText *ddl, List *commands)
+{
+	ListCell   *lc;
+
+	foreach(lc, commands)
+		sk_ddl_emit(ddl, "%s", (char *) lfirst(lc));
+}

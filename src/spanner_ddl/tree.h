@@ -1,0 +1,263 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree.h
+ *	  The tokens and the tree of Spanner's DDL.
+ *
+ * Expressions and queries stay ranges of tokens: expression.c translates them.
+ *
+ * src/spanner_ddl/tree.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_DDL_TREE_H
+#define SK_DDL_TREE_H
+
+#include "nodes/pg_list.h"
+
+typedef enum SkDialect
+{
+	SK_GOOGLESQL,
+	SK_POSTGRESQL
+} SkDialect;
+
+typedef enum SkTokenType
+{
+	SK_TOKEN_END,				/* no more of them */
+	SK_TOKEN_WORD,				/* keyword or name without quotes, folded */
+	SK_TOKEN_NAME,				/* "name" or `name` */
+	SK_TOKEN_STRING,
+	SK_TOKEN_BYTES,				/* b'', in hexadecimal */
+	SK_TOKEN_NUMBER,
+	SK_TOKEN_OPERATOR,			/* of one or more characters */
+	SK_TOKEN_BAD				/* text is what is wrong with it */
+} SkTokenType;
+
+/* A token is bytes [start, end) of the text. */
+typedef struct SkToken
+{
+	SkTokenType type;
+	int			start;
+	int			end;
+	char	   *text;
+} SkToken;
+
+/* Tokens [first, end) of the text. */
+typedef struct SkRange
+{
+	int			first;
+	int			end;
+} SkRange;
+
+/* A text of one or more statements, and the statement that is read. */
+typedef struct SkDdlText
+{
+	const char *sql;
+	SkDialect	dialect;
+	SkToken    *tokens;
+	int			count;			/* of tokens, without the last, SK_TOKEN_END */
+	int			first;			/* token of the statement */
+	int			next;			/* token that the grammar reads next */
+	int			end;			/* behind the statement's last token */
+	struct SkStatement *statement;	/* what has been read */
+	int			number;			/* of the statement */
+	List	   *commands;		/* of PostgreSQL, of char * */
+} SkDdlText;
+
+/* A name of one or more parts; "at" is its first token. */
+typedef struct SkName
+{
+	List	   *parts;			/* of char * */
+	int			at;
+} SkName;
+
+/* A type, as it is written. */
+typedef struct SkTypeName
+{
+	char	   *name;			/* "string", "character varying" */
+	int64		length;			/* 0: none, -1: MAX */
+	int64		scale;
+	bool		is_array;
+	int			at;
+} SkTypeName;
+
+/* name = value */
+typedef struct SkDdlOption
+{
+	char	   *name;
+	SkTokenType type;			/* of the value; words are NULL, TRUE, FALSE */
+	char	   *value;
+	int			at;
+	int			value_at;
+} SkDdlOption;
+
+/* A column of a key, and in which order. */
+typedef struct SkKeyPart
+{
+	char	   *column;
+	bool		is_desc;
+	char	   *nulls;			/* "FIRST", "LAST" or NULL */
+	int			at;
+} SkKeyPart;
+
+/* A clause for a sequence or an identity column. */
+typedef enum SkClauseType
+{
+	SK_CLAUSE_KIND,				/* word, options */
+	SK_CLAUSE_SKIP,				/* first, second */
+	SK_CLAUSE_NO_SKIP,
+	SK_CLAUSE_START,			/* first */
+	SK_CLAUSE_RESTART,			/* first */
+	SK_CLAUSE_LIMIT,			/* word: what only confirms a default */
+	SK_CLAUSE_OWNED_BY_NONE,
+	SK_CLAUSE_OWNED_BY,
+	SK_CLAUSE_CYCLE,
+	SK_CLAUSE_CORE,				/* word: PostgreSQL has it, Spanner refuses it */
+	SK_CLAUSE_OPTIONS			/* options */
+} SkClauseType;
+
+typedef struct SkClause
+{
+	SkClauseType type;
+	const char *word;
+	int64		first;
+	int64		second;
+	List	   *options;
+	int			at;
+} SkClause;
+
+typedef enum SkConstraintType
+{
+	SK_PRIMARY_KEY,				/* columns, of SkKeyPart */
+	SK_FOREIGN_KEY,				/* columns, table, referenced; of char * */
+	SK_CHECK,					/* expr */
+	SK_UNIQUE,
+	SK_SYNONYM,					/* table is the synonym */
+	SK_DELETION_POLICY,			/* columns: one; interval */
+	SK_INTERLEAVE				/* table, is_parent */
+} SkConstraintType;
+
+/* What stands in or behind the parentheses of a table. */
+typedef struct SkConstraint
+{
+	SkConstraintType type;
+	char	   *name;
+	List	   *columns;
+	SkName	   *table;
+	List	   *referenced;
+	SkRange		expr;
+	char	   *interval;
+	bool		is_parent;
+	bool		cascades;
+	bool		not_enforced;
+	int			at;
+} SkConstraint;
+
+typedef struct SkColumn
+{
+	char	   *name;
+	SkTypeName *type;
+	bool		not_null;
+	bool		is_null;
+	bool		is_primary_key;
+	bool		is_identity;
+	bool		is_always;		/* ... as PostgreSQL has it */
+	bool		auto_increment;
+	bool		is_hidden;
+	bool		has_default;
+	bool		is_generated;
+	SkRange		expr;			/* of the default or the generated column */
+	bool		has_update;
+	SkRange		update;			/* ON UPDATE */
+	List	   *clauses;		/* of the identity */
+	List	   *constraints;	/* of SkConstraint */
+	List	   *options;
+	int			at;
+} SkColumn;
+
+typedef enum SkActionType
+{
+	SK_ADD_COLUMN,
+	SK_ADD_CONSTRAINT,
+	SK_DROP_COLUMN,
+	SK_DROP_CONSTRAINT,
+	SK_DROP_POLICY,
+	SK_DROP_SYNONYM,
+	SK_ALTER_COLUMN,			/* column is how it will be */
+	SK_ALTER_TYPE,
+	SK_SET_NOT_NULL,
+	SK_DROP_NOT_NULL,
+	SK_SET_DEFAULT,
+	SK_DROP_DEFAULT,
+	SK_SET_UPDATE,
+	SK_ALTER_IDENTITY,			/* column has the clauses */
+	SK_ADD_IDENTITY,
+	SK_SET_ON_DELETE,
+	SK_RENAME
+} SkActionType;
+
+/* What ALTER TABLE does. */
+typedef struct SkAction
+{
+	SkActionType type;
+	char	   *name;			/* of a column or constraint */
+	SkColumn   *column;
+	SkConstraint *constraint;
+	SkName	   *target;			/* a new name, a synonym */
+	bool		exists_ok;		/* IF [NOT] EXISTS */
+	bool		with_synonym;
+	bool		is_set;			/* ALTER COLUMN ... SET clause */
+	int			at;
+} SkAction;
+
+typedef enum SkStatementType
+{
+	SK_CREATE_TABLE,
+	SK_CREATE_INDEX,
+	SK_CREATE_VIEW,
+	SK_CREATE_SCHEMA,
+	SK_CREATE_SEQUENCE,
+	SK_CREATE_STREAM,
+	SK_ALTER_TABLE,
+	SK_ALTER_INDEX,
+	SK_ALTER_SEQUENCE,
+	SK_ALTER_STREAM,
+	SK_ALTER_DATABASE,
+	SK_DROP,
+	SK_RENAME_TABLES,
+	SK_ANALYZE
+} SkStatementType;
+
+typedef struct SkStatement
+{
+	SkStatementType type;
+	SkName	   *name;
+	SkName	   *table;			/* of an index */
+	const char *object;			/* that is dropped: "TABLE" */
+	bool		exists_ok;		/* IF [NOT] EXISTS */
+	bool		or_replace;
+	bool		is_unique;
+	bool		null_filtered;
+	bool		is_drop;		/* ALTER INDEX, ALTER CHANGE STREAM */
+	const char *security;		/* of a view: "true" if the invoker's */
+	List	   *elements;		/* SkColumn and SkConstraint, or actions */
+	List	   *columns;		/* of a key, or STORING */
+	List	   *more;			/* STORING, columns IS NOT NULL */
+	List	   *options;
+	SkRange		expr;			/* a query */
+	int			at;
+} SkStatement;
+
+/* A column or a constraint of a list of both */
+typedef struct SkElement
+{
+	SkColumn   *column;
+	SkConstraint *constraint;
+} SkElement;
+
+/* scanner.l */
+extern SkToken *sk_ddl_scan(const char *sql, SkDialect dialect, int *count);
+
+/* grammar.y */
+extern int	sk_ddl_yyparse(SkDdlText *ddl);
+
+#endif							/* SK_DDL_TREE_H */

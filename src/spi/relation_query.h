@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * relation_query.h
+ *	  Asking about relations that are known by their OIDs.
+ *
+ * src/spi/relation_query.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_RELATION_QUERY_H
+#define SK_RELATION_QUERY_H
+
+#include "executor/tuptable.h"
+#include "nodes/pg_list.h"
+#include "utils/tuplestore.h"
+
+/*
+ * A query of ours.  Its text has the names that sk_qualified_name() gives for
+ * the relations, and "$1", "$2" and so on for the expressions.
+ */
+typedef struct SkRelationQuery
+{
+	const char *text;
+	List	   *relids;			/* all that it reads, locked, of one owner */
+	List	   *expressions;	/* trees of the first relation, as catalogs
+								 * store them: their Vars have number 1 */
+	int			column_count;
+	const Oid  *types;			/* of the columns, without domains */
+	bool		all_rows;		/* those that policies hide as well */
+} SkRelationQuery;
+
+extern Tuplestorestate *sk_query_relation(const SkRelationQuery *query,
+										  TupleTableSlot **slot);
+extern void sk_query_row(List *relids, const char *text, int count,
+						 int64 *values, bool *isnull);
+extern void sk_check_one_owner(Oid relid);
+
+#endif							/* SK_RELATION_QUERY_H */

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_writer.c
+ *	  Writing rows of a table that is open, without a statement.
+ *
+ * A statement would name the table, and would be planned.  Here constraints
+ * are checked, and triggers are called, as by a statement for each row; rules
+ * are ignored, as by COPY.  A row stays in its partition.
+ *
+ * The writer works with the rights of the current user, and asks for no
+ * privileges.
+ *
+ * src/spi/row_writer.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "commands/trigger.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "spi/row_writer.h"
+
+static void update_row(SkRowWriter *writer, TupleTableSlot *old,
+					   TupleTableSlot *new);
+static void keep_transition(SkRowWriter *writer, TransitionCaptureState *capture,
+							TupleTableSlot *old, TupleTableSlot *new);
+
+/*
+ * sk_writer_begin
+ *		Prepare for rows of a table.
+ *
+ * "updated" is the column that updates change, which tells what triggers they
+ * concern; 0 if it can be any of them.
+ */
+void
+sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	EState	   *estate = CreateExecutorState();
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	rte->rtekind = RTE_RELATION;
+	rte->relid = RelationGetRelid(rel);
+	rte->relkind = rel->rd_rel->relkind;
+	rte->rellockmode = RowExclusiveLock;
+	sk_init_range_table(estate, rte, updated == 0 ? NULL :
+						bms_make_singleton(updated - FirstLowInvalidHeapAttributeNumber));
+
+	writer->estate = estate;
+	writer->target = makeNode(ResultRelInfo);
+	InitResultRelInfo(writer->target, rel, 1, NULL, 0);
+	estate->es_opened_result_relations =
+		lappend(estate->es_opened_result_relations, writer->target);
+	EvalPlanQualInit(&writer->epq, estate, NULL, NIL, -1, NIL);
+	ExecOpenIndices(writer->target, false);
+}
+
+/*
+ * sk_writer_write
+ *		Write a row.
+ *
+ * "old" is the latest version of the row, of an insert NULL.  "new" is what
+ * becomes of it, of a delete NULL; its tts_tid stays invalid if a trigger has
+ * suppressed the command.
+ */
+void
+sk_writer_write(SkRowWriter *writer, CmdType command, TupleTableSlot *old,
+				TupleTableSlot *new)
+{
+	EState	   *estate = writer->estate;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	estate->es_snapshot = GetActiveSnapshot();
+	estate->es_output_cid = GetCurrentCommandId(true);
+	AfterTriggerBeginQuery();
+	if (command == CMD_INSERT)
+		ExecSimpleRelationInsert(writer->target, estate, new);
+	else if (command == CMD_UPDATE)
+		update_row(writer, old, new);
+	else
+		ExecSimpleRelationDelete(writer->target, estate, &writer->epq, old);
+	AfterTriggerEndQuery(estate);
+	PopActiveSnapshot();
+	/* what comes next is to see this row */
+	CommandCounterIncrement();
+}
+
+/*
+ * sk_writer_end
+ *		Free what sk_writer_begin() has made.
+ */
+void
+sk_writer_end(SkRowWriter *writer)
+{
+	EvalPlanQualEnd(&writer->epq);
+	ExecResetTupleTable(writer->estate->es_tupleTable, false);
+	ExecCloseResultRelations(writer->estate);
+	FreeExecutorState(writer->estate);
+}
+
+/* An update, between the triggers of its statement. */
+static void
+update_row(SkRowWriter *writer, TupleTableSlot *old, TupleTableSlot *new)
+{
+	Relation	rel = writer->target->ri_RelationDesc;
+	TransitionCaptureState *capture =
+		MakeTransitionCaptureState(rel->trigdesc, RelationGetRelid(rel), CMD_UPDATE);
+
+	ExecBSUpdateTriggers(writer->estate, writer->target);
+	ExecSimpleRelationUpdate(writer->target, writer->estate, &writer->epq, old, new);
+	if (capture != NULL && ItemPointerIsValid(&new->tts_tid))
+		keep_transition(writer, capture, old, new);
+	ExecASUpdateTriggers(writer->estate, writer->target, capture);
+}
+
+/*
+ * Put the row into the transition tables of the statement's triggers.  The
+ * triggers of the row, which core calls in the same place, have been called.
+ */
+static void
+keep_transition(SkRowWriter *writer, TransitionCaptureState *capture,
+				TupleTableSlot *old, TupleTableSlot *new)
+{
+	ResultRelInfo *target = writer->target;
+	TriggerDesc *all = target->ri_TrigDesc;
+	TriggerDesc without_row = *all;
+
+	without_row.trig_update_after_row = false;
+	target->ri_TrigDesc = &without_row;
+	ExecARUpdateTriggers(writer->estate, target, NULL, NULL, &old->tts_tid, NULL,
+						 new, NIL, capture, false);
+	target->ri_TrigDesc = all;
+}

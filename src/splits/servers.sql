@@ -1,0 +1,293 @@
+/* src/splits/servers.sql */
+
+--
+-- Splits: asking other servers
+--
+-- Another server is read through temporary foreign tables, and an exception at the end undoes
+-- them: only values stay.  What it says is compared, counted and shown, and never becomes a part
+-- of a statement.
+--
+
+-- The owner of a server decides where a connection goes, and as whom.  Its name can be given to
+-- another server at any time, so the one that counts is the one that the foreign table has.
+CREATE FUNCTION spanner_internal.check_foreign_table(relation regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  server record;
+BEGIN
+  SELECT s.srvname, r.rolsuper
+    INTO server
+    FROM pg_foreign_table f
+    JOIN pg_foreign_server s ON s.oid = f.ftserver
+    JOIN pg_roles r ON r.oid = s.srvowner
+   WHERE f.ftrelid = relation;
+  IF NOT FOUND THEN
+    RAISE wrong_object_type USING MESSAGE = format('relation %s has no foreign server', relation);
+  ELSIF NOT server.rolsuper AND (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('server "%s" does not belong to a superuser', server.srvname),
+      DETAIL = 'A superuser would connect without a password.',
+      HINT = 'Use SET ROLE to become the owner of the table.';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_foreign_table(regclass)
+  IS 'raise an error unless the current user may connect to the server of a foreign table';
+
+-- A view or catalog that every server has, to be read here.
+CREATE FUNCTION spanner_internal.open_relation(server name, relation regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+SET client_min_messages = warning
+AS $$
+#variable_conflict use_variable
+DECLARE
+  there record;
+  opened regclass;
+BEGIN
+  IF server IS NULL THEN
+    RETURN relation;
+  END IF;
+  SELECT n.nspname, c.relname, 'spanner_' || c.relname AS name,
+         string_agg(format('%I %s', a.attname,
+                           CASE WHEN a.atttypid = 'anyarray'::regtype THEN 'text'
+                                ELSE format_type(a.atttypid, a.atttypmod) END), ', ') AS columns
+    INTO there
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                       -- of pg_replication_slots; a foreign table cannot have it
+                       AND a.attname <> 'xmin'
+   WHERE c.oid = relation
+   GROUP BY n.nspname, c.relname;
+  EXECUTE format('CREATE FOREIGN TABLE pg_temp.%I (%s) SERVER %I
+                    OPTIONS (schema_name %L, table_name %L, async_capable ''false'')',
+                 there.name, there.columns, server, there.nspname, there.relname);
+  opened := format('pg_temp.%I', there.name);
+  PERFORM spanner_internal.check_foreign_table(opened);
+  RETURN opened;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.open_relation(name, regclass)
+  IS 'a view or catalog of another server, as a temporary foreign table; NULL is this server';
+
+CREATE FUNCTION spanner_internal.extension_version()
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys'
+$$;
+
+COMMENT ON FUNCTION spanner_internal.extension_version()
+  IS 'the version of this extension here';
+
+-- The version comes first, and from a catalog: without the extension anybody may have made a
+-- schema there that looks like ours.  If it is another version, nothing else is asked.
+CREATE FUNCTION spanner_internal.split_facts(
+  server name,
+  schemaname name,
+  tablename name,
+  column_name name DEFAULT NULL)
+RETURNS jsonb
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  version text;
+  facts jsonb;
+  rows jsonb;
+BEGIN
+  BEGIN
+    EXECUTE format('SELECT extversion FROM %s WHERE extname = $1',
+                   spanner_internal.open_relation(server, 'pg_extension'))
+      INTO version USING 'spanner_keys'::name;
+    IF version = spanner_internal.extension_version() THEN
+      EXECUTE format('SELECT to_jsonb(s) FROM %s s',
+                     spanner_internal.open_relation(server, 'spanner.split_server'))
+        INTO facts;
+      EXECUTE format('SELECT to_jsonb(t) FROM %s t WHERE t.schemaname = $1 AND t.tablename = $2',
+                     spanner_internal.open_relation(server, 'spanner.split_tables'))
+        INTO rows USING schemaname, tablename;
+      facts := facts || jsonb_build_object('table', rows);
+      IF column_name IS NOT NULL THEN
+        EXECUTE format('SELECT jsonb_build_object(
+                          ''histogram'', s.histogram_bounds::text::text[],
+                          ''common'', s.most_common_vals::text::text[],
+                          ''shares'', s.most_common_freqs)
+                          FROM %s s
+                         WHERE s.schemaname = $1 AND s.tablename = $2 AND s.attname = $3
+                           AND NOT s.inherited',
+                       spanner_internal.open_relation(server, 'pg_stats'))
+          INTO rows USING schemaname, tablename, column_name;
+        facts := facts || jsonb_build_object('column', rows);
+      END IF;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'SK001';
+  EXCEPTION WHEN SQLSTATE 'SK001' THEN
+    NULL;
+  END;
+  RETURN coalesce(facts, '{}') || jsonb_build_object('extension_version', version);
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.split_facts(name, name, name, name)
+  IS 'what this server, or another one, knows of itself, a table and the values of a column';
+
+CREATE FUNCTION spanner_internal.version_problem(facts jsonb)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT format('%s there, %s here', coalesce(facts ->> 'extension_version', 'none'), v.here)
+    FROM spanner_internal.extension_version() v (here)
+   WHERE facts ->> 'extension_version' IS DISTINCT FROM v.here
+$$;
+
+COMMENT ON FUNCTION spanner_internal.version_problem(jsonb)
+  IS 'how the version of the extension on another server differs, NULL if it does not';
+
+CREATE FUNCTION spanner_internal.ask_server(
+  server name,
+  schemaname name,
+  tablename name,
+  column_name name DEFAULT NULL)
+RETURNS jsonb
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  facts jsonb := spanner_internal.split_facts(server, schemaname, tablename, column_name);
+  problem text := spanner_internal.version_problem(facts);
+BEGIN
+  IF problem IS NOT NULL THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('server "%s" has another version of extension spanner_keys', server),
+      DETAIL = format('It is %s.', problem),
+      HINT = 'Run ALTER EXTENSION spanner_keys UPDATE on the server that has the older one.';
+  END IF;
+  RETURN facts;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.ask_server(name, name, name, name)
+  IS 'what a server of the same version knows; see split_facts()';
+
+-- Rows go only where the owner of the table, or a superuser, has said that they may.
+CREATE FUNCTION spanner_internal.check_split_server(relation regclass, server name)
+RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  t pg_class;
+  known record;
+BEGIN
+  SELECT * INTO t FROM pg_class WHERE oid = relation;
+  SELECT s.oid, w.fdwname AS wrapper, r.rolsuper OR s.srvowner = t.relowner AS is_trusted
+    INTO known
+    FROM pg_foreign_server s
+    JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+    JOIN pg_roles r ON r.oid = s.srvowner
+   WHERE s.srvname = server;
+  IF known.oid IS NULL THEN
+    RAISE undefined_object USING MESSAGE = format('server "%s" does not exist', server),
+      HINT = 'Create it with CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.';
+  ELSIF known.wrapper <> 'postgres_fdw' THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('server "%s" does not use postgres_fdw', server),
+      HINT = 'Create a server with FOREIGN DATA WRAPPER postgres_fdw.';
+  ELSIF NOT known.is_trusted THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('server "%s" belongs to neither a superuser nor the owner of table "%s"',
+                       server, t.relname),
+      DETAIL = 'The owner of a server decides where rows go.';
+  ELSIF NOT has_server_privilege(t.relowner, known.oid, 'USAGE') THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('permission denied for foreign server %s', server),
+      DETAIL = format('Its partitions belong to the owner of table "%s".', t.relname),
+      HINT = format('Run GRANT USAGE ON FOREIGN SERVER for role "%s".',
+                    pg_get_userbyid(t.relowner));
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_split_server(regclass, name)
+  IS 'raise an error unless a table can have partitions on a server';
+
+-- Has the other side applied all that the source had committed when this was
+-- called?  An asynchronous commit may not be flushed yet, so the position of the log
+-- that counts is where records are inserted.  The last records there may be of an
+-- open transaction, which nobody flushes.  So what is not flushed is waited for only
+-- as long as the WAL writer may take.
+CREATE FUNCTION spanner_internal.await_move(
+  server name,
+  move name,
+  until timestamptz DEFAULT clock_timestamp() + interval '10 min')
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  began constant timestamptz := clock_timestamp();
+  source regclass;
+  slots regclass;
+  target pg_lsn;
+  flushed pg_lsn;
+  confirmed pg_lsn;
+  delay integer;
+BEGIN
+  BEGIN
+    source := spanner_internal.open_relation(server, 'spanner.split_server');
+    slots := spanner_internal.open_relation(server, 'pg_replication_slots');
+    EXECUTE format('SELECT insert_lsn, wal_writer_delay FROM %s', source) INTO target, delay;
+    LOOP
+      EXECUTE format('SELECT flush_lsn FROM %s', source) INTO flushed;
+      EXECUTE format('SELECT confirmed_flush_lsn FROM %s WHERE slot_name = $1', slots)
+        INTO confirmed USING move;
+      EXIT WHEN confirmed >= target
+        OR confirmed >= flushed
+           AND clock_timestamp() > began + make_interval(secs => 3.2 * delay / 1000);
+      IF confirmed IS NULL OR clock_timestamp() > until THEN
+        RAISE object_not_in_prerequisite_state USING
+          MESSAGE = format('move "%s" is not in step yet', move),
+          HINT = 'Run this step again.';
+      END IF;
+      PERFORM pg_sleep(0.005);
+    END LOOP;
+    RAISE EXCEPTION USING ERRCODE = 'SK001';
+  EXCEPTION WHEN SQLSTATE 'SK001' THEN
+    NULL;
+  END;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.await_move(name, name, timestamptz)
+  IS 'wait until a move of a split is in step with its source';
+
+-- A move whose slot is gone has ended.
+CREATE FUNCTION spanner_internal.await_rest(server name, move name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF spanner_internal.split_facts(server, NULL, NULL) -> 'moves' ? concat('slot ', move) THEN
+    PERFORM spanner_internal.await_move(server, move);
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.await_rest(name, name)
+  IS 'wait for what has been written to the source of a move until it was closed';
