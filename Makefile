@@ -12,6 +12,7 @@
 EXTENSION = spanner_keys
 MODULE_big = spanner_keys
 PGFILEDESC = "spanner_keys - primary keys without hotspots"
+SCRIPTS = src/splits/spanner_keys_perform
 
 OBJS = \
 	src/spanner_keys.o \
@@ -285,6 +286,14 @@ endif
 
 sql/spanner_keys--1.0.sql: $(addprefix $(srcdir)/,$(SQL_PARTS))
 	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
+
+install: install-manual
+install-manual:
+	$(MKDIR_P) '$(DESTDIR)$(mandir)/man1'
+	$(INSTALL_DATA) $(srcdir)/src/splits/spanner_keys_perform.1 '$(DESTDIR)$(mandir)/man1/'
+uninstall: uninstall-manual
+uninstall-manual:
+	rm -f '$(DESTDIR)$(mandir)/man1/spanner_keys_perform.1'
 
 # The compiler writes which headers an object includes. Bitcode includes the same.
 -include $(OBJS:.o=.d)

@@ -20,7 +20,7 @@ then
 	shift 2
 	mount -t tmpfs tmpfs "$upper" || exit 3
 	for directory in "$("$pg_config" --pkglibdir)" "$("$pg_config" --sharedir)" \
-		"$("$pg_config" --includedir-server)"
+		"$("$pg_config" --includedir-server)" "$("$pg_config" --bindir)"
 	do
 		name=$(basename "$(dirname "$directory")")-$(basename "$directory")
 		mkdir -p "$upper/$name/upper" "$upper/$name/work"
