@@ -12,6 +12,7 @@
 # demo/cluster.sh
 
 set -u
+self=$(realpath "$0")
 cd "$(dirname "$0")/.." || exit 1
 rows=${ROWS:-100000}
 servers="2 3"
@@ -20,6 +21,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 test/bin/setup.sh demo || exit 1
 
 . test/bin/cluster.sh
+cluster_overlay "$self" "$@"
 . test/bin/servers.sh
 . demo/steps.sh
 

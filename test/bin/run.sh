@@ -12,6 +12,7 @@
 # test/bin/run.sh
 
 set -u
+self=$(realpath "$0")
 cd "$(dirname "$0")/../.." || exit 1
 all_phases="build clang install regress regress-preload planner functions rights isolation tap lint fuzz farmhash"
 # These want a server with assertions.
@@ -39,6 +40,7 @@ done
 }
 
 . test/bin/cluster.sh
+cluster_overlay "$self" "$@"
 
 # What stops a phase is printed even if that phase's output goes to the log.
 exec 3>&1
