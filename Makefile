@@ -131,6 +131,7 @@ SQL_PARTS = \
 	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
 	src/advisor/rules_keys.sql \
+	src/advisor/rules_references.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \
@@ -222,6 +223,7 @@ REGRESS = \
 	on_commit_triggers \
 	advise \
 	advise_more \
+	advise_references \
 	advise_rules \
 	advise_bodies \
 	advise_faked \

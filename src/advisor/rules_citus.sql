@@ -45,5 +45,5 @@ END;
 
 INSERT INTO spanner.advisor_rule VALUES
   ('citus_key', 106, 'warning', '{citus}', NULL, 'The primary key of a table that Citus distributes lacks the distribution column.'),
-  ('citus_narrow', 107, 'warning', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),
+  ('citus_narrow', 107, 'notice', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),
   ('citus_shard', 108, 'warning', '{citus}', NULL, 'Citus distributes a table by a shard id. It hashes by itself: 16 ids reach 12 of 32 shards.');
