@@ -416,7 +416,7 @@ BEGIN ATOMIC
    ORDER BY t.relid, a.attnum, n.attnum;
 END;
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('key_near_end', 12, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The application gives keys of an integer or smallint column, and has come to three quarters of the values that fit.'),
   ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence has given three quarters of the values that fit into its column, or that its MAXVALUE allows.'),
   ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It draws plain counters then, which may meet the values that are stored.'),

@@ -48,6 +48,6 @@ BEGIN ATOMIC
                         AND o.oid < k.oid AND o.conparentid = 0);
 END;
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('reference_narrow', 5, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column of 16 or 32 bits refers to a wider one. It breaks when the sequence there passes its range, and with the first bit-reversed id.'),
   ('reference_unindexed', 165, 'notice', '{one_server}', NULL, 'No index begins with a column of a foreign key, and the table has many rows, or they are deleted with their parents.');

@@ -62,7 +62,7 @@ my @steps = (
 		upgrade => q{
 			CREATE OR REPLACE VIEW spanner.advisor_rules AS
 			SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets, NULL::text AS page
-			FROM spanner.advisor_rule r ORDER BY r.place;},
+			FROM spanner_internal.advisor_rule r ORDER BY r.place;},
 		install => sub { return $_[0] =~ s/(SELECT r\.rule, [^;]*?r\.targets)\n/$1, NULL::text AS page\n/r }
 	},
 	{
