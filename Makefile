@@ -185,6 +185,7 @@ REGRESS = \
 	googlesql_alter \
 	googlesql_expressions \
 	spanner_export \
+	spanner_export_more \
 	spanner_postgresql \
 	redirect \
 	redirect_more \

@@ -174,14 +174,19 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 void
 sk_ddl_run(SkDdlText *ddl)
 {
+	/* it is no restore, and what is written and read here is always the same */
+	static const char *const settings[][2] = {
+		{"check_function_bodies", "on"},
+		{"intervalstyle", "postgres"},
+		{"quote_all_identifiers", "off"},
+		{"standard_conforming_strings", "on"}
+	};
 	int			nest_level = NewGUCNestLevel();
 	int			count = 0;
 
-	/* it is no restore, and strings are as we quote them */
-	(void) set_config_option("check_function_bodies", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("standard_conforming_strings", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
 	sk_ddl_read_tokens(ddl);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)

@@ -40,6 +40,7 @@ static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes,
 					   const char *separator, const char *end);
 static bool write_const(SkWriter *writer, Const *value);
+static void write_bytes(SkWriter *writer, const bytea *value);
 static bool write_number(SkWriter *writer, Const *value);
 static void write_string(SkWriter *writer, const char *value);
 static bool write_call(SkWriter *writer, FuncExpr *call);
@@ -203,9 +204,11 @@ write_list(SkWriter *writer, const char *start, List *nodes, const char *separat
 	return true;
 }
 
+/* A value of a type that GoogleSQL has; spanner_ddl() sets how it is written. */
 static bool
 write_const(SkWriter *writer, Const *value)
 {
+	SkType		type = sk_ddl_type_class(value->consttype);
 	Oid			output;
 	bool		is_varlena;
 	char	   *text;
@@ -215,39 +218,48 @@ write_const(SkWriter *writer, Const *value)
 		appendStringInfoString(&writer->sql, "NULL");
 		return true;
 	}
+	if (type == SK_TYPE_BYTES)
+	{
+		write_bytes(writer, DatumGetByteaPP(value->constvalue));
+		return true;
+	}
+	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT)
+		return write_number(writer, value);
+	if (type == SK_TYPE_UNKNOWN || type == SK_TYPE_INTERVAL)
+		return false;
 	getTypeOutputInfo(value->consttype, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, value->constvalue);
 
-	switch (sk_ddl_type_class(value->consttype))
+	switch (type)
 	{
-		case SK_TYPE_INT:
-		case SK_TYPE_FLOAT:
-			return write_number(writer, value);
 		case SK_TYPE_BOOL:
 			appendStringInfoString(&writer->sql, *text == 't' ? "TRUE" : "FALSE");
 			return true;
 		case SK_TYPE_STRING:
 			write_string(writer, text);
 			return true;
-		case SK_TYPE_BYTES:
-			appendStringInfoString(&writer->sql, "b'");
-			for (text +=2; *text !='\0'; text +=2)
-				appendStringInfo(&writer->sql, "\\x%.2s", text);
-			appendStringInfoChar(&writer->sql, '\'');
-			return true;
-		case SK_TYPE_DATE:
-		case SK_TYPE_JSON:
-		case SK_TYPE_NUMERIC:
-		case SK_TYPE_TIMESTAMP:
-			appendStringInfo(&writer->sql, "%s ", type_name(sk_ddl_type_class(value->consttype)));
-			write_string(writer, text);
+		case SK_TYPE_UUID:
+			appendStringInfo(&writer->sql, "CAST('%s' AS UUID)", text);
 			return true;
 		case SK_TYPE_ARRAY:
 			appendStringInfoString(&writer->sql, "[]");
 			return strcmp(text, "{}") == 0;
 		default:
-			return false;
+			/* a date, JSON, number or time */
+			appendStringInfo(&writer->sql, "%s ", type_name(type));
+			write_string(writer, text);
+			/* neither infinite, nor no number, nor before Christ */
+			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
 	}
+}
+
+static void
+write_bytes(SkWriter *writer, const bytea *value)
+{
+	appendStringInfoString(&writer->sql, "b'");
+	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
+		appendStringInfo(&writer->sql, "\\x%02x", (uint8) VARDATA_ANY(value)[i]);
+	appendStringInfoChar(&writer->sql, '\'');
 }
 
 static bool
@@ -314,11 +326,13 @@ write_call(SkWriter *writer, FuncExpr *call)
 		return write_shard(writer, call->args);
 	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
 	{
-		Node	   *zone = lsecond(call->args);
+		Const	   *zone = list_length(call->args) > 1 ? lsecond(call->args) : NULL;
 
-		if (IsA(zone, Const) &&
-			strcmp(quote_literal_cstr(TextDatumGetCString(((Const *) zone)->constvalue)),
-				   sk_ddl_time_zone()) == 0)
+		/* the default of the function */
+		if (zone == NULL)
+			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
+		if (IsA(zone, Const) && !zone->constisnull &&
+			strcmp(quote_literal_cstr(TextDatumGetCString(zone->constvalue)), sk_ddl_time_zone()) == 0)
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
@@ -405,6 +419,8 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	char	   *name = get_opname(operator->opno);
 	SkType		type = sk_ddl_type_class(exprType(linitial(operator->args)));
 
+	if (name == NULL)
+		return false;			/* dropped in the meantime */
 	if (list_length(operator->args) == 1)
 		return strcmp(name, "-") == 0 && write_list(writer, "(-", operator->args, "", ")");
 	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
@@ -451,8 +467,9 @@ static bool
 write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 {
 	Node	   *array = lsecond(expr->args);
+	char	   *name = get_opname(expr->opno);
 
-	if (!expr->useOr || strcmp(get_opname(expr->opno), "=") != 0)
+	if (!expr->useOr || name == NULL || strcmp(name, "=") != 0)
 		return false;
 	if (IsA(array, ArrayCoerceExpr))
 		array = (Node *) ((ArrayCoerceExpr *) array)->arg;

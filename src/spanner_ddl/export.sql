@@ -443,9 +443,13 @@ CREATE FUNCTION spanner.spanner_ddl(relation regclass, dialect text DEFAULT 'goo
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO'
-SET timezone = 'UTC'
 SET bytea_output = 'hex'
+SET datestyle = 'ISO'
+SET extra_float_digits = 1
+SET intervalstyle = 'postgres'
+SET quote_all_identifiers = off
+SET standard_conforming_strings = on
+SET timezone = 'UTC'
 AS $$
 DECLARE
   relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);

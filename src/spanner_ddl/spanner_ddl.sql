@@ -67,6 +67,7 @@ CREATE FUNCTION spanner.delete_expired(batch_size integer DEFAULT 10000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = 'postgres'
 AS $$
 DECLARE
   policy record;
