@@ -25,6 +25,7 @@
 
 static const SkFunction functions[] = {
 	{"abs", ".", '1', "pg_catalog.abs($1)"},
+	{"array_includes", "..", 'o', "CASE WHEN pg_catalog.num_nulls($1, $2) = 0 THEN COALESCE($2 = ANY ($1), false) END"},
 	{"array_length", ".", 'i', "pg_catalog.cardinality($1)::bigint"},
 	{"array_to_string", "..", 's', "spanner_internal.array_to_string($1, $2)"},
 	{"avg", ".", 'f', "pg_catalog.avg($1)::double precision"},

@@ -71,21 +71,13 @@ sk_ddl_copy_tokens(SkReader *reader)
 	for (int i = reader->next; i < reader->end; i++)
 	{
 		SkToken    *token = &reader->ddl->tokens[i];
-		bool		is_column = reader->variables != NIL &&
-			(token->type == SK_TOKEN_WORD || token->type == SK_TOKEN_NAME) &&
-			(i == reader->next || strcmp(token[-1].text, ".") != 0) &&
-			(i + 1 == reader->end || (strcmp(token[1].text, ".") != 0 &&
-									  strcmp(token[1].text, "(") != 0));
 
 		/* a string does not grow together with what is before it */
 		if (i > reader->next && (token->start > token[-1].end ||
 								 (token->type == SK_TOKEN_STRING &&
 								  strcmp(token[-1].text, "(") != 0)))
 			appendStringInfoChar(&result, ' ');
-		if (is_column && sk_ddl_find_variable(reader, token->text) != NULL)
-			appendStringInfoString(&result, sk_ddl_read_variable(reader, token->text, i).sql);
-		else
-			appendStringInfoString(&result, token_sql(reader->ddl, token));
+		appendStringInfoString(&result, token_sql(reader->ddl, token));
 	}
 	return result.data;
 }
@@ -116,6 +108,8 @@ sk_ddl_read_query(SkReader *reader)
 			appendStringInfoChar(&sql, ' ');
 		if (accept(reader, ","))
 			appendStringInfoChar(&sql, ',');
+		else if (at(reader, "with") && strcmp(token[1].text, "offset") == 0)
+			sk_ddl_refuse(reader->ddl, reader->next, "WITH OFFSET", NULL);
 		else if (word != NULL && (strcmp(word, "left") != 0 || !at(reader, "left") || strcmp(token[1].text, "(") != 0))
 		{
 			reader->next++;
@@ -135,10 +129,10 @@ sk_ddl_read_query(SkReader *reader)
 				fail(reader);
 		}
 		else if (at(reader, "*"))
-		{
-			reader->next++;
-			appendStringInfoChar(&sql, '*');
-		}
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("SELECT * is not allowed in strict name resolution mode"),
+					 sk_ddl_at(reader->ddl, reader->next)));
 		else if (in_tables && at(reader, "("))
 			appendStringInfoString(&sql, sk_ddl_read_parentheses(reader).sql);
 		else if (accept(reader, "@") && at(reader, "{"))
@@ -150,8 +144,8 @@ sk_ddl_read_query(SkReader *reader)
 					fail(reader);
 			}
 		}
-		else if (at(reader, "unnest"))
-			sk_ddl_refuse(reader->ddl, reader->next, psprintf("\"%s\" in a query", token->text), NULL);
+		else if (in_tables && accept(reader, "unnest"))
+			appendStringInfo(&sql, "pg_catalog.unnest%s", sk_ddl_read_parentheses(reader).sql);
 		else if (in_tables)
 			appendStringInfoString(&sql, sk_ddl_read_name(reader).sql);
 		else

@@ -125,7 +125,12 @@ extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
 							   const char *table, List *key);
 extern char *sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
 						   List *variables);
+extern char *sk_ddl_on_update(SkDdlText *ddl, const SkName *table,
+							  const SkColumn *column);
+extern char *sk_ddl_update_trigger(Oid relid, const char *column);
 extern char *sk_ddl_synonym(SkName *synonym, SkName *table);
+extern char *sk_ddl_synonym_of(Oid relid);
+extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
 extern char *sk_ddl_name_list(List *names);
 extern void sk_ddl_emit_all(SkDdlText *ddl, List *commands);
 

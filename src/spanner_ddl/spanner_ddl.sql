@@ -51,6 +51,28 @@ END $$;
 COMMENT ON FUNCTION spanner.row_deletion_policy()
   IS 'for a trigger that never fires, and says after which time rows expire';
 
+-- Its trigger is for the column that the condition of the trigger compares.
+CREATE FUNCTION spanner.on_update()
+RETURNS trigger
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  name text := (SELECT a.attname
+                  FROM pg_trigger t
+                  JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+                  JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                 WHERE t.tgrelid = TG_RELID AND t.tgname = TG_NAME
+                   AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+                 LIMIT 1);
+BEGIN
+  RETURN jsonb_populate_record(NEW,
+    jsonb_build_object(name, spanner.pending_commit_timestamp()));
+END $$;
+
+COMMENT ON FUNCTION spanner.on_update()
+  IS 'for a trigger that keeps the time of a row''s last change in a column';
+
 CREATE FUNCTION spanner_internal.delete_rows(
   relation oid,
   column_number smallint,
