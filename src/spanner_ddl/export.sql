@@ -16,6 +16,14 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.googlesql_expression(oid, pg_node_tree)
   IS 'an expression as GoogleSQL writes it, NULL if it cannot';
 
+CREATE FUNCTION spanner_internal.googlesql_query(view oid)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.googlesql_query(oid)
+  IS 'the query of a view as GoogleSQL writes it, NULL if it cannot';
+
 CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
 RETURNS name
 AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
@@ -146,7 +154,7 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 RETURN substring(pg_get_constraintdef(constraint_oid)
-  FROM '^CHECK \(\(octet_length\([^()]+\) <= (\d+)\)\)$');
+  FROM '^CHECK \(\((?:octet_length|spanner_internal\.longest)\([^()]+\) <= (\d+)\)\)$');
 
 COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
   IS 'the length that a constraint checks, NULL if it is another';
@@ -293,8 +301,8 @@ BEGIN ATOMIC
              THEN format('%s references parent key column %s with incorrect order %s.', p.object,
                p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
            WHEN p.type <> p.child_type
-             THEN format('%s references parent key column %s with incorrect type %s (should be %s).',
-               p.object, p.attname, p.child_type, p.type)
+             THEN format('%s references parent key column %s with incorrect type %s '
+               '(should be %s).', p.object, p.attname, p.child_type, p.type)
            ELSE format('%s references parent key column %s that is %s, but child key is %s.',
              p.object, p.attname, p.nullability, p.child_nullability)
          END
@@ -524,18 +532,66 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT CASE dialect WHEN 'postgresql' THEN '' ELSE '-- GoogleSQL has other queries: ' END
-         || format('CREATE VIEW %s SQL SECURITY %s AS%s',
+  SELECT CASE WHEN g.query IS NULL THEN '-- GoogleSQL has no such query: ' ELSE '' END
+         || format('CREATE VIEW %s SQL SECURITY %s AS %s',
               spanner_internal.ddl_relation(relation, dialect),
               CASE WHEN c.reloptions::text ~ 'security_invoker=(true|on)' THEN 'INVOKER'
                 ELSE 'DEFINER' END,
-              regexp_replace(rtrim(pg_get_viewdef(relation), ';'), '\s+', ' ', 'g'))
+              coalesce(g.query, translate(btrim(pg_get_viewdef(relation), ' ;'), E'\n', ' ')))
     FROM pg_class c
+   CROSS JOIN LATERAL
+         (SELECT CASE dialect WHEN 'googlesql' THEN spanner_internal.googlesql_query(relation)
+                   ELSE btrim(pg_get_viewdef(relation), ' ;') END AS query) g
    WHERE c.oid = relation;
 END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_view(oid, text)
   IS 'a view as Spanner creates it';
+
+-- Columns of the key are published in any case, and not listed.
+CREATE FUNCTION spanner_internal.ddl_streams(schema oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH tables AS (
+    SELECT r.prpubid, c.relnamespace, r.prqual IS NOT NULL AS filtered,
+           spanner_internal.ddl_relation(c.oid, dialect)
+             || CASE WHEN r.prattrs IS NULL THEN ''
+                  ELSE format('(%s)', spanner_internal.ddl_columns(c.oid, ARRAY(
+                         SELECT a FROM unnest(r.prattrs::smallint[]) a WHERE a <> ALL (k.columns)),
+                         dialect)) END AS definition
+      FROM pg_publication_rel r
+      JOIN pg_class c ON c.oid = r.prrelid
+     CROSS JOIN LATERAL spanner_internal.ddl_key(c.oid) k),
+  streams AS (
+    SELECT p.oid, string_agg(t.definition, ', ' ORDER BY t.definition COLLATE "C") AS list,
+           min(t.relnamespace) AS schema,
+           bool_or(t.filtered) OR EXISTS (SELECT FROM pg_publication_namespace n
+                                           WHERE n.pnpubid = p.oid) AS differs
+      FROM pg_publication p
+      LEFT JOIN tables t ON t.prpubid = p.oid
+     GROUP BY p.oid)
+  SELECT CASE WHEN s.differs
+              THEN '-- a change stream has no conditions, and names its tables: '
+              ELSE '' END
+         || format('CREATE CHANGE STREAM %s%s%s', spanner_internal.ddl_name(p.pubname, dialect),
+              CASE WHEN p.puballtables THEN ' FOR ALL' ELSE ' FOR ' || s.list END,
+              coalesce(CASE dialect WHEN 'postgresql' THEN ' WITH (' ELSE ' OPTIONS (' END
+                || nullif(concat_ws(', ',
+                  CASE WHEN NOT p.pubinsert THEN 'exclude_insert = true' END,
+                  CASE WHEN NOT p.pubupdate THEN 'exclude_update = true' END,
+                  CASE WHEN NOT p.pubdelete THEN 'exclude_delete = true' END), '')
+                || ')', ''))
+    FROM pg_publication p
+    JOIN streams s ON s.oid = p.oid
+   WHERE CASE WHEN s.schema IS NULL THEN 'public'::regnamespace ELSE s.schema END
+         = ddl_streams.schema
+   ORDER BY p.pubname COLLATE "C";
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_streams(oid, text)
+  IS 'the publications of a schema''s tables as Spanner''s change streams';
 
 CREATE FUNCTION spanner_internal.ddl_check_dialect(dialect text)
 RETURNS text
@@ -634,7 +690,8 @@ BEGIN
       SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
        WHERE c.relnamespace = schema AND c.relkind = 'v'
          AND NOT EXISTS (SELECT FROM pg_rewrite r
-                           JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                           JOIN pg_depend d
+                             ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
                           WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass
                             AND spanner_internal.synonym_of(d.refobjid) = c.oid))
     SELECT s.statement
@@ -643,7 +700,9 @@ BEGIN
            spanner.spanner_ddl(p.oid::regclass, dialect) WITH ORDINALITY s (statement, n)
      ORDER BY CASE WHEN s.statement ~ '^ALTER TABLE .* FOREIGN KEY' THEN 3 ELSE p.kind END,
            p.path COLLATE "C", s.n;
+  RETURN QUERY
+    SELECT spanner_internal.ddl_streams(schema, dialect);
 END $$;
 
 COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
-  IS 'Spanner''s DDL for the sequences, tables, indexes and views of a schema';
+  IS 'Spanner''s DDL for the sequences, tables, indexes, views and change streams of a schema';

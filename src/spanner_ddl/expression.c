@@ -660,6 +660,8 @@ read_call(SkReader *reader)
 			arguments[count++] = make_expr(quote_literal_cstr(peek(reader, 0)->text), SK_TYPE_STRING, true);
 			reader->next++;
 		}
+		else if (count == 1 && strchr(function->arguments, 'r') != NULL)
+			arguments[count++] = sk_ddl_read_regex(reader);
 		else
 		{
 			bool		is_distinct = accept(reader, "distinct");

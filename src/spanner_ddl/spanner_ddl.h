@@ -56,7 +56,7 @@ typedef struct SkFunction
 /* Is constraint "c" the one that checks the length of a bytea? */
 #define SK_IS_LENGTH_CHECK \
 	"(pg_catalog.pg_get_constraintdef(c.oid) OPERATOR(pg_catalog.~)" \
-	" '^CHECK \\(\\(octet_length\\([^()]+\\) <= \\d+\\)\\)$')"
+	" '^CHECK \\(\\((octet_length|(spanner_internal\\.)?longest)\\([^()]+\\) <= \\d+\\)\\)$')"
 
 /* execute.c */
 extern void sk_ddl_run(SkDdlText *ddl);
@@ -89,6 +89,7 @@ extern char *sk_ddl_query(SkDdlText *ddl, SkRange range);
 
 /* functions.c */
 extern const SkFunction *sk_ddl_function(const char *name, int count);
+extern char *sk_ddl_regex(const char *regex);
 extern const SkFunction *sk_ddl_function_backward(const char *name, int count);
 
 /* catalog.c */

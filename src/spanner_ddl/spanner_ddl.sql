@@ -25,6 +25,15 @@ RETURN pg_catalog.array_to_string(elements, separator);
 COMMENT ON FUNCTION spanner_internal.array_to_string(text[], text)
   IS 'array_to_string() for generated columns';
 
+CREATE FUNCTION spanner_internal.longest(elements bytea[])
+RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN (SELECT max(octet_length(b)) FROM unnest(elements) b);
+
+COMMENT ON FUNCTION spanner_internal.longest(bytea[])
+  IS 'the length of the longest element, for ARRAY<BYTES(n)>';
+
 CREATE DOMAIN spanner.commit_timestamp AS timestamptz;
 
 COMMENT ON DOMAIN spanner.commit_timestamp

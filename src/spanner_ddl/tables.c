@@ -445,11 +445,11 @@ is_serial(const SkColumn *column)
 char *
 sk_ddl_length_check(SkName *table, const SkColumn *column)
 {
-	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1 ||
-		column->type->is_array)
+	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1)
 		return NULL;
-	return psprintf("CONSTRAINT %s CHECK (pg_catalog.octet_length(%s) <= " INT64_FORMAT ")",
+	return psprintf("CONSTRAINT %s CHECK (%s(%s) <= " INT64_FORMAT ")",
 					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
+					column->type->is_array ? "spanner_internal.longest" : "pg_catalog.octet_length",
 					quote_identifier(column->name), column->type->length);
 }
 
