@@ -186,7 +186,9 @@ REGRESS = \
 	googlesql \
 	googlesql_alter \
 	googlesql_expressions \
+	googlesql_refused \
 	spanner_export \
+	spanner_export_more \
 	spanner_postgresql \
 	redirect \
 	redirect_more \

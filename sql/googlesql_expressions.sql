@@ -104,7 +104,7 @@ SELECT spanner.postgresql_ddl(query) FROM (VALUES
      COUNT(DISTINCT S) AS n, COUNTIF(Ok) AS oks, MAX(t.at) AS last FROM t
      UNION ALL SELECT 1, 2.5, 3, 4, CURRENT_TIMESTAMP()$$)) q (query);
 SELECT spanner.postgresql_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT x / y FROM (SELECT 1 AS x, 2 AS y) AS `s`');
-SELECT spanner.postgresql_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT * FROM UNNEST(`t`.a)');
+SELECT spanner.postgresql_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT a FROM UNNEST([1]) AS a WITH OFFSET AS `o`');
 
 -- what is too much
 \set VERBOSITY terse

@@ -465,4 +465,12 @@ sk_relation_is_locked(Oid relid, LOCKMODE mode)
 #define PG_SIG_IGN SIG_IGN
 #endif
 
+/* 18: columns of GROUP BY are columns of an entry of its own */
+#if PG_VERSION_NUM >= 180000
+#define sk_flatten_groups(query, node) \
+	((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
+#else
+#define sk_flatten_groups(query, node) (node)
+#endif
+
 #endif							/* SK_COMPAT_H */

@@ -73,6 +73,7 @@ static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static void translate_statement(SkDdlText *ddl);
+static void check_schema_name(SkDdlText *ddl, const SkName *name);
 static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
 
@@ -174,14 +175,19 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 void
 sk_ddl_run(SkDdlText *ddl)
 {
+	/* it is no restore, and what is written and read here is always the same */
+	static const char *const settings[][2] = {
+		{"check_function_bodies", "on"},
+		{"intervalstyle", "postgres"},
+		{"quote_all_identifiers", "off"},
+		{"standard_conforming_strings", "on"}
+	};
 	int			nest_level = NewGUCNestLevel();
 	int			count = 0;
 
-	/* it is no restore, and strings are as we quote them */
-	(void) set_config_option("check_function_bodies", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("standard_conforming_strings", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
 	sk_ddl_read_tokens(ddl);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)
@@ -281,6 +287,7 @@ translate_statement(SkDdlText *ddl)
 			sk_ddl_create_view(ddl, statement);
 			break;
 		case SK_CREATE_SCHEMA:
+			check_schema_name(ddl, statement->name);
 			if (!statement->or_replace || !OidIsValid(get_namespace_oid(linitial(statement->name->parts), true)))
 				sk_ddl_emit(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
 							sk_ddl_name(statement->name));
@@ -313,6 +320,26 @@ translate_statement(SkDdlText *ddl)
 		case SK_ANALYZE:
 			sk_ddl_emit(ddl, "ANALYZE");
 			break;
+	}
+}
+
+/* Raise an error for names of schemas that Spanner keeps for itself. */
+static void
+check_schema_name(SkDdlText *ddl, const SkName *name)
+{
+	static const char *const reserved[] = {
+		"default", "definition_schema", "information_schema", "ml", "net", "pg",
+		"pg_catalog", "pg_information_schema", "public", "spanner",
+		"spanner_placement", "spanner_sys"
+	};
+
+	for (int i = 0; i < lengthof(reserved); i++)
+	{
+		if (pg_strcasecmp(reserved[i], linitial(name->parts)) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_RESERVED_NAME),
+					 errmsg("Schema name not valid: %s.", (char *) linitial(name->parts)),
+					 sk_ddl_at(ddl, name->at)));
 	}
 }
 

@@ -164,29 +164,23 @@ read_predicate(SkReader *reader, SkExpr *left)
 	else
 	{
 		int			start = reader->next;
+		const char *not = accept(reader, "not") ? " NOT" : "";
 
-		if (accept(reader, "not"))
-			appendStringInfoString(&sql, " NOT");
 		if (accept(reader, "like"))
-			appendStringInfo(&sql, " LIKE %s", read_binary(reader, 0).sql);
+			appendStringInfo(&sql, "%s LIKE %s", not, read_binary(reader, 0).sql);
 		else if (accept(reader, "between"))
 		{
-			appendStringInfo(&sql, " BETWEEN %s", read_binary(reader, 0).sql);
+			appendStringInfo(&sql, "%s BETWEEN %s", not, read_binary(reader, 0).sql);
 			expect(reader, "and");
 			appendStringInfo(&sql, " AND %s", read_binary(reader, 0).sql);
 		}
 		else if (accept(reader, "in"))
 		{
-			if (at(reader, "unnest"))
-			{
-				reader->next++;
-				appendStringInfo(&sql, " = ANY %s", sk_ddl_read_parentheses(reader).sql);
-				if (reader->ddl->tokens[start].type == SK_TOKEN_WORD && start + 1 < reader->next &&
-					strcmp(reader->ddl->tokens[start].text, "not") == 0)
-					sk_ddl_refuse(reader->ddl, start, "NOT IN UNNEST()", NULL);
-			}
+			if (accept(reader, "unnest"))
+				appendStringInfo(&sql, *not == '\0' ? " = ANY %s" : " <> ALL %s",
+								 sk_ddl_read_parentheses(reader).sql);
 			else if (at(reader, "("))
-				appendStringInfo(&sql, " IN %s", sk_ddl_read_parentheses(reader).sql);
+				appendStringInfo(&sql, "%s IN %s", not, sk_ddl_read_parentheses(reader).sql);
 			else
 				fail(reader);
 		}
@@ -666,6 +660,8 @@ read_call(SkReader *reader)
 			arguments[count++] = make_expr(quote_literal_cstr(peek(reader, 0)->text), SK_TYPE_STRING, true);
 			reader->next++;
 		}
+		else if (count == 1 && strchr(function->arguments, 'r') != NULL)
+			arguments[count++] = sk_ddl_read_regex(reader);
 		else
 		{
 			bool		is_distinct = accept(reader, "distinct");

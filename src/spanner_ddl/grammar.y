@@ -401,7 +401,7 @@ attributes:
 			$$->is_generated = true;
 			$$->expr = @4;
 		}
-	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' opt_stored
+	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' generated_kind
 		{
 			$$ = $1;
 			$$->is_generated = true;
@@ -462,7 +462,11 @@ identity_clauses:
 	;
 
 opt_stored:
-	| K_STORED
+	| generated_kind
+	;
+
+generated_kind:
+	K_STORED
 	| K_VIRTUAL
 	;
 
@@ -820,8 +824,12 @@ column_action:
 				.column = NODE(SkColumn, .expr = @3, .at = @3.first));
 		}
 	| K_DROP K_DEFAULT			{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
-	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
-	| K_SET K_ON K_UPDATE '(' any_tokens ')'	{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
+	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_DROP_UPDATE); }
+	| K_SET K_ON K_UPDATE '(' any_tokens ')'
+		{
+			$$ = NODE(SkAction, .type = SK_SET_UPDATE,
+				.column = NODE(SkColumn, .update = @5, .at = @5.first));
+		}
 	| K_SET clause_list
 		{
 			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true,
@@ -844,7 +852,14 @@ column_action:
 
 qualified:
 	name
-		{ $$ = NODE(SkName, .parts = list_make1($1), .at = @1.first); }
+		{
+			char	   *dot = strchr($1, '.');
+
+			/* a name of GoogleSQL has no dot: it is one of two parts */
+			$$ = NODE(SkName, .parts = list_make1($1), .at = @1.first);
+			if (dot != NULL && ddl->dialect == SK_GOOGLESQL)
+				$$->parts = list_make2(pnstrdup($1, dot - $1), dot + 1);
+		}
 	| qualified '.' name
 		{
 			$$ = $1;

@@ -16,6 +16,8 @@
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_publication.h"
+#include "catalog/pg_type.h"
 #include "commands/publicationcmds.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -31,6 +33,7 @@ static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, const char *condition);
+static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
 static char *publish_option(SkDdlText *ddl, List *options);
 static void drop_table(SkDdlText *ddl, SkStatement *statement);
 static void drop_schema(SkDdlText *ddl, SkStatement *statement);
@@ -44,6 +47,7 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 	List	   *stored = NIL;
 	SkName	   *name = statement->name;
 	Oid			relid = sk_ddl_find(ddl, statement->table, RELKIND_RELATION, false);
+	Oid			parent = InvalidOid;
 	ListCell   *lc;
 
 	initStringInfo(&key);
@@ -75,7 +79,7 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 		if (clause->type == SK_UNIQUE)
 			stored = clause->columns;
 		else if (clause->type == SK_INTERLEAVE)
-			(void) sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
+			parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
 		else
 			foreach(column, clause->columns)
 				appendStringInfo(&filter, "%s%s IS NOT NULL", filter.len > 0 ? " AND " : " WHERE ",
@@ -113,6 +117,10 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 				stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(stored)) : "",
 				statement->is_unique && filter.len == 0 ? " NULLS NOT DISTINCT" : "",
 				filter.data);
+	if (OidIsValid(parent) && name != NULL)
+		sk_ddl_check_interleave(ddl, name->at,
+								get_relname_relid(llast(name->parts), get_rel_namespace(relid)),
+								parent);
 }
 
 /* Raise an error if a column of a key is there twice, or of no such type. */
@@ -122,6 +130,9 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 	const char *index = statement->name != NULL ? sk_ddl_name(statement->name) : "";
 	AttrNumber	attnum = get_attnum(relid, part->column);
 	SkType		type = SK_TYPE_UNKNOWN;
+	Oid			type_oid = InvalidOid;
+	Oid			collation;
+	int32		typmod;
 	ListCell   *lc;
 
 	foreach(lc, statement->columns)
@@ -136,11 +147,15 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 	}
 	if (attnum != InvalidAttrNumber)
 		type = sk_ddl_type_class(get_atttype(relid, attnum));
-	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON)
+	/* Spanner has no order for the numbers of the PostgreSQL dialect */
+	if (attnum != InvalidAttrNumber)
+		get_atttypetypmodcoll(relid, attnum, &type_oid, &typmod, &collation);
+	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || (type_oid == NUMERICOID && typmod < 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("Cannot reference %s %s in the creation of index %s.",
-						type == SK_TYPE_ARRAY ? "ARRAY" : "JSON", part->column, index),
+						type == SK_TYPE_ARRAY ? "ARRAY" : type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC",
+						part->column, index),
 				 sk_ddl_at(ddl, part->at)));
 }
 
@@ -187,6 +202,11 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 				 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
 				 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."),
 				 sk_ddl_at(ddl, statement->name->at)));
+	for (int i = statement->expr.first; ddl->dialect == SK_POSTGRESQL && i + 1 < statement->expr.end; i++)
+	{
+		if (strcmp(ddl->tokens[i].text, "for") == 0 && strcmp(ddl->tokens[i + 1].text, "update") == 0)
+			sk_ddl_refuse(ddl, i, "FOR UPDATE in a view", NULL);
+	}
 	definition = psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(statement->name),
 						  statement->columns != NIL ?
 						  psprintf(" (%s)", sk_ddl_name_list(statement->columns)) : "",
@@ -258,9 +278,9 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 	}
 	if (publish != NULL)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET (publish = %s)", name, publish);
-	if (tables != NULL)
+	if (tables != NULL && !GetPublicationByName(linitial(statement->name->parts), false)->alltables)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET TABLE %s", name, tables);
-	else if (statement->is_drop || for_all)
+	else if (statement->is_drop || for_all || tables != NULL)
 	{
 		char	   *options = sk_query_text(psprintf("SELECT pg_catalog.concat_ws(', ', CASE WHEN pubinsert THEN 'insert' END,"
 													 " CASE WHEN pubupdate THEN 'update' END,"
@@ -272,7 +292,8 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 
 		sk_ddl_emit(ddl, "DROP PUBLICATION %s", name);
 		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name,
-					for_all ? " FOR ALL TABLES" : "", quote_literal_cstr(options));
+					for_all ? " FOR ALL TABLES" : tables == NULL ? "" :
+					psprintf(" FOR TABLE %s", tables), quote_literal_cstr(options));
 	}
 }
 
@@ -368,7 +389,9 @@ publish_option(SkDdlText *ddl, List *options)
 	{
 		SkDdlOption *option = lfirst(lc);
 		bool		is_known = strcmp(option->name, "retention_period") == 0 ||
-			strcmp(option->name, "value_capture_type") == 0;
+			strcmp(option->name, "value_capture_type") == 0 ||
+			strcmp(option->name, "allow_txn_exclusion") == 0 ||
+			(strcmp(option->name, "exclude_ttl_deletes") == 0 && strcmp(option->value, "true") != 0);
 
 		for (int i = 0; i < lengthof(operations); i++)
 		{
@@ -377,6 +400,7 @@ publish_option(SkDdlText *ddl, List *options)
 			is_set = is_known = true;
 			excluded[i] = strcmp(option->value, "true") == 0;
 		}
+		check_stream_option(ddl, option);
 		/* a subscriber keeps what it has not read, and gets whole rows */
 		if (!is_known)
 			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a change stream", option->name),
@@ -388,6 +412,33 @@ publish_option(SkDdlText *ddl, List *options)
 			appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", operations[i]);
 	}
 	return is_set ? quote_literal_cstr(result.data) : NULL;
+}
+
+/* The values that Spanner takes. */
+static void
+check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
+{
+	const char *value = quote_literal_cstr(option->value);
+	char	   *problem = NULL;
+
+	if (option->type != SK_TOKEN_STRING)
+		return;
+	if (strcmp(option->name, "retention_period") == 0)
+		problem = sk_query_text(psprintf("SELECT CASE WHEN %1$s OPERATOR(pg_catalog.!~) '^[0-9]{1,9}[dhms]$'"
+										 " THEN 'Invalid time duration format: '"
+										 " WHEN %1$s::pg_catalog.interval OPERATOR(pg_catalog.<) '1d'"
+										 " OR %1$s::pg_catalog.interval OPERATOR(pg_catalog.>) '7d'"
+										 " THEN 'Invalid retention_period: ' END", value));
+	else if (strcmp(option->name, "value_capture_type") == 0 &&
+			 strcmp(option->value, "OLD_AND_NEW_VALUES") != 0 && strcmp(option->value, "NEW_ROW") != 0 &&
+			 strcmp(option->value, "NEW_VALUES") != 0 &&
+			 strcmp(option->value, "NEW_ROW_AND_OLD_VALUES") != 0)
+		problem = "Invalid value_capture_type: ";
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s%s", problem, option->value),
+				 sk_ddl_at(ddl, option->value_at)));
 }
 
 /* RENAME TABLE a TO b, ... */
@@ -421,7 +472,13 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 	if (relkind != '\0' && sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
 		return;
 	if (relkind == RELKIND_RELATION)
+	{
+		Oid			relid = sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false);
+
 		drop_table(ddl, statement);
+		if (sk_ddl_synonym_of(relid) != NULL)
+			sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_synonym_of(relid));
+	}
 	if (strcmp(statement->object, "SCHEMA") == 0)
 		drop_schema(ddl, statement);
 	sk_ddl_emit(ddl, "DROP %s %s%s", statement->object,

@@ -40,6 +40,7 @@ extern SkVariable *sk_ddl_find_variable(SkReader *reader, const char *name);
 extern SkExpr sk_ddl_read_variable(SkReader *reader, char *name, int place);
 
 /* functions.c */
+extern SkExpr sk_ddl_read_regex(SkReader *reader);
 extern char *sk_ddl_fill_template(const char *sql, const SkExpr *arguments, int count);
 
 /* query.c */

@@ -492,15 +492,6 @@ sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
 	char	   *name = linitial(statement->name->parts);
 	ListCell   *lc;
 
-	foreach(lc, statement->options)
-	{
-		SkDdlOption *option = lfirst(lc);
-
-		if (strcmp(option->name, "default_sequence_kind") != 0 &&
-			strcmp(option->name, "default_time_zone") != 0)
-			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a database", option->name),
-						  "The options here are default_sequence_kind and default_time_zone.");
-	}
 	if (strcmp(name, get_database_name(MyDatabaseId)) != 0 &&
 		(strcmp(name, CLIENT_DATABASE) != 0 || OidIsValid(get_database_oid(name, true))))
 		ereport(ERROR,
@@ -508,7 +499,23 @@ sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
 				 errmsg("database \"%s\" is not the current database", name),
 				 errhint("Connect to it, or run ALTER DATABASE directly.")));
 	foreach(lc, statement->options)
-		set_database_option(ddl, lfirst(lc));
+	{
+		SkDdlOption *option = lfirst(lc);
+
+		if (strcmp(option->name, "default_sequence_kind") == 0 ||
+			strcmp(option->name, "default_time_zone") == 0)
+			set_database_option(ddl, option);
+		else if (strcmp(option->name, "default_leader") == 0 ||
+				 strcmp(option->name, "read_lease_regions") == 0 ||
+				 strcmp(option->name, "version_retention_period") == 0 ||
+				 strcmp(option->name, "witness_location") == 0)
+			ereport(NOTICE,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("option \"%s\" of a database means nothing here", option->name)));
+		else
+			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a database", option->name),
+						  "The options here are default_sequence_kind and default_time_zone.");
+	}
 }
 
 /* Set an option of the database, once, and the same in this session. */

@@ -56,7 +56,7 @@ typedef struct SkFunction
 /* Is constraint "c" the one that checks the length of a bytea? */
 #define SK_IS_LENGTH_CHECK \
 	"(pg_catalog.pg_get_constraintdef(c.oid) OPERATOR(pg_catalog.~)" \
-	" '^CHECK \\(\\(octet_length\\([^()]+\\) <= \\d+\\)\\)$')"
+	" '^CHECK \\(\\((octet_length|(spanner_internal\\.)?longest)\\([^()]+\\) <= \\d+\\)\\)$')"
 
 /* execute.c */
 extern void sk_ddl_run(SkDdlText *ddl);
@@ -89,6 +89,7 @@ extern char *sk_ddl_query(SkDdlText *ddl, SkRange range);
 
 /* functions.c */
 extern const SkFunction *sk_ddl_function(const char *name, int count);
+extern char *sk_ddl_regex(const char *regex);
 extern const SkFunction *sk_ddl_function_backward(const char *name, int count);
 
 /* catalog.c */
@@ -125,7 +126,12 @@ extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
 							   const char *table, List *key);
 extern char *sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
 						   List *variables);
+extern char *sk_ddl_on_update(SkDdlText *ddl, const SkName *table,
+							  const SkColumn *column);
+extern char *sk_ddl_update_trigger(Oid relid, const char *column);
 extern char *sk_ddl_synonym(SkName *synonym, SkName *table);
+extern char *sk_ddl_synonym_of(Oid relid);
+extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
 extern char *sk_ddl_name_list(List *names);
 extern void sk_ddl_emit_all(SkDdlText *ddl, List *commands);
 

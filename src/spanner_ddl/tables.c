@@ -44,6 +44,7 @@ static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
 static void add_constraint(SkNewTable *table, SkConstraint *constraint);
 static bool has_policy(Oid relid);
+static bool is_commit_time(SkDdlText *ddl, SkRange range);
 static List *key_names(List *key);
 
 /* CREATE TABLE */
@@ -78,6 +79,9 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 			continue;
 		appendStringInfo(&table.sql, "\n  %s,",
 						 sk_ddl_column(ddl, table.name, table.variables, element->column, &table.after));
+		if (element->column->has_update)
+			table.after = lappend(table.after,
+								  sk_ddl_on_update(ddl, table.name, element->column));
 		foreach(constraint, element->column->constraints)
 		{
 			SkConstraint *owned = lfirst(constraint);
@@ -104,8 +108,18 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
-	if (!exists)
-		sk_ddl_emit_all(ddl, table.after);
+	if (exists)
+		return;
+	sk_ddl_emit_all(ddl, table.after);
+	foreach(lc, statement->elements)
+	{
+		SkElement  *element = lfirst(lc);
+
+		if (element != NULL && element->constraint != NULL && element->constraint->type == SK_INTERLEAVE)
+			sk_ddl_check_interleave(ddl, element->constraint->at,
+									sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false),
+									sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
+	}
 }
 
 /* Find the key, which may stand in three places. */
@@ -165,6 +179,7 @@ check_key(SkNewTable *table, List *elements)
 	{
 		SkKeyPart  *part = lfirst(lc);
 		SkColumn   *column = find_column(elements, part->column);
+		const char *name;
 		SkType		type;
 
 		if (column == NULL)
@@ -182,12 +197,19 @@ check_key(SkNewTable *table, List *elements)
 								sk_ddl_name(table->name), part->column),
 						 sk_ddl_at(table->ddl, part->at)));
 		}
-		(void) sk_ddl_column_type(table->ddl, column, &type);
-		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON)
+		name = sk_ddl_column_type(table->ddl, column, &type);
+		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(name, "numeric") == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
 					 errmsg("Column %s has type %s, but is part of the primary key.",
-							column->name, type == SK_TYPE_ARRAY ? "ARRAY" : "JSON"),
+							column->name, type == SK_TYPE_ARRAY ? "ARRAY" :
+							type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC"),
+					 sk_ddl_at(table->ddl, part->at)));
+		if (column->has_update)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
+							sk_ddl_name(table->name), column->name),
 					 sk_ddl_at(table->ddl, part->at)));
 		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null &&
 			!column->is_identity && !column->auto_increment)
@@ -326,8 +348,6 @@ sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *co
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("column \"%s\" has several sources of values", column->name),
 				 sk_ddl_at(ddl, column->at)));
-	if (column->has_update)
-		sk_ddl_refuse(ddl, column->update.first, "ON UPDATE", "Use a trigger BEFORE UPDATE.");
 
 	if (is_identity || is_serial(column))
 	{
@@ -425,11 +445,11 @@ is_serial(const SkColumn *column)
 char *
 sk_ddl_length_check(SkName *table, const SkColumn *column)
 {
-	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1 ||
-		column->type->is_array)
+	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1)
 		return NULL;
-	return psprintf("CONSTRAINT %s CHECK (pg_catalog.octet_length(%s) <= " INT64_FORMAT ")",
+	return psprintf("CONSTRAINT %s CHECK (%s(%s) <= " INT64_FORMAT ")",
 					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
+					column->type->is_array ? "spanner_internal.longest" : "pg_catalog.octet_length",
 					quote_identifier(column->name), column->type->length);
 }
 
@@ -618,6 +638,83 @@ sk_ddl_synonym(SkName *synonym, SkName *table)
 {
 	return psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
 					sk_ddl_name(synonym), sk_ddl_name(table));
+}
+
+/*
+ * sk_ddl_on_update
+ *		The trigger that a column ON UPDATE becomes, once its default is known
+ *		to be the same.
+ */
+char *
+sk_ddl_on_update(SkDdlText *ddl, const SkName *table, const SkColumn *column)
+{
+	const char *name = quote_identifier(column->name);
+
+	if (!is_commit_time(ddl, column->update))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("PENDING_COMMIT_TIMESTAMP() is the only supported ON UPDATE expression."),
+				 sk_ddl_at(ddl, column->update.first)));
+	if (!column->has_default || !is_commit_time(ddl, column->expr))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
+						column->name),
+				 sk_ddl_at(ddl, column->at)));
+	return psprintf("CREATE TRIGGER %s BEFORE UPDATE ON %s FOR EACH ROW"
+					" WHEN (NEW.%s IS NOT DISTINCT FROM OLD.%s) EXECUTE FUNCTION spanner.on_update()",
+					quote_identifier(makeObjectName("on_update", column->name, NULL)),
+					sk_ddl_name(table), name, name);
+}
+
+static bool
+is_commit_time(SkDdlText *ddl, SkRange range)
+{
+	const char *expression = sk_ddl_expression(ddl, range, NIL, NULL);
+
+	return pg_strcasecmp(expression, "spanner.pending_commit_timestamp()") == 0 ||
+		pg_strcasecmp(expression, "(spanner.pending_commit_timestamp())") == 0;
+}
+
+/*
+ * sk_ddl_update_trigger
+ *		The trigger of a column ON UPDATE, NULL if there is none.
+ */
+char *
+sk_ddl_update_trigger(Oid relid, const char *column)
+{
+	return sk_query_text(psprintf("SELECT pg_catalog.quote_ident(t.tgname) FROM pg_catalog.pg_trigger t"
+								  " JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) t.oid"
+								  " WHERE t.tgrelid OPERATOR(pg_catalog.=) '%u' AND t.tgfoid"
+								  " OPERATOR(pg_catalog.=) 'spanner.on_update'::pg_catalog.regproc"
+								  " AND d.refobjid OPERATOR(pg_catalog.=) t.tgrelid"
+								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'",
+								  relid, get_attnum(relid, column)));
+}
+
+/*
+ * sk_ddl_synonym_of
+ *		The synonym of a table, NULL if it has none.
+ */
+char *
+sk_ddl_synonym_of(Oid relid)
+{
+	return sk_query_text(psprintf("SELECT s::pg_catalog.regclass FROM spanner_internal.synonym_of('%u') s"
+								  " WHERE s IS NOT NULL", relid));
+}
+
+/* Raise an error if the key of a table or index does not begin with the parent's. */
+void
+sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
+{
+	char	   *problem;
+
+	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u')", child, parent));
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FOREIGN_KEY),
+				 errmsg("%s", problem),
+				 sk_ddl_at(ddl, at)));
 }
 
 char *

@@ -34,7 +34,7 @@ static const char *const googlesql_words[] = {
 	"bytes(", "countif(", "current_timestamp(", "farm_fingerprint(", "float32",
 	"float64", "generate_uuid(", "get_next_sequence_value", "if(", "ifnull(",
 	"int64", "new_uuid(", "null_filtered", "options(",
-	"pending_commit_timestamp(", "safe_cast(", "storing", "string(", "tokenlist"
+	"pending_commit_timestamp(", "regexp_contains(", "safe_cast(", "storing", "string(", "tokenlist"
 };
 
 /* Types of the other dialect, where TIMESTAMP and JSON may be PostgreSQL's. */
@@ -77,6 +77,9 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 		depth += c == '(' ? 1 : c == ')' ? -1 : 0;
 		if (c == ';')
 			depth = 0;
+		/* an array without its keyword */
+		if (c == '[' && i > 0 && token[-1].type == SK_TOKEN_OPERATOR && strchr(")]", sql[token[-1].start]) == NULL)
+			return SK_GOOGLESQL;
 		/* behind the columns stands only GoogleSQL's key */
 		if (c == ')' && depth == 0 && token_is(sql, token + 1, "primary") &&
 			token_is(sql, token + 2, "key"))

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "spanner_ddl/spanner_ddl.h"
 
@@ -154,6 +155,9 @@ sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
 SkType
 sk_ddl_type_class(Oid type)
 {
+	/* an expression that is read may be older than a DROP TYPE */
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		return SK_TYPE_UNKNOWN;
 	switch (getBaseType(type))
 	{
 		case BOOLOID:
