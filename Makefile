@@ -46,6 +46,7 @@ OBJS = \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/key_expression.o \
+	src/planner/known_functions.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
@@ -205,6 +206,7 @@ REGRESS = \
 	shard_merge \
 	shard_merge_reads \
 	shard_sources \
+	shard_spellings \
 	shard_more \
 	shard_planning \
 	shard_reports \

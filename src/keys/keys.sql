@@ -7,7 +7,7 @@
 CREATE FUNCTION spanner.bit_reverse(value bigint, preserve_sign boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_bit_reverse'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner.bit_reverse(bigint, boolean)
   IS 'reverse the bits of a bigint, keeping the sign bit in place if asked';

@@ -159,18 +159,23 @@ sk_init_columns(SkColumns *columns, const SkShardKey *key)
 	columns->count = 0;
 	columns->columns = palloc(size * sizeof(Var *));
 	columns->inside = palloc0(size * sizeof(bool));
+	columns->by_element = palloc0(size * sizeof(bool));
 	columns->values = palloc0(size * sizeof(SkKeyValue));
 	foreach(lc, vars)
 	{
 		if (find_column(columns, lfirst(lc)) < 0)
 			columns->columns[columns->count++] = lfirst(lc);
 	}
-	for_each_from(lc, key->call->args, key->first_key)
+	foreach(lc, sk_hashed_keys(key))
 	{
-		if (IsA(lfirst(lc), Var))
+		if (IsA(lfirst(lc), Var) && key->form == SK_SHARD_ID)
 			continue;
 		foreach(lc2, pull_var_clause(lfirst(lc), 0))
-			columns->inside[column_place(columns, lfirst(lc2))] = true;
+		{
+			int			place = column_place(columns, lfirst(lc2));
+
+			columns->inside[place] = columns->by_element[place] = true;
+		}
 	}
 }
 
@@ -201,7 +206,7 @@ sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
 								  &found) &&
 				(value->value == NULL || !found.is_array) &&
 				(!columns->inside[i] ||
-				 sk_can_replace(columns->columns[i], &found)))
+				 sk_can_replace(root, columns->columns[i], &found)))
 			{
 				*value = found;
 				value->level = clause->level;
@@ -233,38 +238,28 @@ SkClause *
 sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
 	const SkShardKey *key = columns->key;
-	List	   *args = list_truncate(list_copy(key->call->args), key->first_key);
 	bool		is_list = false;
 	Index		level = 0;
 	FuncExpr   *call;
 	Expr	   *condition;
-	ListCell   *lc;
 
 	if (!key->can_derive || !sk_all_known(columns))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 	{
-		if (columns->inside[i] && columns->values[i].is_array)
+		if (columns->by_element[i] && columns->values[i].is_array)
 			return derive_elements(root, columns, i);
+		is_list |= columns->values[i].is_array;
 		level = Max(level, columns->values[i].level);
 	}
-	for_each_from(lc, key->call->args, key->first_key)
-	{
-		args = lappend(args, replace_columns(lfirst(lc),
-											 unconstify(SkColumns *, columns)));
-		is_list |= IsA(lfirst(lc), Var) &&
-			columns->values[column_place(columns, lfirst(lc))].is_array;
-	}
-	Assert(list_length(args) == list_length(key->call->args));
+	call = (FuncExpr *) replace_columns((Node *) key->call,
+										unconstify(SkColumns *, columns));
 	if (is_list)
-		condition = derive_list(root, key, args);
+		condition = derive_list(root, key, call->args);
 	else
 	{
-		call = copyObject(key->call);
-		call->args = args;
-
 		/* a fingerprint is wider than the shard that is made of it */
-		if (call->funcresulttype == INT8OID)
+		if (key->shards > 0 && call->funcresulttype == INT8OID)
 			call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
 								InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 		condition = sk_shard_is(key, (Expr *)
@@ -509,7 +504,7 @@ find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
 
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!sk_match_equality(root, rinfo->clause, column, &value) ||
-			(inside && !sk_can_replace(column, &value)))
+			(inside && !sk_can_replace(root, column, &value)))
 			continue;
 		found = palloc(sizeof(SkJoinValue));
 		found->value = value;
@@ -549,7 +544,7 @@ is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 											   rel->lateral_referencers) != NIL;
 }
 
-/* A list for a column inside of an expression: each element in turn. */
+/* A list whose elements are taken one by one. */
 static SkClause *
 derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 {
@@ -559,7 +554,7 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 	Expr	   *result;
 	ListCell   *lc;
 
-	Assert(columns->inside[column] && columns->values[column].is_array);
+	Assert(columns->by_element[column] && columns->values[column].is_array);
 	choice.values = palloc(columns->count * sizeof(SkKeyValue));
 	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
 	choice.values[column].is_array = false;
@@ -569,6 +564,10 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 
 		CHECK_FOR_INTERRUPTS();
 		choice.values[column].value = lfirst(lc);
+		if (columns->inside[column] &&
+			!sk_can_replace(root, columns->columns[column],
+							&choice.values[column]))
+			return NULL;
 		condition = sk_derive_condition(root, &choice);
 		/* of two such lists there are too many combinations */
 		if (condition == NULL || !IsA(condition->expr, OpExpr))

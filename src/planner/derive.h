@@ -35,6 +35,7 @@ typedef struct SkColumns
 	int			count;
 	Var		  **columns;
 	bool	   *inside;			/* is the column inside of an expression? */
+	bool	   *by_element;		/* are its lists taken one by one? */
 	SkKeyValue *values;
 } SkColumns;
 
@@ -53,7 +54,8 @@ extern bool sk_match_equality(PlannerInfo *root, Expr *clause,
 extern SkClause *sk_make_clause(Expr *expr, Index level);
 extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
 extern void sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns);
-extern bool sk_can_replace(const Var *column, const SkKeyValue *value);
+extern bool sk_can_replace(PlannerInfo *root, const Var *column,
+						   SkKeyValue *value);
 extern List *sk_array_elements(Expr *array);
 extern int	sk_array_length(Node *array);
 extern bool sk_all_known(const SkColumns *columns);

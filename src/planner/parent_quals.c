@@ -386,7 +386,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		if (!find_constant(root, clauses, all, columns.columns[i], &visited,
 						   &columns.values[i]) ||
 			(columns.inside[i] &&
-			 !sk_can_replace(columns.columns[i], &columns.values[i])))
+			 !sk_can_replace(root, columns.columns[i], &columns.values[i])))
 			columns.values[i] = joined.values[i];
 
 		/*
@@ -396,7 +396,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		if (columns.values[i].is_array &&
 			IsA(columns.values[i].value, ArrayExpr) &&
 			sk_array_elements(columns.values[i].value) != NIL)
-			columns.inside[i] = true;
+			columns.by_element[i] = true;
 	}
 	condition = sk_derive_condition(root, &columns);
 	if (condition && chooses_partitions(condition->expr))

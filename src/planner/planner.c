@@ -36,6 +36,7 @@ void
 sk_planner_init(void)
 {
 	define_settings();
+	sk_known_functions_init();
 	sk_shard_key_init();
 	sk_merge_init();
 
@@ -85,7 +86,7 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 		SkShardKey *key = lfirst(lc);
 		SkExtraClauses extra = {NIL, NIL, NIL};
 
-		Assert(key->shards >= 1 && key->indexes != NIL);
+		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);

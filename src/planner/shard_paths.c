@@ -334,7 +334,7 @@ all_shards_call(const SkShardKey *key)
 	const Oid	argtypes[] = {INT4OID};
 	Oid			function = InvalidOid;
 
-	if (key->first_key == 1)
+	if (key->form == SK_SHARD_ID)
 		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
 	if (!OidIsValid(function))
 		return (Expr *) all_shards_const(key);

@@ -12,6 +12,7 @@
 #	orders			suffixes of the indexes: lists of [column, direction]
 #	keys			columns that are unique together
 #	signed			the shard can be negative
+#	wide			it is a whole fingerprint, or a reversed number
 #	is_view, unlike	cannot be written; the rows may break the declaration
 #
 # test/fuzz/PlannerFuzz/Schema.pm
@@ -71,7 +72,7 @@ sub column
 # What the shard of a row is computed from; now and then something odd.
 sub shard_call
 {
-	my ($table, $shards) = @_;
+	my ($table, $shards, $may_be_wide) = @_;
 	my @hashed = @{ $table->{hashed} };
 	my @arguments = @hashed;
 	my %type = ('id' => 'int8', map { $_->{name} => $_->{type} } @{ $table->{columns} });
@@ -102,11 +103,24 @@ sub shard_call
 		# An index takes rows without a fingerprint.  Regular expressions want a plain collation.
 		my $plain = !grep { $type{$_} =~ /nocase/ } @texts;
 		my $text = $table->{kind} eq 'expression' && $plain && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
-		my $mod = "mod(spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . "), $shards)";
+		my $hash = "spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . ')';
 
-		return "abs($mod)" if chance(0.5) || $table->{kind} =~ /^(?:list|check_part)/;
+		if ($may_be_wide && chance(0.25))
+		{
+			$table->{wide} = $table->{signed} = 1;
+			return $hash;
+		}
+		return pick("abs(mod($hash, $shards))", "mod(abs($hash), $shards)", "abs($hash) % $shards", "@($hash % ${shards}::int2)")
+		  if chance(0.6) || $table->{kind} =~ /^(?:list|check_part)/;
 		$table->{signed} = 1;
-		return $mod;
+		return "mod($hash, $shards)";
+	}
+	my @numbers = grep { $type{$_} =~ /^(?:int|bigint)/ } @hashed;
+	if (@numbers && $may_be_wide && chance(0.1))
+	{
+		$table->{wide} = $table->{signed} = 1;
+		@{ $table->{hashed} } = ($numbers[0]);
+		return "spanner.bit_reverse($numbers[0], " . pick('true', 'false') . ')';
 	}
 	return "spanner.shard_id($shards, " . join(', ', @arguments) . ')';
 }
@@ -264,7 +278,7 @@ sub make_table
 		keys => ['id'], orders => [],
 		hashed => [ weighted(1 => 4, 2 => 5, 3 => 1) > 1 ? some(2, 3, qw(a b c)) : pick(qw(a b c id)) ],
 	};
-	$table->{expression} = shard_call($table, $shards);
+	$table->{expression} = shard_call($table, $shards, $kind =~ /^(?:generated|check|expression)$/);
 	my %make = (
 		generated => \&make_generated, check => \&make_check, expression => \&make_expression,
 		list_expression => \&make_list_expression, check_partitions => \&make_check_partitions,
@@ -287,14 +301,14 @@ sub shard_name
 	my ($table) = @_;
 
 	$table->{shard} = pick(qw(shard_id shard "shardNo"));
-	$table->{shard_type} = weighted(int4 => 7, int8 => 2, int2 => 1);
+	$table->{shard_type} = $table->{wide} ? 'int8' : weighted(int4 => 7, int8 => 2, int2 => 1);
 	return "$table->{shard} $table->{shard_type}";
 }
 
 sub make_generated
 {
 	my ($table, $columns) = @_;
-	my $cast = chance(0.1) ? '::' . pick(qw(int4 int8 int2)) : '';
+	my $cast = !$table->{wide} && chance(0.1) ? '::' . pick(qw(int4 int8 int2)) : '';
 
 	$table->{shard_notnull} = chance(0.7);
 	push @ddl, create() . "$table->{name} ($columns, " . shard_name($table)
