@@ -41,6 +41,7 @@
 #include "compat.h"
 #include "keys/canonical.h"
 #include "planner/derive.h"
+#include "planner/planner.h"
 
 /* How many ways to combine values of several relations are tried. */
 #define SK_MAX_JOIN_COMBINATIONS 16
@@ -76,6 +77,9 @@ static int	find_column(const SkColumns *columns, const Node *column);
 static int	column_place(const SkColumns *columns, const Node *column);
 static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
+static bool find_guards(const SkColumns *columns, List **guards);
+static Expr *derive_guarded(PlannerInfo *root, const SkShardKey *key,
+							FuncExpr *call, List *guards, bool is_list);
 static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
@@ -240,10 +244,12 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	const SkShardKey *key = columns->key;
 	bool		is_list = false;
 	Index		level = 0;
+	List	   *guards = NIL;
 	FuncExpr   *call;
 	Expr	   *condition;
 
-	if (!key->can_derive || !sk_all_known(columns))
+	if (!key->can_derive || !sk_all_known(columns) ||
+		!find_guards(columns, &guards))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 	{
@@ -254,17 +260,17 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	}
 	call = (FuncExpr *) replace_columns((Node *) key->call,
 										unconstify(SkColumns *, columns));
-	if (is_list)
+	/* a fingerprint is wider than the shard that is made of it */
+	if (key->shards > 0 && call->funcresulttype == INT8OID)
+		call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
+							InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	if (guards != NIL)
+		condition = derive_guarded(root, key, call, guards, is_list);
+	else if (is_list)
 		condition = derive_list(root, key, call->args);
 	else
-	{
-		/* a fingerprint is wider than the shard that is made of it */
-		if (key->shards > 0 && call->funcresulttype == INT8OID)
-			call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
-								InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 		condition = sk_shard_is(key, (Expr *)
 								eval_const_expressions(root, (Node *) call));
-	}
 	return condition ? sk_make_clause(condition, level) : NULL;
 }
 
@@ -542,6 +548,56 @@ is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 		generate_implied_equalities_for_column(root, rel, is_member_column,
 											   key->shard,
 											   rel->lateral_referencers) != NIL;
+}
+
+/*
+ * Some moments must not reach the key's functions.  False if one of the values
+ * is such a moment; else the conditions on values that are not known yet.
+ */
+static bool
+find_guards(const SkColumns *columns, List **guards)
+{
+	for (int i = 0; columns->key->usual_moments && i < columns->count; i++)
+	{
+		Oid			type = columns->columns[i]->vartype;
+		SkKeyValue *value = &columns->values[i];
+
+		if (!columns->inside[i] || value->is_array ||
+			(type != TIMESTAMPOID && type != TIMESTAMPTZOID))
+			continue;
+		if (!IsA(value->value, Const))
+			*guards = lappend(*guards, sk_usual_moments(value->value));
+		else if (!sk_is_usual_moment((Node *) value->value))
+			return false;
+	}
+	return true;
+}
+
+/* The shard if the values are usual moments, else all shards. */
+static Expr *
+derive_guarded(PlannerInfo *root, const SkShardKey *key, FuncExpr *call,
+			   List *guards, bool is_list)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+	CaseWhen   *usual = makeNode(CaseWhen);
+
+	Expr	   *list = is_list ? derive_list(root, key, call->args) : NULL;
+
+	if (key->shards == 0 || key->shards > sk_max_merge_shards ||
+		(is_list && list == NULL))
+		return NULL;
+	usual->expr = make_ands_explicit(guards);
+	if (list && IsA(list, ScalarArrayOpExpr))
+		usual->result = lsecond(((ScalarArrayOpExpr *) list)->args);
+	else
+		usual->result = (Expr *)
+			sk_shard_array(list_make1(eval_const_expressions(root, (Node *) call)));
+	usual->location = -1;
+	choice->casetype = INT4ARRAYOID;
+	choice->args = list_make1(usual);
+	choice->defresult = sk_all_shards(key);
+	choice->location = -1;
+	return sk_shard_in(key, (Expr *) choice);
 }
 
 /* A list whose elements are taken one by one. */

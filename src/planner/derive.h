@@ -70,6 +70,9 @@ extern Expr *sk_any_shard(PlannerInfo *root, const SkShardKey *key,
 						  List *conditions);
 extern Expr *sk_shard_is(const SkShardKey *key, Expr *value);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
+extern ArrayExpr *sk_shard_array(List *shards);
+extern Const *sk_all_shards_const(const SkShardKey *key);
+extern Expr *sk_all_shards(const SkShardKey *key);
 extern bool sk_has_shard_condition(const SkShardKey *key,
 								   List *clauses);
 extern RestrictInfo *sk_make_shard_clause(PlannerInfo *root, Expr *condition,

@@ -16,7 +16,9 @@
  * setting that has changed since the row was stored.
  *
  * So only expressions count that give a result for every value, and always
- * the same one.
+ * the same one.  Functions that move a moment fail near the first and the last
+ * one, so they count for moments between: an expression with a value that is
+ * known when the query runs looks at it first.
  *
  * src/planner/key_expression.c
  *
@@ -40,12 +42,29 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "planner/known_functions.h"
 #include "planner/shard_key.h"
 
 /* The value can be any of the arguments. */
 #define SK_ALL_ARGUMENTS (-1)
+
+/* Usual moments are 4,000 years back and 190,000 years on from the year 2000. */
+#define SK_FIRST_USUAL (INT64CONST(-4000) * 366 * USECS_PER_DAY)
+#define SK_LAST_USUAL (INT64CONST(190000) * 366 * USECS_PER_DAY)
+
+/* The most days of a bucket of time. */
+#define SK_MAX_BUCKET_DAYS 366
+
+/* What a function has to be looked at for. */
+typedef enum SkSafety
+{
+	SK_SAFE,
+	SK_DIVIDES,					/* fails for some constants */
+	SK_MOVES_MOMENT				/* fails for moments that are not usual */
+} SkSafety;
 
 /*
  * A function that takes every value as one of its arguments.  The others must
@@ -55,6 +74,7 @@ typedef struct SkSafeFunction
 {
 	Oid			function;
 	int			argument;		/* from 0 */
+	SkSafety	safety;
 } SkSafeFunction;
 
 static const SkSafeFunction safe_functions[] = {
@@ -78,21 +98,21 @@ static const SkSafeFunction safe_functions[] = {
 	{F_INT8AND, SK_ALL_ARGUMENTS},
 	{F_INT4SHR, 0},
 	{F_INT8SHR, 0},
-	{F_INT2DIV, 0},
-	{F_INT4DIV, 0},
-	{F_INT8DIV, 0},
-	{F_INT24DIV, 0},
-	{F_INT84DIV, 0},
-	{F_INT4MOD, 0},
-	{F_INT8MOD, 0},
-	{F_MOD_INT4_INT4, 0},
-	{F_MOD_INT8_INT8, 0},
+	{F_INT2DIV, 0, SK_DIVIDES},
+	{F_INT4DIV, 0, SK_DIVIDES},
+	{F_INT8DIV, 0, SK_DIVIDES},
+	{F_INT24DIV, 0, SK_DIVIDES},
+	{F_INT84DIV, 0, SK_DIVIDES},
+	{F_INT4MOD, 0, SK_DIVIDES},
+	{F_INT8MOD, 0, SK_DIVIDES},
+	{F_MOD_INT4_INT4, 0, SK_DIVIDES},
+	{F_MOD_INT8_INT8, 0, SK_DIVIDES},
 	{F_DATE_TIMESTAMP, 0},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1},
-	{F_TIMEZONE_TEXT_TIMESTAMP, 1},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_TIMEZONE_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
 };
 
 /* What an expression that computes a shard is made of. */
@@ -117,13 +137,15 @@ static const char *read_modulus(const SkKeyParts *parts, SkShardKey *key);
 static const char *check_keys(const SkShardKey *key);
 static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   Node **expr);
-static bool can_compute(const SkShardKey *key);
+static bool can_compute(SkShardKey *key);
 static bool runs_untrusted_code(Node *node, void *context);
 static bool is_untrusted_function(Oid funcid, void *context);
-static bool is_safe_expression(Node *expr);
-static bool are_safe(List *exprs);
-static bool is_safe_call(Oid function, List *args);
-static bool find_argument(Oid function, int *argument);
+static bool is_safe_expression(Node *expr, bool *usual_moments);
+static bool are_safe(List *exprs, bool *usual_moments);
+static bool is_safe_call(Oid function, List *args, bool *usual_moments);
+static bool divides(List *args);
+static bool is_short_bucket(Oid function, List *args);
+static bool find_argument(Oid function, int *argument, SkSafety *safety);
 static bool has_fixed_text(Oid type);
 
 /*
@@ -411,7 +433,7 @@ is_check_of_column(Node *left, Node *right, AttrNumber *attnum, Node **expr)
 
 /* May the planner compute the shard of values that a query has? */
 static bool
-can_compute(const SkShardKey *key)
+can_compute(SkShardKey *key)
 {
 	ListCell   *lc;
 
@@ -422,7 +444,7 @@ can_compute(const SkShardKey *key)
 		/* shard_id() takes a NULL */
 		if (arg == NULL ||
 			(!(IsA(arg, Const) && key->form == SK_SHARD_ID) &&
-			 !is_safe_expression(arg)))
+			 !is_safe_expression(arg, &key->usual_moments)))
 			return false;
 	}
 	return true;
@@ -529,9 +551,12 @@ is_untrusted_function(Oid funcid, void *context)
 	return result;
 }
 
-/* Does an expression give a result for every value of its columns? */
+/*
+ * Does an expression give a result for every value of its columns?  It is noted
+ * if that holds for usual moments only.
+ */
 static bool
-is_safe_expression(Node *expr)
+is_safe_expression(Node *expr, bool *usual_moments)
 {
 	switch (nodeTag(expr))
 	{
@@ -540,7 +565,8 @@ is_safe_expression(Node *expr)
 		case T_Const:
 			return !((Const *) expr)->constisnull;
 		case T_RelabelType:
-			return is_safe_expression((Node *) ((RelabelType *) expr)->arg);
+			return is_safe_expression((Node *) ((RelabelType *) expr)->arg,
+									  usual_moments);
 		case T_CoerceViaIO:
 			{
 				CoerceViaIO *coerce = (CoerceViaIO *) expr;
@@ -548,41 +574,43 @@ is_safe_expression(Node *expr)
 				return (coerce->resulttype == TEXTOID ||
 						coerce->resulttype == VARCHAROID) &&
 					has_fixed_text(exprType((Node *) coerce->arg)) &&
-					is_safe_expression((Node *) coerce->arg);
+					is_safe_expression((Node *) coerce->arg, usual_moments);
 			}
 		case T_CoalesceExpr:
-			return are_safe(((CoalesceExpr *) expr)->args);
+			return are_safe(((CoalesceExpr *) expr)->args, usual_moments);
 		case T_FuncExpr:
 			return is_safe_call(((FuncExpr *) expr)->funcid,
-								((FuncExpr *) expr)->args);
+								((FuncExpr *) expr)->args, usual_moments);
 		case T_OpExpr:
 			return is_safe_call(get_opcode(((OpExpr *) expr)->opno),
-								((OpExpr *) expr)->args);
+								((OpExpr *) expr)->args, usual_moments);
 		default:
 			return false;
 	}
 }
 
 static bool
-are_safe(List *exprs)
+are_safe(List *exprs, bool *usual_moments)
 {
 	ListCell   *lc;
 
 	foreach(lc, exprs)
 	{
-		if (!is_safe_expression(lfirst(lc)))
+		if (!is_safe_expression(lfirst(lc), usual_moments))
 			return false;
 	}
 	return true;
 }
 
 static bool
-is_safe_call(Oid function, List *args)
+is_safe_call(Oid function, List *args, bool *usual_moments)
 {
 	int			argument;
+	SkSafety	safety;
 	ListCell   *lc;
 
-	if (!find_argument(function, &argument) || !are_safe(args))
+	if (!find_argument(function, &argument, &safety) ||
+		!are_safe(args, usual_moments))
 		return false;
 	foreach(lc, args)
 	{
@@ -590,19 +618,99 @@ is_safe_call(Oid function, List *args)
 			argument != foreach_current_index(lc) && !IsA(lfirst(lc), Const))
 			return false;
 	}
-	return true;
+	if (safety == SK_MOVES_MOMENT)
+		*usual_moments = true;
+	return safety == SK_SAFE ||
+		(safety == SK_DIVIDES ? divides(args) : is_short_bucket(function, args));
+}
+
+/* By 0 nothing is divided; the least integer has no quotient by -1. */
+static bool
+divides(List *args)
+{
+	int64		divisor;
+
+	return is_constant(lsecond(args), &divisor) && divisor != 0 && divisor != -1;
+}
+
+/* Does date_bin() with these arguments keep usual moments far from the limits? */
+static bool
+is_short_bucket(Oid function, List *args)
+{
+	Interval   *stride;
+
+	if (function != F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP &&
+		function != F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ)
+		return true;
+	stride = DatumGetIntervalP(linitial_node(Const, args)->constvalue);
+	return stride->month == 0 && stride->day >= 0 && stride->time >= 0 &&
+		(stride->day > 0 || stride->time > 0) &&
+		stride->day + stride->time / USECS_PER_DAY < SK_MAX_BUCKET_DAYS &&
+		sk_is_usual_moment(lthird(args)) &&
+		!TIMESTAMP_NOT_FINITE(DatumGetTimestamp(lthird_node(Const, args)->constvalue));
+}
+
+/*
+ * sk_is_usual_moment
+ *		Is a constant far from the first and the last moment, or infinite?
+ */
+bool
+sk_is_usual_moment(Node *value)
+{
+	Timestamp	moment;
+
+	if (!IsA(value, Const) || ((Const *) value)->constisnull)
+		return false;
+	moment = DatumGetTimestamp(((Const *) value)->constvalue);
+	return TIMESTAMP_NOT_FINITE(moment) ||
+		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
+}
+
+/*
+ * sk_usual_moments
+ *		The condition that a value is a usual moment.
+ */
+Expr *
+sk_usual_moments(Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Timestamp	limits[] = {SK_FIRST_USUAL, SK_LAST_USUAL};
+	static const StrategyNumber strategies[] = {
+		BTGreaterEqualStrategyNumber, BTLessStrategyNumber
+	};
+	List	   *result = NIL;
+
+	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	for (int i = 0; i < lengthof(limits); i++)
+	{
+		Const	   *limit = makeConst(type, -1, InvalidOid, sizeof(Timestamp),
+									  TimestampGetDatum(limits[i]), false,
+									  FLOAT8PASSBYVAL);
+		OpExpr	   *comparison = (OpExpr *)
+			make_opclause(get_opfamily_member(family, type, type,
+											  strategies[i]),
+						  BOOLOID, false, copyObject(value), (Expr *) limit,
+						  InvalidOid, InvalidOid);
+
+		set_opfuncid(comparison);
+		result = lappend(result, comparison);
+	}
+	return make_andclause(result);
 }
 
 /* A leakproof function promises not to fail. */
 static bool
-find_argument(Oid function, int *argument)
+find_argument(Oid function, int *argument, SkSafety *safety)
 {
 	for (int i = 0; i < lengthof(safe_functions); i++)
 	{
 		*argument = safe_functions[i].argument;
+		*safety = safe_functions[i].safety;
 		if (safe_functions[i].function == function)
 			return true;
 	}
+	*safety = SK_SAFE;
 	*argument = 0;
 	if (sk_is_our_function(function, SK_TIMESTAMP_TO_STRING))
 		return true;

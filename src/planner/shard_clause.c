@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/array.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
@@ -135,7 +136,6 @@ sk_make_shard_clause(PlannerInfo *root, Expr *condition, Index security_level)
 Expr *
 sk_any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 {
-	ArrayExpr  *list = makeNode(ArrayExpr);
 	List	   *values = NIL;
 	Expr	   *condition = NULL;
 	HTAB	   *seen = NULL;
@@ -164,12 +164,63 @@ sk_any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 		hash_destroy(seen);
 	if (list_length(values) == 1)
 		return condition;
-	list->element_typeid = exprType(linitial(values));
-	list->array_typeid = get_array_type(list->element_typeid);
-	list->elements = values;
-	list->location = -1;
 	return sk_shard_in(key, (Expr *)
-					   eval_const_expressions(root, (Node *) list));
+					   eval_const_expressions(root, (Node *) sk_shard_array(values)));
+}
+
+/*
+ * sk_shard_array
+ *		A list of shards as an array.
+ */
+ArrayExpr *
+sk_shard_array(List *shards)
+{
+	ArrayExpr  *result = makeNode(ArrayExpr);
+
+	result->element_typeid = exprType(linitial(shards));
+	result->array_typeid = get_array_type(result->element_typeid);
+	result->elements = shards;
+	result->location = -1;
+	return result;
+}
+
+/*
+ * sk_all_shards_const
+ *		All shards, as a constant of type integer[].
+ */
+Const *
+sk_all_shards_const(const SkShardKey *key)
+{
+	int32		shards = key->shards;
+	Datum	   *list = palloc(shards * sizeof(Datum));
+	ArrayType  *array;
+
+	Assert(shards >= 1);
+	for (int32 i = 0; i < shards; i++)
+		list[i] = Int32GetDatum(key->first + i);
+	array = construct_array(list, shards, INT4OID,
+							sizeof(int32), true, TYPALIGN_INT);
+	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
+					 PointerGetDatum(array), false, false);
+}
+
+/*
+ * sk_all_shards
+ *		The same as a call of all_shards(), which is short to read in EXPLAIN.
+ */
+Expr *
+sk_all_shards(const SkShardKey *key)
+{
+	const Oid	argtypes[] = {INT4OID};
+	Oid			function = InvalidOid;
+
+	if (key->form == SK_SHARD_ID)
+		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
+	if (!OidIsValid(function))
+		return (Expr *) sk_all_shards_const(key);
+	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
+								 list_make1(linitial(key->call->args)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 static HTAB *

@@ -39,6 +39,7 @@ typedef struct SkShardKey
 	int32		first;			/* the least shard */
 	int32		shards;			/* how many there are; 0 if any bigint */
 	bool		can_derive;		/* may the planner compute it? */
+	bool		usual_moments;	/* not for the first and the last moments */
 	bool		covers_rows;	/* is each row in one of the shards? */
 	List	   *indexes;		/* IndexOptInfo of the B-trees that have it */
 } SkShardKey;
@@ -57,6 +58,8 @@ extern bool sk_read_key_expression(Node *expr, SkShardKey *key,
 extern bool sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr);
 extern List *sk_hashed_keys(const SkShardKey *key);
 extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);
+extern bool sk_is_usual_moment(Node *value);
+extern Expr *sk_usual_moments(Expr *value);
 extern bool sk_has_trusted_bounds(Oid partition);
 
 #endif							/* SK_SHARD_KEY_H */

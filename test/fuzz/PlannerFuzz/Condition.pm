@@ -43,6 +43,8 @@ sub add_relation
 			$column->{values} = [ 1 .. 9 ];
 		}
 		$column->{values} //= [ @{ $families{ $column->{family} }{values} }, (@{ $column->{present} }) x 4 ];
+		push @{ $column->{values} }, '4714-11-24 00:00:00+00 BC', '294276-12-31 23:30:00+00', 'infinity'
+		  if $column->{family} =~ /^timestamp/;
 	}
 	return {
 		alias => $alias, table => $table, columns => { map { $_->{name} => $_ } @columns },

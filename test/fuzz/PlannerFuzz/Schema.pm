@@ -69,6 +69,13 @@ sub column
 		name => $name, type => $type, family => $family_of{$name}, notnull => $must || chance(0.4) };
 }
 
+sub bucket
+{
+	my ($column, $type) = @_;
+
+	return 'date_bin(' . pick("'4 days'", "'1 day'", "'90 minutes'", "'1 second'") . ", $column, $type '" . pick('2000-01-01', '2024-12-30 12:00') . "+00')";
+}
+
 # What the shard of a row is computed from; now and then something odd.
 sub shard_call
 {
@@ -78,14 +85,16 @@ sub shard_call
 	my %type = ('id' => 'int8', map { $_->{name} => $_->{type} } @{ $table->{columns} });
 	my %never_null = ('id' => 1, map { $_->{name} => $_->{notnull} } @{ $table->{columns} });
 
-	if (chance(0.1))
+	if (chance(0.1) || (chance(0.3) && grep { $type{$_} =~ /^timestamp/ } @hashed))
 	{
-		my $i = int(rand(@arguments));
+		my ($moment) = grep { $type{ $hashed[$_] } =~ /^timestamp/ } 0 .. $#hashed;
+		my $i = $moment // int(rand(@arguments));
 		my $type = $type{ $hashed[$i] };
 		my $odd =
 		    $type =~ /int/                    ? pick("$arguments[$i] + 0", "$arguments[$i] / 3", "$arguments[$i] % 4", "$arguments[$i]::numeric")
 		  : $type =~ /^(?:text|varchar)/      ? pick("lower($arguments[$i])", "$arguments[$i] || 'x'")
-		  : $type eq 'timestamp'              ? pick("date_trunc('day', $arguments[$i])", "$arguments[$i]::date")
+		  : $type eq 'timestamp'              ? pick("date_trunc('day', $arguments[$i])", "$arguments[$i]::date", "$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type))
+		  : $type eq 'timestamptz'            ? pick("$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type), bucket($arguments[$i], $type))
 		  : $type =~ /numeric|amount/         ? pick("round($arguments[$i], 1)", "$arguments[$i]::float8")
 		  :                                     undef;
 		$arguments[$i] = $odd if defined $odd;
