@@ -73,10 +73,9 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 void *arg);
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
-static int	find_column(const SkColumns *columns, const Node *column);
-static int	column_place(const SkColumns *columns, const Node *column);
-static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
+static bool is_exact(const SkColumns *columns);
+static bool lists_all_shards(const SkShardKey *key, Expr *condition);
 static bool find_guards(const SkColumns *columns, List **guards);
 static Expr *derive_guarded(PlannerInfo *root, const SkShardKey *key,
 							FuncExpr *call, List *guards, bool is_list);
@@ -109,10 +108,12 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	if (sk_all_known(&columns))
 	{
 		result->base = add_condition(root, NIL, &columns);
-		return;
+		result->by_range = !is_exact(&columns);
+		if (!result->by_range)
+			return;
 	}
 
-	result->base = partition_clauses(root, rel, key);
+	result->base = list_concat(result->base, partition_clauses(root, rel, key));
 	foreach(lc, clauses)
 	{
 		SkClause   *clause = lfirst(lc);
@@ -148,91 +149,6 @@ sk_make_clause(Expr *expr, Index level)
 }
 
 /*
- * sk_init_columns
- *		List the columns among the keys, each once; nothing is known of them.
- */
-void
-sk_init_columns(SkColumns *columns, const SkShardKey *key)
-{
-	List	   *vars = pull_var_clause((Node *) key->call, 0);
-	int			size = list_length(vars);
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	columns->key = key;
-	columns->count = 0;
-	columns->columns = palloc(size * sizeof(Var *));
-	columns->inside = palloc0(size * sizeof(bool));
-	columns->by_element = palloc0(size * sizeof(bool));
-	columns->values = palloc0(size * sizeof(SkKeyValue));
-	foreach(lc, vars)
-	{
-		if (find_column(columns, lfirst(lc)) < 0)
-			columns->columns[columns->count++] = lfirst(lc);
-	}
-	foreach(lc, sk_hashed_keys(key))
-	{
-		if (IsA(lfirst(lc), Var) && key->form == SK_SHARD_ID)
-			continue;
-		foreach(lc2, pull_var_clause(lfirst(lc), 0))
-		{
-			int			place = column_place(columns, lfirst(lc2));
-
-			columns->inside[place] = columns->by_element[place] = true;
-		}
-	}
-}
-
-/*
- * sk_match_clauses
- *		Learn what a list of SkClause says of the columns.
- *
- * One value is better than a list of them, which is better than nothing.
- */
-void
-sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		SkClause   *clause = lfirst(lc);
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < columns->count; i++)
-		{
-			SkKeyValue *value = &columns->values[i];
-			SkKeyValue	found;
-
-			if (value->value && !value->is_array)
-				continue;
-			if (sk_match_equality(root, clause->expr, columns->columns[i],
-								  &found) &&
-				(value->value == NULL || !found.is_array) &&
-				(!columns->inside[i] ||
-				 sk_can_replace(root, columns->columns[i], &found)))
-			{
-				*value = found;
-				value->level = clause->level;
-			}
-		}
-	}
-}
-
-/*
- * sk_all_known
- *		Is something known of each column?
- */
-bool
-sk_all_known(const SkColumns *columns)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (columns->values[i].value == NULL)
-			return false;
-	return true;
-}
-
-/*
  * sk_derive_condition
  *		The condition on the shard that follows from what is known.
  *
@@ -242,9 +158,9 @@ SkClause *
 sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
 	const SkShardKey *key = columns->key;
-	bool		is_list = false;
-	Index		level = 0;
 	List	   *guards = NIL;
+	bool		is_list;
+	Index		level;
 	FuncExpr   *call;
 	Expr	   *condition;
 
@@ -252,14 +168,12 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		!find_guards(columns, &guards))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
-	{
-		if (columns->by_element[i] && columns->values[i].is_array)
+		if (columns->by_element[i] && columns->values[i].is_array &&
+			sk_is_used(columns, i))
 			return derive_elements(root, columns, i);
-		is_list |= columns->values[i].is_array;
-		level = Max(level, columns->values[i].level);
-	}
-	call = (FuncExpr *) replace_columns((Node *) key->call,
-										unconstify(SkColumns *, columns));
+	call = sk_replace_keys(columns, &is_list, &level);
+	if (call == NULL)
+		return NULL;
 	/* a fingerprint is wider than the shard that is made of it */
 	if (key->shards > 0 && call->funcresulttype == INT8OID)
 		call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
@@ -267,11 +181,35 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	if (guards != NIL)
 		condition = derive_guarded(root, key, call, guards, is_list);
 	else if (is_list)
+	{
 		condition = derive_list(root, key, call->args);
+		/* a range that leaves every shard is better served otherwise */
+		if (condition && !is_exact(columns) && lists_all_shards(key, condition))
+			return NULL;
+	}
 	else
 		condition = sk_shard_is(key, (Expr *)
 								eval_const_expressions(root, (Node *) call));
 	return condition ? sk_make_clause(condition, level) : NULL;
+}
+
+/* Is each column of the key equal to something? */
+static bool
+is_exact(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (!sk_is_used(columns, i))
+			return false;
+	return true;
+}
+
+static bool
+lists_all_shards(const SkShardKey *key, Expr *condition)
+{
+	Const	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+
+	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
+		!list->constisnull && sk_array_length((Node *) list) >= key->shards;
 }
 
 /*
@@ -294,14 +232,11 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	{
 		List	   *exprs = arm_clauses(lfirst(lc));
 		List	   *clauses = NIL;
-		SkColumns	arm = *columns;
+		SkColumns	arm = sk_copy_columns(columns);
 		SkClause   *condition;
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		arm.values = palloc(columns->count * sizeof(SkKeyValue));
-		memcpy(arm.values, columns->values,
-			   columns->count * sizeof(SkKeyValue));
 		foreach(lc2, exprs)
 			clauses = lappend(clauses, sk_make_clause(lfirst(lc2), clause->level));
 		sk_match_clauses(root, clauses, &arm);
@@ -386,6 +321,7 @@ static List *
 derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 {
 	List	  **choices = palloc0(columns->count * sizeof(List *));
+	bool		found = false;
 	List	   *result;
 
 	for (int i = 0; i < columns->count; i++)
@@ -394,9 +330,12 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 			continue;
 		choices[i] = find_join_values(root, rel, columns->columns[i],
 									  columns->inside[i]);
-		if (choices[i] == NIL)
+		if (choices[i] == NIL && sk_is_missing(columns, i))
 			return NIL;
+		found |= choices[i] != NIL;
 	}
+	if (!found)
+		return NIL;
 	result = combine_one_source(root, columns, choices);
 	return result ? result : combine_sources(root, columns, choices);
 }
@@ -562,7 +501,7 @@ find_guards(const SkColumns *columns, List **guards)
 		Oid			type = columns->columns[i]->vartype;
 		SkKeyValue *value = &columns->values[i];
 
-		if (!columns->inside[i] || value->is_array ||
+		if (!columns->inside[i] || value->is_array || !sk_is_used(columns, i) ||
 			(type != TIMESTAMPOID && type != TIMESTAMPTZOID))
 			continue;
 		if (!IsA(value->value, Const))
@@ -606,13 +545,11 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 {
 	List	   *conditions = NIL;
 	Index		level = columns->values[column].level;
-	SkColumns	choice = *columns;
+	SkColumns	choice = sk_copy_columns(columns);
 	Expr	   *result;
 	ListCell   *lc;
 
 	Assert(columns->by_element[column] && columns->values[column].is_array);
-	choice.values = palloc(columns->count * sizeof(SkKeyValue));
-	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
 	choice.values[column].is_array = false;
 	foreach(lc, sk_array_elements(columns->values[column].value))
 	{
@@ -633,44 +570,6 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 	}
 	result = sk_any_shard(root, columns->key, conditions);
 	return sk_make_clause(result, level);
-}
-
-/* The place of a column among those of the key, or -1. */
-static int
-find_column(const SkColumns *columns, const Node *column)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
-			return i;
-	return -1;
-}
-
-/* The same for one of the columns of the key. */
-static int
-column_place(const SkColumns *columns, const Node *column)
-{
-	int			result = find_column(columns, column);
-
-	Assert(result >= 0 && result < columns->count);
-	return result;
-}
-
-/* An argument of the call, with values for its columns. */
-static Node *
-replace_columns(Node *node, void *context)
-{
-	SkColumns  *columns = context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		SkKeyValue *value = &columns->values[column_place(columns, node)];
-
-		Assert(value->value != NULL);
-		return copyObject((Node *) value->value);
-	}
-	return expression_tree_mutator(node, replace_columns, context);
 }
 
 /* The clauses of one arm of an OR, without RestrictInfos. */

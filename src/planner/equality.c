@@ -68,6 +68,80 @@ sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
 }
 
 /*
+ * sk_match_term
+ *		The same for an expression that is hashed.
+ */
+bool
+sk_match_term(PlannerInfo *root, Expr *clause, Node *term, SkKeyValue *value)
+{
+	List	   *args = NIL;
+	Oid			operator = InvalidOid;
+	Oid			collation = InvalidOid;
+	Oid			type;
+
+	if (IsA(clause, OpExpr))
+	{
+		args = ((OpExpr *) clause)->args;
+		operator = ((OpExpr *) clause)->opno;
+		collation = ((OpExpr *) clause)->inputcollid;
+	}
+	else if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
+	{
+		args = ((ScalarArrayOpExpr *) clause)->args;
+		operator = ((ScalarArrayOpExpr *) clause)->opno;
+		collation = ((ScalarArrayOpExpr *) clause)->inputcollid;
+	}
+	if (list_length(args) != 2)
+		return false;
+	if (IsA(clause, OpExpr) && equal(lsecond(args), term))
+	{
+		operator = get_commutator(operator);
+		args = list_make2(lsecond(args), linitial(args));
+	}
+	if (!OidIsValid(operator) || !equal(linitial(args), term))
+		return false;
+
+	value->value = lsecond(args);
+	value->is_array = IsA(clause, ScalarArrayOpExpr);
+	type = exprType((Node *) value->value);
+	if (value->is_array)
+		type = get_base_element_type(type);
+	return OidIsValid(type) &&
+		is_key_equality(operator, collation, exprType(term), type) &&
+		is_stable_value(root, value->value,
+						linitial_node(Var, pull_var_clause(term, 0)));
+}
+
+/*
+ * sk_match_comparison
+ *		The strategy by which a clause compares a column with a value; 0 if none.
+ */
+int
+sk_match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
+					Oid family, SkKeyValue *value)
+{
+	OpExpr	   *comparison = (OpExpr *) clause;
+	Oid			operator;
+
+	value->is_array = false;
+	value->value = NULL;
+	if (!IsA(clause, OpExpr) || list_length(comparison->args) != 2)
+		return 0;
+	operator = comparison->opno;
+	value->value = lsecond(comparison->args);
+	if (!is_column(linitial(comparison->args), column))
+	{
+		operator = get_commutator(operator);
+		value->value = linitial(comparison->args);
+		if (!is_column(lsecond(comparison->args), column))
+			return 0;
+	}
+	if (!OidIsValid(operator) || !is_stable_value(root, value->value, column))
+		return 0;
+	return get_op_opfamily_strategy(operator, family);
+}
+
+/*
  * sk_can_replace
  *		May a value take the place of a column inside of an expression?
  *

@@ -45,18 +45,12 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "keys/moments.h"
 #include "planner/known_functions.h"
 #include "planner/shard_key.h"
 
 /* The value can be any of the arguments. */
 #define SK_ALL_ARGUMENTS (-1)
-
-/* Usual moments are 4,000 years back and 190,000 years on from the year 2000. */
-#define SK_FIRST_USUAL (INT64CONST(-4000) * 366 * USECS_PER_DAY)
-#define SK_LAST_USUAL (INT64CONST(190000) * 366 * USECS_PER_DAY)
-
-/* The most days of a bucket of time. */
-#define SK_MAX_BUCKET_DAYS 366
 
 /* What a function has to be looked at for. */
 typedef enum SkSafety
@@ -648,6 +642,23 @@ is_short_bucket(Oid function, List *args)
 		stride->day + stride->time / USECS_PER_DAY < SK_MAX_BUCKET_DAYS &&
 		sk_is_usual_moment(lthird(args)) &&
 		!TIMESTAMP_NOT_FINITE(DatumGetTimestamp(lthird_node(Const, args)->constvalue));
+}
+
+/*
+ * sk_is_bucket
+ *		Is a key nothing but the bucket of time that a column is in?
+ */
+bool
+sk_is_bucket(Node *key)
+{
+	FuncExpr   *call = (FuncExpr *) key;
+	bool		usual_moments;
+
+	return IsA(key, FuncExpr) &&
+		(call->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP ||
+		 call->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ) &&
+		IsA(lsecond(call->args), Var) &&
+		is_safe_expression(key, &usual_moments);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "parser/parse_func.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -89,6 +90,28 @@ sk_sibling_function(Oid function, const char *name, int nargs,
 	result = LookupFuncName(list_make2(makeString(schema),
 									   makeString(pstrdup(name))),
 							nargs, argtypes, true);
+	return OidIsValid(result) && sk_may_call(result) ? result : InvalidOid;
+}
+
+/*
+ * sk_internal_function
+ *		A function in C of the internal schema that the user may call; else
+ *		InvalidOid.
+ */
+Oid
+sk_internal_function(const char *name, int nargs, const Oid *argtypes)
+{
+	HeapTuple	tuple;
+	Oid			result = InvalidOid;
+
+	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+							PointerGetDatum(buildoidvector(argtypes, nargs)),
+							ObjectIdGetDatum(sk_own_schema(SK_INTERNAL_SCHEMA)));
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
+	ReleaseSysCache(tuple);
 	return OidIsValid(result) && sk_may_call(result) ? result : InvalidOid;
 }
 

@@ -24,6 +24,8 @@ extern void sk_known_functions_init(void);
 extern bool sk_is_our_function(Oid funcid, SkKeyFunction function);
 extern Oid	sk_sibling_function(Oid function, const char *name, int nargs,
 								const Oid *argtypes);
+extern Oid	sk_internal_function(const char *name, int nargs,
+								 const Oid *argtypes);
 extern bool sk_may_call(Oid funcid);
 
 #endif							/* SK_KNOWN_FUNCTIONS_H */

@@ -359,6 +359,10 @@ make_key(Node *expr, SkDeclaration declaration)
 	if (!sk_read_key_expression(expr, key, &problem))
 		return NULL;
 	key->declaration = declaration;
+
+	/* as conditions of a query are, which may compare a key */
+	if (key->can_derive)
+		key->call = castNode(FuncExpr, sk_fold_stored(NULL, (Node *) key->call));
 	return key;
 }
 

@@ -58,6 +58,7 @@ extern bool sk_read_key_expression(Node *expr, SkShardKey *key,
 extern bool sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr);
 extern List *sk_hashed_keys(const SkShardKey *key);
 extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);
+extern bool sk_is_bucket(Node *key);
 extern bool sk_is_usual_moment(Node *value);
 extern Expr *sk_usual_moments(Expr *value);
 extern bool sk_has_trusted_bounds(Oid partition);

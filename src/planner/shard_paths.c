@@ -43,6 +43,7 @@ typedef struct SkShardCost
 {
 	SkColumns	columns;		/* of the shard key */
 	List	   *clauses;		/* RestrictInfos of the derived conditions */
+	bool		by_range;		/* do they follow from a range as well? */
 	amcostestimate_function estimate;	/* the server's */
 } SkShardCost;
 
@@ -91,6 +92,7 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	Assert(key->indexes != NIL);
 	sk_init_columns(&cost.columns, key);
 	cost.clauses = list_concat_copy(extra->base, extra->joins);
+	cost.by_range = extra->by_range;
 	cost.estimate = set_cost_function(key, estimate_cost);
 	PG_TRY();
 	{
@@ -121,7 +123,7 @@ void
 sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				  bool with_joins)
 {
-	SkExtraClauses extra = {NIL, NIL, NIL};
+	SkExtraClauses extra = {NIL, NIL, NIL, false};
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
 	ScalarArrayOpExpr *condition;
@@ -381,7 +383,10 @@ set_selectivity(List *clauses, double selectivity)
 	}
 }
 
-/* The positions of the index columns that are equal to something. */
+/*
+ * The positions of the index columns that are equal to something, or restricted
+ * in a way that the shard follows from.
+ */
 static Bitmapset *
 fixed_columns(const IndexPath *path)
 {
@@ -392,7 +397,7 @@ fixed_columns(const IndexPath *path)
 	{
 		IndexClause *clause = lfirst_node(IndexClause, lc);
 
-		if (sk_fixes_column(path->indexinfo, clause))
+		if (current->by_range || sk_fixes_column(path->indexinfo, clause))
 			result = bms_add_member(result, clause->indexcol);
 	}
 	return result;

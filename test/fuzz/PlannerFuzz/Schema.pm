@@ -12,6 +12,7 @@
 #	orders			suffixes of the indexes: lists of [column, direction]
 #	keys			columns that are unique together
 #	signed			the shard can be negative
+#	bucket			a column of time whose bucket is hashed, and the bucket
 #	wide			it is a whole fingerprint, or a reversed number
 #	is_view, unlike	cannot be written; the rows may break the declaration
 #
@@ -97,8 +98,12 @@ sub shard_call
 		  : $type eq 'timestamptz'            ? pick("$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type), bucket($arguments[$i], $type))
 		  : $type =~ /numeric|amount/         ? pick("round($arguments[$i], 1)", "$arguments[$i]::float8")
 		  :                                     undef;
-		$arguments[$i] = $odd if defined $odd;
-		$table->{odd} = 1 if defined $odd;
+		if (defined $odd)
+		{
+			$table->{odd} = 1;
+			$table->{bucket} = [ $hashed[$i], $odd ] if $odd =~ /^date_bin/;
+			$arguments[$i] = $odd;
+		}
 	}
 	push @arguments, pick(@arguments) if chance(0.03);
 	push @arguments, pick('5', '\'x\'::text') if chance(0.03);
