@@ -42,11 +42,14 @@ OBJS = \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
+	src/keys/time_buckets.o \
 	src/planner/derive.o \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/key_expression.o \
+	src/planner/key_values.o \
+	src/planner/known_functions.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
@@ -203,12 +206,14 @@ REGRESS = \
 	convert \
 	setval \
 	derived_shard \
+	shard_buckets \
 	shard_expressions \
 	shard_forms \
 	shard_keys \
 	shard_merge \
 	shard_merge_reads \
 	shard_sources \
+	shard_spellings \
 	shard_more \
 	shard_planning \
 	shard_reports \

@@ -36,6 +36,7 @@ void
 sk_planner_init(void)
 {
 	define_settings();
+	sk_known_functions_init();
 	sk_shard_key_init();
 	sk_merge_init();
 
@@ -83,9 +84,9 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	foreach(lc, sk_shard_keys(root, rel))
 	{
 		SkShardKey *key = lfirst(lc);
-		SkExtraClauses extra = {NIL, NIL, NIL};
+		SkExtraClauses extra = {NIL, NIL, NIL, false};
 
-		Assert(key->shards >= 1 && key->indexes != NIL);
+		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);

@@ -109,7 +109,7 @@ is( $node->safe_psql('app', "SELECT count(*) $members WHERE p.prosecdef
 	AND p.prokind <> 'p' AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)"),
 	0, 'no function runs with the rights of its owner, none has a body that depends on search_path');
 is( $node->safe_psql('app', "SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::regprocedure::text) $members AND p.proleakproof"),
-	'spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
+	'spanner.bit_reverse(bigint,boolean) spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
 	'functions that are leakproof');
 
 # Every query that C code runs is known: a new file has to be looked at.
@@ -321,7 +321,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	sample_shares => [ q{'{"histogram": ["1", "2"]}'} ], server_findings => ["'{}'"], set_aside => [ q{'public', 'nothing'} ], shard_points => [ q{2, 4, 'pg_catalog.int4'} ], show_split => [ q{'public', 'divided_p0', 'shown', '{"column": "id", "at": "5"}', '[]'} ],
 	split_bounds => [ q{'FOR VALUES FROM (1) TO (2)'} ], split_differences => ["$described, $described"], split_order => [ q{'FOR VALUES FROM (1) TO (2)', '1', 'x'} ], split_steps => [ q{'public.parted', '{1}', '{NULL,far}', NULL} ], split_table => [ q{'public', 'other'} ],
 	step_call => [ q{'adopt', 'a', NULL} ], subscribe_split => [ q{'x', 'x', 'x', 'x') LIMIT (0} ], swap_ranges => [ qq{$move, 'FOR VALUES FROM (1) TO (2)'} ], swap_split => [ q{'x', 'x', 'x', 'x', 'x', 'x', NULL) LIMIT (0} ], table_commands => ["'public', 'x', $described"],
-	taken_index => ["$described OPERATOR(pg_catalog.->) 'columns', $described OPERATOR(pg_catalog.#>) '{indexes,0}'"], tell_what_stays => [ qq{$move, '[]'} ], unpublish_split => [ q{'spanner_move_000000000000'} ], unsubscribe_split => [ q{'spanner_move_000000000000'} ], version_problem => ["'{}'"],
+	time_buckets => [ q{'1 day', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), true, 4} ], taken_index => ["$described OPERATOR(pg_catalog.->) 'columns', $described OPERATOR(pg_catalog.#>) '{indexes,0}'"], tell_what_stays => [ qq{$move, '[]'} ], unpublish_split => [ q{'spanner_move_000000000000'} ], unsubscribe_split => [ q{'spanner_move_000000000000'} ], version_problem => ["'{}'"],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"],
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],
