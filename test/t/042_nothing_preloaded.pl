@@ -159,6 +159,24 @@ $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequnce_k
 like(($node->psql('shop', 'CREATE TABLE misspelled (id bigserial)'))[2],
 	qr/WARNING:  unrecognized .*\nHINT:  Perhaps you meant "spanner.default_sequence_kind"/, 'a setting of the database');
 
+# Once it is loaded, so are commands that set one.
+$node->safe_psql('postgres', q{ALTER DATABASE shop RESET spanner.default_sequnce_kind});
+foreach my $name (sort keys %settings)
+{
+	foreach my $command ("SET $name TO 'local'", "ALTER ROLE CURRENT_USER SET $name = 'local'",
+		"ALTER DATABASE shop SET $name = 'local'")
+	{
+		my $err = ($node->psql('shop', "LOAD 'spanner_keys'; BEGIN; $command; ROLLBACK"))[2];
+		my $meant = $settings{$name};
+
+		like($err, $meant ? qr/^psql:<stdin>:\d+: WARNING:  unrecognized .*"\Q$name\E"\nHINT:  Perhaps you meant "\Q$meant\E"\.$/ : qr/^$/,
+			"$command with the library");
+	}
+}
+is(($node->psql('shop', "LOAD 'spanner_keys'; $_"))[2], '', $_)
+  foreach "SET spanner.default_sequence_kind = 'local'", "SET Spanner.Default_Sequence_Kind = 'striped'",
+  'RESET spanner.default_sequnce_kind';
+
 # A value that no session could check is named with its setting when it is used.
 $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'bit_revers'});
 like(($node->psql('shop', 'CREATE TABLE misspelled_kind (id bigserial)'))[2],
