@@ -109,7 +109,7 @@ static bool drops_extension(Node *command);
 
 /*
  * sk_sequence_init
- *		Start the room: access methods, label provider, planner hook, settings.
+ *		Start the room: access methods, label provider, hooks.
  */
 void
 sk_sequence_init(void)
@@ -121,7 +121,6 @@ sk_sequence_init(void)
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_draw_privilege_init();
 	sk_planner_hook_init();
-	sk_default_kind_init();
 	prev_ProcessUtility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = guarding_utility;
 }
@@ -132,6 +131,9 @@ guarding_utility(PlannedStmt *pstmt, const char *queryString,
 				 ParamListInfo params, QueryEnvironment *queryEnv,
 				 DestReceiver *dest, QueryCompletion *qc)
 {
+	if (!sk_settings_defined && !IsA(pstmt->utilityStmt, TransactionStmt) &&
+		!IsA(pstmt->utilityStmt, CopyStmt))
+		sk_define_settings();
 	guard_command(pstmt->utilityStmt);
 
 	if (draws_for_identity(pstmt->utilityStmt))
