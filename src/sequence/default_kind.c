@@ -173,7 +173,7 @@ bind_new_sequence(Oid seqid, SkIdentity identity)
 	if (limited_bits(seq, seq->width) < SK_MIN_BITS)
 		return &no_value;
 
-	sk_fit_label(label, seq, sk_references_width(seqid));
+	sk_fit_label(label, seq, sk_references_width(seq));
 	kind = sk_kind_make(label, seq->width);
 	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
