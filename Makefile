@@ -288,6 +288,12 @@ check:
 else ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
+# What calls our own functions is bound here, and not anew by each session that
+# loads the library. PostgreSQL 16 and macOS do so by themselves.
+ifneq ($(PORTNAME),darwin)
+SHLIB_LINK += -Wl,-Bsymbolic
+endif
+
 # A build in another directory has the same subdirectories.
 ifdef VPATH
 $(shell mkdir -p sql $(dir $(OBJS)))

@@ -412,6 +412,8 @@ sk_create_statistics(Oid relid, CreateStatsStmt *stmt)
 }
 
 /* 16: the settings are in a hash table, of which a list is made */
+#define SK_SETTINGS_ARE_SORTED (PG_VERSION_NUM < 160000)
+
 static inline struct config_generic **
 sk_guc_variables(int *count)
 {

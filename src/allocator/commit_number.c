@@ -584,11 +584,11 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 }
 
 /*
- * sk_commit_number_init
- *		Define the setting, and watch the ends of transactions.
+ * sk_commit_number_settings
+ *		Define the setting.
  */
 void
-sk_commit_number_init(void)
+sk_commit_number_settings(void)
 {
 	DefineCustomBoolVariable("spanner_keys.early_lock_release",
 							 "Enables transactions that number rows to release their locks before their commit is durable.",
@@ -598,6 +598,15 @@ sk_commit_number_init(void)
 							 PGC_SUSET,
 							 0,
 							 NULL, NULL, NULL);
+}
+
+/*
+ * sk_commit_number_init
+ *		Watch the ends of transactions.
+ */
+void
+sk_commit_number_init(void)
+{
 	RegisterResourceReleaseCallback(flush_late, NULL);
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);

@@ -43,5 +43,6 @@ extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
 
 /* commit_number.c */
 extern void sk_commit_number_init(void);
+extern void sk_commit_number_settings(void);
 
 #endif							/* SK_NUMBER_ROWS_H */

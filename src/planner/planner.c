@@ -30,12 +30,10 @@ static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
 static void add_paths(PlannerInfo *root, RelOptInfo *rel);
-static void define_settings(void);
 
 void
 sk_planner_init(void)
 {
-	define_settings();
 	sk_known_functions_init();
 	sk_shard_key_init();
 	sk_merge_init();
@@ -99,8 +97,8 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	}
 }
 
-static void
-define_settings(void)
+void
+sk_planner_settings(void)
 {
 	DefineCustomBoolVariable("spanner_keys.enable_derived_shard",
 							 "Enables the planner to derive the shard from the keys.",

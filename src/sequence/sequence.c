@@ -67,7 +67,8 @@ sk_sequence_read(Oid seqid)
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->column_width = sk_columns_width(seqid);
+	seq->columns = sk_sequence_columns(seqid);
+	seq->column_width = sk_narrowest_width(seq->columns);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
 		seq->column = (AttrNumber) column;

@@ -78,7 +78,7 @@ static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
 
 void
-sk_spanner_ddl_init(void)
+sk_spanner_ddl_settings(void)
 {
 	DefineCustomStringVariable("spanner.default_time_zone",
 							   "Sets the time zone in which Spanner's expressions see timestamps.",
@@ -103,6 +103,7 @@ check_time_zone(char **newval, void **extra, GucSource source)
 const char *
 sk_ddl_time_zone(void)
 {
+	sk_define_settings();
 	return quote_literal_cstr(*default_time_zone != '\0' ? default_time_zone :
 							  "America/Los_Angeles");
 }

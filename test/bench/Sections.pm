@@ -18,6 +18,7 @@ our @EXPORT = qw(section_names section_text);
 my @sections = (
 	[ 'functions',    'Functions',                          \&functions ],
 	[ 'nextval',      'Drawing a value',                    \&nextval ],
+	[ 'ddl',          'Commands and first draws',           \&commands ],
 	[ 'instructions', 'Instructions',                       \&instructions ],
 	[ 'keys',         'Keys on one server',                 \&keys_on_one_server ],
 	[ 'ranges',       'How keys spread',                    \&ranges ],
@@ -131,6 +132,42 @@ plot 1 lc rgb '#888888' dt 2 title 'core', \
   $data using ($0-0.1):2:3:4:xtic(1) with yerrorbars pt 7 lc rgb '#3b6ea8' title 'bit-reversed', \
   $data using ($0+0.1):5:6:7 with yerrorbars pt 5 lc rgb '#c8643c' title 'striped'
 END
+}
+
+sub commands
+{
+	my %limit = ('DISABLE TRIGGER' => [ 1.1 ], 'bigserial' => [ 1.15, 1.3 ]);
+	my %what = ('DISABLE TRIGGER' => '`ALTER TABLE … DISABLE TRIGGER ALL`', 'SET STATISTICS' => '`ALTER TABLE … ALTER … SET STATISTICS`',
+		'CREATE TABLE' => '`CREATE TABLE`', 'bigserial' => '`CREATE TABLE` with bigserial', 'identity' => '`CREATE TABLE` with an identity column');
+	my @cases = qw(unused kind);
+	my @where = ('extension unused', 'default kind');
+	my $least = sub { return least(values_of('ddl', @_)) };
+	my (@rows, @draws);
+
+	foreach my $name ('DISABLE TRIGGER', 'SET STATISTICS', 'CREATE TABLE', 'bigserial', 'identity')
+	{
+		my @count = map { values_of('ddl', $_, $name, 'instructions') } 'plain', @cases;
+		my @time = map { $least->($_, $name, 'CPU time') } 'plain', @cases;
+
+		push @rows, [ $what{$name}, number($count[0]), map({ sprintf('x %.2f', $count[$_] / $count[0]) } 1, 2),
+			number($time[0]), map { sprintf('x %.2f', $time[$_] / $time[0]) } 1, 2 ];
+		bar('ddl', "instructions of $what{$name}, $where[$_], without the extension = 1", $count[ $_ + 1 ] / $count[0], '<=', $limit{$name}[$_])
+		  foreach 0 .. $#{ $limit{$name} // [] };
+	}
+	foreach my $draw ([ 'nothing preloaded', 'unused', 'a plain sequence', 0.7 ], [ 'nothing preloaded', 'kind', 'a bound sequence', 0.7 ],
+		[ 'preloaded', 'kind', 'a bound sequence', 0.1 ], [ 'preloaded', 'allocator', 'an allocator, `async_batch`', 0.1 ])
+	{
+		my ($how, $case, $from, $limit) = @$draw;
+		my $parameter = "first draw, $how";
+		my @least = map { $least->($_, $parameter, 'least') } 'plain', $case;
+
+		push @draws, [ $from, $how, map({ number($_) } @least), map { spread(values_of('ddl', $_, $parameter, 'p50')) } 'plain', $case ];
+		bar('ddl', "first draw of a session, $from, $how, ms more than core `nextval`", $least[1] - $least[0], '<=', $limit);
+	}
+	return "Commands of one session, each a transaction, in a database without the extension, with it but unused, and with a default kind (bit_reversed_positive): instructions, counted by callgrind, and CPU time in µs, the least of the rounds.\n\n"
+	  . table('lrrrrrr', [ '', 'instructions', 'unused', 'default kind', 'CPU time, µs', 'unused', 'default kind' ], @rows)
+	  . "\nThe first statement of a new session draws a value: ms as the client sees them, the least and p50. Sessions of core and ours alternate. Other work on the machine adds to all of them.\n\n"
+	  . table('llrrrr', [ 'from', 'library', 'core `nextval`, least', 'ours', 'core `nextval`, p50', 'ours' ], @draws);
 }
 
 sub instructions

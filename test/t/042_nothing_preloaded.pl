@@ -183,4 +183,30 @@ like(($node->psql('shop', 'CREATE TABLE misspelled_kind (id bigserial)'))[2],
 	qr/ERROR:  Invalid Sequence Kind: bit_revers\.\n.*\nCONTEXT:  default kind of new sequences, from setting "spanner.default_sequence_kind"/,
 	'a value of the database');
 
+# A session that has only drawn knows of the settings once one is named, or is
+# set by a function, and uses those that were set before.
+$node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'striped'});
+run_as('shop_owner', 'CREATE TABLE drawn (id bigserial, n int)');
+my $draw = 'INSERT INTO drawn (n) VALUES (1);';
+my $merge = 'EXPLAIN (COSTS OFF) SELECT * FROM visit ORDER BY at DESC LIMIT 3;';
+
+is(run_as('shop_owner', "$draw SHOW spanner_keys.max_merge_shards"), '4096', 'SHOW after a draw');
+like(run_as('shop_owner', "$draw $merge"), qr/SpannerShardMerge/, 'a merge after a draw');
+foreach my $off (q{SET spanner_keys.enable_shard_merge = off},
+	q{SELECT set_config('spanner_keys.enable_shard_merge', 'off', false)})
+{
+	unlike(run_as('shop_owner', "$draw $off; $merge"), qr/SpannerShardMerge/, "a draw, $off");
+	unlike(run_as('shop_owner', "$off; $draw $merge"), qr/SpannerShardMerge/, "$off, a draw");
+}
+foreach my $wrong (q{SET spanner_keys.nonsense = 1}, q{SET spanner_keys.max_merge_shards = 0},
+	q{ALTER ROLE shop_owner SET spanner.default_sequence_kind = 'nonsense'})
+{
+	like(($node->psql('shop', "$draw $wrong"))[2], qr/ERROR/, "a draw, $wrong");
+}
+like(run_as('shop_owner', "$draw CREATE TABLE drawn_too (id bigserial);"
+		. q{ SELECT kind FROM spanner.sequences WHERE sequencename = 'drawn_too_id_seq'}),
+	qr/striped/, 'the default kind after a draw');
+like($node->safe_psql('shop', q{LOAD 'spanner_keys'; SELECT count(*) FROM pg_settings WHERE name LIKE 'spanner%'}),
+	qr/^1\d$/, 'settings are listed after LOAD');
+
 done_testing();
