@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -113,30 +114,6 @@ check_mode(const char *name, SkMode mode)
 						 "spanner.alter_allocator(name, mode => 'on_commit')")));
 }
 
-/*
- * sk_number_target
- *		Find a column and an allocator, and check that they fit.
- */
-void
-sk_number_target(SkNumberTarget *target, Relation rel,
-				 const char *allocator, const char *column)
-{
-	SkAllocator *found;
-
-	target->relid = RelationGetRelid(rel);
-	target->attnum = get_attnum(target->relid, column);
-	if (target->attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel)),
-				 errhint("Create the trigger with the name of a column as its second argument.")));
-	check_column(rel, target->attnum);
-	found = sk_allocator_by_name(allocator);
-	check_mode(found->row.name, found->row.mode);
-	target->allocator_id = found->id;
-}
-
 /* Find the latest version of a row, if it is there and has no number. */
 static bool
 find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
@@ -153,7 +130,50 @@ find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 	return found;
 }
 
-/* The same, where the table is not open. */
+/* Is a row there, in any version, without a number? */
+static bool
+lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		result = find_row(rel, attnum, &tid, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
+ * sk_number_target
+ *		Find a column and an allocator, and check that they fit.
+ *
+ * Returns false if the tuple has its number, and needs no allocator.  A dump
+ * may restore that later.
+ */
+bool
+sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
+				 const char *allocator, const char *column)
+{
+	SkAllocator *found;
+
+	target->relid = RelationGetRelid(rel);
+	target->attnum = get_attnum(target->relid, column);
+	if (target->attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel)),
+				 errhint("Create the trigger with the name of a column as its second argument.")));
+	check_column(rel, target->attnum);
+	/* the row may have lost its number since */
+	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)) &&
+		!lacks_number(rel, target->attnum, tuple->t_self))
+		return false;
+	found = sk_allocator_by_name(allocator);
+	check_mode(found->row.name, found->row.mode);
+	target->allocator_id = found->id;
+	return true;
+}
+
+/* The same, where the table is not open; sets the latest version. */
 static bool
 is_due(const SkUnnumbered *row, ItemPointer tid)
 {
