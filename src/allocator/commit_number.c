@@ -169,11 +169,17 @@ check_trigger(FunctionCallInfo fcinfo)
 						 function)));
 }
 
-static ItemPointer
-row_version(TriggerData *trigger)
+static HeapTuple
+new_tuple(TriggerData *trigger)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
-		&trigger->tg_newtuple->t_self : &trigger->tg_trigtuple->t_self;
+		trigger->tg_newtuple : trigger->tg_trigtuple;
+}
+
+static inline ItemPointer
+row_version(TriggerData *trigger)
+{
+	return &new_tuple(trigger)->t_self;
 }
 
 /* The target if this event is the one that we have queued for it. */
@@ -194,7 +200,10 @@ find_queued(TriggerData *trigger)
 	return NULL;
 }
 
-/* Names are looked up for each row: they may have changed in between. */
+/*
+ * What numbers a row, NULL if it has a number.  Names are looked up for each
+ * row: they may have changed in between.
+ */
 static Target *
 find_target(TriggerData *trigger)
 {
@@ -203,9 +212,10 @@ find_target(TriggerData *trigger)
 	Target	   *target;
 	ListCell   *lc;
 
-	sk_number_target(&number, trigger->tg_relation,
-					 trigger->tg_trigger->tgargs[0],
-					 trigger->tg_trigger->tgargs[1]);
+	if (!sk_number_target(&number, trigger->tg_relation, new_tuple(trigger),
+						  trigger->tg_trigger->tgargs[0],
+						  trigger->tg_trigger->tgargs[1]))
+		return NULL;
 	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
@@ -408,6 +418,9 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	Target	   *target;
 
 	check_trigger(fcinfo);
+	/* a row of a dump that has no number had none */
+	if (sk_dump_is_restored())
+		return PointerGetDatum(NULL);
 	if (numbering == NULL)
 	{
 		sk_forget_with_transaction((void **) &numbering);
@@ -423,6 +436,8 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	if (target == NULL)
 	{
 		target = find_target(trigger);
+		if (target == NULL)
+			return PointerGetDatum(NULL);
 		note_row(target, row_version(trigger));
 		if (!target->is_queued)
 		{

@@ -11,6 +11,7 @@
 #define SK_NUMBER_ROWS_H
 
 #include "access/attnum.h"
+#include "access/htup.h"
 #include "nodes/pg_list.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
@@ -37,7 +38,7 @@ typedef struct SkAssignment
 	int64		last;			/* number that was written last */
 } SkAssignment;
 
-extern void sk_number_target(SkNumberTarget *target, Relation rel,
+extern bool sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
 							 const char *allocator, const char *column);
 extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
 

@@ -13,11 +13,18 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/varlena.h"
 
 #include "allocator/table.h"
+
+PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
 
 /* The columns of the table. */
 typedef enum Column
@@ -61,6 +68,35 @@ StaticAssertDecl(COLUMN_USAGE_ROLES == 16, "the columns are not those of the tab
 #define SK_MAX_BATCH_SIZE 10000000
 
 /*
+ * spanner_internal.allocator_role_in(cstring) returns allocator_role
+ *
+ * As type regrole, but the counter of an allocator is not lost for a role
+ * that the server of the dump had and this one has not.
+ */
+Datum
+spanner_allocator_role_in(PG_FUNCTION_ARGS)
+{
+	char	   *name = PG_GETARG_CSTRING(0);
+	List	   *parts;
+
+	if (sk_dump_is_restored() && strcmp(name, "-") != 0 &&
+		strspn(name, "0123456789") < strlen(name) &&
+		SplitIdentifierString(pstrdup(name), '.', &parts) &&
+		list_length(parts) == 1 &&
+		!OidIsValid(get_role_oid(linitial(parts), true)))
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\" does not exist", (char *) linitial(parts)),
+				 errdetail("Role \"%s\" takes its place in an allocator.",
+						   GetUserNameFromId(GetUserId(), false)),
+				 errhint("Create the roles of a dump before it is restored.")));
+		PG_RETURN_OID(GetUserId());
+	}
+	return DirectFunctionCall1(regrolein, CStringGetDatum(name));
+}
+
+/*
  * sk_mode_from_name
  *		A mode as it stands in the table.
  */
@@ -76,14 +112,25 @@ sk_mode_from_name(const char *name)
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
 }
 
+/* spanner_internal.allocator_role, which is an OID. */
+static inline Oid
+role_type(TupleDesc tupdesc)
+{
+	return TupleDescAttr(tupdesc, COLUMN_OWNER_ROLE - 1)->atttypid;
+}
+
 static void
-fetch_roles(Datum value, SkAllocatorRow *row)
+fetch_roles(Datum value, Oid type, SkAllocatorRow *row)
 {
 	Datum	   *roles;
 	bool	   *nulls;
 	int			count;
 
-	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	if (ARR_ELEMTYPE(array) != type)
+		elog(ERROR, "unexpected type of roles of an allocator");
+	deconstruct_array(array, type, sizeof(Oid), true,
 					  TYPALIGN_INT, &roles, &nulls, &count);
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])
@@ -117,7 +164,6 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	Assert(has_type(tupdesc, COLUMN_BATCH_SIZE, INT4OID));
 	Assert(has_type(tupdesc, COLUMN_FAILOVER_GAP, INT8OID));
 	Assert(has_type(tupdesc, COLUMN_SERVER, NAMEOID));
-	Assert(has_type(tupdesc, COLUMN_OWNER_ROLE, REGROLEOID));
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
@@ -145,7 +191,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 						  row->remote_name);
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
-		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
+		fetch_roles(VALUE(COLUMN_USAGE_ROLES), role_type(tupdesc), row);
 	row->table = tuple->t_tableOid;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	pfree(values);
@@ -194,7 +240,7 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->remote_name[0] == '\0');
 	set_value(slot, COLUMN_OWNER_ROLE, ObjectIdGetDatum(row->owner_role), false);
 	set_value(slot, COLUMN_USAGE_ROLES,
-			  PointerGetDatum(construct_array(roles, count, REGROLEOID,
+			  PointerGetDatum(construct_array(roles, count, role_type(slot->tts_tupleDescriptor),
 											  sizeof(Oid), true, TYPALIGN_INT)),
 			  count == 0);
 	ExecStoreVirtualTuple(slot);

@@ -137,13 +137,16 @@ open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 						   SECURITY_RESTRICTED_OPERATION);
 }
 
-/* Rows are read and written by the numbers of their columns. */
+/*
+ * Rows are read and written by the numbers of their columns.  Roles are of a
+ * type of the extension, whose elements sk_row_fetch() checks in an array.
+ */
 static void
 check_columns(Relation rel)
 {
 	static const Oid types[] = {
 		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
-		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, REGROLEOID, REGROLEARRAYOID
+		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid
 	};
 	TupleDesc	tupdesc = RelationGetDescr(rel);
 	bool		fits = rel->rd_rel->relkind == RELKIND_RELATION &&
@@ -151,7 +154,13 @@ check_columns(Relation rel)
 
 	StaticAssertStmt(lengthof(types) == SK_COLUMN_COUNT, "a type for each column");
 	for (int i = 0; fits && i < lengthof(types); i++)
-		fits = TupleDescAttr(tupdesc, i)->atttypid == types[i];
+	{
+		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
+
+		fits = OidIsValid(types[i]) ? column->atttypid == types[i] :
+			OidIsValid(column->atttypid) &&
+			column->attlen == (i + 1 == SK_COLUMN_OWNER_ROLE ? (int16) sizeof(Oid) : -1);
+	}
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -490,9 +499,15 @@ sk_row_delete(SkTable *table)
 	write_row(table, CMD_DELETE, NULL, SK_WRITE_CHANGES);
 }
 
-/* As an INSERT finds it; the identity column may have been converted. */
-static int64
-next_id(Relation rel)
+/*
+ * sk_table_next_id
+ *		An id that no row has.
+ *
+ * It comes from where an INSERT finds it, as the identity column may have been
+ * converted.  Rows that were replicated have not moved the identity.
+ */
+int64
+sk_table_next_id(Relation rel)
 {
 	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
 	ExprContext *context = CreateStandaloneExprContext();
@@ -501,8 +516,11 @@ next_id(Relation rel)
 
 	if (id == NULL)
 		elog(ERROR, "allocators get no ids");
-	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
-									   context, &isnull);
+	do
+	{
+		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+										   context, &isnull);
+	} while (find_row(rel, NULL, DatumGetInt64(result), SnapshotSelf, NULL, NULL));
 	FreeExprContext(context, true);
 	return DatumGetInt64(result);
 }
@@ -517,10 +535,6 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
-	/* rows that were replicated have not moved the identity */
-	do
-	{
-		row->id = next_id(table->rel);
-	} while (find_row(table->rel, NULL, row->id, SnapshotSelf, NULL, NULL));
+	row->id = sk_table_next_id(table->rel);
 	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }

@@ -105,7 +105,7 @@ my $members = q{
 	JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'spanner_keys'};
 
 is( $node->safe_psql('app', "SELECT count(*) $members WHERE p.prosecdef
-	OR p.prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c') AND p.prosqlbody IS NULL
+	OR p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND p.prosqlbody IS NULL
 	AND p.prokind <> 'p' AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)"),
 	0, 'no function runs with the rights of its owner, none has a body that depends on search_path');
 is( $node->safe_psql('app', "SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::regprocedure::text) $members AND p.proleakproof"),
@@ -231,7 +231,7 @@ my %calls = (
 	grant_allocator => [ q{'a', 'stranger'} ], last_assigned => [ q{'at_commit'} ], lastval => [ '' ],
 	key_heatmap => [ q{'public.other'} ], key_heatmap_html => [ q{'public.other'}, q{'public.other', 'public.other'} ],
 	key_heatmap_text => [ q{'public.other'} ], key_histogram => [ q{'public.other'} ],
-	allocator_id => [ q{'at_commit'} ],
+	allocator_id => [ q{'at_commit'} ], allocator_role_in => [ q{'pg_monitor'} ], allocator_role_out => [ q{'pg_monitor'} ],
 	count_allocator_pools => [ '' ], list_allocator_pools => [ '' ], list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
 	map_counter => [ q{1, 'public.s'} ],
