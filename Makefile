@@ -33,6 +33,7 @@ OBJS = \
 	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
 	src/allocator/row.o \
+	src/allocator/series.o \
 	src/allocator/shared_state.o \
 	src/allocator/stats.o \
 	src/allocator/table.o \
@@ -219,6 +220,9 @@ REGRESS = \
 	on_commit_many \
 	on_commit_statements \
 	on_commit_triggers \
+	series \
+	series_on_commit \
+	series_errors \
 	advise \
 	advise_more \
 	advise_rules \

@@ -255,6 +255,18 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
+
+			/*
+			 * whoever changes the allocator has the pools of its series
+			 * emptied
+			 */
+			if (row->parent_id != 0)
+				refill->blocked_by = sk_row_locker(table, row->parent_id, &is_own);
+			if (row->parent_id != 0 && TransactionIdIsValid(refill->blocked_by))
+			{
+				refill->result = SK_REFILL_LOCKED;
+				return false;
+			}
 			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
 				sk_mode_has_pool(row->mode))
 				return true;
@@ -497,6 +509,23 @@ sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
 	counter->is_stale = true;
 	if (is_moved)
 		move_counter(counter, row->next_value);
+}
+
+/*
+ * sk_own_note_series
+ *		Note that an allocator was changed, of which counters may be series.
+ */
+void
+sk_own_note_series(void)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+
+	if (counters == NULL)
+		return;
+	hash_seq_init(&status, counters);
+	while ((counter = hash_seq_search(&status)) != NULL)
+		counter->is_stale = true;
 }
 
 /*
