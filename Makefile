@@ -256,6 +256,8 @@ ISOLATION = \
 	sequence_locks \
 	sequence_snapshot \
 	sequence_waiting \
+	series_begin \
+	series_order \
 	shard_key_locks \
 	shard_merge
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)

@@ -191,7 +191,7 @@ make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row
 	if (!sk_row_keep(table, parent_id, &parent))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator with id %lld does not exist", (long long) parent_id)));
+				 errmsg("allocator of series (%s) does not exist", sk_series_print(series))));
 	/* it was found by its name, which series have not */
 	Assert(parent.parent_id == 0);
 	*row = parent;

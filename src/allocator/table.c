@@ -563,7 +563,8 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
  *		Read a row, and keep it from being deleted until the end of the
  *		transaction.
  *
- * Nobody who draws or alters waits for that.  Returns false if it is gone.
+ * Whoever draws or alters does not wait for that, but whoever renames or drops.
+ * Returns false if it is gone.
  */
 bool
 sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row)
