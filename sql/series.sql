@@ -53,6 +53,15 @@ SELECT spanner.next_value('from', 'y'), spanner.next_value('from', 'x');
 SELECT spanner.alter_allocator('from', max_value => 1003);
 SELECT spanner.next_value('from', 'y');
 
+-- a transaction that has locked the allocator draws from its series by itself
+SET spanner_keys.allocator_timeout = '1s';
+BEGIN;
+SELECT FROM spanner.allocator WHERE name = 'batch' FOR UPDATE;
+SELECT min(n), max(n), count(*)
+  FROM (SELECT spanner.next_value('batch', '2027', 'b') AS n FROM generate_series(1, 500)) x;
+COMMIT;
+RESET spanner_keys.allocator_timeout;
+
 -- a transaction that is rolled back leaves no series behind, a savepoint neither
 BEGIN;
 SELECT spanner.next_value('sync', 'rolled back') FROM generate_series(1, 3);
