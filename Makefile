@@ -34,6 +34,7 @@ OBJS = \
 	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
 	src/allocator/row.o \
+	src/allocator/series.o \
 	src/allocator/shared_state.o \
 	src/allocator/stats.o \
 	src/allocator/table.o \
@@ -228,6 +229,9 @@ REGRESS = \
 	on_commit_many \
 	on_commit_statements \
 	on_commit_triggers \
+	series \
+	series_on_commit \
+	series_errors \
 	advise \
 	advise_more \
 	advise_references \
@@ -262,6 +266,8 @@ ISOLATION = \
 	sequence_locks \
 	sequence_snapshot \
 	sequence_waiting \
+	series_begin \
+	series_order \
 	shard_key_locks \
 	shard_merge
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)

@@ -38,7 +38,7 @@ BEGIN
   INSERT INTO t VALUES (1);
 END $$;
 CALL try('n');
-CALL try('n', 'number', 'id');
+CALL try(VARIADIC 'n'::text || array_fill('number'::text, ARRAY[34]));
 CALL try('missing', 'number');
 CALL try('pooled', 'number');
 CALL try('n', 'missing');

@@ -35,6 +35,7 @@
 #include "allocator/change.h"
 #include "allocator/number_rows.h"
 #include "allocator/reserve.h"
+#include "allocator/series.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
 #include "compat.h"
@@ -52,6 +53,7 @@ typedef struct LastUsed
 	uint64		epoch;
 	SkAllocator *allocator;
 	int			length;			/* of the name */
+	ArrayType  *series;			/* as it was given, NULL if it was empty */
 } LastUsed;
 
 /* How often to look for a pool. */
@@ -176,6 +178,8 @@ has_locked_row(SkAllocator *allocator)
 		return false;
 	sk_table_open(&table, AccessShareLock);
 	(void) sk_row_locker(&table, allocator->id, &is_own);
+	if (!is_own && allocator->row.parent_id != 0)
+		(void) sk_row_locker(&table, allocator->row.parent_id, &is_own);
 	sk_table_close(&table);
 	return is_own;
 }
@@ -328,43 +332,92 @@ check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
 	sk_allocator_check_usage(allocator);
 }
 
-/* The allocator that the first argument names, or gives the id of. */
+/* The argument VARIADIC series, NULL if it is empty or not there. */
+static inline ArrayType *
+series_argument(FunctionCallInfo fcinfo, int argno)
+{
+	ArrayType  *series;
+
+	if (likely(PG_NARGS() <= argno))
+		return NULL;
+	series = PG_GETARG_ARRAYTYPE_P(argno);
+	return ARR_NDIM(series) == 0 ? NULL : series;
+}
+
+/* An allocator from which the user may draw, or a series of it. */
 static SkAllocator *
-allocator_argument(FunctionCallInfo fcinfo, bool is_id)
+find_allocator(FunctionCallInfo fcinfo, bool is_id, ArrayType *series)
+{
+	SkAllocator *found = is_id ? sk_allocator_by_id(PG_GETARG_INT64(0)) :
+		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	check_call(fcinfo, found);
+	if (series == NULL)
+		return found;
+	found = sk_allocator_by_series(found->id, sk_series_of_array(series));
+	check_call(fcinfo, found);
+	return found;
+}
+
+static bool
+is_last_used(const LastUsed *last, FunctionCallInfo fcinfo, bool is_id,
+			 const ArrayType *series)
+{
+	if (last == NULL || last->epoch != sk_allocator_epoch ||
+		(series == NULL ? last->series != NULL :
+		 last->series == NULL || sk_series_compare(last->series, series) != 0))
+		return false;
+	if (is_id)
+		return last->allocator->id == PG_GETARG_INT64(0);
+	else
+	{
+		text	   *name = PG_GETARG_TEXT_PP(0);
+
+		return last->length == VARSIZE_ANY_EXHDR(name) &&
+			memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0;
+	}
+}
+
+/* The allocator that the arguments name, which is looked for once. */
+static SkAllocator *
+allocator_argument(FunctionCallInfo fcinfo, bool is_id, int series_argno)
 {
 	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	int64		id = is_id ? PG_GETARG_INT64(0) : 0;
-	text	   *name = is_id ? NULL : PG_GETARG_TEXT_PP(0);
+	ArrayType  *series = series_argument(fcinfo, series_argno);
 
-	if (last == NULL || last->epoch != sk_allocator_epoch ||
-		(is_id ? last->allocator->id != id :
-		 last->length != VARSIZE_ANY_EXHDR(name) ||
-		 memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) != 0))
+	if (!is_last_used(last, fcinfo, is_id, series))
 	{
-		SkAllocator *found = is_id ? sk_allocator_by_id(id) :
-			sk_allocator_by_name(text_to_cstring(name));
+		SkAllocator *found = find_allocator(fcinfo, is_id, series);
 
 		if (last == NULL)
 			last = fcinfo->flinfo->fn_extra =
-				MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
+				MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
+		if (last->series != NULL)
+			pfree(last->series);
+		last->series = NULL;
 		last->epoch = found->epoch;
 		last->allocator = found;
 		last->length = strlen(found->row.name);
+		if (series != NULL)
+		{
+			last->series = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, VARSIZE(series));
+			memcpy(last->series, series, VARSIZE(series));
+		}
 	}
-	Assert(!is_id || last->allocator->id == id);
-	check_call(fcinfo, last->allocator);
+	else
+		check_call(fcinfo, last->allocator);
 	return last->allocator;
 }
 
 /*
- * spanner.next_value(name text) returns bigint
+ * spanner.next_value(name text, VARIADIC series text[]) returns bigint
  *
- * Draws one value from an allocator.
+ * Draws one value from an allocator, or from a series of it.
  */
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(draw(allocator_argument(fcinfo, false), 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, false, 1), 1, true).first);
 }
 
 /*
@@ -375,7 +428,7 @@ spanner_next_value(PG_FUNCTION_ARGS)
 Datum
 spanner_next_value_by_id(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(draw(allocator_argument(fcinfo, true), 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, true, 1), 1, true).first);
 }
 
 /*
@@ -422,11 +475,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(context);
 	if (range->first == range->end)
 	{
-		SkAllocator *allocator =
-			sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-
-		check_call(fcinfo, allocator);
-		*range = draw(allocator,
+		*range = draw(find_allocator(fcinfo, false, NULL),
 					  context->max_calls - context->call_cntr, false);
 		Assert(range->first < range->end);
 	}
@@ -434,8 +483,8 @@ spanner_next_values(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.reserve_block(name text, count bigint, OUT first_value bigint,
- * OUT last_value bigint)
+ * spanner.reserve_block(name text, count bigint, VARIADIC series text[],
+ * OUT first_value bigint, OUT last_value bigint)
  *
  * Draws "count" values, from 1 on, that follow each other without a gap.
  */
@@ -455,7 +504,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	range = draw(allocator_argument(fcinfo, false), count, true);
+	range = draw(allocator_argument(fcinfo, false, 2), count, true);
 	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);

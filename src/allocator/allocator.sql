@@ -49,24 +49,29 @@ COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
 
 -- The trigger on_allocator_insert has the defaults, and on_allocator_change
 -- checks the row: a session that draws for the first time reads neither from
--- the catalogs.
+-- the catalogs.  A series is a row that has a counter of its own, and NULL in
+-- all that it has of its allocator.
 CREATE TABLE spanner.allocator (
   allocator_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name            text COLLATE "C" NOT NULL UNIQUE,
-  mode            text NOT NULL,
+  name            text COLLATE "C" UNIQUE,
+  mode            text,
   next_value      bigint NOT NULL,
-  min_value       bigint NOT NULL,
-  max_value       bigint NOT NULL,
-  batch_size      integer NOT NULL,
-  max_batch_size  integer NOT NULL,
+  min_value       bigint,
+  max_value       bigint,
+  batch_size      integer,
+  max_batch_size  integer,
   low_water_mark  integer,
   failover_gap    bigint,
   timeline        integer,
   system          bigint,
   server          name,
   remote_name     text,
-  owner_role      spanner_internal.allocator_role NOT NULL,
-  usage_roles     spanner_internal.allocator_role[]
+  owner_role      spanner_internal.allocator_role,
+  usage_roles     spanner_internal.allocator_role[],
+  start_value     bigint,
+  parent_id       bigint,
+  series          text[] COLLATE "C",
+  UNIQUE (parent_id, series)
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 COMMENT ON TABLE spanner.allocator
@@ -74,7 +79,7 @@ COMMENT ON TABLE spanner.allocator
 COMMENT ON COLUMN spanner.allocator.allocator_id
   IS 'stays the same when the allocator is renamed';
 COMMENT ON COLUMN spanner.allocator.name
-  IS 'name, unique in the database, up to 128 bytes';
+  IS 'name, unique in the database, up to 128 bytes; NULL for a series, as all that it has of its allocator';
 COMMENT ON COLUMN spanner.allocator.mode
   IS 'sync, on_commit, async, batch, async_batch or remote';
 COMMENT ON COLUMN spanner.allocator.next_value
@@ -103,6 +108,12 @@ COMMENT ON COLUMN spanner.allocator.owner_role
   IS 'role that may alter and drop the allocator, and draw from it';
 COMMENT ON COLUMN spanner.allocator.usage_roles
   IS 'roles that may draw from the allocator too, - for everybody, NULL for nobody else';
+COMMENT ON COLUMN spanner.allocator.start_value
+  IS 'first number of each series, NULL for min_value';
+COMMENT ON COLUMN spanner.allocator.parent_id
+  IS 'id of the allocator that a series belongs to, NULL for an allocator';
+COMMENT ON COLUMN spanner.allocator.series
+  IS 'what the series counts for, such as year and tenant; NULL for an allocator';
 
 COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
   IS 'ids of allocators';
@@ -284,6 +295,15 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.advance_allocator(text, bigint)
   IS 'move an allocator forward, so that it gives no number below a minimum; return its next number';
 
+CREATE FUNCTION spanner.advance_allocator(
+  name text, minimum bigint, VARIADIC series text[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.advance_allocator(text, bigint, text[])
+  IS 'move a series of an allocator forward; it begins if it is not there';
+
 CREATE FUNCTION spanner.reset_allocator(name text, value bigint, force boolean DEFAULT false)
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_reset_allocator'
@@ -291,6 +311,15 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.reset_allocator(text, bigint, boolean)
   IS 'set the next number of an allocator; giving numbers again needs force';
+
+CREATE FUNCTION spanner.reset_allocator(
+  name text, value bigint, force boolean, VARIADIC series text[])
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_reset_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.reset_allocator(text, bigint, boolean, text[])
+  IS 'set the next number of a series of an allocator; it begins if it is not there';
 
 CREATE FUNCTION spanner.release_allocator(name text)
 RETURNS bigint
@@ -307,6 +336,14 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.next_value(text)
   IS 'draw a number from an allocator';
+
+CREATE FUNCTION spanner.next_value(name text, VARIADIC series text[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_next_value'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.next_value(text, text[])
+  IS 'draw a number from a series of an allocator';
 
 CREATE FUNCTION spanner.allocator_id(name text)
 RETURNS bigint
@@ -339,13 +376,22 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.reserve_block(text, bigint)
   IS 'draw numbers without a gap between them from an allocator';
 
+CREATE FUNCTION spanner.reserve_block(
+  name text, count bigint, VARIADIC series text[],
+  OUT first_value bigint, OUT last_value bigint)
+AS 'MODULE_PATHNAME', 'spanner_reserve_block'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.reserve_block(text, bigint, text[])
+  IS 'draw numbers without a gap between them from a series of an allocator';
+
 CREATE FUNCTION spanner.assign_on_commit()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_assign_on_commit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.assign_on_commit()
-  IS 'deferred constraint trigger (allocator, column): number new rows when the transaction commits';
+  IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the transaction commits';
 
 CREATE FUNCTION spanner.last_assigned(name text)
 RETURNS bigint
@@ -380,8 +426,8 @@ COMMENT ON FUNCTION spanner_internal.list_allocator_workers()
 
 CREATE VIEW spanner.stat_allocator AS
   SELECT pg_catalog.current_database() AS database,
-         a.name,
-         a.mode,
+         COALESCE(a.name, o.name) AS name,
+         COALESCE(a.mode, o.mode) AS mode,
          COALESCE(p."values", 0) AS "values",
          COALESCE(p.refills, 0) AS refills,
          COALESCE(p.waits, 0) AS waits,
@@ -392,8 +438,11 @@ CREATE VIEW spanner.stat_allocator AS
          p.batch_now,
          COALESCE(p.lost_values, 0) AS lost_values,
          p.last_error,
-         p.last_refill
+         p.last_refill,
+         a.series
     FROM spanner.allocator a
+    LEFT JOIN spanner.allocator o
+      ON o.allocator_id OPERATOR(pg_catalog.=) a.parent_id
     LEFT JOIN (SELECT l.*
                  FROM spanner_internal.list_allocator_pools() l
                  JOIN pg_catalog.pg_database d
@@ -403,7 +452,7 @@ CREATE VIEW spanner.stat_allocator AS
       ON p.allocator_id OPERATOR(pg_catalog.=) a.allocator_id;
 
 COMMENT ON VIEW spanner.stat_allocator
-  IS 'allocators of this database, and what was drawn from them since the server started';
+  IS 'allocators of this database and their series, and what was drawn from them since the server started';
 COMMENT ON COLUMN spanner.stat_allocator.database
   IS 'the current database';
 COMMENT ON COLUMN spanner.stat_allocator.name
@@ -432,6 +481,8 @@ COMMENT ON COLUMN spanner.stat_allocator.last_error
   IS 'why the last batch could not be reserved';
 COMMENT ON COLUMN spanner.stat_allocator.last_refill
   IS 'when a batch was reserved last';
+COMMENT ON COLUMN spanner.stat_allocator.series
+  IS 'what the series counts for, NULL for the allocator itself';
 
 CREATE VIEW spanner.stat_allocator_worker AS
   SELECT w.datid, w.pid, w.state, w.started, w.idle_since, w.pending, w.blocked_by

@@ -18,9 +18,11 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/extension.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -29,6 +31,7 @@
 #include "utils/varlena.h"
 
 #include "allocator/cache.h"
+#include "allocator/series.h"
 #include "spi/relation_changes.h"
 
 /* A session with more allocators than that begins anew. */
@@ -40,11 +43,23 @@ typedef struct NameEntry
 	SkAllocator *allocator;
 } NameEntry;
 
+/* Another series of the same hash takes the place of one. */
+typedef struct SeriesEntry
+{
+	struct
+	{
+		int64		parent_id;
+		uint64		hash;
+	}			key;
+	SkAllocator *allocator;
+} SeriesEntry;
+
 uint64		sk_allocator_epoch = 1;
 
 static MemoryContext cache_context = NULL;
 static HTAB *by_id = NULL;
 static HTAB *by_name = NULL;
+static HTAB *by_series = NULL;
 static uint64 cache_epoch = 0;
 static Oid	cached_table = InvalidOid;
 static bool own_rows = false;
@@ -76,6 +91,10 @@ prepare_cache(void)
 	ctl.entrysize = sizeof(NameEntry);
 	by_name = hash_create("spanner_keys allocator names", 16, &ctl,
 						  HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+	ctl.keysize = sizeof(((SeriesEntry *) NULL)->key);
+	ctl.entrysize = sizeof(SeriesEntry);
+	by_series = hash_create("spanner_keys series", 16, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	cached_table = sk_allocator_table();
 	/* without a table, nothing would tell that there is one again */
 	if (OidIsValid(cached_table))
@@ -138,33 +157,43 @@ drop_foreign_pool(const SkAllocatorRow *row)
 		sk_pool_drop(&key, generation);
 }
 
+/* "epoch" is that of the cache when the row was not yet read. */
+static SkAllocator *
+keep_allocator(const SkAllocatorRow *row, uint64 epoch)
+{
+	SkAllocator *allocator;
+	MemoryContext old;
+
+	drop_foreign_pool(row);
+	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
+	allocator->epoch = epoch;
+	allocator->row = *row;
+	old = MemoryContextSwitchTo(cache_context);
+	allocator->row.usage_roles = list_copy(row->usage_roles);
+	if (row->series != NULL)
+		allocator->row.series = (ArrayType *)
+			DatumGetPointer(datumCopy(PointerGetDatum(row->series), false, -1));
+	MemoryContextSwitchTo(old);
+	allocator->usable_by = InvalidOid;
+	allocator->key = (SkPoolKey)
+	{
+		MyDatabaseId, row->table, row->id
+	};
+	allocator->pool = NULL;
+	own_rows |= row->is_own;
+	return allocator;
+}
+
 static SkAllocator *
 load_allocator(const char *name, int64 id)
 {
 	uint64		epoch = cache_epoch;
 	SkAllocatorRow row;
-	SkAllocator *allocator;
-	MemoryContext old;
 
 	if (!sk_allocator_read(name, id, &row))
 		report_missing(name, id);
-
 	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
-	drop_foreign_pool(&row);
-	allocator = hash_search(by_id, &row.id, HASH_ENTER, NULL);
-	allocator->epoch = epoch;
-	allocator->row = row;
-	old = MemoryContextSwitchTo(cache_context);
-	allocator->row.usage_roles = list_copy(row.usage_roles);
-	MemoryContextSwitchTo(old);
-	allocator->usable_by = InvalidOid;
-	allocator->key = (SkPoolKey)
-	{
-		MyDatabaseId, row.table, row.id
-	};
-	allocator->pool = NULL;
-	own_rows |= row.is_own;
-	return allocator;
+	return keep_allocator(&row, epoch);
 }
 
 /*
@@ -205,6 +234,37 @@ sk_allocator_by_id(int64 id)
 	prepare_cache();
 	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
 	return allocator != NULL ? allocator : load_allocator(NULL, id);
+}
+
+/*
+ * sk_allocator_by_series
+ *		The same for a series of an allocator, which begins if it is not there.
+ *
+ * The caller has checked privileges.
+ */
+SkAllocator *
+sk_allocator_by_series(int64 parent_id, ArrayType *series)
+{
+	SeriesEntry key = {{parent_id}};
+	SeriesEntry *entry;
+	SkAllocatorRow row;
+	SkTable		table;
+	uint64		epoch;
+
+	prepare_cache();
+	epoch = cache_epoch;
+	key.key.hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), 0);
+	entry = hash_search(by_series, &key.key, HASH_FIND, NULL);
+	if (entry != NULL && sk_series_compare(entry->allocator->row.series, series) == 0)
+		return entry->allocator;
+
+	sk_table_open(&table, RowExclusiveLock);
+	sk_series_begin(&table, parent_id, series, &row);
+	sk_table_close(&table);
+	if (entry == NULL)
+		entry = hash_search(by_series, &key.key, HASH_ENTER, NULL);
+	entry->allocator = keep_allocator(&row, epoch);
+	return entry->allocator;
 }
 
 /*
@@ -296,6 +356,15 @@ forget_own_rows(XactEvent event, void *arg)
 	}
 }
 
+/* A series that began in a subtransaction is gone with it. */
+static void
+forget_subtransaction(SubXactEvent event, SubTransactionId subid,
+					  SubTransactionId parent, void *arg)
+{
+	if (own_rows && event == SUBXACT_EVENT_ABORT_SUB)
+		sk_allocator_epoch++;
+}
+
 static void
 forget_pointer(void *pointer)
 {
@@ -332,4 +401,5 @@ sk_cache_init(void)
 	/* the owner of the database is a member of pg_database_owner */
 	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
 	RegisterXactCallback(forget_own_rows, NULL);
+	RegisterSubXactCallback(forget_subtransaction, NULL);
 }

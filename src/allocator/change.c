@@ -57,6 +57,7 @@
 #include "allocator/cache.h"
 #include "allocator/change.h"
 #include "allocator/reserve.h"
+#include "allocator/series.h"
 #include "spi/own_objects.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
@@ -147,6 +148,9 @@ check_trigger(FunctionCallInfo fcinfo, const char *before, const char *function)
 static List *
 named_roles(const SkAllocatorRow *row)
 {
+	/* a series has those of its allocator */
+	if (row->parent_id != 0)
+		return NIL;
 	return lappend_oid(list_delete_oid(list_copy(row->usage_roles), InvalidOid),
 					   row->owner_role);
 }
@@ -238,6 +242,24 @@ keep_roles(Relation rel, const SkAllocatorRow *row)
 		keep_role(rel, lfirst_oid(lc));
 }
 
+/*
+ * The series of an allocator have its options.  Only few of them have pools, but
+ * nobody knows which, so all pools are emptied.
+ */
+static void
+note_series(const SkAllocatorRow *row)
+{
+	SkTable		table;
+
+	sk_table_open(&table, AccessShareLock);
+	if (sk_series_ids(&table, row->id, 1) != NIL)
+	{
+		sk_own_note_series();
+		sk_change_note(row->table, 0, PG_INT64_MAX);
+	}
+	sk_table_close(&table);
+}
+
 static void
 note_row(TriggerData *trigger, SkWrite write)
 {
@@ -251,7 +273,11 @@ note_row(TriggerData *trigger, SkWrite write)
 		sk_change_note(before.table, before.id, PG_INT64_MAX);
 	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 	{
-		roles_changed = true;
+		if (before.parent_id == 0)
+		{
+			roles_changed = true;
+			sk_series_delete(before.id);
+		}
 		return;
 	}
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
@@ -263,6 +289,9 @@ note_row(TriggerData *trigger, SkWrite write)
 				 errhint("Create another one with spanner.create_allocator().")));
 	sk_row_check(&after);
 	sk_own_note_update(&after, after.next_value != before.next_value);
+	if (write == SK_WRITE_CHANGES && after.parent_id == 0 &&
+		!sk_row_has_options_of(&after, &before))
+		note_series(&after);
 	if (before.owner_role != after.owner_role ||
 		!equal(before.usage_roles, after.usage_roles))
 	{
@@ -389,7 +418,7 @@ allocators_of_users(Relation rel, List *roles)
 		SkAllocatorRow row;
 
 		sk_row_fetch(tuple, RelationGetDescr(rel), &row);
-		if (list_member_oid(roles, row.owner_role))
+		if (row.parent_id == 0 && list_member_oid(roles, row.owner_role))
 			ereport(ERROR,
 					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 					 errmsg("role \"%s\" owns allocator \"%s\"",

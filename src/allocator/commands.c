@@ -29,6 +29,7 @@
 #include "allocator/cache.h"
 #include "allocator/change.h"
 #include "allocator/reserve.h"
+#include "allocator/series.h"
 #include "compat.h"
 #include "spi/run_command.h"
 
@@ -212,6 +213,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	sk_allocator_name(name, "allocator name", row.name);
 	row.next_value = PG_GETARG_INT64(CREATE_START_VALUE);
 	row.min_value = Min(row.next_value, 1);
+	row.start_value = row.next_value;
 	row.max_batch_size = SK_DEFAULT_MAX_BATCH;
 	row.low_water_mark = row.failover_gap = -1;
 	row.owner_role = GetUserId();
@@ -258,12 +260,12 @@ check_owner(const SkAllocatorRow *row, Oid role)
 
 /*
  * Open the table and lock the row of the allocator that the first argument
- * names, if the current user may change it.  Returns false, with the table
- * closed, if there is none and "missing_ok".
+ * names, or of a series of it, if the current user may change it.  Returns
+ * false, with the table closed, if there is none and "missing_ok".
  */
 static bool
-lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
-		   SkAllocatorRow *row)
+lock_owned(FunctionCallInfo fcinfo, bool missing_ok, ArrayType *series,
+		   SkTable *table, SkAllocatorRow *row)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	bool		found;
@@ -275,6 +277,8 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, SkTable *table,
 	{
 		/* nobody locks a row of others, or waits for it */
 		check_owner(row, table->userid);
+		if (series != NULL)
+			sk_series_begin(table, row->id, series, row);
 		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
 			strcmp(row->name, name) == 0;
 	}
@@ -322,7 +326,7 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, ALTER_NAME, "name");
 	if (!PG_ARGISNULL(ALTER_OWNER_ROLE))
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	sk_reserve_leave_gap(&row);
 	row_arguments(fcinfo, ALTER_OPTIONS, &row);
 	if (OidIsValid(owner))
@@ -351,7 +355,7 @@ tell_users(const char *name)
 								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
 								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
 								 " ORDER BY 1",
-								 quote_literal_cstr(psprintf("next_value(%s::text)", literal)), literal);
+								 quote_literal_cstr(psprintf("next_value(%s::text", literal)), literal);
 	ListCell   *lc;
 
 	foreach(lc, sk_query_texts(query))
@@ -371,7 +375,7 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow existing;
 	SkTable		table;
 
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	sk_allocator_name(new_name, "allocator name", row.name);
 	if (sk_row_find_settled(&table, new_name, &existing))
 		ereport(ERROR,
@@ -391,7 +395,7 @@ spanner_drop_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow row;
 	SkTable		table;
 
-	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), &table, &row))
+	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), NULL, &table, &row))
 		PG_RETURN_BOOL(false);
 	sk_row_delete(&table);
 	sk_table_close(&table);
@@ -411,7 +415,7 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow row;
 	SkTable		table;
 
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	row.usage_roles = list_append_unique_oid(row.usage_roles, role);
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
 	PG_RETURN_VOID();
@@ -432,7 +436,7 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 0, "name");
 	if (!PG_ARGISNULL(1))
 		role = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(1)), true);
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	/* a change by hand may have named a role twice */
 	row.usage_roles = PG_ARGISNULL(1) ? NIL :
 		list_difference_oid(row.usage_roles, list_make1_oid(role));
@@ -441,7 +445,8 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.advance_allocator(name text, minimum bigint) returns bigint
+ * spanner.advance_allocator(name text, minimum bigint, VARIADIC series text[])
+ * returns bigint
  *
  * Moves the allocator forward, so that it gives no value below "minimum";
  * never back.  Returns the first value that is not reserved.
@@ -454,7 +459,8 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow row;
 	SkTable		table;
 
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 2),
+					  &table, &row);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -480,7 +486,8 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.reset_allocator(name text, value bigint, force boolean)
+ * spanner.reset_allocator(name text, value bigint, force boolean,
+ * VARIADIC series text[])
  *
  * Makes "value" the next one.  Values that are reserved and not yet drawn are
  * dropped.
@@ -492,7 +499,8 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 	SkAllocatorRow row;
 	SkTable		table;
 
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 3),
+					  &table, &row);
 	sk_reserve_leave_gap(&row);
 	if (value < row.next_value && !PG_GETARG_BOOL(2))
 		ereport(ERROR,
@@ -527,7 +535,7 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	int64		count;
 
-	(void) lock_owned(fcinfo, false, &table, &row);
+	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	count = sk_mode_has_pool(row.mode) ? sk_reserve_undo(&table, &row) : 0;
 	sk_table_close(&table);
 	PG_RETURN_INT64(count);

@@ -160,13 +160,18 @@ check_trigger(FunctionCallInfo fcinfo)
 				 errmsg("trigger \"%s\" must be fired for INSERT or UPDATE",
 						trigger->tg_trigger->tgname),
 				 errhint("Create it with AFTER INSERT.")));
-	if (trigger->tg_trigger->tgnargs != 2)
+	if (trigger->tg_trigger->tgnargs < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must have two arguments",
 						trigger->tg_trigger->tgname),
 				 errhint("Create it with EXECUTE FUNCTION %s('allocator', 'column').",
 						 function)));
+	if (trigger->tg_trigger->tgnargs > SK_MAX_SERIES_COLUMNS + 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" has more than %d columns of a series",
+						trigger->tg_trigger->tgname, SK_MAX_SERIES_COLUMNS)));
 }
 
 static HeapTuple
@@ -211,18 +216,21 @@ find_target(TriggerData *trigger)
 	SkNumberTarget number;
 	Target	   *target;
 	ListCell   *lc;
+	bool		is_due = sk_number_target(&number, trigger->tg_relation, new_tuple(trigger),
+										  trigger->tg_trigger->tgargs,
+										  trigger->tg_trigger->tgnargs);
 
-	if (!sk_number_target(&number, trigger->tg_relation, new_tuple(trigger),
-						  trigger->tg_trigger->tgargs[0],
-						  trigger->tg_trigger->tgargs[1]))
+	/* a row that keeps its number stays in its series */
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		sk_number_check_series(&number, trigger->tg_relation,
+							   trigger->tg_trigslot, trigger->tg_newslot);
+	if (!is_due)
 		return NULL;
 	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
 		if (target->trigger == trigger->tg_trigger->tgoid &&
-			target->number.relid == number.relid &&
-			target->number.attnum == number.attnum &&
-			target->number.allocator_id == number.allocator_id)
+			memcmp(&target->number, &number, sizeof(number)) == 0)
 			return target;
 	}
 
@@ -409,7 +417,8 @@ queue_again(TriggerData *trigger, Target *target)
 /*
  * spanner.assign_on_commit() returns trigger
  *
- * Deferred constraint trigger with the arguments (allocator, column).
+ * Deferred constraint trigger with the arguments (allocator, column), and the
+ * columns that tell the series.
  */
 Datum
 spanner_assign_on_commit(PG_FUNCTION_ARGS)
@@ -463,7 +472,8 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 /*
  * spanner.last_assigned(name text) returns bigint
  *
- * The last number that a committed transaction of this session has assigned.
+ * The last number that a committed transaction of this session has assigned,
+ * of whatever series.
  */
 Datum
 spanner_last_assigned(PG_FUNCTION_ARGS)

@@ -7,8 +7,8 @@
  * Rows that are gone or have a number already are left out before the
  * allocator is locked, and a row whose update does nothing is an error.
  *
- * Allocators are locked in the order of their ids, to the end of the
- * transaction.  The latest version of their rows counts, whatever the
+ * Allocators are locked in the order of their ids, their series in an order of
+ * their values, to the end of the transaction.  The latest version of their rows counts, whatever the
  * snapshot shows, so that numbering works in every isolation level.
  *
  * Rows are written as the owner of their table, as foreign keys do it: who
@@ -31,6 +31,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -42,6 +43,7 @@
 #include "allocator/number_rows.h"
 #include "allocator/reserve.h"
 #include "compat.h"
+#include "keys/canonical.h"
 #include "spi/owner_rights.h"
 #include "spi/row_writer.h"
 
@@ -50,6 +52,7 @@ typedef struct DueRow
 {
 	const SkNumberTarget *target;
 	ItemPointerData tid;		/* the latest version */
+	ArrayType  *series;			/* NULL if the target has none */
 	uint64		position;
 } DueRow;
 
@@ -114,6 +117,46 @@ check_mode(const char *name, SkMode mode)
 						 "spanner.alter_allocator(name, mode => 'on_commit')")));
 }
 
+static AttrNumber
+find_column(Relation rel, const char *column, bool is_number)
+{
+	AttrNumber	result = get_attnum(RelationGetRelid(rel), column);
+
+	if (result <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel)),
+				 is_number ?
+				 errhint("Create the trigger with the name of a column as its second argument.") :
+				 errhint("Create the trigger with the names of columns after its second argument.")));
+	return result;
+}
+
+/* A virtual generated column, 'v' in releases that have them, is not stored. */
+static AttrNumber
+find_series_column(Relation rel, const char *name, AttrNumber number)
+{
+	AttrNumber	attnum = find_column(rel, name, false);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	if (sk_key_kind(column->atttypid) == SK_KEY_UNSUPPORTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
+						name, RelationGetRelationName(rel)),
+				 errdetail("Its type is %s.", format_type_be(column->atttypid)),
+				 errhint("Types of keys are %s.", sk_key_type_names())));
+	if (attnum == number || column->attgenerated == 'v')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
+						name, RelationGetRelationName(rel)),
+				 attnum == number ? errdetail("It is to hold the number.") :
+				 errdetail("It is a virtual generated column.")));
+	return attnum;
+}
+
 /*
  * Find the latest version of a row, if it is there and has no number.  The row
  * is of the current transaction, so nothing matters but what that has done.
@@ -145,34 +188,72 @@ lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
 
 /*
  * sk_number_target
- *		Find a column and an allocator, and check that they fit.
+ *		Find columns and an allocator, and check that they fit.
  *
+ * "arguments" are the allocator, the column, and those that tell the series.
  * Returns false if the tuple has its number, and needs no allocator.  A dump
  * may restore that later.
  */
 bool
 sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
-				 const char *allocator, const char *column)
+				 char *const *arguments, int count)
 {
 	SkAllocator *found;
 
+	Assert(count >= 2 && count <= SK_MAX_SERIES_COLUMNS + 2);
+	memset(target, 0, sizeof(SkNumberTarget));
 	target->relid = RelationGetRelid(rel);
-	target->attnum = get_attnum(target->relid, column);
-	if (target->attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel)),
-				 errhint("Create the trigger with the name of a column as its second argument.")));
+	target->attnum = find_column(rel, arguments[1], true);
 	check_column(rel, target->attnum);
+	for (int i = 2; i < count; i++)
+		target->series[target->series_count++] =
+			find_series_column(rel, arguments[i], target->attnum);
 	/* the row may have lost its number since */
 	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)) &&
 		!lacks_number(rel, target->attnum, tuple->t_self))
 		return false;
-	found = sk_allocator_by_name(allocator);
+	found = sk_allocator_by_name(arguments[0]);
 	check_mode(found->row.name, found->row.mode);
 	target->allocator_id = found->id;
 	return true;
+}
+
+static ArrayType *
+row_series(const SkNumberTarget *target, Relation rel, TupleTableSlot *slot)
+{
+	return target->series_count == 0 ? NULL :
+		sk_series_of_row(slot, rel, target->series, target->series_count);
+}
+
+/*
+ * sk_number_check_series
+ *		Refuse an update that takes a number into another series.
+ */
+void
+sk_number_check_series(const SkNumberTarget *target, Relation rel,
+					   TupleTableSlot *old, TupleTableSlot *new)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->attnum - 1);
+	bool		is_null[2];
+	Datum		numbers[2];
+
+	if (target->series_count == 0)
+		return;
+	numbers[0] = slot_getattr(old, target->attnum, &is_null[0]);
+	numbers[1] = slot_getattr(new, target->attnum, &is_null[1]);
+	if (is_null[0] || is_null[1] ||
+		!datum_image_eq(numbers[0], numbers[1], column->attbyval, column->attlen) ||
+		sk_series_compare(row_series(target, rel, old), row_series(target, rel, new)) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+			 errmsg("cannot change the series of a numbered row of relation \"%s\"",
+					RelationGetRelationName(rel)),
+			 errdetail("Its number is one of series (%s), not of (%s).",
+					   sk_series_print(row_series(target, rel, old)),
+					   sk_series_print(row_series(target, rel, new))),
+			 errhint("Set column \"%s\" to NULL as well: the row gets a number of the other series.",
+					 NameStr(column->attname))));
 }
 
 /* A table that rows are read from, NULL before the first. */
@@ -192,7 +273,7 @@ close_reader(RowReader *reader)
 	reader->rel = NULL;
 }
 
-/* Is the row to be numbered?  Sets the latest version. */
+/* Is the row to be numbered?  Sets the latest version, and its series. */
 static bool
 is_due(RowReader *reader, DueRow *row)
 {
@@ -202,7 +283,10 @@ is_due(RowReader *reader, DueRow *row)
 		reader->rel = table_open(row->target->relid, RowExclusiveLock);
 		reader->slot = table_slot_create(reader->rel, NULL);
 	}
-	return find_row(reader->rel, row->target->attnum, &row->tid, reader->slot);
+	if (!find_row(reader->rel, row->target->attnum, &row->tid, reader->slot))
+		return false;
+	row->series = row_series(row->target, reader->rel, reader->slot);
+	return true;
 }
 
 /*
@@ -258,7 +342,7 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 	CommandCounterIncrement();
 	for (uint64 i = 0; i < count; i++)
 	{
-		DueRow		row = {rows[i].target, rows[i].tid, i};
+		DueRow		row = {rows[i].target, rows[i].tid, NULL, i};
 
 		CHECK_FOR_INTERRUPTS();
 		if (is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row)))
@@ -270,15 +354,28 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 	return found;
 }
 
-/* By allocator, and as the rows came. */
+/*
+ * By allocator and series.  Series that begin get their ids in this order, so
+ * ids would be no order that is the same for all transactions.
+ */
+static int
+compare_counters(const DueRow *x, const DueRow *y)
+{
+	if (x->target->allocator_id != y->target->allocator_id)
+		return x->target->allocator_id < y->target->allocator_id ? -1 : 1;
+	return sk_series_compare(x->series, y->series);
+}
+
+/* By counter, and as the rows came. */
 static int
 compare_due(const void *a, const void *b)
 {
 	const DueRow *x = a;
 	const DueRow *y = b;
+	int			result = compare_counters(x, y);
 
-	if (x->target->allocator_id != y->target->allocator_id)
-		return x->target->allocator_id < y->target->allocator_id ? -1 : 1;
+	if (result != 0)
+		return result;
 	return x->position < y->position ? -1 : 1;
 }
 
@@ -350,12 +447,24 @@ holds_number(TupleTableSlot *slot, AttrNumber attnum, int64 number)
 	}
 }
 
+static void
+report_other_series(Relation rel, ArrayType *series, int64 number)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			 errmsg("could not write number %lld into a row of relation \"%s\"",
+					(long long) number, RelationGetRelationName(rel)),
+			 errdetail("The number is one of series (%s), which the row has left.",
+					   sk_series_print(series)),
+			 errhint("Look for a trigger on the table that changes the columns of the series.")));
+}
+
 /*
  * Write a number into the row that is in writer->old.  A trigger may keep it
  * from being stored, which is an error.
  */
 static void
-write_number(ColumnWriter *writer, int64 number)
+write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 {
 	TupleTableSlot *new = writer->new;
 	int			natts = RelationGetDescr(writer->rel)->natts;
@@ -374,6 +483,9 @@ write_number(ColumnWriter *writer, int64 number)
 	ExecStoreVirtualTuple(new);
 
 	sk_writer_write(&writer->rows, CMD_UPDATE, writer->old, new);
+	if (ItemPointerIsValid(&new->tts_tid) &&
+		sk_series_compare(row_series(due->target, writer->rel, new), due->series) != 0)
+		report_other_series(writer->rel, due->series, number);
 	if (ItemPointerIsValid(&new->tts_tid) &&
 		holds_number(new, writer->attnum, number))
 		return;
@@ -410,19 +522,19 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 			continue;
 		/* nothing happens in between, so no number is lost */
 		*last = sk_own_take(allocator, 1).first;
-		write_number(&writer, *last);
+		write_number(&writer, &due[i], *last);
 	}
 	end_writing(&writer, userid, sec_context);
 }
 
 /*
- * Number the rows of one allocator, which is locked first.  Returns false if
- * none of them was left.
+ * Number the rows of one allocator, or of one series, which is locked first.
+ * Returns false if none of them was left.
  */
 static bool
 number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 {
-	int64		id = assignment->allocator_id;
+	ArrayType  *series = due[0].series;
 	SkAllocatorRow allocator;
 	SkMode		mode;
 	int64		first;
@@ -430,7 +542,8 @@ number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 
 	PreventCommandIfReadOnly("spanner.assign_on_commit()");
 	/* the cache may forget it while the triggers of users run */
-	allocator = sk_allocator_by_id(id)->row;
+	allocator = series == NULL ? sk_allocator_by_id(assignment->allocator_id)->row :
+		sk_allocator_by_series(assignment->allocator_id, series)->row;
 	first = sk_own_next(&allocator, &mode);
 	check_mode(allocator.name, mode);
 	assignment->last = first - 1;
@@ -466,7 +579,7 @@ sk_number_rows(const SkUnnumbered *rows, uint64 count)
 
 		assignment->allocator_id = due[i].target->allocator_id;
 		for (end = i + 1; end < due_count; end++)
-			if (due[end].target->allocator_id != assignment->allocator_id)
+			if (compare_counters(&due[end], &due[i]) != 0)
 				break;
 		if (number_group(due + i, end - i, assignment))
 			assignments = lappend(assignments, assignment);

@@ -16,12 +16,16 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
+#include "allocator/series.h"
+
 /* The rows of one table that one allocator numbers. */
 typedef struct SkNumberTarget
 {
 	Oid			relid;
 	AttrNumber	attnum;
 	int64		allocator_id;
+	int			series_count;	/* of columns that tell the series */
+	AttrNumber	series[SK_MAX_SERIES_COLUMNS];
 } SkNumberTarget;
 
 /* A row that may be due for a number. */
@@ -39,7 +43,9 @@ typedef struct SkAssignment
 } SkAssignment;
 
 extern bool sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
-							 const char *allocator, const char *column);
+							 char *const *arguments, int count);
+extern void sk_number_check_series(const SkNumberTarget *target, Relation rel,
+								   TupleTableSlot *old, TupleTableSlot *new);
 extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
 
 /* commit_number.c */

@@ -59,6 +59,7 @@ typedef struct OwnCounter
 	int64		next;
 	int64		max_value;
 	bool		is_stale;		/* the row may have changed but for "next" */
+	uint64		epoch;			/* of the cache, when the options were read */
 	int			level;			/* of the subtransaction that locked the row */
 	List	   *marks;			/* ascending levels */
 } OwnCounter;
@@ -231,6 +232,29 @@ sk_reserve_pools(SkRefill *refills, int count)
 }
 
 /*
+ * Whoever changes an allocator locks it, and has the pools of its series emptied
+ * before the commit.  So what is read while nobody has locked it is right, or the
+ * pool will be emptied after this refill has begun.
+ */
+static bool
+read_parent(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
+{
+	int64		id = row->id;
+	bool		is_own;
+
+	refill->blocked_by = sk_row_locker(table, row->parent_id, &is_own);
+	if (TransactionIdIsValid(refill->blocked_by))
+	{
+		refill->result = SK_REFILL_LOCKED;
+		return false;
+	}
+	if (sk_row_find(table, NULL, id, row))
+		return true;
+	sk_reserve_error(&refill->error, ERRCODE_UNDEFINED_OBJECT, "it does not exist", NULL);
+	return false;
+}
+
+/*
  * sk_reserve_lock
  *		Lock the row of a pool that workers of a kind fill.
  *
@@ -255,6 +279,8 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
+			if (row->parent_id != 0 && !read_parent(table, refill, row))
+				return false;
 			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
 				sk_mode_has_pool(row->mode))
 				return true;
@@ -373,7 +399,8 @@ hold_counter(const SkAllocatorRow *known)
 	SkTable		table;
 
 	Assert(counter == NULL || marks_ascend(counter));
-	if (likely(counter != NULL && !counter->is_stale))
+	if (likely(counter != NULL && !counter->is_stale &&
+			   (known->parent_id == 0 || counter->epoch == sk_allocator_epoch)))
 		return counter;
 
 	sk_table_open(&table, RowExclusiveLock);
@@ -411,6 +438,7 @@ hold_counter(const SkAllocatorRow *known)
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
 	counter->is_stale = false;
+	counter->epoch = sk_allocator_epoch;
 	return counter;
 }
 
@@ -497,6 +525,23 @@ sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
 	counter->is_stale = true;
 	if (is_moved)
 		move_counter(counter, row->next_value);
+}
+
+/*
+ * sk_own_note_series
+ *		Note that an allocator was changed, of which counters may be series.
+ */
+void
+sk_own_note_series(void)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+
+	if (counters == NULL)
+		return;
+	hash_seq_init(&status, counters);
+	while ((counter = hash_seq_search(&status)) != NULL)
+		counter->is_stale = true;
 }
 
 /*

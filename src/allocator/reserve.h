@@ -32,6 +32,7 @@ extern SkRange sk_own_take(const SkAllocatorRow *row, int64 count);
 extern int64 sk_own_next(const SkAllocatorRow *row, SkMode *mode);
 extern void sk_own_read(SkAllocatorRow *row);
 extern void sk_own_note_update(const SkAllocatorRow *row, bool is_moved);
+extern void sk_own_note_series(void);
 extern void sk_own_write(void);
 
 extern void sk_reserve_init(void);

@@ -44,7 +44,10 @@ typedef enum Column
 	COLUMN_SERVER,
 	COLUMN_REMOTE_NAME,
 	COLUMN_OWNER_ROLE = SK_COLUMN_OWNER_ROLE,
-	COLUMN_USAGE_ROLES = SK_COLUMN_COUNT
+	COLUMN_USAGE_ROLES,
+	COLUMN_START_VALUE,
+	COLUMN_PARENT_ID = SK_COLUMN_PARENT_ID,
+	COLUMN_SERIES = SK_COLUMN_SERIES
 } Column;
 
 /* Modes as they stand in the table. */
@@ -59,7 +62,8 @@ const char *const sk_mode_names[] = {
 
 StaticAssertDecl(lengthof(sk_mode_names) == SK_MODE_REMOTE + 1,
 				 "a mode has no name");
-StaticAssertDecl(COLUMN_USAGE_ROLES == 16, "the columns are not those of the table");
+StaticAssertDecl(COLUMN_START_VALUE + 1 == COLUMN_PARENT_ID &&
+				 COLUMN_SERIES == SK_COLUMN_COUNT, "the columns are not those of the table");
 
 /* Timeline and system. */
 #define STAMP_COLUMNS 2
@@ -146,32 +150,43 @@ has_type(TupleDesc tupdesc, Column column, Oid type)
 }
 #endif
 
-/*
- * sk_row_fetch
- *		Read a row.  Raises an error if a name or the mode is invalid.
- */
-void
-sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
+/* The table admits NULL in these columns for the sake of series. */
+static void
+check_null(const bool *nulls, bool is_series)
 {
-	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
-	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
-	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+	static const struct
+	{
+		Column		column;
+		const char *name;
+	}			columns[] = {
+		{COLUMN_NAME, "name"}, {COLUMN_MODE, "mode"},
+		{COLUMN_MIN_VALUE, "min_value"}, {COLUMN_MAX_VALUE, "max_value"},
+		{COLUMN_BATCH_SIZE, "batch_size"}, {COLUMN_MAX_BATCH_SIZE, "max_batch_size"},
+		{COLUMN_OWNER_ROLE, "owner_role"}
+	};
 
-	Assert(tupdesc->natts >= COLUMN_USAGE_ROLES);
-	Assert(has_type(tupdesc, COLUMN_ID, INT8OID));
-	Assert(has_type(tupdesc, COLUMN_MODE, TEXTOID));
-	Assert(has_type(tupdesc, COLUMN_NEXT_VALUE, INT8OID));
-	Assert(has_type(tupdesc, COLUMN_BATCH_SIZE, INT4OID));
-	Assert(has_type(tupdesc, COLUMN_FAILOVER_GAP, INT8OID));
-	Assert(has_type(tupdesc, COLUMN_SERVER, NAMEOID));
+	for (int i = 0; i < lengthof(columns); i++)
+		if (nulls[columns[i].column - 1] != is_series)
+			ereport(ERROR,
+					(errcode(is_series ? ERRCODE_INVALID_PARAMETER_VALUE :
+							 ERRCODE_NOT_NULL_VIOLATION),
+					 is_series ?
+					 errmsg("a series cannot have \"%s\"", columns[i].name) :
+					 errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+							columns[i].name, "allocator"),
+					 is_series ?
+					 errdetail("It has that of its allocator.") : 0));
+}
+
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
-	heap_deform_tuple(tuple, tupdesc, values, nulls);
-	memset(row, 0, sizeof(SkAllocatorRow));
-	row->id = DatumGetInt64(VALUE(COLUMN_ID));
+
+static void
+fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
+			  SkAllocatorRow *row)
+{
 	sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_NAME)), "allocator name", row->name);
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)));
-	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
 	row->min_value = DatumGetInt64(VALUE(COLUMN_MIN_VALUE));
 	row->max_value = DatumGetInt64(VALUE(COLUMN_MAX_VALUE));
 	row->batch_size = DatumGetInt32(VALUE(COLUMN_BATCH_SIZE));
@@ -180,10 +195,6 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 		DatumGetInt32(VALUE(COLUMN_LOW_WATER_MARK));
 	row->failover_gap = IS_NULL(COLUMN_FAILOVER_GAP) ? -1 :
 		DatumGetInt64(VALUE(COLUMN_FAILOVER_GAP));
-	row->timeline = IS_NULL(COLUMN_TIMELINE) ? 0 :
-		DatumGetInt32(VALUE(COLUMN_TIMELINE));
-	row->system = IS_NULL(COLUMN_SYSTEM) ? 0 :
-		DatumGetInt64(VALUE(COLUMN_SYSTEM));
 	if (!IS_NULL(COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(COLUMN_REMOTE_NAME))
@@ -192,10 +203,92 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(COLUMN_USAGE_ROLES), role_type(tupdesc), row);
+	row->start_value = IS_NULL(COLUMN_START_VALUE) ? row->min_value :
+		DatumGetInt64(VALUE(COLUMN_START_VALUE));
+}
+
+/*
+ * sk_row_fetch
+ *		Read a row.  Raises an error if a name or the mode is invalid.
+ *
+ * What a series has of its allocator is left out: sk_row_inherit() adds it.
+ */
+void
+sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
+{
+	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+	bool		is_series;
+
+	Assert(tupdesc->natts >= SK_COLUMN_COUNT);
+	Assert(has_type(tupdesc, COLUMN_ID, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_MODE, TEXTOID));
+	Assert(has_type(tupdesc, COLUMN_NEXT_VALUE, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_BATCH_SIZE, INT4OID));
+	Assert(has_type(tupdesc, COLUMN_FAILOVER_GAP, INT8OID));
+	Assert(has_type(tupdesc, COLUMN_SERVER, NAMEOID));
+	Assert(has_type(tupdesc, COLUMN_SERIES, TEXTARRAYOID));
+	heap_deform_tuple(tuple, tupdesc, values, nulls);
+	memset(row, 0, sizeof(SkAllocatorRow));
+	row->id = DatumGetInt64(VALUE(COLUMN_ID));
+	row->next_value = DatumGetInt64(VALUE(COLUMN_NEXT_VALUE));
+	row->timeline = IS_NULL(COLUMN_TIMELINE) ? 0 :
+		DatumGetInt32(VALUE(COLUMN_TIMELINE));
+	row->system = IS_NULL(COLUMN_SYSTEM) ? 0 :
+		DatumGetInt64(VALUE(COLUMN_SYSTEM));
 	row->table = tuple->t_tableOid;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
+	is_series = !IS_NULL(COLUMN_PARENT_ID);
+	check_null(nulls, is_series);
+	if (is_series)
+		row->parent_id = DatumGetInt64(VALUE(COLUMN_PARENT_ID));
+	else
+		fetch_options(values, nulls, tupdesc, row);
+	if (!IS_NULL(COLUMN_SERIES))
+		row->series = DatumGetArrayTypePCopy(VALUE(COLUMN_SERIES));
 	pfree(values);
 	pfree(nulls);
+}
+
+/*
+ * sk_row_inherit
+ *		Give the row of a series what it has of its allocator.
+ *
+ * The worker does not see an allocator that the transaction has changed.
+ */
+void
+sk_row_inherit(SkAllocatorRow *row, const SkAllocatorRow *parent)
+{
+	SkAllocatorRow all = *parent;
+
+	Assert(row->parent_id == parent->id && row->table == parent->table);
+	all.id = row->id;
+	all.next_value = row->next_value;
+	all.timeline = row->timeline;
+	all.system = row->system;
+	all.parent_id = row->parent_id;
+	all.series = row->series;
+	all.is_own |= row->is_own;
+	*row = all;
+}
+
+/*
+ * sk_row_has_options_of
+ *		Do two versions of an allocator give values in the same way?
+ */
+bool
+sk_row_has_options_of(const SkAllocatorRow *row, const SkAllocatorRow *other)
+{
+	return row->mode == other->mode &&
+		row->min_value == other->min_value &&
+		row->max_value == other->max_value &&
+		row->batch_size == other->batch_size &&
+		row->max_batch_size == other->max_batch_size &&
+		row->low_water_mark == other->low_water_mark &&
+		row->failover_gap == other->failover_gap &&
+		strcmp(row->server, other->server) == 0 &&
+		strcmp(row->remote_name, other->remote_name) == 0;
 }
 
 static void
@@ -205,26 +298,18 @@ set_value(TupleTableSlot *slot, Column column, Datum value, bool isnull)
 	slot->tts_isnull[column - 1] = isnull;
 }
 
-/*
- * sk_row_store
- *		Store a row in a slot, whose other columns are filled already.
- */
-void
-sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
+static void
+store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
 	int			count = list_length(row->usage_roles);
 	Datum	   *roles = palloc(Max(count, 1) * sizeof(Datum));
 	NameData   *server = palloc(sizeof(NameData));
 
-	Assert(row->mode < lengthof(sk_mode_names));
-	Assert(slot->tts_tupleDescriptor->natts >= COLUMN_USAGE_ROLES);
 	for (int i = 0; i < count; i++)
 		roles[i] = ObjectIdGetDatum(list_nth_oid(row->usage_roles, i));
 	namestrcpy(server, row->server);
-	set_value(slot, COLUMN_ID, Int64GetDatum(row->id), false);
 	set_value(slot, COLUMN_NAME, CStringGetTextDatum(row->name), false);
 	set_value(slot, COLUMN_MODE, CStringGetTextDatum(sk_mode_names[row->mode]), false);
-	set_value(slot, COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
 	set_value(slot, COLUMN_MIN_VALUE, Int64GetDatum(row->min_value), false);
 	set_value(slot, COLUMN_MAX_VALUE, Int64GetDatum(row->max_value), false);
 	set_value(slot, COLUMN_BATCH_SIZE, Int32GetDatum((int32) row->batch_size), false);
@@ -233,8 +318,6 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->low_water_mark < 0);
 	set_value(slot, COLUMN_FAILOVER_GAP, Int64GetDatum(row->failover_gap),
 			  row->failover_gap < 0);
-	set_value(slot, COLUMN_TIMELINE, Int32GetDatum(row->timeline), row->timeline == 0);
-	set_value(slot, COLUMN_SYSTEM, Int64GetDatum(row->system), row->system == 0);
 	set_value(slot, COLUMN_SERVER, NameGetDatum(server), row->server[0] == '\0');
 	set_value(slot, COLUMN_REMOTE_NAME, CStringGetTextDatum(row->remote_name),
 			  row->remote_name[0] == '\0');
@@ -243,6 +326,30 @@ sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  PointerGetDatum(construct_array(roles, count, role_type(slot->tts_tupleDescriptor),
 											  sizeof(Oid), true, TYPALIGN_INT)),
 			  count == 0);
+	set_value(slot, COLUMN_START_VALUE, Int64GetDatum(row->start_value), false);
+}
+
+/*
+ * sk_row_store
+ *		Store a row in a slot, whose other columns are filled already.
+ *
+ * The options of a series are columns of another row: those of a new one are
+ * NULL, and stay so.
+ */
+void
+sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row)
+{
+	Assert(row->mode < lengthof(sk_mode_names));
+	Assert(slot->tts_tupleDescriptor->natts >= SK_COLUMN_COUNT);
+	Assert((row->parent_id != 0) == (row->series != NULL));
+	set_value(slot, COLUMN_ID, Int64GetDatum(row->id), false);
+	set_value(slot, COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
+	set_value(slot, COLUMN_TIMELINE, Int32GetDatum(row->timeline), row->timeline == 0);
+	set_value(slot, COLUMN_SYSTEM, Int64GetDatum(row->system), row->system == 0);
+	set_value(slot, COLUMN_PARENT_ID, Int64GetDatum(row->parent_id), row->parent_id == 0);
+	set_value(slot, COLUMN_SERIES, PointerGetDatum(row->series), row->series == NULL);
+	if (row->parent_id == 0)
+		store_options(slot, row);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
 }
@@ -295,6 +402,7 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
 		{COLUMN_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_BATCH)},
 		{COLUMN_MAX_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_MAX_BATCH)}
 	};
+	bool		is_series = !heap_attisnull(tuple, COLUMN_PARENT_ID, tupdesc);
 	int			columns[lengthof(defaults)];
 	Datum		values[lengthof(defaults)];
 	bool		nulls[lengthof(defaults)] = {false};
@@ -302,7 +410,8 @@ sk_row_complete(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
 
 	for (int i = 0; i < lengthof(defaults); i++)
 	{
-		if (i >= STAMP_COLUMNS && !heap_attisnull(tuple, defaults[i].column, tupdesc))
+		if (i >= STAMP_COLUMNS &&
+			(is_series || !heap_attisnull(tuple, defaults[i].column, tupdesc)))
 			continue;
 		columns[count] = defaults[i].column;
 		nulls[count] = i < STAMP_COLUMNS && is_replicated;
@@ -395,6 +504,15 @@ sk_row_check(const SkAllocatorRow *row)
 {
 	bool		has_server = row->server[0] != '\0';
 
+	if ((row->parent_id != 0) != (row->series != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" and \"%s\" of a row of table \"%s\" do not fit together",
+						"parent_id", "series", "spanner.allocator"),
+				 errdetail("A series has both, an allocator has none.")));
+	/* its allocator has the rest */
+	if (row->parent_id != 0)
+		return;
 	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH_SIZE);
 	check_number("max_batch_size", row->max_batch_size, row->batch_size,
 				 SK_MAX_BATCH_SIZE);

@@ -146,7 +146,8 @@ check_columns(Relation rel)
 {
 	static const Oid types[] = {
 		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
-		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid
+		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid,
+		INT8OID, INT8OID, TEXTARRAYOID
 	};
 	TupleDesc	tupdesc = RelationGetDescr(rel);
 	bool		fits = rel->rd_rel->relkind == RELKIND_RELATION &&
@@ -186,9 +187,50 @@ sk_table_close(SkTable *table)
 	table_close(table->rel, keep ? NoLock : table->mode);
 }
 
-/* The unique index on a column; the scan reads the table if there is none. */
+/* What rows are looked for by; the attributes are those of the table. */
+typedef struct RowKey
+{
+	ScanKeyData columns[2];
+	int			count;
+	int			index_columns;	/* as many has the index */
+} RowKey;
+
+static RowKey
+key_of_id(int64 id)
+{
+	RowKey		key = {.count = 1,.index_columns = 1};
+
+	ScanKeyInit(&key.columns[0], SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(id));
+	return key;
+}
+
+static RowKey
+key_of_name(const char *name)
+{
+	RowKey		key = {.count = 1,.index_columns = 1};
+
+	ScanKeyInit(&key.columns[0], SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+				CStringGetTextDatum(name));
+	return key;
+}
+
+/* Without a series, all those of the allocator. */
+static RowKey
+key_of_series(int64 parent_id, ArrayType *series)
+{
+	RowKey		key = {.count = series == NULL ? 1 : 2,.index_columns = 2};
+
+	ScanKeyInit(&key.columns[0], SK_COLUMN_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(parent_id));
+	ScanKeyInit(&key.columns[1], SK_COLUMN_SERIES, BTEqualStrategyNumber, F_ARRAY_EQ,
+				PointerGetDatum(series));
+	return key;
+}
+
+/* The unique index for a key; the scan reads the table if there is none. */
 static Oid
-index_on(Relation rel, AttrNumber column)
+index_for(Relation rel, const RowKey *key)
 {
 	Oid			result = InvalidOid;
 	ListCell   *lc;
@@ -205,7 +247,10 @@ index_on(Relation rel, AttrNumber column)
 			continue;
 		index = (Form_pg_index) GETSTRUCT(tuple);
 		if (index->indisunique && index->indisvalid && index->indimmediate &&
-			index->indnkeyatts == 1 && index->indkey.values[0] == column &&
+			index->indnkeyatts == key->index_columns &&
+			index->indkey.values[0] == key->columns[0].sk_attno &&
+			(key->index_columns == 1 ||
+			 index->indkey.values[1] == key->columns[1].sk_attno) &&
 			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
 			result = lfirst_oid(lc);
 		ReleaseSysCache(tuple);
@@ -215,22 +260,17 @@ index_on(Relation rel, AttrNumber column)
 
 /* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
 static bool
-find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
+find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 		 SkAllocatorRow *row, HeapTuple *tuple)
 {
+	RowKey		copy = *key;
 	SysScanDesc scan;
 	HeapTuple	found;
-	ScanKeyData key;
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
-	if (name != NULL)
-		ScanKeyInit(&key, SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
-					CStringGetTextDatum(name));
-	else
-		ScanKeyInit(&key, SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
-					Int64GetDatum(id));
-	scan = systable_beginscan(rel, index_on(rel, key.sk_attno), true, snapshot,
-							  1, &key);
+	/* the scan puts the numbers of the index's columns into the key */
+	scan = systable_beginscan(rel, index_for(rel, key), true, snapshot,
+							  copy.count, copy.columns);
 	found = systable_getnext(scan);
 	if (found != NULL && row != NULL)
 		sk_row_fetch(found, RelationGetDescr(rel), row);
@@ -246,25 +286,83 @@ find_row(Relation rel, const char *name, int64 id, Snapshot snapshot,
  * looks at the index.
  */
 static bool
-find_latest(Relation rel, const char *name, int64 id, SkAllocatorRow *row,
-			HeapTuple *tuple)
+find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row, HeapTuple *tuple)
 {
 	for (int i = 0; i < SK_MAX_LOOKS; i++)
-		if (find_row(rel, name, id, SnapshotSelf, row, tuple))
+		if (find_row(rel, key, SnapshotSelf, row, tuple))
 			return true;
 	return false;
 }
 
+/* Add what a series has of its allocator.  False if that is gone. */
+static bool
+add_parent(Relation rel, SkAllocatorRow *row)
+{
+	RowKey		key;
+	SkAllocatorRow parent;
+
+	if (likely(row->parent_id == 0))
+		return true;
+	key = key_of_id(row->parent_id);
+	if (!find_latest(rel, &key, &parent, NULL) || parent.parent_id != 0)
+		return false;
+	sk_row_inherit(row, &parent);
+	return true;
+}
+
 /*
  * sk_row_find
- *		Look an allocator up by its name, or else by its id.
+ *		Look an allocator up by its name, or else by its id, which may be that of
+ *		a series.
  *
  * Returns false if there is none.
  */
 bool
 sk_row_find(SkTable *table, const char *name, int64 id, SkAllocatorRow *row)
 {
-	return find_latest(table->rel, name, id, row, NULL);
+	RowKey		key = name != NULL ? key_of_name(name) : key_of_id(id);
+
+	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
+}
+
+/*
+ * sk_series_find
+ *		Look for a series of an allocator.
+ */
+bool
+sk_series_find(SkTable *table, int64 parent_id, ArrayType *series,
+			   SkAllocatorRow *row)
+{
+	RowKey		key = key_of_series(parent_id, series);
+
+	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
+}
+
+/*
+ * sk_series_ids
+ *		The ids of the series of an allocator, a list of int64, as many as
+ *		"limit" at most.
+ */
+List *
+sk_series_ids(SkTable *table, int64 parent_id, int limit)
+{
+	RowKey		key = key_of_series(parent_id, NULL);
+	SysScanDesc scan = systable_beginscan(table->rel, index_for(table->rel, &key), true,
+										  SnapshotSelf, key.count, key.columns);
+	List	   *result = NIL;
+	HeapTuple	tuple;
+
+	while (list_length(result) < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		int64	   *id = palloc(sizeof(int64));
+		bool		isnull;
+
+		*id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
+										 RelationGetDescr(table->rel), &isnull));
+		result = lappend(result, id);
+	}
+	systable_endscan(scan);
+	return result;
 }
 
 /*
@@ -283,13 +381,8 @@ sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
 	return found;
 }
 
-/*
- * sk_row_find_settled
- *		Look for a name, and wait for transactions that are about to give it to
- *		an allocator or to take it away.
- */
-bool
-sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
+static bool
+find_settled(SkTable *table, const RowKey *key, SkAllocatorRow *row)
 {
 	Assert(table->mode >= RowExclusiveLock);
 	for (;;)
@@ -298,24 +391,53 @@ sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
 		TransactionId other;
 
 		InitDirtySnapshot(dirty);
-		if (!find_row(table->rel, name, 0, &dirty, row, NULL))
-			return sk_row_find(table, name, 0, row);
+		if (!find_row(table->rel, key, &dirty, row, NULL))
+			return find_latest(table->rel, key, row, NULL) &&
+				add_parent(table->rel, row);
 		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		if (!TransactionIdIsValid(other))
-			return true;
+			return add_parent(table->rel, row);
 		XactLockTableWait(other, NULL, NULL, XLTW_None);
 	}
+}
+
+/*
+ * sk_row_find_settled
+ *		Look for a name, and wait for transactions that are about to give it to
+ *		an allocator or to take it away.
+ */
+bool
+sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
+{
+	RowKey		key = key_of_name(name);
+
+	return find_settled(table, &key, row);
+}
+
+/*
+ * sk_series_find_settled
+ *		The same for a series.
+ */
+bool
+sk_series_find_settled(SkTable *table, int64 parent_id, ArrayType *series,
+					   SkAllocatorRow *row)
+{
+	RowKey		key = key_of_series(parent_id, series);
+
+	return find_settled(table, &key, row);
 }
 
 /*
  * sk_row_locker
  *		A transaction that has locked a row, if there is one.
  *
- * Sets *is_own if the current transaction has locked or written the row.
+ * Sets *is_own if the current transaction has locked or written the row.  A
+ * lock that only keeps the row from being deleted does not count.
  */
 TransactionId
 sk_row_locker(SkTable *table, int64 id, bool *is_own)
 {
+	RowKey		key = key_of_id(id);
 	TransactionId result = InvalidTransactionId;
 	HeapTuple	found;
 	HeapTupleHeader tuple;
@@ -324,12 +446,15 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 	int			count;
 
 	*is_own = false;
-	if (!find_latest(table->rel, NULL, id, NULL, &found))
+	if (!find_latest(table->rel, &key, NULL, &found))
 		return InvalidTransactionId;
 	tuple = found->t_data;
 	xmax = HeapTupleHeaderGetRawXmax(tuple);
 	*is_own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple));
 	if (tuple->t_infomask & HEAP_XMAX_INVALID)
+		return InvalidTransactionId;
+	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI) &&
+		HEAP_XMAX_IS_KEYSHR_LOCKED(tuple->t_infomask))
 		return InvalidTransactionId;
 	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
 	{
@@ -340,6 +465,8 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 								  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
 	for (int i = 0; i < count; i++)
 	{
+		if (members[i].status == MultiXactStatusForKeyShare)
+			continue;
 		if (TransactionIdIsCurrentTransactionId(members[i].xid))
 			*is_own = true;
 		else if (TransactionIdIsInProgress(members[i].xid))
@@ -350,7 +477,8 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 
 /* "Gone" is to be looked for again. */
 static SkRowState
-lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
+lock_version(SkTable *table, ItemPointer tid, LockTupleMode mode,
+			 LockWaitPolicy policy)
 {
 	TM_FailureData failure;
 	TM_Result	result;
@@ -359,7 +487,7 @@ lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
 		table->slot = table_slot_create(table->rel, NULL);
 	result = table_tuple_lock(table->rel, tid, GetActiveSnapshot(), table->slot,
 							  GetCurrentCommandId(false),
-							  LockTupleNoKeyExclusive, policy,
+							  mode, policy,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 	switch (result)
 	{
@@ -376,24 +504,22 @@ lock_version(SkTable *table, ItemPointer tid, LockWaitPolicy policy)
 }
 
 /*
- * sk_row_lock
- *		Lock a row until the end of the transaction, and read it.
- *
- * Waits, or does not, as "policy" says.  The snapshot keeps the version that
- * was found from being replaced by another row before it is locked.
+ * The row is read without what a series has of its allocator.  The snapshot
+ * keeps the version that was found from being replaced by another row before it
+ * is locked.
  *
  * A queue has 48 bits for the 64 of an id, and ids can differ in the highest
  * bits only.
  */
-SkRowState
-sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
-			SkAllocatorRow *row)
+static SkRowState
+lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 {
 	Oid			relid = RelationGetRelid(table->rel);
 	Oid			queue = (Oid) (id ^ (id >> 32));
 	uint16		part = (uint16) (id >> 32);
 	bool		in_queue = false;
 	bool		is_own = false;
+	RowKey		key = key_of_id(id);
 	SkRowState	state = SK_ROW_GONE;
 	HeapTuple	tuple;
 
@@ -410,8 +536,8 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 		in_queue = true;
 	}
 	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && find_latest(table->rel, NULL, id, NULL, &tuple))
-		state = lock_version(table, &tuple->t_self, policy);
+	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
+		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
 	PopActiveSnapshot();
 	if (in_queue)
 		UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
@@ -424,6 +550,45 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 		Assert(row->id == id);
 	}
 	return state;
+}
+
+/*
+ * sk_row_lock
+ *		Lock a row until the end of the transaction, and read it.
+ *
+ * Waits, or does not, as "policy" says.
+ */
+SkRowState
+sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
+			SkAllocatorRow *row)
+{
+	SkRowState	state = lock_row(table, id, policy, row);
+
+	return state != SK_ROW_FOUND || add_parent(table->rel, row) ? state : SK_ROW_GONE;
+}
+
+/*
+ * sk_row_keep
+ *		Read a row, and keep it from being deleted until the end of the
+ *		transaction.
+ *
+ * Whoever draws or alters does not wait for that, but whoever renames or drops.
+ * Returns false if it is gone.
+ */
+bool
+sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row)
+{
+	RowKey		key = key_of_id(id);
+	SkRowState	state = SK_ROW_GONE;
+	HeapTuple	tuple;
+
+	Assert(table->mode >= RowExclusiveLock);
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
+	while (state == SK_ROW_GONE && find_latest(table->rel, &key, row, &tuple))
+		state = lock_version(table, &tuple->t_self, LockTupleKeyShare, LockWaitBlock);
+	PopActiveSnapshot();
+	return state == SK_ROW_FOUND;
 }
 
 /* Write the row that was locked last, or a new one. */
@@ -500,6 +665,19 @@ sk_row_delete(SkTable *table)
 }
 
 /*
+ * sk_row_delete_id
+ *		Delete a row if it is there.
+ */
+void
+sk_row_delete_id(SkTable *table, int64 id)
+{
+	SkAllocatorRow row;
+
+	if (lock_row(table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
+		sk_row_delete(table);
+}
+
+/*
  * sk_table_next_id
  *		An id that no row has.
  *
@@ -511,6 +689,7 @@ sk_table_next_id(Relation rel)
 {
 	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
 	ExprContext *context = CreateStandaloneExprContext();
+	RowKey		key;
 	Datum		result;
 	bool		isnull;
 
@@ -520,7 +699,8 @@ sk_table_next_id(Relation rel)
 	{
 		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
 										   context, &isnull);
-	} while (find_row(rel, NULL, DatumGetInt64(result), SnapshotSelf, NULL, NULL));
+		key = key_of_id(DatumGetInt64(result));
+	} while (find_row(rel, &key, SnapshotSelf, NULL, NULL));
 	FreeExprContext(context, true);
 	return DatumGetInt64(result);
 }

@@ -15,6 +15,7 @@
 #include "nodes/lockoptions.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
+#include "utils/array.h"
 #include "utils/guc.h"
 #include "utils/relcache.h"
 
@@ -24,7 +25,9 @@
 #define SK_COLUMN_ID 1
 #define SK_COLUMN_NAME 2
 #define SK_COLUMN_OWNER_ROLE 15
-#define SK_COLUMN_COUNT 16
+#define SK_COLUMN_PARENT_ID 18
+#define SK_COLUMN_SERIES 19
+#define SK_COLUMN_COUNT 19
 
 /* The longest name that the table admits, in bytes. */
 #define SK_MAX_ALLOCATOR_NAME 128
@@ -42,7 +45,7 @@ typedef enum SkMode
 	SK_MODE_REMOTE
 } SkMode;
 
-/* A row of the table. */
+/* A row of the table; that of a series has all but its counter of its parent. */
 typedef struct SkAllocatorRow
 {
 	int64		id;
@@ -61,6 +64,9 @@ typedef struct SkAllocatorRow
 	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
 	Oid			owner_role;
 	List	   *usage_roles;	/* roles that may draw too; InvalidOid: all */
+	int64		start_value;	/* of a series that begins */
+	int64		parent_id;		/* of a series, else 0 */
+	ArrayType  *series;			/* what it counts for, else NULL */
 	bool		is_own;			/* written by the current transaction */
 	Oid			table;			/* where it was read */
 } SkAllocatorRow;
@@ -75,6 +81,9 @@ extern bool sk_row_is_of_this_timeline(const SkAllocatorRow *row);
 extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc,
 								 bool is_replicated);
 extern HeapTuple sk_row_merge(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
+extern void sk_row_inherit(SkAllocatorRow *row, const SkAllocatorRow *parent);
+extern bool sk_row_has_options_of(const SkAllocatorRow *row,
+								  const SkAllocatorRow *other);
 extern void sk_row_check(const SkAllocatorRow *row);
 extern void sk_allocator_name(const char *source, const char *what, char *name);
 
@@ -130,6 +139,12 @@ extern bool sk_row_find(SkTable *table, const char *name, int64 id,
 						SkAllocatorRow *row);
 extern bool sk_row_find_settled(SkTable *table, const char *name,
 								SkAllocatorRow *row);
+extern bool sk_series_find(SkTable *table, int64 parent_id, ArrayType *series,
+						   SkAllocatorRow *row);
+extern bool sk_series_find_settled(SkTable *table, int64 parent_id,
+								   ArrayType *series, SkAllocatorRow *row);
+extern List *sk_series_ids(SkTable *table, int64 parent_id, int limit);
+extern bool sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row);
 extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 							  SkAllocatorRow *row);
 extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
@@ -138,6 +153,7 @@ extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 extern int64 sk_table_next_id(Relation rel);
 extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_delete(SkTable *table);
+extern void sk_row_delete_id(SkTable *table, int64 id);
 
 extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
 

@@ -148,6 +148,9 @@ $node->safe_psql(
 	SELECT spanner.create_allocator('dumped', mode => 'sync');
 	SELECT spanner.alter_allocator('dumped', owner_role => 'dumper');
 	SELECT spanner.next_value('dumped') FROM generate_series(1, 5);
+	SELECT spanner.next_value('dumped', '2026', 'tenant "a"') FROM generate_series(1, 3);
+	SELECT spanner.next_value('dumped');
+	SELECT spanner.reset_allocator('dumped', 6, true);
 
 	-- of their own
 	SELECT spanner.create_sequence('unused', 'bit_reversed_positive');
@@ -224,8 +227,9 @@ sub check
 	is(describe($database), $described, "$database: kinds, options, counters and defaults");
 	is(draw($database), $drawn, "$database: the next values");
 	insert_rows($database);
-	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), last_value FROM spanner.allocator_allocator_id_seq}),
-		'6|1', "$database: allocators");
+	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), spanner.next_value('dumped', '2026', 'tenant "a"'), last_value
+			FROM spanner.allocator_allocator_id_seq}),
+		'6|4|2', "$database: allocators");
 	like(($node->psql($database, 'DROP ROLE dumper'))[2], qr/privileges for column owner_role of table spanner.allocator/,
 		"$database: the owner of an allocator cannot be dropped");
 	return;

@@ -45,9 +45,14 @@ sub start_clients
 	open(my $file, '>', $script) or die "$script: $!";
 	foreach (1 .. 3000)
 	{
+		my $key = $_ % 100;
+
 		print $file "SELECT '$_ ' || spanner.next_value('$_') FROM generate_series(1, 7);\n"
 		  foreach @allocators;
 		print $file "SELECT 'adaptive ' || n FROM spanner.next_values('adaptive', 30) n;\n";
+		print $file "SELECT 'series_$key ' || spanner.next_value('series', '$key') FROM generate_series(1, 3);\n";
+		print $file "SELECT s || ' ' || spanner.next_value('series', s)"
+		  . " FROM (SELECT 'new_' || (extract(epoch FROM clock_timestamp()) * 5)::bigint % 100000 AS s) x;\n";
 		print $file "SELECT 'small ' || n FROM spanner.reserve_block('small', 3) b, generate_series(first_value, last_value) n;\n";
 	}
 	close($file);
@@ -137,7 +142,8 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION spanner_keys;
 	SELECT spanner.create_allocator('adaptive'),
 	       spanner.create_allocator('small', mode => 'batch', batch_size => 5, max_batch_size => 5),
-	       spanner.create_allocator('single', mode => 'async')});
+	       spanner.create_allocator('single', mode => 'async'),
+	       spanner.create_allocator('series', mode => 'batch', batch_size => 5)});
 
 my @pids = start_clients();
 foreach my $fault (sort keys %faults)
@@ -175,6 +181,13 @@ foreach my $allocator (@allocators)
 	is($node->safe_psql('postgres', "SELECT next_value > $largest{$allocator} FROM spanner.allocator WHERE name = '$allocator'"),
 		't', "the table is ahead of what \"$allocator\" has given");
 }
+my @series = grep { /_/ } keys %count;
+cmp_ok(@series, '>', 100, 'series were made meanwhile');
+is($node->safe_psql('postgres', sprintf(q{
+	SELECT count(*) FROM (VALUES %s) v (name, largest)
+	  JOIN spanner.allocator s ON s.series = ARRAY[regexp_replace(v.name, '^series_', '')]
+	 WHERE s.next_value > v.largest}, join(', ', map { "('$_', $largest{$_})" } @series))),
+	scalar @series, 'the table is ahead of what series have given');
 is($twice, 0, 'no value was received twice');
 
 done_testing();

@@ -84,10 +84,18 @@ sub check_numbers
 			'postgres', q{
 			SELECT count(*) = max(number) AND count(DISTINCT number) = max(number)
 				AND min(number) = 1
-				AND max(number) + 1 = (SELECT next_value FROM spanner.allocator)
+				AND max(number) + 1 = (SELECT next_value FROM spanner.allocator WHERE name = 'invoice')
 			FROM invoice}),
 		't',
 		"$name: no gaps");
+	is( $node->safe_psql(
+			'postgres', q{
+			SELECT count(*), bool_and(rows = largest AND different = largest AND next_value = largest + 1)
+			FROM (SELECT part, count(*) AS rows, count(DISTINCT part_number) AS different, max(part_number) AS largest
+				FROM invoice GROUP BY part) p
+			JOIN spanner.allocator ON series = ARRAY[part::text]}),
+		'7|t',
+		"$name: no gaps in series");
 	is(out_of_order($node, 'number'), 0, "$name: numbers are in the order of commits");
 	return scalar @missing;
 }
@@ -165,7 +173,12 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION spanner_keys;
 	SELECT spanner.create_allocator('invoice', 'on_commit');
-	CREATE TABLE invoice (id bigserial PRIMARY KEY, number bigint, client int);
+	SELECT spanner.create_allocator('part', 'on_commit');
+	CREATE TABLE invoice (id bigserial PRIMARY KEY, number bigint, client int,
+		part int GENERATED ALWAYS AS (id % 7) STORED, part_number bigint);
+	CREATE CONSTRAINT TRIGGER part AFTER INSERT ON invoice
+		DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('part', 'part_number', 'part');
 	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice
 		DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice', 'number');});
