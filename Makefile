@@ -6,6 +6,7 @@
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make assert-check PGSOURCE=/path/to/postgresql    on a server with assertions, built from a checkout
 #   make clients                             real clients: test/clients/README.md
+#   make suites DJANGO=/path/to/django       frameworks' own tests: test/suites/README.md
 #   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
@@ -325,7 +326,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients suites citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -364,6 +365,8 @@ core-check:
 	@test/bin/core_check.sh
 clients:
 	@test/clients/run.sh
+suites:
+	@DJANGO="$(DJANGO)" SQLALCHEMY="$(SQLALCHEMY)" RAILS="$(RAILS)" test/suites/run.sh
 citus:
 	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:
@@ -375,4 +378,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check dist
+.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients suites citus deb-check dist
