@@ -54,9 +54,7 @@ typedef struct SkFunction
 } SkFunction;
 
 /* Is constraint "c" the one that checks the length of a bytea? */
-#define SK_IS_LENGTH_CHECK \
-	"(pg_catalog.pg_get_constraintdef(c.oid) OPERATOR(pg_catalog.~)" \
-	" '^CHECK \\(\\((octet_length|(spanner_internal\\.)?longest)\\([^()]+\\) <= \\d+\\)\\)$')"
+#define SK_IS_LENGTH_CHECK "(spanner_internal.ddl_length(c.oid) IS NOT NULL)"
 
 /* execute.c */
 extern void sk_ddl_run(SkDdlText *ddl);

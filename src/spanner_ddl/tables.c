@@ -449,7 +449,7 @@ sk_ddl_length_check(SkName *table, const SkColumn *column)
 		return NULL;
 	return psprintf("CONSTRAINT %s CHECK (%s(%s) <= " INT64_FORMAT ")",
 					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
-					column->type->is_array ? "spanner_internal.longest" : "pg_catalog.octet_length",
+					column->type->is_array ? "spanner_internal.longest" : "pg_catalog.length",
 					quote_identifier(column->name), column->type->length);
 }
 

@@ -87,7 +87,8 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 		if (token->type != SK_TOKEN_WORD)
 			continue;
 		/* function(SEQUENCE name), CAST(x AS STRING), type AS (expression) */
-		if (i > 0 && ((token_is(sql, token, "sequence") && sql[token[-1].start] == '(') ||
+		if (i > 0 && ((token_is(sql, token, "sequence") && sql[token[-1].start] == '(' &&
+					   (token[1].type == SK_TOKEN_WORD || token[1].type == SK_TOKEN_NAME)) ||
 					  (token_is(sql, token, "string") && token_is(sql, token - 1, "as")) ||
 					  (token_is(sql, token, "as") && sql[token[1].start] == '(' &&
 					   (token_is(sql, token - 1, "bool") || token_is(sql, token - 1, "date") ||
