@@ -654,7 +654,7 @@ write_from(SkWriter *writer, Node *item)
 			return false;
 		appendStringInfoChar(&writer->sql, ')');
 	}
-	else if (rte->rtekind == RTE_RELATION && get_rel_name(rte->relid) != NULL)
+	else if (rte->rtekind == RTE_RELATION && rte->inh && get_rel_name(rte->relid) != NULL)
 	{
 		const char *schema = get_namespace_name(get_rel_namespace(rte->relid));
 
