@@ -195,6 +195,7 @@ REGRESS = \
 	spanner_export \
 	spanner_export_more \
 	spanner_postgresql \
+	spanner_schemas \
 	redirect \
 	redirect_more \
 	draw_privileges \

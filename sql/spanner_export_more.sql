@@ -5,7 +5,7 @@ CREATE TABLE x.a (at timestamptz, utc text GENERATED ALWAYS AS (spanner.timestam
   nothing text GENERATED ALWAYS AS (spanner.timestamp_to_string(at, NULL)) STORED, b bytea DEFAULT '\x0102ff' CHECK (octet_length(b) <= 10),
   f float8 DEFAULT 0.30000000000000004, n numeric DEFAULT 'NaN', d date DEFAULT '2026-02-01', e date DEFAULT 'infinity',
   z timestamptz DEFAULT '2026-01-01 00:00Z', u uuid DEFAULT '00000000-0000-0000-0000-000000000001', s text DEFAULT 'a\b',
-  CHECK (f < 0.30000000000000004), PRIMARY KEY (f));
+  CHECK (f < 0.30000000000000004), CONSTRAINT kept CHECK (octet_length(s) <= 9), PRIMARY KEY (f));
 \pset format unaligned
 \pset tuples_only
 SELECT spanner.spanner_ddl('x.a'::regclass);

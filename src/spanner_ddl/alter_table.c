@@ -123,12 +123,10 @@ alter(SkAlter *table, SkAction *action)
 				sk_ddl_alter_identity(ddl, table->name, action);
 			break;
 		case SK_ADD_IDENTITY:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("Cannot alter column `%s.%s` to an identity column.",
-							get_rel_name(table->relid), action->name),
-					 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses."),
-					 sk_ddl_at(ddl, action->at)));
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses."));
 			break;
 		case SK_SET_ON_DELETE:
 			set_parent(table, action);
@@ -158,21 +156,17 @@ add_column(SkAlter *table, SkAction *action)
 		return;
 	}
 	if (column->is_primary_key)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-				 errmsg("Cannot change key column %s.", column->name),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot change key column %s.", column->name));
 	(void) sk_ddl_add_variable(ddl, &variables, column);
 	sql = psprintf("ALTER TABLE %s ADD COLUMN %s", sk_ddl_name(table->name),
 				   sk_ddl_column(ddl, table->name, variables, column, &after));
 	if (column->not_null && !column->has_default && !column->is_generated &&
 		!column->is_identity && !column->auto_increment)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
-						sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),
-				 errhint("Add it with a default."),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
+							sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),
+					 errhint("Add it with a default."));
 	if (after != NIL)
 		add_with_kind(table, sql, column);
 	else
@@ -238,25 +232,19 @@ add_constraint(SkAlter *table, SkAction *action)
 			break;
 		case SK_SYNONYM:
 			if (sk_ddl_synonym_of(table->relid) != NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_OBJECT),
-						 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
-								name, sk_ddl_synonym_of(table->relid)),
-						 sk_ddl_at(ddl, constraint->at)));
+				SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
+							 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
+									name, sk_ddl_synonym_of(table->relid)));
 			sk_ddl_emit(ddl, "%s", sk_ddl_synonym(constraint->table, table->name));
 			break;
 		case SK_UNIQUE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."));
 			break;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("key of table \"%s\" cannot be changed", name),
-					 errhint("Run PostgreSQL's ALTER TABLE directly."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("key of table \"%s\" cannot be changed", name),
+						 errhint("Run PostgreSQL's ALTER TABLE directly."));
 	}
 }
 
@@ -266,7 +254,6 @@ drop_column(SkAlter *table, SkAction *action)
 {
 	bool		is_primary;
 	char	   *users;
-	ListCell   *lc;
 
 	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
 	{
@@ -277,23 +264,16 @@ drop_column(SkAlter *table, SkAction *action)
 		return;
 	}
 	(void) find_column(table, action);
-	foreach(lc, sk_ddl_table_key(table->relid, &is_primary))
-	{
-		if (strcmp(lfirst(lc), action->name) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, &is_primary), action->name))
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop key column %s from table %s.", action->name,
-							sk_ddl_name(table->name)),
-					 sk_ddl_at(table->ddl, action->at)));
-	}
+							sk_ddl_name(table->name)));
 	drop_update(table, action);
 	users = sk_ddl_column_users(table->relid, action->name);
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop column %s from table %s because it is used by %s.",
-						action->name, sk_ddl_name(table->name), users),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop column %s from table %s because it is used by %s.",
+							action->name, sk_ddl_name(table->name), users));
 	sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
 				quote_identifier(action->name));
 }
@@ -311,10 +291,8 @@ find_column(SkAlter *table, SkAction *action)
 	AttrNumber	result = get_attnum(table->relid, action->name);
 
 	if (result == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("Column not found in table %s: %s", sk_ddl_name(table->name), action->name),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Column not found in table %s: %s", sk_ddl_name(table->name), action->name));
 	return result;
 }
 
@@ -345,16 +323,12 @@ alter_column(SkAlter *table, SkAction *action)
 	if (column->is_identity != is_identity(table, action))
 	{
 		if (column->is_identity)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("Cannot alter column `%s.%s` to an identity column.",
-							get_rel_name(table->relid), action->name),
-					 sk_ddl_at(ddl, action->at)));
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
-						get_rel_name(table->relid), action->name),
-				 sk_ddl_at(ddl, action->at)));
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name));
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
+							get_rel_name(table->relid), action->name));
 	}
 	if (column->is_generated || (is_generated && column->has_default))
 		sk_ddl_refuse(ddl, action->at, "change of a generated column",
@@ -415,11 +389,9 @@ check_nullability(SkAlter *table, SkAction *action, bool not_null)
 								   " ORDER BY 1 LIMIT 1",
 								   table->relid, attnum, not_null ? "FALSE" : "TRUE"));
 	if (index != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
-						action->name, index),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
+							action->name, index));
 }
 
 /* Values stay what they are: only lengths change, or STRING and BYTES. */
@@ -441,11 +413,9 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 
 	if (old != type && !(old == SK_TYPE_STRING && type == SK_TYPE_BYTES) &&
 		!(old == SK_TYPE_BYTES && type == SK_TYPE_STRING))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("Cannot change type of column `%s` from `%s` to `%s`", action->name,
-						format_type_be(get_atttype(table->relid, attnum)), name),
-				 sk_ddl_at(table->ddl, column->at)));
+		SK_DDL_ERROR(table->ddl, column->at, ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("Cannot change type of column `%s` from `%s` to `%s`", action->name,
+							format_type_be(get_atttype(table->relid, attnum)), name));
 	check = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(c.conname) FROM pg_catalog.pg_constraint c"
 								   " WHERE c.conrelid OPERATOR(pg_catalog.=) '%u'"
 								   " AND c.conkey OPERATOR(pg_catalog.=) '{%d}' AND %s",
@@ -474,23 +444,19 @@ alter_default(SkAlter *table, SkAction *action)
 	if (is_identity(table, action))
 	{
 		if (action->type == SK_SET_DEFAULT)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
-							get_rel_name(table->relid), action->name),
-					 errhint("Run it directly, without execute_ddl, to give up the sequence."),
-					 sk_ddl_at(table->ddl, action->at)));
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Run it directly, without execute_ddl, to give up the sequence."));
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("column \"%s\" of relation \"%s\" is an identity column and keeps its sequence",
 						action->name, get_rel_name(table->relid))));
 	}
 	else if (sk_ddl_update_trigger(table->relid, action->name) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-				 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
-						action->name),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
+							action->name));
 	else if (action->type == SK_SET_DEFAULT)
 		sk_ddl_emit(table->ddl, "%s SET DEFAULT %s", start,
 					sk_ddl_expression(table->ddl, action->column->expr, NIL, NULL));
@@ -505,18 +471,12 @@ set_update(SkAlter *table, SkAction *action)
 	SkDdlText  *ddl = table->ddl;
 	SkColumn   *column = action->column;
 	bool		is_primary;
-	ListCell   *lc;
 
 	(void) find_column(table, action);
-	foreach(lc, sk_ddl_table_key(table->relid, &is_primary))
-	{
-		if (strcmp(lfirst(lc), action->name) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, &is_primary), action->name))
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
 					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
-							sk_ddl_name(table->name), action->name),
-					 sk_ddl_at(ddl, action->at)));
-	}
+							sk_ddl_name(table->name), action->name));
 	column->has_default = sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_attrdef"
 												 " WHERE adrelid OPERATOR(pg_catalog.=) '%u' AND adnum OPERATOR(pg_catalog.=) '%d'"
 												 " AND pg_catalog.pg_get_expr(adbin, adrelid) OPERATOR(pg_catalog.=) 'spanner.pending_commit_timestamp()'",
@@ -544,10 +504,8 @@ check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum)
 							   " OR (c.confrelid OPERATOR(pg_catalog.=) '%1$u' AND '%2$d' OPERATOR(pg_catalog.=) ANY (c.confkey)))"
 							   " AND c.conname OPERATOR(pg_catalog.=) spanner_internal.parent_constraint(c.conrelid) LIMIT 1",
 							   table->relid, attnum)) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-				 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name));
 }
 
 /* SET OPTIONS (allow_commit_timestamp = ...) */
@@ -577,10 +535,8 @@ set_parent(SkAlter *table, SkAction *action)
 	if (constraint->table == NULL)
 	{
 		if (old == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name),
-					 sk_ddl_at(table->ddl, action->at)));
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name));
 		constraint->table = palloc0(sizeof(SkName));
 		constraint->table->parts = list_make2(get_namespace_name(get_rel_namespace(parent)),
 											  get_rel_name(parent));
@@ -588,11 +544,9 @@ set_parent(SkAlter *table, SkAction *action)
 	}
 	sql = sk_ddl_parent_key(table->ddl, constraint, name, key);
 	if (old == NULL && constraint->cascades)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
-				 errhint("Migrate it to INTERLEAVE IN PARENT ON DELETE NO ACTION first."),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
+					 errhint("Migrate it to INTERLEAVE IN PARENT ON DELETE NO ACTION first."));
 	if (old != NULL)
 		sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name, quote_identifier(old));
 	if (sql != NULL)

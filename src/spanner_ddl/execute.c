@@ -337,10 +337,8 @@ check_schema_name(SkDdlText *ddl, const SkName *name)
 	for (int i = 0; i < lengthof(reserved); i++)
 	{
 		if (pg_strcasecmp(reserved[i], linitial(name->parts)) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_RESERVED_NAME),
-					 errmsg("Schema name not valid: %s.", (char *) linitial(name->parts)),
-					 sk_ddl_at(ddl, name->at)));
+			SK_DDL_ERROR(ddl, name->at, ERRCODE_RESERVED_NAME,
+						 errmsg("Schema name not valid: %s.", (char *) linitial(name->parts)));
 	}
 }
 
@@ -353,11 +351,9 @@ refuse_others(SkDdlText *ddl)
 	for (int i = 0; i < lengthof(verbs); i++)
 		is_ddl |= has_words(ddl, verbs[i]);
 	if (!is_ddl)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("statement is not Spanner's DDL"),
-				 errhint("Run it directly, without execute_ddl."),
-				 sk_ddl_at(ddl, ddl->first)));
+		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("statement is not Spanner's DDL"),
+					 errhint("Run it directly, without execute_ddl."));
 	for (int i = 0; i < lengthof(refusals); i++)
 	{
 		if (has_words(ddl, refusals[i].words))
@@ -399,11 +395,9 @@ has_words(SkDdlText *ddl, const char *words)
 void
 sk_ddl_refuse(SkDdlText *ddl, int token, const char *what, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s is not supported", what),
-			 hint != NULL ? errhint("%s", hint) : 0,
-			 sk_ddl_at(ddl, token)));
+	SK_DDL_ERROR(ddl, token, ERRCODE_FEATURE_NOT_SUPPORTED,
+				 errmsg("%s is not supported", what),
+				 hint != NULL ? errhint("%s", hint) : 0);
 }
 
 /*
@@ -505,19 +499,15 @@ sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok)
 	if (missing_ok && found == '\0')
 		return InvalidOid;
 	if (relkind == RELKIND_SEQUENCE && found != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", (char *) llast(name->parts)),
-				 errhint("Use pg_get_serial_sequence() to find the sequence of a column."),
-				 sk_ddl_at(ddl, name->at)));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 relkind == RELKIND_SEQUENCE ? errmsg("Sequence not found: %s", sk_ddl_name(name)) :
-			 relkind == RELKIND_INDEX ? errmsg("Index not found: %s", sk_ddl_name(name)) :
-			 relkind == RELKIND_VIEW ? errmsg("View not found: %s", sk_ddl_name(name)) :
-			 errmsg("Table not found: %s", sk_ddl_name(name)),
-			 errhint("Qualify the name with its schema if that is not in the search path."),
-			 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not a sequence", (char *) llast(name->parts)),
+					 errhint("Use pg_get_serial_sequence() to find the sequence of a column."));
+	SK_DDL_ERROR(ddl, name->at, ERRCODE_UNDEFINED_TABLE,
+				 relkind == RELKIND_SEQUENCE ? errmsg("Sequence not found: %s", sk_ddl_name(name)) :
+				 relkind == RELKIND_INDEX ? errmsg("Index not found: %s", sk_ddl_name(name)) :
+				 relkind == RELKIND_VIEW ? errmsg("View not found: %s", sk_ddl_name(name)) :
+				 errmsg("Table not found: %s", sk_ddl_name(name)),
+				 errhint("Qualify the name with its schema if that is not in the search path."));
 	return InvalidOid;			/* keep compiler quiet */
 }
 

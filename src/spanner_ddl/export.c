@@ -62,7 +62,6 @@ static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
 static bool write_from(SkWriter *writer, Node *item);
 static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
-static const char *type_name(SkType type);
 
 /* Words that GoogleSQL reserves and PostgreSQL does not. */
 static const char *const reserved_words[] = {
@@ -279,7 +278,7 @@ write_const(SkWriter *writer, Const *value)
 			return strcmp(text, "{}") == 0;
 		default:
 			/* a date, JSON, number or time */
-			appendStringInfo(&writer->sql, "%s ", type_name(type));
+			appendStringInfo(&writer->sql, "%s ", sk_ddl_type_name(type));
 			write_string(writer, text);
 			/* neither infinite, nor no number, nor before Christ */
 			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
@@ -392,7 +391,7 @@ write_cast(SkWriter *writer, Node *value, Oid type)
 		return write_number(writer, (Const *) value);
 	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
 		return false;
-	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", type_name(to)));
+	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
 }
 
 /* spanner.shard_id(shards, key, ...), as docs/shard_ids.md defines it */
@@ -655,7 +654,7 @@ write_from(SkWriter *writer, Node *item)
 			return false;
 		appendStringInfoChar(&writer->sql, ')');
 	}
-	else if (rte->rtekind == RTE_RELATION && get_rel_name(rte->relid) != NULL)
+	else if (rte->rtekind == RTE_RELATION && rte->inh && get_rel_name(rte->relid) != NULL)
 	{
 		const char *schema = get_namespace_name(get_rel_namespace(rte->relid));
 
@@ -690,30 +689,4 @@ write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
 		appendStringInfoString(&writer->sql, is_desc ? " DESC" : "");
 	}
 	return true;
-}
-
-static const char *
-type_name(SkType type)
-{
-	switch (type)
-	{
-		case SK_TYPE_BOOL:
-			return "BOOL";
-		case SK_TYPE_DATE:
-			return "DATE";
-		case SK_TYPE_FLOAT:
-			return "FLOAT64";
-		case SK_TYPE_INT:
-			return "INT64";
-		case SK_TYPE_JSON:
-			return "JSON";
-		case SK_TYPE_NUMERIC:
-			return "NUMERIC";
-		case SK_TYPE_TIMESTAMP:
-			return "TIMESTAMP";
-		case SK_TYPE_UUID:
-			return "UUID";
-		default:
-			return "STRING";
-	}
 }

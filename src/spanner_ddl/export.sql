@@ -153,11 +153,19 @@ CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-RETURN substring(pg_get_constraintdef(constraint_oid)
-  FROM '^CHECK \(\((?:octet_length|spanner_internal\.longest)\([^()]+\) <= (\d+)\)\)$');
+BEGIN ATOMIC
+  SELECT substring(pg_get_constraintdef(c.oid)
+           FROM '^CHECK \(\((?:length|octet_length|spanner_internal\.longest)'
+             '\([^()]+\) <= (\d+)\)\)$')
+    FROM pg_constraint c
+    JOIN pg_attribute a ON a.attrelid = c.conrelid AND ARRAY[a.attnum] = c.conkey
+   WHERE c.oid = constraint_oid
+     AND c.contype = 'c'
+     AND a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype);
+END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
-  IS 'the length that a constraint checks, NULL if it is another';
+  IS 'the length of BYTES that a constraint checks, NULL if it is another';
 
 -- A column, and what is lost of it.
 CREATE FUNCTION spanner_internal.ddl_column(relation oid, attnum smallint, dialect text,
@@ -172,7 +180,7 @@ DECLARE
   identity text;
 BEGIN
   SELECT t.*, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
-         (SELECT max(spanner_internal.ddl_length(c.oid))
+         (SELECT min(spanner_internal.ddl_length(c.oid)::integer)::text
             FROM pg_constraint c
            WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
          EXISTS (SELECT FROM pg_trigger g
@@ -425,6 +433,13 @@ BEGIN
     RETURN NEXT format('-- %s has no key: Spanner adds one that is hidden', name);
   ELSIF key.is_empty AND NOT is_google THEN
     RETURN NEXT format('-- %s has an empty key, as only GoogleSQL can write it', name);
+  ELSIF NOT is_google AND EXISTS (SELECT FROM pg_attribute a
+                                   WHERE a.attrelid = relation AND a.attnum = ANY (key.columns)
+                                     AND NOT a.attnotnull) THEN
+    RETURN NEXT format('-- %s has a key with NULLs, as only GoogleSQL has it', name);
+  END IF;
+  IF key.index IS NULL OR key.is_empty AND NOT is_google THEN
+    NULL;
   ELSIF is_google THEN
     tail := tail || format('PRIMARY KEY (%s)', key.list);
   ELSE
@@ -481,7 +496,8 @@ BEGIN ATOMIC
        AND NOT EXISTS (SELECT FROM pg_constraint o
                          JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
                         WHERE o.conindid = i.indexrelid AND o.contype = 'u')
-       AND NOT coalesce(NOT i.indisunique AND i.indpred IS NULL
+       -- the order of the key, which only GoogleSQL says with the table
+       AND NOT coalesce(dialect = 'googlesql' AND NOT i.indisunique AND i.indpred IS NULL
                         AND i.indkey::text = array_to_string(k.columns, ' ')
                         AND i.indoption::text ~ '[13]', false)),
   filters AS (

@@ -53,10 +53,8 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 	initStringInfo(&key);
 	initStringInfo(&filter);
 	if (statement->columns == NIL && name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)),
-				 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)));
 	sk_ddl_check_key_length(ddl, statement->columns);
 	foreach(lc, statement->columns)
 	{
@@ -85,21 +83,14 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 				appendStringInfo(&filter, "%s%s IS NOT NULL", filter.len > 0 ? " AND " : " WHERE ",
 								 quote_identifier(lfirst(column)));
 	}
-	foreach(lc, stored)
+	foreach(lc, statement->columns)
 	{
-		ListCell   *other;
+		SkKeyPart  *part = lfirst(lc);
 
-		foreach(other, statement->columns)
-		{
-			SkKeyPart  *part = lfirst(other);
-
-			if (strcmp(part->column, lfirst(lc)) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
+		if (sk_ddl_has_name(stored, part->column))
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
 						 errmsg("Index %s specifies stored column %s that is a key of the index.",
-								name != NULL ? sk_ddl_name(name) : "", part->column),
-						 sk_ddl_at(ddl, part->at)));
-		}
+								name != NULL ? sk_ddl_name(name) : "", part->column));
 	}
 
 	/*
@@ -129,8 +120,8 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 {
 	const char *index = statement->name != NULL ? sk_ddl_name(statement->name) : "";
 	AttrNumber	attnum = get_attnum(relid, part->column);
-	SkType		type = SK_TYPE_UNKNOWN;
-	Oid			type_oid = InvalidOid;
+	SkType		type;
+	Oid			type_oid;
 	Oid			collation;
 	int32		typmod;
 	ListCell   *lc;
@@ -140,23 +131,19 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 		SkKeyPart  *other = lfirst(lc);
 
 		if (other != part && strcmp(other->column, part->column) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("Index %s specifies key column %s twice.", index, part->column),
-					 sk_ddl_at(ddl, part->at)));
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Index %s specifies key column %s twice.", index, part->column));
 	}
-	if (attnum != InvalidAttrNumber)
-		type = sk_ddl_type_class(get_atttype(relid, attnum));
+	if (attnum == InvalidAttrNumber)
+		return;
+	get_atttypetypmodcoll(relid, attnum, &type_oid, &typmod, &collation);
+	type = sk_ddl_type_class(type_oid);
 	/* Spanner has no order for the numbers of the PostgreSQL dialect */
-	if (attnum != InvalidAttrNumber)
-		get_atttypetypmodcoll(relid, attnum, &type_oid, &typmod, &collation);
 	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || (type_oid == NUMERICOID && typmod < 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("Cannot reference %s %s in the creation of index %s.",
-						type == SK_TYPE_ARRAY ? "ARRAY" : type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC",
-						part->column, index),
-				 sk_ddl_at(ddl, part->at)));
+		SK_DDL_ERROR(ddl, part->at, ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("Cannot reference %s %s in the creation of index %s.",
+							type == SK_TYPE_ARRAY ? "ARRAY" : type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC",
+							part->column, index));
 }
 
 /* ALTER INDEX name { ADD | DROP } STORED COLUMN column */
@@ -175,15 +162,11 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 												  indexid, attnum)) != NULL;
 
 	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("Index %s does not have stored column %s.", sk_ddl_name(statement->name), column),
-				 sk_ddl_at(ddl, statement->at)));
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Index %s does not have stored column %s.", sk_ddl_name(statement->name), column));
 	if (!statement->is_drop && is_there)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)),
-				 sk_ddl_at(ddl, statement->at)));
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+					 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)));
 	command = sk_ddl_index_statement(indexid, statement->is_drop ? NULL : column,
 									 statement->is_drop ? column : NULL);
 	sk_ddl_emit(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
@@ -197,11 +180,9 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	char	   *definition;
 
 	if (statement->security == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
-				 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
+					 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."));
 	for (int i = statement->expr.first; ddl->dialect == SK_POSTGRESQL && i + 1 < statement->expr.end; i++)
 	{
 		if (strcmp(ddl->tokens[i].text, "for") == 0 && strcmp(ddl->tokens[i + 1].text, "update") == 0)
@@ -339,12 +320,7 @@ published_columns(SkConstraint *tracked, Oid relid)
 	}
 	foreach(lc, tracked->columns)
 	{
-		bool		is_there = false;
-		ListCell   *other;
-
-		foreach(other, columns)
-			is_there |= strcmp(lfirst(lc), lfirst(other)) == 0;
-		if (!is_there)
+		if (!sk_ddl_has_name(columns, lfirst(lc)))
 			columns = lappend(columns, lfirst(lc));
 	}
 	return psprintf(" (%s)", sk_ddl_name_list(columns));
@@ -435,10 +411,8 @@ check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
 			 strcmp(option->value, "NEW_ROW_AND_OLD_VALUES") != 0)
 		problem = "Invalid value_capture_type: ";
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s%s", problem, option->value),
-				 sk_ddl_at(ddl, option->value_at)));
+		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s%s", problem, option->value));
 }
 
 /* RENAME TABLE a TO b, ... */
@@ -506,18 +480,14 @@ drop_table(SkDdlText *ddl, SkStatement *statement)
 								   " AND i.indoption::pg_catalog.text OPERATOR(pg_catalog.~) '[13]'"
 								   " AND k.indkey OPERATOR(pg_catalog.=) i.indkey)", relid));
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop table %s with indices: %s.", sk_ddl_name(statement->name), users),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop table %s with indices: %s.", sk_ddl_name(statement->name), users));
 	users = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(p.pubname) FROM pg_catalog.pg_publication_rel r"
 								   " JOIN pg_catalog.pg_publication p ON p.oid OPERATOR(pg_catalog.=) r.prpubid"
 								   " WHERE r.prrelid OPERATOR(pg_catalog.=) '%u' ORDER BY 1 LIMIT 1", relid));
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop table %s with change_streams: %s.", sk_ddl_name(statement->name), users),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop table %s with change_streams: %s.", sk_ddl_name(statement->name), users));
 }
 
 /* Raise an error if a schema has objects. */
@@ -533,9 +503,7 @@ drop_schema(SkDdlText *ddl, SkStatement *statement)
 									" ORDER BY k.relkind DESC LIMIT 1",
 									get_namespace_oid(linitial(statement->name->parts), true)));
 	if (object != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop schema %s while it has dependent %s.",
-						sk_ddl_name(statement->name), object),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop schema %s while it has dependent %s.",
+							sk_ddl_name(statement->name), object));
 }

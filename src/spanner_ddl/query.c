@@ -167,10 +167,8 @@ sk_ddl_read_query(SkReader *reader)
 							  strcmp(word, "first") == 0 || strcmp(word, "last") == 0));
 		}
 		else if (at(reader, "*"))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("SELECT * is not allowed in strict name resolution mode"),
-					 sk_ddl_at(reader->ddl, reader->next)));
+			SK_DDL_ERROR(reader->ddl, reader->next, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("SELECT * is not allowed in strict name resolution mode"));
 		else if (in_tables && at(reader, "("))
 			appendStringInfoString(&sql, sk_ddl_read_parentheses(reader).sql);
 		else if (accept(reader, "@") && at(reader, "{"))
