@@ -35,15 +35,12 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_seclabel.h"
 #include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
@@ -56,10 +53,8 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "planner/shard_statistics.h"
@@ -104,7 +99,6 @@ static void check_label(const ObjectAddress *object, const char *label);
 static bool is_column(const ObjectAddress *object);
 static void check_change(SkSequence *seq, const char *text);
 static void prepare_drop(Node *command);
-static List *list_labelled(void);
 static bool drops_extension(Node *command);
 
 /*
@@ -529,7 +523,7 @@ prepare_drop(Node *command)
 	LockDatabaseObject(ProcedureRelationId,
 					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
 					   AccessExclusiveLock);
-	foreach(lc, list_labelled())
+	foreach(lc, sk_list_labelled(false))
 	{
 		ObjectAddress *object = lfirst(lc);
 
@@ -553,33 +547,6 @@ prepare_drop(Node *command)
 	}
 	sk_report_left(left);
 	sk_detach_support();
-}
-
-/* The sequences and columns with a label of ours, as ObjectAddresses. */
-static List *
-list_labelled(void)
-{
-	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
-				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
-	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
-		ObjectAddress *object = palloc(sizeof(ObjectAddress));
-
-		ObjectAddressSubSet(*object, form->classoid, form->objoid,
-							form->objsubid);
-		result = lappend(result, object);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
 }
 
 /* Will a command, unless it fails, drop the extension? */

@@ -215,19 +215,10 @@ sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
 void
 sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 {
-	int64		bits = limited_bits(seq, width);
-	int64		stripes = 0;
-	ListCell   *lc;
+	int64		bits = Min(limited_bits(seq, width),
+						   sk_label_int64(label->options, "bits", 63));
+	int64		stripes = sk_label_int64(label->options, "stripes", 0);
 
-	foreach(lc, label->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "bits") == 0)
-			bits = Min(bits, sk_option_int64(option));
-		else if (strcmp(option->name, "stripes") == 0)
-			stripes = sk_option_int64(option);
-	}
 	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
 	if (bits >= SK_MIN_BITS && stripes >> bits > 0)
 		sk_label_unset(label, "stripes");

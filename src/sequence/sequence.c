@@ -284,17 +284,13 @@ sk_sequence_identity(Oid seqid)
 	const char *stored = sk_sequence_label(seqid);
 	const char *problem;
 	SkLabel    *label = stored != NULL ? sk_label_parse(stored, &problem) : NULL;
-	ListCell   *lc;
+	const SkOption *option = label != NULL ?
+		sk_label_option(label->options, "identity") : NULL;
 
-	foreach(lc, label != NULL ? label->options : NIL)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "identity") == 0)
-			return pg_strcasecmp(option->value, "always") == 0 ?
-				SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	}
-	return SK_IDENTITY_NONE;
+	if (option == NULL)
+		return SK_IDENTITY_NONE;
+	return pg_strcasecmp(option->value, "always") == 0 ?
+		SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
 }
 
 /*

@@ -219,26 +219,15 @@ default_expression(Oid attrdef)
 void
 sk_fit_columns(const SkSequence *seq, SkLabel *label, const List *asked)
 {
-	ListCell   *lc;
+	int64		bits = sk_label_int64(asked, "bits", 0);
 
 	if (seq->column_width >= seq->width && asked == NIL)
 		return;
-	foreach(lc, asked)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "bits") == 0 && seq->column_width < 63 &&
-			sk_option_int64(option) > seq->column_width)
-			refuse_bits(narrowest_of(seq->columns),
-						(int) Min(sk_option_int64(option), 63), NULL);
-	}
-	foreach(lc, label->options)
-	{
-		if (strcmp(((SkOption *) lfirst(lc))->name, "bits") == 0)
-			return;
-	}
-	sk_label_set(label, "bits",
-				 psprintf("%d", Min(seq->width, seq->column_width)));
+	if (seq->column_width < 63 && bits > seq->column_width)
+		refuse_bits(narrowest_of(seq->columns), (int) Min(bits, 63), NULL);
+	if (sk_label_option(label->options, "bits") == NULL)
+		sk_label_set(label, "bits",
+					 psprintf("%d", Min(seq->width, seq->column_width)));
 }
 
 /* "used" is a sequence that would have to give other values than before. */

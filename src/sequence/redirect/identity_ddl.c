@@ -120,16 +120,8 @@ owned_by(DefElem *option, Oid *relid, AttrNumber *column)
 static bool
 draws_by_default(Oid relid, AttrNumber column, Oid seqid)
 {
-	ListCell   *lc;
-
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress address = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (address.objectId == relid && address.objectSubId == column)
-			return true;
-	}
-	return false;
+	return list_member_oid(sk_dependents(seqid, AttrDefaultRelationId),
+						   GetAttrDefaultOid(relid, column));
 }
 
 /*

@@ -110,7 +110,9 @@ mapping_planner(SK_PLANNER_ARGS)
 {
 	if (!sk_settings_defined)
 		sk_define_used_settings();
-	if (sk_bindings_possible && sk_bindings_exist())
+	/* what only reads has no identity column to fill */
+	if ((parse->commandType != CMD_SELECT || parse->hasModifyingCTE) &&
+		sk_bindings_possible && sk_bindings_exist())
 	{
 		check_explicit_values(parse);
 		sk_ascend_inserts(parse);
