@@ -62,7 +62,9 @@ SELECT string_agg(s, E';\n') AS export FROM spanner.spanner_ddl(schema => 'y') s
 DROP PUBLICATION more_s1, more_s2, more_p;
 DROP SCHEMA y CASCADE;
 SELECT spanner.execute_ddl(:'export');
-(TABLE public.before EXCEPT SELECT relname, pg_get_viewdef(oid, true), reloptions FROM pg_class WHERE relnamespace = 'y'::regnamespace);
+SELECT relname, regexp_replace(definition, '\mt\.', '', 'g') AS definition, reloptions
+  FROM (TABLE public.before EXCEPT SELECT relname, pg_get_viewdef(oid, true), reloptions
+          FROM pg_class WHERE relnamespace = 'y'::regnamespace) d;
 SELECT pubname, tablename, attnames, pubinsert, pubupdate, pubdelete
   FROM pg_publication_tables JOIN pg_publication USING (pubname) WHERE pubname LIKE 'more%' ORDER BY 1, 2;
 -- what is not the same in both
