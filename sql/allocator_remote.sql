@@ -34,9 +34,12 @@ SELECT spanner.advance_allocator('further', 1000);
 SELECT spanner.alter_allocator('further', failover_gap => 10, remote_name => 'other');
 SELECT mode, server, remote_name, failover_gap FROM spanner.allocator WHERE name = 'further';
 SELECT spanner.create_allocator('moved', mode => 'batch') > 0 AS created;
+SELECT spanner.next_value('moved', 'series');
 SELECT spanner.alter_allocator('moved', mode => 'remote', server => 'elsewhere');
 SELECT mode, server, remote_name FROM spanner.allocator WHERE name = 'moved';
 SELECT spanner.alter_allocator('moved', server => 'nowhere');
+SELECT spanner.next_value('moved', 'series');
+SELECT spanner.next_value('moved', 'new');
 SELECT spanner.drop_allocator('moved');
 
 -- A server that is dropped is missed when values are needed

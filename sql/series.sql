@@ -91,9 +91,12 @@ SELECT spanner.advance_allocator('async_batch', 100000, '2026', 'a');
 SELECT spanner.next_value('async_batch', '2026', 'a');
 
 -- a new name and the end are of the series too
+CREATE TABLE by_default (number bigint DEFAULT spanner.next_value('sync', 'default'), n int);
+INSERT INTO by_default (n) VALUES (1), (2) RETURNING number;
 SELECT spanner.rename_allocator('sync', 'renamed');
 SELECT spanner.next_value('renamed', 'imported');
 SELECT spanner.next_value('sync', 'imported');
+DROP TABLE by_default;
 SELECT spanner.drop_allocator('renamed');
 SELECT count(*) FROM spanner.allocator WHERE parent_id NOT IN (SELECT allocator_id FROM spanner.allocator);
 SELECT spanner.create_allocator('renamed', 'sync') > 0 AS created;

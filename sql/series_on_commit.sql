@@ -87,6 +87,24 @@ RESET timezone;
 RESET bytea_output;
 RESET extra_float_digits;
 
+-- partitions, of which one has its columns in another order
+CREATE TABLE parted (id int, year int, tenant text, number bigint) PARTITION BY LIST (year);
+CREATE TABLE parted_2026 PARTITION OF parted FOR VALUES IN (2026);
+CREATE TABLE parted_2027 (number bigint, dropped int, tenant text, year int, id int);
+ALTER TABLE parted_2027 DROP dropped;
+ALTER TABLE parted ATTACH PARTITION parted_2027 FOR VALUES IN (2027);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT OR UPDATE ON parted DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice', 'number', 'tenant');
+BEGIN;
+INSERT INTO parted VALUES (1, 2026, 'parted'), (2, 2027, 'parted'), (3, 2026, 'parted'), (4, 2027, 'other');
+UPDATE parted SET year = 2027 WHERE id = 1;
+COMMIT;
+SELECT tableoid::regclass, id, tenant, number FROM parted ORDER BY id;
+UPDATE parted SET tenant = 'other' WHERE id = 2;
+UPDATE parted SET year = 2026 WHERE id = 2;
+SELECT id, number FROM parted WHERE id = 2;
+DROP TABLE parted;
+
 -- columns that are no names of series
 CREATE PROCEDURE try(VARIADIC columns text[]) LANGUAGE plpgsql AS $$
 BEGIN

@@ -178,8 +178,6 @@ has_locked_row(SkAllocator *allocator)
 		return false;
 	sk_table_open(&table, AccessShareLock);
 	(void) sk_row_locker(&table, allocator->id, &is_own);
-	if (!is_own && allocator->row.parent_id != 0)
-		(void) sk_row_locker(&table, allocator->row.parent_id, &is_own);
 	sk_table_close(&table);
 	return is_own;
 }

@@ -164,6 +164,14 @@ keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 	SkAllocator *allocator;
 	MemoryContext old;
 
+	/* the worker does not see a series that begins in the transaction */
+	if (row->parent_id != 0 && row->mode == SK_MODE_REMOTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("allocator \"%s\" of mode \"%s\" cannot have series",
+						row->name, "remote"),
+				 errhint("Draw from series of allocator \"%s\" on server \"%s\".",
+						 row->remote_name, row->server)));
 	drop_foreign_pool(row);
 	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
 	allocator->epoch = epoch;

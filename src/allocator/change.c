@@ -582,6 +582,13 @@ end_transaction(XactEvent event, void *arg)
 				forget_unused_roles();
 			break;
 		case XACT_EVENT_COMMIT:
+			foreach(lc, changes)
+			{
+				/* a worker may have read an allocator of series meanwhile */
+				if (((Change *) lfirst(lc))->id == 0)
+					apply_change(lfirst(lc));
+			}
+			/* FALLTHROUGH */
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 			changes = NIL;

@@ -311,7 +311,9 @@ unlock_pool(SkPool *pool)
  *		may be below it; for all allocators of the table if the id is 0.
  *
  * Called while the row is locked, before the change is committed: so nothing
- * that is reserved later is of the time before the change.
+ * that is reserved later is of the time before the change.  The rows of series
+ * are not locked when their allocator is changed, so it is called once more
+ * when that is committed, where it must not fail.
  */
 void
 sk_pool_discard(const SkPoolKey *key, int64 minimum)
@@ -320,8 +322,6 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 	SkPool	   *pool;
 
 	Assert(key->dbid == MyDatabaseId && OidIsValid(key->relid));
-	/* the locks of the transaction keep others from reserving meanwhile */
-	Assert(IsTransactionState());
 	if (key->allocator_id != 0)
 	{
 		pool = lock_pool(key);

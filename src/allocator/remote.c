@@ -19,7 +19,6 @@
 
 #include "access/xact.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -68,7 +67,6 @@ typedef struct Request
 	TimestampTz begin;
 
 	SkAllocatorRow row;			/* its name is empty if it is not known */
-	char	   *series;			/* a further argument for the other server */
 
 	/* when the server may be tried again, and what was wrong with it */
 	TimestampTz retry_at;
@@ -208,8 +206,6 @@ sk_remote_disconnect(void)
 		if (request->connection.name[0] != '\0')
 			run_step(request, close_connection);
 		requests = foreach_delete_current(requests, lc);
-		if (request->series != NULL)
-			pfree(request->series);
 		pfree(request);
 	}
 }
@@ -237,20 +233,6 @@ find_request(const SkPoolKey *key)
 	return request;
 }
 
-/* The next step is another transaction. */
-static void
-note_series(Request *request)
-{
-	ArrayType  *series = request->row.series;
-	char	   *text = series == NULL ? "" :
-		psprintf(", VARIADIC %s::pg_catalog.text[]",
-				 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(series))));
-
-	if (request->series != NULL)
-		pfree(request->series);
-	request->series = MemoryContextStrdup(TopMemoryContext, text);
-}
-
 /*
  * Read what is to be asked.  The row is locked for a moment, so that whoever
  * changes it comes afterwards; the change has the answer dropped.
@@ -275,7 +257,6 @@ read_row(void *arg)
 			sk_reserve_choose_batch(&request->refill, row);
 			request->count = Max(request->refill.batch, request->refill.wanted);
 		}
-		note_series(request);
 		request->state = REQUEST_READY;
 	}
 	sk_table_close(&table);
@@ -333,10 +314,10 @@ send_request(void *arg)
 	request->phase = PHASE_SERVER;
 	sk_connection_send(connection,
 					   psprintf("SELECT b.first_value, b.last_value"
-								" FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8%s) AS b",
+								" FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
 								quote_literal_cstr(row->remote_name[0] != '\0' ?
 												   row->remote_name : row->name),
-								(long long) request->count, request->series));
+								(long long) request->count));
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }

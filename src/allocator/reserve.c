@@ -232,29 +232,6 @@ sk_reserve_pools(SkRefill *refills, int count)
 }
 
 /*
- * Whoever changes an allocator locks it, and has the pools of its series emptied
- * before the commit.  So what is read while nobody has locked it is right, or the
- * pool will be emptied after this refill has begun.
- */
-static bool
-read_parent(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
-{
-	int64		id = row->id;
-	bool		is_own;
-
-	refill->blocked_by = sk_row_locker(table, row->parent_id, &is_own);
-	if (TransactionIdIsValid(refill->blocked_by))
-	{
-		refill->result = SK_REFILL_LOCKED;
-		return false;
-	}
-	if (sk_row_find(table, NULL, id, row))
-		return true;
-	sk_reserve_error(&refill->error, ERRCODE_UNDEFINED_OBJECT, "it does not exist", NULL);
-	return false;
-}
-
-/*
  * sk_reserve_lock
  *		Lock the row of a pool that workers of a kind fill.
  *
@@ -279,8 +256,6 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
 	{
 		case SK_ROW_FOUND:
-			if (row->parent_id != 0 && !read_parent(table, refill, row))
-				return false;
 			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
 				sk_mode_has_pool(row->mode))
 				return true;
