@@ -16,9 +16,11 @@
  * restricted security context: triggers on it get no rights but those of the
  * owner, in a background worker neither.
  *
- * Whoever waits for a row waits in a queue, which is a lock on the row's id as
- * a database object.  It is held until the row is locked, so that the end of
- * a transaction wakes one waiter and not all of them.  Who has locked the row
+ * Whoever waits for a row waits in one of several queues, each a lock on the
+ * row's id as a database object, which is held until the row is locked.  So the
+ * end of a transaction wakes the heads of the queues and not all waiters, and
+ * the first that gets a processor goes on: a single one would make all others
+ * wait for the processor too, where there is other work.  Who has locked the row
  * already does not queue.
  *
  * src/allocator/table.c
@@ -62,6 +64,9 @@
  * first time would pay more for opening an index than for all the rest.
  */
 #define SK_FEW_BLOCKS 4
+
+/* As many sessions at most compete for a row that is free again. */
+#define SK_QUEUES 16
 
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
@@ -504,43 +509,59 @@ lock_version(SkTable *table, ItemPointer tid, LockTupleMode mode,
 }
 
 /*
- * The row is read without what a series has of its allocator.  The snapshot
- * keeps the version that was found from being replaced by another row before it
- * is locked.
- *
- * A queue has 48 bits for the 64 of an id, and ids can differ in the highest
- * bits only.
+ * The snapshot keeps the version that was found from being replaced by another
+ * row before it is locked.
  */
 static SkRowState
-lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+lock_latest(SkTable *table, int64 id, LockWaitPolicy policy)
 {
-	Oid			relid = RelationGetRelid(table->rel);
-	Oid			queue = (Oid) (id ^ (id >> 32));
-	uint16		part = (uint16) (id >> 32);
-	bool		in_queue = false;
-	bool		is_own = false;
 	RowKey		key = key_of_id(id);
 	SkRowState	state = SK_ROW_GONE;
 	HeapTuple	tuple;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
+		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
+	PopActiveSnapshot();
+	return state;
+}
+
+/*
+ * Wait for a row in a queue.  A queue has 44 bits for the 64 of an id, and ids
+ * can differ in the highest bits only.
+ */
+static SkRowState
+lock_in_queue(SkTable *table, int64 id)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	Oid			queue = (Oid) (id ^ (id >> 32));
+	uint16		part = (uint16) ((id >> 32) * SK_QUEUES + MyProcPid % SK_QUEUES);
+	bool		is_own;
+	SkRowState	state;
+
+	(void) sk_row_locker(table, id, &is_own);
+	if (is_own)
+		return lock_latest(table, id, LockWaitBlock);
+	LockDatabaseObject(relid, queue, part, ExclusiveLock);
+	state = lock_latest(table, id, LockWaitBlock);
+	UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
+	return state;
+}
+
+/* What a series has of its allocator is left out. */
+static SkRowState
+lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+{
+	SkRowState	state;
 
 	/* sk_table_open() says why a weaker one is not enough */
 	Assert(table->mode >= RowExclusiveLock);
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	if (policy == LockWaitBlock)
-		(void) sk_row_locker(table, id, &is_own);
-	if (policy == LockWaitBlock && !is_own)
-	{
-		LockDatabaseObject(relid, queue, part, ExclusiveLock);
-		in_queue = true;
-	}
-	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
-		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
-	PopActiveSnapshot();
-	if (in_queue)
-		UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
+	state = lock_latest(table, id, LockWaitSkip);
+	if (state == SK_ROW_LOCKED && policy == LockWaitBlock)
+		state = lock_in_queue(table, id);
 	if (state == SK_ROW_FOUND)
 	{
 		bool		should_free;

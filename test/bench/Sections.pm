@@ -443,6 +443,44 @@ sub allocator_bars
 		median(values_of('allocator', 'sync', 'values=100000', 'time')), '<=', 1000);
 	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
 	  foreach 1, 10;
+	numbering_bars($ratio);
+}
+
+sub numbering_bars
+{
+	my ($ratio) = @_;
+	my $work = 'clients=50 one row and work';
+
+	foreach my $clients (1, 8, 50)
+	{
+		my ($who, $parameter) = ($clients == 1 ? '1 client' : "$clients clients", "clients=$clients one row");
+
+		bar('allocator', "one row numbered by sync, $who, counter of an UPDATE = 1", $ratio->('sync', 'update', $parameter), '>=', 1);
+		bar('allocator', "one row numbered by on_commit, $who, counter of an UPDATE = 1", $ratio->('on_commit', 'update', $parameter), '>=', 0.95);
+		bar('allocator', "p99 of sync, $who, counter of an UPDATE = 1", median(ratios('allocator', 'sync', 'update', $parameter, 'p99')), '<=', 1);
+	}
+	bar('allocator', 'the same with 10 ms of work, on_commit, 50 clients', $ratio->('on_commit', 'update', $work), '>=', 5);
+	bar('allocator', 'async_batch, adaptive, one value a transaction, 50 clients, core `nextval` = 1', $ratio->('adaptive', 'nextval', 'clients=50 one value'), '>=', 1);
+	bar('allocator', '200,000 rows of a transaction, on_commit, fillfactor 45, insert with `nextval` = 1',
+		median(ratios('allocator', 'with_room', 'nextval', 'rows=200000', 'CPU time')), '<=', 2);
+	bar('allocator', '200,000 rows of a transaction, on_commit, insert and update by hand = 1',
+		median(ratios('allocator', 'on_commit', 'update', 'rows=200000', 'CPU time')), '<=', 1.25);
+}
+
+# One row in each transaction, beside the counter that people write by hand.
+sub numbering_table
+{
+	my @rows;
+
+	foreach my $clients (1, 8, 50)
+	{
+		my $parameter = "clients=$clients one row";
+
+		push @rows, [ $clients, number(median(values_of('allocator', 'update', $parameter, 'values/s'))),
+			(map { times(ratios('allocator', $_, 'update', $parameter, 'values/s')) } qw(sync on_commit)),
+			join(' / ', map { number(median(values_of('allocator', $_, $parameter, 'p99'))) } qw(update sync on_commit)) ];
+	}
+	return table('rrrrr', [ 'clients', '`UPDATE … RETURNING`, rows/s', '`sync`', '`on_commit`', 'p99 of the three, ms' ], @rows);
 }
 
 sub allocator
@@ -467,6 +505,11 @@ END
 	  . "\nEverything that writes varies with the disk: in this run an ordinary insert, without an allocator, reached "
 	  . times(ratios('allocator', 'insert', 'none', 'clients=50 commit=0', 'values/s')) . ". Modes that miss their bar miss it by less than that.\n"
 	  . "\n50 clients, and a commit lasts 20 ms longer (`commit_delay`), as on a slow disk or with a distant standby:\n\n" . allocator_table(50, 20)
+	  . "\nTransactions that insert one row with a number, and nothing else, beside a counter that an `UPDATE` moves:\n\n" . numbering_table()
+	  . "\n200,000 rows in one transaction, processor time with that of the insert with `nextval` = 1: `on_commit` "
+	  . times(ratios('allocator', 'on_commit', 'nextval', 'rows=200000', 'CPU time')) . '; with `fillfactor = 45` '
+	  . times(ratios('allocator', 'with_room', 'nextval', 'rows=200000', 'CPU time')) . '; `INSERT` and `UPDATE` by hand '
+	  . times(ratios('allocator', 'update', 'nextval', 'rows=200000', 'CPU time')) . ".\n"
 	  . "\nMany values in one query, values/s of `async_batch`, adaptive, with core `nextval` = 1: "
 	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n"
 	  . "\nThe first value of a session that has loaded the library, in ms: " . spread(values_of('allocator', 'adaptive', 'first draw', 'p50')) . ' with `async_batch`, adaptive; '
