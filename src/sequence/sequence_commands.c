@@ -154,7 +154,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(ALTER_SEQUENCE))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"seq\" must not be null")));
+				 errmsg("argument \"sequence\" must not be null")));
 	PreventCommandIfReadOnly("spanner.alter_sequence()");
 
 	if (!PG_ARGISNULL(ALTER_KIND))
