@@ -6,12 +6,14 @@
 #   make lint, indent, matrix, asan, valgrind, coverage, analyze, core-check, soak    for developers: test/README.md
 #   make assert-check PGSOURCE=/path/to/postgresql    on a server with assertions, built from a checkout
 #   make clients                             real clients: test/clients/README.md
+#   make suites DJANGO=/path/to/django       frameworks' own tests: test/suites/README.md
 #   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
 EXTENSION = spanner_keys
 MODULE_big = spanner_keys
 PGFILEDESC = "spanner_keys - primary keys without hotspots"
+SCRIPTS = src/splits/spanner_keys_perform
 
 OBJS = \
 	src/spanner_keys.o \
@@ -42,11 +44,14 @@ OBJS = \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
+	src/keys/time_buckets.o \
 	src/planner/derive.o \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
 	src/planner/index_order.o \
 	src/planner/key_expression.o \
+	src/planner/key_values.o \
+	src/planner/known_functions.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
@@ -131,6 +136,7 @@ SQL_PARTS = \
 	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
 	src/advisor/rules_keys.sql \
+	src/advisor/rules_references.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \
@@ -185,8 +191,11 @@ REGRESS = \
 	googlesql \
 	googlesql_alter \
 	googlesql_expressions \
+	googlesql_refused \
 	spanner_export \
+	spanner_export_more \
 	spanner_postgresql \
+	spanner_schemas \
 	redirect \
 	redirect_more \
 	draw_privileges \
@@ -200,12 +209,14 @@ REGRESS = \
 	convert \
 	setval \
 	derived_shard \
+	shard_buckets \
 	shard_expressions \
 	shard_forms \
 	shard_keys \
 	shard_merge \
 	shard_merge_reads \
 	shard_sources \
+	shard_spellings \
 	shard_more \
 	shard_planning \
 	shard_reports \
@@ -225,6 +236,7 @@ REGRESS = \
 	series_errors \
 	advise \
 	advise_more \
+	advise_references \
 	advise_rules \
 	advise_bodies \
 	advise_faked \
@@ -284,6 +296,12 @@ check:
 else ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
+# What calls our own functions is bound here, and not anew by each session that
+# loads the library. PostgreSQL 16 and macOS do so by themselves.
+ifneq ($(PORTNAME),darwin)
+SHLIB_LINK += -Wl,-Bsymbolic
+endif
+
 # A build in another directory has the same subdirectories.
 ifdef VPATH
 $(shell mkdir -p sql $(dir $(OBJS)))
@@ -291,6 +309,14 @@ endif
 
 sql/spanner_keys--1.0.sql: $(addprefix $(srcdir)/,$(SQL_PARTS))
 	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
+
+install: install-manual
+install-manual:
+	$(MKDIR_P) '$(DESTDIR)$(mandir)/man1'
+	$(INSTALL_DATA) $(srcdir)/src/splits/spanner_keys_perform.1 '$(DESTDIR)$(mandir)/man1/'
+uninstall: uninstall-manual
+uninstall-manual:
+	rm -f '$(DESTDIR)$(mandir)/man1/spanner_keys_perform.1'
 
 # The compiler writes which headers an object includes. Bitcode includes the same.
 -include $(OBJS:.o=.d)
@@ -301,7 +327,7 @@ all install installcheck clean:
 endif
 
 # Everything below runs on a private copy of the source and a cluster of its own.
-demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check: export PG_CONFIG := $(PG_CONFIG)
+demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients suites citus deb-check: export PG_CONFIG := $(PG_CONFIG)
 
 demo:
 	@demo/run.sh
@@ -340,6 +366,8 @@ core-check:
 	@test/bin/core_check.sh
 clients:
 	@test/clients/run.sh
+suites:
+	@DJANGO="$(DJANGO)" SQLALCHEMY="$(SQLALCHEMY)" RAILS="$(RAILS)" test/suites/run.sh
 citus:
 	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:
@@ -351,4 +379,4 @@ dist:
 		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
 		echo $(EXTENSION)-$$version.zip
 
-.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients citus deb-check dist
+.PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients suites citus deb-check dist

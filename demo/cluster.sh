@@ -12,6 +12,7 @@
 # demo/cluster.sh
 
 set -u
+self=$(realpath "$0")
 cd "$(dirname "$0")/.." || exit 1
 rows=${ROWS:-100000}
 servers="2 3"
@@ -20,6 +21,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 test/bin/setup.sh demo || exit 1
 
 . test/bin/cluster.sh
+cluster_overlay "$self" "$@"
 . test/bin/servers.sh
 . demo/steps.sh
 
@@ -50,17 +52,15 @@ insert_rows()
 	done
 }
 
-# What a function prints is shown in short, and performed.
+# What a function prints is performed.
 perform()
 {
-	local name=$1 query=$2
-
-	demo/perform.sh "$cluster_dir/$name" "$query" && wait_for_inserts
+	"$cluster_bindir/spanner_keys_perform" --yes --state="$cluster_dir" "$@" && wait_for_inserts
 }
 
 adopt()
 {
-	perform adopt "SELECT * FROM spanner.adopt_table('orders')" &&
+	perform adopt_table orders &&
 		sql -c "SELECT spanner.convert_column('orders', 'id')"
 }
 
@@ -96,8 +96,8 @@ cat << TEXT
 From now on a client inserts, all the time.  The table becomes a partitioned one with itself as the
 only partition, and its new ids are bit-reversed:
 
-    SELECT * FROM spanner.adopt_table('orders');
-    SELECT spanner.convert_column('orders', 'id');
+    spanner_keys_perform adopt_table orders
+    psql -c "SELECT spanner.convert_column('orders', 'id')"
 
 TEXT
 step "No row is copied" adopt
@@ -105,20 +105,20 @@ show -f demo/cluster_picture.sql
 cat << TEXT
 A second server joins, and takes two thirds of the keys:
 
-    SELECT * FROM spanner.move_split('orders_p0', 'server2', at => '3074457345618258602');
+    spanner_keys_perform move_split orders_p0 server2 at=3074457345618258602
 
 TEXT
-step "Its steps are performed, server by server" perform second \
-	"SELECT * FROM spanner.move_split('orders_p0', 'server2', at => '3074457345618258602')"
+step "Its steps are performed, server by server" perform \
+	move_split orders_p0 server2 at=3074457345618258602
 show -f demo/cluster_picture.sql
 cat << TEXT
 A third one takes half of that:
 
-    SELECT * FROM spanner.move_split('orders_p0_1', 'server3', at => '6148914691236517205');
+    spanner_keys_perform move_split orders_p0_1 server3 at=6148914691236517205
 
 TEXT
-step "Its steps are performed, server by server" perform third \
-	"SELECT * FROM spanner.move_split('orders_p0_1', 'server3', at => '6148914691236517205')"
+step "Its steps are performed, server by server" perform \
+	move_split orders_p0_1 server3 at=6148914691236517205
 show -f demo/cluster_picture.sql
 echo "The old ids are small, and stay on the first server.  Inserts go to all three."
 servers_ctl 2 -m fast stop

@@ -12,6 +12,7 @@
 # demo/run.sh
 
 set -u
+self=$(realpath "$0")
 cd "$(dirname "$0")/.." || exit 1
 clients=${CLIENTS:-4}
 history=${HISTORY:-300000}
@@ -21,6 +22,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 test/bin/setup.sh demo || exit 1
 
 . test/bin/cluster.sh
+cluster_overlay "$self" "$@"
 . demo/steps.sh
 
 make_tables()

@@ -57,6 +57,12 @@ INSERT INTO l2 (v) VALUES (1) RETURNING *;
 SELECT relname, label, seqmax FROM labels JOIN pg_sequence ON seqrelid = relname::regclass
  WHERE relname ~ '^l2';
 
+-- an identity is not handed over, and what does not exist is reported first
+ALTER SEQUENCE l_n_seq OWNED BY missing.id;
+ALTER SEQUENCE l_n_seq OWNED BY l.missing;
+ALTER SEQUENCE l_n_seq OWNED BY l.v;
+ALTER SEQUENCE l_n_seq OWNED BY NONE;
+
 -- EXPLAIN needs no right to draw
 CREATE ROLE regress_explains;
 GRANT USAGE ON SCHEMA co TO regress_explains;

@@ -106,6 +106,17 @@ COMMIT;
 SELECT next_value FROM spanner.allocator WHERE name = 'n';
 
 SELECT spanner.drop_allocator('n'), spanner.drop_allocator('pooled');
+-- a row that brings its number needs no allocator, and one of a dump none at all
+INSERT INTO t (id, number) VALUES (100, 100) RETURNING number;
+BEGIN;
+INSERT INTO t (id, number) VALUES (101, 101);
+UPDATE t SET number = NULL WHERE id = 101;
+COMMIT;
+INSERT INTO t (id) VALUES (102);
+SET check_function_bodies = off;
+INSERT INTO t (id) VALUES (103);
+RESET check_function_bodies;
+SELECT id, number FROM t WHERE id >= 100 ORDER BY id;
 DROP TABLE t;
 DROP PROCEDURE try;
 DROP FUNCTION meddle;

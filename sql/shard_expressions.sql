@@ -51,6 +51,32 @@ SELECT q, same(q, true)
     $$SELECT * FROM number WHERE n = 5$$,
     $$SELECT * FROM number ORDER BY n DESC LIMIT 20$$]) q;
 
+-- the first and the last moment, and a quotient that is no integer
+CREATE TABLE local_time (s int GENERATED ALWAYS AS (spanner.shard_id(8, t AT TIME ZONE 'America/New_York')) STORED, t timestamp NOT NULL, PRIMARY KEY (s, t));
+CREATE TABLE zone_time (s int GENERATED ALWAYS AS (spanner.shard_id(8, t AT TIME ZONE 'America/New_York')) STORED, t timestamptz NOT NULL, PRIMARY KEY (s, t));
+CREATE TABLE bucket_time (s int GENERATED ALWAYS AS (spanner.shard_id(8, date_bin('4 days', t, timestamptz '2001-01-01Z'))) STORED, t timestamptz NOT NULL, PRIMARY KEY (s, t));
+CREATE TABLE year_time (s int GENERATED ALWAYS AS (spanner.shard_id(8, date_trunc('year', t))) STORED, t timestamp NOT NULL, PRIMARY KEY (s, t));
+CREATE TABLE quotient (s int GENERATED ALWAYS AS (spanner.shard_id(8, n / -1)) STORED, n int NOT NULL, PRIMARY KEY (s, n));
+INSERT INTO bucket_time (t) VALUES ('294276-12-31 23:30Z'), ('infinity'), ('-infinity'), ('2026-01-01Z');
+SELECT count(*) FROM local_time WHERE t = '294276-12-31 23:30';
+SELECT count(*) FROM zone_time WHERE t = '4714-11-24 00:00+00 BC';
+SELECT count(*) FROM bucket_time WHERE t = '4714-11-24 00:00+00 BC';
+SELECT count(*) FROM year_time WHERE t = '4714-11-24 00:00 BC';
+SELECT count(*) FROM quotient WHERE n = -2147483648;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT plan('SELECT * FROM bucket_time WHERE t = ''2026-01-01Z''');
+SET plan_cache_mode = force_generic_plan;
+PREPARE moment (timestamptz) AS SELECT count(*) FROM bucket_time WHERE t = $1;
+SELECT plan('EXECUTE moment (''2026-01-01Z'')');
+EXECUTE moment ('4714-11-24 00:00+00 BC');
+EXECUTE moment ('294276-12-31 23:30Z');
+EXECUTE moment ('-infinity');
+EXECUTE moment ('2026-01-01Z');
+RESET plan_cache_mode;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
 -- the planner computes nothing that the owner of a table has written
 CREATE FUNCTION bucket(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'computed'; RETURN n / 10; END $$;
 CREATE TABLE own (s int GENERATED ALWAYS AS (spanner.shard_id(8, bucket(n))) STORED, n int NOT NULL, PRIMARY KEY (s, n));

@@ -90,6 +90,20 @@ SET work_mem = '2147483647kB';
 SELECT count(*) = (SELECT count(*) FROM few WHERE s < 32) FROM (SELECT id FROM few WHERE s < 32 ORDER BY id) f;
 RESET work_mem;
 
+-- and no more than that
+CREATE TABLE many (s int GENERATED ALWAYS AS (spanner.shard_id(1024, id)) STORED, id int NOT NULL, v text, PRIMARY KEY (s, id));
+INSERT INTO many (id, v) SELECT i, i FROM generate_series(1, 20000) i;
+VACUUM ANALYZE many;
+SET work_mem = '64kB';
+SET enable_sort = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM many WHERE v || '' = 'x' ORDER BY id LIMIT 20000;
+MOVE ALL IN c;
+SELECT sum(total_bytes) < 1000000 AS little FROM pg_backend_memory_contexts WHERE name = 'spanner_keys shard merge';
+COMMIT;
+RESET work_mem;
+RESET enable_sort;
+
 -- cursors
 BEGIN;
 DECLARE c NO SCROLL CURSOR FOR SELECT at, id FROM event ORDER BY at, id;

@@ -36,7 +36,7 @@ CREATE TABLE shop.orders (
   placed timestamp with time zone NOT NULL DEFAULT CURRENT_TIMESTAMP,
   changed spanner.commit_timestamp,
   shard bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(customer), 16)) STORED HIDDEN,
-  twice bigint GENERATED ALWAYS AS (shard * 2) STORED,
+  twice bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(customer), 16) * 2) STORED,
   CONSTRAINT cheap CHECK (amount < 100 AND "Number" > 0)
 ) TTL INTERVAL '3 weeks' ON placed;
 CREATE TABLE shop.lines (

@@ -412,6 +412,8 @@ sk_create_statistics(Oid relid, CreateStatsStmt *stmt)
 }
 
 /* 16: the settings are in a hash table, of which a list is made */
+#define SK_SETTINGS_ARE_SORTED (PG_VERSION_NUM < 160000)
+
 static inline struct config_generic **
 sk_guc_variables(int *count)
 {
@@ -463,6 +465,14 @@ sk_relation_is_locked(Oid relid, LOCKMODE mode)
 /* 19: the signal handlers that are no functions have names of their own */
 #ifndef PG_SIG_IGN
 #define PG_SIG_IGN SIG_IGN
+#endif
+
+/* 18: columns of GROUP BY are columns of an entry of its own */
+#if PG_VERSION_NUM >= 180000
+#define sk_flatten_groups(query, node) \
+	((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
+#else
+#define sk_flatten_groups(query, node) (node)
 #endif
 
 #endif							/* SK_COMPAT_H */

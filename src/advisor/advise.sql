@@ -4,44 +4,25 @@
 -- Advisor: running the rules
 --
 
--- Each rule is a function spanner_internal.rule_NAME(facts), and a row that says
--- how severe its findings are for which targets.  If the row has "elsewhere", its
--- findings are reported as info on one server too, with that text and without a
--- suggestion.  Rules are listed in the order of "place", and their suggestions can
--- be applied in that order.  Advice without targets cannot be checked; its
--- explanation says why.
-CREATE TABLE spanner.advisor_rule (
+-- Each rule has a row here, which says how severe its findings are for which
+-- targets.  If the row has "elsewhere", its findings are reported as info on one server
+-- too, with that text and without a suggestion.  Rules are listed in the order of "place",
+-- and their suggestions can be applied in that order.  Advice without targets cannot be
+-- checked; its explanation says why.
+--
+-- The table is there while the script runs.  At its end a view takes its place, so
+-- that the extension has no table whose rows nobody changes: logical replication of all
+-- tables would copy them.
+CREATE TABLE spanner_internal.advisor_rule (
   rule text COLLATE "C" PRIMARY KEY,
-  place integer NOT NULL,
+  place integer NOT NULL UNIQUE,
   severity text CHECK (severity OPERATOR(pg_catalog.=) ANY ('{warning,notice,info}'::text[])),
   targets text[],
   elsewhere text,
   explanation text NOT NULL);
 
-COMMENT ON TABLE spanner.advisor_rule
-  IS 'the rules of spanner.advise, in the order in which they run';
-
-GRANT SELECT ON spanner.advisor_rule TO PUBLIC;
-
-CREATE VIEW spanner.advisor_rules AS
-  SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets
-    FROM spanner.advisor_rule r
-   ORDER BY r.place;
-
-COMMENT ON VIEW spanner.advisor_rules
-  IS 'the rules of spanner.advise, and recommendations that it cannot check';
-COMMENT ON COLUMN spanner.advisor_rules.rule
-  IS 'name of the rule, for spanner.silence_rule()';
-COMMENT ON COLUMN spanner.advisor_rules.explanation
-  IS 'what the rule looks for, and why';
-COMMENT ON COLUMN spanner.advisor_rules.severity
-  IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than one explanation';
-COMMENT ON COLUMN spanner.advisor_rules.checkable
-  IS 'false for a recommendation that the catalogs and statistics cannot tell about';
-COMMENT ON COLUMN spanner.advisor_rules.targets
-  IS 'for which targets the severity is that; elsewhere it is info, or nothing is said';
-
-GRANT SELECT ON spanner.advisor_rules TO PUBLIC;
+COMMENT ON TABLE spanner_internal.advisor_rule
+  IS 'the rules of spanner.advise, while the script of the extension runs';
 
 -- Rules that are silenced, on a table, one of its columns or one of its indexes.
 -- The table is dumped, and restored before the indexes are, so it has their names.
@@ -155,7 +136,7 @@ BEGIN
       RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
     END IF;
     RETURN;
-  ELSIF NOT EXISTS (SELECT FROM spanner.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
+  ELSIF NOT EXISTS (SELECT FROM spanner_internal.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
     RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
       HINT = 'The view spanner.advisor_rules lists the rules.';
   END IF;
@@ -243,7 +224,7 @@ BEGIN
                 ELSE f.finding || '; ' || r.elsewhere END,
            CASE WHEN t.target = ANY (r.targets) THEN f.suggestion END
       FROM spanner_internal.run_rules(facts) f
-      JOIN spanner.advisor_rule r ON r.rule = f.rule
+      JOIN spanner_internal.advisor_rule r ON r.rule = f.rule
       JOIN unnest(facts.tables) t ON t.relid = f.relid
       JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
      CROSS JOIN LATERAL (SELECT spanner_internal.advisor_severity(r.severity, r.targets, r.elsewhere,

@@ -55,6 +55,11 @@ CREATE TYPE spanner_internal.advisor_hotspot AS (
   relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text, quoted text,
   expr text, type oid, starts text, decide text, suggestion text);
 
+-- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them.
+CREATE TYPE spanner_internal.advisor_reference AS (
+  relid oid, attnum smallint, name name, type oid, referenced oid, referenced_attnum smallint,
+  other text, widen text);
+
 CREATE TYPE spanner_internal.advisor_facts AS (
   tables spanner_internal.advisor_table[],
   indexes spanner_internal.advisor_index[],
@@ -62,6 +67,7 @@ CREATE TYPE spanner_internal.advisor_facts AS (
   measures spanner_internal.advisor_measure[],
   suspects spanner_internal.advisor_suspect[],
   redundant spanner_internal.advisor_redundant[],
+  narrow spanner_internal.advisor_reference[],
   hotspots spanner_internal.advisor_hotspot[]);
 
 -- What a rule returns.  attnum and indexid are 0 where there is none.
@@ -75,6 +81,7 @@ COMMENT ON TYPE spanner_internal.advisor_measure IS 'what statistics or rows say
 COMMENT ON TYPE spanner_internal.advisor_suspect IS 'a column whose values grow with time, and why that is supposed';
 COMMENT ON TYPE spanner_internal.advisor_redundant IS 'an index, and another one that can stand in for it';
 COMMENT ON TYPE spanner_internal.advisor_hotspot IS 'a key or an index that grows at one end, or at few places';
+COMMENT ON TYPE spanner_internal.advisor_reference IS 'a column that refers to a wider one';
 COMMENT ON TYPE spanner_internal.advisor_facts IS 'what the rules of the advisor look at';
 COMMENT ON TYPE spanner_internal.advisor_finding IS 'what a rule of the advisor has found';
 
@@ -408,7 +415,7 @@ BEGIN ATOMIC
            CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.rows ELSE s.n_distinct END::float8 AS distinct_values,
            s.null_frac::float8 AS null_share, abs(s.correlation)::float8 AS correlation,
            s.most_common_freqs[1]::float8 AS top_share,
-           CASE WHEN c.source = 'sequence' THEN
+           CASE WHEN c.source = 'sequence' OR c.source IS NULL AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
              (SELECT max(b) FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
            CASE WHEN c.source IS NULL AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
              (SELECT avg(spanner_internal.is_uuid_of_time(b)::int) FROM unnest(s.histogram_bounds::text::text[]) b)
@@ -488,6 +495,49 @@ END;
 COMMENT ON FUNCTION spanner_internal.advisor_redundants(spanner_internal.advisor_index[])
   IS 'indexes whose work another one can do';
 
+CREATE FUNCTION spanner_internal.is_type_used(relation oid, column_number smallint)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET enable_nestloop = on  -- by the indexes of the catalogs
+RETURN EXISTS (SELECT FROM pg_depend d
+                WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
+                  AND d.refobjsubid = column_number
+                  AND (d.classid = ANY ('{pg_rewrite,pg_policy,pg_trigger}'::regclass[])
+                       OR d.classid = 'pg_attrdef'::regclass
+                          AND NOT EXISTS (SELECT FROM pg_attrdef e
+                                           WHERE e.oid = d.objid AND e.adnum = column_number)))
+    OR EXISTS (SELECT FROM pg_partitioned_table h
+                WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
+
+COMMENT ON FUNCTION spanner_internal.is_type_used(oid, smallint)
+  IS 'does something use a column in a way that keeps its type from being changed';
+
+-- The statement is NULL where the type cannot change: a view, a policy or the like
+-- uses the column, it is a part of a partition key, or it has a domain.  A column that is
+-- inherited changes with its parent.
+CREATE FUNCTION spanner_internal.advisor_references()
+RETURNS SETOF spanner_internal.advisor_reference
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
+BEGIN ATOMIC
+  SELECT a.attrelid, a.attnum, a.attname, b.child, k.confrelid, p.attnum,
+         format('%s.%I', k.confrelid::regclass, p.attname),
+         CASE WHEN a.attinhcount = 0 AND a.atttypid = b.child AND NOT u.used THEN
+           format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.conrelid::regclass, a.attname) END
+    FROM pg_constraint k
+   CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) n (child, parent)
+    JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = n.child
+    JOIN pg_attribute p ON p.attrelid = k.confrelid AND p.attnum = n.parent
+   CROSS JOIN LATERAL (SELECT spanner_internal.base_type(a.atttypid) AS child,
+                              spanner_internal.base_type(p.atttypid) AS parent OFFSET 0) b
+   CROSS JOIN LATERAL (SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
+   WHERE k.contype = 'f' AND k.conparentid = 0
+     AND (b.child = 'int2'::regtype AND b.parent = ANY ('{int4,int8}'::regtype[])
+          OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
+END;
+
+COMMENT ON FUNCTION spanner_internal.advisor_references()
+  IS 'columns that refer to wider ones';
+
 CREATE FUNCTION spanner_internal.advisor_facts(relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner_internal.advisor_facts
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -502,6 +552,7 @@ BEGIN
   f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
   f.measures := ARRAY(SELECT t FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
   f.suspects := ARRAY(SELECT t FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
+  f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references() t);
   f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
   f.hotspots := ARRAY(SELECT t FROM spanner_internal.suspect_keys(f) t)
              || ARRAY(SELECT t FROM spanner_internal.suspect_indexes(f) t)

@@ -43,7 +43,7 @@ BEGIN ATOMIC
    WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[]);
 END;
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('citus_key', 106, 'warning', '{citus}', NULL, 'The primary key of a table that Citus distributes lacks the distribution column.'),
-  ('citus_narrow', 107, 'warning', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),
+  ('citus_narrow', 107, 'notice', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),
   ('citus_shard', 108, 'warning', '{citus}', NULL, 'Citus distributes a table by a shard id. It hashes by itself: 16 ids reach 12 of 32 shards.');

@@ -130,143 +130,67 @@ END;
 COMMENT ON FUNCTION spanner_internal.few_prefixes(spanner_internal.advisor_facts)
   IS 'keys and indexes that begin with few values before a column that grows';
 
--- The rules differ in why the column is a suspect.
+-- Rules that differ in why the column is a suspect, and in what they say of it.  In a
+-- finding, %1$s is the column, %2$s its default, %3$s how the index begins.
+CREATE VIEW spanner_internal.hotspot_rule AS
+  SELECT *
+    FROM (VALUES
+      ('key_derived', true, '{derived}'::text[],
+       'column %1$s comes first in the primary key and is made of ascending numbers: %2$s'),
+      ('key_now', true, '{now}',
+       'column %1$s comes first in the primary key and its default is %2$s: all inserts go to one end of the key range'),
+      ('key_uuid_default', true, '{uuid}',
+       'column %1$s comes first in the primary key and its default, %2$s, begins with the time'),
+      ('key_time', true, '{time}',
+       'column %1$s comes first in the primary key: if rows are inserted in the order of this time, all go to one end'),
+      ('key_uuid_data', true, '{uuid_data}',
+       'column %1$s comes first in the primary key and holds UUIDs that begin with the time; have the application make random ones (version 4)'),
+      ('key_few_prefixes', true, '{few}', '%3$s: all inserts go to as many places'),
+      ('key_ascending_data', true, '{ascending_data}',
+       'the rows are stored in the order of %1$s, which comes first in the primary key: they were loaded so, or it ascends'),
+      ('index_now', false, '{now}',
+       '%3$s, whose default is %2$s: all inserts go to one end of it, whatever its order'),
+      ('index_time', false, '{time}',
+       '%3$s: if rows are inserted in the order of this time, all go to one end of it'),
+      ('index_uuid', false, '{uuid,uuid_data,derived}',
+       '%3$s, whose values begin with the time or a counter'),
+      ('index_few_prefixes', false, '{few}', '%3$s: all inserts go to as many places'),
+      ('index_ascending_data', false, '{ascending_data}',
+       'the rows are stored in the order of %1$s, with which the index begins: they were loaded so, or it ascends'))
+    r (rule, is_key, reasons, finding);
 
-CREATE FUNCTION spanner_internal.rule_key_derived(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
+COMMENT ON VIEW spanner_internal.hotspot_rule
+  IS 'rules about keys and indexes that grow at one end';
+
+GRANT SELECT ON spanner_internal.hotspot_rule TO PUBLIC;
+
+-- A default that makes UUIDs of time is replaced.  For all other keys and indexes, the
+-- suggestion was made with the facts.
+CREATE FUNCTION spanner_internal.find_hotspots(facts spanner_internal.advisor_facts)
+RETURNS TABLE (rule text, relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('column %s comes first in the primary key and is made of ascending numbers: %s', k.quoted, k.expr) || k.decide,
-         k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'derived';
+  SELECT r.rule, h.relid, h.indexid, h.attnum, h.object,
+         format(r.finding, h.quoted, h.expr, h.starts)
+         || CASE WHEN NOT u.has_default THEN h.decide
+                 WHEN u.random IS NULL THEN '; decide on a random one' ELSE '' END,
+         CASE WHEN u.has_default
+              THEN format('ALTER TABLE %s ALTER COLUMN %s SET DEFAULT ', h.ident, h.quoted) || u.random
+              ELSE h.suggestion END
+    FROM unnest((facts).hotspots) h
+    JOIN spanner_internal.hotspot_rule r ON r.is_key = h.is_key AND h.why = ANY (r.reasons)
+   CROSS JOIN LATERAL (
+     SELECT h.is_key AND h.why = 'uuid' AS has_default,
+            CASE WHEN NOT EXISTS (SELECT FROM pg_attrdef d
+                                   WHERE d.adrelid = h.relid AND d.adnum = h.attnum) THEN NULL
+                 WHEN h.type = 'uuid'::regtype THEN 'gen_random_uuid()'
+                 WHEN h.type = ANY ('{text,varchar}'::regtype[]) THEN 'spanner.generate_uuid()' END AS random) u;
 END;
 
-CREATE FUNCTION spanner_internal.rule_key_now(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('column %s comes first in the primary key and its default is %s: all inserts go to one end of the key range', k.quoted, k.expr) || k.decide,
-         k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'now';
-END;
+COMMENT ON FUNCTION spanner_internal.find_hotspots(spanner_internal.advisor_facts)
+  IS 'what the rules about keys and indexes that grow at one end have found';
 
-CREATE FUNCTION spanner_internal.rule_key_uuid_default(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('column %s comes first in the primary key and its default, %s, begins with the time', k.quoted, k.expr)
-         || CASE WHEN r.random IS NULL THEN '; decide on a random one' ELSE '' END,
-         format('ALTER TABLE %s ALTER COLUMN %s SET DEFAULT ', k.ident, k.quoted) || r.random
-    FROM unnest((facts).hotspots) k
-   CROSS JOIN LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM pg_attrdef d WHERE d.adrelid = k.relid AND d.adnum = k.attnum) THEN
-           CASE WHEN k.type = 'uuid'::regtype THEN 'gen_random_uuid()'
-                WHEN k.type = ANY ('{text,varchar}'::regtype[]) THEN 'spanner.generate_uuid()' END END AS random) r
-   WHERE k.is_key AND k.why = 'uuid';
-END;
-
-CREATE FUNCTION spanner_internal.rule_index_now(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.object,
-         format('%s, whose default is %s: all inserts go to one end of it, whatever its order', i.starts, i.expr) || i.decide,
-         i.suggestion
-    FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = 'now';
-END;
-
-CREATE FUNCTION spanner_internal.rule_key_time(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('column %s comes first in the primary key: if rows are inserted in the order of this time, all go to one end', k.quoted) || k.decide,
-         k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'time';
-END;
-
-CREATE FUNCTION spanner_internal.rule_key_uuid_data(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('column %s comes first in the primary key and holds UUIDs that begin with the time; have the application make random ones (version 4)', k.quoted) || k.decide,
-         k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'uuid_data';
-END;
-
-CREATE FUNCTION spanner_internal.rule_key_few_prefixes(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         k.starts || ': all inserts go to as many places' || k.decide, k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'few';
-END;
-
-CREATE FUNCTION spanner_internal.rule_index_few_prefixes(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         k.starts || ': all inserts go to as many places' || k.decide, k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE NOT k.is_key AND k.why = 'few';
-END;
-
-CREATE FUNCTION spanner_internal.rule_index_time(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.object,
-         format('%s: if rows are inserted in the order of this time, all go to one end of it', i.starts) || i.decide,
-         i.suggestion
-    FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = 'time';
-END;
-
-CREATE FUNCTION spanner_internal.rule_index_uuid(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.object,
-         format('%s, whose values begin with the time or a counter', i.starts) || i.decide,
-         i.suggestion
-    FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = ANY ('{uuid,uuid_data,derived}');
-END;
-
-CREATE FUNCTION spanner_internal.rule_key_ascending_data(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT k.relid, k.indexid, k.attnum, k.object,
-         format('the rows are stored in the order of %s, which comes first in the primary key: they were loaded so, or it ascends', k.quoted) || k.decide,
-         k.suggestion
-    FROM unnest((facts).hotspots) k
-   WHERE k.is_key AND k.why = 'ascending_data';
-END;
-
-CREATE FUNCTION spanner_internal.rule_index_ascending_data(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.object,
-         format('the rows are stored in the order of %s, with which the index begins: they were loaded so, or it ascends', i.quoted) || i.decide,
-         i.suggestion
-    FROM unnest((facts).hotspots) i
-   WHERE NOT i.is_key AND i.why = 'ascending_data';
-END;
-
-INSERT INTO spanner.advisor_rule
+INSERT INTO spanner_internal.advisor_rule
 SELECT r.rule, r.place, r.severity, '{splits,spanner}',
        CASE WHEN r.rule OPERATOR(pg_catalog.~~) 'key%' THEN
          'on one server that is no fault: it matters once the table is split by ranges of the key, and until then a shard in front makes each read in order of the key look at every shard' END,

@@ -161,7 +161,7 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The columns of an index are the first columns of another one.'),
   ('key_random', 172, 'notice', '{one_server}', NULL, 'A key of random values, in an index larger than shared_buffers. On one server that is the dearest key to insert.'),
   ('index_unused', 174, 'notice', '{one_server,splits,citus}', NULL, 'An index that was not read for as long as the server counts, at least a day, of a table with at least 1,000 inserts a day.'),

@@ -175,7 +175,7 @@ BEGIN ATOMIC
                           AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
 END;
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),
   ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column is in no index and no partition key, so it spreads nothing.'),
   ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The key begins with a random number. Readers cannot compute it, so they look everywhere, and two rows with the same rest of the key are both accepted.'),

@@ -4,7 +4,7 @@
 -- Advisor: recommendations that the catalogs and statistics cannot tell about
 --
 
-INSERT INTO spanner.advisor_rule VALUES
+INSERT INTO spanner_internal.advisor_rule VALUES
   ('descending_time', 1000, NULL, NULL, NULL, 'Descending order of a time behind the entity in a key. Which end is read first is not in the catalogs, and PostgreSQL reads a B-tree backwards as fast; an index with DESC serves ORDER BY entity, time DESC.'),
   ('hierarchy', 1010, NULL, NULL, NULL, 'Which tables are roots, and what is read and written together. Only child tables that foreign keys show are found (child_not_interleaved).'),
   ('large_columns_apart', 1020, NULL, NULL, NULL, 'Large columns that are seldom read in a table of their own. How often a column is read is not counted, and PostgreSQL moves values over 2 kB out of the row by itself (TOAST).'),

@@ -511,10 +511,23 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 
 /*
  * sk_allocator_init
- *		Define the settings of allocators, and start what they need.
+ *		Start what allocators need.
  */
 void
 sk_allocator_init(void)
+{
+	sk_cache_init();
+	sk_change_init();
+	sk_reserve_init();
+	sk_commit_number_init();
+}
+
+/*
+ * sk_allocator_settings
+ *		Define the settings of allocators.
+ */
+void
+sk_allocator_settings(void)
 {
 	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
 							"Sets how long a batch of an allocator should last.",
@@ -532,10 +545,7 @@ sk_allocator_init(void)
 							PGC_USERSET,
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
-	sk_shared_state_init();
-	sk_cache_init();
-	sk_change_init();
-	sk_reserve_init();
-	sk_commit_number_init();
-	sk_worker_init();
+	sk_commit_number_settings();
+	sk_shared_state_settings();
+	sk_worker_settings();
 }

@@ -4,6 +4,49 @@
 -- Allocators: batches of numbers from a table
 --
 
+-- A dump names roles, and a row with the name of one that is not there would be
+-- lost together with its counter, and all other rows with it.
+CREATE TYPE spanner_internal.allocator_role;
+
+CREATE FUNCTION spanner_internal.allocator_role_in(cstring)
+RETURNS spanner_internal.allocator_role
+AS 'MODULE_PATHNAME', 'spanner_allocator_role_in'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.allocator_role_in(cstring)
+  IS 'read a role as type regrole does; in a restore, one that does not exist is the current user';
+
+CREATE FUNCTION spanner_internal.allocator_role_out(spanner_internal.allocator_role)
+RETURNS cstring
+AS 'regroleout'
+LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.allocator_role_out(spanner_internal.allocator_role)
+  IS 'write a role as type regrole does';
+
+CREATE TYPE spanner_internal.allocator_role (
+  INPUT = spanner_internal.allocator_role_in,
+  OUTPUT = spanner_internal.allocator_role_out,
+  LIKE = pg_catalog.regrole);
+
+COMMENT ON TYPE spanner_internal.allocator_role
+  IS 'a role that an allocator names';
+
+CREATE CAST (spanner_internal.allocator_role AS pg_catalog.regrole) WITHOUT FUNCTION AS IMPLICIT;
+
+COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.regrole)
+  IS 'the same role';
+
+CREATE CAST (spanner_internal.allocator_role AS pg_catalog.oid) WITHOUT FUNCTION AS IMPLICIT;
+
+COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.oid)
+  IS 'the OID of the role';
+
+CREATE CAST (pg_catalog.regrole AS spanner_internal.allocator_role) WITHOUT FUNCTION AS ASSIGNMENT;
+
+COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
+  IS 'the same role';
+
 -- The trigger on_allocator_insert has the defaults, and on_allocator_change
 -- checks the row: a session that draws for the first time reads neither from
 -- the catalogs.  A series is a row that has a counter of its own, and NULL in
@@ -23,8 +66,8 @@ CREATE TABLE spanner.allocator (
   system          bigint,
   server          name,
   remote_name     text,
-  owner_role      regrole,
-  usage_roles     regrole[],
+  owner_role      spanner_internal.allocator_role,
+  usage_roles     spanner_internal.allocator_role[],
   start_value     bigint,
   parent_id       bigint,
   series          text[] COLLATE "C",

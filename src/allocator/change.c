@@ -332,6 +332,43 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 }
 
 /*
+ * What becomes of a row of a dump.  Migrations may have made the allocator:
+ * then it keeps its id and its options, but does not give what the rows of the
+ * dump have, and the row is left out.  Its id may be that of another one.
+ */
+static HeapTuple
+restore_row(HeapTuple tuple, TupleDesc tupdesc)
+{
+	int			column = SK_COLUMN_ID;
+	bool		isnull = false;
+	SkTable		table;
+	SkAllocatorRow dumped;
+	SkAllocatorRow row;
+
+	/* a NULL is for the constraint to refuse */
+	if (heap_attisnull(tuple, SK_COLUMN_NAME, tupdesc))
+		return tuple;
+	sk_row_fetch(tuple, tupdesc, &dumped);
+	sk_table_open(&table, RowExclusiveLock);
+	if (sk_row_find_settled(&table, dumped.name, &row) &&
+		sk_row_lock(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND)
+	{
+		tuple = NULL;
+		row.next_value = Max(row.next_value,
+							 Min(dumped.next_value, row.max_value + 1));
+		sk_row_update(&table, &row, SK_WRITE_CHANGES);
+	}
+	else if (sk_row_find(&table, NULL, dumped.id, &row))
+	{
+		Datum		id = Int64GetDatum(sk_table_next_id(table.rel));
+
+		tuple = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
+	}
+	sk_table_close(&table);
+	return tuple;
+}
+
+/*
  * spanner_internal.on_allocator_insert() returns trigger
  *
  * Row trigger before INSERT, which fills in what the INSERT has left out.
@@ -340,11 +377,13 @@ Datum
 spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TupleDesc	tupdesc;
+	HeapTuple	tuple;
 
 	check_trigger(fcinfo, "INSERT", "spanner_internal.on_allocator_insert");
-	return PointerGetDatum(sk_row_complete(trigger->tg_trigtuple,
-										   RelationGetDescr(trigger->tg_relation),
-										   IsLogicalWorker()));
+	tupdesc = RelationGetDescr(trigger->tg_relation);
+	tuple = sk_row_complete(trigger->tg_trigtuple, tupdesc, IsLogicalWorker());
+	return PointerGetDatum(sk_dump_is_restored() ? restore_row(tuple, tupdesc) : tuple);
 }
 
 /*

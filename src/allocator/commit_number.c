@@ -174,11 +174,17 @@ check_trigger(FunctionCallInfo fcinfo)
 						trigger->tg_trigger->tgname, SK_MAX_SERIES_COLUMNS)));
 }
 
-static ItemPointer
-row_version(TriggerData *trigger)
+static HeapTuple
+new_tuple(TriggerData *trigger)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
-		&trigger->tg_newtuple->t_self : &trigger->tg_trigtuple->t_self;
+		trigger->tg_newtuple : trigger->tg_trigtuple;
+}
+
+static inline ItemPointer
+row_version(TriggerData *trigger)
+{
+	return &new_tuple(trigger)->t_self;
 }
 
 /* The target if this event is the one that we have queued for it. */
@@ -199,7 +205,10 @@ find_queued(TriggerData *trigger)
 	return NULL;
 }
 
-/* Names are looked up for each row: they may have changed in between. */
+/*
+ * What numbers a row, NULL if it has a number.  Names are looked up for each
+ * row: they may have changed in between.
+ */
 static Target *
 find_target(TriggerData *trigger)
 {
@@ -207,9 +216,16 @@ find_target(TriggerData *trigger)
 	SkNumberTarget number;
 	Target	   *target;
 	ListCell   *lc;
+	bool		is_due = sk_number_target(&number, trigger->tg_relation, new_tuple(trigger),
+										  trigger->tg_trigger->tgargs,
+										  trigger->tg_trigger->tgnargs);
 
-	sk_number_target(&number, trigger->tg_relation, trigger->tg_trigger->tgargs,
-					 trigger->tg_trigger->tgnargs);
+	/* a row that keeps its number stays in its series */
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		sk_number_check_series(&number, trigger->tg_relation,
+							   trigger->tg_trigslot, trigger->tg_newslot);
+	if (!is_due)
+		return NULL;
 	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
@@ -411,6 +427,9 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	Target	   *target;
 
 	check_trigger(fcinfo);
+	/* a row of a dump that has no number had none */
+	if (sk_dump_is_restored())
+		return PointerGetDatum(NULL);
 	if (numbering == NULL)
 	{
 		sk_forget_with_transaction((void **) &numbering);
@@ -426,9 +445,8 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	if (target == NULL)
 	{
 		target = find_target(trigger);
-		if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-			sk_number_check_series(&target->number, trigger->tg_relation,
-								   trigger->tg_trigslot, trigger->tg_newslot);
+		if (target == NULL)
+			return PointerGetDatum(NULL);
 		note_row(target, row_version(trigger));
 		if (!target->is_queued)
 		{
@@ -591,11 +609,11 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 }
 
 /*
- * sk_commit_number_init
- *		Define the setting, and watch the ends of transactions.
+ * sk_commit_number_settings
+ *		Define the setting.
  */
 void
-sk_commit_number_init(void)
+sk_commit_number_settings(void)
 {
 	DefineCustomBoolVariable("spanner_keys.early_lock_release",
 							 "Enables transactions that number rows to release their locks before their commit is durable.",
@@ -605,6 +623,15 @@ sk_commit_number_init(void)
 							 PGC_SUSET,
 							 0,
 							 NULL, NULL, NULL);
+}
+
+/*
+ * sk_commit_number_init
+ *		Watch the ends of transactions.
+ */
+void
+sk_commit_number_init(void)
+{
 	RegisterResourceReleaseCallback(flush_late, NULL);
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);

@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -157,14 +158,45 @@ find_series_column(Relation rel, const char *name, AttrNumber number)
 }
 
 /*
+ * Find the latest version of a row, if it is there and has no number.  The row
+ * is of the current transaction, so nothing matters but what that has done.
+ */
+static bool
+find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
+{
+	TableScanDesc scan;
+
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, slot))
+		return slot_attisnull(slot, attnum);
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	return table_tuple_fetch_row_version(rel, tid, SnapshotSelf, slot) &&
+		slot_attisnull(slot, attnum);
+}
+
+/* Is a row there, in any version, without a number? */
+static bool
+lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		result = find_row(rel, attnum, &tid, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
  * sk_number_target
  *		Find columns and an allocator, and check that they fit.
  *
  * "arguments" are the allocator, the column, and those that tell the series.
+ * Returns false if the tuple has its number, and needs no allocator.  A dump
+ * may restore that later.
  */
-void
-sk_number_target(SkNumberTarget *target, Relation rel, char *const *arguments,
-				 int count)
+bool
+sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
+				 char *const *arguments, int count)
 {
 	SkAllocator *found;
 
@@ -176,9 +208,14 @@ sk_number_target(SkNumberTarget *target, Relation rel, char *const *arguments,
 	for (int i = 2; i < count; i++)
 		target->series[target->series_count++] =
 			find_series_column(rel, arguments[i], target->attnum);
+	/* the row may have lost its number since */
+	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)) &&
+		!lacks_number(rel, target->attnum, tuple->t_self))
+		return false;
 	found = sk_allocator_by_name(arguments[0]);
 	check_mode(found->row.name, found->row.mode);
 	target->allocator_id = found->id;
+	return true;
 }
 
 static ArrayType *
@@ -237,82 +274,101 @@ sk_number_check_series(const SkNumberTarget *target, Relation rel,
 					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->attnum - 1)->attname))));
 }
 
-/* Find the latest version of a row, if it is there and has no number. */
-static bool
-find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
+/* A table that rows are read from, NULL before the first. */
+typedef struct RowReader
 {
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TableScanDesc scan = table_beginscan_tid(rel, snapshot);
-	bool		found;
+	Relation	rel;
+	TupleTableSlot *slot;
+} RowReader;
 
-	table_tuple_get_latest_tid(scan, tid);
-	table_endscan(scan);
-	found = table_tuple_fetch_row_version(rel, tid, snapshot, slot) &&
-		slot_attisnull(slot, attnum);
-	UnregisterSnapshot(snapshot);
-	return found;
+static void
+close_reader(RowReader *reader)
+{
+	if (reader->rel == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(reader->slot);
+	table_close(reader->rel, NoLock);
+	reader->rel = NULL;
 }
 
-/* The same, where the table is not open.  Sets tid and series. */
+/* Is the row to be numbered?  Sets the latest version, and its series. */
 static bool
-is_due(DueRow *row)
+is_due(RowReader *reader, DueRow *row)
 {
-	Relation	rel = table_open(row->target->relid, RowExclusiveLock);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	bool		result = find_row(rel, row->target->attnum, &row->tid, slot);
-
-	if (result)
-		row->series = row_series(row->target, rel, slot);
-	ExecDropSingleTupleTableSlot(slot);
-	table_close(rel, NoLock);
-	return result;
+	if (reader->rel == NULL || RelationGetRelid(reader->rel) != row->target->relid)
+	{
+		close_reader(reader);
+		reader->rel = table_open(row->target->relid, RowExclusiveLock);
+		reader->slot = table_slot_create(reader->rel, NULL);
+	}
+	if (!find_row(reader->rel, row->target->attnum, &row->tid, reader->slot))
+		return false;
+	row->series = row_series(row->target, reader->rel, reader->slot);
+	return true;
 }
 
 /*
- * Take the rows that need a number.  A row can be there several times: when
- * it was inserted and updated, or when two triggers fill the same column, of
- * which the first one wins.
+ * Note the cell that a row's number is for.  Returns whether it was noted
+ * before.
+ */
+static bool
+is_noted(HTAB *cells, const DueRow *row)
+{
+	Cell		cell;
+	bool		found;
+
+	memset(&cell, 0, sizeof(Cell));
+	cell.relid = row->target->relid;
+	cell.attnum = row->target->attnum;
+	cell.tid = row->tid;
+	(void) hash_search(cells, &cell, HASH_ENTER, &found);
+	return found;
+}
+
+static bool
+has_several_targets(const SkUnnumbered *rows, uint64 count)
+{
+	for (uint64 i = 1; i < count; i++)
+		if (rows[i].target != rows[0].target)
+			return true;
+	return false;
+}
+
+/*
+ * Take the rows that need a number.  Two triggers may fill the same column, of
+ * which the first one wins.  A row of one trigger can be there several times,
+ * too: when it was inserted and updated.  It has a number at the second time.
  */
 static uint64
 collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 {
-	HTAB	   *seen = NULL;
+	RowReader	reader = {NULL};
+	HTAB	   *cells = NULL;
 	uint64		found = 0;
 
-	if (count > 1)
+	if (has_several_targets(rows, count))
 	{
 		HASHCTL		ctl;
 
 		ctl.keysize = sizeof(Cell);
 		ctl.entrysize = sizeof(Cell);
 		ctl.hcxt = CurrentMemoryContext;
-		seen = hash_create("cells to number", 256, &ctl,
-						   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		cells = hash_create("cells to number", 256, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
+	/* what was inserted so far can be updated */
 	CommandCounterIncrement();
 	for (uint64 i = 0; i < count; i++)
 	{
 		DueRow		row = {rows[i].target, rows[i].tid, NULL, i};
-		bool		again = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_due(&row))
-			continue;
-		if (seen != NULL)
-		{
-			Cell		cell;
-
-			memset(&cell, 0, sizeof(Cell));
-			cell.relid = row.target->relid;
-			cell.attnum = row.target->attnum;
-			cell.tid = row.tid;
-			(void) hash_search(seen, &cell, HASH_ENTER, &again);
-		}
-		if (!again)
+		if (is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row)))
 			due[found++] = row;
 	}
-	if (seen != NULL)
-		hash_destroy(seen);
+	close_reader(&reader);
+	if (cells != NULL)
+		hash_destroy(cells);
 	return found;
 }
 

@@ -11,6 +11,7 @@
 #define SK_NUMBER_ROWS_H
 
 #include "access/attnum.h"
+#include "access/htup.h"
 #include "nodes/pg_list.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
@@ -41,7 +42,7 @@ typedef struct SkAssignment
 	int64		last;			/* number that was written last */
 } SkAssignment;
 
-extern void sk_number_target(SkNumberTarget *target, Relation rel,
+extern bool sk_number_target(SkNumberTarget *target, Relation rel, HeapTuple tuple,
 							 char *const *arguments, int count);
 extern void sk_number_check_series(const SkNumberTarget *target, Relation rel,
 								   TupleTableSlot *old, TupleTableSlot *new);
@@ -49,5 +50,6 @@ extern List *sk_number_rows(const SkUnnumbered *rows, uint64 count);
 
 /* commit_number.c */
 extern void sk_commit_number_init(void);
+extern void sk_commit_number_settings(void);
 
 #endif							/* SK_NUMBER_ROWS_H */

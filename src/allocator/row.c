@@ -13,11 +13,18 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/varlena.h"
 
 #include "allocator/table.h"
+
+PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
 
 /* The columns of the table. */
 typedef enum Column
@@ -65,6 +72,35 @@ StaticAssertDecl(COLUMN_START_VALUE + 1 == COLUMN_PARENT_ID &&
 #define SK_MAX_BATCH_SIZE 10000000
 
 /*
+ * spanner_internal.allocator_role_in(cstring) returns allocator_role
+ *
+ * As type regrole, but the counter of an allocator is not lost for a role
+ * that the server of the dump had and this one has not.
+ */
+Datum
+spanner_allocator_role_in(PG_FUNCTION_ARGS)
+{
+	char	   *name = PG_GETARG_CSTRING(0);
+	List	   *parts;
+
+	if (sk_dump_is_restored() && strcmp(name, "-") != 0 &&
+		strspn(name, "0123456789") < strlen(name) &&
+		SplitIdentifierString(pstrdup(name), '.', &parts) &&
+		list_length(parts) == 1 &&
+		!OidIsValid(get_role_oid(linitial(parts), true)))
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\" does not exist", (char *) linitial(parts)),
+				 errdetail("Role \"%s\" takes its place in an allocator.",
+						   GetUserNameFromId(GetUserId(), false)),
+				 errhint("Create the roles of a dump before it is restored.")));
+		PG_RETURN_OID(GetUserId());
+	}
+	return DirectFunctionCall1(regrolein, CStringGetDatum(name));
+}
+
+/*
  * sk_mode_from_name
  *		A mode as it stands in the table.
  */
@@ -80,14 +116,25 @@ sk_mode_from_name(const char *name)
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
 }
 
+/* spanner_internal.allocator_role, which is an OID. */
+static inline Oid
+role_type(TupleDesc tupdesc)
+{
+	return TupleDescAttr(tupdesc, COLUMN_OWNER_ROLE - 1)->atttypid;
+}
+
 static void
-fetch_roles(Datum value, SkAllocatorRow *row)
+fetch_roles(Datum value, Oid type, SkAllocatorRow *row)
 {
 	Datum	   *roles;
 	bool	   *nulls;
 	int			count;
 
-	deconstruct_array(DatumGetArrayTypeP(value), REGROLEOID, sizeof(Oid), true,
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	if (ARR_ELEMTYPE(array) != type)
+		elog(ERROR, "unexpected type of roles of an allocator");
+	deconstruct_array(array, type, sizeof(Oid), true,
 					  TYPALIGN_INT, &roles, &nulls, &count);
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])
@@ -135,7 +182,8 @@ check_null(const bool *nulls, bool is_series)
 #define IS_NULL(column) (nulls[(column) - 1])
 
 static void
-fetch_options(const Datum *values, const bool *nulls, SkAllocatorRow *row)
+fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
+			  SkAllocatorRow *row)
 {
 	sk_allocator_name(TextDatumGetCString(VALUE(COLUMN_NAME)), "allocator name", row->name);
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(COLUMN_MODE)));
@@ -154,7 +202,7 @@ fetch_options(const Datum *values, const bool *nulls, SkAllocatorRow *row)
 						  row->remote_name);
 	row->owner_role = DatumGetObjectId(VALUE(COLUMN_OWNER_ROLE));
 	if (!IS_NULL(COLUMN_USAGE_ROLES))
-		fetch_roles(VALUE(COLUMN_USAGE_ROLES), row);
+		fetch_roles(VALUE(COLUMN_USAGE_ROLES), role_type(tupdesc), row);
 	row->start_value = IS_NULL(COLUMN_START_VALUE) ? row->min_value :
 		DatumGetInt64(VALUE(COLUMN_START_VALUE));
 }
@@ -180,7 +228,6 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	Assert(has_type(tupdesc, COLUMN_BATCH_SIZE, INT4OID));
 	Assert(has_type(tupdesc, COLUMN_FAILOVER_GAP, INT8OID));
 	Assert(has_type(tupdesc, COLUMN_SERVER, NAMEOID));
-	Assert(has_type(tupdesc, COLUMN_OWNER_ROLE, REGROLEOID));
 	Assert(has_type(tupdesc, COLUMN_SERIES, TEXTARRAYOID));
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
@@ -197,7 +244,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	if (is_series)
 		row->parent_id = DatumGetInt64(VALUE(COLUMN_PARENT_ID));
 	else
-		fetch_options(values, nulls, row);
+		fetch_options(values, nulls, tupdesc, row);
 	if (!IS_NULL(COLUMN_SERIES))
 		row->series = DatumGetArrayTypePCopy(VALUE(COLUMN_SERIES));
 	pfree(values);
@@ -276,7 +323,7 @@ store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  row->remote_name[0] == '\0');
 	set_value(slot, COLUMN_OWNER_ROLE, ObjectIdGetDatum(row->owner_role), false);
 	set_value(slot, COLUMN_USAGE_ROLES,
-			  PointerGetDatum(construct_array(roles, count, REGROLEOID,
+			  PointerGetDatum(construct_array(roles, count, role_type(slot->tts_tupleDescriptor),
 											  sizeof(Oid), true, TYPALIGN_INT)),
 			  count == 0);
 	set_value(slot, COLUMN_START_VALUE, Int64GetDatum(row->start_value), false);

@@ -401,11 +401,11 @@ request_memory(void)
 #endif
 
 /*
- * sk_shared_state_init
+ * sk_shared_state_settings
  *		Define the setting, and ask for the memory if that is still possible.
  */
 void
-sk_shared_state_init(void)
+sk_shared_state_settings(void)
 {
 	DefineCustomIntVariable("spanner_keys.max_allocators",
 							"Sets how many allocators of the server can have a pool of values at a time.",

@@ -145,7 +145,7 @@ empty_pool(SkPool *pool)
 	pool->next.first = pool->next.end = 0;
 }
 
-extern void sk_shared_state_init(void);
+extern void sk_shared_state_settings(void);
 extern SkSharedState *sk_shared_state(void);
 extern SkPool *sk_pool_find(const SkPoolKey *key);
 

@@ -16,9 +16,11 @@
  * restricted security context: triggers on it get no rights but those of the
  * owner, in a background worker neither.
  *
- * Whoever waits for a row waits in a queue, which is a lock on the row's id as
- * a database object.  It is held until the row is locked, so that the end of
- * a transaction wakes one waiter and not all of them.  Who has locked the row
+ * Whoever waits for a row waits in one of several queues, each a lock on the
+ * row's id as a database object, which is held until the row is locked.  So the
+ * end of a transaction wakes the heads of the queues and not all waiters, and
+ * the first that gets a processor goes on: a single one would make all others
+ * wait for the processor too, where there is other work.  Who has locked the row
  * already does not queue.
  *
  * src/allocator/table.c
@@ -62,6 +64,9 @@
  * first time would pay more for opening an index than for all the rest.
  */
 #define SK_FEW_BLOCKS 4
+
+/* As many sessions at most compete for a row that is free again. */
+#define SK_QUEUES 16
 
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
@@ -137,13 +142,16 @@ open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 						   SECURITY_RESTRICTED_OPERATION);
 }
 
-/* Rows are read and written by the numbers of their columns. */
+/*
+ * Rows are read and written by the numbers of their columns.  Roles are of a
+ * type of the extension, whose elements sk_row_fetch() checks in an array.
+ */
 static void
 check_columns(Relation rel)
 {
 	static const Oid types[] = {
 		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
-		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, REGROLEOID, REGROLEARRAYOID,
+		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid,
 		INT8OID, INT8OID, TEXTARRAYOID
 	};
 	TupleDesc	tupdesc = RelationGetDescr(rel);
@@ -152,7 +160,13 @@ check_columns(Relation rel)
 
 	StaticAssertStmt(lengthof(types) == SK_COLUMN_COUNT, "a type for each column");
 	for (int i = 0; fits && i < lengthof(types); i++)
-		fits = TupleDescAttr(tupdesc, i)->atttypid == types[i];
+	{
+		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
+
+		fits = OidIsValid(types[i]) ? column->atttypid == types[i] :
+			OidIsValid(column->atttypid) &&
+			column->attlen == (i + 1 == SK_COLUMN_OWNER_ROLE ? (int16) sizeof(Oid) : -1);
+	}
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -495,43 +509,59 @@ lock_version(SkTable *table, ItemPointer tid, LockTupleMode mode,
 }
 
 /*
- * The row is read without what a series has of its allocator.  The snapshot
- * keeps the version that was found from being replaced by another row before it
- * is locked.
- *
- * A queue has 48 bits for the 64 of an id, and ids can differ in the highest
- * bits only.
+ * The snapshot keeps the version that was found from being replaced by another
+ * row before it is locked.
  */
 static SkRowState
-lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+lock_latest(SkTable *table, int64 id, LockWaitPolicy policy)
 {
-	Oid			relid = RelationGetRelid(table->rel);
-	Oid			queue = (Oid) (id ^ (id >> 32));
-	uint16		part = (uint16) (id >> 32);
-	bool		in_queue = false;
-	bool		is_own = false;
 	RowKey		key = key_of_id(id);
 	SkRowState	state = SK_ROW_GONE;
 	HeapTuple	tuple;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
+		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
+	PopActiveSnapshot();
+	return state;
+}
+
+/*
+ * Wait for a row in a queue.  A queue has 44 bits for the 64 of an id, and ids
+ * can differ in the highest bits only.
+ */
+static SkRowState
+lock_in_queue(SkTable *table, int64 id)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	Oid			queue = (Oid) (id ^ (id >> 32));
+	uint16		part = (uint16) ((id >> 32) * SK_QUEUES + MyProcPid % SK_QUEUES);
+	bool		is_own;
+	SkRowState	state;
+
+	(void) sk_row_locker(table, id, &is_own);
+	if (is_own)
+		return lock_latest(table, id, LockWaitBlock);
+	LockDatabaseObject(relid, queue, part, ExclusiveLock);
+	state = lock_latest(table, id, LockWaitBlock);
+	UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
+	return state;
+}
+
+/* What a series has of its allocator is left out. */
+static SkRowState
+lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+{
+	SkRowState	state;
 
 	/* sk_table_open() says why a weaker one is not enough */
 	Assert(table->mode >= RowExclusiveLock);
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	if (policy == LockWaitBlock)
-		(void) sk_row_locker(table, id, &is_own);
-	if (policy == LockWaitBlock && !is_own)
-	{
-		LockDatabaseObject(relid, queue, part, ExclusiveLock);
-		in_queue = true;
-	}
-	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
-		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
-	PopActiveSnapshot();
-	if (in_queue)
-		UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
+	state = lock_latest(table, id, LockWaitSkip);
+	if (state == SK_ROW_LOCKED && policy == LockWaitBlock)
+		state = lock_in_queue(table, id);
 	if (state == SK_ROW_FOUND)
 	{
 		bool		should_free;
@@ -668,19 +698,30 @@ sk_row_delete_id(SkTable *table, int64 id)
 		sk_row_delete(table);
 }
 
-/* As an INSERT finds it; the identity column may have been converted. */
-static int64
-next_id(Relation rel)
+/*
+ * sk_table_next_id
+ *		An id that no row has.
+ *
+ * It comes from where an INSERT finds it, as the identity column may have been
+ * converted.  Rows that were replicated have not moved the identity.
+ */
+int64
+sk_table_next_id(Relation rel)
 {
 	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
 	ExprContext *context = CreateStandaloneExprContext();
+	RowKey		key;
 	Datum		result;
 	bool		isnull;
 
 	if (id == NULL)
 		elog(ERROR, "allocators get no ids");
-	result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
-									   context, &isnull);
+	do
+	{
+		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+										   context, &isnull);
+		key = key_of_id(DatumGetInt64(result));
+	} while (find_row(rel, &key, SnapshotSelf, NULL, NULL));
 	FreeExprContext(context, true);
 	return DatumGetInt64(result);
 }
@@ -692,16 +733,9 @@ next_id(Relation rel)
 void
 sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
-	RowKey		key;
-
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
-	/* rows that were replicated have not moved the identity */
-	do
-	{
-		row->id = next_id(table->rel);
-		key = key_of_id(row->id);
-	} while (find_row(table->rel, &key, SnapshotSelf, NULL, NULL));
+	row->id = sk_table_next_id(table->rel);
 	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }

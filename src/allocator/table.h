@@ -16,6 +16,7 @@
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
+#include "utils/guc.h"
 #include "utils/relcache.h"
 
 /* row.c */
@@ -93,6 +94,13 @@ sk_mode_has_pool(SkMode mode)
 		mode == SK_MODE_ASYNC_BATCH;
 }
 
+/* pg_dump turns it off in all that it writes. */
+static inline bool
+sk_dump_is_restored(void)
+{
+	return !check_function_bodies;
+}
+
 /* table.c */
 
 /* The open table, and the former user. */
@@ -142,6 +150,7 @@ extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
 extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 						  SkWrite kind);
+extern int64 sk_table_next_id(Relation rel);
 extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_delete(SkTable *table);
 extern void sk_row_delete_id(SkTable *table, int64 id);

@@ -514,11 +514,11 @@ sk_worker_wake(SkWorkerKind kind)
 }
 
 /*
- * sk_worker_init
+ * sk_worker_settings
  *		Define the settings of the worker.
  */
 void
-sk_worker_init(void)
+sk_worker_settings(void)
 {
 	DefineCustomIntVariable("spanner_keys.allocator_idle_timeout",
 							"Sets how long an allocator worker stays without work.",

@@ -13,6 +13,6 @@
 #include "allocator/pool.h"
 
 extern bool sk_worker_wake(SkWorkerKind kind);
-extern void sk_worker_init(void);
+extern void sk_worker_settings(void);
 
 #endif							/* SK_WORKER_H */

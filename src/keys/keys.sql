@@ -7,7 +7,7 @@
 CREATE FUNCTION spanner.bit_reverse(value bigint, preserve_sign boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_bit_reverse'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner.bit_reverse(bigint, boolean)
   IS 'reverse the bits of a bigint, keeping the sign bit in place if asked';
@@ -78,6 +78,24 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
+
+CREATE FUNCTION spanner_internal.time_buckets(stride interval, origin timestamptz, low timestamptz, high timestamptz,
+  open_end boolean, most integer)
+RETURNS timestamptz[]
+AS 'MODULE_PATHNAME', 'spanner_time_buckets'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamptz, timestamptz, timestamptz, boolean, integer)
+  IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
+
+CREATE FUNCTION spanner_internal.time_buckets(stride interval, origin timestamp, low timestamp, high timestamp,
+  open_end boolean, most integer)
+RETURNS timestamp[]
+AS 'MODULE_PATHNAME', 'spanner_time_buckets'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamp, timestamp, timestamp, boolean, integer)
+  IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
 
 -- In PL/pgSQL, which keeps the plan of the query.
 CREATE FUNCTION spanner_internal.base_type(type oid)

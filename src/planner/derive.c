@@ -41,6 +41,7 @@
 #include "compat.h"
 #include "keys/canonical.h"
 #include "planner/derive.h"
+#include "planner/planner.h"
 
 /* How many ways to combine values of several relations are tried. */
 #define SK_MAX_JOIN_COMBINATIONS 16
@@ -72,10 +73,12 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 void *arg);
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
-static int	find_column(const SkColumns *columns, const Node *column);
-static int	column_place(const SkColumns *columns, const Node *column);
-static Node *replace_columns(Node *node, void *context);
 static List *arm_clauses(Node *arm);
+static bool is_exact(const SkColumns *columns);
+static bool lists_all_shards(const SkShardKey *key, Expr *condition);
+static bool find_guards(const SkColumns *columns, List **guards);
+static Expr *derive_guarded(PlannerInfo *root, const SkShardKey *key,
+							FuncExpr *call, List *guards, bool is_list);
 static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
@@ -105,10 +108,12 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	if (sk_all_known(&columns))
 	{
 		result->base = add_condition(root, NIL, &columns);
-		return;
+		result->by_range = !is_exact(&columns);
+		if (!result->by_range)
+			return;
 	}
 
-	result->base = partition_clauses(root, rel, key);
+	result->base = list_concat(result->base, partition_clauses(root, rel, key));
 	foreach(lc, clauses)
 	{
 		SkClause   *clause = lfirst(lc);
@@ -144,86 +149,6 @@ sk_make_clause(Expr *expr, Index level)
 }
 
 /*
- * sk_init_columns
- *		List the columns among the keys, each once; nothing is known of them.
- */
-void
-sk_init_columns(SkColumns *columns, const SkShardKey *key)
-{
-	List	   *vars = pull_var_clause((Node *) key->call, 0);
-	int			size = list_length(vars);
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	columns->key = key;
-	columns->count = 0;
-	columns->columns = palloc(size * sizeof(Var *));
-	columns->inside = palloc0(size * sizeof(bool));
-	columns->values = palloc0(size * sizeof(SkKeyValue));
-	foreach(lc, vars)
-	{
-		if (find_column(columns, lfirst(lc)) < 0)
-			columns->columns[columns->count++] = lfirst(lc);
-	}
-	for_each_from(lc, key->call->args, key->first_key)
-	{
-		if (IsA(lfirst(lc), Var))
-			continue;
-		foreach(lc2, pull_var_clause(lfirst(lc), 0))
-			columns->inside[column_place(columns, lfirst(lc2))] = true;
-	}
-}
-
-/*
- * sk_match_clauses
- *		Learn what a list of SkClause says of the columns.
- *
- * One value is better than a list of them, which is better than nothing.
- */
-void
-sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		SkClause   *clause = lfirst(lc);
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < columns->count; i++)
-		{
-			SkKeyValue *value = &columns->values[i];
-			SkKeyValue	found;
-
-			if (value->value && !value->is_array)
-				continue;
-			if (sk_match_equality(root, clause->expr, columns->columns[i],
-								  &found) &&
-				(value->value == NULL || !found.is_array) &&
-				(!columns->inside[i] ||
-				 sk_can_replace(columns->columns[i], &found)))
-			{
-				*value = found;
-				value->level = clause->level;
-			}
-		}
-	}
-}
-
-/*
- * sk_all_known
- *		Is something known of each column?
- */
-bool
-sk_all_known(const SkColumns *columns)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (columns->values[i].value == NULL)
-			return false;
-	return true;
-}
-
-/*
  * sk_derive_condition
  *		The condition on the shard that follows from what is known.
  *
@@ -233,44 +158,58 @@ SkClause *
 sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 {
 	const SkShardKey *key = columns->key;
-	List	   *args = list_truncate(list_copy(key->call->args), key->first_key);
-	bool		is_list = false;
-	Index		level = 0;
+	List	   *guards = NIL;
+	bool		is_list;
+	Index		level;
 	FuncExpr   *call;
 	Expr	   *condition;
-	ListCell   *lc;
 
-	if (!key->can_derive || !sk_all_known(columns))
+	if (!key->can_derive || !sk_all_known(columns) ||
+		!find_guards(columns, &guards))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
-	{
-		if (columns->inside[i] && columns->values[i].is_array)
+		if (columns->by_element[i] && columns->values[i].is_array &&
+			sk_is_used(columns, i))
 			return derive_elements(root, columns, i);
-		level = Max(level, columns->values[i].level);
-	}
-	for_each_from(lc, key->call->args, key->first_key)
+	call = sk_replace_keys(columns, &is_list, &level);
+	if (call == NULL)
+		return NULL;
+	/* a fingerprint is wider than the shard that is made of it */
+	if (key->shards > 0 && call->funcresulttype == INT8OID)
+		call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
+							InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	if (guards != NIL)
+		condition = derive_guarded(root, key, call, guards, is_list);
+	else if (is_list)
 	{
-		args = lappend(args, replace_columns(lfirst(lc),
-											 unconstify(SkColumns *, columns)));
-		is_list |= IsA(lfirst(lc), Var) &&
-			columns->values[column_place(columns, lfirst(lc))].is_array;
+		condition = derive_list(root, key, call->args);
+		/* a range that leaves every shard is better served otherwise */
+		if (condition && !is_exact(columns) && lists_all_shards(key, condition))
+			return NULL;
 	}
-	Assert(list_length(args) == list_length(key->call->args));
-	if (is_list)
-		condition = derive_list(root, key, args);
 	else
-	{
-		call = copyObject(key->call);
-		call->args = args;
-
-		/* a fingerprint is wider than the shard that is made of it */
-		if (call->funcresulttype == INT8OID)
-			call = makeFuncExpr(F_INT4_INT8, INT4OID, list_make1(call),
-								InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 		condition = sk_shard_is(key, (Expr *)
 								eval_const_expressions(root, (Node *) call));
-	}
 	return condition ? sk_make_clause(condition, level) : NULL;
+}
+
+/* Is each column of the key equal to something? */
+static bool
+is_exact(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (!sk_is_used(columns, i))
+			return false;
+	return true;
+}
+
+static bool
+lists_all_shards(const SkShardKey *key, Expr *condition)
+{
+	Const	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+
+	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
+		!list->constisnull && sk_array_length((Node *) list) >= key->shards;
 }
 
 /*
@@ -293,14 +232,11 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	{
 		List	   *exprs = arm_clauses(lfirst(lc));
 		List	   *clauses = NIL;
-		SkColumns	arm = *columns;
+		SkColumns	arm = sk_copy_columns(columns);
 		SkClause   *condition;
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		arm.values = palloc(columns->count * sizeof(SkKeyValue));
-		memcpy(arm.values, columns->values,
-			   columns->count * sizeof(SkKeyValue));
 		foreach(lc2, exprs)
 			clauses = lappend(clauses, sk_make_clause(lfirst(lc2), clause->level));
 		sk_match_clauses(root, clauses, &arm);
@@ -385,6 +321,7 @@ static List *
 derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 {
 	List	  **choices = palloc0(columns->count * sizeof(List *));
+	bool		found = false;
 	List	   *result;
 
 	for (int i = 0; i < columns->count; i++)
@@ -393,9 +330,12 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 			continue;
 		choices[i] = find_join_values(root, rel, columns->columns[i],
 									  columns->inside[i]);
-		if (choices[i] == NIL)
+		if (choices[i] == NIL && sk_is_missing(columns, i))
 			return NIL;
+		found |= choices[i] != NIL;
 	}
+	if (!found)
+		return NIL;
 	result = combine_one_source(root, columns, choices);
 	return result ? result : combine_sources(root, columns, choices);
 }
@@ -509,7 +449,7 @@ find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
 
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!sk_match_equality(root, rinfo->clause, column, &value) ||
-			(inside && !sk_can_replace(column, &value)))
+			(inside && !sk_can_replace(root, column, &value)))
 			continue;
 		found = palloc(sizeof(SkJoinValue));
 		found->value = value;
@@ -549,19 +489,67 @@ is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 											   rel->lateral_referencers) != NIL;
 }
 
-/* A list for a column inside of an expression: each element in turn. */
+/*
+ * Some moments must not reach the key's functions.  False if one of the values
+ * is such a moment; else the conditions on values that are not known yet.
+ */
+static bool
+find_guards(const SkColumns *columns, List **guards)
+{
+	for (int i = 0; columns->key->usual_moments && i < columns->count; i++)
+	{
+		Oid			type = columns->columns[i]->vartype;
+		SkKeyValue *value = &columns->values[i];
+
+		if (!columns->inside[i] || value->is_array || !sk_is_used(columns, i) ||
+			(type != TIMESTAMPOID && type != TIMESTAMPTZOID))
+			continue;
+		if (!IsA(value->value, Const))
+			*guards = lappend(*guards, sk_usual_moments(value->value));
+		else if (!sk_is_usual_moment((Node *) value->value))
+			return false;
+	}
+	return true;
+}
+
+/* The shard if the values are usual moments, else all shards. */
+static Expr *
+derive_guarded(PlannerInfo *root, const SkShardKey *key, FuncExpr *call,
+			   List *guards, bool is_list)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+	CaseWhen   *usual = makeNode(CaseWhen);
+
+	Expr	   *list = is_list ? derive_list(root, key, call->args) : NULL;
+
+	if (key->shards == 0 || key->shards > sk_max_merge_shards ||
+		(is_list && list == NULL))
+		return NULL;
+	usual->expr = make_ands_explicit(guards);
+	if (list && IsA(list, ScalarArrayOpExpr))
+		usual->result = lsecond(((ScalarArrayOpExpr *) list)->args);
+	else
+		usual->result = (Expr *)
+			sk_shard_array(list_make1(eval_const_expressions(root, (Node *) call)));
+	usual->location = -1;
+	choice->casetype = INT4ARRAYOID;
+	choice->args = list_make1(usual);
+	choice->defresult = sk_all_shards(key);
+	choice->location = -1;
+	return sk_shard_in(key, (Expr *) choice);
+}
+
+/* A list whose elements are taken one by one. */
 static SkClause *
 derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 {
 	List	   *conditions = NIL;
 	Index		level = columns->values[column].level;
-	SkColumns	choice = *columns;
+	SkColumns	choice = sk_copy_columns(columns);
 	Expr	   *result;
 	ListCell   *lc;
 
-	Assert(columns->inside[column] && columns->values[column].is_array);
-	choice.values = palloc(columns->count * sizeof(SkKeyValue));
-	memcpy(choice.values, columns->values, columns->count * sizeof(SkKeyValue));
+	Assert(columns->by_element[column] && columns->values[column].is_array);
 	choice.values[column].is_array = false;
 	foreach(lc, sk_array_elements(columns->values[column].value))
 	{
@@ -569,6 +557,10 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 
 		CHECK_FOR_INTERRUPTS();
 		choice.values[column].value = lfirst(lc);
+		if (columns->inside[column] &&
+			!sk_can_replace(root, columns->columns[column],
+							&choice.values[column]))
+			return NULL;
 		condition = sk_derive_condition(root, &choice);
 		/* of two such lists there are too many combinations */
 		if (condition == NULL || !IsA(condition->expr, OpExpr))
@@ -578,44 +570,6 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 	}
 	result = sk_any_shard(root, columns->key, conditions);
 	return sk_make_clause(result, level);
-}
-
-/* The place of a column among those of the key, or -1. */
-static int
-find_column(const SkColumns *columns, const Node *column)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
-			return i;
-	return -1;
-}
-
-/* The same for one of the columns of the key. */
-static int
-column_place(const SkColumns *columns, const Node *column)
-{
-	int			result = find_column(columns, column);
-
-	Assert(result >= 0 && result < columns->count);
-	return result;
-}
-
-/* An argument of the call, with values for its columns. */
-static Node *
-replace_columns(Node *node, void *context)
-{
-	SkColumns  *columns = context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		SkKeyValue *value = &columns->values[column_place(columns, node)];
-
-		Assert(value->value != NULL);
-		return copyObject((Node *) value->value);
-	}
-	return expression_tree_mutator(node, replace_columns, context);
 }
 
 /* The clauses of one arm of an OR, without RestrictInfos. */

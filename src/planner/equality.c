@@ -27,6 +27,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -36,6 +37,8 @@
 /* How many elements of a list are put into an expression, one by one. */
 #define SK_MAX_ELEMENTS 100
 
+static bool is_of_type(PlannerInfo *root, const Var *column, Node **value);
+static bool is_within(Node *value, int64 least, int64 most);
 static bool match_operator(PlannerInfo *root, OpExpr *clause,
 						   const Var *column, SkKeyValue *value);
 static bool match_array(PlannerInfo *root, ScalarArrayOpExpr *clause,
@@ -65,14 +68,89 @@ sk_match_equality(PlannerInfo *root, Expr *clause, const Var *column,
 }
 
 /*
+ * sk_match_term
+ *		The same for an expression that is hashed.
+ */
+bool
+sk_match_term(PlannerInfo *root, Expr *clause, Node *term, SkKeyValue *value)
+{
+	List	   *args = NIL;
+	Oid			operator = InvalidOid;
+	Oid			collation = InvalidOid;
+	Oid			type;
+
+	if (IsA(clause, OpExpr))
+	{
+		args = ((OpExpr *) clause)->args;
+		operator = ((OpExpr *) clause)->opno;
+		collation = ((OpExpr *) clause)->inputcollid;
+	}
+	else if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
+	{
+		args = ((ScalarArrayOpExpr *) clause)->args;
+		operator = ((ScalarArrayOpExpr *) clause)->opno;
+		collation = ((ScalarArrayOpExpr *) clause)->inputcollid;
+	}
+	if (list_length(args) != 2)
+		return false;
+	if (IsA(clause, OpExpr) && equal(lsecond(args), term))
+	{
+		operator = get_commutator(operator);
+		args = list_make2(lsecond(args), linitial(args));
+	}
+	if (!OidIsValid(operator) || !equal(linitial(args), term))
+		return false;
+
+	value->value = lsecond(args);
+	value->is_array = IsA(clause, ScalarArrayOpExpr);
+	type = exprType((Node *) value->value);
+	if (value->is_array)
+		type = get_base_element_type(type);
+	return OidIsValid(type) &&
+		is_key_equality(operator, collation, exprType(term), type) &&
+		is_stable_value(root, value->value,
+						linitial_node(Var, pull_var_clause(term, 0)));
+}
+
+/*
+ * sk_match_comparison
+ *		The strategy by which a clause compares a column with a value; 0 if none.
+ */
+int
+sk_match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
+					Oid family, SkKeyValue *value)
+{
+	OpExpr	   *comparison = (OpExpr *) clause;
+	Oid			operator;
+
+	value->is_array = false;
+	value->value = NULL;
+	if (!IsA(clause, OpExpr) || list_length(comparison->args) != 2)
+		return 0;
+	operator = comparison->opno;
+	value->value = lsecond(comparison->args);
+	if (!is_column(linitial(comparison->args), column))
+	{
+		operator = get_commutator(operator);
+		value->value = linitial(comparison->args);
+		if (!is_column(lsecond(comparison->args), column))
+			return 0;
+	}
+	if (!OidIsValid(operator) || !is_stable_value(root, value->value, column))
+		return 0;
+	return get_op_opfamily_strategy(operator, family);
+}
+
+/*
  * sk_can_replace
  *		May a value take the place of a column inside of an expression?
  *
  * Only if it is the same for every function.  Equal values of some types are
- * not, such as 1.0 and 1.00.  The B-tree operator class of a type knows.
+ * not, such as 1.0 and 1.00.  The B-tree operator class of a type knows.  An
+ * integer of another width becomes one of the column's type.
  */
 bool
-sk_can_replace(const Var *column, const SkKeyValue *value)
+sk_can_replace(PlannerInfo *root, const Var *column, SkKeyValue *value)
 {
 	TypeCacheEntry *type = lookup_type_cache(column->vartype,
 											 TYPECACHE_BTREE_OPFAMILY);
@@ -87,16 +165,60 @@ sk_can_replace(const Var *column, const SkKeyValue *value)
 			return false;
 		replacement = linitial(elements);
 	}
-	/* varchar has neither operators nor functions of its own */
-	if ((exprType(replacement) != column->vartype &&
-		 (exprType(replacement) != TEXTOID || column->vartype != VARCHAROID)) ||
-		!OidIsValid(type->btree_opf))
+	if (!is_of_type(root, column, &replacement) || !OidIsValid(type->btree_opf))
 		return false;
+	if (!value->is_array)
+		value->value = (Expr *) replacement;
 	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
 								 type->btree_opintype, BTEQUALIMAGE_PROC);
 	return OidIsValid(function) &&
 		DatumGetBool(OidFunctionCall1Coll(function, column->varcollid,
 										  ObjectIdGetDatum(type->btree_opintype)));
+}
+
+/* Does a value have the type of a column, or can it be cast to it? */
+static bool
+is_of_type(PlannerInfo *root, const Var *column, Node **value)
+{
+	Oid			type = exprType(*value);
+	Oid			cast = InvalidOid;
+
+	/* varchar has neither operators nor functions of its own */
+	if (type == column->vartype ||
+		(type == TEXTOID && column->vartype == VARCHAROID))
+		return true;
+	if (column->vartype == INT8OID)
+		cast = type == INT4OID ? F_INT8_INT4 : type == INT2OID ? F_INT8_INT2 : InvalidOid;
+	else if (column->vartype == INT4OID && type == INT2OID)
+		cast = F_INT4_INT2;
+	else if (column->vartype == INT4OID && is_within(*value, PG_INT32_MIN, PG_INT32_MAX))
+		cast = F_INT4_INT8;
+	else if (column->vartype == INT2OID && is_within(*value, PG_INT16_MIN, PG_INT16_MAX))
+		cast = type == INT4OID ? F_INT2_INT4 : F_INT2_INT8;
+	if (!OidIsValid(cast))
+		return false;
+	*value = (Node *) makeFuncExpr(cast, column->vartype, list_make1(*value),
+								   InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	*value = eval_const_expressions(root, *value);
+	return true;
+}
+
+/* Is it a constant that a narrower type has, too? */
+static bool
+is_within(Node *value, int64 least, int64 most)
+{
+	Const	   *constant = (Const *) value;
+	int64		number;
+
+	if (!IsA(value, Const) || constant->constisnull)
+		return false;
+	if (constant->consttype == INT4OID)
+		number = DatumGetInt32(constant->constvalue);
+	else if (constant->consttype == INT8OID)
+		number = DatumGetInt64(constant->constvalue);
+	else
+		return false;
+	return number >= least && number <= most;
 }
 
 /*

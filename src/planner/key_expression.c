@@ -1,8 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * key_expression.c
- *	  Which expressions of the catalogs the planner may evaluate, and for
- *	  which values of a query it may compute them.
+ *	  Which expressions are keys, and which values they hold for.
+ *
+ * A shard is a call of shard_id(), or the remainder of farm_fingerprint(), in
+ * one of the spellings that Spanner's documents and its users have.  The whole
+ * fingerprint and bit_reverse() stand in front of keys as well: these have too
+ * many values to be merged or listed, but a look-up can compute them.
  *
  * The rows of a table have passed the expressions of its shard key.  A value
  * of a query has not: no row need have it.  "a + 1" fails for the largest
@@ -12,7 +16,9 @@
  * setting that has changed since the row was stored.
  *
  * So only expressions count that give a result for every value, and always
- * the same one.
+ * the same one.  Functions that move a moment fail near the first and the last
+ * one, so they count for moments between: an expression with a value that is
+ * known when the query runs looks at it first.
  *
  * src/planner/key_expression.c
  *
@@ -21,23 +27,38 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/partition.h"
 #include "catalog/pg_language.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
 
+#include "keys/moments.h"
+#include "planner/known_functions.h"
 #include "planner/shard_key.h"
 
 /* The value can be any of the arguments. */
 #define SK_ALL_ARGUMENTS (-1)
+
+/* What a function has to be looked at for. */
+typedef enum SkSafety
+{
+	SK_SAFE,
+	SK_DIVIDES,					/* fails for some constants */
+	SK_MOVES_MOMENT				/* fails for moments that are not usual */
+} SkSafety;
 
 /*
  * A function that takes every value as one of its arguments.  The others must
@@ -47,6 +68,7 @@ typedef struct SkSafeFunction
 {
 	Oid			function;
 	int			argument;		/* from 0 */
+	SkSafety	safety;
 } SkSafeFunction;
 
 static const SkSafeFunction safe_functions[] = {
@@ -70,28 +92,357 @@ static const SkSafeFunction safe_functions[] = {
 	{F_INT8AND, SK_ALL_ARGUMENTS},
 	{F_INT4SHR, 0},
 	{F_INT8SHR, 0},
-	{F_INT2DIV, 0},
-	{F_INT4DIV, 0},
-	{F_INT8DIV, 0},
-	{F_INT24DIV, 0},
-	{F_INT84DIV, 0},
-	{F_INT4MOD, 0},
-	{F_INT8MOD, 0},
-	{F_MOD_INT4_INT4, 0},
-	{F_MOD_INT8_INT8, 0},
+	{F_INT2DIV, 0, SK_DIVIDES},
+	{F_INT4DIV, 0, SK_DIVIDES},
+	{F_INT8DIV, 0, SK_DIVIDES},
+	{F_INT24DIV, 0, SK_DIVIDES},
+	{F_INT84DIV, 0, SK_DIVIDES},
+	{F_INT4MOD, 0, SK_DIVIDES},
+	{F_INT8MOD, 0, SK_DIVIDES},
+	{F_MOD_INT4_INT4, 0, SK_DIVIDES},
+	{F_MOD_INT8_INT8, 0, SK_DIVIDES},
 	{F_DATE_TIMESTAMP, 0},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1},
-	{F_TIMEZONE_TEXT_TIMESTAMP, 1},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_TIMEZONE_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
+	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
 };
 
+/* What an expression that computes a shard is made of. */
+typedef struct SkKeyParts
+{
+	SkKeyFunction form;
+	FuncExpr   *call;			/* of our function */
+	Node	   *modulus;		/* or NULL */
+	bool		is_absolute;
+} SkKeyParts;
+
+static const char *const not_constant = "the number of shards is not a constant";
+
+static bool take_apart(Node *expr, SkKeyParts *parts);
+static FuncExpr *as_call(Node *expr);
+static Node *skip_casts(Node *expr);
+static FuncExpr *skip_absolute(Node *expr, bool *is_absolute);
+static bool is_integer_cast(Oid function);
+static bool is_constant(Node *node, int64 *value);
+static const char *read_parts(const SkKeyParts *parts, SkShardKey *key);
+static const char *read_modulus(const SkKeyParts *parts, SkShardKey *key);
+static const char *check_keys(const SkShardKey *key);
+static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
+							   Node **expr);
+static bool can_compute(SkShardKey *key);
 static bool runs_untrusted_code(Node *node, void *context);
 static bool is_untrusted_function(Oid funcid, void *context);
-static bool is_safe_call(Oid function, List *args);
-static bool find_argument(Oid function, int *argument);
+static bool is_safe_expression(Node *expr, bool *usual_moments);
+static bool are_safe(List *exprs, bool *usual_moments);
+static bool is_safe_call(Oid function, List *args, bool *usual_moments);
+static bool divides(List *args);
+static bool is_short_bucket(Oid function, List *args);
+static bool find_argument(Oid function, int *argument, SkSafety *safety);
 static bool has_fixed_text(Oid type);
+
+/*
+ * sk_is_key_expression
+ *		Does an expression compute a shard, whether or not the planner can use it?
+ */
+bool
+sk_is_key_expression(Node *expr)
+{
+	SkKeyParts	parts;
+
+	return take_apart(expr, &parts);
+}
+
+/*
+ * sk_read_key_expression
+ *		Read such an expression; false, and why, if it makes no shard key.
+ *
+ * What the planner computes is "key->call".  It is equal to the expression in
+ * every row, and does not fail where the expression does.
+ */
+bool
+sk_read_key_expression(Node *expr, SkShardKey *key, const char **problem)
+{
+	SkKeyParts	parts;
+
+	memset(key, 0, sizeof(SkShardKey));
+	if (!take_apart(expr, &parts))
+	{
+		*problem = "the expression is not just a call of spanner.shard_id()";
+		return false;
+	}
+	*problem = read_parts(&parts, key);
+	if (*problem == NULL)
+		*problem = check_keys(key);
+	if (*problem != NULL)
+		return false;
+
+	/* without the sign of a fingerprint the shards begin at 0 */
+	Assert(key->shards >= 0 && key->first <= 0 &&
+		   (key->first == 0 || key->shards == 1 - 2 * key->first));
+	key->can_derive = can_compute(key);
+
+	/* a fingerprint of NULL is NULL */
+	key->covers_rows = key->form == SK_SHARD_ID;
+	return true;
+}
+
+/*
+ * sk_read_key_check
+ *		Does a clause of a CHECK constraint say that a column is a shard?
+ */
+bool
+sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
+		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
+		BTEqualStrategyNumber)
+		return false;
+	return is_check_of_column(linitial(op->args), lsecond(op->args),
+							  attnum, expr) ||
+		is_check_of_column(lsecond(op->args), linitial(op->args),
+						   attnum, expr);
+}
+
+/*
+ * sk_hashed_keys
+ *		What the shard is computed from.
+ */
+List *
+sk_hashed_keys(const SkShardKey *key)
+{
+	FuncExpr   *call = key->call;
+
+	if (key->form == SK_SHARD_ID)
+		return list_copy_tail(call->args, 1);
+	while (call->funcid == F_ABS_INT8 || call->funcid == F_MOD_INT8_INT8)
+		call = linitial_node(FuncExpr, call->args);
+	return list_make1(linitial(call->args));
+}
+
+/*
+ * Which of our functions an expression consists of, but for casts to integer
+ * types.  These keep the number, or fail; so does abs() of a fingerprint.
+ */
+static bool
+take_apart(Node *expr, SkKeyParts *parts)
+{
+	FuncExpr   *call;
+
+	memset(parts, 0, sizeof(SkKeyParts));
+	call = skip_absolute(expr, &parts->is_absolute);
+	if (call != NULL &&
+		(call->funcid == F_MOD_INT8_INT8 || call->funcid == F_INT8MOD ||
+		 call->funcid == F_MOD_INT4_INT4 || call->funcid == F_INT4MOD))
+	{
+		parts->modulus = lsecond(call->args);
+		call = skip_absolute(linitial(call->args), &parts->is_absolute);
+	}
+	parts->call = call;
+	if (call == NULL)
+		return false;
+	if (sk_is_our_function(call->funcid, SK_FINGERPRINT))
+	{
+		parts->form = SK_FINGERPRINT;
+		return parts->modulus != NULL || !parts->is_absolute;
+	}
+	if (parts->modulus != NULL || parts->is_absolute)
+		return false;
+	if (sk_is_our_function(call->funcid, SK_SHARD_ID))
+	{
+		parts->form = SK_SHARD_ID;
+		return true;
+	}
+	parts->form = SK_BIT_REVERSE;
+	return sk_is_our_function(call->funcid, SK_BIT_REVERSE) &&
+		IsA(lsecond(call->args), Const) &&
+		!((Const *) lsecond(call->args))->constisnull;
+}
+
+/* A function call, or an operator as one; else NULL. */
+static FuncExpr *
+as_call(Node *expr)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+
+	if (expr == NULL || IsA(expr, FuncExpr))
+		return (FuncExpr *) expr;
+	if (!IsA(expr, OpExpr))
+		return NULL;
+	return makeFuncExpr(get_opcode(op->opno), op->opresulttype, op->args,
+						op->opcollid, op->inputcollid, COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+skip_casts(Node *expr)
+{
+	while (expr && IsA(expr, FuncExpr) &&
+		   is_integer_cast(((FuncExpr *) expr)->funcid))
+		expr = linitial(((FuncExpr *) expr)->args);
+	return expr;
+}
+
+/* The call below casts and perhaps abs(). */
+static FuncExpr *
+skip_absolute(Node *expr, bool *is_absolute)
+{
+	FuncExpr   *call = as_call(skip_casts(expr));
+
+	if (call != NULL &&
+		(call->funcid == F_ABS_INT8 || call->funcid == F_INT8ABS ||
+		 call->funcid == F_ABS_INT4 || call->funcid == F_INT4ABS))
+	{
+		*is_absolute = true;
+		call = as_call(skip_casts(linitial(call->args)));
+	}
+	return call;
+}
+
+static bool
+is_integer_cast(Oid function)
+{
+	return function == F_INT8_INT4 || function == F_INT8_INT2 ||
+		function == F_INT4_INT8 || function == F_INT4_INT2 ||
+		function == F_INT2_INT8 || function == F_INT2_INT4;
+}
+
+/*
+ * Is a number of shards a constant?  A stored expression still has the casts of
+ * a constant.  Nothing else is looked through: to evaluate it could run code of
+ * the table's owner.
+ */
+static bool
+is_constant(Node *node, int64 *value)
+{
+	Const	   *number = (Const *) skip_casts(node);
+
+	if (!IsA(number, Const) || number->constisnull)
+		return false;
+	if (number->consttype == INT2OID)
+		*value = DatumGetInt16(number->constvalue);
+	else if (number->consttype == INT4OID)
+		*value = DatumGetInt32(number->constvalue);
+	else if (number->consttype == INT8OID)
+		*value = DatumGetInt64(number->constvalue);
+	else
+		return false;
+	return true;
+}
+
+/* Returns the problem, or NULL. */
+static const char *
+read_parts(const SkKeyParts *parts, SkShardKey *key)
+{
+	int64		n;
+
+	key->form = parts->form;
+	key->call = parts->call;
+	key->function = parts->call->funcid;
+	if (parts->modulus != NULL)
+		return read_modulus(parts, key);
+	if (parts->form != SK_SHARD_ID)
+		return NULL;
+	if (parts->call->funcvariadic)
+		return "the keys are passed as an array";
+	if (!is_constant(linitial(parts->call->args), &n) || n > PG_INT32_MAX)
+		return not_constant;
+	key->shards = (int32) Max(n, 1);
+	return NULL;
+}
+
+/*
+ * mod() has the sign of the fingerprint.  The fingerprint -2^63 has no absolute
+ * value, but its remainder has one.
+ */
+static const char *
+read_modulus(const SkKeyParts *parts, SkShardKey *key)
+{
+	int64		n;
+	Const	   *modulus;
+
+	if (!is_constant(parts->modulus, &n) || n < 1 || n > PG_INT32_MAX / 2)
+		return not_constant;
+	modulus = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+						Int64GetDatum(n), false, FLOAT8PASSBYVAL);
+	key->call = makeFuncExpr(F_MOD_INT8_INT8, INT8OID,
+							 list_make2(parts->call, modulus), InvalidOid,
+							 InvalidOid, COERCE_EXPLICIT_CALL);
+	if (parts->is_absolute)
+	{
+		key->call = makeFuncExpr(F_ABS_INT8, INT8OID, list_make1(key->call),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		key->shards = (int32) n;
+	}
+	else
+	{
+		key->first = -(int32) (n - 1);
+		key->shards = (int32) (2 * n - 1);
+	}
+	return NULL;
+}
+
+/* Returns the problem, or NULL. */
+static const char *
+check_keys(const SkShardKey *key)
+{
+	bool		has_column = false;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, sk_hashed_keys(key))
+	{
+		Node	   *arg = lfirst(lc);
+		Node	   *folded = sk_fold_stored(NULL, arg);
+
+		/* as core does before it asks whether an expression is immutable */
+		if (folded != NULL)
+			arg = folded;
+		if (contain_mutable_functions(arg))
+			return "a key is not immutable";
+		foreach(lc2, pull_var_clause(arg, 0))
+		{
+			if (((Var *) lfirst(lc2))->varattno <= 0)
+				return "a key is a whole row or a system column";
+			has_column = true;
+		}
+	}
+	return has_column ? NULL : "no key is a column";
+}
+
+static bool
+is_check_of_column(Node *left, Node *right, AttrNumber *attnum, Node **expr)
+{
+	Var		   *column = (Var *) left;
+
+	if (!IsA(column, Var) || column->varattno <= 0 ||
+		!sk_is_key_expression(right))
+		return false;
+	*attnum = column->varattno;
+	*expr = right;
+	return true;
+}
+
+/* May the planner compute the shard of values that a query has? */
+static bool
+can_compute(SkShardKey *key)
+{
+	ListCell   *lc;
+
+	foreach(lc, sk_hashed_keys(key))
+	{
+		Node	   *arg = sk_fold_stored(NULL, lfirst(lc));
+
+		/* shard_id() takes a NULL */
+		if (arg == NULL ||
+			(!(IsA(arg, Const) && key->form == SK_SHARD_ID) &&
+			 !is_safe_expression(arg, &key->usual_moments)))
+			return false;
+	}
+	return true;
+}
 
 /*
  * sk_fold_stored
@@ -159,6 +510,12 @@ runs_untrusted_code(Node *node, void *context)
 		case T_BoolExpr:
 		case T_NullTest:
 		case T_RelabelType:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_CoalesceExpr:
+		case T_NullIfExpr:
+		case T_BooleanTest:
 			break;
 		case T_CoerceViaIO:
 			if (((CoerceViaIO *) node)->resulttype >= FirstNormalObjectId)
@@ -189,11 +546,11 @@ is_untrusted_function(Oid funcid, void *context)
 }
 
 /*
- * sk_is_safe_expression
- *		Does an expression give a result for every value of its columns?
+ * Does an expression give a result for every value of its columns?  It is noted
+ * if that holds for usual moments only.
  */
-bool
-sk_is_safe_expression(Node *expr)
+static bool
+is_safe_expression(Node *expr, bool *usual_moments)
 {
 	switch (nodeTag(expr))
 	{
@@ -202,7 +559,8 @@ sk_is_safe_expression(Node *expr)
 		case T_Const:
 			return !((Const *) expr)->constisnull;
 		case T_RelabelType:
-			return sk_is_safe_expression((Node *) ((RelabelType *) expr)->arg);
+			return is_safe_expression((Node *) ((RelabelType *) expr)->arg,
+									  usual_moments);
 		case T_CoerceViaIO:
 			{
 				CoerceViaIO *coerce = (CoerceViaIO *) expr;
@@ -210,47 +568,160 @@ sk_is_safe_expression(Node *expr)
 				return (coerce->resulttype == TEXTOID ||
 						coerce->resulttype == VARCHAROID) &&
 					has_fixed_text(exprType((Node *) coerce->arg)) &&
-					sk_is_safe_expression((Node *) coerce->arg);
+					is_safe_expression((Node *) coerce->arg, usual_moments);
 			}
+		case T_CoalesceExpr:
+			return are_safe(((CoalesceExpr *) expr)->args, usual_moments);
 		case T_FuncExpr:
 			return is_safe_call(((FuncExpr *) expr)->funcid,
-								((FuncExpr *) expr)->args);
+								((FuncExpr *) expr)->args, usual_moments);
 		case T_OpExpr:
 			return is_safe_call(get_opcode(((OpExpr *) expr)->opno),
-								((OpExpr *) expr)->args);
+								((OpExpr *) expr)->args, usual_moments);
 		default:
 			return false;
 	}
 }
 
 static bool
-is_safe_call(Oid function, List *args)
+are_safe(List *exprs, bool *usual_moments)
 {
-	int			argument;
 	ListCell   *lc;
 
-	if (!find_argument(function, &argument))
-		return false;
-	foreach(lc, args)
+	foreach(lc, exprs)
 	{
-		if (!sk_is_safe_expression(lfirst(lc)) ||
-			(argument != SK_ALL_ARGUMENTS &&
-			 argument != foreach_current_index(lc) && !IsA(lfirst(lc), Const)))
+		if (!is_safe_expression(lfirst(lc), usual_moments))
 			return false;
 	}
 	return true;
 }
 
+static bool
+is_safe_call(Oid function, List *args, bool *usual_moments)
+{
+	int			argument;
+	SkSafety	safety;
+	ListCell   *lc;
+
+	if (!find_argument(function, &argument, &safety) ||
+		!are_safe(args, usual_moments))
+		return false;
+	foreach(lc, args)
+	{
+		if (argument != SK_ALL_ARGUMENTS &&
+			argument != foreach_current_index(lc) && !IsA(lfirst(lc), Const))
+			return false;
+	}
+	if (safety == SK_MOVES_MOMENT)
+		*usual_moments = true;
+	return safety == SK_SAFE ||
+		(safety == SK_DIVIDES ? divides(args) : is_short_bucket(function, args));
+}
+
+/* By 0 nothing is divided; the least integer has no quotient by -1. */
+static bool
+divides(List *args)
+{
+	int64		divisor;
+
+	return is_constant(lsecond(args), &divisor) && divisor != 0 && divisor != -1;
+}
+
+/* Does date_bin() with these arguments keep usual moments far from the limits? */
+static bool
+is_short_bucket(Oid function, List *args)
+{
+	Interval   *stride;
+
+	if (function != F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP &&
+		function != F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ)
+		return true;
+	stride = DatumGetIntervalP(linitial_node(Const, args)->constvalue);
+	return stride->month == 0 && stride->day >= 0 && stride->time >= 0 &&
+		(stride->day > 0 || stride->time > 0) &&
+		stride->day + stride->time / USECS_PER_DAY < SK_MAX_BUCKET_DAYS &&
+		sk_is_usual_moment(lthird(args)) &&
+		!TIMESTAMP_NOT_FINITE(DatumGetTimestamp(lthird_node(Const, args)->constvalue));
+}
+
+/*
+ * sk_is_bucket
+ *		Is a key nothing but the bucket of time that a column is in?
+ */
+bool
+sk_is_bucket(Node *key)
+{
+	FuncExpr   *call = (FuncExpr *) key;
+	bool		usual_moments;
+
+	return IsA(key, FuncExpr) &&
+		(call->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP ||
+		 call->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ) &&
+		IsA(lsecond(call->args), Var) &&
+		is_safe_expression(key, &usual_moments);
+}
+
+/*
+ * sk_is_usual_moment
+ *		Is a constant far from the first and the last moment, or infinite?
+ */
+bool
+sk_is_usual_moment(Node *value)
+{
+	Timestamp	moment;
+
+	if (!IsA(value, Const) || ((Const *) value)->constisnull)
+		return false;
+	moment = DatumGetTimestamp(((Const *) value)->constvalue);
+	return TIMESTAMP_NOT_FINITE(moment) ||
+		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
+}
+
+/*
+ * sk_usual_moments
+ *		The condition that a value is a usual moment.
+ */
+Expr *
+sk_usual_moments(Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Timestamp	limits[] = {SK_FIRST_USUAL, SK_LAST_USUAL};
+	static const StrategyNumber strategies[] = {
+		BTGreaterEqualStrategyNumber, BTLessStrategyNumber
+	};
+	List	   *result = NIL;
+
+	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	for (int i = 0; i < lengthof(limits); i++)
+	{
+		Const	   *limit = makeConst(type, -1, InvalidOid, sizeof(Timestamp),
+									  TimestampGetDatum(limits[i]), false,
+									  FLOAT8PASSBYVAL);
+		OpExpr	   *comparison = (OpExpr *)
+			make_opclause(get_opfamily_member(family, type, type,
+											  strategies[i]),
+						  BOOLOID, false, copyObject(value), (Expr *) limit,
+						  InvalidOid, InvalidOid);
+
+		set_opfuncid(comparison);
+		result = lappend(result, comparison);
+	}
+	return make_andclause(result);
+}
+
 /* A leakproof function promises not to fail. */
 static bool
-find_argument(Oid function, int *argument)
+find_argument(Oid function, int *argument, SkSafety *safety)
 {
 	for (int i = 0; i < lengthof(safe_functions); i++)
 	{
 		*argument = safe_functions[i].argument;
+		*safety = safe_functions[i].safety;
 		if (safe_functions[i].function == function)
 			return true;
 	}
+	*safety = SK_SAFE;
 	*argument = 0;
 	if (sk_is_our_function(function, SK_TIMESTAMP_TO_STRING))
 		return true;

@@ -127,8 +127,7 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 												 "spanner_keys shard merge bound",
 												 ALLOCSET_SMALL_SIZES);
 	merge->shards = merge_private(state, SK_MERGE_SHARDS);
-	merge->depth = merge_private(state, SK_MERGE_DEPTH);
-	Assert(merge->shards >= 1 && merge->depth >= 1);
+	Assert(merge->shards >= 1);
 	init_columns(state);
 	init_keys(state);
 	sk_init_merge_bounds(merge);
@@ -354,6 +353,8 @@ start_merge(SkMergeState *state)
 	}
 	ahead = work_mem * INT64CONST(1024) / (Max(count, 1) * (int64) sizeof(ItemPointerData));
 	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
+	merge->depth = Min(merge_private(state, SK_MERGE_DEPTH), merge->max_ahead);
+	Assert(merge->depth >= 1);
 	sk_merge_start(merge, shards, count);
 	pfree(shards);
 	state->primed = true;

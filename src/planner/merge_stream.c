@@ -147,7 +147,8 @@ look_into_shards(SkMerge *merge)
 
 		CHECK_FOR_INTERRUPTS();
 		scan_shard(merge, stream->shard, stop);
-		look_ahead(merge, stream, stop ? 2 * merge->depth : merge->depth);
+		look_ahead(merge, stream, stop ?
+				   Min(2 * merge->depth, merge->max_ahead) : merge->depth);
 		if (stop && stream->ahead_count == 0)
 		{
 			scan_shard(merge, stream->shard, NULL);

@@ -64,6 +64,7 @@ static List *make_clauses(List *clauses, Index level);
 static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *clauses, List *above);
+static bool needs_no_table(PlannerInfo *root, const SkKeyTerm *term);
 static bool chooses_partitions(Expr *condition);
 static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  const Var *column, List **visited,
@@ -386,7 +387,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		if (!find_constant(root, clauses, all, columns.columns[i], &visited,
 						   &columns.values[i]) ||
 			(columns.inside[i] &&
-			 !sk_can_replace(columns.columns[i], &columns.values[i])))
+			 !sk_can_replace(root, columns.columns[i], &columns.values[i])))
 			columns.values[i] = joined.values[i];
 
 		/*
@@ -396,8 +397,11 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		if (columns.values[i].is_array &&
 			IsA(columns.values[i].value, ArrayExpr) &&
 			sk_array_elements(columns.values[i].value) != NIL)
-			columns.inside[i] = true;
+			columns.by_element[i] = true;
 	}
+	for (int i = 0; i < columns.term_count; i++)
+		if (needs_no_table(root, &joined.terms[i]))
+			columns.terms[i] = joined.terms[i];
 	condition = sk_derive_condition(root, &columns);
 	if (condition && chooses_partitions(condition->expr))
 		result = list_make1(condition);
@@ -426,6 +430,15 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		*location = SK_ADDED_LOCATION;
 	}
 	return result;
+}
+
+/* Is what is known of a key the same for each row of other tables? */
+static bool
+needs_no_table(PlannerInfo *root, const SkKeyTerm *term)
+{
+	return bms_is_empty(pull_varnos(root, (Node *) term->value.value)) &&
+		bms_is_empty(pull_varnos(root, (Node *) term->low.value)) &&
+		bms_is_empty(pull_varnos(root, (Node *) term->high.value));
 }
 
 /* The server does not prune by an array whose elements it does not see. */

@@ -30,12 +30,11 @@ static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
 static void add_paths(PlannerInfo *root, RelOptInfo *rel);
-static void define_settings(void);
 
 void
 sk_planner_init(void)
 {
-	define_settings();
+	sk_known_functions_init();
 	sk_shard_key_init();
 	sk_merge_init();
 
@@ -83,9 +82,9 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	foreach(lc, sk_shard_keys(root, rel))
 	{
 		SkShardKey *key = lfirst(lc);
-		SkExtraClauses extra = {NIL, NIL, NIL};
+		SkExtraClauses extra = {NIL, NIL, NIL, false};
 
-		Assert(key->shards >= 1 && key->indexes != NIL);
+		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 		{
 			sk_derive_clauses(root, rel, key, &extra);
@@ -98,8 +97,8 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	}
 }
 
-static void
-define_settings(void)
+void
+sk_planner_settings(void)
 {
 	DefineCustomBoolVariable("spanner_keys.enable_derived_shard",
 							 "Enables the planner to derive the shard from the keys.",

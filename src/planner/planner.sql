@@ -11,14 +11,14 @@ AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner_internal.read_shard_key(pg_node_tree, oid)
-  IS 'read the call of shard_id in an expression of the catalogs';
+  IS 'read what computes a shard in an expression of the catalogs';
 
 CREATE VIEW spanner.shard_keys AS
   WITH functions AS (
     SELECT p.oid
       FROM pg_catalog.pg_proc p
      WHERE p.pronamespace OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
-       AND p.proname OPERATOR(pg_catalog.=) ANY ('{shard_id,farm_fingerprint}'::pg_catalog.name[])
+       AND p.proname OPERATOR(pg_catalog.=) ANY ('{shard_id,farm_fingerprint,bit_reverse}'::pg_catalog.name[])
   ), uses AS (
     SELECT DISTINCT d.classid, d.objid
       FROM pg_catalog.pg_depend d

@@ -35,7 +35,7 @@ typedef enum ResultColumn
 
 PG_FUNCTION_INFO_V1(spanner_read_shard_key);
 
-static FuncExpr *find_call(List *exprs, AttrNumber *attnum);
+static Node *find_key(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *node, void *context);
 static bool has_virtual_key(Node *node, void *context);
@@ -61,8 +61,8 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	Oid			relid = PG_GETARG_OID(1);
 	List	   *exprs;
 	AttrNumber	attnum = 0;
-	FuncExpr   *call;
-	const char *problem = "the expression is not just a call of spanner.shard_id()";
+	Node	   *found;
+	const char *problem = NULL;
 	SkShardKey	key = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
@@ -71,18 +71,19 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	if (expr == NULL || IsA(expr, PartitionBoundSpec))
 		PG_RETURN_NULL();
 	exprs = IsA(expr, List) ? (List *) expr : make_ands_implicit((Expr *) expr);
-	call = find_call(exprs, &attnum);
-	if (call ? get_rel_name(relid) == NULL || misses_column((Node *) call, &relid) :
+	found = find_key(exprs, &attnum);
+	if (found ? get_rel_name(relid) == NULL || misses_column(found, &relid) :
 		!contains_call((Node *) exprs, NULL))
 		PG_RETURN_NULL();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	if (call)
+	if (!sk_read_key_expression(found, &key, &problem))
+		Assert(problem != NULL);
+	else if (has_virtual_key(found, &relid))
+		problem = "a key is a virtual generated column";
+	if (found)
 	{
-		if (sk_read_shard_call(call, &key, &problem) &&
-			has_virtual_key((Node *) call, &relid))
-			problem = "a key is a virtual generated column";
 		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
 		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
 		nulls[RESULT_SHARDS] = key.shards == 0;
@@ -99,17 +100,18 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
-static FuncExpr *
-find_call(List *exprs, AttrNumber *attnum)
+static Node *
+find_key(List *exprs, AttrNumber *attnum)
 {
 	ListCell   *lc;
 
 	foreach(lc, exprs)
 	{
-		FuncExpr   *call = sk_find_shard_call(lfirst(lc));
+		Node	   *expr = lfirst(lc);
 
-		if (call || sk_read_shard_check(lfirst(lc), attnum, &call))
-			return call;
+		if (sk_is_key_expression(expr) ||
+			sk_read_key_check(lfirst(lc), attnum, &expr))
+			return expr;
 	}
 	return NULL;
 }
@@ -166,8 +168,7 @@ has_virtual_key(Node *node, void *context)
 static Datum
 list_keys(const SkShardKey *key, Oid relid)
 {
-	List	   *args = key->first_key == 1 ?
-		list_copy_tail(key->call->args, 1) : sk_fingerprint_args(key->call);
+	List	   *args = sk_hashed_keys(key);
 	int			count = list_length(args);
 	Datum	   *names = palloc(Max(count, 1) * sizeof(Datum));
 	bool	   *nulls = palloc0(Max(count, 1) * sizeof(bool));

@@ -23,12 +23,10 @@
 
 #include "access/amapi.h"
 #include "access/sysattr.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
-#include "utils/array.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
@@ -45,6 +43,7 @@ typedef struct SkShardCost
 {
 	SkColumns	columns;		/* of the shard key */
 	List	   *clauses;		/* RestrictInfos of the derived conditions */
+	bool		by_range;		/* do they follow from a range as well? */
 	amcostestimate_function estimate;	/* the server's */
 } SkShardCost;
 
@@ -64,8 +63,6 @@ static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
 									const SkShardKey *key);
 static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
 					 int attnum);
-static Const *all_shards_const(const SkShardKey *key);
-static Expr *all_shards_call(const SkShardKey *key);
 static amcostestimate_function set_cost_function(const SkShardKey *key,
 												 amcostestimate_function function);
 static void estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -95,6 +92,7 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	Assert(key->indexes != NIL);
 	sk_init_columns(&cost.columns, key);
 	cost.clauses = list_concat_copy(extra->base, extra->joins);
+	cost.by_range = extra->by_range;
 	cost.estimate = set_cost_function(key, estimate_cost);
 	PG_TRY();
 	{
@@ -125,7 +123,7 @@ void
 sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				  bool with_joins)
 {
-	SkExtraClauses extra = {NIL, NIL, NIL};
+	SkExtraClauses extra = {NIL, NIL, NIL, false};
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
 	ScalarArrayOpExpr *condition;
@@ -140,10 +138,10 @@ sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		!sk_has_shard_condition(key, rel->baserestrictinfo))
 	{
 		condition = (ScalarArrayOpExpr *)
-			sk_shard_in(key, (Expr *) all_shards_const(key));
+			sk_shard_in(key, (Expr *) sk_all_shards_const(key));
 		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
 		add_index_paths(root, rel, key, &extra);
-		lsecond(condition->args) = all_shards_call(key);
+		lsecond(condition->args) = sk_all_shards(key);
 	}
 	rel->joininfo = joininfo;
 	rel->has_eclass_joins = has_eclass_joins;
@@ -310,39 +308,6 @@ mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel, int attnum)
 	return false;
 }
 
-/* All shards, as a constant of type integer[]. */
-static Const *
-all_shards_const(const SkShardKey *key)
-{
-	int32		shards = key->shards;
-	Datum	   *list = palloc(shards * sizeof(Datum));
-	ArrayType  *array;
-
-	Assert(shards >= 1 && shards <= sk_max_merge_shards);
-	for (int32 i = 0; i < shards; i++)
-		list[i] = Int32GetDatum(key->first + i);
-	array = construct_array(list, shards, INT4OID,
-							sizeof(int32), true, TYPALIGN_INT);
-	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
-					 PointerGetDatum(array), false, false);
-}
-
-/* The same as a call of all_shards(), which is short to read in EXPLAIN. */
-static Expr *
-all_shards_call(const SkShardKey *key)
-{
-	const Oid	argtypes[] = {INT4OID};
-	Oid			function = InvalidOid;
-
-	if (key->first_key == 1)
-		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
-	if (!OidIsValid(function))
-		return (Expr *) all_shards_const(key);
-	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
-								 list_make1(linitial(key->call->args)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
 /* Returns the function that the indexes of the key have had: all are B-trees. */
 static amcostestimate_function
 set_cost_function(const SkShardKey *key, amcostestimate_function function)
@@ -418,7 +383,10 @@ set_selectivity(List *clauses, double selectivity)
 	}
 }
 
-/* The positions of the index columns that are equal to something. */
+/*
+ * The positions of the index columns that are equal to something, or restricted
+ * in a way that the shard follows from.
+ */
 static Bitmapset *
 fixed_columns(const IndexPath *path)
 {
@@ -429,7 +397,7 @@ fixed_columns(const IndexPath *path)
 	{
 		IndexClause *clause = lfirst_node(IndexClause, lc);
 
-		if (sk_fixes_column(path->indexinfo, clause))
+		if (current->by_range || sk_fixes_column(path->indexinfo, clause))
 			result = bms_add_member(result, clause->indexcol);
 	}
 	return result;

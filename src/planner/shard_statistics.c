@@ -141,7 +141,7 @@ find_statistics(Relation relation, bool ours)
 
 			foreach(lc2, expressions)
 			{
-				if (sk_find_shard_call(lfirst(lc2)) != NULL &&
+				if (sk_is_key_expression(lfirst(lc2)) &&
 					(!ours || is_ours(relation, tuple, expressions)))
 					result = list_append_unique_oid(result, lfirst_oid(lc));
 			}
@@ -191,7 +191,8 @@ plain_call(Relation relation, const SkShardKey *key)
 	const Oid	argtypes[] = {INT4OID, ANYOID};
 	TupleDesc	desc = RelationGetDescr(relation);
 	Const	   *shards = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								   Int32GetDatum(key->shards), false, true);
+								   Int32GetDatum(Max(key->shards, 1)), false,
+								   true);
 	FuncExpr   *result = makeFuncExpr(sk_sibling_function(key->function, "shard_id", 2, argtypes),
 									  INT4OID, list_make1(shards), InvalidOid,
 									  InvalidOid, COERCE_EXPLICIT_CALL);

@@ -71,7 +71,6 @@ static HTAB *bindings = NULL;
 #define SK_FIRST_SWEEP 64
 static long next_sweep = SK_FIRST_SWEEP;
 
-static bool find_any_label(void);
 static void forget_label(SkBinding *binding);
 static void sweep(void);
 static void create_cache(void);
@@ -112,7 +111,7 @@ sk_bindings_exist(void)
 
 	/* after an invalidation while we look, the answer is good for now only */
 	bindings_counted = true;
-	exist = find_any_label() && sk_extension_exists();
+	exist = sk_list_labelled(true) != NIL && sk_extension_exists();
 	if (bindings_counted)
 		sk_bindings_possible = exist;
 	return exist;
@@ -169,20 +168,36 @@ sk_binding_set(Oid seqid, const char *label)
 	CommandCounterIncrement();
 }
 
-static bool
-find_any_label(void)
+/*
+ * sk_list_labelled
+ *		The sequences and columns with a label of ours, as ObjectAddresses; or
+ *		one of the sequences, if there is any.
+ */
+List *
+sk_list_labelled(bool one_sequence)
 {
 	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
+	List	   *result = NIL;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	bool		result = false;
 
 	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
 				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
-	while (!result && HeapTupleIsValid(tuple = systable_getnext(scan)))
-		result = ((FormData_pg_seclabel *) GETSTRUCT(tuple))->objsubid == 0;
+	while ((!one_sequence || result == NIL) &&
+		   HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+		ObjectAddress *object;
+
+		if (one_sequence && form->objsubid != 0)
+			continue;
+		object = palloc(sizeof(ObjectAddress));
+		ObjectAddressSubSet(*object, form->classoid, form->objoid,
+							form->objsubid);
+		result = lappend(result, object);
+	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;

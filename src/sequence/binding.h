@@ -36,6 +36,7 @@ extern bool sk_bindings_possible;
 
 extern void sk_binding_init(void);
 extern bool sk_bindings_exist(void);
+extern List *sk_list_labelled(bool one_sequence);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
 extern void sk_binding_announce(Oid seqid, const char *label);

@@ -35,15 +35,12 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_seclabel.h"
 #include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
@@ -56,10 +53,8 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "planner/shard_statistics.h"
@@ -98,18 +93,17 @@ static bool keeps_columns(AlterTableCmd *cmd);
 static void follow_command(Node *parsetree);
 static void follow_sequences(Node *parsetree, List *relations);
 static void check_altered_sequence(Oid seqid, Node *parsetree);
-static void adopt_sequence(Oid seqid);
+static bool adopt_sequence(Oid seqid);
 static void narrow_values(AlterSeqStmt *stmt);
 static void check_label(const ObjectAddress *object, const char *label);
 static bool is_column(const ObjectAddress *object);
 static void check_change(SkSequence *seq, const char *text);
 static void prepare_drop(Node *command);
-static List *list_labelled(void);
 static bool drops_extension(Node *command);
 
 /*
  * sk_sequence_init
- *		Start the room: access methods, label provider, planner hook, settings.
+ *		Start the room: access methods, label provider, hooks.
  */
 void
 sk_sequence_init(void)
@@ -121,7 +115,6 @@ sk_sequence_init(void)
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_draw_privilege_init();
 	sk_planner_hook_init();
-	sk_default_kind_init();
 	prev_ProcessUtility_hook = ProcessUtility_hook;
 	ProcessUtility_hook = guarding_utility;
 }
@@ -132,6 +125,9 @@ guarding_utility(PlannedStmt *pstmt, const char *queryString,
 				 ParamListInfo params, QueryEnvironment *queryEnv,
 				 DestReceiver *dest, QueryCompletion *qc)
 {
+	if (!sk_settings_defined && !IsA(pstmt->utilityStmt, TransactionStmt) &&
+		!IsA(pstmt->utilityStmt, CopyStmt))
+		sk_define_settings();
 	guard_command(pstmt->utilityStmt);
 
 	if (draws_for_identity(pstmt->utilityStmt))
@@ -345,6 +341,7 @@ follow_command(Node *parsetree)
 static void
 follow_sequences(Node *parsetree, List *relations)
 {
+	List	   *bound = NIL;
 	ListCell   *lc;
 
 	if (IsA(parsetree, AlterTableStmt))
@@ -354,10 +351,15 @@ follow_sequences(Node *parsetree, List *relations)
 	{
 		SkCommandRelation *sequence = lfirst(lc);
 
-		if (sequence->relkind != RELKIND_SEQUENCE)
+		/* CREATE TABLE alters a sequence that it makes */
+		if (sequence->relkind != RELKIND_SEQUENCE ||
+			list_member_oid(bound, sequence->relid))
 			continue;
 		if (sequence->is_new)
-			adopt_sequence(sequence->relid);
+		{
+			if (adopt_sequence(sequence->relid))
+				bound = lappend_oid(bound, sequence->relid);
+		}
 		else if (sk_sequence_label(sequence->relid) != NULL)
 		{
 			check_altered_sequence(sequence->relid, parsetree);
@@ -366,7 +368,7 @@ follow_sequences(Node *parsetree, List *relations)
 			sk_narrow_sequence(sequence->relid, InvalidOid);
 		}
 	}
-	sk_widths_command_end(parsetree);
+	sk_widths_command_end(parsetree, bound);
 }
 
 static Node *
@@ -409,8 +411,8 @@ check_altered_sequence(Oid seqid, Node *parsetree)
 	}
 }
 
-/* Give a new sequence the default kind. */
-static void
+/* Give a new sequence the default kind, if there is one that fits. */
+static bool
 adopt_sequence(Oid seqid)
 {
 	const SkObstacle *obstacle;
@@ -418,10 +420,11 @@ adopt_sequence(Oid seqid)
 	if (sk_default_sequence_kind() == NULL ||
 		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
 		sk_sequence_label(seqid) != NULL)
-		return;
+		return false;
 	obstacle = sk_bind_new_sequence(seqid, SK_IDENTITY_NONE);
 	if (obstacle != NULL)
 		sk_report_left_alone(seqid, obstacle);
+	return obstacle == NULL;
 }
 
 /*
@@ -520,7 +523,7 @@ prepare_drop(Node *command)
 	LockDatabaseObject(ProcedureRelationId,
 					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
 					   AccessExclusiveLock);
-	foreach(lc, list_labelled())
+	foreach(lc, sk_list_labelled(false))
 	{
 		ObjectAddress *object = lfirst(lc);
 
@@ -544,33 +547,6 @@ prepare_drop(Node *command)
 	}
 	sk_report_left(left);
 	sk_detach_support();
-}
-
-/* The sequences and columns with a label of ours, as ObjectAddresses. */
-static List *
-list_labelled(void)
-{
-	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
-				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
-	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
-		ObjectAddress *object = palloc(sizeof(ObjectAddress));
-
-		ObjectAddressSubSet(*object, form->classoid, form->objoid,
-							form->objsubid);
-		result = lappend(result, object);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
 }
 
 /* Will a command, unless it fails, drop the extension? */

@@ -56,7 +56,7 @@ static bool has_given_all(const SkSequence *seq, List *columns,
 static void go_on(const SkSequence *seq, const SkLabel *label,
 				  SkSequenceChange *change);
 static void report_remaining(const SkSequence *seq, const SkLabel *label,
-							 int64 counter);
+							 int64 counter, int64 taken);
 
 /*
  * spanner.convert_column(relation regclass, column_name name, kind text,
@@ -103,7 +103,8 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, taken));
 		go_on(seq, label, &change);
 	}
-	report_remaining(seq, label, change.restarts ? change.counter : seq->next);
+	report_remaining(seq, label, change.restarts ? change.counter : seq->next,
+					 taken);
 	change.kind = label->kind;
 	change.options = label->options;
 	sk_change_sequence(seq, &change);
@@ -347,11 +348,12 @@ go_on(const SkSequence *seq, const SkLabel *label, SkSequenceChange *change)
  * more or less.
  */
 static void
-report_remaining(const SkSequence *seq, const SkLabel *label, int64 counter)
+report_remaining(const SkSequence *seq, const SkLabel *label, int64 counter,
+				 int64 taken)
 {
 	SkKind	   *kind = sk_kind_make(label, 63);
 	const SkSequenceOptions *options = kind->options;
-	double		taken = (double) Min(options->skip_range_max, options->max_counter) /
+	double		skipped = (double) Min(options->skip_range_max, options->max_counter) /
 		options->max_counter;
 	char	   *column = get_attname(seq->table, seq->column, false);
 
@@ -362,12 +364,12 @@ report_remaining(const SkSequence *seq, const SkLabel *label, int64 counter)
 				 errmsg("column \"%s\" of table \"%s\" has too few values left",
 						column, get_rel_name(seq->table)),
 				 errdetail("Its values have %d bits, and those up to %lld are taken.",
-						   options->bits, (long long) options->skip_range_max),
+						   options->bits, (long long) Max(taken, options->skip_range_max)),
 				 errhint("Change the column and its sequence to a wider type first.")));
 	if (options->bits < 63)
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("column \"%s\" of table \"%s\" has %lld values left",
 						column, get_rel_name(seq->table),
-						(long long) ((options->max_counter - counter + 1) * (1 - taken)))));
+						(long long) ((options->max_counter - counter + 1) * (1 - skipped)))));
 }

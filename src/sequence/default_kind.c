@@ -19,10 +19,10 @@
 #include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/widths.h"
+#include "spanner_keys.h"
 
 static char *default_kind = "";
 static char *other_prefix = "";
-static bool initialized = false;
 
 static bool refuse_other_prefix(char **newval, void **extra, GucSource source);
 static bool check_default_kind(char **newval, void **extra, GucSource source);
@@ -32,11 +32,11 @@ static const SkObstacle *bind_new_sequence(Oid seqid, SkIdentity identity);
 static int	limited_bits(const SkSequence *seq, int width);
 
 /*
- * sk_default_kind_init
+ * sk_sequence_settings
  *		Define the setting.
  */
 void
-sk_default_kind_init(void)
+sk_sequence_settings(void)
 {
 	DefineCustomStringVariable("spanner.default_sequence_kind",
 							   "Sets the kind of new sequences and identity columns.",
@@ -56,7 +56,6 @@ sk_default_kind_init(void)
 							   PGC_USERSET,
 							   GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE,
 							   refuse_other_prefix, NULL, NULL);
-	initialized = true;
 }
 
 /*
@@ -69,6 +68,7 @@ sk_default_kind_init(void)
 char *
 sk_default_sequence_kind(void)
 {
+	sk_define_settings();
 	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
 }
 
@@ -97,7 +97,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	SkLabel    *label;
 
 	sk_label_fold_case(*newval);
-	if (!initialized || is_local(*newval))
+	if (!sk_settings_defined || is_local(*newval))
 		return true;
 	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
 	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
@@ -173,7 +173,7 @@ bind_new_sequence(Oid seqid, SkIdentity identity)
 	if (limited_bits(seq, seq->width) < SK_MIN_BITS)
 		return &no_value;
 
-	sk_fit_label(label, seq, sk_references_width(seqid));
+	sk_fit_label(label, seq, sk_references_width(seq));
 	kind = sk_kind_make(label, seq->width);
 	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
@@ -215,19 +215,10 @@ sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
 void
 sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 {
-	int64		bits = limited_bits(seq, width);
-	int64		stripes = 0;
-	ListCell   *lc;
+	int64		bits = Min(limited_bits(seq, width),
+						   sk_label_int64(label->options, "bits", 63));
+	int64		stripes = sk_label_int64(label->options, "stripes", 0);
 
-	foreach(lc, label->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "bits") == 0)
-			bits = Min(bits, sk_option_int64(option));
-		else if (strcmp(option->name, "stripes") == 0)
-			stripes = sk_option_int64(option);
-	}
 	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
 	if (bits >= SK_MIN_BITS && stripes >> bits > 0)
 		sk_label_unset(label, "stripes");

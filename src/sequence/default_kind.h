@@ -12,7 +12,6 @@
 
 #include "sequence/sequence.h"
 
-extern void sk_default_kind_init(void);
 extern char *sk_default_sequence_kind(void);
 extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
 extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);

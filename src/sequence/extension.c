@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -87,17 +88,19 @@ sk_function(SkFunction function)
 	Assert(function < lengthof(functions) && f->name != NULL);
 	if (OidIsValid(f->oid))
 		return f->oid;
+	/* nobody but the extension's script makes a function of the symbol */
+	f->oid = find_function(get_namespace_oid(f->schema, true), f->name,
+						   f->nargs, f->types, f->symbol);
+	if (OidIsValid(f->oid))
+		return f->oid;
 	if (!sk_extension_exists())
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("extension \"%s\" does not exist in this database",
 						SK_EXTENSION),
 				 errhint("Run CREATE EXTENSION %s.", SK_EXTENSION)));
-	f->oid = find_function(sk_own_schema(f->schema), f->name, f->nargs, f->types,
-						   f->symbol);
-	/* the name is quicker, and membership is what counts */
-	if (!OidIsValid(f->oid))
-		f->oid = sk_own_function(f->symbol, f->nargs, f->types);
+	/* it has another name */
+	f->oid = sk_own_function(f->symbol, f->nargs, f->types);
 	if (!OidIsValid(f->oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),

@@ -219,20 +219,17 @@ parse_identity(const SkOption *option)
 static void
 refuse_duplicates(List *options)
 {
-	for (int i = 0; i < list_length(options); i++)
+	ListCell   *lc;
+
+	foreach(lc, options)
 	{
-		SkOption   *option = list_nth(options, i);
+		SkOption   *option = lfirst(lc);
 
-		for (int j = 0; j < i; j++)
-		{
-			SkOption   *other = list_nth(options, j);
-
-			if (strcmp(option->name, other->name) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_SYNTAX_ERROR),
-						 errmsg("option \"%s\" is set more than once",
-								option->name)));
-		}
+		if (sk_label_option(options, option->name) != option)
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("option \"%s\" is set more than once",
+							option->name)));
 	}
 }
 

@@ -172,6 +172,35 @@ sk_label_format(const SkLabel *label)
 }
 
 /*
+ * sk_label_option
+ *		The first option of that name, NULL if it is not set.
+ */
+const SkOption *
+sk_label_option(const List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		if (strcmp(((SkOption *) lfirst(lc))->name, name) == 0)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/*
+ * sk_label_int64
+ *		Its value as a number; "otherwise" if it is not set.
+ */
+int64
+sk_label_int64(const List *options, const char *name, int64 otherwise)
+{
+	const SkOption *option = sk_label_option(options, name);
+
+	return option != NULL ? sk_option_int64(option) : otherwise;
+}
+
+/*
  * sk_label_set
  *		Set an option, in place of one of the same name.
  */

@@ -12,6 +12,8 @@
 
 #include "nodes/pg_list.h"
 
+#include "sequence/access_method.h"
+
 /* No kind has a use for more; a longer text is refused before it is read. */
 #define SK_MAX_LABEL_LENGTH 1024
 #define SK_MAX_LABEL_OPTIONS 32
@@ -29,6 +31,9 @@ extern const char *sk_label_excerpt(const char *text);
 extern void sk_label_check_options(const List *options);
 extern void sk_label_fold_case(char *text);
 extern char *sk_label_format(const SkLabel *label);
+extern const SkOption *sk_label_option(const List *options, const char *name);
+extern int64 sk_label_int64(const List *options, const char *name,
+							int64 otherwise);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
 extern void sk_label_unset(SkLabel *label, const char *name);
 

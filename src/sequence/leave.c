@@ -137,20 +137,11 @@ sk_report_left(List *sequences)
 static bool
 find_plain_counter(const SkSequence *seq, int64 *next)
 {
-	int64		skip_min = 0;
-	int64		skip_max = 0;
+	SkLabel    *label = sk_label_parse_kind(sk_sequence_label(seq->seqid));
+	int64		skip_min = sk_label_int64(label->options, "skip_range_min", 0);
+	int64		skip_max = sk_label_int64(label->options, "skip_range_max", 0);
 	int64		counter = seq->next;
-	ListCell   *lc;
 
-	foreach(lc, sk_label_parse_kind(sk_sequence_label(seq->seqid))->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "skip_range_min") == 0)
-			skip_min = sk_option_int64(option);
-		else if (strcmp(option->name, "skip_range_max") == 0)
-			skip_max = sk_option_int64(option);
-	}
 	if (!seq->used && skip_max < counter)
 		return false;
 

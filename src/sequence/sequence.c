@@ -67,7 +67,8 @@ sk_sequence_read(Oid seqid)
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->column_width = sk_columns_width(seqid);
+	seq->columns = sk_sequence_columns(seqid);
+	seq->column_width = sk_narrowest_width(seq->columns);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
 		seq->column = (AttrNumber) column;
@@ -283,17 +284,13 @@ sk_sequence_identity(Oid seqid)
 	const char *stored = sk_sequence_label(seqid);
 	const char *problem;
 	SkLabel    *label = stored != NULL ? sk_label_parse(stored, &problem) : NULL;
-	ListCell   *lc;
+	const SkOption *option = label != NULL ?
+		sk_label_option(label->options, "identity") : NULL;
 
-	foreach(lc, label != NULL ? label->options : NIL)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "identity") == 0)
-			return pg_strcasecmp(option->value, "always") == 0 ?
-				SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	}
-	return SK_IDENTITY_NONE;
+	if (option == NULL)
+		return SK_IDENTITY_NONE;
+	return pg_strcasecmp(option->value, "always") == 0 ?
+		SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
 }
 
 /*

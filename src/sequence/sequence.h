@@ -32,8 +32,10 @@ typedef struct SkSequence
 	Oid			seqid;
 	FormData_pg_sequence form;
 	int			width;			/* value bits of its type: 15, 31 or 63 */
-	int			column_width;	/* of the narrowest column that stores its
-								 * values, 63 if none does */
+	List	   *columns;		/* that store its values, as ObjectAddresses */
+	int			column_width;	/* of the narrowest of them, or 63 */
+	int			reference_width;	/* of the narrowest that refers to them,
+									 * or 63; 0 if nobody has asked */
 	Oid			table;			/* that owns it, InvalidOid if none does */
 	AttrNumber	column;
 	SkIdentity	identity;		/* of that column, as core sees it */

@@ -288,14 +288,14 @@ AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.list_sequence_access_methods()
-  IS 'the sequence access methods that this session knows';
+  IS 'the kinds of sequences that this session knows';
 
 CREATE VIEW spanner.sequence_access_methods AS
   SELECT m.name, m.description
     FROM spanner_internal.list_sequence_access_methods() m;
 
 COMMENT ON VIEW spanner.sequence_access_methods
-  IS 'the sequence access methods that this session knows';
+  IS 'the kinds of sequences that this session knows';
 COMMENT ON COLUMN spanner.sequence_access_methods.name
   IS 'the kind, as a label names it';
 COMMENT ON COLUMN spanner.sequence_access_methods.description

@@ -252,16 +252,8 @@ set_options(SkLabel *label, List *options)
 static void
 widen(SkSequence *seq, const SkLabel *label)
 {
-	int64		bits = 0;
-	ListCell   *lc;
+	int64		bits = sk_label_int64(label->options, "bits", 0);
 
-	foreach(lc, label->options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "bits") == 0)
-			bits = sk_option_int64(option);
-	}
 	if (bits <= seq->width || bits > 63)
 		return;
 	alter_core_sequence(seq, list_make1(makeDefElem("as", (Node *)

@@ -56,30 +56,29 @@
 
 static int	width_of(Oid relid, AttrNumber attnum);
 static ObjectAddress *narrowest_of(List *columns);
-static List *storing_columns(Oid seqid);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static Node *default_expression(Oid attrdef);
 static void refuse_bits(const ObjectAddress *column, int bits,
 						const SkSequence *used);
 static void refuse_type(const SkSequence *seq, Oid type);
 static char *restart_statement(Oid seqid, int bits);
-static List *referring_columns(Oid seqid);
+static List *referring_columns(const SkSequence *seq);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
 static Oid	parent_with_column(Oid relid, const char *column);
 static char *widening_statements(List *columns, int bits);
-static void follow_table(const RangeVar *name, List *columns);
+static void follow_table(const RangeVar *name, List *columns, const List *bound);
 static List *list_altered(AlterTableStmt *stmt);
 static void warn_of_foreign_keys(Relation rel, List *columns);
 static int	bits_of_ids(Oid relid, AttrNumber attnum, int depth);
 
 /*
- * sk_columns_width
- *		How many value bits the columns hold that store values of a sequence.
+ * sk_narrowest_width
+ *		How many value bits all of these columns hold.
  */
 int
-sk_columns_width(Oid seqid)
+sk_narrowest_width(List *columns)
 {
-	ObjectAddress *narrowest = narrowest_of(storing_columns(seqid));
+	ObjectAddress *narrowest = narrowest_of(columns);
 
 	return narrowest == NULL ? 63 :
 		width_of(narrowest->objectId, narrowest->objectSubId);
@@ -110,9 +109,12 @@ narrowest_of(List *columns)
 	return result;
 }
 
-/* The columns that store values of a sequence, as ObjectAddresses. */
-static List *
-storing_columns(Oid seqid)
+/*
+ * sk_sequence_columns
+ *		The columns that store values of a sequence, as ObjectAddresses.
+ */
+List *
+sk_sequence_columns(Oid seqid)
 {
 	List	   *result = NIL;
 	Oid			table;
@@ -217,26 +219,15 @@ default_expression(Oid attrdef)
 void
 sk_fit_columns(const SkSequence *seq, SkLabel *label, const List *asked)
 {
-	ListCell   *lc;
+	int64		bits = sk_label_int64(asked, "bits", 0);
 
 	if (seq->column_width >= seq->width && asked == NIL)
 		return;
-	foreach(lc, asked)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (strcmp(option->name, "bits") == 0 && seq->column_width < 63 &&
-			sk_option_int64(option) > seq->column_width)
-			refuse_bits(narrowest_of(storing_columns(seq->seqid)),
-						(int) Min(sk_option_int64(option), 63), NULL);
-	}
-	foreach(lc, label->options)
-	{
-		if (strcmp(((SkOption *) lfirst(lc))->name, "bits") == 0)
-			return;
-	}
-	sk_label_set(label, "bits",
-				 psprintf("%d", Min(seq->width, seq->column_width)));
+	if (seq->column_width < 63 && bits > seq->column_width)
+		refuse_bits(narrowest_of(seq->columns), (int) Min(bits, 63), NULL);
+	if (sk_label_option(label->options, "bits") == NULL)
+		sk_label_set(label, "bits",
+					 psprintf("%d", Min(seq->width, seq->column_width)));
 }
 
 /* "used" is a sequence that would have to give other values than before. */
@@ -308,7 +299,7 @@ sk_narrow_sequence(Oid seqid, Oid type)
 	if (seq->used && type_width <= seq->column_width)
 		refuse_type(seq, type);
 	if (seq->used)
-		refuse_bits(narrowest_of(storing_columns(seqid)),
+		refuse_bits(narrowest_of(seq->columns),
 					seq->kind->options->bits, seq);
 	label = sk_kind_parts(seq->kind);
 	sk_fit_label(label, seq, width);
@@ -328,12 +319,11 @@ sk_narrow_sequence(Oid seqid, Oid type)
  *		How many value bits the columns hold that refer to ids of a sequence.
  */
 int
-sk_references_width(Oid seqid)
+sk_references_width(SkSequence *seq)
 {
-	ObjectAddress *narrowest = narrowest_of(referring_columns(seqid));
-
-	return narrowest == NULL ? 63 :
-		width_of(narrowest->objectId, narrowest->objectSubId);
+	if (seq->reference_width == 0)
+		seq->reference_width = sk_narrowest_width(referring_columns(seq));
+	return seq->reference_width;
 }
 
 /*
@@ -342,27 +332,27 @@ sk_references_width(Oid seqid)
  *		values of so many bits.
  */
 void
-sk_check_references(const SkSequence *seq, int bits)
+sk_check_references(SkSequence *seq, int bits)
 {
-	List	   *columns = referring_columns(seq->seqid);
-	ObjectAddress *narrowest = narrowest_of(columns);
-	int			width;
+	int			width = sk_references_width(seq);
+	List	   *columns;
+	ObjectAddress *narrowest;
 
-	if (narrowest == NULL)
+	if (width >= bits)
 		return;
-	width = width_of(narrowest->objectId, narrowest->objectSubId);
-	if (width < bits)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("foreign keys do not hold values of sequence \"%s\"",
-						get_rel_name(seq->seqid)),
-				 errdetail("Its values would have %d bits, and column \"%s\" of table \"%s\" holds %d.",
-						   bits,
-						   get_attname(narrowest->objectId,
-									   narrowest->objectSubId, false),
-						   get_rel_name(narrowest->objectId), width),
-				 errhint("%s", psprintf("Give bits => %d, or run first:\n%s", width,
-										widening_statements(columns, bits)))));
+	columns = referring_columns(seq);
+	narrowest = narrowest_of(columns);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("foreign keys do not hold values of sequence \"%s\"",
+					get_rel_name(seq->seqid)),
+			 errdetail("Its values would have %d bits, and column \"%s\" of table \"%s\" holds %d.",
+					   bits,
+					   get_attname(narrowest->objectId,
+								   narrowest->objectSubId, false),
+					   get_rel_name(narrowest->objectId), width),
+			 errhint("%s", psprintf("Give bits => %d, or run first:\n%s", width,
+									widening_statements(columns, bits)))));
 }
 
 /*
@@ -370,9 +360,9 @@ sk_check_references(const SkSequence *seq, int bits)
  * that are referred to first.  The list grows while it is read.
  */
 static List *
-referring_columns(Oid seqid)
+referring_columns(const SkSequence *seq)
 {
-	List	   *columns = storing_columns(seqid);
+	List	   *columns = list_copy(seq->columns);
 	int			own = list_length(columns);
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -464,24 +454,26 @@ widening_statements(List *columns, int bits)
 /*
  * sk_widths_command_end
  *		Look at the columns that a command has made or altered.
+ *
+ * "bound" are sequences to which its end has given a kind that fits.
  */
 void
-sk_widths_command_end(Node *command)
+sk_widths_command_end(Node *command, const List *bound)
 {
 	ListCell   *lc;
 
 	if (IsA(command, CreateStmt) || IsA(command, CreateForeignTableStmt))
-		follow_table(((CreateStmt *) command)->relation, NIL);
+		follow_table(((CreateStmt *) command)->relation, NIL, bound);
 	else if (IsA(command, AlterTableStmt))
 	{
 		List	   *columns = list_altered((AlterTableStmt *) command);
 
 		if (columns != NIL)
-			follow_table(((AlterTableStmt *) command)->relation, columns);
+			follow_table(((AlterTableStmt *) command)->relation, columns, bound);
 	}
 	else if (IsA(command, CreateSchemaStmt))
 		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
-			sk_widths_command_end(lfirst(lc));
+			sk_widths_command_end(lfirst(lc), bound);
 }
 
 /* The names of columns to which ALTER TABLE gives a type, a default or a key. */
@@ -508,7 +500,7 @@ list_altered(AlterTableStmt *stmt)
 
 /* "columns" are the names of those to look at, NIL for all. */
 static void
-follow_table(const RangeVar *name, List *columns)
+follow_table(const RangeVar *name, List *columns, const List *bound)
 {
 	Oid			relid = RangeVarGetRelid(name, NoLock, true);
 	Relation	rel;
@@ -529,7 +521,7 @@ follow_table(const RangeVar *name, List *columns)
 
 	foreach(lc, sequences)
 	{
-		if (OidIsValid(lfirst_oid(lc)))
+		if (OidIsValid(lfirst_oid(lc)) && !list_member_oid(bound, lfirst_oid(lc)))
 			sk_narrow_sequence(lfirst_oid(lc), InvalidOid);
 	}
 }

@@ -38,6 +38,9 @@ static bool has_attribute(SkAlter *table, AttrNumber attnum, const char *column)
 static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
 static void alter_type(SkAlter *table, SkAction *action, SkColumn *column);
 static void alter_default(SkAlter *table, SkAction *action);
+static void set_update(SkAlter *table, SkAction *action);
+static void drop_update(SkAlter *table, SkAction *action);
+static void check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum);
 static void set_commit_timestamp(SkAlter *table, SkAction *action);
 static void set_parent(SkAlter *table, SkAction *action);
 static void rename_table(SkAlter *table, SkAction *action);
@@ -53,8 +56,14 @@ sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement)
 		return;
 	foreach(lc, statement->elements)
 	{
+		char	   *synonym;
+
 		table.relid = sk_ddl_find(ddl, table.name, RELKIND_RELATION, false);
+		synonym = sk_ddl_synonym_of(table.relid);
 		alter(&table, lfirst(lc));
+		if (synonym != NULL && ((SkAction *) lfirst(lc))->type == SK_ADD_COLUMN)
+			sk_ddl_emit(ddl, "CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+						synonym, sk_ddl_name(table.name));
 	}
 }
 
@@ -102,7 +111,10 @@ alter(SkAlter *table, SkAction *action)
 			alter_default(table, action);
 			break;
 		case SK_SET_UPDATE:
-			sk_ddl_refuse(ddl, action->at, "ON UPDATE", "Use a trigger BEFORE UPDATE.");
+			set_update(table, action);
+			break;
+		case SK_DROP_UPDATE:
+			drop_update(table, action);
 			break;
 		case SK_ALTER_IDENTITY:
 			if (((SkClause *) linitial(action->column->clauses))->type == SK_CLAUSE_OPTIONS)
@@ -111,12 +123,10 @@ alter(SkAlter *table, SkAction *action)
 				sk_ddl_alter_identity(ddl, table->name, action);
 			break;
 		case SK_ADD_IDENTITY:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("Cannot alter column `%s.%s` to an identity column.",
-							get_rel_name(table->relid), action->name),
-					 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses."),
-					 sk_ddl_at(ddl, action->at)));
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses."));
 			break;
 		case SK_SET_ON_DELETE:
 			set_parent(table, action);
@@ -146,25 +156,23 @@ add_column(SkAlter *table, SkAction *action)
 		return;
 	}
 	if (column->is_primary_key)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-				 errmsg("Cannot change key column %s.", column->name),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot change key column %s.", column->name));
 	(void) sk_ddl_add_variable(ddl, &variables, column);
 	sql = psprintf("ALTER TABLE %s ADD COLUMN %s", sk_ddl_name(table->name),
 				   sk_ddl_column(ddl, table->name, variables, column, &after));
 	if (column->not_null && !column->has_default && !column->is_generated &&
 		!column->is_identity && !column->auto_increment)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
-						sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),
-				 errhint("Add it with a default."),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
+							sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),
+					 errhint("Add it with a default."));
 	if (after != NIL)
 		add_with_kind(table, sql, column);
 	else
 		sk_ddl_emit(ddl, "%s", sql);
+	if (column->has_update)
+		sk_ddl_emit(ddl, "%s", sk_ddl_on_update(ddl, table->name, column));
 	foreach(lc, column->constraints)
 	{
 		SkConstraint *constraint = lfirst(lc);
@@ -223,20 +231,20 @@ add_constraint(SkAlter *table, SkAction *action)
 			sk_ddl_emit(ddl, "%s", sql);
 			break;
 		case SK_SYNONYM:
+			if (sk_ddl_synonym_of(table->relid) != NULL)
+				SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
+							 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
+									name, sk_ddl_synonym_of(table->relid)));
 			sk_ddl_emit(ddl, "%s", sk_ddl_synonym(constraint->table, table->name));
 			break;
 		case SK_UNIQUE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."));
 			break;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("key of table \"%s\" cannot be changed", name),
-					 errhint("Run PostgreSQL's ALTER TABLE directly."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("key of table \"%s\" cannot be changed", name),
+						 errhint("Run PostgreSQL's ALTER TABLE directly."));
 	}
 }
 
@@ -246,7 +254,6 @@ drop_column(SkAlter *table, SkAction *action)
 {
 	bool		is_primary;
 	char	   *users;
-	ListCell   *lc;
 
 	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
 	{
@@ -257,22 +264,16 @@ drop_column(SkAlter *table, SkAction *action)
 		return;
 	}
 	(void) find_column(table, action);
-	foreach(lc, sk_ddl_table_key(table->relid, &is_primary))
-	{
-		if (strcmp(lfirst(lc), action->name) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, &is_primary), action->name))
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop key column %s from table %s.", action->name,
-							sk_ddl_name(table->name)),
-					 sk_ddl_at(table->ddl, action->at)));
-	}
+							sk_ddl_name(table->name)));
+	drop_update(table, action);
 	users = sk_ddl_column_users(table->relid, action->name);
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop column %s from table %s because it is used by %s.",
-						action->name, sk_ddl_name(table->name), users),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop column %s from table %s because it is used by %s.",
+							action->name, sk_ddl_name(table->name), users));
 	sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
 				quote_identifier(action->name));
 }
@@ -290,10 +291,8 @@ find_column(SkAlter *table, SkAction *action)
 	AttrNumber	result = get_attnum(table->relid, action->name);
 
 	if (result == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("Column not found in table %s: %s", sk_ddl_name(table->name), action->name),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Column not found in table %s: %s", sk_ddl_name(table->name), action->name));
 	return result;
 }
 
@@ -324,21 +323,20 @@ alter_column(SkAlter *table, SkAction *action)
 	if (column->is_identity != is_identity(table, action))
 	{
 		if (column->is_identity)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("Cannot alter column `%s.%s` to an identity column.",
-							get_rel_name(table->relid), action->name),
-					 sk_ddl_at(ddl, action->at)));
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
-						get_rel_name(table->relid), action->name),
-				 sk_ddl_at(ddl, action->at)));
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name));
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
+							get_rel_name(table->relid), action->name));
 	}
 	if (column->is_generated || (is_generated && column->has_default))
 		sk_ddl_refuse(ddl, action->at, "change of a generated column",
 					  "Drop the column, and add it anew.");
+	check_interleaved(table, action, attnum);
 	check_nullability(table, action, column->not_null || column->is_identity);
+	if (!column->has_update)
+		drop_update(table, action);
 	alter_type(table, action, column);
 	if (!column->is_identity && column->not_null != has_attribute(table, attnum, "attnotnull"))
 		sk_ddl_emit(ddl, "%s %s NOT NULL", start, column->not_null ? "SET" : "DROP");
@@ -346,6 +344,8 @@ alter_column(SkAlter *table, SkAction *action)
 		sk_ddl_emit(ddl, "%s SET DEFAULT %s", start, sk_ddl_expression(ddl, column->expr, NIL, NULL));
 	else if (!column->is_identity && !is_generated && has_attribute(table, attnum, "atthasdef"))
 		sk_ddl_emit(ddl, "%s DROP DEFAULT", start);
+	if (column->has_update && sk_ddl_update_trigger(table->relid, action->name) == NULL)
+		sk_ddl_emit(ddl, "%s", sk_ddl_on_update(ddl, table->name, column));
 	if (column->clauses != NIL)
 	{
 		SkAction	change = *action;
@@ -389,11 +389,9 @@ check_nullability(SkAlter *table, SkAction *action, bool not_null)
 								   " ORDER BY 1 LIMIT 1",
 								   table->relid, attnum, not_null ? "FALSE" : "TRUE"));
 	if (index != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
-						action->name, index),
-				 sk_ddl_at(table->ddl, action->at)));
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
+							action->name, index));
 }
 
 /* Values stay what they are: only lengths change, or STRING and BYTES. */
@@ -415,11 +413,9 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 
 	if (old != type && !(old == SK_TYPE_STRING && type == SK_TYPE_BYTES) &&
 		!(old == SK_TYPE_BYTES && type == SK_TYPE_STRING))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("Cannot change type of column `%s` from `%s` to `%s`", action->name,
-						format_type_be(get_atttype(table->relid, attnum)), name),
-				 sk_ddl_at(table->ddl, column->at)));
+		SK_DDL_ERROR(table->ddl, column->at, ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("Cannot change type of column `%s` from `%s` to `%s`", action->name,
+							format_type_be(get_atttype(table->relid, attnum)), name));
 	check = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(c.conname) FROM pg_catalog.pg_constraint c"
 								   " WHERE c.conrelid OPERATOR(pg_catalog.=) '%u'"
 								   " AND c.conkey OPERATOR(pg_catalog.=) '{%d}' AND %s",
@@ -448,22 +444,68 @@ alter_default(SkAlter *table, SkAction *action)
 	if (is_identity(table, action))
 	{
 		if (action->type == SK_SET_DEFAULT)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
-							get_rel_name(table->relid), action->name),
-					 errhint("Run it directly, without execute_ddl, to give up the sequence."),
-					 sk_ddl_at(table->ddl, action->at)));
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Run it directly, without execute_ddl, to give up the sequence."));
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("column \"%s\" of relation \"%s\" is an identity column and keeps its sequence",
 						action->name, get_rel_name(table->relid))));
 	}
+	else if (sk_ddl_update_trigger(table->relid, action->name) != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
+							action->name));
 	else if (action->type == SK_SET_DEFAULT)
 		sk_ddl_emit(table->ddl, "%s SET DEFAULT %s", start,
 					sk_ddl_expression(table->ddl, action->column->expr, NIL, NULL));
 	else
 		sk_ddl_emit(table->ddl, "%s DROP DEFAULT", start);
+}
+
+/* SET ON UPDATE, of a column whose default is the same */
+static void
+set_update(SkAlter *table, SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	SkColumn   *column = action->column;
+	bool		is_primary;
+
+	(void) find_column(table, action);
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, &is_primary), action->name))
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
+							sk_ddl_name(table->name), action->name));
+	column->has_default = sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_attrdef"
+												 " WHERE adrelid OPERATOR(pg_catalog.=) '%u' AND adnum OPERATOR(pg_catalog.=) '%d'"
+												 " AND pg_catalog.pg_get_expr(adbin, adrelid) OPERATOR(pg_catalog.=) 'spanner.pending_commit_timestamp()'",
+												 table->relid, get_attnum(table->relid, action->name))) != NULL;
+	column->expr = column->update;
+	drop_update(table, action);
+	sk_ddl_emit(ddl, "%s", sk_ddl_on_update(ddl, table->name, column));
+}
+
+static void
+drop_update(SkAlter *table, SkAction *action)
+{
+	char	   *trigger = sk_ddl_update_trigger(table->relid, action->name);
+
+	if (trigger != NULL)
+		sk_ddl_emit(table->ddl, "DROP TRIGGER %s ON %s", trigger, sk_ddl_name(table->name));
+}
+
+/* A column of the key that a parent and its children share stays what it is. */
+static void
+check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum)
+{
+	if (sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_constraint c"
+							   " WHERE ((c.conrelid OPERATOR(pg_catalog.=) '%1$u' AND '%2$d' OPERATOR(pg_catalog.=) ANY (c.conkey))"
+							   " OR (c.confrelid OPERATOR(pg_catalog.=) '%1$u' AND '%2$d' OPERATOR(pg_catalog.=) ANY (c.confkey)))"
+							   " AND c.conname OPERATOR(pg_catalog.=) spanner_internal.parent_constraint(c.conrelid) LIMIT 1",
+							   table->relid, attnum)) != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name));
 }
 
 /* SET OPTIONS (allow_commit_timestamp = ...) */
@@ -493,20 +535,24 @@ set_parent(SkAlter *table, SkAction *action)
 	if (constraint->table == NULL)
 	{
 		if (old == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name),
-					 sk_ddl_at(table->ddl, action->at)));
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name));
 		constraint->table = palloc0(sizeof(SkName));
 		constraint->table->parts = list_make2(get_namespace_name(get_rel_namespace(parent)),
 											  get_rel_name(parent));
 		constraint->is_parent = true;
 	}
 	sql = sk_ddl_parent_key(table->ddl, constraint, name, key);
+	if (old == NULL && constraint->cascades)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
+					 errhint("Migrate it to INTERLEAVE IN PARENT ON DELETE NO ACTION first."));
 	if (old != NULL)
 		sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name, quote_identifier(old));
 	if (sql != NULL)
 		sk_ddl_emit(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
+	sk_ddl_check_interleave(table->ddl, action->at, table->relid,
+							sk_ddl_find(table->ddl, constraint->table, RELKIND_RELATION, false));
 }
 
 static void

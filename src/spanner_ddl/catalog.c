@@ -145,6 +145,20 @@ sk_ddl_table_key(Oid relid, bool *is_primary)
 	return result;
 }
 
+/* Is a name in a list of them? */
+bool
+sk_ddl_has_name(const List *names, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * sk_ddl_has_unique_key
  *		May a foreign key refer to these columns?
@@ -169,14 +183,7 @@ sk_ddl_has_unique_key(Oid relid, List *columns)
 			bool		has_all = true;
 
 			foreach(column, columns)
-			{
-				bool		has = false;
-				ListCell   *other;
-
-				foreach(other, found)
-					has |= strcmp(lfirst(column), lfirst(other)) == 0;
-				has_all &= has;
-			}
+				has_all &= sk_ddl_has_name(found, lfirst(column));
 			result |= has_all;
 		}
 		index_close(index, NoLock);

@@ -73,11 +73,12 @@ static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static void translate_statement(SkDdlText *ddl);
+static void check_schema_name(SkDdlText *ddl, const SkName *name);
 static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
 
 void
-sk_spanner_ddl_init(void)
+sk_spanner_ddl_settings(void)
 {
 	DefineCustomStringVariable("spanner.default_time_zone",
 							   "Sets the time zone in which Spanner's expressions see timestamps.",
@@ -102,6 +103,7 @@ check_time_zone(char **newval, void **extra, GucSource source)
 const char *
 sk_ddl_time_zone(void)
 {
+	sk_define_settings();
 	return quote_literal_cstr(*default_time_zone != '\0' ? default_time_zone :
 							  "America/Los_Angeles");
 }
@@ -174,14 +176,19 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 void
 sk_ddl_run(SkDdlText *ddl)
 {
+	/* it is no restore, and what is written and read here is always the same */
+	static const char *const settings[][2] = {
+		{"check_function_bodies", "on"},
+		{"intervalstyle", "postgres"},
+		{"quote_all_identifiers", "off"},
+		{"standard_conforming_strings", "on"}
+	};
 	int			nest_level = NewGUCNestLevel();
 	int			count = 0;
 
-	/* it is no restore, and strings are as we quote them */
-	(void) set_config_option("check_function_bodies", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("standard_conforming_strings", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
 	sk_ddl_read_tokens(ddl);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)
@@ -281,6 +288,7 @@ translate_statement(SkDdlText *ddl)
 			sk_ddl_create_view(ddl, statement);
 			break;
 		case SK_CREATE_SCHEMA:
+			check_schema_name(ddl, statement->name);
 			if (!statement->or_replace || !OidIsValid(get_namespace_oid(linitial(statement->name->parts), true)))
 				sk_ddl_emit(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
 							sk_ddl_name(statement->name));
@@ -316,6 +324,24 @@ translate_statement(SkDdlText *ddl)
 	}
 }
 
+/* Raise an error for names of schemas that Spanner keeps for itself. */
+static void
+check_schema_name(SkDdlText *ddl, const SkName *name)
+{
+	static const char *const reserved[] = {
+		"default", "definition_schema", "information_schema", "ml", "net", "pg",
+		"pg_catalog", "pg_information_schema", "public", "spanner",
+		"spanner_placement", "spanner_sys"
+	};
+
+	for (int i = 0; i < lengthof(reserved); i++)
+	{
+		if (pg_strcasecmp(reserved[i], linitial(name->parts)) == 0)
+			SK_DDL_ERROR(ddl, name->at, ERRCODE_RESERVED_NAME,
+						 errmsg("Schema name not valid: %s.", (char *) linitial(name->parts)));
+	}
+}
+
 /* Statements that Spanner has and PostgreSQL has not. */
 static void
 refuse_others(SkDdlText *ddl)
@@ -325,11 +351,9 @@ refuse_others(SkDdlText *ddl)
 	for (int i = 0; i < lengthof(verbs); i++)
 		is_ddl |= has_words(ddl, verbs[i]);
 	if (!is_ddl)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("statement is not Spanner's DDL"),
-				 errhint("Run it directly, without execute_ddl."),
-				 sk_ddl_at(ddl, ddl->first)));
+		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("statement is not Spanner's DDL"),
+					 errhint("Run it directly, without execute_ddl."));
 	for (int i = 0; i < lengthof(refusals); i++)
 	{
 		if (has_words(ddl, refusals[i].words))
@@ -371,11 +395,9 @@ has_words(SkDdlText *ddl, const char *words)
 void
 sk_ddl_refuse(SkDdlText *ddl, int token, const char *what, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s is not supported", what),
-			 hint != NULL ? errhint("%s", hint) : 0,
-			 sk_ddl_at(ddl, token)));
+	SK_DDL_ERROR(ddl, token, ERRCODE_FEATURE_NOT_SUPPORTED,
+				 errmsg("%s is not supported", what),
+				 hint != NULL ? errhint("%s", hint) : 0);
 }
 
 /*
@@ -477,19 +499,15 @@ sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok)
 	if (missing_ok && found == '\0')
 		return InvalidOid;
 	if (relkind == RELKIND_SEQUENCE && found != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", (char *) llast(name->parts)),
-				 errhint("Use pg_get_serial_sequence() to find the sequence of a column."),
-				 sk_ddl_at(ddl, name->at)));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 relkind == RELKIND_SEQUENCE ? errmsg("Sequence not found: %s", sk_ddl_name(name)) :
-			 relkind == RELKIND_INDEX ? errmsg("Index not found: %s", sk_ddl_name(name)) :
-			 relkind == RELKIND_VIEW ? errmsg("View not found: %s", sk_ddl_name(name)) :
-			 errmsg("Table not found: %s", sk_ddl_name(name)),
-			 errhint("Qualify the name with its schema if that is not in the search path."),
-			 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not a sequence", (char *) llast(name->parts)),
+					 errhint("Use pg_get_serial_sequence() to find the sequence of a column."));
+	SK_DDL_ERROR(ddl, name->at, ERRCODE_UNDEFINED_TABLE,
+				 relkind == RELKIND_SEQUENCE ? errmsg("Sequence not found: %s", sk_ddl_name(name)) :
+				 relkind == RELKIND_INDEX ? errmsg("Index not found: %s", sk_ddl_name(name)) :
+				 relkind == RELKIND_VIEW ? errmsg("View not found: %s", sk_ddl_name(name)) :
+				 errmsg("Table not found: %s", sk_ddl_name(name)),
+				 errhint("Qualify the name with its schema if that is not in the search path."));
 	return InvalidOid;			/* keep compiler quiet */
 }
 

@@ -12,11 +12,16 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -25,6 +30,7 @@
 
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
 PG_FUNCTION_INFO_V1(spanner_googlesql_name);
+PG_FUNCTION_INFO_V1(spanner_googlesql_query);
 PG_FUNCTION_INFO_V1(spanner_parent_constraint);
 
 /* Where the text goes, and whose columns there are. */
@@ -33,6 +39,7 @@ typedef struct SkWriter
 	StringInfoData sql;
 	Oid			relid;
 	Node	   *case_test;		/* what CASE compares */
+	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
 static const char *quote_name(const char *name);
@@ -40,6 +47,7 @@ static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes,
 					   const char *separator, const char *end);
 static bool write_const(SkWriter *writer, Const *value);
+static void write_bytes(SkWriter *writer, const bytea *value);
 static bool write_number(SkWriter *writer, Const *value);
 static void write_string(SkWriter *writer, const char *value);
 static bool write_call(SkWriter *writer, FuncExpr *call);
@@ -49,7 +57,11 @@ static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
 static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
-static const char *type_name(SkType type);
+static bool write_var(SkWriter *writer, Var *var);
+static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
+static bool write_query(SkWriter *writer, Query *query, Oid view);
+static bool write_from(SkWriter *writer, Node *item);
+static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
 
 /* Words that GoogleSQL reserves and PostgreSQL does not. */
 static const char *const reserved_words[] = {
@@ -99,6 +111,29 @@ spanner_googlesql_expression(PG_FUNCTION_ARGS)
 }
 
 /*
+ * spanner_internal.googlesql_query(view) returns text
+ *
+ * NULL if GoogleSQL cannot say it.
+ */
+Datum
+spanner_googlesql_query(PG_FUNCTION_ARGS)
+{
+	Relation	view = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+	SkWriter	writer = {.relid = PG_GETARG_OID(0)};
+	bool		result;
+
+	if (view == NULL)
+		PG_RETURN_NULL();
+	initStringInfo(&writer.sql);
+	result = view->rd_rel->relkind == RELKIND_VIEW &&
+		write_query(&writer, copyObject(get_view_query(view)), PG_GETARG_OID(0));
+	relation_close(view, AccessShareLock);
+	if (!result)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(writer.sql.data));
+}
+
+/*
  * spanner_internal.parent_constraint(relation) returns name
  *
  * The foreign key of an interleaved table; NULL of other tables.
@@ -125,19 +160,17 @@ spanner_parent_constraint(PG_FUNCTION_ARGS)
 static bool
 write_node(SkWriter *writer, Node *node)
 {
-	const char *name;
-
 	check_stack_depth();
 	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
 		case T_Var:
-			name = get_attname(writer->relid, ((Var *) node)->varattno, true);
-			if (name == NULL)
-				return false;
-			appendStringInfoString(&writer->sql, quote_name(name));
-			return true;
+			return write_var(writer, (Var *) node);
+		case T_TargetEntry:
+			return write_node(writer, (Node *) ((TargetEntry *) node)->expr);
+		case T_Aggref:
+			return write_aggregate(writer, (Aggref *) node);
 		case T_Const:
 			return write_const(writer, (Const *) node);
 		case T_RelabelType:
@@ -203,9 +236,11 @@ write_list(SkWriter *writer, const char *start, List *nodes, const char *separat
 	return true;
 }
 
+/* A value of a type that GoogleSQL has; spanner_ddl() sets how it is written. */
 static bool
 write_const(SkWriter *writer, Const *value)
 {
+	SkType		type = sk_ddl_type_class(value->consttype);
 	Oid			output;
 	bool		is_varlena;
 	char	   *text;
@@ -215,39 +250,48 @@ write_const(SkWriter *writer, Const *value)
 		appendStringInfoString(&writer->sql, "NULL");
 		return true;
 	}
+	if (type == SK_TYPE_BYTES)
+	{
+		write_bytes(writer, DatumGetByteaPP(value->constvalue));
+		return true;
+	}
+	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT)
+		return write_number(writer, value);
+	if (type == SK_TYPE_UNKNOWN || type == SK_TYPE_INTERVAL)
+		return false;
 	getTypeOutputInfo(value->consttype, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, value->constvalue);
 
-	switch (sk_ddl_type_class(value->consttype))
+	switch (type)
 	{
-		case SK_TYPE_INT:
-		case SK_TYPE_FLOAT:
-			return write_number(writer, value);
 		case SK_TYPE_BOOL:
 			appendStringInfoString(&writer->sql, *text == 't' ? "TRUE" : "FALSE");
 			return true;
 		case SK_TYPE_STRING:
 			write_string(writer, text);
 			return true;
-		case SK_TYPE_BYTES:
-			appendStringInfoString(&writer->sql, "b'");
-			for (text +=2; *text !='\0'; text +=2)
-				appendStringInfo(&writer->sql, "\\x%.2s", text);
-			appendStringInfoChar(&writer->sql, '\'');
-			return true;
-		case SK_TYPE_DATE:
-		case SK_TYPE_JSON:
-		case SK_TYPE_NUMERIC:
-		case SK_TYPE_TIMESTAMP:
-			appendStringInfo(&writer->sql, "%s ", type_name(sk_ddl_type_class(value->consttype)));
-			write_string(writer, text);
+		case SK_TYPE_UUID:
+			appendStringInfo(&writer->sql, "CAST('%s' AS UUID)", text);
 			return true;
 		case SK_TYPE_ARRAY:
 			appendStringInfoString(&writer->sql, "[]");
 			return strcmp(text, "{}") == 0;
 		default:
-			return false;
+			/* a date, JSON, number or time */
+			appendStringInfo(&writer->sql, "%s ", sk_ddl_type_name(type));
+			write_string(writer, text);
+			/* neither infinite, nor no number, nor before Christ */
+			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
 	}
+}
+
+static void
+write_bytes(SkWriter *writer, const bytea *value)
+{
+	appendStringInfoString(&writer->sql, "b'");
+	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
+		appendStringInfo(&writer->sql, "\\x%02x", (uint8) VARDATA_ANY(value)[i]);
+	appendStringInfoChar(&writer->sql, '\'');
 }
 
 static bool
@@ -314,11 +358,13 @@ write_call(SkWriter *writer, FuncExpr *call)
 		return write_shard(writer, call->args);
 	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
 	{
-		Node	   *zone = lsecond(call->args);
+		Const	   *zone = list_length(call->args) > 1 ? lsecond(call->args) : NULL;
 
-		if (IsA(zone, Const) &&
-			strcmp(quote_literal_cstr(TextDatumGetCString(((Const *) zone)->constvalue)),
-				   sk_ddl_time_zone()) == 0)
+		/* the default of the function */
+		if (zone == NULL)
+			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
+		if (IsA(zone, Const) && !zone->constisnull &&
+			strcmp(quote_literal_cstr(TextDatumGetCString(zone->constvalue)), sk_ddl_time_zone()) == 0)
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
@@ -345,7 +391,7 @@ write_cast(SkWriter *writer, Node *value, Oid type)
 		return write_number(writer, (Const *) value);
 	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
 		return false;
-	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", type_name(to)));
+	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
 }
 
 /* spanner.shard_id(shards, key, ...), as docs/shard_ids.md defines it */
@@ -405,6 +451,8 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	char	   *name = get_opname(operator->opno);
 	SkType		type = sk_ddl_type_class(exprType(linitial(operator->args)));
 
+	if (name == NULL)
+		return false;			/* dropped in the meantime */
 	if (list_length(operator->args) == 1)
 		return strcmp(name, "-") == 0 && write_list(writer, "(-", operator->args, "", ")");
 	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
@@ -413,6 +461,15 @@ write_operator(SkWriter *writer, OpExpr *operator)
 		return write_list(writer, "MOD(", operator->args, ", ", ")");
 	if (strcmp(name, "/") == 0)
 		return write_list(writer, "(", operator->args, " / ", ")");
+	if (strcmp(name, "~") == 0 && IsA(lsecond(operator->args), Const))
+	{
+		Const	   *value = lsecond_node(Const, operator->args);
+		char	   *regex = value->constisnull ? NULL : TextDatumGetCString(value->constvalue);
+
+		/* what GoogleSQL's becomes is understood by both */
+		return regex != NULL && sk_ddl_regex(regex) != NULL && strcmp(sk_ddl_regex(regex), regex) == 0 &&
+			write_list(writer, "REGEXP_CONTAINS(", operator->args, ", ", ")");
+	}
 	if (strcmp(name, "~~") == 0)
 		return write_list(writer, "(", operator->args, " LIKE ", ")");
 	for (int i = 0; i < lengthof(same); i++)
@@ -451,41 +508,185 @@ static bool
 write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 {
 	Node	   *array = lsecond(expr->args);
+	char	   *name = get_opname(expr->opno);
+	const char *word = expr->useOr ? "IN" : "NOT IN";
 
-	if (!expr->useOr || strcmp(get_opname(expr->opno), "=") != 0)
+	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0)
 		return false;
 	if (IsA(array, ArrayCoerceExpr))
 		array = (Node *) ((ArrayCoerceExpr *) array)->arg;
 	if (IsA(array, RelabelType))
 		array = (Node *) ((RelabelType *) array)->arg;
 	if (!IsA(array, ArrayExpr))
-		return write_list(writer, "(", expr->args, " IN UNNEST(", "))");
-	return write_list(writer, "(", list_make1(linitial(expr->args)), "", " IN ") &&
+		return write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), "))");
+	return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
 		write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
 }
 
-static const char *
-type_name(SkType type)
+static bool
+write_var(SkWriter *writer, Var *var)
 {
-	switch (type)
+	const char *name;
+	RangeTblEntry *rte;
+
+	if (writer->query == NULL)
 	{
-		case SK_TYPE_BOOL:
-			return "BOOL";
-		case SK_TYPE_DATE:
-			return "DATE";
-		case SK_TYPE_FLOAT:
-			return "FLOAT64";
-		case SK_TYPE_INT:
-			return "INT64";
-		case SK_TYPE_JSON:
-			return "JSON";
-		case SK_TYPE_NUMERIC:
-			return "NUMERIC";
-		case SK_TYPE_TIMESTAMP:
-			return "TIMESTAMP";
-		case SK_TYPE_UUID:
-			return "UUID";
-		default:
-			return "STRING";
+		name = get_attname(writer->relid, var->varattno, true);
+		if (name == NULL)
+			return false;
+		appendStringInfoString(&writer->sql, quote_name(name));
+		return true;
 	}
+	if (var->varlevelsup > 0 || var->varattno <= 0)
+		return false;
+	rte = rt_fetch(var->varno, writer->query->rtable);
+	/* a column of USING is that of one side */
+	if (rte->rtekind == RTE_JOIN)
+		return write_node(writer, list_nth(rte->joinaliasvars, var->varattno - 1));
+	/* in GoogleSQL, the columns of a view have their tables before them */
+	appendStringInfo(&writer->sql, "%s.%s", quote_name(rte->eref->aliasname),
+					 quote_name(get_rte_attribute_name(rte, var->varattno)));
+	return true;
+}
+
+static bool
+write_aggregate(SkWriter *writer, Aggref *aggregate)
+{
+	const char *name = get_func_name(aggregate->aggfnoid);
+	const SkFunction *function;
+
+	if (name == NULL || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
+		aggregate->aggdirectargs != NIL)
+		return false;
+	if (aggregate->aggstar)
+	{
+		appendStringInfoString(&writer->sql, "COUNT(*)");
+		return true;
+	}
+	function = sk_ddl_function_backward(psprintf("%s.%s", get_namespace_name(get_func_namespace(aggregate->aggfnoid)), name),
+										list_length(aggregate->args));
+	return function != NULL &&
+		write_list(writer, psprintf("%s(%s", asc_toupper(function->name, strlen(function->name)),
+									aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
+				   aggregate->args, ", ", ")");
+}
+
+/* SELECT, as far as both languages have the same. */
+static bool
+write_query(SkWriter *writer, Query *query, Oid view)
+{
+	Query	   *outer = writer->query;
+	StringInfo	sql = &writer->sql;
+	bool		is_first = true;
+	bool		result;
+	ListCell   *lc;
+
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->cteList != NIL ||
+		query->groupingSets != NIL || query->hasWindowFuncs || query->hasSubLinks ||
+		query->hasDistinctOn || query->hasTargetSRFs || query->rowMarks != NIL)
+		return false;
+	writer->query = query;
+	query->targetList = (List *) sk_flatten_groups(query, (Node *) query->targetList);
+	query->havingQual = sk_flatten_groups(query, query->havingQual);
+	appendStringInfoString(sql, query->distinctClause != NIL ? "SELECT DISTINCT " : "SELECT ");
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (target->resjunk)
+			continue;
+		if (!write_list(writer, is_first ? "" : ", ", list_make1(target->expr), "", " AS "))
+			return false;
+		appendStringInfoString(sql, quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
+											   target->resname));
+		is_first = false;
+	}
+	foreach(lc, query->jointree->fromlist)
+	{
+		appendStringInfoString(sql, lc == list_head(query->jointree->fromlist) ? " FROM " : ", ");
+		if (!write_from(writer, lfirst(lc)))
+			return false;
+	}
+	result = (query->jointree->quals == NULL ||
+			  write_list(writer, " WHERE ", list_make1(query->jointree->quals), "", "")) &&
+		write_sort(writer, query->groupClause, query->targetList, " GROUP BY ") &&
+		(query->havingQual == NULL || write_list(writer, " HAVING ", list_make1(query->havingQual), "", "")) &&
+		write_sort(writer, query->sortClause, query->targetList, " ORDER BY ") &&
+		(query->limitCount == NULL || write_list(writer, " LIMIT ", list_make1(query->limitCount), "", "")) &&
+		(query->limitOffset == NULL || (query->limitCount != NULL &&
+										write_list(writer, " OFFSET ", list_make1(query->limitOffset), "", "")));
+	writer->query = outer;
+	return result;
+}
+
+/* A table, a subquery or a join. */
+static bool
+write_from(SkWriter *writer, Node *item)
+{
+	static const char *const joins[] = {
+		[JOIN_INNER] = " JOIN ",[JOIN_LEFT] = " LEFT JOIN ",
+		[JOIN_FULL] = " FULL JOIN ",[JOIN_RIGHT] = " RIGHT JOIN "
+	};
+	RangeTblEntry *rte;
+	JoinExpr   *join;
+
+	check_stack_depth();
+	if (IsA(item, JoinExpr))
+	{
+		join = (JoinExpr *) item;
+		if (join->alias != NULL || join->jointype > JOIN_RIGHT || !write_from(writer, join->larg))
+			return false;
+		appendStringInfoString(&writer->sql, join->quals == NULL ? " CROSS JOIN " : joins[join->jointype]);
+		appendStringInfoString(&writer->sql, IsA(join->rarg, JoinExpr) ? "(" : "");
+		if (!write_from(writer, join->rarg))
+			return false;
+		appendStringInfoString(&writer->sql, IsA(join->rarg, JoinExpr) ? ")" : "");
+		return join->quals == NULL || write_list(writer, " ON ", list_make1(join->quals), "", "");
+	}
+	rte = rt_fetch(((RangeTblRef *) item)->rtindex, writer->query->rtable);
+	/* renamed columns */
+	if (rte->lateral || rte->tablesample != NULL || (rte->alias != NULL && rte->alias->colnames != NIL))
+		return false;
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		appendStringInfoChar(&writer->sql, '(');
+		if (!write_query(writer, rte->subquery, InvalidOid))
+			return false;
+		appendStringInfoChar(&writer->sql, ')');
+	}
+	else if (rte->rtekind == RTE_RELATION && rte->inh && get_rel_name(rte->relid) != NULL)
+	{
+		const char *schema = get_namespace_name(get_rel_namespace(rte->relid));
+
+		if (strcmp(schema, "public") != 0)
+			appendStringInfo(&writer->sql, "%s.", quote_name(schema));
+		appendStringInfoString(&writer->sql, quote_name(get_rel_name(rte->relid)));
+	}
+	else
+		return false;
+	appendStringInfo(&writer->sql, " AS %s", quote_name(rte->eref->aliasname));
+	return true;
+}
+
+/* GROUP BY or ORDER BY, where Spanner's NULLs are less than all values. */
+static bool
+write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		bool		is_desc = OidIsValid(clause->sortop) && strcmp(get_opname(clause->sortop), ">") == 0;
+
+		if (!write_list(writer, lc == list_head(clauses) ? start : ", ",
+						list_make1(get_sortgroupclause_expr(clause, targets)), "", ""))
+			return false;
+		if (strcmp(start, " ORDER BY ") != 0)
+			continue;
+		if (clause->nulls_first == is_desc)
+			return false;
+		appendStringInfoString(&writer->sql, is_desc ? " DESC" : "");
+	}
+	return true;
 }

@@ -16,6 +16,14 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.googlesql_expression(oid, pg_node_tree)
   IS 'an expression as GoogleSQL writes it, NULL if it cannot';
 
+CREATE FUNCTION spanner_internal.googlesql_query(view oid)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.googlesql_query(oid)
+  IS 'the query of a view as GoogleSQL writes it, NULL if it cannot';
+
 CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
 RETURNS name
 AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
@@ -145,11 +153,19 @@ CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-RETURN substring(pg_get_constraintdef(constraint_oid)
-  FROM '^CHECK \(\(octet_length\([^()]+\) <= (\d+)\)\)$');
+BEGIN ATOMIC
+  SELECT substring(pg_get_constraintdef(c.oid)
+           FROM '^CHECK \(\((?:length|octet_length|spanner_internal\.longest)'
+             '\([^()]+\) <= (\d+)\)\)$')
+    FROM pg_constraint c
+    JOIN pg_attribute a ON a.attrelid = c.conrelid AND ARRAY[a.attnum] = c.conkey
+   WHERE c.oid = constraint_oid
+     AND c.contype = 'c'
+     AND a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype);
+END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
-  IS 'the length that a constraint checks, NULL if it is another';
+  IS 'the length of BYTES that a constraint checks, NULL if it is another';
 
 -- A column, and what is lost of it.
 CREATE FUNCTION spanner_internal.ddl_column(relation oid, attnum smallint, dialect text,
@@ -164,9 +180,14 @@ DECLARE
   identity text;
 BEGIN
   SELECT t.*, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
-         (SELECT max(spanner_internal.ddl_length(c.oid))
+         (SELECT min(spanner_internal.ddl_length(c.oid)::integer)::text
             FROM pg_constraint c
            WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
+         EXISTS (SELECT FROM pg_trigger g
+                   JOIN pg_depend s ON s.classid = 'pg_trigger'::regclass AND s.objid = g.oid
+                  WHERE g.tgrelid = relation
+                    AND g.tgfoid = 'spanner.on_update'::regproc
+                    AND s.refobjid = relation AND s.refobjsubid = t.attnum) AS has_update,
          (SELECT s.objid FROM pg_depend s JOIN pg_class k ON k.oid = s.objid AND k.relkind = 'S'
            WHERE s.classid = 'pg_class'::regclass AND s.refobjid = relation
              AND s.refobjsubid = t.attnum AND s.deptype IN ('a', 'i') LIMIT 1) AS sequence
@@ -193,7 +214,8 @@ BEGIN
     IF expression IS NULL THEN
       lost := format('the expression of column %I: %s', a.attname, a.source);
     ELSIF a.attgenerated = '' THEN
-      definition := definition || format(' DEFAULT (%s)', expression);
+      definition := definition || format(' DEFAULT (%s)', expression)
+        || CASE WHEN a.has_update THEN format(' ON UPDATE (%s)', expression) ELSE '' END;
     ELSE
       definition := definition || CASE WHEN is_google THEN ' AS (' ELSE ' GENERATED ALWAYS AS (' END
         || expression || ') STORED';
@@ -234,6 +256,112 @@ END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_key(oid)
   IS 'the key of a table as Spanner sees it';
+
+-- What Spanner says of a table or index whose key does not begin with the key of its parent.
+-- Which way a key goes is known if its columns do not all go one way.
+CREATE FUNCTION spanner_internal.interleave_problem(child oid, parent oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH child_key AS (
+    SELECT child AS relation, k.columns, k.descending, cardinality(k.columns) AS declared,
+           'Table ' AS kind, false AS filtered
+      FROM spanner_internal.ddl_key(child) k
+     WHERE k.index IS NOT NULL
+     UNION ALL
+    SELECT i.indrelid, c.columns[1:i.indnkeyatts] || ARRAY(
+             SELECT u.attnum
+               FROM unnest(k.columns) WITH ORDINALITY u (attnum, n)
+              WHERE u.attnum <> ALL (c.columns[1:i.indnkeyatts])
+              ORDER BY u.n),
+           ARRAY(SELECT d & 1 = 1
+                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
+                  ORDER BY u.n),
+           i.indnkeyatts, 'Index ', i.indpred IS NOT NULL
+      FROM pg_index i
+     CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c
+     CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
+     WHERE i.indexrelid = child),
+  parts AS (
+    SELECT c.kind || spanner_internal.ddl_relation(child, 'postgresql') AS object, c.kind, u.n,
+           c.declared < cardinality(o.columns) AS is_short, p.attname, a.attname AS child_name,
+           spanner_internal.ddl_type(p.atttypid, p.atttypmod, NULL, 'googlesql') AS type,
+           spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, 'googlesql') AS child_type,
+           coalesce(o.descending[u.n], c.descending[1], false) AS descends,
+           coalesce(c.descending[u.n], o.descending[1], false) AS child_descends,
+           CASE WHEN p.attnotnull THEN 'not null' ELSE 'nullable' END AS nullability,
+           CASE WHEN a.attnotnull THEN 'not null' ELSE 'nullable' END AS child_nullability,
+           c.filtered OR c.kind = 'Index ' AND a.attnotnull AS may_differ
+      FROM child_key c
+     CROSS JOIN spanner_internal.ddl_key(parent) o
+     CROSS JOIN LATERAL unnest(o.columns) WITH ORDINALITY u (attnum, n)
+      JOIN pg_attribute p ON p.attrelid = parent AND p.attnum = u.attnum
+      LEFT JOIN pg_attribute a ON a.attrelid = c.relation AND a.attnum = c.columns[u.n])
+  SELECT CASE
+           WHEN p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
+             THEN format('%1$s specifies keys that are not a prefix of the keys of table %2$s, '
+               'yet is to be interleaved in %2$s.', p.object,
+               spanner_internal.ddl_relation(parent, 'postgresql'))
+           WHEN p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
+             THEN format('%s does not reference parent key column %s.', p.object, p.attname)
+           WHEN p.descends <> p.child_descends
+             THEN format('%s references parent key column %s with incorrect order %s.', p.object,
+               p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
+           WHEN p.type <> p.child_type
+             THEN format('%s references parent key column %s with incorrect type %s '
+               '(should be %s).', p.object, p.attname, p.child_type, p.type)
+           ELSE format('%s references parent key column %s that is %s, but child key is %s.',
+             p.object, p.attname, p.nullability, p.child_nullability)
+         END
+    FROM parts p
+   WHERE p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
+      OR p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
+      OR p.descends <> p.child_descends
+      OR p.type <> p.child_type
+      OR p.nullability <> p.child_nullability AND NOT p.may_differ
+   ORDER BY p.n
+   LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid)
+  IS 'why a table or index cannot be interleaved in a table, NULL if it can';
+
+-- A synonym is a view of all columns of one table, with the rights of the caller.
+CREATE FUNCTION spanner_internal.synonym_of(relation oid)
+RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH self AS (
+    SELECT t.relname, n.nspname,
+           (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+              FROM pg_attribute a
+             WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+      FROM pg_class t
+      JOIN pg_namespace n ON n.oid = t.relnamespace
+     WHERE t.oid = relation)
+  SELECT v.oid
+    FROM self t
+   CROSS JOIN pg_class v
+   WHERE v.relkind = 'v'
+     AND v.reloptions::text ~ 'security_invoker=(true|on)'
+     AND v.oid IN (SELECT r.ev_class
+                     FROM pg_depend d
+                     JOIN pg_rewrite r ON r.oid = d.objid
+                    WHERE d.classid = 'pg_rewrite'::regclass
+                      AND d.refclassid = 'pg_class'::regclass
+                      AND d.refobjid = relation)
+     AND replace(regexp_replace(pg_get_viewdef(v.oid), '\s+', ' ', 'g'),
+                 format(' %I.', t.relname), ' ')
+         = replace(format(' SELECT %s FROM %I.%I;', t.columns, t.nspname, t.relname),
+                   format(' %I.', t.relname), ' ')
+   ORDER BY v.oid
+   LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.synonym_of(oid)
+  IS 'the synonym of a table, NULL if it has none';
 
 CREATE FUNCTION spanner_internal.ddl_foreign_key(constraint_oid oid, dialect text)
 RETURNS text
@@ -305,6 +433,13 @@ BEGIN
     RETURN NEXT format('-- %s has no key: Spanner adds one that is hidden', name);
   ELSIF key.is_empty AND NOT is_google THEN
     RETURN NEXT format('-- %s has an empty key, as only GoogleSQL can write it', name);
+  ELSIF NOT is_google AND EXISTS (SELECT FROM pg_attribute a
+                                   WHERE a.attrelid = relation AND a.attnum = ANY (key.columns)
+                                     AND NOT a.attnotnull) THEN
+    RETURN NEXT format('-- %s has a key with NULLs, as only GoogleSQL has it', name);
+  END IF;
+  IF key.index IS NULL OR key.is_empty AND NOT is_google THEN
+    NULL;
   ELSIF is_google THEN
     tail := tail || format('PRIMARY KEY (%s)', key.list);
   ELSE
@@ -317,6 +452,8 @@ BEGIN
       spanner_internal.ddl_relation(parent.confrelid, dialect),
       CASE parent.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END);
   END IF;
+  elements := elements || ('SYNONYM ('
+    || spanner_internal.ddl_relation(spanner_internal.synonym_of(relation), dialect) || ')');
   SELECT a.attname, convert_from(rtrim(t.tgargs, '\x00'), getdatabaseencoding())::interval AS age
     INTO part
     FROM pg_trigger t
@@ -359,7 +496,8 @@ BEGIN ATOMIC
        AND NOT EXISTS (SELECT FROM pg_constraint o
                          JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
                         WHERE o.conindid = i.indexrelid AND o.contype = 'u')
-       AND NOT coalesce(NOT i.indisunique AND i.indpred IS NULL
+       -- the order of the key, which only GoogleSQL says with the table
+       AND NOT coalesce(dialect = 'googlesql' AND NOT i.indisunique AND i.indpred IS NULL
                         AND i.indkey::text = array_to_string(k.columns, ' ')
                         AND i.indoption::text ~ '[13]', false)),
   filters AS (
@@ -410,18 +548,66 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT CASE dialect WHEN 'postgresql' THEN '' ELSE '-- GoogleSQL has other queries: ' END
-         || format('CREATE VIEW %s SQL SECURITY %s AS%s',
+  SELECT CASE WHEN g.query IS NULL THEN '-- GoogleSQL has no such query: ' ELSE '' END
+         || format('CREATE VIEW %s SQL SECURITY %s AS %s',
               spanner_internal.ddl_relation(relation, dialect),
               CASE WHEN c.reloptions::text ~ 'security_invoker=(true|on)' THEN 'INVOKER'
                 ELSE 'DEFINER' END,
-              regexp_replace(rtrim(pg_get_viewdef(relation), ';'), '\s+', ' ', 'g'))
+              coalesce(g.query, translate(btrim(pg_get_viewdef(relation), ' ;'), E'\n', ' ')))
     FROM pg_class c
+   CROSS JOIN LATERAL
+         (SELECT CASE dialect WHEN 'googlesql' THEN spanner_internal.googlesql_query(relation)
+                   ELSE btrim(pg_get_viewdef(relation), ' ;') END AS query) g
    WHERE c.oid = relation;
 END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_view(oid, text)
   IS 'a view as Spanner creates it';
+
+-- Columns of the key are published in any case, and not listed.
+CREATE FUNCTION spanner_internal.ddl_streams(schema oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH tables AS (
+    SELECT r.prpubid, c.relnamespace, r.prqual IS NOT NULL AS filtered,
+           spanner_internal.ddl_relation(c.oid, dialect)
+             || CASE WHEN r.prattrs IS NULL THEN ''
+                  ELSE format('(%s)', spanner_internal.ddl_columns(c.oid, ARRAY(
+                         SELECT a FROM unnest(r.prattrs::smallint[]) a WHERE a <> ALL (k.columns)),
+                         dialect)) END AS definition
+      FROM pg_publication_rel r
+      JOIN pg_class c ON c.oid = r.prrelid
+     CROSS JOIN LATERAL spanner_internal.ddl_key(c.oid) k),
+  streams AS (
+    SELECT p.oid, string_agg(t.definition, ', ' ORDER BY t.definition COLLATE "C") AS list,
+           min(t.relnamespace) AS schema,
+           bool_or(t.filtered) OR EXISTS (SELECT FROM pg_publication_namespace n
+                                           WHERE n.pnpubid = p.oid) AS differs
+      FROM pg_publication p
+      LEFT JOIN tables t ON t.prpubid = p.oid
+     GROUP BY p.oid)
+  SELECT CASE WHEN s.differs
+              THEN '-- a change stream has no conditions, and names its tables: '
+              ELSE '' END
+         || format('CREATE CHANGE STREAM %s%s%s', spanner_internal.ddl_name(p.pubname, dialect),
+              CASE WHEN p.puballtables THEN ' FOR ALL' ELSE ' FOR ' || s.list END,
+              coalesce(CASE dialect WHEN 'postgresql' THEN ' WITH (' ELSE ' OPTIONS (' END
+                || nullif(concat_ws(', ',
+                  CASE WHEN NOT p.pubinsert THEN 'exclude_insert = true' END,
+                  CASE WHEN NOT p.pubupdate THEN 'exclude_update = true' END,
+                  CASE WHEN NOT p.pubdelete THEN 'exclude_delete = true' END), '')
+                || ')', ''))
+    FROM pg_publication p
+    JOIN streams s ON s.oid = p.oid
+   WHERE CASE WHEN s.schema IS NULL THEN 'public'::regnamespace ELSE s.schema END
+         = ddl_streams.schema
+   ORDER BY p.pubname COLLATE "C";
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_streams(oid, text)
+  IS 'the publications of a schema''s tables as Spanner''s change streams';
 
 CREATE FUNCTION spanner_internal.ddl_check_dialect(dialect text)
 RETURNS text
@@ -443,9 +629,13 @@ CREATE FUNCTION spanner.spanner_ddl(relation regclass, dialect text DEFAULT 'goo
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO'
-SET timezone = 'UTC'
 SET bytea_output = 'hex'
+SET datestyle = 'ISO'
+SET extra_float_digits = 1
+SET intervalstyle = 'postgres'
+SET quote_all_identifiers = off
+SET standard_conforming_strings = on
+SET timezone = 'UTC'
 AS $$
 DECLARE
   relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
@@ -514,14 +704,21 @@ BEGIN
       SELECT 2, o.path, o.oid FROM ordered o
        UNION ALL
       SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
-       WHERE c.relnamespace = schema AND c.relkind = 'v')
+       WHERE c.relnamespace = schema AND c.relkind = 'v'
+         AND NOT EXISTS (SELECT FROM pg_rewrite r
+                           JOIN pg_depend d
+                             ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                          WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass
+                            AND spanner_internal.synonym_of(d.refobjid) = c.oid))
     SELECT s.statement
       FROM parts p
      CROSS JOIN LATERAL
            spanner.spanner_ddl(p.oid::regclass, dialect) WITH ORDINALITY s (statement, n)
      ORDER BY CASE WHEN s.statement ~ '^ALTER TABLE .* FOREIGN KEY' THEN 3 ELSE p.kind END,
            p.path COLLATE "C", s.n;
+  RETURN QUERY
+    SELECT spanner_internal.ddl_streams(schema, dialect);
 END $$;
 
 COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
-  IS 'Spanner''s DDL for the sequences, tables, indexes and views of a schema';
+  IS 'Spanner''s DDL for the sequences, tables, indexes, views and change streams of a schema';

@@ -39,6 +39,7 @@ static SkExpr read_cast(SkReader *reader);
 static SkExpr read_extract(SkReader *reader);
 static SkExpr read_sequence_value(SkReader *reader, const char *format);
 static SkExpr read_call(SkReader *reader);
+static SkExpr read_variable(SkReader *reader, char *name, int place);
 static char *read_list(SkReader *reader, SkType *first);
 
 /*
@@ -74,10 +75,8 @@ void
 sk_ddl_check_length(SkDdlText *ddl, SkRange range)
 {
 	if (range.end - range.first > MAX_TOKENS)
-		ereport(ERROR,
-				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
-				 errmsg("expression or query has more than %d tokens", MAX_TOKENS),
-				 sk_ddl_at(ddl, range.first)));
+		SK_DDL_ERROR(ddl, range.first, ERRCODE_STATEMENT_TOO_COMPLEX,
+					 errmsg("expression or query has more than %d tokens", MAX_TOKENS));
 }
 
 static char *
@@ -164,29 +163,23 @@ read_predicate(SkReader *reader, SkExpr *left)
 	else
 	{
 		int			start = reader->next;
+		const char *not = accept(reader, "not") ? " NOT" : "";
 
-		if (accept(reader, "not"))
-			appendStringInfoString(&sql, " NOT");
 		if (accept(reader, "like"))
-			appendStringInfo(&sql, " LIKE %s", read_binary(reader, 0).sql);
+			appendStringInfo(&sql, "%s LIKE %s", not, read_binary(reader, 0).sql);
 		else if (accept(reader, "between"))
 		{
-			appendStringInfo(&sql, " BETWEEN %s", read_binary(reader, 0).sql);
+			appendStringInfo(&sql, "%s BETWEEN %s", not, read_binary(reader, 0).sql);
 			expect(reader, "and");
 			appendStringInfo(&sql, " AND %s", read_binary(reader, 0).sql);
 		}
 		else if (accept(reader, "in"))
 		{
-			if (at(reader, "unnest"))
-			{
-				reader->next++;
-				appendStringInfo(&sql, " = ANY %s", sk_ddl_read_parentheses(reader).sql);
-				if (reader->ddl->tokens[start].type == SK_TOKEN_WORD && start + 1 < reader->next &&
-					strcmp(reader->ddl->tokens[start].text, "not") == 0)
-					sk_ddl_refuse(reader->ddl, start, "NOT IN UNNEST()", NULL);
-			}
+			if (accept(reader, "unnest"))
+				appendStringInfo(&sql, *not == '\0' ? " = ANY %s" : " <> ALL %s",
+								 sk_ddl_read_parentheses(reader).sql);
 			else if (at(reader, "("))
-				appendStringInfo(&sql, " IN %s", sk_ddl_read_parentheses(reader).sql);
+				appendStringInfo(&sql, "%s IN %s", not, sk_ddl_read_parentheses(reader).sql);
 			else
 				fail(reader);
 		}
@@ -648,11 +641,9 @@ read_call(SkReader *reader)
 	SkExpr		result;
 
 	if (function == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s is not known here", upper_case(name)),
-				 errhint("Write the expression without it, or run a statement of PostgreSQL directly."),
-				 sk_ddl_at(reader->ddl, start)));
+		SK_DDL_ERROR(reader->ddl, start, ERRCODE_UNDEFINED_FUNCTION,
+					 errmsg("function %s is not known here", upper_case(name)),
+					 errhint("Write the expression without it, or run a statement of PostgreSQL directly."));
 	reader->next += 2;
 	while (!accept(reader, ")"))
 	{
@@ -666,6 +657,8 @@ read_call(SkReader *reader)
 			arguments[count++] = make_expr(quote_literal_cstr(peek(reader, 0)->text), SK_TYPE_STRING, true);
 			reader->next++;
 		}
+		else if (count == 1 && strchr(function->arguments, 'r') != NULL)
+			arguments[count++] = sk_ddl_read_regex(reader);
 		else
 		{
 			bool		is_distinct = accept(reader, "distinct");
@@ -678,10 +671,8 @@ read_call(SkReader *reader)
 	}
 	function = sk_ddl_function(name, count);
 	if (function == NULL || (count == 0 && function->arguments[0] == '*'))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s does not take %d arguments here", upper_case(name), count),
-				 sk_ddl_at(reader->ddl, start)));
+		SK_DDL_ERROR(reader->ddl, start, ERRCODE_UNDEFINED_FUNCTION,
+					 errmsg("function %s does not take %d arguments here", upper_case(name), count));
 	result = make_expr(sk_ddl_fill_template(function->sql, arguments, count), function->result, true);
 	if (function->result == '1' || function->result == '2')
 		result.type = arguments[function->result - '1'].type;
@@ -716,15 +707,19 @@ sk_ddl_read_name(SkReader *reader)
 	} while (accept(reader, "."));
 	if (reader->next == start + 1 || reader->is_query)
 	{
-		SkExpr		result = sk_ddl_read_variable(reader, last, start);
+		SkExpr		result = read_variable(reader, last, start);
 
 		return reader->is_query ? make_expr(sql.data, result.type, true) : result;
 	}
 	return make_expr(sql.data, SK_TYPE_UNKNOWN, true);
 }
 
-SkVariable *
-sk_ddl_find_variable(SkReader *reader, const char *name)
+/*
+ * A column as an expression sees it.  PostgreSQL's generated columns cannot
+ * depend on others, so what those are computed from takes their place.
+ */
+static SkExpr
+read_variable(SkReader *reader, char *name, int place)
 {
 	ListCell   *lc;
 
@@ -732,28 +727,11 @@ sk_ddl_find_variable(SkReader *reader, const char *name)
 	{
 		SkVariable *variable = lfirst(lc);
 
-		if (strcmp(variable->name, name) == 0)
-			return variable;
-	}
-	return NULL;
-}
-
-/*
- * A column as an expression sees it.  PostgreSQL's generated columns cannot
- * depend on others, so what those are computed from takes their place.
- */
-SkExpr
-sk_ddl_read_variable(SkReader *reader, char *name, int place)
-{
-	SkVariable *variable = sk_ddl_find_variable(reader, name);
-
-	if (variable != NULL)
-	{
+		if (strcmp(variable->name, name) != 0)
+			continue;
 		if (variable->is_open)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("generated column \"%s\" depends on itself", name),
-					 sk_ddl_at(reader->ddl, place)));
+			SK_DDL_ERROR(reader->ddl, place, ERRCODE_INVALID_OBJECT_DEFINITION,
+						 errmsg("generated column \"%s\" depends on itself", name));
 		if (variable->column != NULL && variable->expands)
 		{
 			variable->is_open = true;
@@ -768,10 +746,8 @@ sk_ddl_read_variable(SkReader *reader, char *name, int place)
 	}
 	if (reader->is_query)
 		return make_expr(name, SK_TYPE_UNKNOWN, true);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" does not exist", name),
-			 sk_ddl_at(reader->ddl, place)));
+	SK_DDL_ERROR(reader->ddl, place, ERRCODE_UNDEFINED_COLUMN,
+				 errmsg("column \"%s\" does not exist", name));
 }
 
 /* Expressions with commas between them; the type is that of the first. */

@@ -6,7 +6,8 @@
  * In what a call becomes, $1 is its first argument, %1 the same in parentheses
  * where it needs them, $* all arguments, $| all joined with ||, %z the time
  * zone of the database.  A result type of '1' is that of the first argument.
- * An argument PART, such as DAY, is written 'p' in place of '.'.
+ * An argument PART, such as DAY, is written 'p' in place of '.', a regular
+ * expression 'r'.
  *
  * To add a function, add a line.  It has to mean the same for all arguments,
  * NULLs included, and has to be immutable if it is in GoogleSQL.
@@ -17,7 +18,10 @@
  */
 #include "postgres.h"
 
+#include "utils/builtins.h"
+
 #include "spanner_ddl/reader.h"
+#include "spi/run_command.h"
 
 /* A place before the first character counts from the end. */
 #define SUBSTR_START \
@@ -25,6 +29,7 @@
 
 static const SkFunction functions[] = {
 	{"abs", ".", '1', "pg_catalog.abs($1)"},
+	{"array_includes", "..", 'o', "CASE WHEN pg_catalog.num_nulls($1, $2) = 0 THEN COALESCE($2 = ANY ($1), false) END"},
 	{"array_length", ".", 'i', "pg_catalog.cardinality($1)::bigint"},
 	{"array_to_string", "..", 's', "spanner_internal.array_to_string($1, $2)"},
 	{"avg", ".", 'f', "pg_catalog.avg($1)::double precision"},
@@ -67,6 +72,7 @@ static const SkFunction functions[] = {
 	{"pending_commit_timestamp", "", 't', "spanner.pending_commit_timestamp()"},
 	{"pow", "..", 'f', "pg_catalog.power(($1)::double precision, ($2)::double precision)"},
 	{"power", "..", 'f', "pg_catalog.power(($1)::double precision, ($2)::double precision)"},
+	{"regexp_contains", ".r", 'o', "(%1 ~ $2)"},
 	{"repeat", "..", '1', "pg_catalog.repeat($1, ($2)::integer)"},
 	{"replace", "...", '1', "pg_catalog.replace($1, $2, $3)"},
 	{"reverse", ".", 's', "pg_catalog.reverse($1)"},
@@ -141,6 +147,68 @@ sk_ddl_function_backward(const char *name, int count)
 			return &functions[i];
 	}
 	return NULL;
+}
+
+/*
+ * sk_ddl_regex
+ *		PostgreSQL's text of a regular expression of GoogleSQL; NULL if it has
+ *		something that means another thing there.
+ */
+char *
+sk_ddl_regex(const char *regex)
+{
+	static const char *const classes[] = {"d0-9", "w0-9A-Za-z_", "s\\t\\n\\f\\r "};
+	StringInfoData result;
+	bool		in_class = false;
+
+	initStringInfo(&result);
+	if (strncmp(regex, "***", 3) == 0)
+		return NULL;
+	for (const char *s = regex; *s != '\0'; s++)
+	{
+		const char *class = NULL;
+
+		for (int i = 0; *s == '\\' && i < lengthof(classes); i++)
+			class = pg_tolower((unsigned char) s[1]) == classes[i][0] ? classes[i] + 1 : class;
+		if (class != NULL)
+		{
+			bool		negated = *++s < 'a';
+
+			if (in_class && negated)
+				return NULL;
+			appendStringInfo(&result, in_class ? "%s%s" : "[%s%s]", negated ? "^" : "", class);
+		}
+		else if (*s == '\\' && s[1] != '\0' && strchr("nrtfv.,:;!@#%&=~'\"/\\-+*?()[]{}|^$_ ", s[1]) != NULL)
+			appendStringInfo(&result, "\\%c", *++s);
+		else if (*s == '\\' || (!in_class && s[0] == '(' && s[1] == '?' && s[2] != ':') ||
+				 (in_class && *s == '[') || (!in_class && s[0] == '[' && s[1 + (s[1] == '^')] == ']'))
+			return NULL;
+		else if (*s == '.' && !in_class)
+			appendStringInfoString(&result, "[^\\n]");
+		else
+		{
+			in_class = *s == '[' || (in_class && *s != ']');
+			appendStringInfoChar(&result, *s);
+		}
+	}
+	return result.data;
+}
+
+/* A regular expression, which has to be a string: it is translated as well. */
+SkExpr
+sk_ddl_read_regex(SkReader *reader)
+{
+	const SkToken *token = peek(reader, 0);
+	char	   *regex = token != NULL && token->type == SK_TOKEN_STRING ? sk_ddl_regex(token->text) : NULL;
+
+	if (regex == NULL)
+		sk_ddl_refuse(reader->ddl, reader->next, "this regular expression",
+					  "Strings without \\b, \\p, (?...) and [:...:] are translated.");
+	regex = quote_literal_cstr(regex);
+	/* raises an error if it is none */
+	(void) sk_query_text(psprintf("SELECT '' OPERATOR(pg_catalog.~) %s", regex));
+	reader->next++;
+	return make_expr(regex, SK_TYPE_STRING, true);
 }
 
 /*

@@ -55,6 +55,7 @@ static void yyerror(SkRange *range, SkDdlText *ddl, const char *message);
 %define api.location.type {SkRange}
 %locations
 %expect 0
+%token-table
 %parse-param {SkDdlText *ddl}
 %lex-param {SkDdlText *ddl}
 
@@ -401,7 +402,7 @@ attributes:
 			$$->is_generated = true;
 			$$->expr = @4;
 		}
-	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' opt_stored
+	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' generated_kind
 		{
 			$$ = $1;
 			$$->is_generated = true;
@@ -462,7 +463,11 @@ identity_clauses:
 	;
 
 opt_stored:
-	| K_STORED
+	| generated_kind
+	;
+
+generated_kind:
+	K_STORED
 	| K_VIRTUAL
 	;
 
@@ -820,8 +825,12 @@ column_action:
 				.column = NODE(SkColumn, .expr = @3, .at = @3.first));
 		}
 	| K_DROP K_DEFAULT			{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
-	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
-	| K_SET K_ON K_UPDATE '(' any_tokens ')'	{ $$ = NODE(SkAction, .type = SK_SET_UPDATE); }
+	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_DROP_UPDATE); }
+	| K_SET K_ON K_UPDATE '(' any_tokens ')'
+		{
+			$$ = NODE(SkAction, .type = SK_SET_UPDATE,
+				.column = NODE(SkColumn, .update = @5, .at = @5.first));
+		}
 	| K_SET clause_list
 		{
 			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true,
@@ -844,7 +853,14 @@ column_action:
 
 qualified:
 	name
-		{ $$ = NODE(SkName, .parts = list_make1($1), .at = @1.first); }
+		{
+			char	   *dot = strchr($1, '.');
+
+			/* a name of GoogleSQL has no dot: it is one of two parts */
+			$$ = NODE(SkName, .parts = list_make1($1), .at = @1.first);
+			if (dot != NULL && ddl->dialect == SK_GOOGLESQL)
+				$$->parts = list_make2(pnstrdup($1, dot - $1), dot + 1);
+		}
 	| qualified '.' name
 		{
 			$$ = $1;
@@ -920,40 +936,6 @@ plain_word:
 
 %%
 
-#define KEYWORD(word) {#word, K_##word}
-
-static const struct
-{
-	const char *word;
-	int			token;
-}			keywords[] =
-{
-	KEYWORD(ACTION), KEYWORD(ADD), KEYWORD(ALL), KEYWORD(ALTER), KEYWORD(ALWAYS),
-	KEYWORD(ANALYZE), KEYWORD(AND), KEYWORD(ARRAY), KEYWORD(AS), KEYWORD(ASC),
-	KEYWORD(AUTO_INCREMENT), KEYWORD(BY), KEYWORD(CACHE), KEYWORD(CASCADE),
-	KEYWORD(CHANGE), KEYWORD(CHECK), KEYWORD(COLLATE), KEYWORD(COLUMN),
-	KEYWORD(CONSTRAINT), KEYWORD(COUNTER), KEYWORD(CREATE), KEYWORD(CYCLE),
-	KEYWORD(DATABASE), KEYWORD(DEFAULT), KEYWORD(DEFINER), KEYWORD(DELETE),
-	KEYWORD(DELETION), KEYWORD(DESC), KEYWORD(DROP), KEYWORD(ENFORCED),
-	KEYWORD(EXISTS), KEYWORD(FALSE), KEYWORD(FIRST), KEYWORD(FOR), KEYWORD(FOREIGN),
-	KEYWORD(FROM), KEYWORD(GENERATED), KEYWORD(GRANT), KEYWORD(HIDDEN),
-	KEYWORD(IDENTITY), KEYWORD(IF), KEYWORD(IN), KEYWORD(INCLUDE),
-	KEYWORD(INCREMENT), KEYWORD(INDEX), KEYWORD(INTERLEAVE), KEYWORD(INTERVAL),
-	KEYWORD(INVOKER), KEYWORD(IS), KEYWORD(KEY), KEYWORD(LAST), KEYWORD(MAXVALUE),
-	KEYWORD(MINVALUE), KEYWORD(NO), KEYWORD(NONE), KEYWORD(NOT), KEYWORD(NULL),
-	KEYWORD(NULLS), KEYWORD(NULL_FILTERED), KEYWORD(ON), KEYWORD(ONLY),
-	KEYWORD(OPTIONS), KEYWORD(OR), KEYWORD(OWNED), KEYWORD(PARENT),
-	KEYWORD(POLICY), KEYWORD(PRECISION), KEYWORD(PRIMARY), KEYWORD(RANGE),
-	KEYWORD(REFERENCES), KEYWORD(RENAME), KEYWORD(REPLACE), KEYWORD(RESTART),
-	KEYWORD(REVOKE), KEYWORD(ROW), KEYWORD(SCHEMA), KEYWORD(SECURITY),
-	KEYWORD(SEQUENCE), KEYWORD(SET), KEYWORD(SKIP), KEYWORD(SQL), KEYWORD(START),
-	KEYWORD(STORED), KEYWORD(STORING), KEYWORD(STREAM), KEYWORD(SYNONYM),
-	KEYWORD(TABLE), KEYWORD(TIME), KEYWORD(TO), KEYWORD(TRUE), KEYWORD(TTL),
-	KEYWORD(TYPE), KEYWORD(UNIQUE), KEYWORD(UPDATE), KEYWORD(USING),
-	KEYWORD(VARYING), KEYWORD(VIEW), KEYWORD(VIRTUAL), KEYWORD(WHERE),
-	KEYWORD(WITH), KEYWORD(ZONE)
-};
-
 static bool
 is_word(SkDdlText *ddl, int i, const char *word)
 {
@@ -972,10 +954,11 @@ keyword_token(SkDdlText *ddl, int i)
 		(!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
 		 is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR))
 		return IDENT;
-	for (int j = 0; j < lengthof(keywords); j++)
+	/* bison numbers tokens as they are declared, and so are their names */
+	for (int j = K_ADD; j <= K_ZONE; j++)
 	{
-		if (pg_strcasecmp(keywords[j].word, token->text) == 0)
-			return keywords[j].token;
+		if (pg_strcasecmp(yytname[YYTRANSLATE(j)] + 2, token->text) == 0)
+			return j;
 	}
 	return IDENT;
 }
@@ -1025,15 +1008,11 @@ yyerror(SkRange *range, SkDdlText *ddl, const char *message)
 	const SkToken *token = &ddl->tokens[range->first];
 
 	if (range->first >= ddl->end)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("syntax error at end of input"),
-				 sk_ddl_at(ddl, ddl->end)));
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
-					ddl->sql + token->start),
-			 sk_ddl_at(ddl, range->first)));
+		SK_DDL_ERROR(ddl, ddl->end, ERRCODE_SYNTAX_ERROR,
+					 errmsg("syntax error at end of input"));
+	SK_DDL_ERROR(ddl, range->first, ERRCODE_SYNTAX_ERROR,
+				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
+					ddl->sql + token->start));
 }
 
 /* A new node, which is a copy of this one. */
@@ -1073,9 +1052,7 @@ integer_of(SkDdlText *ddl, int at, bool is_negative)
 	errno = 0;
 	value = strtou64(digits, &rest, is_hex ? 16 : 10);
 	if (errno != 0 || value > (uint64) PG_INT64_MAX + (is_negative ? 1 : 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("number is out of range for type bigint"),
-				 sk_ddl_at(ddl, at)));
+		SK_DDL_ERROR(ddl, at, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+					 errmsg("number is out of range for type bigint"));
 	return is_negative ? (int64) (0 - value) : (int64) value;
 }

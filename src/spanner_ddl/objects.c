@@ -16,6 +16,8 @@
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_publication.h"
+#include "catalog/pg_type.h"
 #include "commands/publicationcmds.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -31,6 +33,7 @@ static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, const char *condition);
+static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
 static char *publish_option(SkDdlText *ddl, List *options);
 static void drop_table(SkDdlText *ddl, SkStatement *statement);
 static void drop_schema(SkDdlText *ddl, SkStatement *statement);
@@ -44,15 +47,14 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 	List	   *stored = NIL;
 	SkName	   *name = statement->name;
 	Oid			relid = sk_ddl_find(ddl, statement->table, RELKIND_RELATION, false);
+	Oid			parent = InvalidOid;
 	ListCell   *lc;
 
 	initStringInfo(&key);
 	initStringInfo(&filter);
 	if (statement->columns == NIL && name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)),
-				 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)));
 	sk_ddl_check_key_length(ddl, statement->columns);
 	foreach(lc, statement->columns)
 	{
@@ -75,27 +77,20 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 		if (clause->type == SK_UNIQUE)
 			stored = clause->columns;
 		else if (clause->type == SK_INTERLEAVE)
-			(void) sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
+			parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
 		else
 			foreach(column, clause->columns)
 				appendStringInfo(&filter, "%s%s IS NOT NULL", filter.len > 0 ? " AND " : " WHERE ",
 								 quote_identifier(lfirst(column)));
 	}
-	foreach(lc, stored)
+	foreach(lc, statement->columns)
 	{
-		ListCell   *other;
+		SkKeyPart  *part = lfirst(lc);
 
-		foreach(other, statement->columns)
-		{
-			SkKeyPart  *part = lfirst(other);
-
-			if (strcmp(part->column, lfirst(lc)) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
+		if (sk_ddl_has_name(stored, part->column))
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
 						 errmsg("Index %s specifies stored column %s that is a key of the index.",
-								name != NULL ? sk_ddl_name(name) : "", part->column),
-						 sk_ddl_at(ddl, part->at)));
-		}
+								name != NULL ? sk_ddl_name(name) : "", part->column));
 	}
 
 	/*
@@ -113,6 +108,10 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 				stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(stored)) : "",
 				statement->is_unique && filter.len == 0 ? " NULLS NOT DISTINCT" : "",
 				filter.data);
+	if (OidIsValid(parent) && name != NULL)
+		sk_ddl_check_interleave(ddl, name->at,
+								get_relname_relid(llast(name->parts), get_rel_namespace(relid)),
+								parent);
 }
 
 /* Raise an error if a column of a key is there twice, or of no such type. */
@@ -121,7 +120,10 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 {
 	const char *index = statement->name != NULL ? sk_ddl_name(statement->name) : "";
 	AttrNumber	attnum = get_attnum(relid, part->column);
-	SkType		type = SK_TYPE_UNKNOWN;
+	SkType		type;
+	Oid			type_oid;
+	Oid			collation;
+	int32		typmod;
 	ListCell   *lc;
 
 	foreach(lc, statement->columns)
@@ -129,19 +131,19 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 		SkKeyPart  *other = lfirst(lc);
 
 		if (other != part && strcmp(other->column, part->column) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("Index %s specifies key column %s twice.", index, part->column),
-					 sk_ddl_at(ddl, part->at)));
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Index %s specifies key column %s twice.", index, part->column));
 	}
-	if (attnum != InvalidAttrNumber)
-		type = sk_ddl_type_class(get_atttype(relid, attnum));
-	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("Cannot reference %s %s in the creation of index %s.",
-						type == SK_TYPE_ARRAY ? "ARRAY" : "JSON", part->column, index),
-				 sk_ddl_at(ddl, part->at)));
+	if (attnum == InvalidAttrNumber)
+		return;
+	get_atttypetypmodcoll(relid, attnum, &type_oid, &typmod, &collation);
+	type = sk_ddl_type_class(type_oid);
+	/* Spanner has no order for the numbers of the PostgreSQL dialect */
+	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || (type_oid == NUMERICOID && typmod < 0))
+		SK_DDL_ERROR(ddl, part->at, ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("Cannot reference %s %s in the creation of index %s.",
+							type == SK_TYPE_ARRAY ? "ARRAY" : type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC",
+							part->column, index));
 }
 
 /* ALTER INDEX name { ADD | DROP } STORED COLUMN column */
@@ -160,15 +162,11 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 												  indexid, attnum)) != NULL;
 
 	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("Index %s does not have stored column %s.", sk_ddl_name(statement->name), column),
-				 sk_ddl_at(ddl, statement->at)));
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Index %s does not have stored column %s.", sk_ddl_name(statement->name), column));
 	if (!statement->is_drop && is_there)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)),
-				 sk_ddl_at(ddl, statement->at)));
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+					 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)));
 	command = sk_ddl_index_statement(indexid, statement->is_drop ? NULL : column,
 									 statement->is_drop ? column : NULL);
 	sk_ddl_emit(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
@@ -182,11 +180,14 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	char	   *definition;
 
 	if (statement->security == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
-				 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
+					 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."));
+	for (int i = statement->expr.first; ddl->dialect == SK_POSTGRESQL && i + 1 < statement->expr.end; i++)
+	{
+		if (strcmp(ddl->tokens[i].text, "for") == 0 && strcmp(ddl->tokens[i + 1].text, "update") == 0)
+			sk_ddl_refuse(ddl, i, "FOR UPDATE in a view", NULL);
+	}
 	definition = psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(statement->name),
 						  statement->columns != NIL ?
 						  psprintf(" (%s)", sk_ddl_name_list(statement->columns)) : "",
@@ -258,9 +259,9 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 	}
 	if (publish != NULL)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET (publish = %s)", name, publish);
-	if (tables != NULL)
+	if (tables != NULL && !GetPublicationByName(linitial(statement->name->parts), false)->alltables)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET TABLE %s", name, tables);
-	else if (statement->is_drop || for_all)
+	else if (statement->is_drop || for_all || tables != NULL)
 	{
 		char	   *options = sk_query_text(psprintf("SELECT pg_catalog.concat_ws(', ', CASE WHEN pubinsert THEN 'insert' END,"
 													 " CASE WHEN pubupdate THEN 'update' END,"
@@ -272,7 +273,8 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 
 		sk_ddl_emit(ddl, "DROP PUBLICATION %s", name);
 		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name,
-					for_all ? " FOR ALL TABLES" : "", quote_literal_cstr(options));
+					for_all ? " FOR ALL TABLES" : tables == NULL ? "" :
+					psprintf(" FOR TABLE %s", tables), quote_literal_cstr(options));
 	}
 }
 
@@ -318,12 +320,7 @@ published_columns(SkConstraint *tracked, Oid relid)
 	}
 	foreach(lc, tracked->columns)
 	{
-		bool		is_there = false;
-		ListCell   *other;
-
-		foreach(other, columns)
-			is_there |= strcmp(lfirst(lc), lfirst(other)) == 0;
-		if (!is_there)
+		if (!sk_ddl_has_name(columns, lfirst(lc)))
 			columns = lappend(columns, lfirst(lc));
 	}
 	return psprintf(" (%s)", sk_ddl_name_list(columns));
@@ -368,7 +365,9 @@ publish_option(SkDdlText *ddl, List *options)
 	{
 		SkDdlOption *option = lfirst(lc);
 		bool		is_known = strcmp(option->name, "retention_period") == 0 ||
-			strcmp(option->name, "value_capture_type") == 0;
+			strcmp(option->name, "value_capture_type") == 0 ||
+			strcmp(option->name, "allow_txn_exclusion") == 0 ||
+			(strcmp(option->name, "exclude_ttl_deletes") == 0 && strcmp(option->value, "true") != 0);
 
 		for (int i = 0; i < lengthof(operations); i++)
 		{
@@ -377,6 +376,7 @@ publish_option(SkDdlText *ddl, List *options)
 			is_set = is_known = true;
 			excluded[i] = strcmp(option->value, "true") == 0;
 		}
+		check_stream_option(ddl, option);
 		/* a subscriber keeps what it has not read, and gets whole rows */
 		if (!is_known)
 			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a change stream", option->name),
@@ -388,6 +388,31 @@ publish_option(SkDdlText *ddl, List *options)
 			appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", operations[i]);
 	}
 	return is_set ? quote_literal_cstr(result.data) : NULL;
+}
+
+/* The values that Spanner takes. */
+static void
+check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
+{
+	const char *value = quote_literal_cstr(option->value);
+	char	   *problem = NULL;
+
+	if (option->type != SK_TOKEN_STRING)
+		return;
+	if (strcmp(option->name, "retention_period") == 0)
+		problem = sk_query_text(psprintf("SELECT CASE WHEN %1$s OPERATOR(pg_catalog.!~) '^[0-9]{1,9}[dhms]$'"
+										 " THEN 'Invalid time duration format: '"
+										 " WHEN %1$s::pg_catalog.interval OPERATOR(pg_catalog.<) '1d'"
+										 " OR %1$s::pg_catalog.interval OPERATOR(pg_catalog.>) '7d'"
+										 " THEN 'Invalid retention_period: ' END", value));
+	else if (strcmp(option->name, "value_capture_type") == 0 &&
+			 strcmp(option->value, "OLD_AND_NEW_VALUES") != 0 && strcmp(option->value, "NEW_ROW") != 0 &&
+			 strcmp(option->value, "NEW_VALUES") != 0 &&
+			 strcmp(option->value, "NEW_ROW_AND_OLD_VALUES") != 0)
+		problem = "Invalid value_capture_type: ";
+	if (problem != NULL)
+		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s%s", problem, option->value));
 }
 
 /* RENAME TABLE a TO b, ... */
@@ -421,7 +446,13 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 	if (relkind != '\0' && sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
 		return;
 	if (relkind == RELKIND_RELATION)
+	{
+		Oid			relid = sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false);
+
 		drop_table(ddl, statement);
+		if (sk_ddl_synonym_of(relid) != NULL)
+			sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_synonym_of(relid));
+	}
 	if (strcmp(statement->object, "SCHEMA") == 0)
 		drop_schema(ddl, statement);
 	sk_ddl_emit(ddl, "DROP %s %s%s", statement->object,
@@ -449,18 +480,14 @@ drop_table(SkDdlText *ddl, SkStatement *statement)
 								   " AND i.indoption::pg_catalog.text OPERATOR(pg_catalog.~) '[13]'"
 								   " AND k.indkey OPERATOR(pg_catalog.=) i.indkey)", relid));
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop table %s with indices: %s.", sk_ddl_name(statement->name), users),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop table %s with indices: %s.", sk_ddl_name(statement->name), users));
 	users = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(p.pubname) FROM pg_catalog.pg_publication_rel r"
 								   " JOIN pg_catalog.pg_publication p ON p.oid OPERATOR(pg_catalog.=) r.prpubid"
 								   " WHERE r.prrelid OPERATOR(pg_catalog.=) '%u' ORDER BY 1 LIMIT 1", relid));
 	if (users != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop table %s with change_streams: %s.", sk_ddl_name(statement->name), users),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop table %s with change_streams: %s.", sk_ddl_name(statement->name), users));
 }
 
 /* Raise an error if a schema has objects. */
@@ -476,9 +503,7 @@ drop_schema(SkDdlText *ddl, SkStatement *statement)
 									" ORDER BY k.relkind DESC LIMIT 1",
 									get_namespace_oid(linitial(statement->name->parts), true)));
 	if (object != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop schema %s while it has dependent %s.",
-						sk_ddl_name(statement->name), object),
-				 sk_ddl_at(ddl, statement->name->at)));
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop schema %s while it has dependent %s.",
+							sk_ddl_name(statement->name), object));
 }

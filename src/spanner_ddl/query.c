@@ -61,6 +61,19 @@ token_sql(SkDdlText *ddl, const SkToken *token)
 	}
 }
 
+/* Behind an expression of ORDER BY: where NULLs are, which are the least in GoogleSQL. */
+static const char *
+read_order(SkReader *reader)
+{
+	bool		is_desc = accept(reader, "desc");
+
+	if (!is_desc)
+		(void) accept(reader, "asc");
+	if (at(reader, "nulls"))
+		return is_desc ? " DESC" : "";
+	return is_desc ? " DESC NULLS LAST" : " NULLS FIRST";
+}
+
 /* Tokens as they are, with blanks where there is something between them. */
 char *
 sk_ddl_copy_tokens(SkReader *reader)
@@ -71,23 +84,55 @@ sk_ddl_copy_tokens(SkReader *reader)
 	for (int i = reader->next; i < reader->end; i++)
 	{
 		SkToken    *token = &reader->ddl->tokens[i];
-		bool		is_column = reader->variables != NIL &&
-			(token->type == SK_TOKEN_WORD || token->type == SK_TOKEN_NAME) &&
-			(i == reader->next || strcmp(token[-1].text, ".") != 0) &&
-			(i + 1 == reader->end || (strcmp(token[1].text, ".") != 0 &&
-									  strcmp(token[1].text, "(") != 0));
 
 		/* a string does not grow together with what is before it */
 		if (i > reader->next && (token->start > token[-1].end ||
 								 (token->type == SK_TOKEN_STRING &&
 								  strcmp(token[-1].text, "(") != 0)))
 			appendStringInfoChar(&result, ' ');
-		if (is_column && sk_ddl_find_variable(reader, token->text) != NULL)
-			appendStringInfoString(&result, sk_ddl_read_variable(reader, token->text, i).sql);
-		else
-			appendStringInfoString(&result, token_sql(reader->ddl, token));
+		appendStringInfoString(&result, token_sql(reader->ddl, token));
 	}
 	return result.data;
+}
+
+/* The word of a query that comes next; NULL if there is another thing. */
+static const char *
+find_word(SkReader *reader)
+{
+	const SkToken *token = peek(reader, 0);
+
+	for (int i = 0; i < lengthof(query_words) && token->type == SK_TOKEN_WORD; i++)
+	{
+		int			length = strcspn(query_words[i], "=");
+
+		/* LEFT is a function as well */
+		if (strncmp(query_words[i], token->text, length) == 0 && token->text[length] == '\0')
+			return strcmp(token->text, "left") == 0 && strcmp(token[1].text, "(") == 0 ? NULL :
+				query_words[i];
+	}
+	return NULL;
+}
+
+static void
+read_word(SkReader *reader, const char *word, StringInfo sql)
+{
+	const SkToken *next = peek(reader, 1);
+
+	if (strcmp(word, "with=") == 0 && next != NULL && strcmp(next->text, "offset") == 0)
+		sk_ddl_refuse(reader->ddl, reader->next, "WITH OFFSET", NULL);
+	appendStringInfoString(sql, asc_toupper(word, strcspn(word, "=")));
+	reader->next++;
+	if (strcmp(word, "as") == 0 && next != NULL &&
+		(next->type == SK_TOKEN_WORD || next->type == SK_TOKEN_NAME))
+	{
+		/* a name, whatever else it may be */
+		appendStringInfo(sql, " %s", quote_identifier(next->text));
+		reader->next++;
+	}
+	/* UNION DISTINCT is PostgreSQL's UNION */
+	if ((strcmp(word, "union") == 0 || strcmp(word, "intersect") == 0 || strcmp(word, "except") == 0) &&
+		!accept(reader, "distinct") && !at(reader, "all"))
+		fail(reader);
 }
 
 /* A query, up to the parenthesis that ends it. */
@@ -96,49 +141,34 @@ sk_ddl_read_query(SkReader *reader)
 {
 	StringInfoData sql;
 	bool		in_tables = false;
+	bool		in_order = false;
 
 	check_stack_depth();
 	initStringInfo(&sql);
 	while (reader->next < reader->end && !at(reader, ")"))
 	{
-		const SkToken *token = peek(reader, 0);
-		const char *word = NULL;
+		const char *word = find_word(reader);
 
 		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < lengthof(query_words) && word == NULL && token->type == SK_TOKEN_WORD; i++)
-		{
-			int			length = strcspn(query_words[i], "=");
-
-			if (strncmp(query_words[i], token->text, length) == 0 && token->text[length] == '\0')
-				word = query_words[i];
-		}
-		if (sql.len > 0 && !at(reader, ","))
-			appendStringInfoChar(&sql, ' ');
 		if (accept(reader, ","))
-			appendStringInfoChar(&sql, ',');
-		else if (word != NULL && (strcmp(word, "left") != 0 || !at(reader, "left") || strcmp(token[1].text, "(") != 0))
 		{
-			reader->next++;
-			appendStringInfoString(&sql, asc_toupper(token->text, strlen(token->text)));
+			appendStringInfoChar(&sql, ',');
+			continue;
+		}
+		if (sql.len > 0)
+			appendStringInfoChar(&sql, ' ');
+		if (word != NULL)
+		{
+			read_word(reader, word, &sql);
 			if (strcmp(word, "as") != 0)
 				in_tables = strchr(word, '=') != NULL;
-			else if (peek(reader, 0) != NULL && (peek(reader, 0)->type == SK_TOKEN_WORD ||
-												 peek(reader, 0)->type == SK_TOKEN_NAME))
-			{
-				/* a name, whatever else it may be */
-				appendStringInfo(&sql, " %s", quote_identifier(peek(reader, 0)->text));
-				reader->next++;
-			}
-			/* UNION DISTINCT is PostgreSQL's UNION */
-			if ((strcmp(word, "union") == 0 || strcmp(word, "intersect") == 0 ||
-				 strcmp(word, "except") == 0) && !accept(reader, "distinct") && !at(reader, "all"))
-				fail(reader);
+			in_order = strcmp(word, "order") == 0 ||
+				(in_order && (strcmp(word, "by") == 0 || strcmp(word, "nulls") == 0 ||
+							  strcmp(word, "first") == 0 || strcmp(word, "last") == 0));
 		}
 		else if (at(reader, "*"))
-		{
-			reader->next++;
-			appendStringInfoChar(&sql, '*');
-		}
+			SK_DDL_ERROR(reader->ddl, reader->next, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("SELECT * is not allowed in strict name resolution mode"));
 		else if (in_tables && at(reader, "("))
 			appendStringInfoString(&sql, sk_ddl_read_parentheses(reader).sql);
 		else if (accept(reader, "@") && at(reader, "{"))
@@ -150,12 +180,16 @@ sk_ddl_read_query(SkReader *reader)
 					fail(reader);
 			}
 		}
-		else if (at(reader, "unnest"))
-			sk_ddl_refuse(reader->ddl, reader->next, psprintf("\"%s\" in a query", token->text), NULL);
+		else if (in_tables && accept(reader, "unnest"))
+			appendStringInfo(&sql, "pg_catalog.unnest%s", sk_ddl_read_parentheses(reader).sql);
 		else if (in_tables)
 			appendStringInfoString(&sql, sk_ddl_read_name(reader).sql);
 		else
+		{
 			appendStringInfoString(&sql, sk_ddl_read_expression(reader).sql);
+			if (in_order)
+				appendStringInfoString(&sql, read_order(reader));
+		}
 	}
 	return sql.data;
 }

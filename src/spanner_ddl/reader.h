@@ -36,10 +36,9 @@ extern void sk_ddl_check_length(SkDdlText *ddl, SkRange range);
 extern SkExpr sk_ddl_read_expression(SkReader *reader);
 extern SkExpr sk_ddl_read_parentheses(SkReader *reader);
 extern SkExpr sk_ddl_read_name(SkReader *reader);
-extern SkVariable *sk_ddl_find_variable(SkReader *reader, const char *name);
-extern SkExpr sk_ddl_read_variable(SkReader *reader, char *name, int place);
 
 /* functions.c */
+extern SkExpr sk_ddl_read_regex(SkReader *reader);
 extern char *sk_ddl_fill_template(const char *sql, const SkExpr *arguments, int count);
 
 /* query.c */
@@ -86,13 +85,11 @@ fail(SkReader *reader)
 {
 	const SkToken *token = &reader->ddl->tokens[reader->next];
 
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 reader->next < reader->ddl->end ?
-			 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
-					reader->ddl->sql + token->start) :
-			 errmsg("syntax error at end of input"),
-			 sk_ddl_at(reader->ddl, reader->next)));
+	SK_DDL_ERROR(reader->ddl, reader->next, ERRCODE_SYNTAX_ERROR,
+				 reader->next < reader->ddl->end ?
+				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
+						reader->ddl->sql + token->start) :
+				 errmsg("syntax error at end of input"));
 }
 
 static inline void

@@ -53,10 +53,12 @@ typedef struct SkFunction
 	const char *sql;
 } SkFunction;
 
+/* Report an error about a token. */
+#define SK_DDL_ERROR(ddl, token, code, ...) \
+	ereport(ERROR, (errcode(code), __VA_ARGS__, sk_ddl_at(ddl, token)))
+
 /* Is constraint "c" the one that checks the length of a bytea? */
-#define SK_IS_LENGTH_CHECK \
-	"(pg_catalog.pg_get_constraintdef(c.oid) OPERATOR(pg_catalog.~)" \
-	" '^CHECK \\(\\(octet_length\\([^()]+\\) <= \\d+\\)\\)$')"
+#define SK_IS_LENGTH_CHECK "(spanner_internal.ddl_length(c.oid) IS NOT NULL)"
 
 /* execute.c */
 extern void sk_ddl_run(SkDdlText *ddl);
@@ -80,6 +82,7 @@ extern void sk_ddl_read_tokens(SkDdlText *ddl);
 extern SkType sk_ddl_type(SkDdlText *ddl, const SkTypeName *name,
 						  StringInfo out);
 extern SkType sk_ddl_type_class(Oid type);
+extern const char *sk_ddl_type_name(SkType type);
 extern const char *sk_ddl_cast(SkType from, SkType to);
 
 /* expression.c */
@@ -89,11 +92,13 @@ extern char *sk_ddl_query(SkDdlText *ddl, SkRange range);
 
 /* functions.c */
 extern const SkFunction *sk_ddl_function(const char *name, int count);
+extern char *sk_ddl_regex(const char *regex);
 extern const SkFunction *sk_ddl_function_backward(const char *name, int count);
 
 /* catalog.c */
 extern List *sk_ddl_table_variables(Oid relid);
 extern List *sk_ddl_query_variables(SkDdlText *ddl, SkRange range);
+extern bool sk_ddl_has_name(const List *names, const char *name);
 extern List *sk_ddl_table_key(Oid relid, bool *is_primary);
 extern bool sk_ddl_has_unique_key(Oid relid, List *columns);
 extern char *sk_ddl_interleave(Oid relid, Oid *parent);
@@ -125,7 +130,12 @@ extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
 							   const char *table, List *key);
 extern char *sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
 						   List *variables);
+extern char *sk_ddl_on_update(SkDdlText *ddl, const SkName *table,
+							  const SkColumn *column);
+extern char *sk_ddl_update_trigger(Oid relid, const char *column);
 extern char *sk_ddl_synonym(SkName *synonym, SkName *table);
+extern char *sk_ddl_synonym_of(Oid relid);
+extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
 extern char *sk_ddl_name_list(List *names);
 extern void sk_ddl_emit_all(SkDdlText *ddl, List *commands);
 

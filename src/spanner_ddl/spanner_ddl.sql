@@ -25,6 +25,15 @@ RETURN pg_catalog.array_to_string(elements, separator);
 COMMENT ON FUNCTION spanner_internal.array_to_string(text[], text)
   IS 'array_to_string() for generated columns';
 
+CREATE FUNCTION spanner_internal.longest(elements bytea[])
+RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN (SELECT max(octet_length(b)) FROM unnest(elements) b);
+
+COMMENT ON FUNCTION spanner_internal.longest(bytea[])
+  IS 'the length of the longest element, for ARRAY<BYTES(n)>';
+
 CREATE DOMAIN spanner.commit_timestamp AS timestamptz;
 
 COMMENT ON DOMAIN spanner.commit_timestamp
@@ -51,6 +60,28 @@ END $$;
 COMMENT ON FUNCTION spanner.row_deletion_policy()
   IS 'for a trigger that never fires, and says after which time rows expire';
 
+-- Its trigger is for the column that the condition of the trigger compares.
+CREATE FUNCTION spanner.on_update()
+RETURNS trigger
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  name text := (SELECT a.attname
+                  FROM pg_trigger t
+                  JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+                  JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                 WHERE t.tgrelid = TG_RELID AND t.tgname = TG_NAME
+                   AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
+                 LIMIT 1);
+BEGIN
+  RETURN jsonb_populate_record(NEW,
+    jsonb_build_object(name, spanner.pending_commit_timestamp()));
+END $$;
+
+COMMENT ON FUNCTION spanner.on_update()
+  IS 'for a trigger that keeps the time of a row''s last change in a column';
+
 CREATE FUNCTION spanner_internal.delete_rows(
   relation oid,
   column_number smallint,
@@ -67,6 +98,7 @@ CREATE FUNCTION spanner.delete_expired(batch_size integer DEFAULT 10000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = 'postgres'
 AS $$
 DECLARE
   policy record;

@@ -44,6 +44,7 @@ static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
 static void add_constraint(SkNewTable *table, SkConstraint *constraint);
 static bool has_policy(Oid relid);
+static bool is_commit_time(SkDdlText *ddl, SkRange range);
 static List *key_names(List *key);
 
 /* CREATE TABLE */
@@ -78,6 +79,9 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 			continue;
 		appendStringInfo(&table.sql, "\n  %s,",
 						 sk_ddl_column(ddl, table.name, table.variables, element->column, &table.after));
+		if (element->column->has_update)
+			table.after = lappend(table.after,
+								  sk_ddl_on_update(ddl, table.name, element->column));
 		foreach(constraint, element->column->constraints)
 		{
 			SkConstraint *owned = lfirst(constraint);
@@ -104,8 +108,18 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
-	if (!exists)
-		sk_ddl_emit_all(ddl, table.after);
+	if (exists)
+		return;
+	sk_ddl_emit_all(ddl, table.after);
+	foreach(lc, statement->elements)
+	{
+		SkElement  *element = lfirst(lc);
+
+		if (element != NULL && element->constraint != NULL && element->constraint->type == SK_INTERLEAVE)
+			sk_ddl_check_interleave(ddl, element->constraint->at,
+									sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false),
+									sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
+	}
 }
 
 /* Find the key, which may stand in three places. */
@@ -138,18 +152,14 @@ read_key(SkNewTable *table, List *elements)
 			if (!table->has_key)
 				table->key = found->columns;
 			if (found->name != NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("Setting a name of a <PRIMARY KEY> constraint is not supported."),
-						 sk_ddl_at(table->ddl, place)));
+				SK_DDL_ERROR(table->ddl, place, ERRCODE_FEATURE_NOT_SUPPORTED,
+							 errmsg("Setting a name of a <PRIMARY KEY> constraint is not supported."));
 		}
 		else
 			continue;
 		if (table->has_key)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-					 errmsg("Primary key can be only defined once."),
-					 sk_ddl_at(table->ddl, place)));
+			SK_DDL_ERROR(table->ddl, place, ERRCODE_INVALID_TABLE_DEFINITION,
+						 errmsg("Primary key can be only defined once."));
 		table->has_key = true;
 	}
 }
@@ -165,30 +175,30 @@ check_key(SkNewTable *table, List *elements)
 	{
 		SkKeyPart  *part = lfirst(lc);
 		SkColumn   *column = find_column(elements, part->column);
+		const char *name;
 		SkType		type;
 
 		if (column == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("Table %s references nonexistent key column %s.",
-							sk_ddl_name(table->name), part->column),
-					 sk_ddl_at(table->ddl, part->at)));
+			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_UNDEFINED_COLUMN,
+						 errmsg("Table %s references nonexistent key column %s.",
+								sk_ddl_name(table->name), part->column));
 		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (strcmp(((SkKeyPart *) list_nth(table->key, i))->column, part->column) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("Table %s references key column %s more than once.",
-								sk_ddl_name(table->name), part->column),
-						 sk_ddl_at(table->ddl, part->at)));
+				SK_DDL_ERROR(table->ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+							 errmsg("Table %s references key column %s more than once.",
+									sk_ddl_name(table->name), part->column));
 		}
-		(void) sk_ddl_column_type(table->ddl, column, &type);
-		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-					 errmsg("Column %s has type %s, but is part of the primary key.",
-							column->name, type == SK_TYPE_ARRAY ? "ARRAY" : "JSON"),
-					 sk_ddl_at(table->ddl, part->at)));
+		name = sk_ddl_column_type(table->ddl, column, &type);
+		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(name, "numeric") == 0)
+			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
+						 errmsg("Column %s has type %s, but is part of the primary key.",
+								column->name, type == SK_TYPE_ARRAY ? "ARRAY" :
+								type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC"));
+		if (column->has_update)
+			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
+						 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
+								sk_ddl_name(table->name), column->name));
 		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null &&
 			!column->is_identity && !column->auto_increment)
 			table->key_is_null = true;
@@ -203,10 +213,8 @@ void
 sk_ddl_check_key_length(SkDdlText *ddl, List *key)
 {
 	if (list_length(key) > INDEX_MAX_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("cannot use more than %d columns in an index", INDEX_MAX_KEYS),
-				 sk_ddl_at(ddl, ((SkKeyPart *) linitial(key))->at)));
+		SK_DDL_ERROR(ddl, ((SkKeyPart *) linitial(key))->at, ERRCODE_TOO_MANY_COLUMNS,
+					 errmsg("cannot use more than %d columns in an index", INDEX_MAX_KEYS));
 }
 
 static SkColumn *
@@ -267,17 +275,13 @@ sk_ddl_add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
 	ListCell   *lc;
 
 	if (list_length(*variables) == MaxHeapAttributeNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("tables can have at most %d columns", MaxHeapAttributeNumber),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_TOO_MANY_COLUMNS,
+					 errmsg("tables can have at most %d columns", MaxHeapAttributeNumber));
 	foreach(lc, *variables)
 	{
 		if (strcmp(((SkVariable *) lfirst(lc))->name, column->name) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("Duplicate column name %s.", column->name),
-					 sk_ddl_at(ddl, column->at)));
+			SK_DDL_ERROR(ddl, column->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Duplicate column name %s.", column->name));
 	}
 	variable->name = column->name;
 	variable->column = column->is_generated ? column : NULL;
@@ -298,36 +302,24 @@ sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *co
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), sk_ddl_column_type(ddl, column, &type));
 	if (column->not_null && column->is_null)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("conflicting NULL/NOT NULL declarations for column \"%s\"", column->name),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("conflicting NULL/NOT NULL declarations for column \"%s\"", column->name));
 	if (column->not_null)
 		appendStringInfoString(&sql, " NOT NULL");
 	if (column->is_always)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
-				 errhint("Run the statement directly if explicit values shall be refused."),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
+					 errhint("Run the statement directly if explicit values shall be refused."));
 	if (is_identity && is_serial(column))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("Both serial and identity specified for column \"%s\"", column->name),
-				 errhint("Use bigint for an identity column."),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Both serial and identity specified for column \"%s\"", column->name),
+					 errhint("Use bigint for an identity column."));
 	if (column->has_default && (is_identity || is_serial(column)))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("Both identity and default value specified for column \"%s\"", column->name),
-				 sk_ddl_at(ddl, column->at)));
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Both identity and default value specified for column \"%s\"", column->name));
 	if (column->has_default + column->is_generated + is_identity > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("column \"%s\" has several sources of values", column->name),
-				 sk_ddl_at(ddl, column->at)));
-	if (column->has_update)
-		sk_ddl_refuse(ddl, column->update.first, "ON UPDATE", "Use a trigger BEFORE UPDATE.");
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("column \"%s\" has several sources of values", column->name));
 
 	if (is_identity || is_serial(column))
 	{
@@ -335,10 +327,8 @@ sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *co
 		char	   *kind = sk_ddl_identity(ddl, column, &start);
 
 		if (type != SK_TYPE_INT)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-					 errmsg("identity column \"%s\" must be of type INT64", column->name),
-					 sk_ddl_at(ddl, column->at)));
+			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+						 errmsg("identity column \"%s\" must be of type INT64", column->name));
 		if (is_identity)
 			appendStringInfoString(&sql, " GENERATED BY DEFAULT AS IDENTITY");
 		if (start > 0)
@@ -398,16 +388,12 @@ has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
 			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a column", option->name),
 						  "Leave it out.");
 		if (column->type != NULL && (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-					 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name),
-					 sk_ddl_at(ddl, option->at)));
+			SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_TABLE_DEFINITION,
+						 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name));
 		if (strcmp(option->value, "true") != 0 && strcmp(option->value, "false") != 0 &&
 			strcmp(option->value, "null") != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"%s\" must be true, false or null", option->name),
-					 sk_ddl_at(ddl, option->value_at)));
+			SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("option \"%s\" must be true, false or null", option->name));
 		result = strcmp(option->value, "true") == 0;
 	}
 	return result;
@@ -425,11 +411,11 @@ is_serial(const SkColumn *column)
 char *
 sk_ddl_length_check(SkName *table, const SkColumn *column)
 {
-	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1 ||
-		column->type->is_array)
+	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1)
 		return NULL;
-	return psprintf("CONSTRAINT %s CHECK (pg_catalog.octet_length(%s) <= " INT64_FORMAT ")",
+	return psprintf("CONSTRAINT %s CHECK (%s(%s) <= " INT64_FORMAT ")",
 					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
+					column->type->is_array ? "spanner_internal.longest" : "pg_catalog.length",
 					quote_identifier(column->name), column->type->length);
 }
 
@@ -476,10 +462,8 @@ add_constraint(SkNewTable *table, SkConstraint *constraint)
 			table->after = lappend(table->after, sk_ddl_synonym(constraint->table, table->name));
 			break;
 		case SK_UNIQUE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."));
 	}
 }
 
@@ -504,10 +488,8 @@ sk_ddl_foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 	if (referenced == NIL)
 		referenced = is_self ? self_key : sk_ddl_table_key(relid, &is_primary);
 	if (list_length(referenced) != list_length(constraint->columns))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_FOREIGN_KEY),
-				 errmsg("number of referencing and referenced columns for foreign key disagree"),
-				 sk_ddl_at(ddl, constraint->at)));
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
+					 errmsg("number of referencing and referenced columns for foreign key disagree"));
 	if (constraint->not_enforced && !SK_HAS_NOT_ENFORCED)
 	{
 		if (constraint->cascades)
@@ -545,26 +527,20 @@ sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, L
 	if (!constraint->is_parent)
 		return NULL;
 	if (!constraint->cascades && has_policy(parent))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-				 errmsg("Cannot create or alter table %s with ON DELETE NO ACTION because there is a row deletion policy on ancestor table %s.",
-						table, sk_ddl_name(constraint->table)),
-				 sk_ddl_at(ddl, constraint->at)));
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot create or alter table %s with ON DELETE NO ACTION because there is a row deletion policy on ancestor table %s.",
+							table, sk_ddl_name(constraint->table)));
 	for (int i = 0; i < list_length(parent_key); i++)
 	{
 		if (i >= list_length(key) || strcmp(list_nth(parent_key, i), list_nth(key, i)) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_FOREIGN_KEY),
-					 errmsg("Table %s does not reference parent key column %s.", table,
-							(char *) list_nth(parent_key, i)),
-					 errhint("The key begins with the columns of the parent's key."),
-					 sk_ddl_at(ddl, constraint->at)));
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
+						 errmsg("Table %s does not reference parent key column %s.", table,
+								(char *) list_nth(parent_key, i)),
+						 errhint("The key begins with the columns of the parent's key."));
 	}
 	if (parent_key == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_FOREIGN_KEY),
-				 errmsg("parent table \"%s\" has no key", (char *) llast(constraint->table->parts)),
-				 sk_ddl_at(ddl, constraint->at)));
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
+					 errmsg("parent table \"%s\" has no key", (char *) llast(constraint->table->parts)));
 	return psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s", sk_ddl_name_list(parent_key),
 					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
 					constraint->cascades ? " ON DELETE CASCADE" : "");
@@ -588,21 +564,17 @@ sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *var
 	ListCell   *lc;
 
 	if (constraint->name != NULL && strcmp(constraint->name, "older_than") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Only OLDER_THAN is supported."),
-				 sk_ddl_at(ddl, constraint->at)));
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("Only OLDER_THAN is supported."));
 	foreach(lc, variables)
 	{
 		if (strcmp(((SkVariable *) lfirst(lc))->name, column) == 0)
 			type = ((SkVariable *) lfirst(lc))->type;
 	}
 	if (type != SK_TYPE_TIMESTAMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
-						column, sk_ddl_name(table)),
-				 sk_ddl_at(ddl, constraint->at)));
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
+							column, sk_ddl_name(table)));
 	/* raises an error if it is none */
 	(void) DirectFunctionCall3(interval_in, CStringGetDatum(constraint->interval),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
@@ -618,6 +590,77 @@ sk_ddl_synonym(SkName *synonym, SkName *table)
 {
 	return psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
 					sk_ddl_name(synonym), sk_ddl_name(table));
+}
+
+/*
+ * sk_ddl_on_update
+ *		The trigger that a column ON UPDATE becomes, once its default is known
+ *		to be the same.
+ */
+char *
+sk_ddl_on_update(SkDdlText *ddl, const SkName *table, const SkColumn *column)
+{
+	const char *name = quote_identifier(column->name);
+
+	if (!is_commit_time(ddl, column->update))
+		SK_DDL_ERROR(ddl, column->update.first, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("PENDING_COMMIT_TIMESTAMP() is the only supported ON UPDATE expression."));
+	if (!column->has_default || !is_commit_time(ddl, column->expr))
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
+							column->name));
+	return psprintf("CREATE TRIGGER %s BEFORE UPDATE ON %s FOR EACH ROW"
+					" WHEN (NEW.%s IS NOT DISTINCT FROM OLD.%s) EXECUTE FUNCTION spanner.on_update()",
+					quote_identifier(makeObjectName("on_update", column->name, NULL)),
+					sk_ddl_name(table), name, name);
+}
+
+static bool
+is_commit_time(SkDdlText *ddl, SkRange range)
+{
+	const char *expression = sk_ddl_expression(ddl, range, NIL, NULL);
+
+	return pg_strcasecmp(expression, "spanner.pending_commit_timestamp()") == 0 ||
+		pg_strcasecmp(expression, "(spanner.pending_commit_timestamp())") == 0;
+}
+
+/*
+ * sk_ddl_update_trigger
+ *		The trigger of a column ON UPDATE, NULL if there is none.
+ */
+char *
+sk_ddl_update_trigger(Oid relid, const char *column)
+{
+	return sk_query_text(psprintf("SELECT pg_catalog.quote_ident(t.tgname) FROM pg_catalog.pg_trigger t"
+								  " JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) t.oid"
+								  " WHERE t.tgrelid OPERATOR(pg_catalog.=) '%u' AND t.tgfoid"
+								  " OPERATOR(pg_catalog.=) 'spanner.on_update'::pg_catalog.regproc"
+								  " AND d.refobjid OPERATOR(pg_catalog.=) t.tgrelid"
+								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'",
+								  relid, get_attnum(relid, column)));
+}
+
+/*
+ * sk_ddl_synonym_of
+ *		The synonym of a table, NULL if it has none.
+ */
+char *
+sk_ddl_synonym_of(Oid relid)
+{
+	return sk_query_text(psprintf("SELECT s::pg_catalog.regclass FROM spanner_internal.synonym_of('%u') s"
+								  " WHERE s IS NOT NULL", relid));
+}
+
+/* Raise an error if the key of a table or index does not begin with the parent's. */
+void
+sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
+{
+	char	   *problem;
+
+	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u')", child, parent));
+	if (problem != NULL)
+		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
+					 errmsg("%s", problem));
 }
 
 char *

@@ -19,6 +19,7 @@
 
 static SkDialect guess_dialect(const char *sql, const SkToken *tokens, int count);
 static bool token_is(const char *sql, const SkToken *token, const char *word);
+static bool is_common(const char *sql, const SkToken *token);
 static void read_token(SkDdlText *ddl, SkToken *token);
 static char *read_name(SkDdlText *ddl, const SkToken *token);
 static char *read_quoted(SkDdlText *ddl, const SkToken *token);
@@ -34,7 +35,7 @@ static const char *const googlesql_words[] = {
 	"bytes(", "countif(", "current_timestamp(", "farm_fingerprint(", "float32",
 	"float64", "generate_uuid(", "get_next_sequence_value", "if(", "ifnull(",
 	"int64", "new_uuid(", "null_filtered", "options(",
-	"pending_commit_timestamp(", "safe_cast(", "storing", "string(", "tokenlist"
+	"pending_commit_timestamp(", "regexp_contains(", "safe_cast(", "storing", "string(", "tokenlist"
 };
 
 /* Types of the other dialect, where TIMESTAMP and JSON may be PostgreSQL's. */
@@ -77,6 +78,9 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 		depth += c == '(' ? 1 : c == ')' ? -1 : 0;
 		if (c == ';')
 			depth = 0;
+		/* an array without its keyword */
+		if (c == '[' && i > 0 && token[-1].type == SK_TOKEN_OPERATOR && strchr(")]", sql[token[-1].start]) == NULL)
+			return SK_GOOGLESQL;
 		/* behind the columns stands only GoogleSQL's key */
 		if (c == ')' && depth == 0 && token_is(sql, token + 1, "primary") &&
 			token_is(sql, token + 2, "key"))
@@ -84,11 +88,11 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 		if (token->type != SK_TOKEN_WORD)
 			continue;
 		/* function(SEQUENCE name), CAST(x AS STRING), type AS (expression) */
-		if (i > 0 && ((token_is(sql, token, "sequence") && sql[token[-1].start] == '(') ||
+		if (i > 0 && ((token_is(sql, token, "sequence") && sql[token[-1].start] == '(' &&
+					   (token[1].type == SK_TOKEN_WORD || token[1].type == SK_TOKEN_NAME)) ||
 					  (token_is(sql, token, "string") && token_is(sql, token - 1, "as")) ||
 					  (token_is(sql, token, "as") && sql[token[1].start] == '(' &&
-					   (token_is(sql, token - 1, "bool") || token_is(sql, token - 1, "date") ||
-						token_is(sql, token - 1, "null")))))
+					   is_common(sql, token - 1))))
 			return SK_GOOGLESQL;
 		for (int j = 0; j < lengthof(googlesql_words); j++)
 		{
@@ -110,6 +114,18 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 			 (token_is(sql, token, "json") && token[-1].type != SK_TOKEN_OPERATOR));
 	}
 	return has_type && !has_postgresql ? SK_GOOGLESQL : SK_POSTGRESQL;
+}
+
+/* Is it what may stand before AS (expression), and the other dialect has as well? */
+static bool
+is_common(const char *sql, const SkToken *token)
+{
+	static const char *const words[] = {"bool", "date", "json", "null", "numeric", "timestamp", "uuid"};
+	bool		result = false;
+
+	for (int i = 0; i < lengthof(words); i++)
+		result |= token_is(sql, token, words[i]);
+	return result;
 }
 
 static bool

@@ -189,6 +189,7 @@ typedef enum SkActionType
 	SK_SET_DEFAULT,
 	SK_DROP_DEFAULT,
 	SK_SET_UPDATE,
+	SK_DROP_UPDATE,
 	SK_ALTER_IDENTITY,			/* column has the clauses */
 	SK_ADD_IDENTITY,
 	SK_SET_ON_DELETE,

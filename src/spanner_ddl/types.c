@@ -10,7 +10,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "utils/formatting.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "spanner_ddl/spanner_ddl.h"
 
@@ -26,8 +28,8 @@ typedef struct SkTypeEntry
 
 static const SkTypeEntry types[] = {
 	{"int64", "bigint", SK_TYPE_INT, 0, 'g'},
-	{"float32", "real", SK_TYPE_FLOAT, 0, 'g'},
 	{"float64", "double precision", SK_TYPE_FLOAT, 0, 'g'},
+	{"float32", "real", SK_TYPE_FLOAT, 0, 'g'},
 	{"bool", "boolean", SK_TYPE_BOOL, 0, 'b'},
 	{"string", "text", SK_TYPE_STRING, 2621440, 'g'},
 	{"bytes", "bytea", SK_TYPE_BYTES, 10485760, 'g'},
@@ -120,24 +122,18 @@ sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
 			entry = &types[i];
 	}
 	if (entry == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("Type <%s> is not supported.", name->name),
-				 strcmp(name->name, "timestamp") == 0 ? errhint("Use timestamptz.") : 0,
-				 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Type <%s> is not supported.", name->name),
+					 strcmp(name->name, "timestamp") == 0 ? errhint("Use timestamptz.") : 0);
 	if ((name->length != 0 && entry->max_length == 0) || name->scale != 0 ||
 		(name->length == 0 && entry->max_length != 0 && entry->dialect == 'g'))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 entry->max_length == 0 ? errmsg("type \"%s\" has no length", name->name) :
-				 errmsg("type \"%s\" needs a length, or MAX", name->name),
-				 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
+					 entry->max_length == 0 ? errmsg("type \"%s\" has no length", name->name) :
+					 errmsg("type \"%s\" needs a length, or MAX", name->name));
 	if (name->length < -1 || (name->length > entry->max_length && entry->max_length != 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("length of type \"%s\" must be between 1 and %d",
-						name->name, entry->max_length),
-				 sk_ddl_at(ddl, name->at)));
+		SK_DDL_ERROR(ddl, name->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("length of type \"%s\" must be between 1 and %d",
+							name->name, entry->max_length));
 	if (entry->type == SK_TYPE_STRING && name->length > 0)
 		appendStringInfo(out, "varchar(%d)", (int) name->length);
 	else
@@ -154,6 +150,9 @@ sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
 SkType
 sk_ddl_type_class(Oid type)
 {
+	/* an expression that is read may be older than a DROP TYPE */
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		return SK_TYPE_UNKNOWN;
 	switch (getBaseType(type))
 	{
 		case BOOLOID:
@@ -185,6 +184,21 @@ sk_ddl_type_class(Oid type)
 		default:
 			return OidIsValid(get_element_type(type)) ? SK_TYPE_ARRAY : SK_TYPE_UNKNOWN;
 	}
+}
+
+/*
+ * sk_ddl_type_name
+ *		GoogleSQL's name of a class: the first one.
+ */
+const char *
+sk_ddl_type_name(SkType type)
+{
+	for (int i = 0; i < lengthof(types); i++)
+	{
+		if (types[i].type == type)
+			return asc_toupper(types[i].name, strlen(types[i].name));
+	}
+	return "ARRAY";
 }
 
 /*

@@ -5,7 +5,8 @@
  *
  * A statement would name the table, and would be planned.  Here constraints
  * are checked, and triggers are called, as by a statement for each row; rules
- * are ignored, as by COPY.  A row stays in its partition.
+ * are ignored, as by COPY.  A row stays in its partition.  Updates that call no
+ * trigger are of one command, which spares a command id for each row.
  *
  * The writer works with the rights of the current user, and asks for no
  * privileges.
@@ -18,6 +19,7 @@
 
 #include "access/sysattr.h"
 #include "access/xact.h"
+#include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -26,6 +28,9 @@
 #include "compat.h"
 #include "spi/row_writer.h"
 
+static bool calls_no_trigger(Relation rel);
+static void begin_statement(SkRowWriter *writer);
+static void end_statement(SkRowWriter *writer);
 static void update_row(SkRowWriter *writer, TupleTableSlot *old,
 					   TupleTableSlot *new);
 static void keep_transition(SkRowWriter *writer, TransitionCaptureState *capture,
@@ -59,6 +64,41 @@ sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated)
 		lappend(estate->es_opened_result_relations, writer->target);
 	EvalPlanQualInit(&writer->epq, estate, NULL, NIL, -1, NIL);
 	ExecOpenIndices(writer->target, false);
+	writer->is_one_command = updated != 0 && calls_no_trigger(rel);
+	if (writer->is_one_command)
+		begin_statement(writer);
+}
+
+/* Those of foreign keys are called if the key has changed. */
+static bool
+calls_no_trigger(Relation rel)
+{
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+			RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void
+begin_statement(SkRowWriter *writer)
+{
+	PushActiveSnapshot(GetLatestSnapshot());
+	writer->estate->es_snapshot = GetActiveSnapshot();
+	AfterTriggerBeginQuery();
+}
+
+static void
+end_statement(SkRowWriter *writer)
+{
+	AfterTriggerEndQuery(writer->estate);
+	PopActiveSnapshot();
+	/* what comes next is to see the rows */
+	CommandCounterIncrement();
 }
 
 /*
@@ -75,20 +115,17 @@ sk_writer_write(SkRowWriter *writer, CmdType command, TupleTableSlot *old,
 {
 	EState	   *estate = writer->estate;
 
-	PushActiveSnapshot(GetLatestSnapshot());
-	estate->es_snapshot = GetActiveSnapshot();
+	if (!writer->is_one_command)
+		begin_statement(writer);
 	estate->es_output_cid = GetCurrentCommandId(true);
-	AfterTriggerBeginQuery();
 	if (command == CMD_INSERT)
 		ExecSimpleRelationInsert(writer->target, estate, new);
 	else if (command == CMD_UPDATE)
 		update_row(writer, old, new);
 	else
 		ExecSimpleRelationDelete(writer->target, estate, &writer->epq, old);
-	AfterTriggerEndQuery(estate);
-	PopActiveSnapshot();
-	/* what comes next is to see this row */
-	CommandCounterIncrement();
+	if (!writer->is_one_command)
+		end_statement(writer);
 }
 
 /*
@@ -98,6 +135,8 @@ sk_writer_write(SkRowWriter *writer, CmdType command, TupleTableSlot *old,
 void
 sk_writer_end(SkRowWriter *writer)
 {
+	if (writer->is_one_command)
+		end_statement(writer);
 	EvalPlanQualEnd(&writer->epq);
 	ExecResetTupleTable(writer->estate->es_tupleTable, false);
 	ExecCloseResultRelations(writer->estate);

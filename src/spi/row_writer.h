@@ -17,6 +17,7 @@ typedef struct SkRowWriter
 	EState	   *estate;
 	ResultRelInfo *target;
 	EPQState	epq;
+	bool		is_one_command;
 } SkRowWriter;
 
 extern void sk_writer_begin(SkRowWriter *writer, Relation rel,

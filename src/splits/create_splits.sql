@@ -153,7 +153,7 @@ BEGIN
     FROM spanner.shard_keys k
     JOIN pg_namespace n ON n.nspname = k.schemaname
     JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = k.tablename
-   WHERE c.oid = relation AND k.name = key.name AND k.keys IS NOT NULL;
+   WHERE c.oid = relation AND k.name = key.name AND k.shards IS NOT NULL;
   is_uuid := key.type = 'uuid'::regtype OR EXISTS (
     SELECT FROM pg_attrdef a
      WHERE a.adrelid = relation AND a.adnum = key.attnum

@@ -18,6 +18,7 @@ our @EXPORT = qw(section_names section_text);
 my @sections = (
 	[ 'functions',    'Functions',                          \&functions ],
 	[ 'nextval',      'Drawing a value',                    \&nextval ],
+	[ 'ddl',          'Commands and first draws',           \&commands ],
 	[ 'instructions', 'Instructions',                       \&instructions ],
 	[ 'keys',         'Keys on one server',                 \&keys_on_one_server ],
 	[ 'ranges',       'How keys spread',                    \&ranges ],
@@ -131,6 +132,42 @@ plot 1 lc rgb '#888888' dt 2 title 'core', \
   $data using ($0-0.1):2:3:4:xtic(1) with yerrorbars pt 7 lc rgb '#3b6ea8' title 'bit-reversed', \
   $data using ($0+0.1):5:6:7 with yerrorbars pt 5 lc rgb '#c8643c' title 'striped'
 END
+}
+
+sub commands
+{
+	my %limit = ('DISABLE TRIGGER' => [ 1.1 ], 'bigserial' => [ 1.15, 1.3 ]);
+	my %what = ('DISABLE TRIGGER' => '`ALTER TABLE … DISABLE TRIGGER ALL`', 'SET STATISTICS' => '`ALTER TABLE … ALTER … SET STATISTICS`',
+		'CREATE TABLE' => '`CREATE TABLE`', 'bigserial' => '`CREATE TABLE` with bigserial', 'identity' => '`CREATE TABLE` with an identity column');
+	my @cases = qw(unused kind);
+	my @where = ('extension unused', 'default kind');
+	my $least = sub { return least(values_of('ddl', @_)) };
+	my (@rows, @draws);
+
+	foreach my $name ('DISABLE TRIGGER', 'SET STATISTICS', 'CREATE TABLE', 'bigserial', 'identity')
+	{
+		my @count = map { values_of('ddl', $_, $name, 'instructions') } 'plain', @cases;
+		my @time = map { $least->($_, $name, 'CPU time') } 'plain', @cases;
+
+		push @rows, [ $what{$name}, number($count[0]), map({ sprintf('x %.2f', $count[$_] / $count[0]) } 1, 2),
+			number($time[0]), map { sprintf('x %.2f', $time[$_] / $time[0]) } 1, 2 ];
+		bar('ddl', "instructions of $what{$name}, $where[$_], without the extension = 1", $count[ $_ + 1 ] / $count[0], '<=', $limit{$name}[$_])
+		  foreach 0 .. $#{ $limit{$name} // [] };
+	}
+	foreach my $draw ([ 'nothing preloaded', 'unused', 'a plain sequence', 0.7 ], [ 'nothing preloaded', 'kind', 'a bound sequence', 0.7 ],
+		[ 'preloaded', 'kind', 'a bound sequence', 0.1 ], [ 'preloaded', 'allocator', 'an allocator, `async_batch`', 0.1 ])
+	{
+		my ($how, $case, $from, $limit) = @$draw;
+		my $parameter = "first draw, $how";
+		my @least = map { $least->($_, $parameter, 'least') } 'plain', $case;
+
+		push @draws, [ $from, $how, map({ number($_) } @least), map { spread(values_of('ddl', $_, $parameter, 'p50')) } 'plain', $case ];
+		bar('ddl', "first draw of a session, $from, $how, ms more than core `nextval`", $least[1] - $least[0], '<=', $limit);
+	}
+	return "Commands of one session, each a transaction, in a database without the extension, with it but unused, and with a default kind (bit_reversed_positive): instructions, counted by callgrind, and CPU time in µs, the least of the rounds.\n\n"
+	  . table('lrrrrrr', [ '', 'instructions', 'unused', 'default kind', 'CPU time, µs', 'unused', 'default kind' ], @rows)
+	  . "\nThe first statement of a new session draws a value: ms as the client sees them, the least and p50. Sessions of core and ours alternate. Other work on the machine adds to all of them.\n\n"
+	  . table('llrrrr', [ 'from', 'library', 'core `nextval`, least', 'ours', 'core `nextval`, p50', 'ours' ], @draws);
 }
 
 sub instructions
@@ -406,6 +443,44 @@ sub allocator_bars
 		median(values_of('allocator', 'sync', 'values=100000', 'time')), '<=', 1000);
 	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
 	  foreach 1, 10;
+	numbering_bars($ratio);
+}
+
+sub numbering_bars
+{
+	my ($ratio) = @_;
+	my $work = 'clients=50 one row and work';
+
+	foreach my $clients (1, 8, 50)
+	{
+		my ($who, $parameter) = ($clients == 1 ? '1 client' : "$clients clients", "clients=$clients one row");
+
+		bar('allocator', "one row numbered by sync, $who, counter of an UPDATE = 1", $ratio->('sync', 'update', $parameter), '>=', 1);
+		bar('allocator', "one row numbered by on_commit, $who, counter of an UPDATE = 1", $ratio->('on_commit', 'update', $parameter), '>=', 0.95);
+		bar('allocator', "p99 of sync, $who, counter of an UPDATE = 1", median(ratios('allocator', 'sync', 'update', $parameter, 'p99')), '<=', 1);
+	}
+	bar('allocator', 'the same with 10 ms of work, on_commit, 50 clients', $ratio->('on_commit', 'update', $work), '>=', 5);
+	bar('allocator', 'async_batch, adaptive, one value a transaction, 50 clients, core `nextval` = 1', $ratio->('adaptive', 'nextval', 'clients=50 one value'), '>=', 1);
+	bar('allocator', '200,000 rows of a transaction, on_commit, fillfactor 45, insert with `nextval` = 1',
+		median(ratios('allocator', 'with_room', 'nextval', 'rows=200000', 'CPU time')), '<=', 2);
+	bar('allocator', '200,000 rows of a transaction, on_commit, insert and update by hand = 1',
+		median(ratios('allocator', 'on_commit', 'update', 'rows=200000', 'CPU time')), '<=', 1.25);
+}
+
+# One row in each transaction, beside the counter that people write by hand.
+sub numbering_table
+{
+	my @rows;
+
+	foreach my $clients (1, 8, 50)
+	{
+		my $parameter = "clients=$clients one row";
+
+		push @rows, [ $clients, number(median(values_of('allocator', 'update', $parameter, 'values/s'))),
+			(map { times(ratios('allocator', $_, 'update', $parameter, 'values/s')) } qw(sync on_commit)),
+			join(' / ', map { number(median(values_of('allocator', $_, $parameter, 'p99'))) } qw(update sync on_commit)) ];
+	}
+	return table('rrrrr', [ 'clients', '`UPDATE … RETURNING`, rows/s', '`sync`', '`on_commit`', 'p99 of the three, ms' ], @rows);
 }
 
 sub allocator
@@ -430,6 +505,11 @@ END
 	  . "\nEverything that writes varies with the disk: in this run an ordinary insert, without an allocator, reached "
 	  . times(ratios('allocator', 'insert', 'none', 'clients=50 commit=0', 'values/s')) . ". Modes that miss their bar miss it by less than that.\n"
 	  . "\n50 clients, and a commit lasts 20 ms longer (`commit_delay`), as on a slow disk or with a distant standby:\n\n" . allocator_table(50, 20)
+	  . "\nTransactions that insert one row with a number, and nothing else, beside a counter that an `UPDATE` moves:\n\n" . numbering_table()
+	  . "\n200,000 rows in one transaction, processor time with that of the insert with `nextval` = 1: `on_commit` "
+	  . times(ratios('allocator', 'on_commit', 'nextval', 'rows=200000', 'CPU time')) . '; with `fillfactor = 45` '
+	  . times(ratios('allocator', 'with_room', 'nextval', 'rows=200000', 'CPU time')) . '; `INSERT` and `UPDATE` by hand '
+	  . times(ratios('allocator', 'update', 'nextval', 'rows=200000', 'CPU time')) . ".\n"
 	  . "\nMany values in one query, values/s of `async_batch`, adaptive, with core `nextval` = 1: "
 	  . join('; ', map { ($_ == 1 ? '1 client ' : "$_ clients ") . times(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s')) } 1, 10) . ".\n"
 	  . "\nThe first value of a session that has loaded the library, in ms: " . spread(values_of('allocator', 'adaptive', 'first draw', 'p50')) . ' with `async_batch`, adaptive; '

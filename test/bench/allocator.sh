@@ -6,8 +6,10 @@
 # Usage: test/bench/allocator.sh [MODE CLIENTS [WORK_MS]]
 #
 # pgbench runs transactions that draw one value and work for 10 ms, then the
-# same with commits that last 20 ms longer (commit_delay), then draws many
-# values in one query, and the first ones of sessions.  The first transaction
+# same with commits that last 20 ms longer (commit_delay), then those that number
+# one row, beside a counter that an UPDATE moves.  It draws many values in one
+# query, and the first ones of sessions, and numbers many rows in one
+# transaction.  The first transaction
 # of each client, which also sets its session up, is left out and reported on
 # its own.
 #
@@ -33,14 +35,46 @@ declare -A statement=([none]='SELECT 1' [nextval]="SELECT nextval('nextval')"
 	[on_commit]='INSERT INTO invoice DEFAULT VALUES' [on_commit_early]='INSERT INTO invoice DEFAULT VALUES'
 	[insert]='INSERT INTO row_with_key DEFAULT VALUES')
 
+declare -A numbered=([nextval]="INSERT INTO row_with_key (number) VALUES (nextval('nextval'))"
+	[sync]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('sync'))"
+	[on_commit]='INSERT INTO invoice DEFAULT VALUES'
+	[update]='WITH c AS (UPDATE counter SET number = number + 1 RETURNING number) INSERT INTO row_with_key (number) SELECT number FROM c')
+
 # measure MODE CLIENTS DELAY
 measure()
 {
-	local mode=$1 options='' parameter="clients=$2 commit=$3" values
+	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' \
+		"${statement[$1]:-SELECT spanner.next_value('$1')}" "$work" > "$scripts/mode.sql"
+	run_script "$1" "$2" "clients=$2 commit=$3"
+}
+
+# one_row MODE CLIENTS
+one_row()
+{
+	printf '%s;\n' "${numbered[$1]}" > "$scripts/mode.sql"
+	run_script "$1" "$2" "clients=$2 one row"
+}
+
+# one_row_and_work MODE CLIENTS
+one_row_and_work()
+{
+	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' "${numbered[$1]}" "$work" > "$scripts/mode.sql"
+	run_script "$1" "$2" "clients=$2 one row and work"
+}
+
+# one_value MODE CLIENTS
+one_value()
+{
+	printf '%s;\n' "${statement[$1]:-SELECT spanner.next_value('$1')}" > "$scripts/mode.sql"
+	run_script "$1" "$2" "clients=$2 one value"
+}
+
+# run_script MODE CLIENTS PARAMETER
+run_script()
+{
+	local mode=$1 parameter=$3 options='' values
 
 	[ "$mode" != on_commit_early ] || options='-c spanner_keys.early_lock_release=on'
-	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' \
-		"${statement[$mode]:-SELECT spanner.next_value('$mode')}" "$work" > "$scripts/mode.sql"
 	rm -f "$scripts"/log.*
 	(cd "$scripts" && PGOPTIONS=$options pgbench -n -M prepared -c "$2" -j 2 -T "$each" -f mode.sql \
 		-l --log-prefix=log > "$log" 2>&1) || cluster_fail "failed: $(reason)"
@@ -120,6 +154,22 @@ first_draw()
 		record_rows || exit 1
 }
 
+# many_rows CASE STATEMENT ...
+#
+# What a session computes for 200,000 rows in one transaction.
+many_rows()
+{
+	local case=$1
+
+	shift
+	{
+		echo 'TRUNCATE invoice, invoice_with_room, row_with_key; CHECKPOINT;'
+		printf '%s;\n' BEGIN "$@" COMMIT
+		echo "SELECT 10 * (f[14]::int + f[15]::int) FROM string_to_array(pg_read_file('/proc/self/stat'), ' ') f"
+	} > "$scripts/many.sql"
+	record "$case" rows=200000 'CPU time' "$(sql -f "$scripts/many.sql")" ms
+}
+
 # Many values in one statement, each of which waits for the row of the allocator.
 draw_in_sync()
 {
@@ -162,6 +212,23 @@ do
 		in_query nextval "$clients" "nextval('nextval')"
 		in_query adaptive "$clients" "spanner.next_value('adaptive')"
 	done
+	for clients in 1 8 50
+	do
+		for mode in update sync on_commit
+		do
+			one_row "$mode" "$clients"
+		done
+	done
+	for mode in update on_commit
+	do
+		one_row_and_work "$mode" 50
+	done
+	one_value nextval 50
+	one_value adaptive 50
+	many_rows nextval "INSERT INTO row_with_key (number) SELECT nextval('nextval') FROM generate_series(1, 200000)"
+	many_rows on_commit 'INSERT INTO invoice SELECT FROM generate_series(1, 200000)'
+	many_rows with_room 'INSERT INTO invoice_with_room SELECT FROM generate_series(1, 200000)'
+	many_rows update 'INSERT INTO row_with_key SELECT FROM generate_series(1, 200000)' 'UPDATE row_with_key SET number = id'
 	first_draw nextval "nextval('nextval')"
 	first_draw adaptive "spanner.next_value('adaptive')"
 	draw_in_sync

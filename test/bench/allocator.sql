@@ -12,3 +12,8 @@ CREATE TABLE invoice (id bigserial PRIMARY KEY, number bigint);
 CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('number', 'number');
 CREATE TABLE row_with_key (id bigserial PRIMARY KEY, number bigint);
+CREATE TABLE counter (number bigint) WITH (fillfactor = 20);
+INSERT INTO counter VALUES (0);
+CREATE TABLE invoice_with_room (id bigserial PRIMARY KEY, number bigint) WITH (fillfactor = 45);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice_with_room DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('number', 'number');

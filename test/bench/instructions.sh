@@ -10,6 +10,7 @@
 # test/bench/instructions.sh
 
 . test/bench/common.sh
+. test/bench/callgrind.sh
 
 few=1000
 many=6000
@@ -17,19 +18,12 @@ many=6000
 # of_session STATEMENT: %s in it becomes $few or $many
 of_session()
 {
-	local count pid total=()
+	counted "$few" "$many" run_statement "$1"
+}
 
-	for count in $few $many
-	do
-		pid=$(sql -c 'SELECT pg_backend_pid()' -c "${1//%s/$count}" | sed -n 1p) || exit 1
-		until grep -q '^totals:' "$cluster_dir/callgrind.$pid" 2> /dev/null
-		do
-			sleep 0.1
-		done
-		total+=("$(sed -n 's/^totals: \([0-9]*\).*/\1/p' "$cluster_dir/callgrind.$pid")")
-		rm -f "$cluster_dir/callgrind.$pid"
-	done
-	echo $(((total[1] - total[0]) / (many - few)))
+run_statement()
+{
+	sql -c 'SELECT pg_backend_pid()' -c "${2//%s/$1}"
 }
 
 # call CASE PARAMETER EXPRESSION
@@ -82,14 +76,7 @@ do
 	seq "$count" | cluster_run tee "$cluster_dir/$count.data" > /dev/null
 done
 
-cluster_ctl -m fast stop > /dev/null
-cluster_run valgrind --tool=callgrind --trace-children=yes --callgrind-out-file="$cluster_dir/callgrind.%p" \
-	"$cluster_bindir/postgres" -D "$cluster_dir/data" > "$cluster_dir/server.log" 2>&1 &
-until psql -Xq -c 'SELECT 1' > /dev/null 2>&1
-do
-	kill -0 $! 2> /dev/null || cluster_fail "the server does not start under valgrind"
-	sleep 0.5
-done
+callgrind_start
 
 # The first session of a database writes a file for the others.
 PGDATABASE=unbound sql -c 'SELECT 1' > "$log"
@@ -124,5 +111,4 @@ planning 'with the library' planning "$scan" '-c session_preload_libraries=spann
 planning 'without the extension' 'planning nextval' "$draw"
 sql -c 'CREATE EXTENSION spanner_keys'
 planning 'with the extension' 'planning nextval' "$draw"
-kill -INT "$(head -n 1 "$cluster_dir/data/postmaster.pid")"
-wait
+callgrind_stop

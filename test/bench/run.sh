@@ -8,14 +8,14 @@
 # Every section is a script of its own, with a private throw-away cluster; the
 # extension is not installed into the system.  Writes results.tsv, report.md
 # and the pictures into the directory OUT.  If only some sections are run, the
-# results of the others stay.  BENCH=quick takes 3 minutes instead of 25, and
+# results of the others stay.  BENCH=quick takes 5 minutes instead of 30, and
 # is for a first look.
 #
 # test/bench/run.sh
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-all='functions nextval instructions keys ranges allocator planner servers'
+all='functions nextval ddl instructions keys ranges allocator planner servers'
 bench=${BENCH:-full}
 out=${OUT:-tmp_check/bench}
 unset MAKEFLAGS MFLAGS MAKELEVEL

@@ -16,6 +16,7 @@
 # runs as cluster_owner, if that is set and not root, or else as postgres or,
 # on a machine without that user, as nobody.
 #
+#	cluster_overlay SCRIPT ...	start the script again where "make install" leaves no trace
 #	cluster_init				make the directory only
 #	cluster_configure x=y ...	change settings and restart
 #	cluster_run COMMAND ...		run a command in there, as the server's user
@@ -36,6 +37,15 @@ cluster_fail()
 {
 	echo "$(basename "$0"): $*" >&2
 	exit 1
+}
+
+# A container may not let us mount.  Then the server's files are written to.
+cluster_overlay()
+{
+	local overlay=$cluster_source/test/bin/overlay.sh
+
+	[ -z "${OVERLAID:-}" ] && "$overlay" true > /dev/null 2>&1 || return 0
+	exec "$overlay" "$@"
 }
 
 cluster_run()

@@ -113,7 +113,7 @@ if [ -z "$old_version" ]
 then
 	mkdir -p "$dir/new/root/build" &&
 		tar -C "$source" -cf - . | tar -C "$dir/new/root/build" --no-same-owner -xf - || exit 3
-	in_view new NO_SETUP=1 "TESTS=$TESTS" "PLANNER_SECONDS=${PLANNER_SECONDS:-60}" "PLANNER_SEED=${PLANNER_SEED:-}" \
+	in_view new NO_SETUP=1 OVERLAID=1 "TESTS=$TESTS" "PLANNER_SECONDS=${PLANNER_SECONDS:-60}" "PLANNER_SEED=${PLANNER_SEED:-}" \
 		"REGRESS_DISCARD=${REGRESS_DISCARD:-}" \
 		PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" \
 		BUILD_ARGS="${build_args[*]}" JOBS="${JOBS:-}" /build/test/bin/run.sh

@@ -20,7 +20,7 @@ then
 	shift 2
 	mount -t tmpfs tmpfs "$upper" || exit 3
 	for directory in "$("$pg_config" --pkglibdir)" "$("$pg_config" --sharedir)" \
-		"$("$pg_config" --includedir-server)"
+		"$("$pg_config" --includedir-server)" "$("$pg_config" --bindir)"
 	do
 		name=$(basename "$(dirname "$directory")")-$(basename "$directory")
 		mkdir -p "$upper/$name/upper" "$upper/$name/work"
@@ -28,6 +28,7 @@ then
 			"lowerdir=$directory,upperdir=$upper/$name/upper,workdir=$upper/$name/work" \
 			"$directory" || exit 3
 	done
+	export OVERLAID=1
 	exec "$@"
 fi
 
@@ -36,7 +37,8 @@ fi
 	exit 1
 }
 as_root=()
-[ "$(id -u)" = 0 ] || as_root=(sudo "--preserve-env=PG_CONFIG,TESTS,TAP,KEEP")
+[ "$(id -u)" = 0 ] || as_root=(sudo
+	"--preserve-env=PG_CONFIG,TESTS,TAP,KEEP,JOBS,BUILD_ARGS,CLIENTS,HISTORY,ROWS,TMPDIR,LANG,LC_ALL,LC_CTYPE")
 upper=$(mktemp -d) || exit 1
 "${as_root[@]}" unshare --mount "$self" --inside "$upper" "$@"
 rc=$?

@@ -12,8 +12,9 @@
 # test/bin/run.sh
 
 set -u
+self=$(realpath "$0")
 cd "$(dirname "$0")/../.." || exit 1
-all_phases="build clang install regress regress-preload planner functions rights isolation tap lint fuzz farmhash"
+all_phases="build clang install regress regress-preload planner functions ddl rights isolation tap lint fuzz farmhash"
 # These want a server with assertions.
 more_phases="regress-discard"
 phases=${TESTS:-$all_phases}
@@ -39,6 +40,7 @@ done
 }
 
 . test/bin/cluster.sh
+cluster_overlay "$self" "$@"
 
 # What stops a phase is printed even if that phase's output goes to the log.
 exec 3>&1
@@ -116,7 +118,7 @@ show_failure()
 		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
 		rights) grep '^not ok ' "$log"
 			grep -Ev '^(not )?ok ' "$log" | head -n 200 ;;
-		lint | fuzz | farmhash | planner | functions) grep -v '^ok ' "$log" | head -n 200 ;;
+		lint | fuzz | farmhash | planner | functions | ddl) grep -v '^ok ' "$log" | head -n 200 ;;
 		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
 			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
 		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
@@ -124,12 +126,12 @@ show_failure()
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
 	then
 		head -n 120 "$diffs"
-	elif [[ " lint fuzz farmhash planner functions rights tap " != *" $1 "* ]]
+	elif [[ " lint fuzz farmhash planner functions ddl rights tap " != *" $1 "* ]]
 	then
 		tail -n 20 "$log"
 	fi
 	case $1 in
-		regress* | isolation | planner | functions | rights) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
+		regress* | isolation | planner | functions | ddl | rights) grep -E 'PANIC|FATAL|TRAP|terminated by signal' "$cluster_dir/server.log" | tail -n 10 ;;
 	esac
 }
 
@@ -197,7 +199,7 @@ discard()
 needs_cluster()
 {
 	wanted regress || wanted regress-preload || wanted regress-discard || wanted planner ||
-		wanted functions || wanted rights || wanted isolation
+		wanted functions || wanted ddl || wanted rights || wanted isolation
 }
 
 needs_install()
@@ -234,7 +236,7 @@ fi
 	phase regress-discard "$(wc -w <<< "${REGRESS_DISCARD:-$discard_tests}")" count_results discard
 ! wanted isolation ||
 	phase isolation "$isolation_count" count_results installcheck REGRESS= TAP_TESTS=
-if wanted regress-preload || wanted planner || wanted functions
+if wanted regress-preload || wanted planner || wanted functions || wanted ddl
 then
 	cluster_configure session_preload_libraries=spanner_keys
 fi
@@ -246,6 +248,9 @@ fi
 ! wanted functions ||
 	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
 ! wanted functions || grep '^ok function_fuzz' "$log"
+! wanted ddl ||
+	phase ddl 1 count_results cluster_run "$build/test/fuzz/ddl_fuzz" --seconds "${DDL_SECONDS:-20}" ${DDL_SEED:+--seed "$DDL_SEED"}
+! wanted ddl || grep '^ok ddl_fuzz' "$log"
 ! wanted rights || cluster_configure session_preload_libraries=spanner_keys wal_level=logical
 ! wanted rights ||
 	phase rights 11 count_results cluster_run "$build/test/fuzz/rights_fuzz" --log "$cluster_dir/server.log" \

@@ -86,6 +86,12 @@ create_objects()
 		CREATE INDEX i ON e.t (n DESC) INCLUDE (x);
 		CREATE SCHEMA spanner;
 		CREATE FUNCTION spanner.row_deletion_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+		CREATE FUNCTION spanner.on_update() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+		CREATE SCHEMA spanner_internal;
+		CREATE FUNCTION spanner_internal.interleave_problem(oid, oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.ddl_length(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.parent_constraint(regclass) RETURNS name LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL;
 	SQL
 }
 

@@ -320,6 +320,8 @@ sub check_comments_on
 		{
 			my ($sql, $line) = @$statement;
 
+			# a type that its functions name before it is there
+			next if $sql =~ /^\s*CREATE\s+TYPE\s+[\w.]+\s*$/i;
 			$created{"\U$1\E \L$2"} .= "$line "
 			  if $sql =~ /^\s*CREATE\s+(?:OR\s+REPLACE\s+)?$object/;
 			$commented{"\U$1\E \L$2"}++ if $sql =~ /^\s*COMMENT\s+ON\s+$object/;

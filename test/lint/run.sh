@@ -69,7 +69,7 @@ check_shell()
 			line=$(shellcheck -S warning -e SC1090,SC1091,SC2034,SC2154 -f gcc "$script" | head -n 1)
 			[ -z "$line" ] || findings+=("$line")
 		fi
-	done < <(all_files \( -name '*.sh' -o -path './.ci/run' \) | sort)
+	done < <(all_files \( -name '*.sh' -o -name spanner_keys_perform -o -path './.ci/run' \) | sort)
 	report shell "${findings[@]}"
 }
 

@@ -1,8 +1,9 @@
 # Values that many sessions draw at the same time are all different and never
 # in the skip range, while another session alters the sequence; a sequence
 # that is bound and unbound all the time gives each transaction what its
-# binding says; and writers that share the counters by START and INCREMENT
-# have a key range each.
+# binding says; writers that share the counters by START and INCREMENT have a
+# key range each; and a table that is converted while many sessions draw gives
+# no id twice.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ my $node = PostgreSQL::Test::Cluster->new('concurrency');
 # sessions that are not being looked at.
 sub start_session
 {
-	my ($name, $script) = @_;
+	my ($name, $script, $database) = @_;
 	my $base = PostgreSQL::Test::Utils::tempdir() . '/session';
 	my %self = (name => $name, out => "$base.out", err => "$base.err");
 
@@ -31,7 +32,7 @@ sub start_session
 	$self{run} = IPC::Run::start(
 		[
 			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1',
-			'-d', $node->connstr('postgres'), '-f', "$base.sql"
+			'-d', $node->connstr($database // 'postgres'), '-f', "$base.sql"
 		],
 		'>', $self{out}, '2>', $self{err},
 		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
@@ -117,6 +118,52 @@ sub turning_script
 SELECT spanner.alter_sequence('turning', kind => 'local') \\g /dev/null
 SELECT spanner.alter_sequence('turning', kind => 'bit_reversed_positive') \\g /dev/null
 EOS
+}
+
+# Statements that are planned anew, prepared ones, and new connections draw from
+# a sequence, with and without its table.
+sub live_script
+{
+	my ($count) = @_;
+	my $prepare = "PREPARE live AS SELECT nextval('live_id_seq');\n";
+
+	return $prepare . join '', map {
+		my $i = $_;
+
+		$i % 40 == 0 ? "\\c -\n$prepare"
+		  : $i % 4 == 0 ? "EXECUTE live;\n"
+		  : $i % 4 == 1 ? "SELECT nextval('live_id_seq');\n"
+		  : $i % 4 == 2 ? "INSERT INTO live (v) VALUES ($i) RETURNING id;\n"
+		  : "BEGIN;\nDECLARE c CURSOR FOR SELECT nextval('live_id_seq') FROM generate_series(1, 9);\nFETCH 2 FROM c;\nFETCH 2 FROM c;\nCOMMIT;\n"
+	} 1 .. $count;
+}
+
+# Change the kind again and again while others draw.
+sub converting_script
+{
+	my $script = '';
+	my $counter = 0;
+
+	foreach my $change (
+		"SELECT spanner.convert_column('live', 'id')",
+		"SELECT setval('live_id_seq', max(id)) FROM live",
+		"SELECT spanner.alter_sequence('live_id_seq', kind => 'local')",
+		"SELECT spanner.alter_sequence('live_id_seq', kind => 'bit_reversed_positive')",
+		"SELECT spanner.alter_sequence('live_id_seq', kind => 'local')")
+	{
+		$counter += 300;
+		$script .= <<"EOS";
+DO \$\$
+BEGIN
+  WHILE (SELECT last_value FROM live_id_seq) < $counter LOOP
+    PERFORM pg_sleep(0.001);
+  END LOOP;
+END
+\$\$;
+$change \\g /dev/null
+EOS
+	}
+	return "SET client_min_messages = error;\n$script";
 }
 
 $node->init;
@@ -229,6 +276,34 @@ for my $writer (1 .. $writers)
 is_deeply(\%quarters, { 1 => '2', 2 => '1', 3 => '3', 4 => '0' },
 	'each writer has a quarter of the key range');
 is(scalar keys %written, $writers * 2000, 'no value of two writers is the same');
+
+# Conversion of a live table, of which the database has had no kind before
+for my $round (1 .. 3)
+{
+	my $database = "live$round";
+
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql(
+		$database, q{
+		CREATE EXTENSION spanner_keys;
+		CREATE TABLE live (id bigserial, v int);
+		INSERT INTO live (v) SELECT generate_series(1, 100);});
+
+	my @drawing = map { start_session("$database, drawing session $_", live_script(800), $database) } 1 .. $sessions;
+	my @converting = finish_session(start_session("$database, converting session", converting_script(), $database));
+	my (%ids, $twice);
+
+	$twice = '';
+	foreach (map { finish_session($_) } @drawing)
+	{
+		$twice .= "$_\n" if $ids{$_}++;
+	}
+	is($twice, '', "$database: no id came twice");
+	is($node->safe_psql($database, q{SELECT count(*) - count(DISTINCT id) FROM live}), '0', "$database: no row has the id of another");
+	is(scalar(grep { exists $ids{$_} } 1 .. 100), 0, "$database: no id of before came again");
+	cmp_ok(scalar(grep { $_ < 2**40 } keys %ids), '>', 0, "$database: some ids are plain");
+	cmp_ok(scalar(grep { $_ > 2**40 } keys %ids), '>', 0, "$database: some have a kind");
+}
 
 $node->stop;
 

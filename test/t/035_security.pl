@@ -105,11 +105,11 @@ my $members = q{
 	JOIN pg_extension x ON x.oid = d.refobjid AND x.extname = 'spanner_keys'};
 
 is( $node->safe_psql('app', "SELECT count(*) $members WHERE p.prosecdef
-	OR p.prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c') AND p.prosqlbody IS NULL
+	OR p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND p.prosqlbody IS NULL
 	AND p.prokind <> 'p' AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)"),
 	0, 'no function runs with the rights of its owner, none has a body that depends on search_path');
 is( $node->safe_psql('app', "SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::regprocedure::text) $members AND p.proleakproof"),
-	'spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
+	'spanner.bit_reverse(bigint,boolean) spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
 	'functions that are leakproof');
 
 # Every query that C code runs is known: a new file has to be looked at.
@@ -231,7 +231,7 @@ my %calls = (
 	grant_allocator => [ q{'a', 'stranger'} ], last_assigned => [ q{'at_commit'} ], lastval => [ '' ],
 	key_heatmap => [ q{'public.other'} ], key_heatmap_html => [ q{'public.other'}, q{'public.other', 'public.other'} ],
 	key_heatmap_text => [ q{'public.other'} ], key_histogram => [ q{'public.other'} ],
-	allocator_id => [ q{'at_commit'} ],
+	allocator_id => [ q{'at_commit'} ], allocator_role_in => [ q{'pg_monitor'} ], allocator_role_out => [ q{'pg_monitor'} ],
 	count_allocator_pools => [ '' ], list_allocator_pools => [ '' ], list_allocator_workers => [ '' ],
 	list_sequence_access_methods => [ '' ],
 	map_counter => [ q{1, 'public.s'} ],
@@ -290,7 +290,8 @@ my $described = "spanner_internal.describe_table($other)";
 	map({ $_ => [q{spanner_internal.read_heatmap('public.other', 4, 4, NULL, NULL, NULL)}] } qw(draw_axes draw_bars draw_cells draw_heatmap heatmap_cells)),
 ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["$other, NULL, 'googlesql'"],
 	ddl_foreign_key => ["0, 'googlesql'"], ddl_indexes => ["$other, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_name => ["'x', 'googlesql'"], ddl_relation => ["$other, 'googlesql'"],
-	ddl_sequence => ["'public.s'::pg_catalog.regclass, 'googlesql'"], ddl_table => ["$other, 'googlesql'"], ddl_type => ["23, -1, NULL, 'googlesql'"], ddl_view => ["$other, 'googlesql'"],
+	ddl_streams => [q{'public'::pg_catalog.regnamespace, 'googlesql'}], googlesql_query => [$other], ddl_sequence => ["'public.s'::pg_catalog.regclass, 'googlesql'"], ddl_table => ["$other, 'googlesql'"], ddl_type => ["23, -1, NULL, 'googlesql'"], ddl_view => ["$other, 'googlesql'"],
+	longest => [ q{'{}'} ], interleave_problem => ["$other, $other"], synonym_of => [$other],
 	delete_expired => [''], delete_rows => ["$other, 1::smallint, '1 day', 0) LIMIT (0"], googlesql_expression => ["$other, NULL"], googlesql_name => ["'x'"], parent_constraint => [$other], pending_commit_timestamp => [''],
 	spanner_ddl => [ q{'public.t'::pg_catalog.regclass} ], check_applied_code => [$other], code_of_others => [$other], can_convert => [ q{'public.s'} ], column_sequence => ["$other, 1::smallint"], list_plain_columns => [ q{'public'} ], read_kind => [ q{'striped'} ], check_adoption => [$other], check_no_unique_index => [ q{'public.divided'} ], share_allocator => [ q{'a', 'u', 'p', 's') LIMIT (0} ], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id')"], check_split_count => [ q{4, 8, 'shards'} ], check_split_table => [ q{'public.parted'} ], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_adoption_obstacles => [$other], list_row_type_users => [$other], list_key_users => ['0'], list_publications => [$other], keep_column_properties => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], list_splits => [ q{'public.whole'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], plan_move => [ q{'public.divided_p0', 'far', NULL, NULL} ], points_of => [ q{'public.divided', 'pg_catalog.int8'::pg_catalog.regtype} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_identity => [ q{'public.parted', NULL} ], split_index_name => [ q{'x', 'y'} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ],
 	map({ $_ => ["$other"] } qw(adoption_commands adoption_key adoption_views describe_bounds describe_checks describe_columns describe_grants describe_indexes describe_table list_split_servers parent_of)), split_loads => [ q{'public.divided'} ],
@@ -321,7 +322,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	sample_shares => [ q{'{"histogram": ["1", "2"]}'} ], server_findings => ["'{}'"], set_aside => [ q{'public', 'nothing'} ], shard_points => [ q{2, 4, 'pg_catalog.int4'} ], show_split => [ q{'public', 'divided_p0', 'shown', '{"column": "id", "at": "5"}', '[]'} ],
 	split_bounds => [ q{'FOR VALUES FROM (1) TO (2)'} ], split_differences => ["$described, $described"], split_order => [ q{'FOR VALUES FROM (1) TO (2)', '1', 'x'} ], split_steps => [ q{'public.parted', '{1}', '{NULL,far}', NULL} ], split_table => [ q{'public', 'other'} ],
 	step_call => [ q{'adopt', 'a', NULL} ], subscribe_split => [ q{'x', 'x', 'x', 'x') LIMIT (0} ], swap_ranges => [ qq{$move, 'FOR VALUES FROM (1) TO (2)'} ], swap_split => [ q{'x', 'x', 'x', 'x', 'x', 'x', NULL) LIMIT (0} ], table_commands => ["'public', 'x', $described"],
-	taken_index => ["$described OPERATOR(pg_catalog.->) 'columns', $described OPERATOR(pg_catalog.#>) '{indexes,0}'"], tell_what_stays => [ qq{$move, '[]'} ], unpublish_split => [ q{'spanner_move_000000000000'} ], unsubscribe_split => [ q{'spanner_move_000000000000'} ], version_problem => ["'{}'"],
+	time_buckets => [ q{'1 day', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), true, 4} ], taken_index => ["$described OPERATOR(pg_catalog.->) 'columns', $described OPERATOR(pg_catalog.#>) '{indexes,0}'"], tell_what_stays => [ qq{$move, '[]'} ], unpublish_split => [ q{'spanner_move_000000000000'} ], unsubscribe_split => [ q{'spanner_move_000000000000'} ], version_problem => ["'{}'"],
 	shard_columns => ["$facts, 4"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"],
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],

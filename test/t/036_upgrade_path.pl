@@ -62,7 +62,7 @@ my @steps = (
 		upgrade => q{
 			CREATE OR REPLACE VIEW spanner.advisor_rules AS
 			SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets, NULL::text AS page
-			FROM spanner.advisor_rule r ORDER BY r.place;},
+			FROM spanner_internal.advisor_rule r ORDER BY r.place;},
 		install => sub { return $_[0] =~ s/(SELECT r\.rule, [^;]*?r\.targets)\n/$1, NULL::text AS page\n/r }
 	},
 	{
@@ -81,7 +81,7 @@ my @steps = (
 		shows   => qr/^> table spanner\.allocator: column: .*"attname": "note"/m,
 		upgrade => q{ALTER TABLE spanner.allocator ADD COLUMN note text DEFAULT 'none' NOT NULL;},
 		install => sub {
-			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?usage_roles +regrole\[\])/$1, note text DEFAULT 'none' NOT NULL/sr;
+			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?usage_roles +spanner_internal\.allocator_role\[\])/$1, note text DEFAULT 'none' NOT NULL/sr;
 		}
 	},
 	{

@@ -159,10 +159,54 @@ $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequnce_k
 like(($node->psql('shop', 'CREATE TABLE misspelled (id bigserial)'))[2],
 	qr/WARNING:  unrecognized .*\nHINT:  Perhaps you meant "spanner.default_sequence_kind"/, 'a setting of the database');
 
+# Once it is loaded, so are commands that set one.
+$node->safe_psql('postgres', q{ALTER DATABASE shop RESET spanner.default_sequnce_kind});
+foreach my $name (sort keys %settings)
+{
+	foreach my $command ("SET $name TO 'local'", "ALTER ROLE CURRENT_USER SET $name = 'local'",
+		"ALTER DATABASE shop SET $name = 'local'")
+	{
+		my $err = ($node->psql('shop', "LOAD 'spanner_keys'; BEGIN; $command; ROLLBACK"))[2];
+		my $meant = $settings{$name};
+
+		like($err, $meant ? qr/^psql:<stdin>:\d+: WARNING:  unrecognized .*"\Q$name\E"\nHINT:  Perhaps you meant "\Q$meant\E"\.$/ : qr/^$/,
+			"$command with the library");
+	}
+}
+is(($node->psql('shop', "LOAD 'spanner_keys'; $_"))[2], '', $_)
+  foreach "SET spanner.default_sequence_kind = 'local'", "SET Spanner.Default_Sequence_Kind = 'striped'",
+  'RESET spanner.default_sequnce_kind';
+
 # A value that no session could check is named with its setting when it is used.
 $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'bit_revers'});
 like(($node->psql('shop', 'CREATE TABLE misspelled_kind (id bigserial)'))[2],
 	qr/ERROR:  Invalid Sequence Kind: bit_revers\.\n.*\nCONTEXT:  default kind of new sequences, from setting "spanner.default_sequence_kind"/,
 	'a value of the database');
+
+# A session that has only drawn knows of the settings once one is named, or is
+# set by a function, and uses those that were set before.
+$node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'striped'});
+run_as('shop_owner', 'CREATE TABLE drawn (id bigserial, n int)');
+my $draw = 'INSERT INTO drawn (n) VALUES (1);';
+my $merge = 'EXPLAIN (COSTS OFF) SELECT * FROM visit ORDER BY at DESC LIMIT 3;';
+
+is(run_as('shop_owner', "$draw SHOW spanner_keys.max_merge_shards"), '4096', 'SHOW after a draw');
+like(run_as('shop_owner', "$draw $merge"), qr/SpannerShardMerge/, 'a merge after a draw');
+foreach my $off (q{SET spanner_keys.enable_shard_merge = off},
+	q{SELECT set_config('spanner_keys.enable_shard_merge', 'off', false)})
+{
+	unlike(run_as('shop_owner', "$draw $off; $merge"), qr/SpannerShardMerge/, "a draw, $off");
+	unlike(run_as('shop_owner', "$off; $draw $merge"), qr/SpannerShardMerge/, "$off, a draw");
+}
+foreach my $wrong (q{SET spanner_keys.nonsense = 1}, q{SET spanner_keys.max_merge_shards = 0},
+	q{ALTER ROLE shop_owner SET spanner.default_sequence_kind = 'nonsense'})
+{
+	like(($node->psql('shop', "$draw $wrong"))[2], qr/ERROR/, "a draw, $wrong");
+}
+like(run_as('shop_owner', "$draw CREATE TABLE drawn_too (id bigserial);"
+		. q{ SELECT kind FROM spanner.sequences WHERE sequencename = 'drawn_too_id_seq'}),
+	qr/striped/, 'the default kind after a draw');
+like($node->safe_psql('shop', q{LOAD 'spanner_keys'; SELECT count(*) FROM pg_settings WHERE name LIKE 'spanner%'}),
+	qr/^1\d$/, 'settings are listed after LOAD');
 
 done_testing();

@@ -88,14 +88,17 @@ sk_check_identity_owner(AlterSeqStmt *stmt)
 		Oid			relid;
 		AttrNumber	attnum;
 
-		if (strcmp(option->defname, "owned_by") == 0 &&
-			!(owned_by(option, &relid, &attnum) &&
-			  draws_by_default(relid, attnum, seqid)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot change ownership of identity sequence"),
-					 errdetail("Sequence \"%s\" is linked to table \"%s\".",
-							   get_rel_name(seqid), get_rel_name(table))));
+		if (strcmp(option->defname, "owned_by") != 0)
+			continue;
+		if (owned_by(option, &relid, &attnum) &&
+			(attnum == InvalidAttrNumber || /* core reports that */
+			 draws_by_default(relid, attnum, seqid)))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot change ownership of identity sequence"),
+				 errdetail("Sequence \"%s\" is linked to table \"%s\".",
+						   get_rel_name(seqid), get_rel_name(table))));
 	}
 }
 
@@ -117,16 +120,8 @@ owned_by(DefElem *option, Oid *relid, AttrNumber *column)
 static bool
 draws_by_default(Oid relid, AttrNumber column, Oid seqid)
 {
-	ListCell   *lc;
-
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress address = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (address.objectId == relid && address.objectSubId == column)
-			return true;
-	}
-	return false;
+	return list_member_oid(sk_dependents(seqid, AttrDefaultRelationId),
+						   GetAttrDefaultOid(relid, column));
 }
 
 /*

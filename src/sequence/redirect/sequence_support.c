@@ -6,6 +6,7 @@
  * While the database has the extension, a call of nextval('s') is planned as
  *
  *		CASE WHEN spanner_internal.may_draw('s', 'nextval')
+ *				  IS NOT DISTINCT FROM NULL
  *			 THEN spanner_internal.map_counter(next value of s, 's') END
  *
  * The next value is core's NextValueExpr, which checks no privilege.  It makes
@@ -19,8 +20,8 @@
  *
  * All sequences are planned so, bound or not.  A statement that is under way,
  * or waits for a lock, when a sequence gets its kind must not go on with plain
- * counters; and spanner.lastval() has to know of every draw.  Where the values of an INSERT have to ascend,
- * ascending.c has them drawn.
+ * counters; and spanner.lastval() has to know of every draw.  Where the values
+ * of an INSERT have to ascend, ascending.c has them drawn.
  *
  * A sequence that is known at run time only, and the other functions, are left
  * to our function of the same name:
@@ -44,6 +45,7 @@
 #include "sequence/draw_privilege.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
+#include "spanner_keys.h"
 
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
@@ -63,6 +65,8 @@ spanner_sequence_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
+	if (!sk_settings_defined)
+		sk_put_off_settings();
 	if (IsA(request, SupportRequestSimplify))
 	{
 		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;

@@ -16,7 +16,7 @@ my $long = 'n' x 63;
 
 our @tables = (
 	qw(f.serial f.identity f.always f.composite f.sharded f.shard_check f.parted f.parted_1 f.wide f.nothing f.generated
-	  f.inherited f.domains f.logged f.empty f.foreign_table f.row_security f.child f.uuids f.texts f.small f.dropped_column),
+	  f.inherited f.domains f.logged f.empty f.foreign_table f.row_security f.child f.uuids f.texts f.small f.dropped_column f.expressions),
 	'f."T""able"', "f.$long", 'pg_temp.temporary', 'spanner.allocator');
 our @sequences = (
 	qw(f.plain f.reversed f.reversed_skip f.striped f.striped_64 f.small_reversed f.small_striped f.used f.descending f.cycle
@@ -79,6 +79,13 @@ sub table_statements
 		'CREATE INDEX parted_index ON parted (a)', 'CREATE TABLE nothing ()',
 		'CREATE TABLE generated (id int PRIMARY KEY, a int GENERATED ALWAYS AS (id + 1) STORED, b text)',
 		'CREATE TABLE inherited (c int) INHERITS (serial)',
+		q{CREATE TABLE expressions (at timestamptz, a text GENERATED ALWAYS AS (spanner.timestamp_to_string(at)) STORED,
+			b text GENERATED ALWAYS AS (spanner.timestamp_to_string(at, NULL)) STORED, c int[] DEFAULT '{}' CHECK (1 = ANY (c)),
+			d int GENERATED ALWAYS AS (spanner.shard_id(4, VARIADIC ARRAY['a', NULL])) STORED, e bytea DEFAULT '\\x00ff',
+			f float8 DEFAULT 'NaN', g text DEFAULT CASE 1 WHEN 2 THEN 'x' END, h numeric DEFAULT 1 / 3.0, i interval DEFAULT '1 day',
+			j bigint DEFAULT nextval(NULL), k bigint DEFAULT nextval('plain'::text::regclass), l float8 DEFAULT -'Infinity'::float8,
+			m date DEFAULT 'infinity', n jsonb DEFAULT '{"a": ["\\u00e4"]}', o bool DEFAULT NOT (1 = 2 AND NULL), p timestamptz DEFAULT now())},
+		'ALTER TABLE expressions ADD CHECK (substr(a, -1) <> upper(b) || lower(g)), ADD CHECK (h / 2 > 1 % 2 OR NOT g LIKE b)',
 		'CREATE DOMAIN id_type AS bigint CHECK (VALUE <> 0)',
 		'CREATE DOMAIN default_type AS bigint DEFAULT nextval(\'plain\')',
 		'CREATE TABLE domains (id id_type PRIMARY KEY, a default_type, b default_type[])',

@@ -93,9 +93,50 @@ sub ddl
 		"ALTER TABLE ONLY $table ADD IF NOT EXISTS $column $identity",
 		"ALTER TABLE $table ALTER COLUMN $column SET $clauses",
 		"ALTER TABLE IF EXISTS $table ALTER $column RESTART COUNTER WITH 5",
-		'ALTER DATABASE db SET spanner.default_sequence_kind = ' . quote(pick(@kinds)));
+		'ALTER DATABASE db SET spanner.default_sequence_kind = ' . quote(pick(@kinds)),
+		table_ddl($table, $column), table_ddl($table, $column));
 
 	return chance(0.5) ? $statement : mutated($statement, @spare);
+}
+
+my @functions = map { "$_(a)" } qw(ABS BYTE_LENGTH CEIL COUNT DATE FARM_FINGERPRINT LENGTH LOWER MAX SHA256 SQRT STRING TO_HEX UNIX_MICROS);
+my @expressions = (
+	@functions, 'a', 'b', 'NULL', "'x'", '"x"', "b'\\\\xff'", '1', '1.5', '[a, b]', 'ARRAY<INT64>[1]', '(a)', "TIMESTAMP '2026-01-01'", 'CURRENT_TIMESTAMP()',
+	'GET_NEXT_SEQUENCE_VALUE(SEQUENCE reversed)', "INTERVAL 1 DAY", 'CAST(a AS STRING)', 'CAST(b AS INT64)', 'EXTRACT(DAY FROM a)', 'CASE a WHEN 1 THEN b END',
+	'SUBSTR(b, 1, 2)', 'IF(a > 1, 2, 3)', 'CONCAT(b, b)', 'TIMESTAMP_TRUNC(a, DAY)', 'a IN (1, 2)', 'a IN UNNEST([1, 2])', 'b LIKE "x%"', 'a IS NOT NULL',
+	"REGEXP_CONTAINS(b, r'^x')", 'a BETWEEN 1 AND 2', '(SELECT MAX(id) FROM f.serial)', '`a`[OFFSET(1)]', 'MOD(ABS(FARM_FINGERPRINT(b)), 4)');
+
+# An expression of GoogleSQL.
+sub expression
+{
+	return chance(0.6) ? pick(@expressions) : expression() . pick(' + ', ' * ', ' / ', ' || ', ' = ', ' AND ', ' | ', ' << ') . expression();
+}
+
+# A statement of GoogleSQL for tables and what belongs to them.
+sub table_ddl
+{
+	my ($table, $column) = @_;
+	my $type = pick(qw(INT64 STRING(MAX) STRING(10) BYTES(MAX) BYTES(3) BOOL FLOAT64 NUMERIC TIMESTAMP DATE JSON UUID ARRAY<STRING(5)> ARRAY<INT64>));
+	my $tail = pick('', ', INTERLEAVE IN PARENT f.serial ON DELETE CASCADE', ', ROW DELETION POLICY (OLDER_THAN(t, INTERVAL 3 DAY))');
+
+	return pick(
+		"CREATE TABLE new (id INT64, a $type, b STRING(MAX), t TIMESTAMP, g $type AS (" . expression() . ") STORED) PRIMARY KEY (id)$tail",
+		"CREATE TABLE new (id INT64 NOT NULL, a $type DEFAULT (" . expression() . '), b STRING(MAX), CHECK (' . expression() . ")) PRIMARY KEY (id DESC)$tail",
+		"ALTER TABLE $table ADD COLUMN new $type NOT NULL DEFAULT (" . expression() . ')',
+		"ALTER TABLE $table ALTER COLUMN $column $type",
+		"ALTER TABLE $table ADD CONSTRAINT c CHECK (" . expression() . ')',
+		"ALTER TABLE $table DROP COLUMN $column",
+		"ALTER TABLE $table ADD SYNONYM new",
+		"ALTER TABLE $table SET ON DELETE CASCADE",
+		"ALTER TABLE $table RENAME TO new",
+		"CREATE UNIQUE NULL_FILTERED INDEX new ON $table(a DESC, b) STORING ($column)",
+		"CREATE INDEX new ON $table($column), INTERLEAVE IN f.serial",
+		"ALTER INDEX new ADD STORED COLUMN $column",
+		"CREATE OR REPLACE VIEW new SQL SECURITY INVOKER AS SELECT a, " . expression() . " AS b FROM $table AS t WHERE " . expression(),
+		"CREATE CHANGE STREAM new FOR $table($column) OPTIONS (retention_period = '1d')",
+		"ALTER CHANGE STREAM new SET FOR ALL",
+		"CREATE SCHEMA new; CREATE TABLE new.new (a INT64) PRIMARY KEY (); DROP SCHEMA new",
+		"DROP " . pick(qw(TABLE INDEX VIEW SCHEMA)) . " $table");
 }
 
 my %by_name = (

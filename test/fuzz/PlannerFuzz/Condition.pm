@@ -43,6 +43,8 @@ sub add_relation
 			$column->{values} = [ 1 .. 9 ];
 		}
 		$column->{values} //= [ @{ $families{ $column->{family} }{values} }, (@{ $column->{present} }) x 4 ];
+		push @{ $column->{values} }, '4714-11-24 00:00:00+00 BC', '294276-12-31 23:30:00+00', 'infinity'
+		  if $column->{family} =~ /^timestamp/;
 	}
 	return {
 		alias => $alias, table => $table, columns => { map { $_->{name} => $_ } @columns },
@@ -210,6 +212,7 @@ sub lookup
 		@columns = some(1, scalar @columns, @columns);
 		@sql = map { $_->{sql} } @columns;
 	}
+	return bucket_lookup($query, $relation, @columns) if $relation->{table}{bucket} && chance(0.4);
 	my $values = sub { row(map { value($query, $_, plain => 1, @_) } @columns) };
 	my $all = sub { join(' AND ', map { equality($query, $_) } shuffle(@columns)) };
 
@@ -245,6 +248,42 @@ sub lookup
 	}
 	return 'NOT (' . $all->() . ')' if $form eq 'not';
 	return $all->();
+}
+
+# The same with a short range of the column whose bucket is hashed, or with
+# the bucket itself.
+sub bucket_lookup
+{
+	my ($query, $relation, @columns) = @_;
+	my ($name, $bucket) = @{ $relation->{table}{bucket} };
+	my @conditions;
+
+	foreach my $column (@columns)
+	{
+		my $c = $column->{sql};
+		my $type = base_type($column->{type});
+		my $value = sub { value($query, $column, chance(0.9) ? (type => $type) : ()) };
+
+		if ($column->{name} ne $name)
+		{
+			push @conditions, equality($query, $column);
+		}
+		elsif (chance(0.3))
+		{
+			my $of = sub { $bucket =~ s/\b$name\b/$_[0]/r };
+
+			push @conditions, pick($of->($c) . ' = ' . $of->($value->()), $of->($c) . ' = ' . $value->(),
+				$value->() . ' = ' . $of->($c), $of->($c) . ' IN (' . $value->() . ', ' . $of->(value($query, $column, type => $type)) . ')');
+		}
+		else
+		{
+			my $low = value($query, $column, type => $type);
+			my $high = chance(0.7) ? "($low" . ($low =~ /^\$/ ? "::$type" : '') . ' + ' . pick("'1 hour'", "'1 day'", "'4 days'", "'20 days'", "'0'") . '::interval)' : $value->();
+
+			push @conditions, "$c " . pick('>=', '>') . " $low", "$high " . pick('>', '>=') . " $c";
+		}
+	}
+	return join(' AND ', shuffle(@conditions));
 }
 
 sub range_condition

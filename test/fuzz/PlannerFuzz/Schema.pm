@@ -12,6 +12,8 @@
 #	orders			suffixes of the indexes: lists of [column, direction]
 #	keys			columns that are unique together
 #	signed			the shard can be negative
+#	bucket			a column of time whose bucket is hashed, and the bucket
+#	wide			it is a whole fingerprint, or a reversed number
 #	is_view, unlike	cannot be written; the rows may break the declaration
 #
 # test/fuzz/PlannerFuzz/Schema.pm
@@ -68,27 +70,40 @@ sub column
 		name => $name, type => $type, family => $family_of{$name}, notnull => $must || chance(0.4) };
 }
 
+sub bucket
+{
+	my ($column, $type) = @_;
+
+	return 'date_bin(' . pick("'4 days'", "'1 day'", "'90 minutes'", "'1 second'") . ", $column, $type '" . pick('2000-01-01', '2024-12-30 12:00') . "+00')";
+}
+
 # What the shard of a row is computed from; now and then something odd.
 sub shard_call
 {
-	my ($table, $shards) = @_;
+	my ($table, $shards, $may_be_wide) = @_;
 	my @hashed = @{ $table->{hashed} };
 	my @arguments = @hashed;
 	my %type = ('id' => 'int8', map { $_->{name} => $_->{type} } @{ $table->{columns} });
 	my %never_null = ('id' => 1, map { $_->{name} => $_->{notnull} } @{ $table->{columns} });
 
-	if (chance(0.1))
+	if (chance(0.1) || (chance(0.3) && grep { $type{$_} =~ /^timestamp/ } @hashed))
 	{
-		my $i = int(rand(@arguments));
+		my ($moment) = grep { $type{ $hashed[$_] } =~ /^timestamp/ } 0 .. $#hashed;
+		my $i = $moment // int(rand(@arguments));
 		my $type = $type{ $hashed[$i] };
 		my $odd =
 		    $type =~ /int/                    ? pick("$arguments[$i] + 0", "$arguments[$i] / 3", "$arguments[$i] % 4", "$arguments[$i]::numeric")
 		  : $type =~ /^(?:text|varchar)/      ? pick("lower($arguments[$i])", "$arguments[$i] || 'x'")
-		  : $type eq 'timestamp'              ? pick("date_trunc('day', $arguments[$i])", "$arguments[$i]::date")
+		  : $type eq 'timestamp'              ? pick("date_trunc('day', $arguments[$i])", "$arguments[$i]::date", "$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type))
+		  : $type eq 'timestamptz'            ? pick("$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type), bucket($arguments[$i], $type))
 		  : $type =~ /numeric|amount/         ? pick("round($arguments[$i], 1)", "$arguments[$i]::float8")
 		  :                                     undef;
-		$arguments[$i] = $odd if defined $odd;
-		$table->{odd} = 1 if defined $odd;
+		if (defined $odd)
+		{
+			$table->{odd} = 1;
+			$table->{bucket} = [ $hashed[$i], $odd ] if $odd =~ /^date_bin/;
+			$arguments[$i] = $odd;
+		}
 	}
 	push @arguments, pick(@arguments) if chance(0.03);
 	push @arguments, pick('5', '\'x\'::text') if chance(0.03);
@@ -102,11 +117,24 @@ sub shard_call
 		# An index takes rows without a fingerprint.  Regular expressions want a plain collation.
 		my $plain = !grep { $type{$_} =~ /nocase/ } @texts;
 		my $text = $table->{kind} eq 'expression' && $plain && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
-		my $mod = "mod(spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . "), $shards)";
+		my $hash = "spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . ')';
 
-		return "abs($mod)" if chance(0.5) || $table->{kind} =~ /^(?:list|check_part)/;
+		if ($may_be_wide && chance(0.25))
+		{
+			$table->{wide} = $table->{signed} = 1;
+			return $hash;
+		}
+		return pick("abs(mod($hash, $shards))", "mod(abs($hash), $shards)", "abs($hash) % $shards", "@($hash % ${shards}::int2)")
+		  if chance(0.6) || $table->{kind} =~ /^(?:list|check_part)/;
 		$table->{signed} = 1;
-		return $mod;
+		return "mod($hash, $shards)";
+	}
+	my @numbers = grep { $type{$_} =~ /^(?:int|bigint)/ } @hashed;
+	if (@numbers && $may_be_wide && chance(0.1))
+	{
+		$table->{wide} = $table->{signed} = 1;
+		@{ $table->{hashed} } = ($numbers[0]);
+		return "spanner.bit_reverse($numbers[0], " . pick('true', 'false') . ')';
 	}
 	return "spanner.shard_id($shards, " . join(', ', @arguments) . ')';
 }
@@ -264,7 +292,7 @@ sub make_table
 		keys => ['id'], orders => [],
 		hashed => [ weighted(1 => 4, 2 => 5, 3 => 1) > 1 ? some(2, 3, qw(a b c)) : pick(qw(a b c id)) ],
 	};
-	$table->{expression} = shard_call($table, $shards);
+	$table->{expression} = shard_call($table, $shards, $kind =~ /^(?:generated|check|expression)$/);
 	my %make = (
 		generated => \&make_generated, check => \&make_check, expression => \&make_expression,
 		list_expression => \&make_list_expression, check_partitions => \&make_check_partitions,
@@ -287,14 +315,14 @@ sub shard_name
 	my ($table) = @_;
 
 	$table->{shard} = pick(qw(shard_id shard "shardNo"));
-	$table->{shard_type} = weighted(int4 => 7, int8 => 2, int2 => 1);
+	$table->{shard_type} = $table->{wide} ? 'int8' : weighted(int4 => 7, int8 => 2, int2 => 1);
 	return "$table->{shard} $table->{shard_type}";
 }
 
 sub make_generated
 {
 	my ($table, $columns) = @_;
-	my $cast = chance(0.1) ? '::' . pick(qw(int4 int8 int2)) : '';
+	my $cast = !$table->{wide} && chance(0.1) ? '::' . pick(qw(int4 int8 int2)) : '';
 
 	$table->{shard_notnull} = chance(0.7);
 	push @ddl, create() . "$table->{name} ($columns, " . shard_name($table)

@@ -1,0 +1,96 @@
+-- Every spelling of a shard, a hash or a reversed key that Spanner's guides show:
+-- look-ups find it, and it is merged if it has few values.
+
+LOAD 'spanner_keys';
+SET TimeZone = 'UTC';
+CREATE SCHEMA test_shard_spellings;
+SET search_path = test_shard_spellings;
+SET max_parallel_workers_per_gather = 0;
+
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/sql/include/plans.sql'
+\i :included
+
+-- a table for each expression over id, name and at
+CREATE TABLE spelling (t text, column_type text, expression text);
+INSERT INTO spelling VALUES
+  ('abs_mod', 'bigint', $$abs(mod(spanner.farm_fingerprint(id::text), 16))$$),
+  ('mod_abs', 'bigint', $$mod(abs(spanner.farm_fingerprint(id::text)), 16)$$),
+  ('remainder', 'int', $$(@ spanner.farm_fingerprint(name) % 16)::int$$),
+  ('cast_between', 'int', $$abs(mod(spanner.farm_fingerprint(name), 16)::int)$$),
+  ('signed', 'bigint', $$mod(spanner.farm_fingerprint(id::text), 16)$$),
+  ('joined_text', 'bigint', $$mod(abs(spanner.farm_fingerprint(name || '#' || id::text)), 16)$$),
+  ('of_time', 'bigint', $$mod(spanner.farm_fingerprint(spanner.timestamp_to_string(at, 'America/Los_Angeles')), 16)$$),
+  ('coalesced', 'bigint', $$mod(abs(spanner.farm_fingerprint(COALESCE(name, ''))), 16)$$),
+  ('shard', 'int', $$spanner.shard_id(16, id::text)$$),
+  ('whole', 'bigint', $$spanner.farm_fingerprint(name)$$),
+  ('whole_number', 'bigint', $$spanner.farm_fingerprint(id::text)$$),
+  ('reversed', 'bigint', $$spanner.bit_reverse(id, true)$$),
+  ('of_reversed', 'int', $$spanner.shard_id(16, spanner.bit_reverse(id, true))$$),
+  ('absolute', 'bigint', $$abs(spanner.farm_fingerprint(name))$$);
+SELECT format('CREATE TABLE %I (h %s NOT NULL GENERATED ALWAYS AS (%s) STORED, id bigint NOT NULL, name text NOT NULL,
+                 at timestamptz NOT NULL, PRIMARY KEY (h, id, name, at))', t, column_type, expression) FROM spelling \gexec
+SELECT format($$INSERT INTO %I (id, name, at) SELECT i, 'n' || i, timestamptz '2026-01-01Z' + i * interval '1 h'
+                  FROM generate_series(1, 3000) i$$, t) FROM spelling \gexec
+CREATE TABLE asked AS SELECT i AS number, 'n' || i AS name, timestamptz '2026-01-01Z' + i * interval '1 h' AS at
+  FROM generate_series(10, 13) i;
+VACUUM ANALYZE;
+
+SELECT tablename, shards, keys, usable, problem, loads_library
+  FROM spanner.shard_keys WHERE schemaname = 'test_shard_spellings' ORDER BY tablename COLLATE "C";
+
+-- what a look-up by the key derives, with an integer as people write it
+CREATE FUNCTION derived(query text) RETURNS text LANGUAGE sql
+RETURN (SELECT string_agg(DISTINCT regexp_replace(substring(line, '\mh = .*?(?=\) AND|$)'), '\[\]\)+$', '[])'), ' ') FROM plan(query) line WHERE line ~ 'Index Cond');
+SELECT t, derived(format($$SELECT * FROM %I WHERE id = 7 AND name = 'n7' AND at = '2026-01-01 07:00Z'$$, t)) FROM spelling;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_seqscan = off;
+SELECT t, derived(format('SELECT * FROM asked a JOIN %I t ON t.id = a.number AND t.name = a.name AND t.at = a.at', t)) FROM spelling;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_seqscan;
+SELECT t, line FROM spelling, plan(format('SELECT id FROM %I ORDER BY id DESC LIMIT 3', t)) line WHERE line ~ 'Merge Key';
+
+-- integers of each width
+SELECT q, derived('SELECT * FROM whole_number WHERE id ' || q)
+  FROM unnest('{= 7::smallint, = 7, = 7::bigint, = 7::numeric, "IN (7, 8)", "= ANY (''{7,8}''::smallint[])", "= ANY (''{7,8}''::int[])"}'::text[]) q;
+CREATE TABLE narrow (h bigint NOT NULL GENERATED ALWAYS AS (spanner.farm_fingerprint(id::text)) STORED, id smallint NOT NULL, PRIMARY KEY (h, id));
+INSERT INTO narrow (id) SELECT generate_series(1, 3000);
+ANALYZE narrow;
+SELECT q, derived('SELECT * FROM narrow WHERE id ' || q)
+  FROM unnest('{= 7, = 7::bigint, = 70000, = -32769::bigint, "= ANY (''{7,70000}''::int[])"}'::text[]) q;
+
+SELECT t, count(*) AS queries, bool_and(same(format(q, t), true)) AS same
+  FROM spelling, unnest(ARRAY[
+    $$SELECT * FROM %I WHERE id = 7 AND name = 'n7' AND at = '2026-01-01 07:00Z'$$,
+    $$SELECT * FROM %I WHERE id = 7 AND name = 'n7' ORDER BY at$$,
+    $$SELECT * FROM %I WHERE id = 7::smallint ORDER BY name$$,
+    $$SELECT * FROM %I WHERE id = 700000000000 OR name = 'n9' ORDER BY name$$,
+    $$SELECT * FROM %I WHERE id IN (7, 8, 9) AND name IN ('n7', 'n8', NULL) ORDER BY id$$,
+    $$SELECT * FROM %I WHERE id = ANY ('{7,NULL,9}'::int[]) ORDER BY id$$,
+    $$SELECT t.* FROM asked a JOIN %I t ON t.id = a.number AND t.name = a.name AND t.at = a.at ORDER BY t.id$$,
+    $$SELECT * FROM %I ORDER BY id DESC LIMIT 20$$,
+    $$SELECT * FROM %I WHERE id > 2900 AND h <> 3 ORDER BY id LIMIT 20$$,
+    $$SELECT * FROM %I WHERE id BETWEEN 100 AND 120 ORDER BY id$$]) q
+ GROUP BY t ORDER BY t COLLATE "C";
+
+-- a long list that begins with NULL has shard 0, too
+SELECT count(*) FROM abs_mod WHERE id = ANY ('{NULL,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40}'::bigint[]);
+
+-- a CHECK, an index and partitions of the whole hash
+CREATE TABLE checked (h bigint NOT NULL CHECK (h = spanner.farm_fingerprint(name)), name text NOT NULL, PRIMARY KEY (h, name))
+  PARTITION BY RANGE (h);
+CREATE TABLE checked_low PARTITION OF checked FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE checked_high PARTITION OF checked FOR VALUES FROM (0) TO (MAXVALUE);
+INSERT INTO checked SELECT spanner.farm_fingerprint('n' || i), 'n' || i FROM generate_series(1, 3000) i;
+CREATE TABLE indexed (name text NOT NULL);
+INSERT INTO indexed SELECT 'n' || i FROM generate_series(1, 3000) i;
+CREATE INDEX ON indexed (spanner.farm_fingerprint(name));
+ANALYZE checked, indexed;
+SELECT plan($$SELECT * FROM checked WHERE name = 'n7'$$);
+SELECT plan($$SELECT * FROM indexed WHERE name = 'n7'$$);
+SELECT plan($$SELECT * FROM indexed WHERE name IN ('n7', 'n8')$$);
+
+SET client_min_messages = warning;
+DROP SCHEMA test_shard_spellings CASCADE;

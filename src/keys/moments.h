@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * moments.h
+ *	  Moments that functions of time do not fail for.
+ *
+ * src/keys/moments.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_MOMENTS_H
+#define SK_MOMENTS_H
+
+#include "datatype/timestamp.h"
+
+/*
+ * Usual moments are those from some 4,000 years before the year 2000 to some
+ * 190,000 years after it.  A function that moves one by the offset of a time
+ * zone, to the start of a millennium or by a bucket of SK_MAX_BUCKET_DAYS stays
+ * within what a timestamp can hold.
+ */
+#define SK_FIRST_USUAL (INT64CONST(-4000) * 366 * USECS_PER_DAY)
+#define SK_LAST_USUAL (INT64CONST(190000) * 366 * USECS_PER_DAY)
+
+#define SK_MAX_BUCKET_DAYS 366
+
+#endif							/* SK_MOMENTS_H */

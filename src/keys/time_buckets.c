@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * time_buckets.c
+ *	  SQL function that lists the buckets of a range of time.
+ *
+ * src/keys/time_buckets.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "keys/canonical.h"
+#include "keys/moments.h"
+
+PG_FUNCTION_INFO_V1(spanner_time_buckets);
+
+static bool is_usual(Timestamp moment);
+
+/*
+ * spanner_internal.time_buckets(stride interval, origin timestamptz,
+ * low timestamptz, high timestamptz, open_end boolean, most integer)
+ * returns timestamptz[]
+ *
+ * What date_bin() gives for the moments from low to high, high itself excluded
+ * if the end is open.  If that is more than "most" buckets, or the range goes
+ * to moments that date_bin() may fail for, the result is any most + 1 elements,
+ * which stand for all shards in shard_ids().
+ */
+Datum
+spanner_time_buckets(PG_FUNCTION_ARGS)
+{
+	Interval   *stride = PG_GETARG_INTERVAL_P(0);
+	int64		step = stride->day * USECS_PER_DAY + stride->time;
+	Timestamp	origin = PG_GETARG_TIMESTAMP(1);
+	Timestamp	low = PG_GETARG_TIMESTAMP(2);
+	Timestamp	high = PG_GETARG_TIMESTAMP(3);
+	int32		most = PG_GETARG_INT32(5);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	int64		count = 0;
+	Datum	   *buckets;
+
+	if (type != TIMESTAMPOID)
+		type = TIMESTAMPTZOID;
+	if (most < 0 || most > SK_MAX_SHARD_LIST || stride->month != 0 || step <= 0 ||
+		!is_usual(origin))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid bucket of time")));
+	if (is_usual(low) && is_usual(high))
+	{
+		if (PG_GETARG_BOOL(4))
+			high--;
+		if (low <= high)
+		{
+			low = DatumGetTimestamp(DirectFunctionCall3(timestamp_bin,
+														PG_GETARG_DATUM(0),
+														TimestampGetDatum(low),
+														TimestampGetDatum(origin)));
+			count = (high - low) / step + 1;
+		}
+	}
+	else if (low <= high)
+		count = most + 1;
+	count = Min(count, most + 1);
+	buckets = palloc(Max(count, 1) * sizeof(Datum));
+	for (int64 i = 0; i < count; i++)
+		buckets[i] = TimestampGetDatum(is_usual(low) ? low + i * step : low);
+	PG_RETURN_ARRAYTYPE_P(construct_array(buckets, (int) count, type,
+										  sizeof(Timestamp), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
+}
+
+static bool
+is_usual(Timestamp moment)
+{
+	return moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL;
+}

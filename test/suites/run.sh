@@ -1,0 +1,143 @@
+#!/bin/bash
+#
+# run.sh
+#	  Run frameworks' own test suites, and compare with a plain database.
+#
+# Usage: DJANGO=/path SQLALCHEMY=/path RAILS=/path test/suites/run.sh
+#		 DJANGO_TESTS="bulk_create fixtures"	only these apps; SQLALCHEMY_TESTS, RAILS_TESTS: only these files
+#		 JOBS=N									at most N suites at a time, else one for each processor
+#
+# Each path is an unpacked source of the framework.  Its suite runs four ways: in
+# a plain database, with two default kinds, and in a control, where ids are
+# spread without the extension.  compare.pl judges each test.  The last line is
+# "N passed, N failed"; a framework is one.
+#
+# The extension is installed where it leaves no trace.  See README.md.
+#
+# test/suites/run.sh
+
+set -u
+self=$(realpath "$0")
+cd "$(dirname "$self")/../.." || exit 1
+here=test/suites
+python=/usr/bin/python3
+ways='plain bit_reversed_positive striped control'
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+if [ "${1:-}" != --inside ]
+then
+	[ "${DJANGO:-}${SQLALCHEMY:-}${RAILS:-}" ] || {
+		echo "SKIP: no suite is run; name the source of a framework: make suites DJANGO=/path"
+		exit 0
+	}
+	[ "$(id -u)" = 0 ] || exec sudo -E "$self"
+	test/bin/setup.sh demo || exit 1
+	exec test/bin/overlay.sh "$self" --inside
+fi
+
+. test/bin/cluster.sh
+cluster_build with_llvm=no
+port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
+cluster_create fsync=off listen_addresses=127.0.0.1 port="$port" max_prepared_transactions=20 \
+	max_locks_per_transaction=1000
+export PGPORT=$port
+passed=0
+failed=0
+
+# A way is a role, since frameworks create databases of their own, and a template.
+create_way()
+{
+	local way=$1
+
+	psql -Xqd postgres -v ON_ERROR_STOP=1 -c "CREATE ROLE $way SUPERUSER LOGIN" \
+		-c "CREATE DATABASE template_$way" || exit
+	case $way in
+		plain) ;;
+		control) psql -Xqd template_control -v ON_ERROR_STOP=1 -f $here/control.sql || exit ;;
+		*) psql -Xqd "template_$way" -c 'CREATE EXTENSION spanner_keys' \
+			-c "ALTER ROLE $way SET spanner.default_sequence_kind = '$way'" || exit ;;
+	esac
+}
+
+# Outcomes are lines "ok, failed or skipped<TAB>test<TAB>first line of the error".
+run_django()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	(cd "$source/tests" && SUITE_WAY=$way SUITE_OUTCOMES=$outcomes PYTHONPATH=$source:$build/$here:${PYTHONPATH:-} \
+		$python runtests.py --settings=django_settings --parallel=1 --noinput ${DJANGO_TESTS:-})
+}
+
+run_sqlalchemy()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	createdb -T "template_$way" "sqlalchemy_$way" || return
+	psql -Xqd "sqlalchemy_$way" -c 'CREATE SCHEMA test_schema' -c 'CREATE SCHEMA test_schema_2' \
+		-c 'CREATE EXTENSION hstore' -c 'CREATE EXTENSION citext'
+	(cd "$source" && PYTHONPATH=$source/lib:${PYTHONPATH:-} $python -m pytest -p no:cacheprovider -q --maxfail=100000 \
+		--tb=line --junitxml="$outcomes.xml" --nomemory --notimingintensive --nomypy \
+		--dburi "postgresql+psycopg2://$way@127.0.0.1:$PGPORT/sqlalchemy_$way" \
+		${SQLALCHEMY_TESTS:-test/dialect/postgresql test/dialect/test_suite.py test/engine test/sql test/orm})
+	$python "$build/$here/read_junit.py" "$outcomes.xml" > "$outcomes"
+}
+
+run_rails()
+{
+	local way=$1 source=$2/activerecord outcomes=$3
+
+	createdb -T "template_$way" "rails_$way" && createdb -T "template_$way" "rails2_$way" || return
+	(cd "$source" && ARCONN=postgresql ARCONFIG=$build/$here/rails.yml SUITE_WAY=$way SUITE_OUTCOMES=$outcomes SEED=1 \
+		ruby -Ilib -Itest -I../activemodel/lib -I../activesupport/lib -r "$build/$here/rails_runner" \
+		-e 'load_suite(ARGV)' \
+		${RAILS_TESTS:-$(find test/cases -name '*_test.rb' ! -path '*/adapters/mysql2/*' ! -path '*/adapters/sqlite3/*' | sort)})
+}
+
+# Ways write into their source, so each has a copy.
+run_way()
+{
+	local framework=$1 source=$2 way=$3 copy=$cluster_dir/$1_$3
+
+	cp -r "$source" "$copy"
+	chown -R "$cluster_user" "$copy"
+	export -f "run_$framework"
+	export build here python
+	cluster_run env PGHOST=127.0.0.1 PGUSER="$way" nice bash -c "run_$framework"' "$@"' - \
+		"$way" "$copy" "$results/$framework.$way" > "$results/$framework.$way.log" 2>&1 < /dev/null
+	rm -rf "$copy"
+}
+
+run_suite()
+{
+	local framework=$1 source=$2 way
+
+	for way in $ways
+	do
+		while [ "$(jobs -pr | wc -l)" -ge "${JOBS:-$(nproc)}" ]
+		do
+			wait -n
+		done
+		run_way "$framework" "$source" "$way" &
+	done
+	wait
+	if $here/compare.pl "$results/$framework" "$here/explained/$framework.txt"
+	then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		tail -n 3 "$results/$framework".*.log
+	fi
+}
+
+results=${SUITES_RESULTS:-$cluster_dir/results}
+mkdir -p "$results" && chown "$cluster_user" "$results"
+chmod o+x "$cluster_dir"
+for way in $ways
+do
+	create_way "$way"
+done
+[ -z "${DJANGO:-}" ] || run_suite django "$DJANGO"
+[ -z "${SQLALCHEMY:-}" ] || run_suite sqlalchemy "$SQLALCHEMY"
+[ -z "${RAILS:-}" ] || run_suite rails "$RAILS"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
