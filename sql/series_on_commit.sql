@@ -48,6 +48,7 @@ SELECT label, (SELECT array_agg(series) FROM spanner.allocator WHERE series[2] =
 -- NULL tells no series
 INSERT INTO invoice (issued) VALUES ('2032-01-01');
 INSERT INTO invoice (issued, number) VALUES ('2032-01-01', 1);
+UPDATE invoice SET issued = issued + 1 WHERE tenant IS NULL;
 
 -- a numbered row stays in its series, unless it gets another number
 UPDATE invoice SET tenant = 'b' WHERE id = :late;

@@ -225,35 +225,53 @@ row_series(const SkNumberTarget *target, Relation rel, TupleTableSlot *slot)
 		sk_series_of_row(slot, rel, target->series, target->series_count);
 }
 
+static bool
+is_same_value(TupleTableSlot *old, TupleTableSlot *new, AttrNumber attnum)
+{
+	Form_pg_attribute column = TupleDescAttr(old->tts_tupleDescriptor, attnum - 1);
+	bool		is_null[2];
+	Datum		values[2];
+
+	values[0] = slot_getattr(old, attnum, &is_null[0]);
+	values[1] = slot_getattr(new, attnum, &is_null[1]);
+	return is_null[0] == is_null[1] &&
+		(is_null[0] || datum_image_eq(values[0], values[1], column->attbyval, column->attlen));
+}
+
 /*
  * sk_number_check_series
  *		Refuse an update that takes a number into another series.
+ *
+ * A row with a NULL, which got its number by hand, is of no series.
  */
 void
 sk_number_check_series(const SkNumberTarget *target, Relation rel,
 					   TupleTableSlot *old, TupleTableSlot *new)
 {
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->attnum - 1);
-	bool		is_null[2];
-	Datum		numbers[2];
+	bool		is_changed = false;
+	bool		has_null = false;
 
-	if (target->series_count == 0)
-		return;
-	numbers[0] = slot_getattr(old, target->attnum, &is_null[0]);
-	numbers[1] = slot_getattr(new, target->attnum, &is_null[1]);
-	if (is_null[0] || is_null[1] ||
-		!datum_image_eq(numbers[0], numbers[1], column->attbyval, column->attlen) ||
-		sk_series_compare(row_series(target, rel, old), row_series(target, rel, new)) == 0)
+	for (int i = 0; i < target->series_count; i++)
+	{
+		is_changed |= !is_same_value(old, new, target->series[i]);
+		has_null |= slot_attisnull(old, target->series[i]) ||
+			slot_attisnull(new, target->series[i]);
+	}
+	if (!is_changed || slot_attisnull(new, target->attnum) ||
+		!is_same_value(old, new, target->attnum) ||
+		(!has_null &&
+		 sk_series_compare(row_series(target, rel, old), row_series(target, rel, new)) == 0))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
 			 errmsg("cannot change the series of a numbered row of relation \"%s\"",
 					RelationGetRelationName(rel)),
+			 has_null ? 0 :
 			 errdetail("Its number is one of series (%s), not of (%s).",
 					   sk_series_print(row_series(target, rel, old)),
 					   sk_series_print(row_series(target, rel, new))),
 			 errhint("Set column \"%s\" to NULL as well: the row gets a number of the other series.",
-					 NameStr(column->attname))));
+					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->attnum - 1)->attname))));
 }
 
 /* A table that rows are read from, NULL before the first. */

@@ -25,12 +25,14 @@ sub arguments
 {
 	my ($function) = @_;
 	my @arguments = @{ $function->{arguments} };
+	my $is_series = $function->{variadic} && $function->{name} !~ /shard_id/;
 	my @some;
 
 	return join(', ', value('integer', 'shards'), map { any_value() } 1 .. pick(1, 1, 2, 3))
 	  . (chance(0.1) ? ', VARIADIC ARRAY[1, 2]' : '')
-	  if $function->{variadic} && !chance(0.1);
-	return 'VARIADIC keys => ' . any_value() . ', shards => ' . value('integer', 'shards') if $function->{variadic};
+	  if $function->{variadic} && !$is_series && !chance(0.1);
+	return 'VARIADIC keys => ' . any_value() . ', shards => ' . value('integer', 'shards') if $function->{variadic} && !$is_series;
+	pop @arguments if $is_series;
 	foreach my $argument (@arguments)
 	{
 		my ($name, $type, $default) = @$argument;
@@ -39,6 +41,8 @@ sub arguments
 		next if $default && chance(0.5);
 		push @some, ($name ne '' ? "\"$name\" => " : '') . value($type, $topic);
 	}
+	push @some, 'VARIADIC series => ' . pick(("'{2026}'") x 4, "'{2026,a}'", "'{}'", "'{NULL}'", "'{{a},{b}}'", "'[7:7]={x}'", 'NULL')
+	  if $is_series;
 	return join(', ', @some);
 }
 
@@ -118,7 +122,7 @@ sub command_case
 {
 	my $relation = pick(@relations);
 	my $column = pick(qw(name mode next_value min_value max_value batch_size max_batch_size low_water_mark failover_gap
-		  timeline server remote_name owner_role usage_roles));
+		  timeline server remote_name owner_role usage_roles start_value parent_id series));
 	my @labels = ('SECURITY LABEL FOR spanner_keys ON SEQUENCE ' . pick(@sequences) . ' IS ' . quote(label()),
 		'SECURITY LABEL FOR ' . pick('spanner_keys', 'spanner_keys_advisor') . ' ON '
 		  . pick("TABLE $relation", "COLUMN $relation.id", 'SCHEMA f', 'FUNCTION f.call_it(text)', 'TYPE f.color', "VIEW f.view") . ' IS '
