@@ -205,47 +205,27 @@ add_constraint(SkAlter *table, SkAction *action)
 	SkDdlText  *ddl = table->ddl;
 	SkConstraint *constraint = action->constraint;
 	const char *name = sk_ddl_name(table->name);
-	List	   *variables = sk_ddl_table_variables(table->relid);
 	List	   *before = NIL;
+	List	   *after = NIL;
 	char	   *sql;
 
-	switch (constraint->type)
-	{
-		case SK_CHECK:
-			sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s%sCHECK (%s)", name,
-						constraint->name != NULL ? "CONSTRAINT " : "",
-						constraint->name != NULL ?
-						psprintf("%s ", quote_identifier(constraint->name)) : "",
-						sk_ddl_expression(ddl, constraint->expr, variables, NULL));
-			break;
-		case SK_FOREIGN_KEY:
-			sql = sk_ddl_foreign_key(ddl, constraint, NULL, NIL, &before);
-			sk_ddl_emit_all(ddl, before);
-			if (sql != NULL)
-				sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s", name, sql);
-			break;
-		case SK_DELETION_POLICY:
-			sql = sk_ddl_policy(ddl, table->name, constraint, variables);
-			if (action->exists_ok)
-				sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
-			sk_ddl_emit(ddl, "%s", sql);
-			break;
-		case SK_SYNONYM:
-			if (sk_ddl_synonym_of(table->relid) != NULL)
-				SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
-							 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
-									name, sk_ddl_synonym_of(table->relid)));
-			sk_ddl_emit(ddl, "%s", sk_ddl_synonym(constraint->table, table->name));
-			break;
-		case SK_UNIQUE:
-			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-						 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."));
-			break;
-		default:
-			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-						 errmsg("key of table \"%s\" cannot be changed", name),
-						 errhint("Run PostgreSQL's ALTER TABLE directly."));
-	}
+	if (constraint->type == SK_PRIMARY_KEY || constraint->type == SK_INTERLEAVE)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("key of table \"%s\" cannot be changed", name),
+					 errhint("Run PostgreSQL's ALTER TABLE directly."));
+	if (constraint->type == SK_SYNONYM && sk_ddl_synonym_of(table->relid) != NULL)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
+					 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
+							name, sk_ddl_synonym_of(table->relid)));
+	sql = sk_ddl_constraint(ddl, table->name, false, NIL, sk_ddl_table_variables(table->relid),
+							constraint, &before, &after);
+	/* a policy that is replaced */
+	if (action->exists_ok)
+		sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
+	sk_ddl_emit_all(ddl, before);
+	if (sql != NULL)
+		sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s", name, sql);
+	sk_ddl_emit_all(ddl, after);
 }
 
 /* PostgreSQL would drop indexes and constraints along; Spanner does not. */

@@ -18,10 +18,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "utils/builtins.h"
 
 #include "spanner_ddl/reader.h"
-#include "spi/run_command.h"
 
 /* A place before the first character counts from the end. */
 #define SUBSTR_START \
@@ -204,11 +204,11 @@ sk_ddl_read_regex(SkReader *reader)
 	if (regex == NULL)
 		sk_ddl_refuse(reader->ddl, reader->next, "this regular expression",
 					  "Strings without \\b, \\p, (?...) and [:...:] are translated.");
-	regex = quote_literal_cstr(regex);
 	/* raises an error if it is none */
-	(void) sk_query_text(psprintf("SELECT '' OPERATOR(pg_catalog.~) %s", regex));
+	(void) DirectFunctionCall2Coll(textregexeq, C_COLLATION_OID, CStringGetTextDatum(""),
+								   CStringGetTextDatum(regex));
 	reader->next++;
-	return make_expr(regex, SK_TYPE_STRING, true);
+	return make_expr(quote_literal_cstr(regex), SK_TYPE_STRING, true);
 }
 
 /*

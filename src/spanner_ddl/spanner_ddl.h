@@ -124,12 +124,11 @@ extern SkVariable *sk_ddl_add_variable(SkDdlText *ddl, List **variables,
 									   const SkColumn *column);
 extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
 extern char *sk_ddl_length_check(SkName *table, const SkColumn *column);
-extern char *sk_ddl_foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
-								List *self_key, List **before);
+extern char *sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key,
+							   List *variables, SkConstraint *constraint,
+							   List **before, List **after);
 extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
 							   const char *table, List *key);
-extern char *sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
-						   List *variables);
 extern char *sk_ddl_on_update(SkDdlText *ddl, const SkName *table,
 							  const SkColumn *column);
 extern char *sk_ddl_update_trigger(Oid relid, const char *column);

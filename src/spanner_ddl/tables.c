@@ -43,6 +43,10 @@ static SkColumn *find_column(List *elements, const char *name);
 static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
 static void add_constraint(SkNewTable *table, SkConstraint *constraint);
+static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
+						 List *self_key, List **before);
+static char *deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
+							 List *variables);
 static bool has_policy(Oid relid);
 static bool is_commit_time(SkDdlText *ddl, SkRange range);
 static List *key_names(List *key);
@@ -423,48 +427,50 @@ sk_ddl_length_check(SkName *table, const SkColumn *column)
 static void
 add_constraint(SkNewTable *table, SkConstraint *constraint)
 {
-	SkDdlText  *ddl = table->ddl;
-	char	   *name = sk_ddl_name(table->name);
 	List	   *before = NIL;
-	char	   *sql;
+	char	   *sql = sk_ddl_constraint(table->ddl, table->name, true, key_names(table->key),
+										table->variables, constraint, &before, &table->after);
 
+	if (sql != NULL && before == NIL)
+		appendStringInfo(&table->sql, "\n  %s,", sql);
+	else if (sql != NULL)
+		table->after = lappend(list_concat(table->after, before),
+							   psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table->name), sql));
+}
+
+/*
+ * sk_ddl_constraint
+ *		A constraint as PostgreSQL defines it; NULL if it is another thing.
+ *
+ * Commands that come before and after it are added to these lists.
+ */
+char *
+sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables,
+				  SkConstraint *constraint, List **before, List **after)
+{
 	switch (constraint->type)
 	{
 		case SK_PRIMARY_KEY:
 			break;
 		case SK_CHECK:
-			appendStringInfoString(&table->sql, "\n  ");
-			if (constraint->name != NULL)
-				appendStringInfo(&table->sql, "CONSTRAINT %s ", quote_identifier(constraint->name));
-			appendStringInfo(&table->sql, "CHECK (%s),",
-							 sk_ddl_expression(ddl, constraint->expr, table->variables, NULL));
-			break;
+			return psprintf("%sCHECK (%s)", constraint->name == NULL ? "" :
+							psprintf("CONSTRAINT %s ", quote_identifier(constraint->name)),
+							sk_ddl_expression(ddl, constraint->expr, variables, NULL));
 		case SK_FOREIGN_KEY:
-			sql = sk_ddl_foreign_key(ddl, constraint, table->name, key_names(table->key), &before);
-			if (sql == NULL)
-				break;
-			if (before == NIL)
-				appendStringInfo(&table->sql, "\n  %s,", sql);
-			else
-				table->after = lappend(list_concat(table->after, before),
-									   psprintf("ALTER TABLE %s ADD %s", name, sql));
-			break;
+			return foreign_key(ddl, constraint, is_new ? table : NULL, key, before);
 		case SK_INTERLEAVE:
-			sql = sk_ddl_parent_key(ddl, constraint, name, key_names(table->key));
-			if (sql != NULL)
-				appendStringInfo(&table->sql, "\n  %s,", sql);
-			break;
+			return sk_ddl_parent_key(ddl, constraint, sk_ddl_name(table), key);
 		case SK_DELETION_POLICY:
-			table->after = lappend(table->after,
-								   sk_ddl_policy(ddl, table->name, constraint, table->variables));
+			*after = lappend(*after, deletion_policy(ddl, table, constraint, variables));
 			break;
 		case SK_SYNONYM:
-			table->after = lappend(table->after, sk_ddl_synonym(constraint->table, table->name));
+			*after = lappend(*after, sk_ddl_synonym(constraint->table, table));
 			break;
 		case SK_UNIQUE:
 			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 						 errmsg("<UNIQUE> constraint is not supported, create a unique index instead."));
 	}
+	return NULL;
 }
 
 /*
@@ -473,9 +479,9 @@ add_constraint(SkNewTable *table, SkConstraint *constraint)
  * Spanner makes an index for the columns that it refers to.  PostgreSQL needs
  * a UNIQUE constraint, which goes to "before".
  */
-char *
-sk_ddl_foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
-				   List *self_key, List **before)
+static char *
+foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
+			List *self_key, List **before)
 {
 	bool		is_self = self != NULL &&
 		strcmp(sk_ddl_name(self), sk_ddl_name(constraint->table)) == 0;
@@ -556,8 +562,8 @@ has_policy(Oid relid)
 }
 
 /* A row deletion policy: a trigger that never fires. */
-char *
-sk_ddl_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *variables)
+static char *
+deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *variables)
 {
 	const char *column = linitial(constraint->columns);
 	SkType		type = SK_TYPE_UNKNOWN;
