@@ -64,6 +64,8 @@ OBJS = \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
 	src/planner/shard_statistics.o \
+	src/planner/skip_path.o \
+	src/planner/skip_scan.o \
 	src/sequence/arguments.o \
 	src/sequence/binding.o \
 	src/sequence/bit_reversed.o \
@@ -213,6 +215,7 @@ REGRESS = \
 	shard_expressions \
 	shard_forms \
 	shard_keys \
+	shard_latest \
 	shard_merge \
 	shard_merge_reads \
 	shard_sources \

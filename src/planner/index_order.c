@@ -58,14 +58,32 @@ int
 sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 				   int position, SkOrder *orders)
 {
-	IndexOptInfo suffix = *index;
-	int			skipped = position + 1;
+	IndexOptInfo suffix;
 	int			count = 0;
-	int			expressions = 0;
 
 	Assert(position >= 0 && position < index->nkeycolumns);
-	if (index->sortopfamily == NULL || index->nkeycolumns <= skipped)
+	if (index->sortopfamily == NULL || index->nkeycolumns <= position + 1)
 		return 0;
+	suffix = sk_index_in_shard(index, position);
+	orders[count].direction = ForwardScanDirection;
+	if (read_order(root, rel, &suffix, &orders[count]))
+		count++;
+	orders[count].direction = BackwardScanDirection;
+	if (read_order(root, rel, &suffix, &orders[count]))
+		count++;
+	return count;
+}
+
+/*
+ * sk_index_in_shard
+ *		An index as it is for one shard: with the columns behind it only.
+ */
+IndexOptInfo
+sk_index_in_shard(const IndexOptInfo *index, int position)
+{
+	IndexOptInfo suffix = *index;
+	int			skipped = position + 1;
+	int			expressions = 0;
 
 	for (int i = 0; i < skipped; i++)
 		if (index->indexkeys[i] == 0)
@@ -81,14 +99,7 @@ sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	suffix.nulls_first += skipped;
 	suffix.indextlist = list_copy_tail(index->indextlist, skipped);
 	suffix.indexprs = list_copy_tail(index->indexprs, expressions);
-
-	orders[count].direction = ForwardScanDirection;
-	if (read_order(root, rel, &suffix, &orders[count]))
-		count++;
-	orders[count].direction = BackwardScanDirection;
-	if (read_order(root, rel, &suffix, &orders[count]))
-		count++;
-	return count;
+	return suffix;
 }
 
 /* A column that is redundant for the query counts, for the rows are ordered by it. */
@@ -145,6 +156,8 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	scratch->pathlist = NIL;
 	scratch->partial_pathlist = NIL;
 	scratch->consider_parallel = false;
+	/* a path for a bitmap must not drive it out */
+	scratch->consider_startup = true;
 	create_index_paths(root, scratch);
 
 	foreach(lc, scratch->pathlist)

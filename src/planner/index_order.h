@@ -25,6 +25,7 @@ extern RestrictInfo *sk_one_shard(const SkShardKey *key, List *clauses);
 extern int	sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel,
 							   IndexOptInfo *index, int position,
 							   SkOrder *orders);
+extern IndexOptInfo sk_index_in_shard(const IndexOptInfo *index, int position);
 extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
 							  IndexOptInfo *index, int position,
 							  RestrictInfo *shard, bool *index_only);

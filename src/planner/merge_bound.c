@@ -74,6 +74,31 @@ sk_init_merge_bounds(SkMerge *merge)
 }
 
 /*
+ * sk_init_skip_bound
+ *		Set up the bound that is behind a group of rows.
+ *
+ * "column" is the one that makes the groups, among those of the order.
+ */
+void
+sk_init_skip_bound(SkMerge *merge, int column)
+{
+	SkMergeBound *bound = &merge->skip;
+	AttrNumber	attno = index_attno(merge, column);
+	Oid			type = merge->index->rd_opcintype[attno - 1];
+	StrategyNumber strategy =
+		is_descending(merge, attno) == ScanDirectionIsBackward(merge->direction) ?
+		BTGreaterStrategyNumber : BTLessStrategyNumber;
+
+	bound->first = column;
+	bound->count = 1;
+	ScanKeyEntryInitialize(&bound->key, 0, attno, strategy, InvalidOid,
+						   merge->index->rd_indcollation[attno - 1],
+						   get_opcode(get_opfamily_member(merge->index->rd_opfamily[attno - 1],
+														  type, type, strategy)),
+						   (Datum) 0);
+}
+
+/*
  * sk_set_merge_bound
  *		Set the row of a bound, given its columns.  There is one at a time.
  */
@@ -237,7 +262,7 @@ init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
 static bool
 is_implied(const ScanKeyData *key, const SkMergeBound *bound)
 {
-	bool		upward = bound->key.sk_strategy == BTGreaterEqualStrategyNumber;
+	bool		upward = bound->key.sk_strategy >= BTGreaterEqualStrategyNumber;
 	ScanKey		member;
 	int			count = 1;
 

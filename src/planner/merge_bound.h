@@ -13,6 +13,7 @@
 #include "planner/merge_stream.h"
 
 extern void sk_init_merge_bounds(SkMerge *merge);
+extern void sk_init_skip_bound(SkMerge *merge, int column);
 extern void sk_set_merge_bound(SkMerge *merge, SkMergeBound *bound,
 							   const Datum *values);
 extern void sk_merge_scan_keys(SkMerge *merge, int32 shard,

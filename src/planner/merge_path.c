@@ -42,6 +42,7 @@
 #include "compat.h"
 #include "planner/derive.h"
 #include "planner/index_order.h"
+#include "planner/merge_path.h"
 #include "planner/merge_scan.h"
 #include "planner/planner.h"
 
@@ -59,10 +60,6 @@ static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel,
 						CustomPath *path, List *tlist, List *clauses,
 						List *custom_plans);
 static List *filter_clauses(List *clauses, CustomPath *path);
-static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
-					  const SkShardKey *key);
-static List *find_shard_filter(RelOptInfo *rel, const SkShardKey *key,
-							   List *derived);
 static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 							 RestrictInfo *rinfo);
 static int	shard_condition(CustomPath *path);
@@ -72,7 +69,6 @@ static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkOrder *order);
 static int	likely_depth(PlannerInfo *root, IndexPath *template,
 						 double streams);
-static RestrictInfo *make_shard_zero(PlannerInfo *root, const SkShardKey *key);
 #ifdef USE_ASSERT_CHECKING
 static bool is_shard_zero(Node *condition);
 #endif
@@ -89,6 +85,7 @@ void
 sk_merge_init(void)
 {
 	RegisterCustomScanMethods(&sk_merge_scan_methods);
+	RegisterCustomScanMethods(&sk_skip_scan_methods);
 }
 
 /*
@@ -105,11 +102,11 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	List	   *filter;
 	ListCell   *lc;
 
-	if (!can_merge(root, rel, key) || sk_one_shard(key, derived) ||
-		sk_one_shard(key, rel->baserestrictinfo))
+	if (!has_useful_pathkeys(root, rel) || !sk_can_merge(root, rel, key) ||
+		sk_one_shard(key, derived) || sk_one_shard(key, rel->baserestrictinfo))
 		return;
 
-	filter = find_shard_filter(rel, key, derived);
+	filter = sk_shard_filter(rel, key, derived);
 	foreach(lc, key->indexes)
 	{
 		IndexOptInfo *index = lfirst(lc);
@@ -123,7 +120,7 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		if (count == 0)
 			continue;
 		clauses = sk_index_clauses(root, rel, index, position,
-								   make_shard_zero(root, key), &index_only);
+								   sk_shard_zero(root, key), &index_only);
 		for (int i = 0; i < count && clauses != NIL; i++)
 			add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
 	}
@@ -164,7 +161,8 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = list_make1(template);
-	scan->methods = &sk_merge_scan_methods;
+	scan->methods = intVal(list_nth(path->custom_private, SK_MERGE_SKIPS)) == SK_NO_SKIP ?
+		&sk_merge_scan_methods : &sk_skip_scan_methods;
 	return &scan->scan.plan;
 }
 
@@ -218,14 +216,17 @@ filter_clauses(List *clauses, CustomPath *path)
 	return result;
 }
 
-static bool
-can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+/*
+ * sk_can_merge
+ *		Can the shards of a table be scanned one by one?
+ */
+bool
+sk_can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 {
 	Relation	relation;
 	bool		result;
 
-	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL ||
-		!key->covers_rows || key->shards > sk_max_merge_shards)
+	if (rel->lateral_relids != NULL || !key->covers_rows || key->shards > sk_max_merge_shards)
 		return false;
 
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
@@ -234,9 +235,12 @@ can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	return result;
 }
 
-/* The conditions that need nothing of a row but its shard. */
-static List *
-find_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
+/*
+ * sk_shard_filter
+ *		The conditions that need nothing of a row but its shard.
+ */
+List *
+sk_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
 {
 	List	   *result = extract_actual_clauses(derived, false);
 	ListCell   *lc;
@@ -278,12 +282,37 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 			   IndexOptInfo *index, List *filter, List *clauses,
 			   const SkOrder *order)
 {
+	double		streams;
+	CustomPath *path = sk_make_merge_path(root, rel, key, index, filter,
+										  clauses, order, &streams);
+	List	   *columns = list_nth(path->custom_private,
+								   SK_MERGE_PRIVATE_COUNT + SK_MERGE_KEYS);
+
+	path->path.pathkeys = order->pathkeys;
+	cost_merge(root, &path->path, linitial_node(IndexPath, path->custom_paths),
+			   linitial(columns), streams);
+	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
+		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
+		 path->path.total_cost);
+	add_path(rel, &path->path);
+}
+
+/*
+ * sk_make_merge_path
+ *		A path that scans an index shard by shard; without its cost and order.
+ *
+ * "streams" is set to the number of shards that are likely scanned.
+ */
+CustomPath *
+sk_make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				   IndexOptInfo *index, List *filter, List *clauses,
+				   const SkOrder *order, double *streams)
+{
 	int			position = sk_shard_position(key, index);
 	CustomPath *path;
 	IndexPath  *template;
 	ListCell   *first = list_nth_cell(index->indextlist, position + 1);
 	List	   *columns = list_make1(lfirst_node(TargetEntry, first)->expr);
-	double		streams;
 
 	Assert(order->column_count >= 1 &&
 		   position + order->column_count < index->nkeycolumns);
@@ -292,11 +321,11 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 						  list_nth_node(TargetEntry, index->indextlist,
 										position + i)->expr);
 
-	streams = key->shards *
+	*streams = key->shards *
 		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
-	streams = Min(Max(rint(streams), 1), key->shards);
+	*streams = Min(Max(rint(*streams), 1), key->shards);
 	template = create_index_path(root, index, clauses, NIL, NIL, NIL,
-								 order->direction, false, NULL, streams, false);
+								 order->direction, false, NULL, *streams, false);
 
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
@@ -304,7 +333,6 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->path.pathtarget = rel->reltarget;
 	path->path.parallel_safe = rel->consider_parallel;
 	path->path.rows = rel->rows;
-	path->path.pathkeys = order->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(template);
 	path->custom_private =
@@ -312,16 +340,13 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				   makeInteger(key->attnum),
 				   makeInteger(position),
 				   makeInteger(ScanDirectionIsBackward(order->direction)),
-				   makeInteger(likely_depth(root, template, streams)));
+				   makeInteger(likely_depth(root, template, *streams)));
 	path->custom_private = list_concat(path->custom_private,
-									   list_make3(makeInteger(key->first),
+									   list_make4(makeInteger(key->first),
+												  makeInteger(SK_NO_SKIP),
 												  columns, filter));
 	path->methods = &merge_path_methods;
-	cost_merge(root, &path->path, template, linitial(columns), streams);
-	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
-		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
-		 path->path.total_cost);
-	add_path(rel, &path->path);
+	return path;
 }
 
 /*
@@ -343,8 +368,12 @@ likely_depth(PlannerInfo *root, IndexPath *template, double streams)
 	return SK_MIN_DEPTH + (int) Min(share + 2.0 * sqrt(share), SK_MAX_DEPTH);
 }
 
-static RestrictInfo *
-make_shard_zero(PlannerInfo *root, const SkShardKey *key)
+/*
+ * sk_shard_zero
+ *		The condition on the shard that the template has.
+ */
+RestrictInfo *
+sk_shard_zero(PlannerInfo *root, const SkShardKey *key)
 {
 	Expr	   *zero = (Expr *) makeConst(INT4OID, -1, InvalidOid,
 										  sizeof(int32), Int32GetDatum(0),
@@ -356,7 +385,7 @@ make_shard_zero(PlannerInfo *root, const SkShardKey *key)
 }
 
 #ifdef USE_ASSERT_CHECKING
-/* Is it what make_shard_zero() has made, and the server may have copied? */
+/* Is it what sk_shard_zero() has made, and the server may have copied? */
 static bool
 is_shard_zero(Node *condition)
 {
@@ -371,7 +400,9 @@ is_shard_zero(Node *condition)
 #endif
 
 /*
- * The first row is known when each shard has given one.  The template has the
+ * The first row is known when each shard has given one.  That takes a page of
+ * each, which counts unless a LIMIT asks for few rows: a join that needs few of
+ * the others' rows finds them in their shards.  The template has the
  * cost of all rows of one shard, where all shards are scanned in turn.  Rows
  * that are not stored in the order of the merge are each on another page, which
  * a sort of the whole table would read once.
@@ -390,6 +421,8 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
 		(1.0 - correlation * correlation);
 
 	path->startup_cost = streams * (startup + first + comparison);
+	if (root->limit_tuples < 0)
+		path->startup_cost += streams * random_page_cost;
 	path->total_cost = streams * template->path.total_cost +
 		streams * tuples * (SK_MERGE_COST_FACTOR * comparison + scattered);
 	path->total_cost = Max(path->total_cost, path->startup_cost);

@@ -56,6 +56,7 @@ static void init_order(SkMerge *merge, int column, SortSupport order);
 static void init_keys(SkMergeState *state);
 static void set_conditions(SkMergeState *state);
 static TupleTableSlot *merge_next(ScanState *node);
+static TupleTableSlot *skip_next(ScanState *node);
 static bool merge_recheck(ScanState *node, TupleTableSlot *slot);
 static void start_merge(SkMergeState *state);
 static bool passes_filter(SkMergeState *state, int32 shard);
@@ -71,6 +72,11 @@ static List *merge_exprs(const SkMergeState *state, SkMergeExprs part);
 
 const CustomScanMethods sk_merge_scan_methods = {
 	.CustomName = SK_MERGE_NAME,
+	.CreateCustomScanState = create_merge_state
+};
+
+const CustomScanMethods sk_skip_scan_methods = {
+	.CustomName = SK_SKIP_NAME,
 	.CreateCustomScanState = create_merge_state
 };
 
@@ -131,12 +137,22 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	init_columns(state);
 	init_keys(state);
 	sk_init_merge_bounds(merge);
+	state->skips = merge_private(state, SK_MERGE_SKIPS) != SK_NO_SKIP;
+	if (state->skips)
+	{
+		sk_init_skip_bound(merge, merge_private(state, SK_MERGE_SKIPS));
+		/* whether a row passes decides where the scan goes on */
+		state->qual = node->ss.ps.qual;
+		node->ss.ps.qual = NULL;
+	}
 }
 
 static TupleTableSlot *
 exec_merge(CustomScanState *node)
 {
-	return ExecScan(&node->ss, merge_next, merge_recheck);
+	return ExecScan(&node->ss,
+					((SkMergeState *) node)->skips ? skip_next : merge_next,
+					merge_recheck);
 }
 
 static void
@@ -317,6 +333,32 @@ merge_next(ScanState *node)
 	return slot;
 }
 
+/* The first row of a group that passes the filter. */
+static TupleTableSlot *
+skip_next(ScanState *node)
+{
+	SkMergeState *state = (SkMergeState *) node;
+	ExprContext *econtext = node->ps.ps_ExprContext;
+	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+
+	if (!state->primed)
+		start_merge(state);
+	while (sk_skip_next(&state->merge))
+	{
+		ExecStoreHeapTuple(ExecCopySlotHeapTuple(state->merge.fetch_slot),
+						   slot, true);
+		ExecClearTuple(state->merge.fetch_slot);
+		econtext->ecxt_scantuple = slot;
+		if (state->qual == NULL || ExecQualAndReset(state->qual, econtext))
+		{
+			sk_skip_group(&state->merge);
+			return slot;
+		}
+		InstrCountFiltered1(node, 1);
+	}
+	return ExecClearTuple(slot);
+}
+
 static bool
 merge_recheck(ScanState *node, TupleTableSlot *slot)
 {
@@ -355,7 +397,10 @@ start_merge(SkMergeState *state)
 	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
 	merge->depth = Min(merge_private(state, SK_MERGE_DEPTH), merge->max_ahead);
 	Assert(merge->depth >= 1);
-	sk_merge_start(merge, shards, count);
+	if (state->skips)
+		sk_skip_start(merge, shards, count);
+	else
+		sk_merge_start(merge, shards, count);
 	pfree(shards);
 	state->primed = true;
 }
@@ -406,8 +451,9 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 												   node->ss.ps.plan,
 												   ancestors);
 
-	ExplainPropertyList("Merge Key", describe_keys(state, context, prefix),
-						es);
+	ExplainPropertyList(merge_private(state, SK_MERGE_SKIPS) == SK_NO_SKIP ?
+						"Merge Key" : "Skip Key",
+						describe_keys(state, context, prefix), es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Index",
 							psprintf("%s%s", quote_identifier(index),

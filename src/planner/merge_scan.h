@@ -21,6 +21,13 @@
 #include "planner/merge_stream.h"
 
 #define SK_MERGE_NAME "SpannerShardMerge"
+#define SK_SKIP_NAME "SpannerShardSkip"
+
+/* How many entries of a group are passed before the index is searched again. */
+#define SK_SKIP_STEPS 32
+
+/* All rows are given, in order. */
+#define SK_NO_SKIP (-1)
 
 /* The parts of CustomScan.custom_private; each an Integer node. */
 typedef enum SkMergePrivate
@@ -31,6 +38,7 @@ typedef enum SkMergePrivate
 	SK_MERGE_BACKWARD,			/* is the index scanned backward? */
 	SK_MERGE_DEPTH,				/* rows of a shard that are likely wanted */
 	SK_MERGE_FIRST_SHARD,		/* the least one */
+	SK_MERGE_SKIPS,				/* which key makes groups, or SK_NO_SKIP */
 	SK_MERGE_PRIVATE_COUNT
 } SkMergePrivate;
 
@@ -55,8 +63,16 @@ typedef struct SkMergeState
 	ExprState  *shard_filter;
 	TupleTableSlot *shard_slot; /* a row of which only the shard is known */
 	bool		primed;			/* have the streams been set up? */
+	bool		skips;			/* only the first row of each group? */
+	ExprState  *qual;			/* what such a row has to pass */
 } SkMergeState;
 
 extern const CustomScanMethods sk_merge_scan_methods;
+extern const CustomScanMethods sk_skip_scan_methods;
+
+/* in skip_scan.c */
+extern void sk_skip_start(SkMerge *merge, const int32 *shards, int count);
+extern bool sk_skip_next(SkMerge *merge);
+extern void sk_skip_group(SkMerge *merge);
 
 #endif							/* SK_MERGE_SCAN_H */

@@ -75,6 +75,7 @@ typedef struct SkMerge
 	SkMergeColumn *columns;
 	SkMergeBound start;			/* not before the current row */
 	SkMergeBound stop;			/* not behind a guessed one */
+	SkMergeBound skip;			/* behind the group of the last row */
 	ScanKeyData *keys;			/* the shard, and the conditions */
 	int			key_count;
 	int			shard_key;		/* which of them is the shard */
@@ -84,6 +85,10 @@ typedef struct SkMerge
 	int			stream_count;
 	binaryheap *heap;			/* of streams that have a row */
 	IndexScanDesc scan;
+
+	int			stream_next;	/* where groups are looked for one by one */
+	bool		in_shard;		/* is the scan in the shard before that? */
+	bool		has_group;		/* is the group in "skip" to be passed? */
 } SkMerge;
 
 extern void sk_merge_start(SkMerge *merge, const int32 *shards, int count);

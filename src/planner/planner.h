@@ -27,6 +27,10 @@ extern void sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 extern void sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
 extern void sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel);
 
+/* skip_path.c */
+extern void sk_add_skip_paths(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, List *derived);
+
 /* shard_paths.c */
 extern void sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key,

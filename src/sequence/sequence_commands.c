@@ -138,7 +138,7 @@ sk_create_sequence(RangeVar *name, SkSequenceChange *change,
 }
 
 /*
- * * spanner.alter_sequence(sequence regclass, kind text,
+ * spanner.alter_sequence(sequence regclass, kind text,
  *		skip_range_min bigint, skip_range_max bigint, no_skip_range boolean,
  *		restart_counter_with bigint, bits integer, stripes integer)
  * returns void

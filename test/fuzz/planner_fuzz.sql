@@ -120,6 +120,9 @@ BEGIN
 	IF on_text ~ 'SpannerShardMerge' THEN
 		result := result || 'm';
 	END IF;
+	IF on_text ~ 'SpannerShardSkip' THEN
+		result := result || 's';
+	END IF;
 	IF regexp_count(on_text, equal) > regexp_count(off_text, equal) OR
 		regexp_count(on_text, 'Scan') < regexp_count(off_text, 'Scan') THEN
 		result := result || 'd';

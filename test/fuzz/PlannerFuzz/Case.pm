@@ -52,6 +52,9 @@ sub random_case
 		push @{ $case->{settings} }, parallel_settings($server) if chance(0.2);
 		s/^\?/*/ foreach @{ $case->{statements} };
 	}
+	# A small table is read at once, unless that is dear.
+	push @{ $case->{settings} }, 'seq_page_cost', '100', 'random_page_cost', '0.1', 'enable_sort', 'on'
+	  if "@{ $case->{statements} }" =~ /SELECT DISTINCT/ && chance(0.8);
 	return $case;
 }
 

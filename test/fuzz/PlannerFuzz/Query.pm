@@ -24,7 +24,7 @@ sub random_query
 	my $body = weighted(
 		\&single_body => 20, \&ordered_body => 26, \&join_body => 24, \&lateral_body => 6,
 		\&subselect_body => 8, \&union_body => 6, \&group_body => 7, \&minmax_body => 4,
-		\&distinct_on_body => 3, \&with_body => 3, \&window_body => 2)->($query);
+		\&distinct_on_body => 3, \&latest_body => 6, \&with_body => 3, \&window_body => 2)->($query);
 
 	return finish($query, $body, $wanted);
 }
@@ -481,6 +481,45 @@ sub distinct_on_body
 	$body->{list}[0] = 'DISTINCT ON (' . join(', ', @columns) . ") $body->{list}[0]";
 	my ($text) = finish($query, $body, 'total');
 
+	return { list => ['q.*'], from => "($text) q", relations => [], closed => 1, keys => ['q::text COLLATE "C"'] };
+}
+
+# The first or the last row of each value, of columns on which all rows that
+# could be chosen agree.
+sub latest_body
+{
+	my ($query) = @_;
+	my @sharded = grep { @{ $_->{orders} } } @{ $query->{tables} };
+	my ($relation) = @sharded ? add_relation($query, pick(@sharded)) : tables($query, 1);
+	my @orders = @{ $relation->{table}{orders} };
+	my @terms = @orders ? order_terms($relation, pick(@orders), chance(0.5)) : ();
+	my @where;
+
+	@terms = random_order($relation) if !@terms;
+	push @where, equality($query, shift(@terms)->[0]) if @terms > 1 && chance(0.15);
+	@terms = @terms[ 0 .. int(rand(@terms)) ] if chance(0.5);
+	push @where, range_condition($query, pick(@terms)->[0]) if chance(0.2);
+	push @where, other_condition($query, $relation) if chance(0.15);
+	push @where, shard_condition($query, $relation) if chance(0.05);
+
+	my $where = @where ? ' WHERE ' . join(' AND ', @where) : '';
+	my $from = table_sql($relation);
+	my $text;
+
+	if (chance(0.2))
+	{
+		$text = "SELECT DISTINCT $terms[0][0]{sql} AS k0 FROM $from$where" . (chance(0.5) ? ' ORDER BY 1' . pick('', ' DESC') : '');
+		$text = 'SELECT ' . norm($terms[0][0], 'd.k0') . " AS c0 FROM ($text) d";
+		return { list => ['q.*'], from => "($text) q", relations => [], closed => 1, keys => ['q::text COLLATE "C"'] };
+	}
+	# The values themselves come in either order.
+	$terms[0][1] = pick('', 'DESC', 'DESC NULLS LAST', 'ASC NULLS FIRST') if chance(0.5);
+	my @list = map { norm($terms[$_][0]) . " AS c$_" } 0 .. $#terms;
+
+	# an index alone does not have all columns
+	push @list, "coalesce($relation->{columns}{p}{sql}, 0) * 0 AS zero" if $relation->{columns}{p};
+	$text = "SELECT DISTINCT ON ($terms[0][0]{sql}) " . join(', ', @list) . " FROM $from$where ORDER BY "
+	  . join(', ', map { "$_->[0]{sql} $_->[1]" } @terms) . (chance(0.2) ? ' LIMIT ' . pick(1, 2, 5) : '');
 	return { list => ['q.*'], from => "($text) q", relations => [], closed => 1, keys => ['q::text COLLATE "C"'] };
 }
 

@@ -129,7 +129,7 @@ sub shard_call
 		$table->{signed} = 1;
 		return "mod($hash, $shards)";
 	}
-	my @numbers = grep { $type{$_} =~ /^(?:int|bigint)/ } @hashed;
+	my @numbers = grep { $type{$_} =~ /^(?:int|bigint)/ && $never_null{$_} } @hashed;
 	if (@numbers && $may_be_wide && chance(0.1))
 	{
 		$table->{wide} = $table->{signed} = 1;
@@ -280,7 +280,7 @@ sub make_table
 		$kind =~ /^(?:list|check_part)/
 	  ? weighted(1 => 1, 2 => 3, 4 => 4, 16 => 1)
 	  : weighted(1 => 1, 2 => 2, 4 => 5, 16 => 5, 64 => 2);
-	my $rows = weighted(0 => 0.5, 3 => 1, 40 => 4, 120 => 6, 300 => 3, 1000 => 1);
+	my $rows = weighted(0 => 0.5, 3 => 1, 40 => 4, 120 => 6, 300 => 3, 1000 => 1, 2500 => 0.5);
 	my @columns = (map { column($_, 0) } qw(a b c));
 
 	push @columns, { name => 'p', type => 'int4', family => 'payload', notnull => 0 };
