@@ -83,6 +83,31 @@ INSERT INTO numbered VALUES (3005);
 COMMIT;
 SELECT * FROM summary;
 
+-- many rows of a table that foreign keys refer to, with two numbers each
+SELECT spanner.create_allocator('head', 'on_commit') > 0 AS head,
+       spanner.create_allocator('second', 'on_commit') > 0 AS second;
+CREATE TABLE head (id int PRIMARY KEY, number bigint UNIQUE, second int,
+                   parent bigint REFERENCES head (number) ON UPDATE CASCADE);
+CREATE TABLE line (head int REFERENCES head ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON head DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('head', 'number');
+CREATE CONSTRAINT TRIGGER second AFTER INSERT ON head DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('second', 'second');
+BEGIN;
+INSERT INTO head (id) SELECT generate_series(1, 1000);
+INSERT INTO line SELECT generate_series(1, 1000);
+SAVEPOINT a;
+INSERT INTO head (id) SELECT generate_series(1001, 2000);
+ROLLBACK TO a;
+DELETE FROM head WHERE id % 10 = 0;
+UPDATE head SET id = id + 10000 WHERE id % 10 = 1;
+COMMIT;
+SELECT count(*), min(number), max(number), count(DISTINCT number), bool_and(second = number)
+  FROM head;
+SELECT count(*), count(h.id) FROM line l LEFT JOIN head h ON h.id = l.head;
+DROP TABLE line, head;
+SELECT spanner.drop_allocator('head'), spanner.drop_allocator('second');
+
 SET client_min_messages = warning;
 DROP SCHEMA many CASCADE;
 SELECT count(spanner.drop_allocator('many' || i)) FROM generate_series(0, 20) i;
