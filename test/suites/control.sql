@@ -3,13 +3,14 @@
 --	  that wants ids 1, 2, 3, or in this order.
 --
 -- A new sequence of which nothing was asked counts down from the middle of its
--- type, in steps.  Nothing else of the schema differs from a plain database.
+-- type, in steps, or with spread_ids.bits = 31 from that of an integer.  Nothing
+-- else of the schema differs from a plain database.
 --
 -- test/suites/control.sql
 
-CREATE SCHEMA control;
+CREATE SCHEMA spread_ids;
 
-CREATE FUNCTION control.spread() RETURNS event_trigger
+CREATE FUNCTION spread_ids.spread() RETURNS event_trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -29,13 +30,14 @@ BEGIN
                    CASE s.type WHEN 'smallint'::regtype THEN '-32768'
                                WHEN 'integer'::regtype THEN '-2147483648'
                                ELSE '-9223372036854775808' END,
-                   CASE s.type WHEN 'smallint'::regtype THEN '16384'
-                               WHEN 'integer'::regtype THEN '1073741824'
-                               ELSE '4611686018427387904' END);
+                   CASE WHEN s.type = 'smallint'::regtype THEN '16384'
+                        WHEN s.type = 'integer'::regtype
+                          OR current_setting('spread_ids.bits', true) = '31' THEN '1073741824'
+                        ELSE '4611686018427387904' END);
   END LOOP;
 END
 $$;
 
-CREATE EVENT TRIGGER control_spread
+CREATE EVENT TRIGGER spread_ids
   ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE SEQUENCE')
-  EXECUTE FUNCTION control.spread();
+  EXECUTE FUNCTION spread_ids.spread();
