@@ -212,6 +212,7 @@ REGRESS = \
 	setval \
 	derived_shard \
 	shard_buckets \
+	shard_costs \
 	shard_expressions \
 	shard_forms \
 	shard_keys \

@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -54,6 +55,8 @@ typedef struct SkJoinValue
 } SkJoinValue;
 
 static List *restrictions_of(RelOptInfo *rel);
+static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
+							const SkShardKey *key);
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
 static RestrictInfo *make_rinfo(PlannerInfo *root, const SkClause *condition);
@@ -271,6 +274,34 @@ restrictions_of(RelOptInfo *rel)
 	return result;
 }
 
+/*
+ * Can the bounds of a partition be conditions on the shard?  To put them together
+ * takes long, so the partition key of the parent is looked at first.
+ */
+static bool
+may_bound_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+{
+	AppendRelInfo *info;
+	RelOptInfo *parent;
+	RangeTblEntry *rte;
+
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return true;
+	info = root->append_rel_array[rel->relid];
+	parent = root->simple_rel_array[info->parent_relid];
+	rte = planner_rt_fetch(info->parent_relid, root);
+	if (parent->part_scheme == NULL ||
+		parent->reloptkind != RELOPT_BASEREL || get_rel_relispartition(rte->relid))
+		return true;
+	for (int i = 0; i < parent->part_scheme->partnatts; i++)
+	{
+		if (equal(adjust_appendrel_attrs(root, linitial(parent->partexprs[i]),
+										 1, &info), key->shard))
+			return true;
+	}
+	return false;
+}
+
 /* What the bounds of a partition say of the shard of its rows. */
 static List *
 partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
@@ -280,6 +311,8 @@ partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	List	   *result = NIL;
 	ListCell   *lc;
 
+	if (!may_bound_shard(root, rel, key))
+		return NIL;
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	if (relation->rd_rel->relispartition &&
 		sk_has_trusted_bounds(RelationGetRelid(relation)))

@@ -53,6 +53,13 @@
 /* Comparing rows of different shards costs more than sorting them in place. */
 #define SK_MERGE_COST_FACTOR 3.0
 
+/* A partition with so few rows in a shard is sorted. */
+#define SK_FEW_ROWS 2.0
+
+/* By how much a filter that few rows pass makes a merge dearer. */
+#define SK_FILTER_RISK 0.2
+#define SK_MAX_FILTER_RISK 100.0
+
 /* What it costs to find the page of each row anew, in cpu_tuple_cost. */
 #define SK_SCATTERED_ROW_COST 20.0
 
@@ -74,6 +81,7 @@ static bool is_shard_zero(Node *condition);
 #endif
 static void cost_merge(PlannerInfo *root, Path *path, IndexPath *template,
 					   Expr *column, double streams);
+static double filter_risk(RelOptInfo *rel, double tuples);
 static double order_correlation(PlannerInfo *root, Expr *column);
 
 static const CustomPathMethods merge_path_methods = {
@@ -104,6 +112,10 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	if (!has_useful_pathkeys(root, rel) || !sk_can_merge(root, rel, key) ||
 		sk_one_shard(key, derived) || sk_one_shard(key, rel->baserestrictinfo))
+		return;
+	/* to look into each shard costs more than a small partition gains */
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+		rel->tuples <= SK_FEW_ROWS * key->shards)
 		return;
 
 	filter = sk_shard_filter(rel, key, derived);
@@ -425,8 +437,23 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
 		path->startup_cost += streams * random_page_cost;
 	path->total_cost = streams * template->path.total_cost +
 		streams * tuples * (SK_MERGE_COST_FACTOR * comparison + scattered);
+	path->total_cost *= filter_risk(template->path.parent, streams * tuples);
 	path->total_cost = Max(path->total_cost, path->startup_cost);
 	sk_copy_disabled_nodes(path, &template->path);
+}
+
+/*
+ * The server takes the rows that pass a filter to be spread evenly.  If they all
+ * lie at the far end, a LIMIT reads everything, and a row of a merge costs about
+ * ten times what a row of a scan of the table does.  So the fewer rows pass, the
+ * more is counted for each.
+ */
+static double
+filter_risk(RelOptInfo *rel, double tuples)
+{
+	double		passing = Min(rel->rows / tuples, 1.0);
+
+	return 1.0 + (1.0 - passing) * Min(SK_FILTER_RISK / passing, SK_MAX_FILTER_RISK);
 }
 
 /* How far the rows lie in the order of a column, from -1 to 1. */

@@ -64,6 +64,10 @@ static List *make_clauses(List *clauses, Index level);
 static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *clauses, List *above);
+static bool joins_same_table(PlannerInfo *root, const Var *column,
+							 Expr *condition);
+static Expr *without_equality(PlannerInfo *root, const SkShardKey *key,
+							  Expr *condition);
 static bool needs_no_table(PlannerInfo *root, const SkKeyTerm *term);
 static bool chooses_partitions(Expr *condition);
 static bool find_constant(PlannerInfo *root, List *clauses, List *all,
@@ -72,9 +76,6 @@ static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
 static int *location_of(Expr *condition);
 static bool mark_redundant(List *clauses);
-static void mark_redundant_joins(PlannerInfo *root, RelOptInfo *rel);
-static void mark_redundant_class(PlannerInfo *root, RelOptInfo *rel,
-								 EquivalenceClass *ec, Relids others);
 static void scale_paths(List *paths, double factor);
 
 /*
@@ -123,7 +124,7 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 				rel->rows += rel->part_rels[i]->rows;
 		rel->rows = found && rel->rows > 0 ? rel->rows : rows;
 		rel->tuples = found ? rel->rows : rel->tuples;
-		mark_redundant_joins(root, rel);
+		(void) mark_redundant(rel->joininfo);
 	}
 	else if (found && rel->fdwroutine == NULL)
 	{
@@ -420,7 +421,16 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 	}
 	foreach(lc, result)
 	{
-		int		   *location = location_of(((SkClause *) lfirst(lc))->expr);
+		SkClause   *added = lfirst(lc);
+		int		   *location;
+
+		if (joins_same_table(root, columns.columns[0], added->expr))
+		{
+			result = foreach_delete_current(result, lc);
+			continue;
+		}
+		added->expr = without_equality(root, key, added->expr);
+		location = location_of(added->expr);
 
 		/*
 		 * it is a comparison, a list or an OR: no estimate is left
@@ -430,6 +440,41 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		*location = SK_ADDED_LOCATION;
 	}
 	return result;
+}
+
+/*
+ * Is the value a row's of the same table?  Such a join is mostly one of all rows,
+ * and each would have its shard computed twice.
+ */
+static bool
+joins_same_table(PlannerInfo *root, const Var *column, Expr *condition)
+{
+	Relids		varnos = pull_varnos(root, (Node *) condition);
+	Oid			table = planner_rt_fetch(column->varno, root)->relid;
+	int			varno = -1;
+
+	while ((varno = bms_next_member(varnos, varno)) >= 0)
+		if (varno != column->varno &&
+			planner_rt_fetch(varno, root)->relid == table)
+			return true;
+	return false;
+}
+
+/*
+ * By an equality with a value of another table, hash joins would compute the
+ * shard of all rows.  An array of one element chooses partitions as well.
+ */
+static Expr *
+without_equality(PlannerInfo *root, const SkShardKey *key, Expr *condition)
+{
+	Expr	   *value;
+
+	if (!IsA(condition, OpExpr))
+		return condition;
+	value = lsecond(((OpExpr *) condition)->args);
+	if (bms_is_empty(pull_varnos(root, (Node *) value)))
+		return condition;
+	return sk_shard_in(key, (Expr *) sk_shard_array(list_make1(value)));
 }
 
 /* Is what is known of a key the same for each row of other tables? */
@@ -547,66 +592,6 @@ mark_redundant(List *clauses)
 		}
 	}
 	return found;
-}
-
-/*
- * The same for join clauses.  The server makes those of an equivalence class
- * when it needs them, and keeps them; so they are made now.
- */
-static void
-mark_redundant_joins(PlannerInfo *root, RelOptInfo *rel)
-{
-	ListCell   *lc;
-
-	(void) mark_redundant(rel->joininfo);
-	if (!rel->has_eclass_joins)
-		return;
-	foreach(lc, root->eq_classes)
-	{
-		EquivalenceClass *ec = lfirst(lc);
-
-		if (!ec->ec_has_const && bms_is_subset(rel->relids, ec->ec_relids) &&
-			mark_redundant(ec->ec_sources))
-		{
-			Relids		others = bms_difference(ec->ec_relids, rel->relids);
-
-			mark_redundant_class(root, rel, ec, others);
-		}
-	}
-}
-
-/* Each join clause of the class says what the added one says. */
-static void
-mark_redundant_class(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
-					 Relids others)
-{
-	List	   *classes = list_make1(ec);
-	int			other = -1;
-	ListCell   *lc;
-
-	while ((other = bms_next_member(others, other)) >= 0)
-	{
-		Relids		relids = bms_make_singleton(other);
-		Relids		joined = bms_union(relids, rel->relids);
-		List	   *clauses;
-
-		if (root->simple_rel_array[other] == NULL)
-			continue;
-		clauses = generate_join_implied_equalities_for_ecs(root, classes,
-														   joined, relids, rel);
-		clauses = list_concat(clauses,
-							  generate_join_implied_equalities_for_ecs(root, classes,
-																	   joined,
-																	   rel->relids,
-																	   root->simple_rel_array[other]));
-		foreach(lc, clauses)
-		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
-			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
-		}
-	}
 }
 
 static void

@@ -40,7 +40,7 @@
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
 
-/* When so many relations are cached, the cache is emptied. */
+/* When so many relations are cached, and those of a query, the cache is emptied. */
 #define SK_MAX_CACHED_RELATIONS 256
 
 /* What is known of a relation; most have no keys. */
@@ -54,6 +54,7 @@ typedef struct SkKeyCacheEntry
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
+static int	relations_of_query = 0;
 
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
@@ -97,6 +98,7 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 
 	if (rel->indexlist == NIL)
 		return NIL;
+	relations_of_query = root->simple_rel_array_size;
 	return add_indexes(column_keys(rte->relid, rel->relid), rel);
 }
 
@@ -171,9 +173,9 @@ column_keys(Oid relid, Index varno)
 	table_close(relation, NoLock);
 	if (before == invalidations)
 	{
-		if (hash_get_num_entries(key_cache) >= SK_MAX_CACHED_RELATIONS)
+		if (hash_get_num_entries(key_cache) >=
+			SK_MAX_CACHED_RELATIONS + relations_of_query)
 			forget_relation((Datum) 0, InvalidOid);
-		Assert(hash_get_num_entries(key_cache) < SK_MAX_CACHED_RELATIONS);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
 		entry->context = NULL;

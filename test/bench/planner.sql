@@ -70,6 +70,31 @@ SELECT CASE WHEN merge THEN 'with' ELSE 'without' END,
 RESET spanner_keys.enable_shard_merge;
 RESET work_mem;
 
+-- What must not be much slower with the features than without.
+CREATE FUNCTION pg_temp.measure_both(query text, enabled bool) RETURNS float8
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('spanner_keys.' || name, enabled::text, true)
+     FROM unnest('{enable_derived_shard,enable_shard_merge,enable_shard_list}'::text[]) name;
+  RETURN cost(query, 3);
+END $$;
+
+SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=%s shards=16', what), 'time',
+       round(pg_temp.measure_both(query, enabled)::numeric, 4), 'ms'
+  FROM (VALUES
+         ('partition_join', 'SELECT count(data) FROM asked JOIN parted USING (ts, uid)'),
+         ('partition_outer_join', 'SELECT count(data) FROM parted LEFT JOIN asked USING (ts, uid)'),
+         ('partition_self_join', 'SELECT count(*) FROM parted a JOIN parted b USING (ts, uid)'),
+         ('small_partitions', 'SELECT * FROM small ORDER BY at DESC LIMIT 10'),
+         ('rare_status', $$SELECT * FROM reading WHERE status = 'open' ORDER BY at DESC LIMIT 10$$),
+         ('no_status', $$SELECT * FROM reading WHERE status || '' = 'none' ORDER BY at DESC LIMIT 10$$),
+         ('latest', 'SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC')) v (what, query),
+       unnest('{t,f}'::bool[]) enabled
+ ORDER BY what, enabled DESC;
+SELECT 'by hand', 'query=latest shards=16', 'time',
+       round(cost('SELECT l.* FROM generate_series(0, 99) s, LATERAL
+                     (SELECT * FROM reading WHERE sensor = s ORDER BY at DESC LIMIT 1) l', 3)::numeric, 4), 'ms';
+
 -- Memory of a merge that has opened every stream it may.
 SET enable_sort = off;
 SET work_mem = '4MB';

@@ -66,3 +66,17 @@ CREATE INDEX ON d64 (shard_id, userid);
 CREATE TABLE d2048 (LIKE v2048 INCLUDING ALL);
 INSERT INTO d2048 (lastaccess, userid, data) SELECT * FROM visit;
 CREATE INDEX ON d2048 (shard_id, userid);
+
+-- Partitions that are joined, many small ones, rows of few sensors, rows of a
+-- status that only the oldest have.
+CREATE TABLE parted (ts timestamptz NOT NULL, uid bigint NOT NULL, data text) PARTITION BY LIST ((spanner.shard_id(16, ts, uid)));
+SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%1$s)', i) FROM generate_series(0, 15) i \gexec
+INSERT INTO parted SELECT * FROM visit;
+CREATE INDEX ON parted (ts, uid);
+CREATE TABLE small (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, at, uid)) STORED, at timestamptz NOT NULL, uid bigint NOT NULL) PARTITION BY RANGE (at);
+SELECT format('CREATE TABLE small_%s PARTITION OF small (PRIMARY KEY (shard_id, at, uid)) FOR VALUES FROM (%L) TO (%L)', i,
+              timestamptz '2025-01-01Z' + i * interval '1 day', timestamptz '2025-01-02Z' + i * interval '1 day') FROM generate_series(0, 499) i \gexec
+INSERT INTO small (at, uid) SELECT timestamptz '2025-01-01Z' + i * interval '1 hour', i FROM generate_series(0, 11999) i;
+CREATE TABLE reading (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, sensor, at)) STORED, sensor int NOT NULL, at timestamptz NOT NULL, status text, PRIMARY KEY (shard_id, sensor, at));
+INSERT INTO reading (sensor, at, status) SELECT i % 100, timestamptz '2025-01-01Z' + i * interval '1 second', CASE WHEN i < 200 THEN 'open' ELSE 'done' END FROM generate_series(1, 200000) i;
+CREATE INDEX ON reading (shard_id, at);

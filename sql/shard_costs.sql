@@ -1,0 +1,65 @@
+-- What the planner must not choose, or add, because it costs more than it gains.
+
+LOAD 'spanner_keys';
+SET TimeZone = 'UTC';
+CREATE SCHEMA test_shard_costs;
+SET search_path = test_shard_costs;
+SET max_parallel_workers_per_gather = 0;
+
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/sql/include/plans.sql'
+\i :included
+
+CREATE TABLE parted (ts timestamptz NOT NULL, uid bigint NOT NULL, v int) PARTITION BY LIST ((spanner.shard_id(4, ts, uid)));
+SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%1$s)', i) FROM generate_series(0, 3) i \gexec
+INSERT INTO parted SELECT timestamptz '2026-01-01Z' + i * interval '1 s', i, i FROM generate_series(1, 40000) i;
+CREATE INDEX ON parted (ts, uid);
+CREATE TABLE asked AS SELECT ts, uid FROM parted WHERE uid % 10 = 1;
+CREATE TABLE visit (s int GENERATED ALWAYS AS (spanner.shard_id(64, at, uid)) STORED, at timestamptz NOT NULL, uid bigint NOT NULL,
+  status text, PRIMARY KEY (s, at, uid));
+INSERT INTO visit (at, uid, status)
+SELECT timestamptz '2026-01-01Z' + i * interval '1 s', i, CASE WHEN i < 40 THEN 'open' WHEN i % 4 = 0 THEN 'new' ELSE 'done' END
+  FROM generate_series(1, 40000) i;
+CREATE TABLE days (s int GENERATED ALWAYS AS (spanner.shard_id(16, at)) STORED, at timestamptz NOT NULL) PARTITION BY RANGE (at);
+SELECT format('CREATE TABLE days_%s PARTITION OF days (PRIMARY KEY (s, at)) FOR VALUES FROM (%L) TO (%L)', i,
+              timestamptz '2026-01-01Z' + i * interval '1 d', timestamptz '2026-01-02Z' + i * interval '1 d') FROM generate_series(0, 2) i \gexec
+INSERT INTO days (at) SELECT timestamptz '2026-01-01Z' + i * interval '1 h' FROM generate_series(0, 71) i;
+VACUUM ANALYZE;
+
+-- a hash join computes no shard; a nested loop chooses partitions
+SELECT count(*) FROM plan('SELECT * FROM asked JOIN parted USING (ts, uid)') line WHERE line ~ 'Hash Cond.*shard_id';
+SELECT count(*) FROM plan('SELECT * FROM parted a JOIN parted b USING (ts, uid)') line WHERE line ~ 'shard_id';
+CREATE FUNCTION loops(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result bigint := 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    result := result + CASE WHEN line ~ 'Scan.* on parted_' THEN coalesce(substring(line, 'loops=(\d+)')::int, 0) ELSE 0 END;
+  END LOOP;
+  RETURN result;
+END $$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT loops('SELECT * FROM (SELECT * FROM asked LIMIT 100) a JOIN parted USING (ts, uid)');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- a filter that few rows pass, or that nothing is known of
+SELECT q, (SELECT count(*) FROM plan(q) line WHERE line ~ 'SpannerShardMerge') AS merges
+  FROM unnest(ARRAY[
+    $$SELECT * FROM visit WHERE status = 'new' ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM visit WHERE status = 'open' ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM visit WHERE status || '' = 'x' ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM days ORDER BY at DESC LIMIT 10$$]) q;
+
+SELECT q, same(q, true)
+  FROM unnest(ARRAY[
+    $$SELECT * FROM asked JOIN parted USING (ts, uid) ORDER BY ts$$,
+    $$SELECT * FROM parted LEFT JOIN asked a USING (ts, uid) ORDER BY ts$$,
+    $$SELECT * FROM parted a JOIN parted b USING (ts, uid) WHERE a.v < 100 ORDER BY ts$$,
+    $$SELECT * FROM visit WHERE status = 'open' ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM days ORDER BY at DESC LIMIT 10$$]) q;
+
+SET client_min_messages = warning;
+DROP SCHEMA test_shard_costs CASCADE;
