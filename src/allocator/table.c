@@ -726,6 +726,15 @@ sk_table_next_id(Relation rel)
 	return DatumGetInt64(result);
 }
 
+static void
+insert_row(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
+{
+	/* what is written keeps the table locked */
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	write_row(table, CMD_INSERT, row, kind);
+}
+
 /*
  * sk_row_insert
  *		Make a row.  Sets its id.
@@ -733,9 +742,20 @@ sk_table_next_id(Relation rel)
 void
 sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
-	/* what is written keeps the table locked */
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
 	row->id = sk_table_next_id(table->rel);
-	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
+	insert_row(table, row, SK_WRITE_CHANGES);
+}
+
+/*
+ * sk_row_restore
+ *		Make a row of a dump, under its id if that is free.
+ */
+void
+sk_row_restore(SkTable *table, SkAllocatorRow *row)
+{
+	RowKey		key = key_of_id(row->id);
+
+	if (find_latest(table->rel, &key, NULL, NULL))
+		row->id = sk_table_next_id(table->rel);
+	insert_row(table, row, SK_WRITE_RESTORES);
 }

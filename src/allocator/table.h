@@ -125,6 +125,7 @@ typedef enum SkWrite
 {
 	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
 	SK_WRITE_ACCESS,			/* says nothing about values */
+	SK_WRITE_RESTORES,			/* brings a series of a dump */
 	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
 } SkWrite;
 
@@ -152,6 +153,7 @@ extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 						  SkWrite kind);
 extern int64 sk_table_next_id(Relation rel);
 extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
+extern void sk_row_restore(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_delete(SkTable *table);
 extern void sk_row_delete_id(SkTable *table, int64 id);
 
