@@ -601,7 +601,7 @@ BEGIN ATOMIC
                 || ')', ''))
     FROM pg_publication p
     JOIN streams s ON s.oid = p.oid
-   WHERE CASE WHEN s.schema IS NULL THEN 'public'::regnamespace ELSE s.schema END
+   WHERE CASE WHEN s.schema IS NULL THEN to_regnamespace('public') ELSE s.schema END
          = ddl_streams.schema
    ORDER BY p.pubname COLLATE "C";
 END;

@@ -210,6 +210,7 @@ $node->safe_psql(
 $node->safe_psql('app', sprintf(q{ALTER SERVER far OPTIONS (ADD host '%s', ADD port '%s', ADD dbname 'app')}, $node->host, $node->port));
 
 my %calls = (
+	advisor_references => [''],
 	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false}, q{'public.t', '{id}'::pg_catalog.name[]} ],
 	advance_allocator => [ q{'a', 10}, q{'a', 10, 'x'} ], all_shards => [ '4' ],
 	advise => [ '', q{'public.t'}, q{'public.other'}, q{target => 'citus'} ],
@@ -281,7 +282,7 @@ my $described = "spanner_internal.describe_table($other)";
 	advisor_measures => ["$facts.tables, $facts.indexes, $facts.columns"], advisor_columns => ["$facts.tables, $facts.indexes"], advisor_indexes => ["$facts.tables"],
 	advisor_redundants => ["$facts.indexes"], advisor_severity => [ q{'info', '{splits}', 'x', 'one_server', 1} ],
 	advisor_suspects => ["$facts.tables, $facts.columns, $facts.measures"], advisor_tables => ['0, NULL'],
-	bits_argument => ["0, 1, 23"], conversion_of => ["($facts.suspects)[1], NULL"], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
+	bits_argument => ["0, 1, 23"], conversion_of => ["($facts.suspects)[1], NULL, 0, NULL"], is_type_used => ["$other, 1::pg_catalog.int2"], why_not_converted => ['0'], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
 	is_hashable => ['23, 0'], is_uuid_of_time => ["'x'"], read_default => ["'now()', false"], run_advisor => ['NULL, NULL'],
 	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1], false"], replaced_index => ["($facts.indexes)[1], false, 'x', 'btree (id)'"],
 	new_index_name => [q{'public', 't', 'x'}], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, 'add_shard_key'"],

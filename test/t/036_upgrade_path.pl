@@ -81,7 +81,7 @@ my @steps = (
 		shows   => qr/^> table spanner\.allocator: column: .*"attname": "note"/m,
 		upgrade => q{ALTER TABLE spanner.allocator ADD COLUMN note text DEFAULT 'none' NOT NULL;},
 		install => sub {
-			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?usage_roles +spanner_internal\.allocator_role\[\])/$1, note text DEFAULT 'none' NOT NULL/sr;
+			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?series +text\[\] COLLATE "C")/$1, note text DEFAULT 'none' NOT NULL/sr;
 		}
 	},
 	{
