@@ -339,7 +339,9 @@ bool
 sk_sequence_state(Oid seqid, int64 *next, bool *used)
 {
 	FormData_pg_sequence form = sk_sequence_form(seqid);
-	Relation	rel = relation_open(seqid, AccessShareLock);
+
+	/* a weaker lock lets a change put another file in the place of this one */
+	Relation	rel = relation_open(seqid, RowExclusiveLock);
 	Buffer		buffer;
 	Page		page;
 	HeapTupleData row;
@@ -347,7 +349,7 @@ sk_sequence_state(Oid seqid, int64 *next, bool *used)
 
 	if (!RelationIsPermanent(rel) && RecoveryInProgress())
 	{
-		relation_close(rel, AccessShareLock);
+		relation_close(rel, RowExclusiveLock);
 		return false;
 	}
 	/* its only page has its only row, whatever happens to the counter */
@@ -359,7 +361,7 @@ sk_sequence_state(Oid seqid, int64 *next, bool *used)
 		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
 	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
 	UnlockReleaseBuffer(buffer);
-	relation_close(rel, AccessShareLock);
+	relation_close(rel, RowExclusiveLock);
 
 	*used = data.is_called || data.last_value != form.seqstart;
 	*next = data.last_value;
