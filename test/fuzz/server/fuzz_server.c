@@ -58,11 +58,30 @@ static void run_target(const uint8 *data, Size size);
 static void judge_error(const ErrorData *error);
 static char **list_texts(ArrayType *array, int *count);
 
-/* The other rooms are not in this library. */
+/* The other rooms, and spanner_keys.c, are not in this library. */
+bool		sk_settings_defined = true;
+
+void
+sk_define_settings(void)
+{
+}
+
+void
+sk_define_used_settings(void)
+{
+}
+
+void
+sk_put_off_settings(void)
+{
+}
+
 void
 _PG_init(void)
 {
 	sk_sequence_init();
+	sk_sequence_settings();
+	sk_spanner_ddl_settings();
 }
 
 /*
