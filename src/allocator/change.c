@@ -692,15 +692,14 @@ end_transaction(XactEvent event, void *arg)
 				forget_unused_roles();
 			break;
 		case XACT_EVENT_COMMIT:
-			foreach(lc, changes)
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+			/* a worker may have read an allocator of series meanwhile */
+			foreach(lc, event == XACT_EVENT_COMMIT ? changes : NIL)
 			{
-				/* a worker may have read an allocator of series meanwhile */
 				if (((Change *) lfirst(lc))->id == 0)
 					apply_change(lfirst(lc));
 			}
-			/* FALLTHROUGH */
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PREPARE:
 			changes = NIL;
 			roles_changed = false;
 			break;
