@@ -45,21 +45,22 @@ BEGIN
       HINT = 'Set it with citus_set_coordinator_host().';
   END IF;
 
-  command := format('DO $do$ BEGIN SET LOCAL citus.enable_ddl_propagation = off; SET LOCAL client_min_messages = warning; '
+  -- a literal, which no name, role or password in it can end
+  command := format('DO %L', format('BEGIN SET LOCAL citus.enable_ddl_propagation = off; SET LOCAL client_min_messages = warning; '
       'CREATE EXTENSION IF NOT EXISTS dblink; '
       'CREATE SERVER IF NOT EXISTS %1$I FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host %2$L, port %3$L, dbname %4$L, connect_timeout %5$L); '
       'CREATE USER MAPPING IF NOT EXISTS FOR CURRENT_USER SERVER %1$I OPTIONS (user %6$L%7$s); '
       'PERFORM spanner.create_allocator(%8$L, mode => %9$L, server => %1$L, batch_size => %10$s, max_batch_size => %11$s, if_not_exists => true); '
       'IF NOT EXISTS (SELECT FROM spanner.allocator a WHERE a.name OPERATOR(pg_catalog.=) %8$L AND a.server OPERATOR(pg_catalog.=) %1$L) '
       'THEN RAISE duplicate_object USING MESSAGE = %12$L; END IF; '
-      '%13$s END $do$',
+      '%13$s END',
     server, hub.nodename, hub.nodeport, current_database(), 3,
     coalesce(user_name, current_user), ', password ' || quote_literal(password),
     name, 'remote', allocator.batch_size, allocator.max_batch_size,
     format('there is another allocator "%s" on this node', name),
     (SELECT string_agg(format('PERFORM spanner.grant_allocator(%L, %L); ', name,
                               CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END), '')
-       FROM unnest(allocator.usage_roles::oid[]) r));
+       FROM unnest(allocator.usage_roles::oid[]) r)));
   FOR answer IN SELECT * FROM run_command_on_workers(command)
   LOOP
     IF NOT answer.success THEN
