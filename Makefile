@@ -19,11 +19,7 @@ OBJS = \
 	src/spanner_keys.o \
 	src/advisor/catalog_text.o \
 	src/advisor/column_sample.o \
-	src/advisor/key_column.o \
-	src/advisor/key_heatmap.o \
-	src/advisor/key_histogram.o \
 	src/advisor/key_sample.o \
-	src/advisor/key_scale.o \
 	src/allocator/allocator.o \
 	src/allocator/cache.o \
 	src/allocator/change.o \
@@ -132,18 +128,24 @@ SQL_PARTS = \
 	src/allocator/share_allocator.sql \
 	src/planner/planner.sql \
 	src/advisor/catalog_text.sql \
+	src/advisor/column_sample.sql \
 	src/advisor/facts.sql \
+	src/advisor/shard_obstacles.sql \
 	src/advisor/shards.sql \
 	src/advisor/advise.sql \
 	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
+	src/advisor/rules_ends.sql \
 	src/advisor/rules_keys.sql \
 	src/advisor/rules_references.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
 	src/advisor/rules_unchecked.sql \
 	src/advisor/run_rules.sql \
+	src/advisor/key_space.sql \
 	src/advisor/pictures.sql \
+	src/advisor/heatmap_text.sql \
+	src/advisor/heatmap_page.sql \
 	src/splits/describe.sql \
 	src/splits/facts.sql \
 	src/splits/servers.sql \
@@ -156,6 +158,7 @@ SQL_PARTS = \
 	src/splits/swap_split.sql \
 	src/splits/move_split.sql \
 	src/splits/stats.sql \
+	src/splits/copy_table.sql \
 	src/splits/check_splits.sql
 
 DATA_built = sql/spanner_keys--1.0.sql
@@ -232,6 +235,7 @@ REGRESS = \
 	relation_rights \
 	on_commit \
 	on_commit_errors \
+	on_commit_indexes \
 	on_commit_many \
 	on_commit_statements \
 	on_commit_triggers \
@@ -240,6 +244,7 @@ REGRESS = \
 	series_errors \
 	advise \
 	advise_more \
+	advise_cases \
 	advise_references \
 	advise_rules \
 	advise_bodies \

@@ -20,7 +20,7 @@ SELECT count(*), count(*) FILTER (WHERE shard_id = spanner.shard_id(16, at, k)),
 INSERT INTO log VALUES ('2020-01-01 01:00 UTC', 1, 'again');
 
 -- another number of shards, by time buckets: a day is in one shard
-SELECT spanner.add_shard_key('log', '{at}', 4, time_bucket => '1 day', dry_run => false);
+SELECT spanner.add_shard_key('log', 'at', 4, time_bucket => '1 day', dry_run => false);
 SELECT max(count) FROM (SELECT count(DISTINCT shard_id) FROM log GROUP BY date_trunc('day', at AT TIME ZONE 'UTC')) q;
 SELECT count(DISTINCT shard_id) FROM log;
 

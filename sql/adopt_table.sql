@@ -18,9 +18,13 @@ COMMENT ON INDEX plain_n IS 'index';
 COMMENT ON TRIGGER stamp ON "It's" IS 'trigger';
 COMMENT ON POLICY positive ON "It's" IS 'it''s a policy';
 COMMENT ON SEQUENCE "It's_id_seq" IS 'sequence';
+ALTER TABLE "It's" ALTER COLUMN n SET STATISTICS 77;
+CREATE STATISTICS "It's both" (dependencies) ON id, n FROM "It's";
+ALTER STATISTICS "It's both" SET STATISTICS 55;
+COMMENT ON STATISTICS "It's both" IS 'statistics';
 GRANT USAGE ON SEQUENCE "It's_id_seq" TO regress_adopt;
 REVOKE TRUNCATE ON "It's" FROM CURRENT_USER;
-SELECT replace(c, current_user, 'OWNER') AS command FROM spanner_internal.adoption_commands('"It''s"') c WHERE c ~ 'COMMENT|REVOKE|ON SEQUENCE';
+SELECT replace(c, current_user, 'OWNER') AS command FROM spanner_internal.adoption_commands('"It''s"') c WHERE c ~ 'COMMENT|REVOKE|ON SEQUENCE|STATISTICS';
 SELECT statement FROM spanner.adopt_table('"It''s"') \gexec
 SELECT spanner_internal.adopt('adopt', 'It''s');
 SELECT spanner_internal.adopt('adopt', 'nothing');

@@ -27,17 +27,17 @@ UPDATE pg_class SET relpages = 1 WHERE oid IN ('random_key_pkey'::regclass, 'rev
 -- Citus: what it would have in its catalog
 BEGIN;
 SET LOCAL allow_system_table_mods = on;
-CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", partkey text);
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", partkey text, repmodel "char");
 CREATE TABLE by_shard (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, id)) STORED, id bigint, PRIMARY KEY (shard_id, id));
 CREATE TABLE by_customer (id serial, customer bigint NOT NULL, PRIMARY KEY (id));
 CREATE TABLE good (id bigserial, customer bigint, PRIMARY KEY (customer, id));
 CREATE TABLE reference (id bigint PRIMARY KEY);
 CREATE TABLE local (id serial PRIMARY KEY);
 INSERT INTO pg_catalog.pg_dist_partition VALUES
-  ('by_shard', 'h', '{VAR :varno 1 :varattno 1 :vartype 23}'),
-  ('by_customer', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}'),
-  ('good', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}'),
-  ('reference', 'n', NULL);
+  ('by_shard', 'h', '{VAR :varno 1 :varattno 1 :vartype 23}', 's'),
+  ('by_customer', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}', 's'),
+  ('good', 'h', '{VAR :varno 1 :varattno 2 :vartype 20}', 's'),
+  ('reference', 'n', NULL, 't');
 SELECT a.severity, a.rule, a.relation, a.object, regexp_replace(a.finding, 'one_server: \d+', 'one_server: some') AS finding
   FROM spanner.advise() a WHERE a.rule IN ('target') OR a.rule LIKE 'citus%';
 SELECT a.rule, a.relation FROM spanner.advise(target => 'citus') a WHERE a.relation IN ('good'::regclass, 'reference'::regclass);

@@ -12,7 +12,7 @@ SELECT name, mode, next_value, min_value, max_value, batch_size, max_batch_size,
   FROM spanner.allocator ORDER BY allocator_id;
 
 -- values ascend, whatever function draws them
-SELECT a.mode, spanner.next_value(a.name), spanner.next_value(a.allocator_id)
+SELECT a.mode, spanner.next_value(a.name), spanner.next_value(a.name, VARIADIC '{}') AS again
   FROM spanner.allocator a ORDER BY allocator_id;
 SELECT a.mode, array_agg(n) FROM spanner.allocator a, spanner.next_values(a.name, 5) n
  GROUP BY allocator_id ORDER BY allocator_id;
@@ -94,9 +94,12 @@ SELECT spanner.next_value('batch');
 
 -- what cannot be given back is lost: somebody has gone behind our back
 BEGIN;
-ALTER TABLE spanner.allocator DISABLE TRIGGER on_allocator_change;
+SET LOCAL allow_system_table_mods = on;
+UPDATE pg_trigger SET tgenabled = 'D' WHERE tgrelid = 'spanner.allocator'::regclass AND tgname = 'on_allocator_change';
+UPDATE pg_class SET relname = relname WHERE oid = 'spanner.allocator'::regclass;
 UPDATE spanner.allocator SET next_value = next_value + 1 WHERE name = 'batch';
-ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
+UPDATE pg_trigger SET tgenabled = 'A' WHERE tgrelid = 'spanner.allocator'::regclass AND tgname = 'on_allocator_change';
+UPDATE pg_class SET relname = relname WHERE oid = 'spanner.allocator'::regclass;
 COMMIT;
 SELECT pool_remaining AS remaining, lost_values AS lost FROM spanner.stat_allocator WHERE name = 'batch' \gset
 SELECT spanner.release_allocator('batch');
@@ -104,8 +107,7 @@ SELECT :remaining > 0 AS remained, pool_remaining, lost_values - :lost = :remain
   FROM spanner.stat_allocator WHERE name = 'batch';
 
 -- names, and who still has an old one
-CREATE TABLE named (id bigint DEFAULT spanner.next_value('batch'), by_id bigint, "The number" bigint);
-DO $$ BEGIN EXECUTE format('ALTER TABLE named ALTER by_id SET DEFAULT spanner.next_value(%s)', spanner.allocator_id('batch')); END $$;
+CREATE TABLE named (id bigint DEFAULT spanner.next_value('batch'), "The number" bigint);
 CREATE CONSTRAINT TRIGGER numbers AFTER INSERT ON named DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('batch', 'The number');
 BEGIN;
@@ -119,7 +121,6 @@ CREATE SEQUENCE "Batch";
 SELECT spanner.next_value('"Batch"');
 SELECT spanner.next_value('al."Batch"');
 DROP SEQUENCE "Batch";
-SELECT spanner.allocator_id('batch');
 SELECT spanner.create_allocator('sync', if_not_exists => true) > 0 AS id;
 SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', if_exists => true);
 SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;

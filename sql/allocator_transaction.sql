@@ -118,6 +118,19 @@ DELETE FROM spanner.allocator WHERE name LIKE 'many %';
 SELECT spanner.next_value('pool') < spanner.next_value('pool') AS ascends;
 SELECT spanner.drop_allocator('pool');
 
+-- rows that the transaction moves after it has drawn from them, to each other's places
+SELECT count(spanner.create_allocator(n, 'sync')) FROM unnest('{moved b,moved a}'::text[]) n;
+BEGIN;
+SELECT spanner.next_value('moved b'), spanner.next_value('moved a');
+CLUSTER spanner.allocator USING allocator_name_key;
+COMMIT; CLUSTER spanner.allocator; BEGIN;
+SELECT spanner.next_value('moved b'), spanner.next_value('moved a'), spanner.next_value('moved a');
+CLUSTER spanner.allocator USING allocator_pkey;
+COMMIT;
+SELECT name, next_value FROM spanner.allocator WHERE name LIKE 'moved%' ORDER BY name;
+ALTER TABLE spanner.allocator SET WITHOUT CLUSTER;
+SELECT count(spanner.drop_allocator(n, true)) FROM unnest('{moved a,moved b}'::text[]) n;
+
 -- a draw notes that this server knows of the values; another timeline would not
 SELECT spanner.create_allocator('elsewhere', 'sync') > 0 AS is_made;
 UPDATE spanner.allocator SET timeline = 99 WHERE name = 'elsewhere';

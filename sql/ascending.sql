@@ -30,10 +30,10 @@ SELECT plan($$
   INSERT INTO t (v) SELECT p0::text FROM (VALUES ('a', 0), ('b', 1), ('c', 2)) AS imp_sen (p0, n)
   ORDER BY n RETURNING t.id, t.id AS id__1$$);
 INSERT INTO t (v) SELECT p0::text FROM (VALUES ('c', 2), ('a', 0), ('b', 1)) AS imp_sen (p0, n)
-  ORDER BY n RETURNING id, v, spanner.unmap_value(id, 't_id_seq');
+  ORDER BY n RETURNING id, v, spanner_internal.unmap_value(id, 't_id_seq');
 SELECT lastval() = spanner.currval('t_id_seq') AS same, v FROM t WHERE id = lastval();
 INSERT INTO i (v) SELECT x FROM (VALUES ('a', 0), ('b', 1), ('c', 2)) v (x, y) ORDER BY y
-  RETURNING id, v, spanner.unmap_value(id, 'i_id_seq');
+  RETURNING id, v, spanner_internal.unmap_value(id, 'i_id_seq');
 
 -- no other form, and no other place in it
 CREATE VIEW ruled AS SELECT * FROM t;
@@ -78,7 +78,7 @@ CREATE TABLE m (k bigserial, b bigint DEFAULT nextval('s'), c bigint DEFAULT nex
 SELECT plan($$
   INSERT INTO m (v) SELECT x FROM (VALUES (3), (4)) v (x) ORDER BY x RETURNING k$$);
 INSERT INTO m (v) SELECT x FROM (VALUES (1), (2), (3), (4), (5)) v (x) ORDER BY x
-  RETURNING v, k, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c, d;
+  RETURNING v, k, spanner_internal.unmap_value(b, 's') AS b, spanner_internal.unmap_value(c, 's') AS c, d;
 SELECT lastval() = d AS last, currval('s') = c AS current FROM m WHERE v = 5;
 
 -- nextval in each row of the VALUES, or in the SELECT, with the library loaded
@@ -88,9 +88,9 @@ SELECT plan($$
    ORDER BY n RETURNING t.id$$);
 INSERT INTO t (id, v) SELECT p0, p1
   FROM (VALUES (nextval('t_id_seq'), 'e', 1), (nextval('t_id_seq'), 'd', 0), (nextval('t_id_seq'), 'f', 2)) v (p0, p1, n)
-  ORDER BY n RETURNING v, spanner.unmap_value(id, 't_id_seq'), id = lastval() AS last;
+  ORDER BY n RETURNING v, spanner_internal.unmap_value(id, 't_id_seq'), id = lastval() AS last;
 INSERT INTO t SELECT nextval('t_id_seq'), p0 FROM (VALUES ('g', 0), ('h', 1), ('i', 2)) v (p0, n)
-  ORDER BY n RETURNING v, spanner.unmap_value(id, 't_id_seq');
+  ORDER BY n RETURNING v, spanner_internal.unmap_value(id, 't_id_seq');
 SELECT q AS query, ascends(q) FROM (VALUES
   ('INSERT INTO t SELECT p0, p0 FROM (VALUES (nextval(''s''), 1), (nextval(''s''), 2)) v (p0, n) ORDER BY n RETURNING id'),
   ('INSERT INTO t SELECT p0, v FROM (VALUES (nextval(''s''), 1), (nextval(''s''), 2)) v (p0, n) ORDER BY n RETURNING id'),
@@ -101,7 +101,7 @@ SELECT q AS query, ascends(q) FROM (VALUES
 SELECT plan($$
   INSERT INTO t SELECT p0, n FROM (VALUES (nextval('s'), 1), (nextval('s'), 2)) v (p0, n) ORDER BY p0 RETURNING id$$);
 INSERT INTO m (b, c, v) SELECT p0, p0, n FROM (VALUES (nextval('s'), 6), (nextval('s'), 7)) v (p0, n)
-  ORDER BY n RETURNING v, spanner.unmap_value(b, 's') AS b, spanner.unmap_value(c, 's') AS c;
+  ORDER BY n RETURNING v, spanner_internal.unmap_value(b, 's') AS b, spanner_internal.unmap_value(c, 's') AS c;
 
 -- a trigger between two rows runs a command after which lastval() is not known
 CREATE TABLE altered (v integer);
@@ -113,7 +113,7 @@ BEGIN
 END $$;
 CREATE TRIGGER altering BEFORE INSERT ON altering FOR EACH ROW EXECUTE FUNCTION alter_another();
 INSERT INTO altering (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x
-  RETURNING v, spanner.unmap_value(id, 's') AS id, currval('s') = id AS current, lastval() = id AS last;
+  RETURNING v, spanner_internal.unmap_value(id, 's') AS id, currval('s') = id AS current, lastval() = id AS last;
 
 -- the first statement of a session
 CREATE FUNCTION drawing() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('a.s')$$;

@@ -12,7 +12,7 @@ CREATE FUNCTION suppress() RETURNS trigger LANGUAGE plpgsql
 CREATE TRIGGER suppress BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION suppress();
 INSERT INTO t (v) SELECT x FROM (VALUES ('x1', 1), ('x2', 2), ('x3', 3)) v (x, n) ORDER BY n RETURNING v;
 INSERT INTO t (v) SELECT x FROM (VALUES ('x3', 1), ('x4', 2)) v (x, n) ORDER BY n
-  ON CONFLICT DO NOTHING RETURNING v, spanner.unmap_value(id, 't_id_seq');
+  ON CONFLICT DO NOTHING RETURNING v, spanner_internal.unmap_value(id, 't_id_seq');
 BEGIN;
 SAVEPOINT p;
 INSERT INTO t (v) SELECT x FROM (VALUES ('x5', 1), ('x6', 2)) v (x, n) ORDER BY n RETURNING v;
@@ -56,8 +56,8 @@ CREATE ROLE regress_spanner_writer;
 GRANT USAGE ON SCHEMA a TO regress_spanner_writer;
 GRANT SELECT, INSERT ON t, p, w TO regress_spanner_writer;
 SET ROLE regress_spanner_writer;
-INSERT INTO p (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x RETURNING v, spanner.unmap_value(id, 'p_id_seq');
-INSERT INTO w (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x DESC RETURNING v, spanner.unmap_value(id, 'p_id_seq');
+INSERT INTO p (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x RETURNING v, spanner_internal.unmap_value(id, 'p_id_seq');
+INSERT INTO w (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x DESC RETURNING v, spanner_internal.unmap_value(id, 'p_id_seq');
 INSERT INTO t (v) SELECT x FROM (VALUES (1), (2)) v (x) ORDER BY x RETURNING v;
 RESET ROLE;
 
@@ -72,7 +72,7 @@ SELECT count(*) FROM n;
 -- a binding that the statement itself changes, or only invalidates
 CREATE TABLE c (id bigserial, v integer, u bigint);
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  NEW.u := spanner.unmap_value(NEW.id, 'a.c_id_seq');
+  NEW.u := spanner_internal.unmap_value(NEW.id, 'a.c_id_seq');
   CASE NEW.v
     WHEN 11 THEN ALTER SEQUENCE a.c_id_seq CACHE 2;
     WHEN 21 THEN PERFORM spanner.alter_sequence('a.c_id_seq', skip_range_min => 1::bigint << 62, skip_range_max => 7::bigint << 60);
@@ -106,8 +106,8 @@ SELECT id = lastval() AS last, id = currval('l_id_seq') AS current FROM l WHERE 
 SELECT spanner_internal.ascending_nextval('other', 0);
 SELECT spanner_internal.ascending_nextval('other', 1000001);
 SELECT spanner_internal.ascending_nextval('l', 2);
-SELECT spanner.unmap_value(spanner_internal.ascending_nextval('other', 3), 'other') FROM generate_series(1, 4);
-SELECT i, spanner.unmap_value(spanner_internal.ascending_nextval(s, n), s)
+SELECT spanner_internal.unmap_value(spanner_internal.ascending_nextval('other', 3), 'other') FROM generate_series(1, 4);
+SELECT i, spanner_internal.unmap_value(spanner_internal.ascending_nextval(s, n), s)
   FROM (VALUES (1, 'other'::regclass, 2), (2, 'other', 2), (3, 'l_id_seq', 2), (4, 'l_id_seq', 3)) v (i, s, n);
 
 SET client_min_messages = warning;

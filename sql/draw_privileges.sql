@@ -68,9 +68,9 @@ SELECT spanner.nextval('t_n_seq');
 SELECT spanner.currval('plain');
 SELECT spanner.currval('bound');
 SELECT spanner.lastval();
-SELECT spanner.setval('plain', 7);
-SELECT spanner.setval('bound', 7);
-SELECT spanner.setval('plain', 7, true);
+SELECT spanner_internal.setval('plain', 7);
+SELECT spanner_internal.setval('bound', 7);
+SELECT spanner_internal.setval('plain', 7, true);
 SELECT spanner_internal.ascending_nextval('plain', 10);
 SELECT spanner_internal.ascending_nextval('bound', 10);
 -- an identity asks for none, as in core

@@ -21,10 +21,10 @@ ALTER TABLE t ALTER COLUMN j SET GENERATED ALWAYS SET CACHE 3 SET START WITH 7 R
 SELECT * FROM columns('t');
 SELECT start_value, cache_size FROM pg_sequences WHERE sequencename = 't_j_seq';
 INSERT INTO t (id) VALUES (1) RETURNING *;
-SELECT spanner.unmap_value(j, 't_j_seq') FROM t;
+SELECT spanner_internal.unmap_value(j, 't_j_seq') FROM t;
 INSERT INTO t (j) VALUES (1);
 ALTER TABLE t ALTER COLUMN id RESTART WITH 100;
-INSERT INTO t DEFAULT VALUES RETURNING spanner.unmap_value(id, 't_id_seq');
+INSERT INTO t DEFAULT VALUES RETURNING spanner_internal.unmap_value(id, 't_id_seq');
 ALTER TABLE t ALTER COLUMN id SET CYCLE;
 ALTER TABLE IF EXISTS missing ALTER COLUMN id SET CYCLE;
 ALTER TABLE t ALTER COLUMN missing SET GENERATED ALWAYS;

@@ -17,12 +17,13 @@ SELECT oid::regproc
  WHERE pronamespace::regnamespace::text ~ '^spanner'
    AND NOT has_function_privilege('public', oid, 'EXECUTE')
  ORDER BY oid::regproc::text COLLATE "C";
--- whatever nobody calls but the server is not for everybody
+-- whatever nobody calls but the server is not for everybody, but for triggers that Spanner's DDL makes
 SELECT oid::regprocedure
   FROM pg_proc p
  WHERE pronamespace = 'spanner_internal'::regnamespace
    AND (prorettype IN ('trigger'::regtype, 'event_trigger'::regtype) OR 'internal'::regtype = ANY (proargtypes))
-   AND has_function_privilege('public', oid, 'EXECUTE');
+   AND has_function_privilege('public', oid, 'EXECUTE')
+ ORDER BY oid::regprocedure::text COLLATE "C";
 
 -- every object has a comment
 SELECT pg_describe_object(classid, objid, objsubid)

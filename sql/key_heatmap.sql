@@ -87,12 +87,16 @@ SELECT key_from, key_to, rows FROM spanner.key_histogram('hm_numbers', 4, 'id') 
 -- two tables beside each other; what the page says of itself; each shade is
 -- told from its neighbour by 1.4 times the luminance, in both themes
 SELECT regexp_count, page ~ '<main class="pair">', page ~ '>public.hm_serial<.*>public.hm_reversed<'
-  FROM spanner.key_heatmap_html('hm_serial', 'hm_reversed', 4, 4) page,
+  FROM spanner.key_heatmap_html('hm_serial', 4, 4, after => 'hm_reversed') page,
        LATERAL (SELECT count(*) AS regexp_count FROM regexp_matches(page, '<svg', 'g')) svgs;
 SELECT page ~ format('in database %s by spanner_keys 1.0 on PostgreSQL ', current_database()),
        page ~ '>id &#8593;<', page ~ '>500<', page ~ '>1,000 rows<', page ~ '>2024-01-01 00:01<',
        page ~ 'by column at &#8594;'
   FROM spanner.key_heatmap_html('hm_serial', order_by => 'at') page;
+-- below, labels at three places, where they do not meet; the verdict comes first
+SELECT (SELECT array_agg(m[1]) FROM regexp_matches(page, '<text class="(?:first|middle|last)" x="([0-9.]+)" y="374">', 'g') m),
+       page ~ '<section>\n<p class="finding'
+  FROM spanner.key_heatmap_html('hm_serial') page;
 WITH shades AS (
   SELECT n, row_number() OVER (ORDER BY n) AS place, 0.2126 * c[1] + 0.7152 * c[2] + 0.0722 * c[3] + 0.05 AS light
     FROM regexp_matches(spanner_internal.heatmap_style(), '--d\d: #(..)(..)(..)', 'g') WITH ORDINALITY m (rgb, n),
@@ -105,8 +109,8 @@ SELECT count(*), bool_and(greatest(a.light, b.light) / least(a.light, b.light) >
 \pset format aligned
 
 -- arguments
-SELECT spanner.key_heatmap_html('hm_serial', 'nowhere');
-SELECT spanner.key_heatmap_html('hm_serial', NULL::text);
+SELECT spanner.key_heatmap_html('hm_serial', after => 'nowhere');
+SELECT spanner.key_heatmap_html('hm_serial', after => NULL) ~ '<main class="one">';
 SELECT spanner.key_heatmap(NULL);
 SELECT spanner.key_heatmap_html(NULL);
 SELECT count(*) FROM spanner.key_heatmap('hm_serial', NULL, NULL, NULL, NULL, NULL);

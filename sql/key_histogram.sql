@@ -1,4 +1,5 @@
 -- Where rows lie in key space.  All tables are small enough to be read whole.
+\set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 
@@ -61,6 +62,10 @@ CREATE TABLE kh_text AS
 SELECT bucket, left(key_from, 8) AS key_from, left(key_to, 8) AS key_to,
        rows BETWEEN 200 AND 300 AS even
   FROM spanner.key_histogram('kh_text', 4, 'hex');
+-- and what is shown is a key that is there
+SELECT count(*), bool_and(EXISTS (SELECT FROM kh_text WHERE hex = key_from)),
+       bool_and(EXISTS (SELECT FROM kh_text WHERE hex = key_to))
+  FROM spanner.key_histogram('kh_text', 16, 'hex');
 SELECT bucket, length(key_from), length(key_to), rows
   FROM spanner.key_histogram('kh_text', 4, 'long');
 SELECT * FROM spanner.key_histogram('kh_text', 4, 'empty');

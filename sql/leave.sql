@@ -28,12 +28,12 @@ CREATE TABLE c (id bigserial PRIMARY KEY, v integer);
 INSERT INTO c (v) SELECT generate_series(1, 1000);
 SELECT spanner.alter_sequence('c_id_seq', 'bit_reversed_positive', skip_range_min => 1,
                               skip_range_max => 3000);
-INSERT INTO c (v) VALUES (1) RETURNING spanner.unmap_value(id, 'c_id_seq');
+INSERT INTO c (v) VALUES (1) RETURNING spanner_internal.unmap_value(id, 'c_id_seq');
 BEGIN;
 SELECT spanner.alter_sequence('c_id_seq', kind => 'local');
 INSERT INTO c (v) VALUES (1) RETURNING id;
 ROLLBACK;
-INSERT INTO c (v) VALUES (1) RETURNING spanner.unmap_value(id, 'c_id_seq');
+INSERT INTO c (v) VALUES (1) RETURNING spanner_internal.unmap_value(id, 'c_id_seq');
 
 -- what has not been used goes on without a word, unless it skips values
 SET spanner.default_sequence_kind = 'bit_reversed_positive';

@@ -45,8 +45,8 @@ CREATE TABLE spanner.of_user (id int);
 CREATE TYPE spanner.kinds_of_user AS ENUM ('a');
 BEGIN;
 SELECT c.command, test_member_guard.attempt(c.command) FROM (VALUES
-  ('ALTER FUNCTION spanner.unmap_value(bigint, regclass) COST 10'),
-  ('ALTER FUNCTION spanner.unmap_value(bigint, regclass) OWNER TO CURRENT_USER'),
+  ('ALTER FUNCTION spanner_internal.unmap_value(bigint, regclass) COST 10'),
+  ('ALTER FUNCTION spanner_internal.unmap_value(bigint, regclass) OWNER TO CURRENT_USER'),
   ('ALTER TABLE spanner.allocator SET (fillfactor = 30)'),
   ('ALTER TABLE spanner.allocator ADD COLUMN note text'),
   ('ALTER SCHEMA spanner OWNER TO CURRENT_USER'),

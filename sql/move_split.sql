@@ -29,6 +29,8 @@ CREATE TABLE ord (id bigserial, cust text COLLATE "C" CHECK (cust <> ''), n nume
 RESET spanner.default_sequence_kind;
 CREATE INDEX ON ord (cust) WHERE n > 1;
 GRANT SELECT ON ord TO ms_role;
+GRANT UPDATE (cust, n) ON ord TO ms_role WITH GRANT OPTION;
+ALTER TABLE ord ALTER COLUMN n SET STATISTICS 0;
 SELECT * FROM spanner.create_splits('ord', 2, '{ms_1,"ms \"2\""}');
 SELECT * FROM made('ord', 2, '{ms_1,"ms \"2\""}');
 CREATE TABLE item (ord bigint, line int, sku text) PARTITION BY RANGE (ord);
@@ -37,6 +39,7 @@ SELECT * FROM made('item', 2, '{ms_1,NULL}', bits => 63, key => '{ord,line}');
 SELECT spanner.create_splits('item', 2, '{ms_1,NULL}', bits => 63, key => '{ord,nothing}');
 CREATE TABLE ev (shard int NOT NULL, u text, at date, CHECK (shard = spanner.shard_id(12, u, at))) PARTITION BY RANGE (shard, at, u);
 SELECT * FROM made('ev', 1, '{ms_1}');
+SELECT spanner.create_splits('item', beside => 'ord');
 SELECT count(*) FROM spanner.create_splits('ord', 2, '{ms_1,"ms \"2\""}', dry_run => false);
 -- beside those of another table
 SELECT statement FROM spanner.create_splits('item', beside => 'ord', key => '{ord,line}') WHERE server IS NULL;

@@ -66,7 +66,7 @@ SELECT nextval('plain');
 SET check_function_bodies = off;
 SELECT setval('s2', 1000, true);
 RESET check_function_bodies;
-SELECT spanner.unmap_value(nextval('s2'), 's2');
+SELECT spanner_internal.unmap_value(nextval('s2'), 's2');
 BEGIN READ ONLY;
 SELECT setval('s', 5);
 ROLLBACK;

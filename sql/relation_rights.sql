@@ -1,4 +1,5 @@
 -- Whose code runs when a table is looked at, and whose tables are.
+\set SHOW_CONTEXT never
 CREATE ROLE regress_mallory;
 CREATE ROLE regress_reader;
 CREATE SCHEMA victim;

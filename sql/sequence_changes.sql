@@ -38,7 +38,7 @@ INSERT INTO again SELECT FROM generate_series(1, 5000);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE again_id_seq IS NULL;
 SELECT spanner.convert_column('again', 'id');
 INSERT INTO again DEFAULT VALUES;
-SELECT count(*) - count(DISTINCT id) AS given_twice, max(spanner.unmap_value(id, 'again_id_seq')) FROM again;
+SELECT count(*) - count(DISTINCT id) AS given_twice, max(spanner_internal.unmap_value(id, 'again_id_seq')) FROM again;
 
 -- a wider column: the values of before are passed over
 CREATE TABLE widened (id serial PRIMARY KEY);
@@ -61,7 +61,7 @@ INSERT INTO stepping SELECT FROM generate_series(1, 2);
 INSERT INTO stepping SELECT spanner_internal.map_counter(12, 'steps');
 SELECT spanner.sync_sequence('stepping', 'id');
 INSERT INTO stepping DEFAULT VALUES;
-SELECT array_agg(spanner.unmap_value(id, 'steps') ORDER BY 1) FROM stepping;
+SELECT array_agg(spanner_internal.unmap_value(id, 'steps') ORDER BY 1) FROM stepping;
 
 -- it also goes back
 CREATE TABLE burnt (id serial);

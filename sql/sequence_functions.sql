@@ -48,7 +48,7 @@ SELECT spanner_internal.map_counter(100, 'state') = spanner.nextval('state') AS 
 SELECT spanner.alter_sequence('fresh', restart_counter_with => 7);
 SELECT spanner.get_internal_sequence_state('fresh'),
        (SELECT start_counter FROM spanner.sequences WHERE sequencename = 'fresh');
-SELECT spanner.unmap_value(spanner.nextval('fresh'), 'fresh');
+SELECT spanner_internal.unmap_value(spanner.nextval('fresh'), 'fresh');
 
 -- the state of a column
 CREATE TABLE serials (id bigserial, a integer);

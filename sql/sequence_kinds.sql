@@ -65,14 +65,14 @@ SELECT count(*)
                   FROM spanner_internal.describe_sequence(s)) d,
        generate_series(0, 500) i,
        LATERAL (SELECT 1 + (span * i::numeric / 500)::bigint AS c) g
- WHERE spanner.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
+ WHERE spanner_internal.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
 SELECT count(*)
   FROM generate_series(1, 32766) c, (VALUES ('all_br'::regclass), ('all_st')) k (s)
- WHERE spanner.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
-SELECT spanner.unmap_value(0, 'br'), spanner.unmap_value(-5, 'br'),
-       spanner.unmap_value(9223372036854775807, 'br'),
-       spanner.unmap_value(9223372036854775806, 'br'),
-       spanner.unmap_value(32767, 'all_st');
+ WHERE spanner_internal.unmap_value(spanner_internal.map_counter(c, s), s) <> c;
+SELECT spanner_internal.unmap_value(0, 'br'), spanner_internal.unmap_value(-5, 'br'),
+       spanner_internal.unmap_value(9223372036854775807, 'br'),
+       spanner_internal.unmap_value(9223372036854775806, 'br'),
+       spanner_internal.unmap_value(32767, 'all_st');
 
 -- any number of equal ranges gets its share
 SELECT n, max(rows) - min(rows) AS unevenness

@@ -78,7 +78,7 @@ DO $$
 BEGIN
   FOR i IN 1..200 LOOP
     PERFORM spanner.create_sequence('many' || i, 'striped');
-    PERFORM spanner.unmap_value(1, to_regclass('many' || i));
+    PERFORM spanner_internal.unmap_value(1, to_regclass('many' || i));
   END LOOP;
 END
 $$;
@@ -106,7 +106,7 @@ DO $$
 BEGIN
   FOR i IN 1..200 LOOP
     PERFORM spanner.create_sequence('many' || i, 'striped');
-    PERFORM spanner.unmap_value(1, to_regclass('many' || i));
+    PERFORM spanner_internal.unmap_value(1, to_regclass('many' || i));
   END LOOP;
 END
 $$;

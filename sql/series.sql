@@ -27,11 +27,18 @@ SELECT name, spanner.next_value(name), spanner.next_value(name, VARIADIC '{}')
 SELECT a.name, b.* FROM spanner.allocator a, spanner.reserve_block(a.name, 1000, '2027', 'b') b
  WHERE name = mode ORDER BY name;
 
+-- several values, and giving them back
+SELECT spanner.create_allocator('back', batch_size => 10, max_batch_size => 10) > 0 AS created;
+SELECT spanner.advance_allocator('back', 1, 'a');
+SELECT array_agg(n) FROM spanner.next_values('back', 4, 'a') n;
+SELECT array_agg(n) FROM spanner.next_values('back', 2, VARIADIC '{a}') n;
+SELECT spanner.release_allocator('back', 'a') > 0 AS released, spanner.release_allocator('back'),
+       spanner.next_value('back', 'a');
+SELECT count(*) FROM spanner.next_values('back', 1, VARIADIC NULL);
+SELECT spanner.drop_allocator('back');
+
 -- a row for each, and nothing else
 SELECT name, count(series), min(series), max(series) FROM counters WHERE name ~ 'sync|batch' GROUP BY name ORDER BY name;
-SELECT allocator_id AS series_id FROM spanner.allocator
- WHERE parent_id = spanner.allocator_id('sync') AND series = '{2027,a}' \gset
-SELECT spanner.next_value(:series_id);
 SELECT spanner.next_value('sync', '2027', 'a');
 SELECT name, mode, series, values FROM spanner.stat_allocator
  WHERE name = 'async' ORDER BY series NULLS FIRST;

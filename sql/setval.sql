@@ -28,7 +28,7 @@ TRUNCATE t;
 SELECT setval('t_id_seq', 1, false);
 INSERT INTO t (n) VALUES (1) RETURNING id;
 TRUNCATE t;
-SELECT spanner.setval('t_id_seq', 1, false);
+SELECT spanner_internal.setval('t_id_seq', 1, false);
 INSERT INTO t (n) VALUES (1) RETURNING id;
 
 -- any other call only goes forward, past what the sequence would give again

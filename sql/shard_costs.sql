@@ -24,6 +24,10 @@ CREATE TABLE days (s int GENERATED ALWAYS AS (spanner.shard_id(16, at)) STORED, 
 SELECT format('CREATE TABLE days_%s PARTITION OF days (PRIMARY KEY (s, at)) FOR VALUES FROM (%L) TO (%L)', i,
               timestamptz '2026-01-01Z' + i * interval '1 d', timestamptz '2026-01-02Z' + i * interval '1 d') FROM generate_series(0, 2) i \gexec
 INSERT INTO days (at) SELECT timestamptz '2026-01-01Z' + i * interval '1 h' FROM generate_series(0, 71) i;
+CREATE TABLE pairs (s int NOT NULL CHECK (s = spanner.shard_id(4, a, b)), a int NOT NULL, b int NOT NULL, PRIMARY KEY (s, a, b))
+  PARTITION BY LIST (s);
+SELECT format('CREATE TABLE pairs_%s PARTITION OF pairs FOR VALUES IN (%1$s)', i) FROM generate_series(0, 3) i \gexec
+INSERT INTO pairs SELECT spanner.shard_id(4, i, i % 97), i, i % 97 FROM generate_series(1, 40000) i;
 VACUUM ANALYZE;
 
 -- a hash join computes no shard; a nested loop chooses partitions
@@ -39,6 +43,8 @@ BEGIN
   END LOOP;
   RETURN result;
 END $$;
+-- of few rows it is the cheapest plan, since one partition is left for each
+SELECT loops('SELECT * FROM (SELECT * FROM asked LIMIT 101) a JOIN parted USING (ts, uid)');
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT loops('SELECT * FROM (SELECT * FROM asked LIMIT 100) a JOIN parted USING (ts, uid)');
@@ -53,8 +59,36 @@ SELECT q, (SELECT count(*) FROM plan(q) line WHERE line ~ 'SpannerShardMerge') A
     $$SELECT * FROM visit WHERE status || '' = 'x' ORDER BY at DESC LIMIT 10$$,
     $$SELECT * FROM days ORDER BY at DESC LIMIT 10$$]) q;
 
+-- each pair is looked up in its partition only, once
+SELECT count(*), count(*) FILTER (WHERE line ~ 'ANY') AS lists, count(DISTINCT line) AS different
+  FROM plan('SELECT * FROM pairs WHERE (a, b) IN ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8))') line
+ WHERE line ~ 'Index Cond';
+SELECT q, same(q)
+  FROM unnest(ARRAY[
+    $$SELECT * FROM pairs WHERE (a, b) IN ((1, 1), (2, 2), (3, 3), (4, 5), (500, 15), (6, 6), (NULL, 7))$$,
+    $$SELECT * FROM pairs WHERE ((a, b) IN ((1, 1), (2, 2)) OR (a, b) IN ((300, 9), (301, 10))) AND s IN (0, 1, 2)$$,
+    $$SELECT * FROM pairs WHERE (a, b) IN ((1, 1), (2, 2), (3, 3)) AND (a, b) IN ((2, 2), (3, 3), (97, 0))$$,
+    $$SELECT * FROM pairs p JOIN asked ON p.a = uid WHERE (a, b) IN ((1, 1), (11, 11), (98, 1))$$]) q;
+
+-- of tables that are joined in order one leads, the one whose merge starts first
+CREATE TABLE visit4 (s int GENERATED ALWAYS AS (spanner.shard_id(4, at, uid)) STORED, at timestamptz NOT NULL, uid bigint NOT NULL,
+  PRIMARY KEY (s, at, uid));
+INSERT INTO visit4 (at, uid) SELECT at, uid FROM visit;
+ANALYZE visit4;
+SELECT q, (SELECT string_agg(substring(line, 'on (\w+)'), ' ') FROM plan(q) line WHERE line ~ 'SpannerShardMerge') AS leads
+  FROM unnest(ARRAY[
+    $$SELECT v.at FROM visit v JOIN visit4 USING (at) ORDER BY at DESC LIMIT 10$$,
+    $$SELECT v.at FROM visit4 JOIN visit v USING (at) ORDER BY at DESC LIMIT 10$$,
+    $$SELECT v.at FROM visit v LEFT JOIN visit4 USING (at) ORDER BY v.at DESC LIMIT 10$$]) q;
+-- partitions that are merged do not lead one another
+SET enable_seqscan = off;
+SELECT count(*) FROM plan('SELECT * FROM days ORDER BY at, s LIMIT 5') line WHERE line ~ ' on days_';
+RESET enable_seqscan;
+
 SELECT q, same(q, true)
   FROM unnest(ARRAY[
+    $$SELECT v.at FROM visit v JOIN visit4 USING (at) ORDER BY at DESC LIMIT 10$$,
+    $$SELECT v.at FROM visit v LEFT JOIN visit4 w USING (at) WHERE w.uid < 5 OR v.uid > 9 ORDER BY at DESC LIMIT 10$$,
     $$SELECT * FROM asked JOIN parted USING (ts, uid) ORDER BY ts$$,
     $$SELECT * FROM parted LEFT JOIN asked a USING (ts, uid) ORDER BY ts$$,
     $$SELECT * FROM parted a JOIN parted b USING (ts, uid) WHERE a.v < 100 ORDER BY ts$$,

@@ -105,11 +105,11 @@ SELECT string_agg(expected::text, ', ') FROM estimate;
 RESET spanner_keys.enable_derived_shard;
 
 -- lists of shards
-SELECT spanner.shard_ids(4, ARRAY[1, 2, 3, 4, 5, 6, 7, 8]);
-SELECT cardinality(spanner.shard_ids(4, ARRAY(SELECT generate_series(1, 100)), ARRAY(SELECT generate_series(1, 100))));
-SELECT spanner.shard_ids(2000000000, ARRAY(SELECT generate_series(1, 1001)), ARRAY(SELECT generate_series(1, 1000)));
-SELECT spanner.all_shards(0), spanner.all_shards(-1);
-SELECT spanner.all_shards(2147483647);
+SELECT spanner_internal.shard_ids(4, ARRAY[1, 2, 3, 4, 5, 6, 7, 8]);
+SELECT cardinality(spanner_internal.shard_ids(4, ARRAY(SELECT generate_series(1, 100)), ARRAY(SELECT generate_series(1, 100))));
+SELECT spanner_internal.shard_ids(2000000000, ARRAY(SELECT generate_series(1, 1001)), ARRAY(SELECT generate_series(1, 1000)));
+SELECT spanner_internal.all_shards(0), spanner_internal.all_shards(-1);
+SELECT spanner_internal.all_shards(2147483647);
 
 -- lists that may be longer than shard_ids() bears
 CREATE TABLE many (shard int GENERATED ALWAYS AS (spanner.shard_id(100000, a, b)) STORED, a int, b int);

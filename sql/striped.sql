@@ -18,7 +18,7 @@ CREATE FUNCTION wrong_runs(bits integer, stripes integer, OUT positions bigint, 
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM spanner.create_sequence('s.tried', 'striped', bits => bits, stripes => stripes);
-  SELECT count(*), count(*) FILTER (WHERE spanner.unmap_value(value, 's.tried') <> stripes * run + 1
+  SELECT count(*), count(*) FILTER (WHERE spanner_internal.unmap_value(value, 's.tried') <> stripes * run + 1
                                        OR spanner_internal.map_counter(stripes * run + 1, 's.tried') <> value)
     INTO positions, wrong
     FROM (SELECT (1 << bits - 1) + p AS value, row_number() OVER (ORDER BY CASE

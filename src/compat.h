@@ -195,6 +195,15 @@ sk_named_segment(const char *name, Size size,
 	 pg_proc_aclcheck((objectid), (roleid), (mode)))
 #endif
 
+/* 16: join clauses may depend on the outer joins that are done */
+#if PG_VERSION_NUM >= 160000
+#define sk_join_clauses(root, relids, outer, inner) \
+	generate_join_implied_equalities(root, relids, outer, inner, NULL)
+#else
+#define sk_join_clauses(root, relids, outer, inner) \
+	generate_join_implied_equalities(root, relids, outer, inner)
+#endif
+
 /* 16: privileges that a query needs stand beside the range table */
 #if PG_VERSION_NUM >= 160000
 #define sk_check_query_privileges(query) \
@@ -342,8 +351,17 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 #if PG_VERSION_NUM >= 180000
 #define sk_copy_disabled_nodes(to, from) \
 	((to)->disabled_nodes = (from)->disabled_nodes)
+#define sk_is_more_disabled(path, other) \
+	((path)->disabled_nodes > (other)->disabled_nodes)
+#define sk_cost_sort(sort, root, keys, input, width) \
+	cost_sort(sort, root, keys, (input)->disabled_nodes, (input)->total_cost, \
+			  (input)->rows, width, 0.0, work_mem, (root)->limit_tuples)
 #else
 #define sk_copy_disabled_nodes(to, from) ((void) 0)
+#define sk_is_more_disabled(path, other) false
+#define sk_cost_sort(sort, root, keys, input, width) \
+	cost_sort(sort, root, keys, (input)->total_cost, (input)->rows, width, \
+			  0.0, work_mem, (root)->limit_tuples)
 #endif
 
 /* 18: the scan of an index counts its searches; 19: flags */

@@ -10,9 +10,9 @@ COMMENT ON SCHEMA spanner
   IS 'functions of Cloud Spanner, and what PostgreSQL needs for primary keys without hotspots';
 GRANT USAGE ON SCHEMA spanner TO PUBLIC;
 
--- Users do not call what is here, and no stored object names it.  Functions that
--- run with the rights of their callers do, and plans and views, so most of it is
--- to be executed by everybody; what is not has been revoked.
+-- Users do not type what is here.  Functions that run with the rights of their
+-- callers call it, and plans, views, and what Spanner's DDL makes: triggers and
+-- generated columns.  So everybody may execute most of it; the rest is revoked.
 CREATE SCHEMA spanner_internal;
 COMMENT ON SCHEMA spanner_internal
   IS 'functions and types that only the extension uses';

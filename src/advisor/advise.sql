@@ -54,17 +54,21 @@ DECLARE
   silence spanner.silenced_rule := CASE TG_OP WHEN 'INSERT' THEN NEW ELSE OLD END;
   owner oid;
   name name;
+  kind text;
   persistence "char";
 BEGIN
-  SELECT c.relowner, c.relname, c.relpersistence INTO owner, name, persistence
+  SELECT c.relowner, c.relname, CASE c.relkind WHEN 'S' THEN 'sequence' ELSE 'table' END,
+         c.relpersistence
+    INTO owner, name, kind, persistence
     FROM pg_class c WHERE c.oid = silence.relation;
   IF NOT FOUND THEN
     RETURN CASE TG_OP WHEN 'DELETE' THEN OLD END;  -- the table is gone
   ELSIF NOT pg_has_role(owner, 'USAGE') THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', name);
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of %s %s', kind, name);
   ELSIF TG_OP = 'INSERT' AND persistence = 't' THEN
-    RAISE wrong_object_type USING MESSAGE = format('table "%s" is temporary', name),
-      DETAIL = 'Rules that are silenced are dumped with the database, and temporary tables are not.';
+    RAISE wrong_object_type USING MESSAGE = format('%s "%s" is temporary', kind, name),
+      DETAIL = 'Rules that are silenced are dumped with the database, and temporary tables are '
+               'not.';
   END IF;
   RETURN silence;
 END
@@ -97,14 +101,18 @@ BEGIN
     FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
    WHERE c.oid = find_silence.relation;
   IF NOT FOUND THEN
-    RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', relation::oid);
-  ELSIF kind <> ALL ('{r,p,i,I}') THEN
-    RAISE wrong_object_type USING MESSAGE = format('"%s" is neither a table nor an index',
-        (SELECT relname FROM pg_class WHERE oid = find_silence.relation));
+    RAISE undefined_table USING
+      MESSAGE = format('relation with OID %s does not exist', relation::oid);
+  ELSIF kind <> ALL ('{r,p,i,I,S}') THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('"%s" is neither a table, an index nor a sequence',
+                       (SELECT relname FROM pg_class WHERE oid = find_silence.relation));
   END IF;
   IF column_name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
-       WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0 AND NOT a.attisdropped) THEN
-    RAISE undefined_column USING MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
+       WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0
+         AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING
+      MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
         (SELECT relname FROM pg_class WHERE oid = silence.relation)),
       HINT = 'Names are taken as they are, in upper and lower case.';
   END IF;
@@ -117,7 +125,8 @@ $$;
 COMMENT ON FUNCTION spanner_internal.find_silence(regclass, text, name)
   IS 'the row that spanner.silence_rule() inserts or deletes';
 
-CREATE FUNCTION spanner.silence_rule(relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
+CREATE FUNCTION spanner.silence_rule(
+  relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -136,7 +145,8 @@ BEGIN
       RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
     END IF;
     RETURN;
-  ELSIF NOT EXISTS (SELECT FROM spanner_internal.advisor_rule r WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
+  ELSIF NOT EXISTS (SELECT FROM spanner_internal.advisor_rule r
+                     WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
     RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
       HINT = 'The view spanner.advisor_rules lists the rules.';
   END IF;
@@ -147,7 +157,8 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name, boolean)
-  IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only for the owner';
+  IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only '
+     'for the owner';
 
 -- How severe a finding is.  It is less severe for a target that the rule is not
 -- made for, and where the server has counted hardly any inserts.  NULL: not
@@ -157,7 +168,8 @@ CREATE FUNCTION spanner_internal.advisor_severity(severity text, targets text[],
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
-  WHEN target <> ALL (targets) THEN CASE WHEN target = 'one_server' AND elsewhere IS NOT NULL THEN 'info' END
+  WHEN target <> ALL (targets)
+    THEN CASE WHEN target = 'one_server' AND elsewhere IS NOT NULL THEN 'info' END
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
@@ -171,10 +183,13 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT 'judged as ' || string_agg(format('%s: %s', q.target, CASE
            WHEN q.target = 'citus' THEN format('%s distributed by Citus', q.tables)
-           WHEN q.target = 'splits' THEN format('%s split by ranges of the key, or over servers', q.tables)
-           ELSE format('%s, and neither Citus nor a split by ranges of the key', q.tables) END), '; ' ORDER BY q.target)
+           WHEN q.target = 'splits'
+             THEN format('%s split by ranges of the key, or over servers', q.tables)
+           ELSE format('%s, and neither Citus nor a split by ranges of the key', q.tables) END),
+           '; ' ORDER BY q.target)
          || '; name another target if that is not where the tables are to be'
-    FROM (SELECT t.target, CASE count(*) WHEN 1 THEN '1 table' ELSE count(*) || ' tables' END AS tables
+    FROM (SELECT t.target,
+                 CASE count(*) WHEN 1 THEN '1 table' ELSE count(*) || ' tables' END AS tables
             FROM unnest((facts).tables) t GROUP BY t.target) q;
 END;
 
@@ -186,7 +201,8 @@ COMMENT ON FUNCTION spanner_internal.describe_target(spanner_internal.advisor_fa
 -- many facts there are.  A plan for given facts would know, but copy them for each
 -- rule.
 CREATE FUNCTION spanner_internal.run_advisor(object regclass, target text)
-RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text, suggestion text)
+RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text,
+               suggestion text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET standard_conforming_strings = on
@@ -216,27 +232,35 @@ BEGIN
 
   facts := spanner_internal.advisor_facts(object, target);
   IF target IS NULL AND cardinality(facts.tables) > 0 THEN
-    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL, spanner_internal.describe_target(facts), NULL;
+    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL,
+      spanner_internal.describe_target(facts), NULL;
   END IF;
   RETURN QUERY
     SELECT s.severity, f.rule, f.relid::regclass, f.object,
-           CASE WHEN t.target = ANY (r.targets) THEN f.finding
-                ELSE f.finding || '; ' || r.elsewhere END,
-           CASE WHEN t.target = ANY (r.targets) THEN f.suggestion END
+           CASE WHEN s.is_meant THEN f.finding ELSE f.finding || '; ' || r.elsewhere END,
+           CASE WHEN s.is_meant THEN f.suggestion END
       FROM spanner_internal.run_rules(facts) f
       JOIN spanner_internal.advisor_rule r ON r.rule = f.rule
-      JOIN unnest(facts.tables) t ON t.relid = f.relid
+      LEFT JOIN unnest(facts.tables) t ON t.relid = f.relid  -- else it is a sequence
       JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
-     CROSS JOIN LATERAL (SELECT spanner_internal.advisor_severity(r.severity, r.targets, r.elsewhere,
-                           t.target, t.inserts) AS severity OFFSET 0) s
+     CROSS JOIN LATERAL (
+       SELECT coalesce(t.target, run_advisor.target, 'one_server') AS target OFFSET 0) g
+     CROSS JOIN LATERAL (
+       SELECT g.target = ANY (r.targets) AS is_meant,
+              spanner_internal.advisor_severity(r.severity, r.targets, r.elsewhere, g.target,
+                                                t.inserts) AS severity
+       OFFSET 0) s
      WHERE s.severity IS NOT NULL AND (asked_index IS NULL OR f.indexid = asked_index)
        AND NOT EXISTS (SELECT FROM spanner.silenced_rule x
             WHERE x.relation = f.relid AND x.rule = f.rule
               AND (x.column_name IS NULL OR x.column_name = (
-                     SELECT a.attname FROM pg_attribute a WHERE a.attrelid = f.relid AND a.attnum = f.attnum))
-              AND (x.index_name IS NULL OR x.index_name = (SELECT i.relname FROM pg_class i WHERE i.oid = f.indexid)))
+                     SELECT a.attname FROM pg_attribute a
+                            WHERE a.attrelid = f.relid AND a.attnum = f.attnum))
+              AND (x.index_name IS NULL
+                   OR x.index_name = (SELECT i.relname FROM pg_class i WHERE i.oid = f.indexid)))
      ORDER BY array_position('{warning,notice,info}'::text[], s.severity), r.place,
-              t.inserts DESC NULLS LAST, t.ident COLLATE "C", f.object COLLATE "C";
+              t.inserts DESC NULLS LAST, coalesce(t.ident, f.object) COLLATE "C",
+              f.object COLLATE "C";
 END
 $$;
 
@@ -258,4 +282,5 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner.advise(regclass, text)
-  IS 'hotspots and other faults of a table, an index or all tables, for one_server, splits, spanner, citus or cassandra, with the statements that mend them';
+  IS 'hotspots and other faults of a table, an index or all tables, for one_server, splits, '
+     'spanner, citus or cassandra, with the statements that mend them';

@@ -17,21 +17,16 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -40,20 +35,15 @@ PG_FUNCTION_INFO_V1(spanner_index_text);
 PG_FUNCTION_INFO_V1(spanner_expression_text);
 PG_FUNCTION_INFO_V1(spanner_constraint_text);
 PG_FUNCTION_INFO_V1(spanner_partition_key_text);
-PG_FUNCTION_INFO_V1(spanner_function_text);
+PG_FUNCTION_INFO_V1(spanner_body_text);
 PG_FUNCTION_INFO_V1(spanner_relation_bytes);
 PG_FUNCTION_INFO_V1(spanner_last_counter);
-
-/* A body in standard SQL that is stored in more bytes is not looked at. */
-#define SK_MAX_BODY_TREE (1024 * 1024)
 
 static Datum call_locked(FunctionCallInfo fcinfo, PGFunction function,
 						 List *relations, LOCKMODE mode, int nargs,
 						 NullableDatum *args);
 static List *lock_at_once(List *relations, LOCKMODE mode);
 static void unlock(List *relations, LOCKMODE mode);
-static bool has_small_body(Oid function);
-static List *used_relations(Oid function);
 
 /*
  * spanner_internal.index_text(indexid oid, column_number integer) returns text
@@ -123,19 +113,26 @@ spanner_partition_key_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.function_text(function oid) returns text
+ * spanner_internal.body_text(function oid, relations oid[]) returns text
  *
- * As pg_get_function_sqlbody().  NULL for a body that is a string, or too long.
+ * As pg_get_function_sqlbody(), for a body that names these relations: the
+ * server opens all of them.
  */
 Datum
-spanner_function_text(PG_FUNCTION_ARGS)
+spanner_body_text(PG_FUNCTION_ARGS)
 {
 	NullableDatum args[1] = {{PG_GETARG_DATUM(0), false}};
+	List	   *relations = NIL;
+	Datum	   *oids;
+	bool	   *nulls;
+	int			count;
 
-	if (!has_small_body(PG_GETARG_OID(0)))
-		PG_RETURN_NULL();
-	return call_locked(fcinfo, pg_get_function_sqlbody,
-					   used_relations(PG_GETARG_OID(0)), AccessShareLock,
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), OIDOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &oids, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		relations = list_append_unique_oid(relations, nulls[i] ? InvalidOid :
+										   DatumGetObjectId(oids[i]));
+	return call_locked(fcinfo, pg_get_function_sqlbody, relations, AccessShareLock,
 					   lengthof(args), args);
 }
 
@@ -220,63 +217,4 @@ unlock(List *relations, LOCKMODE mode)
 
 	foreach(lc, relations)
 		UnlockRelationOid(lfirst_oid(lc), mode);
-}
-
-/*
- * Has a function a body in standard SQL, and is that not too long?  Read from
- * the catalog itself: a cache would fetch all of a long body.
- */
-static bool
-has_small_body(Oid function)
-{
-	Relation	catalog = table_open(ProcedureRelationId, AccessShareLock);
-	bool		result = false;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_proc_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(function));
-	scan = systable_beginscan(catalog, ProcedureOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		body = heap_getattr(tuple, Anum_pg_proc_prosqlbody,
-										RelationGetDescr(catalog), &isnull);
-
-		result = !isnull && toast_raw_datum_size(body) <= SK_MAX_BODY_TREE;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-/* The relations in a function's body: the server opens all of them. */
-static List *
-used_relations(Oid function)
-{
-	Relation	catalog = table_open(DependRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&keys[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(ProcedureRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(function));
-	scan = systable_beginscan(catalog, DependDependerIndexId, true, NULL,
-							  lengthof(keys), keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-
-		CHECK_FOR_INTERRUPTS();
-		if (form->refclassid == RelationRelationId)
-			result = list_append_unique_oid(result, form->refobjid);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
 }

@@ -3,7 +3,7 @@
 --
 -- Advisor: what the catalogs hold, as text, without waiting for locks
 --
--- NULL stands for what is locked or dropped just now.
+-- NULL means what is locked or dropped just now.
 --
 
 CREATE FUNCTION spanner_internal.index_text(indexid oid, column_number integer)
@@ -38,10 +38,27 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.partition_key_text(oid)
   IS 'the partition key of a table, without waiting for a lock';
 
+CREATE FUNCTION spanner_internal.body_text(function oid, relations oid[])
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_body_text'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.body_text(oid, oid[])
+  IS 'the body of a function in standard SQL, if the relations in it are not locked';
+
+-- NULL for a body that is a string, or stored in more than a megabyte.
 CREATE FUNCTION spanner_internal.function_text(function oid)
 RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_function_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT spanner_internal.body_text(p.oid, ARRAY(
+           SELECT d.refobjid
+             FROM pg_depend d
+            WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+              AND d.refclassid = 'pg_class'::regclass))
+    FROM pg_proc p
+   WHERE p.oid = function AND octet_length(p.prosqlbody::text) <= 1048576;
+END;
 
 COMMENT ON FUNCTION spanner_internal.function_text(oid)
   IS 'the body of a function in standard SQL, without waiting for a lock';
@@ -63,7 +80,8 @@ COMMENT ON FUNCTION spanner_internal.last_counter(oid)
   IS 'the counter that a sequence gave last, without waiting for a lock';
 
 -- The server's own view opens every table of every publication.
-CREATE FUNCTION spanner_internal.list_published(OUT relid oid, OUT pubid oid, OUT columns smallint[])
+CREATE FUNCTION spanner_internal.list_published(OUT relid oid, OUT pubid oid,
+                                                OUT columns smallint[])
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 BEGIN ATOMIC
@@ -83,7 +101,8 @@ BEGIN ATOMIC
       JOIN pg_class c ON c.relkind = ANY ('{r,p}') AND c.relpersistence = 'p' AND c.oid >= 16384
      WHERE p.puballtables AND NOT (p.pubviaroot AND c.relispartition)
        -- what a later release lists as exceptions
-       AND NOT EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = c.oid)),
+       AND NOT EXISTS (SELECT FROM pg_publication_rel r
+                        WHERE r.prpubid = p.oid AND r.prrelid = c.oid)),
   parts AS (
     SELECT n.pubid, n.pubviaroot, n.relid, n.columns FROM named n
      UNION ALL

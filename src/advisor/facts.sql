@@ -23,7 +23,8 @@ CREATE TYPE spanner_internal.advisor_table AS (
 -- "could_be_key" lists the columns of a unique index that are never NULL.
 CREATE TYPE spanner_internal.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
-  attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint, storing boolean,
+  attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint,
+  storing boolean,
   is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
   is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
   predicate text, expression text, signature text, could_be_key text);
@@ -37,8 +38,9 @@ CREATE TYPE spanner_internal.advisor_column AS (
 
 -- What statistics, or the rows of a table without them, say of these columns.
 CREATE TYPE spanner_internal.advisor_measure AS (
-  relid oid, attnum smallint, rows float8, distinct_values float8, null_share float8, top_share float8,
-  largest float8, uuid_of_time boolean, ascending boolean, scattered boolean);
+  relid oid, attnum smallint, rows float8, distinct_values float8, null_share float8,
+  top_share float8,
+  largest float8, uuid_of_time boolean, timeuuid boolean, ascending boolean, scattered boolean);
 
 -- Columns whose values grow with time, and why that is supposed.
 CREATE TYPE spanner_internal.advisor_suspect AS (
@@ -52,13 +54,17 @@ CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
 -- Primary keys and other indexes that begin with a suspect, or with a column of
 -- few values before a suspect; and what to do about it.
 CREATE TYPE spanner_internal.advisor_hotspot AS (
-  relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text, quoted text,
+  relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text,
+  quoted text,
   expr text, type oid, starts text, decide text, suggestion text);
 
 -- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them.
 CREATE TYPE spanner_internal.advisor_reference AS (
   relid oid, attnum smallint, name name, type oid, referenced oid, referenced_attnum smallint,
   other text, widen text);
+
+-- Sequences with an end that no default uses: applications call nextval().
+CREATE TYPE spanner_internal.advisor_sequence AS (seqid oid, ident text, ends numeric);
 
 CREATE TYPE spanner_internal.advisor_facts AS (
   tables spanner_internal.advisor_table[],
@@ -68,6 +74,7 @@ CREATE TYPE spanner_internal.advisor_facts AS (
   suspects spanner_internal.advisor_suspect[],
   redundant spanner_internal.advisor_redundant[],
   narrow spanner_internal.advisor_reference[],
+  free_sequences spanner_internal.advisor_sequence[],
   hotspots spanner_internal.advisor_hotspot[]);
 
 -- What a rule returns.  attnum and indexid are 0 where there is none.
@@ -76,32 +83,43 @@ CREATE TYPE spanner_internal.advisor_finding AS (
 
 COMMENT ON TYPE spanner_internal.advisor_table IS 'a table that advice is given on';
 COMMENT ON TYPE spanner_internal.advisor_index IS 'an index of such a table';
-COMMENT ON TYPE spanner_internal.advisor_column IS 'a column of such a table, and where its values come from';
+COMMENT ON TYPE spanner_internal.advisor_column
+  IS 'a column of such a table, and where its values come from';
 COMMENT ON TYPE spanner_internal.advisor_measure IS 'what statistics or rows say of a column';
-COMMENT ON TYPE spanner_internal.advisor_suspect IS 'a column whose values grow with time, and why that is supposed';
-COMMENT ON TYPE spanner_internal.advisor_redundant IS 'an index, and another one that can stand in for it';
-COMMENT ON TYPE spanner_internal.advisor_hotspot IS 'a key or an index that grows at one end, or at few places';
+COMMENT ON TYPE spanner_internal.advisor_suspect
+  IS 'a column whose values grow with time, and why that is supposed';
+COMMENT ON TYPE spanner_internal.advisor_redundant
+  IS 'an index, and another one that can stand in for it';
+COMMENT ON TYPE spanner_internal.advisor_hotspot
+  IS 'a key or an index that grows at one end, or at few places';
 COMMENT ON TYPE spanner_internal.advisor_reference IS 'a column that refers to a wider one';
+COMMENT ON TYPE spanner_internal.advisor_sequence IS 'a sequence that no default uses';
 COMMENT ON TYPE spanner_internal.advisor_facts IS 'what the rules of the advisor look at';
 COMMENT ON TYPE spanner_internal.advisor_finding IS 'what a rule of the advisor has found';
 
-CREATE FUNCTION spanner_internal.sample_column(
-  relation oid, column_number smallint,
-  OUT rows float8, OUT uuid_share float8, OUT ascending_share float8)
-AS 'MODULE_PATHNAME', 'spanner_sample_column'
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION spanner_internal.sample_column(oid, smallint)
-  IS 'what the first rows of a table tell about a column';
-
-CREATE FUNCTION spanner_internal.is_uuid_of_time(value text)
+-- By their names, columns that hold times as numbers.  The functions on names are not
+-- STRICT, so that the planner takes their bodies for calls.
+CREATE FUNCTION spanner_internal.is_number_of_time(name text)
 RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN value ~* '^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|(\\x)?[0-9a-f]{12}[167][0-9a-f]{3}[89ab][0-9a-f]{15}$)'
-   AND length(value) IN (32, 34, 36);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN name ~* '(^|_)(ts|timestamp|epoch|unixtime)(_?[mun]s)?$|(_at|_?time|_date)_[mun]s$'
+    OR name ~* '(^|_)(stream|topological|event)_ordering$';
 
-COMMENT ON FUNCTION spanner_internal.is_uuid_of_time(text)
-  IS 'is it a UUID of version 1, 6 or 7, whose high-order bits are a time';
+COMMENT ON FUNCTION spanner_internal.is_number_of_time(text)
+  IS 'does the name of an integer column say that it holds a time, or a place in a stream';
+
+-- By their names, columns whose times are no order of insertion.
+CREATE FUNCTION spanner_internal.is_later_time(name text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN name ~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|'
+               'remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|'
+               'holiday|deadline|schedul|execut|trigger|next)[a-z]*(_|$)'
+    OR name ~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|'
+               'triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$';
+
+COMMENT ON FUNCTION spanner_internal.is_later_time(text)
+  IS 'does the name of a column say that its time is not that of the insertion';
 
 -- Where the values of a column come from, judged by the expression of the default.
 -- Literals do not count, and what comes first decides: it has the high bits.
@@ -115,18 +133,29 @@ BEGIN ATOMIC
     FROM (SELECT regexp_replace(replace(expression, '''now''::text)::', 'now()::'),
                  'E?''([^'']|'''')*''(::[a-z]+( [a-z]+)*)?', '', 'g') AS text) e,
          LATERAL (SELECT
-           nullif(regexp_instr(e.text, 'bit_reverse|\mreverse\(|random|uuid_generate_v4|uuidv4|generate_uuid|md5|\msha[0-9]+\(|hash|fingerprint|digest\('), 0) AS random,
-           nullif(regexp_instr(e.text, '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|ulid|ksuid|(^|[^a-z])(xid|tsid)|snowflake|timestamp_id)[a-z0-9_]*\(', 1, 1, 0, 'i'), 0) AS uuid,
-           nullif(regexp_instr(e.text, '\m(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(|CURRENT_TIMESTAMP|CURRENT_DATE|LOCALTIMESTAMP', 1, 1, 0, 'i'), 0) AS now,
-           nullif(greatest(CASE WHEN draws THEN greatest(regexp_instr(e.text, 'nextval\('), 1) ELSE 0 END,
+           nullif(regexp_instr(e.text, 'bit_reverse|\mreverse\(|random|uuid_generate_v4|uuidv4|'
+                                       'generate_uuid|md5|\msha[0-9]+\(|hash|fingerprint|digest\('),
+                                       0) AS random,
+           nullif(regexp_instr(e.text, '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|'
+                                       'ulid|ksuid|(^|[^a-z])(xid|tsid)|snowflake|'
+                                       'timestamp_id)[a-z0-9_]*\(', 1, 1, 0, 'i'), 0) AS uuid,
+           nullif(regexp_instr(e.text, '\m(now|clock_timestamp|statement_timestamp|'
+                                       'transaction_timestamp|timeofday)\(|CURRENT_TIMESTAMP|'
+                                       'CURRENT_DATE|LOCALTIMESTAMP', 1, 1, 0, 'i'), 0) AS now,
+           nullif(
+             greatest(
+               CASE WHEN draws THEN greatest(regexp_instr(e.text, 'nextval\('), 1) ELSE 0 END,
                            regexp_instr(e.text, '\mspanner\.next_value\(')), 0) AS draw) p;
 END;
 
 COMMENT ON FUNCTION spanner_internal.read_default(text, boolean)
-  IS 'where values come from that an expression makes: random, uuid, now, derived from a sequence, or NULL';
+  IS 'where values come from that an expression makes: random, uuid, now, derived from a sequence, '
+     'or NULL';
 
--- Tables that Citus has distributed, and by which column; "h" is by hash.
-CREATE FUNCTION spanner_internal.list_distributions(OUT relid oid, OUT attnum smallint, OUT method "char")
+-- Tables that Citus knows, and by which column it distributes them: "h" is by hash,
+-- "r" by ranges, "n" a reference table, and "l" one that it keeps on one node.
+CREATE FUNCTION spanner_internal.list_distributions(
+  OUT relid oid, OUT attnum smallint, OUT method "char")
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -134,7 +163,9 @@ AS $$
 BEGIN
   IF to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL THEN
     RETURN QUERY EXECUTE
-      'SELECT p.logicalrelid::oid, a.attnum, p.partmethod
+      'SELECT p.logicalrelid::oid, a.attnum,
+              CASE WHEN p.partmethod = ''n'' AND p.repmodel <> ''t'' THEN ''l''
+                   ELSE p.partmethod END
          FROM pg_catalog.pg_dist_partition p
          LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = p.logicalrelid
           AND a.attnum = substring(p.partkey from '':varattno (\d+)'')::smallint';
@@ -161,8 +192,9 @@ BEGIN ATOMIC
          h.partexprs IS NULL AND e.inhparent IS NULL,
          has_schema_privilege(n.oid, 'USAGE'),
          b.relid IS NOT NULL,
-         coalesce($2,
-           CASE WHEN d.relid IS NOT NULL THEN 'citus'
+         coalesce(CASE WHEN $2 = 'citus' AND d.method = 'r' THEN 'splits' ELSE $2 END,
+           CASE WHEN d.method = 'r' THEN 'splits'
+                WHEN d.relid IS NOT NULL THEN 'citus'
                 WHEN e.inhparent IS NOT NULL THEN 'splits'
                 WHEN h.partstrat = 'r' AND h.partattrs[0] = p.indkey[0]
                  AND EXISTS (SELECT FROM pg_attribute a
@@ -185,7 +217,8 @@ BEGIN ATOMIC
     LEFT JOIN (SELECT DISTINCT r.inhparent FROM pg_inherits r
                  JOIN pg_class g ON g.oid = r.inhrelid AND g.relkind = 'f' AND g.relispartition) e
       ON e.inhparent = c.oid
-    LEFT JOIN (SELECT DISTINCT l.relid FROM spanner_internal.list_published() l) b ON b.relid = c.oid
+    LEFT JOIN (SELECT DISTINCT l.relid FROM spanner_internal.list_published() l) b
+     ON b.relid = c.oid
     LEFT JOIN spanner_internal.list_distributions() d ON d.relid = c.oid
    WHERE c.relkind = ANY ('{r,p}') AND c.oid >= 16384
      AND NOT pg_is_other_temp_schema(n.oid)
@@ -193,12 +226,13 @@ BEGIN ATOMIC
            NOT c.relispartition AND c.relpersistence <> 't'
            AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
            AND NOT EXISTS (SELECT FROM pg_depend x
-                            WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid AND x.deptype = 'e')
+                            WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid
+                              AND x.deptype = 'e')
          ELSE c.oid = $1 END;
 END;
 
 COMMENT ON FUNCTION spanner_internal.advisor_tables(oid, text)
-  IS 'the tables that advice is given on; 0 stands for all';
+  IS 'the tables that advice is given on; 0 means all';
 
 -- If everything that keeps the order of time is removed from an expression, and
 -- a column is left, the expression grows with that column.
@@ -211,8 +245,11 @@ BEGIN ATOMIC
          CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0] ELSE
            (SELECT a.attnum FROM pg_attribute a
              WHERE a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
-               AND quote_ident(a.attname) = regexp_replace(spanner_internal.index_text(i.indexrelid, 1),
-                 '''([^'']|'''')*''|\m(date_trunc|date_bin|timezone|to_char|date_part|EXTRACT|epoch|year|FROM|AT|TIME|ZONE|interval)\M|::[a-z]+( (without|with) time zone)?|[-() ,+*/0-9]+(?![a-z_0-9"])|[( ]', '', 'g')) END,
+               AND quote_ident(a.attname)
+                 = regexp_replace(spanner_internal.index_text(i.indexrelid, 1),
+                 '''([^'']|'''')*''|\m(date_trunc|date_bin|timezone|to_char|date_part|EXTRACT|'
+                 'epoch|year|FROM|AT|TIME|ZONE|interval)\M|::[a-z]+( (without|with) time '
+                 'zone)?|[-() ,+*/0-9]+(?![a-z_0-9"])|[( ]', '', 'g')) END,
          CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
          string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
          i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct,
@@ -222,14 +259,18 @@ BEGIN ATOMIC
          spanner_internal.expression_text(i.indpred, i.indrelid),
          CASE WHEN i.indkey[0] = 0 THEN spanner_internal.index_text(i.indexrelid, 1) END,
          (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
-                   CASE WHEN u.attnum = 0 THEN quote_literal(spanner_internal.index_text(i.indexrelid, u.n::int)) END),
+                   CASE WHEN u.attnum = 0
+                        THEN quote_literal(
+                          spanner_internal.index_text(i.indexrelid, u.n::int)) END),
                    '' ORDER BY u.n)
             FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]),
                             unnest(i.indcollation::oid[]), unnest(i.indoption::int2[]))
                  WITH ORDINALITY u (attnum, opclass, collid, option, n)
            WHERE u.n <= i.indnkeyatts),
-         CASE WHEN i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL THEN
-           (SELECT CASE WHEN bool_and(a.attnotnull) THEN string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) END
+         CASE WHEN i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL
+              AND i.indexprs IS NULL THEN
+           (SELECT CASE WHEN bool_and(a.attnotnull)
+                        THEN string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) END
               FROM unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, n),
                    LATERAL (SELECT b.attname, b.attnotnull FROM pg_attribute b
                              WHERE b.attrelid = t.relid AND b.attnum = u.attnum OFFSET 0) a
@@ -237,7 +278,8 @@ BEGIN ATOMIC
     FROM unnest(tables) t
     JOIN pg_index i ON i.indrelid = t.relid AND i.indisvalid
     JOIN pg_class c ON c.oid = i.indexrelid
-    LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f ON f.conindid = i.indexrelid
+    LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f
+     ON f.conindid = i.indexrelid
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
 END;
 
@@ -260,7 +302,8 @@ BEGIN ATOMIC
   SELECT p.refobjid, p.refobjsubid::smallint, 0::oid, p.objid
     FROM pg_depend p
     JOIN pg_class c ON c.oid = p.objid AND c.relkind = 'S'
-   WHERE p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass AND p.deptype = 'i'
+   WHERE p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass
+     AND p.deptype = 'i'
   UNION ALL
   SELECT 0::oid, 0::smallint, p.objid, min(c.oid)
     FROM pg_depend p
@@ -270,7 +313,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.list_drawn_sequences()
-  IS 'sequences that columns and domains draw their defaults from';
+  IS 'sequences that the defaults of columns and domains use';
 
 -- What functions in defaults make, and what BEFORE INSERT triggers assign to
 -- columns.  Functions of the server and of extensions are recognized by their
@@ -282,14 +325,18 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH called AS MATERIALIZED (
     SELECT f.oid, spanner_internal.read_default(f.body, f.body ~* '\mnextval\(') AS source
-      FROM (SELECT f.oid, coalesce(left(spanner_internal.function_text(f.oid), 10000), substr(f.prosrc, 1, 10000)) AS body
+      FROM (SELECT f.oid,
+                   coalesce(left(spanner_internal.function_text(f.oid), 10000),
+                            substr(f.prosrc, 1, 10000)) AS body
               FROM pg_proc f
               JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
              WHERE f.oid >= 16384
                AND f.oid IN (SELECT p.refobjid FROM pg_depend p
-                              WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_proc'::regclass)
+                              WHERE p.classid = 'pg_attrdef'::regclass
+                                AND p.refclassid = 'pg_proc'::regclass)
                AND NOT EXISTS (SELECT FROM pg_depend x
-                                WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid AND x.deptype = 'e')
+                                WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid
+                                  AND x.deptype = 'e')
             OFFSET 0) f
   ), fired AS MATERIALIZED (
     SELECT f.oid, substr(f.prosrc, 1, 10000) AS body
@@ -300,8 +347,10 @@ BEGIN ATOMIC
   ), assignments AS MATERIALIZED (
     SELECT n.oid, n.name, coalesce(
              substring(n.body from '(?i)\mnew\."?' || n.name || '"?\s*:?=\s*([^;]*);'),
-             substring(n.body from '(?i)\mselect\s+([^;]*?)\s+into\s+(?:strict\s+)?new\."?' || n.name || '\M'),
-             substring(n.body from '(?i)\mselect\s+into\s+(?:strict\s+)?new\."?' || n.name || '"?\s+([^;]*);')) AS text
+             substring(n.body from '(?i)\mselect\s+([^;]*?)\s+into\s+(?:strict\s+)?new\."?'
+                       || n.name || '\M'),
+             substring(n.body from '(?i)\mselect\s+into\s+(?:strict\s+)?new\."?' || n.name
+                       || '"?\s+([^;]*);')) AS text
       FROM (SELECT DISTINCT f.oid, f.body, lower(m.names[1]) AS name
               FROM fired f
              CROSS JOIN LATERAL regexp_matches(f.body, '\mnew\."?([a-z_0-9]+)\M', 'gi') m (names)) n
@@ -319,7 +368,8 @@ BEGIN ATOMIC
             FROM pg_trigger g
             JOIN assignments f ON f.oid = g.tgfoid
            CROSS JOIN LATERAL (SELECT a.attrelid, a.attnum FROM pg_attribute a
-                                WHERE a.attrelid = g.tgrelid AND a.attname = f.name::name AND a.attnum > 0
+                                WHERE a.attrelid = g.tgrelid AND a.attname = f.name::name
+                                  AND a.attnum > 0
                                   AND NOT a.attisdropped AND a.attgenerated = '' OFFSET 0) a
            WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7) u
    GROUP BY 1, 2;
@@ -328,21 +378,27 @@ END;
 COMMENT ON FUNCTION spanner_internal.list_default_bodies()
   IS 'what functions in defaults make, and what BEFORE INSERT triggers assign';
 
-CREATE FUNCTION spanner_internal.advisor_columns(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[])
+CREATE FUNCTION spanner_internal.advisor_columns(
+  tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[])
 RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
-  SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull, q.collid,
-         coalesce(q.expr, q.assigned), q.generated, q.identity, q.seqid, q.label, q.owned, q.is_reference,
+  SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull,
+         q.collid,
+         coalesce(q.expr, q.assigned), q.generated, q.identity, q.seqid, q.label, q.owned,
+         q.is_reference,
          NOT q.is_reference AND (q.type = 'bool'::regtype
            OR q.typtype = 'e'
-           OR q.name ~* '(^|_)(status|state|type|kind|priority|region|country|locale|lang|language|category|severity|level|stage|phase|channel|currency|active|enabled|is_[a-z_]+|has_[a-z_]+)$'),
+           OR q.name ~* '(^|_)(status|state|type|kind|priority|region|country|locale|lang|language|'
+                        'category|severity|level|stage|phase|channel|currency|active|enabled|'
+                        'is_[a-z_]+|has_[a-z_]+)$'),
          CASE
            WHEN q.is_shard OR q.generated AND q.expr ~ 'shard_id\(|fingerprint\(|hash' THEN 'shard'
            WHEN q.generated THEN 'generated'
            WHEN q.expr = ANY ('{now(),CURRENT_TIMESTAMP,CURRENT_DATE}') THEN 'now'
            WHEN q.seqid <> 0 AND (q.identity
-             OR q.expr ~ '^\(*(spanner\.)?nextval\(E?''([^'']|'''')*''::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
+             OR q.expr ~ '^\(*(spanner\.)?nextval\(E?''([^'']|'''')*'
+                         '''::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
              THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
            ELSE coalesce(
              -- what a function does with the sequence that it is given is in its body
@@ -352,13 +408,17 @@ BEGIN ATOMIC
              q.made,
              CASE
                WHEN q.is_reference THEN 'reference'
-               WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) AND q.expr IS NULL
-                AND q.name !~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|holiday|deadline|schedul|execut|trigger|next)[a-z]*(_|$)'
-                AND q.name !~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$' THEN 'time' END)
+               -- a constant as the default says nothing
+               WHEN (q.expr IS NULL OR q.expr ~ '^''(?!-?infinity)[^'']*''::[a-z ]+$|^\d+$')
+                AND CASE WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) THEN true
+                         WHEN q.type = 'int8'::regtype
+                         THEN spanner_internal.is_number_of_time(q.name) END
+                AND NOT spanner_internal.is_later_time(q.name) THEN 'time' END)
          END
     FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
                  quote_ident(a.attname) AS quoted,
-                 CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type, y.typtype,
+                 CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type,
+                 y.typtype,
                  a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
                  left(coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0)
@@ -378,13 +438,15 @@ BEGIN ATOMIC
               ON s.relid = a.attrelid AND s.attnum = a.attnum
             LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid <> 0) v
               ON v.typid = y.oid AND d.oid IS NULL
-            LEFT JOIN spanner_internal.list_default_bodies() b ON b.relid = a.attrelid AND b.attnum = a.attnum
+            LEFT JOIN spanner_internal.list_default_bodies() b ON b.relid = a.attrelid
+             AND b.attnum = a.attnum
             LEFT JOIN pg_seclabel l ON l.objoid = coalesce(s.seqid, v.seqid) AND l.objsubid = 0
              AND l.classoid = 'pg_class'::regclass AND l.provider = 'spanner_keys'
             LEFT JOIN pg_depend o ON o.objid = s.seqid AND o.classid = 'pg_class'::regclass
              AND o.refclassid = 'pg_class'::regclass AND o.refobjid = a.attrelid
              AND o.refobjsubid = a.attnum AND o.deptype = ANY ('{a,i}')
-            LEFT JOIN (SELECT DISTINCT conrelid, conkey[1] AS attnum FROM pg_constraint WHERE contype = 'f') r
+            LEFT JOIN (SELECT DISTINCT conrelid, conkey[1] AS attnum FROM pg_constraint
+                        WHERE contype = 'f') r
               ON r.conrelid = a.attrelid AND r.attnum = a.attnum
             LEFT JOIN (SELECT DISTINCT m.schemaname, m.tablename, m.name FROM spanner.shard_keys m
                         WHERE m.shards IS NOT NULL AND m.declaration = 'check constraint') h
@@ -392,34 +454,46 @@ BEGIN ATOMIC
             LEFT JOIN (SELECT DISTINCT i.relid, u.attnum FROM unnest(indexes) i,
                          unnest(ARRAY[i.lead, i.second]) u (attnum) WHERE i.is_btree) x
               ON x.relid = a.attrelid AND x.attnum = a.attnum
-           WHERE x.attnum IS NOT NULL OR a.atthasdef OR a.attidentity <> '' OR y.typdefault IS NOT NULL
+           WHERE x.attnum IS NOT NULL OR a.atthasdef OR a.attidentity <> ''
+              OR y.typdefault IS NOT NULL
            OFFSET 0) q;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_columns(spanner_internal.advisor_table[], spanner_internal.advisor_index[])
+COMMENT ON FUNCTION spanner_internal.advisor_columns(spanner_internal.advisor_table[],
+                                                     spanner_internal.advisor_index[])
   IS 'columns of these tables, and where their values come from';
 
 -- In tables with rows and without statistics, at most 200 columns are sampled.
 -- To see whether there are rows, 1,000 columns are opened, first where the server
 -- has counted inserts.
-CREATE FUNCTION spanner_internal.advisor_measures(tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
+CREATE FUNCTION spanner_internal.advisor_measures(
+  tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
   columns spanner_internal.advisor_column[])
 RETURNS SETOF spanner_internal.advisor_measure
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   WITH wanted AS MATERIALIZED (
-    SELECT DISTINCT i.relid, u.attnum FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
+    SELECT DISTINCT i.relid, u.attnum
+           FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
      WHERE i.is_btree
   ), statistics AS MATERIALIZED (
     SELECT c.relid, c.attnum, c.source, t.rows,
-           CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.rows ELSE s.n_distinct END::float8 AS distinct_values,
+           CASE WHEN s.n_distinct < 0
+                THEN -s.n_distinct * t.rows ELSE s.n_distinct END::float8 AS distinct_values,
            s.null_frac::float8 AS null_share, abs(s.correlation)::float8 AS correlation,
            s.most_common_freqs[1]::float8 AS top_share,
-           CASE WHEN c.source = 'sequence' OR c.source IS NULL AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
-             (SELECT max(b) FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
-           CASE WHEN c.source IS NULL AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
-             (SELECT avg(spanner_internal.is_uuid_of_time(b)::int) FROM unnest(s.histogram_bounds::text::text[]) b)
-           END::float8 AS uuid_share
+           CASE WHEN c.source = 'sequence' OR c.source IS NULL
+                AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
+             (SELECT max(b)
+                FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
+           CASE WHEN c.source IS NULL
+                AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
+             (SELECT avg(spanner_internal.is_uuid_of_time(b)::int)
+                FROM unnest(s.histogram_bounds::text::text[]) b)
+           END::float8 AS uuid_share,
+           CASE WHEN c.type = 'uuid'::regtype THEN
+             (SELECT avg((b ~ '^.{14}1')::int) FROM unnest(s.histogram_bounds::text::text[]) b)
+           END::float8 AS timeuuid_share
       FROM unnest(columns) c
       JOIN unnest(tables) t ON t.relid = c.relid
       JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
@@ -431,7 +505,8 @@ BEGIN ATOMIC
               FROM unnest(columns) c
               JOIN unnest(tables) t ON t.relid = c.relid AND t.relkind = 'r' AND t.rows <> 0
               JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
-             WHERE NOT EXISTS (SELECT FROM statistics s WHERE s.relid = c.relid AND s.attnum = c.attnum)
+             WHERE NOT EXISTS (SELECT FROM statistics s
+                                WHERE s.relid = c.relid AND s.attnum = c.attnum)
                AND c.source IS NULL
              ORDER BY pg_stat_get_tuples_inserted(c.relid) DESC, c.relid, c.attnum LIMIT 1000) q,
            LATERAL spanner_internal.sample_column(q.relid, q.attnum) v
@@ -439,40 +514,59 @@ BEGIN ATOMIC
      LIMIT 200
   )
   SELECT relid, attnum, rows, distinct_values, null_share, top_share, largest,
-         coalesce(uuid_share > 0.5, false),
+         coalesce(uuid_share > 0.5, false), coalesce(timeuuid_share > 0.5, false),
          rows >= 1000 AND distinct_values * 10 >= rows AND correlation >= 0.95,
          rows >= 1000 AND correlation < 0.9
     FROM statistics
   UNION ALL
   SELECT relid, attnum, rows, NULL, NULL, NULL, NULL,
-         rows >= 20 AND uuid_share > 0.5,
+         rows >= 20 AND uuid_share > 0.5, false,
          rows >= 100 AND ascending_share >= 0.95, false
     FROM samples;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_measures(spanner_internal.advisor_table[], spanner_internal.advisor_index[], spanner_internal.advisor_column[])
+COMMENT ON FUNCTION spanner_internal.advisor_measures(spanner_internal.advisor_table[],
+                                                      spanner_internal.advisor_index[],
+                                                      spanner_internal.advisor_column[])
   IS 'what statistics or rows say of these columns';
 
-CREATE FUNCTION spanner_internal.advisor_suspects(tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[],
+-- Where tools keep the names of the migrations that have run: a row for each release.
+CREATE FUNCTION spanner_internal.is_migration_table(name text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN name ~* '(^|_)migrations?$|^(flyway_schema_history|schema_version|databasechangelog)$'
+    OR name ~* '^(alembic|goose_db|db|schema)_version$|^__efmigrationshistory$';
+
+COMMENT ON FUNCTION spanner_internal.is_migration_table(text)
+  IS 'does the name of a table say that it lists migrations of the schema';
+
+CREATE FUNCTION spanner_internal.advisor_suspects(
+  tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[],
   measures spanner_internal.advisor_measure[])
 RETURNS SETOF spanner_internal.advisor_suspect
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.* FROM (
-    SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.collid, c.expr,
+    SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.collid,
+           c.expr,
            c.identity, c.seqid, c.owned, m.null_share, m.rows AS measured_rows,
            CASE WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
                 WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
                 WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
-                WHEN c.source IS NULL AND m.ascending THEN 'ascending_data' END AS why
+                WHEN c.source IS NULL AND m.ascending
+                 AND NOT spanner_internal.is_migration_table(c.relname) THEN 'ascending_data'
+                END AS why
       FROM unnest(columns) c
-      JOIN unnest(tables) t ON t.relid = c.relid AND NOT t.hashed AND t.distribution IS DISTINCT FROM c.attnum
+      JOIN unnest(tables) t ON t.relid = c.relid AND NOT t.hashed
+       AND t.distribution IS DISTINCT FROM c.attnum
       LEFT JOIN unnest(measures) m ON m.relid = c.relid AND m.attnum = c.attnum
     OFFSET 0) q
    WHERE q.why IS NOT NULL;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_suspects(spanner_internal.advisor_table[], spanner_internal.advisor_column[], spanner_internal.advisor_measure[])
+COMMENT ON FUNCTION spanner_internal.advisor_suspects(spanner_internal.advisor_table[],
+                                                      spanner_internal.advisor_column[],
+                                                      spanner_internal.advisor_measure[])
   IS 'columns whose values grow with time, and why that is supposed';
 
 CREATE FUNCTION spanner_internal.advisor_redundants(indexes spanner_internal.advisor_index[])
@@ -529,7 +623,8 @@ BEGIN ATOMIC
     JOIN pg_attribute p ON p.attrelid = k.confrelid AND p.attnum = n.parent
    CROSS JOIN LATERAL (SELECT spanner_internal.base_type(a.atttypid) AS child,
                               spanner_internal.base_type(p.atttypid) AS parent OFFSET 0) b
-   CROSS JOIN LATERAL (SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
    WHERE k.contype = 'f' AND k.conparentid = 0
      AND (b.child = 'int2'::regtype AND b.parent = ANY ('{int4,int8}'::regtype[])
           OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
@@ -538,7 +633,31 @@ END;
 COMMENT ON FUNCTION spanner_internal.advisor_references()
   IS 'columns that refer to wider ones';
 
-CREATE FUNCTION spanner_internal.advisor_facts(relation regclass DEFAULT NULL, target text DEFAULT NULL)
+-- An extension's sequences are its own matter.  Those with a kind count differently.
+CREATE FUNCTION spanner_internal.advisor_sequences(relation oid)
+RETURNS SETOF spanner_internal.advisor_sequence
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+BEGIN ATOMIC
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax
+    FROM pg_sequence q
+    JOIN pg_class c ON c.oid = q.seqrelid AND c.relpersistence <> 't'
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN spanner_internal.list_drawn_sequences() d ON d.seqid = c.oid
+    LEFT JOIN pg_seclabel l ON l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
+     AND l.objsubid = 0 AND l.provider = 'spanner_keys'
+    LEFT JOIN pg_depend e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
+     AND e.deptype = 'e'
+   WHERE relation IN (0, c.oid)
+     AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmax < 9223372036854775807
+     AND d.seqid IS NULL AND l.objoid IS NULL AND e.objid IS NULL
+   ORDER BY c.oid LIMIT 1000;
+END;
+
+COMMENT ON FUNCTION spanner_internal.advisor_sequences(oid)
+  IS 'sequences that no default uses; 0 means all';
+
+CREATE FUNCTION spanner_internal.advisor_facts(
+  relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner_internal.advisor_facts
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -547,12 +666,17 @@ AS $$
 DECLARE
   f spanner_internal.advisor_facts;
 BEGIN
-  f.tables := ARRAY(SELECT t FROM spanner_internal.advisor_tables(coalesce(relation, 0::oid), target) t);
+  f.tables := ARRAY(SELECT t
+                      FROM spanner_internal.advisor_tables(coalesce(relation, 0::oid), target) t);
   f.indexes := ARRAY(SELECT t FROM spanner_internal.advisor_indexes(f.tables) t);
   f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
-  f.measures := ARRAY(SELECT t FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
-  f.suspects := ARRAY(SELECT t FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
+  f.measures := ARRAY(SELECT t
+                        FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
+  f.suspects := ARRAY(SELECT t
+                        FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
   f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references() t);
+  f.free_sequences := ARRAY(
+    SELECT t FROM spanner_internal.advisor_sequences(coalesce(relation, 0::oid)) t);
   f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
   f.hotspots := ARRAY(SELECT t FROM spanner_internal.suspect_keys(f) t)
              || ARRAY(SELECT t FROM spanner_internal.suspect_indexes(f) t)
@@ -562,4 +686,5 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.advisor_facts(regclass, text)
-  IS 'what the rules look at: SELECT * FROM spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one';
+  IS 'what the rules look at: '
+     'SELECT * FROM spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one';

@@ -1,15 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * key_sample.c
- *	  A sample of the rows of a table.
+ *	  Keys of some rows of a table, as numbers or texts.
  *
- * A table with few rows is read whole.  From a larger one TABLESAMPLE SYSTEM
- * takes blocks here and there, many more than are needed for the number of
- * rows.  A hash of the row's place decides which of their rows count: rows in
- * one block were mostly inserted together, and would tell the same.  Both
- * choices are repeatable, so a picture can be drawn again.
+ * Only this file reads rows for pictures: it makes the query, which is planned
+ * and run as the owner of the table (relation_query.c).  The text of the query
+ * is made here and not in SQL, since a function that runs any text as the
+ * owner would give the owner's rights to its callers.  Expressions of an index
+ * are trees from the catalogs.
  *
- * relation_query.c says with whose rights the query runs.
+ * TABLESAMPLE SYSTEM takes blocks here and there, many more than are needed
+ * for the number of rows.  A hash of the row's place decides which of their
+ * rows count: rows in one block were mostly inserted together, and would tell
+ * the same.  Both choices are repeatable, so a picture can be drawn again.
+ *
+ * Tables and what they contain are locked with AccessShareLock, as a query
+ * does, to the end of the transaction.
  *
  * src/advisor/key_sample.c
  *
@@ -17,476 +23,286 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xlog.h"
+#include "access/relation.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/plancat.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
-#include "utils/uuid.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
 
-#include "advisor/key_sample.h"
 #include "spi/relation_query.h"
+#include "spi/run_command.h"
 
-/* How many rows of a block are taken at most, on average. */
-#define SK_ROWS_PER_BLOCK 10
+/* How many characters, or bytes, of a key are looked at. */
+#define SK_KEY_LENGTH "64"
 
-/* How many characters of a key are shown. */
-#define SK_LABEL_LENGTH 60
+/* How many characters of a value are shown. */
+#define SK_LABEL_LENGTH "60"
 
-/* For fewer rows, all sampled blocks could be empty. */
-#define SK_MIN_SAMPLE 100
+/* A value of any type as text: its output function, never a cast. */
+#define SK_SHOWN(value) "pg_catalog.left(pg_catalog.concat(" value "), " SK_LABEL_LENGTH ")"
 
-#define SK_MAX_SAMPLE 10000000
+PG_FUNCTION_INFO_V1(spanner_sample_keys);
 
-#define SK_SAMPLE_COLUMNS 5
-
-static SkKeyForm key_form(Oid type);
-static bool estimate_size(const SkKeyColumn *key, double *pages, double *tuples);
-static double estimate_rows(Relation rel);
-static void run_query(SkKeySample *sample, int sample_rows, bool ordered,
-					  double *fraction);
-static char *add_expression(SkRelationQuery *query, Node *expression);
-static void add_key(StringInfo text, SkKeySample *sample, SkRelationQuery *query,
-					Oid *types);
-static void add_order(StringInfo text, SkKeySample *sample, bool ordered,
-					  SkRelationQuery *query, Oid *types);
-static void add_sampling(StringInfo text, SkKeySample *sample, int sample_rows,
-						 double *fraction);
-static void set_total(SkKeySample *sample, double fraction);
-static void read_rows(SkKeySample *sample, Tuplestorestate *rows,
-					  TupleTableSlot *slot);
-static char *clipped_value(TupleTableSlot *slot, int column);
-static void read_key(SkKeySample *sample, Datum value, SkSampledRow *row);
-static int64 integer_key(Oid type, Datum value);
-static double number_key(Oid type, Datum value);
-static int64 first_bytes(const unsigned char *bytes);
+static Relation open_existing(Oid relid);
+static Node *column_of(Relation rel, int attnum);
+static List *index_columns(Relation rel, Oid indexid, bool all, Node **filter);
+static Node *stored_tree(Relation index, AttrNumber attribute);
+static void check_order(List *expressions);
+static void add_key(StringInfo text, Oid type, int columns);
+static char *parameters(int count);
+static void add_order(StringInfo text, bool ordered, int parameter);
+static void add_sampling(StringInfo text, double percent, double share);
 
 /*
- * sk_key_sample_read
- *		Sample about "sample_rows" rows of sample->key, SK_MIN_SAMPLE at least.
+ * spanner_internal.sample_keys(relation oid, indexid oid,
+ *		column_number smallint, all_columns boolean, order_by smallint,
+ *		block_percent double precision, row_share double precision)
+ * returns setof record (type oid, number numeric, key text, rank bigint,
+ *		place bigint, label text)
  *
- * "ordered" asks for the order of insertion, by the column sample->order_by.
+ * The key is the column, or if that is 0 the first column of the index or all
+ * of them.  "number" or "key" has it, by type; both are NULL if the key is.
+ * "rank", for types without either, and for several columns, is how many
+ * smaller keys are sampled, plus one.  "place" and "label" are the row's place
+ * in the order of the column order_by and its value there; for order_by 0 in
+ * the order of the blocks; both are NULL if order_by is negative.
  */
-void
-sk_key_sample_read(SkKeySample *sample, int sample_rows, bool ordered)
+Datum
+spanner_sample_keys(PG_FUNCTION_ARGS)
 {
-	double		fraction;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	static const Oid types[] = {OIDOID, NUMERICOID, TEXTOID, INT8OID, INT8OID, TEXTOID};
+	bool		all_columns = PG_GETARG_BOOL(3);
+	int			order_by = PG_GETARG_INT16(4);
+	Relation	rel = open_existing(PG_GETARG_OID(0));
+	bool		partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	Node	   *filter = NULL;
+	SkRelationQuery query = {0};
+	StringInfoData text;
+	TupleTableSlot *slot;
+	MemoryContext before;
 
-	if (sample_rows < 1 || sample_rows > SK_MAX_SAMPLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sample_rows must be between 1 and %d", SK_MAX_SAMPLE)));
-	if (ordered && sample->order_by == NULL && sample->key.partitioned)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the rows of partitioned table \"%s\" have no physical order",
-						get_rel_name(sample->key.relid)),
-				 errhint("Name a column that tells the order of insertion with order_by, or draw a partition.")));
+	InitMaterializedSRF(fcinfo, 0);
+	if (partitioned)
+		(void) find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
+	if (PG_GETARG_INT16(2) != 0)
+		query.expressions = list_make1(column_of(rel, PG_GETARG_INT16(2)));
+	else
+		query.expressions = index_columns(rel, PG_GETARG_OID(1), all_columns, &filter);
 
-	sample->form = sample->all_columns ? SK_KEY_RANK : key_form(sample->key.type);
-	run_query(sample, sample_rows, ordered, &fraction);
-	if (sample->count == 0 && !sample->whole)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("found no rows with a key in relation \"%s\"",
-						get_rel_name(sample->key.relid)),
-				 errhint("Use a larger sample_rows, or VACUUM FULL a table that is almost empty.")));
-	set_total(sample, fraction);
-}
-
-/*
- * sk_key_sample_rows
- *		How many rows of the table that many sampled ones stand for.
- */
-double
-sk_key_sample_rows(const SkKeySample *sample, int64 count)
-{
-	return count == 0 ? 0 :
-		rint(count * (sample->total / (sample->count + sample->null_count)));
-}
-
-static SkKeyForm
-key_form(Oid type)
-{
-	switch (type)
+	initStringInfo(&text);
+	add_key(&text, getBaseType(exprType(linitial(query.expressions))),
+			all_columns ? list_length(query.expressions) : 0);
+	if (order_by > 0)
+		query.expressions = lappend(query.expressions, column_of(rel, order_by));
+	check_order(query.expressions);
+	add_order(&text, order_by >= 0, order_by > 0 ? list_length(query.expressions) : 0);
+	appendStringInfo(&text, " FROM %s%s AS t", partitioned ? "" : "ONLY ",
+					 sk_qualified_name(RelationGetRelid(rel)));
+	add_sampling(&text, PG_GETARG_FLOAT8(5), PG_GETARG_FLOAT8(6));
+	if (filter != NULL)
 	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case OIDOID:
-		case DATEOID:
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return SK_KEY_INTEGER;
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return SK_KEY_FLOAT;
-		case UUIDOID:
-			return SK_KEY_UUID;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case NAMEOID:
-		case BYTEAOID:
-			return SK_KEY_BYTES;
-		default:
-			return SK_KEY_RANK;
+		query.expressions = lappend(query.expressions, filter);
+		appendStringInfo(&text, " AND $%d", list_length(query.expressions));
 	}
+
+	query.text = text.data;
+
+	query.relids = list_make1_oid(RelationGetRelid(rel));
+	query.column_count = lengthof(types);
+	query.types = types;
+	relation_close(rel, NoLock);
+
+	before = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	tuplestore_end(result->setResult);
+	result->setResult = sk_query_relation(&query, &slot);
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextSwitchTo(before);
+	return (Datum) 0;
 }
 
-/*
- * The size of the table, or of all its partitions.  Returns whether ANALYZE or
- * the like has counted the rows.
- */
-static bool
-estimate_size(const SkKeyColumn *key, double *pages, double *tuples)
+/* It may have been dropped before we have the lock. */
+static Relation
+open_existing(Oid relid)
 {
-	List	   *parts = list_make1_oid(key->relid);
-	bool		result = true;
-	ListCell   *lc;
+	Relation	result = try_relation_open(relid, AccessShareLock);
 
-	if (key->partitioned)
-		parts = find_all_inheritors(key->relid, AccessShareLock, NULL);
-	*pages = *tuples = 0;
-	foreach(lc, parts)
-	{
-		Relation	part = table_open(lfirst_oid(lc), NoLock);
-		char		relkind = part->rd_rel->relkind;
-		double		part_tuples;
-
-		if (relkind == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("cannot sample partition \"%s\" of table \"%s\"",
-							RelationGetRelationName(part),
-							get_rel_name(key->relid)),
-					 errdetail_relkind_not_supported(relkind),
-					 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats().")));
-		if (relkind != RELKIND_PARTITIONED_TABLE)
-		{
-			part_tuples = estimate_rows(part);
-			result = result && part->rd_rel->reltuples >= 0;
-			*tuples += part_tuples;
-			*pages += part_tuples > 0 ? RelationGetNumberOfBlocks(part) : 0;
-		}
-		table_close(part, NoLock);
-	}
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
 	return result;
 }
 
-/*
- * How many rows a table has, by its size and what ANALYZE has found.
- *
- * The planner counts a small table that has not been analyzed as one of ten
- * pages, so the result is scaled to the pages that there are.  On a standby, an
- * unlogged table has no rows, and not even a file.
- */
-static double
-estimate_rows(Relation rel)
+static Node *
+column_of(Relation rel, int attnum)
 {
-	BlockNumber pages;
-	double		rows;
-	double		visible;
+	TupleDesc	desc = RelationGetDescr(rel);
+	Form_pg_attribute column;
 
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-		return 0;
-	estimate_rel_size(rel, NULL, &pages, &rows, &visible);
-	return pages == 0 ? 0 : rint(rows * RelationGetNumberOfBlocks(rel) / pages);
+	if (attnum < 1 || attnum > desc->natts ||
+		TupleDescAttr(desc, attnum - 1)->attisdropped)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column number %d of relation \"%s\" does not exist",
+						attnum, RelationGetRelationName(rel))));
+	column = TupleDescAttr(desc, attnum - 1);
+	return (Node *) makeVar(1, attnum, column->atttypid, column->atttypmod,
+							column->attcollation, 0);
 }
 
-/* Make the query, run it, and take its rows. */
+/* An index may be on expressions, and on a part of the rows. */
+static List *
+index_columns(Relation rel, Oid indexid, bool all, Node **filter)
+{
+	Relation	index = open_existing(indexid);
+	Form_pg_index form = index->rd_index;
+	List	   *expressions;
+	List	   *result = NIL;
+	int			next = 0;
+
+	if (form == NULL || form->indrelid != RelationGetRelid(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("\"%s\" is not an index of relation \"%s\"",
+						RelationGetRelationName(index), RelationGetRelationName(rel))));
+	expressions = (List *) stored_tree(index, Anum_pg_index_indexprs);
+	*filter = stored_tree(index, Anum_pg_index_indpred);
+	for (int i = 0; i < (all ? form->indnkeyatts : 1); i++)
+	{
+		AttrNumber	attnum = form->indkey.values[i];
+
+		result = lappend(result, attnum != 0 ? column_of(rel, attnum) :
+						 list_nth(expressions, next++));
+	}
+	relation_close(index, NoLock);
+	return result;
+}
+
+/* The relation cache would run functions with constant arguments. */
+static Node *
+stored_tree(Relation index, AttrNumber attribute)
+{
+	bool		isnull;
+	Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+									   attribute, &isnull);
+
+	return isnull ? NULL : stringToNode(TextDatumGetCString(tree));
+}
+
 static void
-run_query(SkKeySample *sample, int sample_rows, bool ordered, double *fraction)
+check_order(List *expressions)
 {
-	Oid			types[SK_SAMPLE_COLUMNS];
-	SkRelationQuery query = {0};
-	StringInfoData text;
-	Tuplestorestate *rows;
-	TupleTableSlot *slot;
-
-	initStringInfo(&text);
-	add_key(&text, sample, &query, types);
-	add_order(&text, sample, ordered, &query, types);
-	appendStringInfo(&text, " FROM %s%s AS t", sample->key.partitioned ? "" : "ONLY ",
-					 sample->key.table);
-	add_sampling(&text, sample, Max(sample_rows, SK_MIN_SAMPLE), fraction);
-	if (sample->key.filter != NULL)
-		appendStringInfo(&text, " %s %s", sample->whole ? "WHERE" : "AND",
-						 add_expression(&query, sample->key.filter));
-	query.text = text.data;
-
-	query.relids = list_make1_oid(sample->key.relid);
-	query.column_count = SK_SAMPLE_COLUMNS;
-	query.types = types;
-
-	rows = sk_query_relation(&query, &slot);
-	read_rows(sample, rows, slot);
-	ExecDropSingleTupleTableSlot(slot);
-	tuplestore_end(rows);
-}
-
-/* What stands for an expression in the text of the query. */
-static char *
-add_expression(SkRelationQuery *query, Node *expression)
-{
-	query->expressions = lappend(query->expressions, expression);
-	return psprintf("$%d", list_length(query->expressions));
-}
-
-/*
- * Three columns: key, its rank and dense rank.  The owner of a type can create
- * a cast from it to text that calls any function.  So only types of the server
- * are cast.
- */
-static void
-add_key(StringInfo text, SkKeySample *sample, SkRelationQuery *query, Oid *types)
-{
-	SkKeyColumn *key = &sample->key;
-	bool		is_text = sample->form == SK_KEY_BYTES;
-	char	   *columns = NULL;
 	ListCell   *lc;
 
-	foreach(lc, sample->all_columns ? key->columns : list_make1(key->expression))
+	foreach(lc, expressions)
 	{
-		char	   *column = add_expression(query, lfirst(lc));
+		Oid			type = getBaseType(exprType(lfirst(lc)));
 
-		columns = columns == NULL ? column : psprintf("%s, %s", columns, column);
+		if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("values of type %s have no order", format_type_be(type)),
+					 errhint("Name a column of a type that a B-tree index can hold.")));
 	}
-	if (sample->form == SK_KEY_RANK)
-		appendStringInfo(text, sample->all_columns ?
-						 "SELECT ROW(%s), pg_catalog.rank() OVER (ORDER BY %s),"
-						 " pg_catalog.dense_rank() OVER (ORDER BY %s)" :
-						 "SELECT %s, pg_catalog.rank() OVER (ORDER BY %s),"
-						 " pg_catalog.dense_rank() OVER (ORDER BY %s)",
-						 columns, columns, columns);
+}
+
+/*
+ * Four columns: type, number, key, rank.  The owner of a type can create a
+ * cast from it that calls any function.  So only types of the server are cast.
+ */
+static void
+add_key(StringInfo text, Oid type, int columns)
+{
+	static const struct
+	{
+		Oid			type;
+		const char *number;
+		const char *key;
+	}			forms[] = {
+		{BOOLOID, "CAST(CAST($1 AS pg_catalog.int4) AS pg_catalog.numeric)", NULL},
+		{INT2OID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{INT4OID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{INT8OID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{OIDOID, "CAST(CAST($1 AS pg_catalog.int8) AS pg_catalog.numeric)", NULL},
+		{FLOAT4OID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{FLOAT8OID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{NUMERICOID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{DATEOID, "pg_catalog.extract('epoch', $1)", NULL},
+		{TIMEOID, "pg_catalog.extract('epoch', $1)", NULL},
+		{TIMESTAMPOID, "pg_catalog.extract('epoch', $1)", NULL},
+		{TIMESTAMPTZOID, "pg_catalog.extract('epoch', $1)", NULL},
+		{UUIDOID, NULL, "CAST($1 AS pg_catalog.text)"},
+		{TEXTOID, NULL, "pg_catalog.left($1, " SK_KEY_LENGTH ")"},
+		{VARCHAROID, NULL, "pg_catalog.left(CAST($1 AS pg_catalog.text), " SK_KEY_LENGTH ")"},
+		{BPCHAROID, NULL, "pg_catalog.left(CAST($1 AS pg_catalog.text), " SK_KEY_LENGTH ")"},
+		{NAMEOID, NULL, "CAST($1 AS pg_catalog.text)"},
+		{BYTEAOID, NULL, "pg_catalog.encode(pg_catalog.substring($1, 1, " SK_KEY_LENGTH "), 'hex')"},
+	};
+
+	appendStringInfo(text, "SELECT CAST(%u AS pg_catalog.oid), ", columns > 0 ? RECORDOID : type);
+	for (int i = 0; i < lengthof(forms) && columns == 0; i++)
+	{
+		if (forms[i].type != type)
+			continue;
+		appendStringInfo(text, "%s, %s, CAST(NULL AS pg_catalog.int8)",
+						 forms[i].number ? forms[i].number : "CAST(NULL AS pg_catalog.numeric)",
+						 forms[i].key ? forms[i].key : "CAST(NULL AS pg_catalog.text)");
+		return;
+	}
+	if (columns > 0)
+		appendStringInfo(text, "CAST(NULL AS pg_catalog.numeric), "
+						 SK_SHOWN("ROW(%s)") ", pg_catalog.rank() OVER (ORDER BY %s)",
+						 parameters(columns), parameters(columns));
 	else
-		appendStringInfo(text, "SELECT %s, CAST(NULL AS pg_catalog.int8),"
-						 " CAST(NULL AS pg_catalog.int8)",
-						 !is_text ? columns :
-						 psprintf(key->type == BYTEAOID ? "pg_catalog.substring(%s, 1, %d)" :
-								  "pg_catalog.left(CAST(%s AS pg_catalog.text), %d)",
-								  columns, SK_KEY_BYTES_READ));
-	types[0] = sample->all_columns ? RECORDOID :
-		is_text && key->type != BYTEAOID ? TEXTOID : key->type;
-	types[1] = types[2] = INT8OID;
+		appendStringInfoString(text, "CAST(NULL AS pg_catalog.numeric),"
+							   " CASE WHEN pg_catalog.num_nulls($1) OPERATOR(pg_catalog.=) 0 THEN " SK_SHOWN("$1") " END,"
+							   " pg_catalog.rank() OVER (ORDER BY $1)");
+}
+
+static char *
+parameters(int count)
+{
+	StringInfoData result;
+
+	initStringInfo(&result);
+	for (int i = 1; i <= count; i++)
+		appendStringInfo(&result, "%s$%d", i > 1 ? ", " : "", i);
+	return result.data;
 }
 
 /* Two columns: the place in the order of insertion, and what that goes by. */
 static void
-add_order(StringInfo text, SkKeySample *sample, bool ordered,
-		  SkRelationQuery *query, Oid *types)
+add_order(StringInfo text, bool ordered, int parameter)
 {
-	types[3] = INT8OID;
-	types[4] = TEXTOID;
-	if (ordered && sample->order_by != NULL)
-	{
-		Node	   *expression = sk_key_column_named(&sample->key, sample->order_by);
-		char	   *order = add_expression(query, expression);
-
-		appendStringInfo(text, ", pg_catalog.row_number() OVER (ORDER BY %s, t.tableoid, t.ctid), %s",
-						 order, order);
-		types[4] = getBaseType(exprType(expression));
-	}
+	if (parameter > 0)
+		appendStringInfo(text, ", pg_catalog.row_number() OVER (ORDER BY $%d, t.tableoid, t.ctid),"
+						 " CASE WHEN pg_catalog.num_nulls($%d) OPERATOR(pg_catalog.=) 0 THEN " SK_SHOWN("$%d") " END",
+						 parameter, parameter, parameter);
 	else if (ordered)
-		appendStringInfoString(text,
-							   ", pg_catalog.rank() OVER (ORDER BY t.ctid),"
-							   " pg_catalog.split_part(pg_catalog.ltrim(CAST(t.ctid AS pg_catalog.text), '('), ',', 1)");
+		appendStringInfoString(text, ", pg_catalog.row_number() OVER (ORDER BY t.ctid),"
+							   " CAST(t.ctid AS pg_catalog.text)");
 	else
 		appendStringInfoString(text, ", CAST(NULL AS pg_catalog.int8), CAST(NULL AS pg_catalog.text)");
 }
 
-/*
- * Which rows to take.  Sets "fraction" to the part of the rows that are, and
- * sample->total.
- */
 static void
-add_sampling(StringInfo text, SkKeySample *sample, int sample_rows,
-			 double *fraction)
+add_sampling(StringInfo text, double percent, double share)
 {
-	double		pages;
-	double		tuples;
-	double		share;
-	double		thinning;
-
-	sample->counted = estimate_size(&sample->key, &pages, &tuples);
-	sample->total = tuples;
-	sample->whole = tuples <= sample_rows;
-	*fraction = 1;
-	if (sample->whole)
-		return;
-	*fraction = sample_rows / tuples;
-	share = Max(*fraction, sample_rows / (SK_ROWS_PER_BLOCK * pages));
-	thinning = *fraction / Min(share, 1);
+	if (percent < 100)
+		appendStringInfo(text, " TABLESAMPLE pg_catalog.system(%.9g) REPEATABLE (0)", percent);
+	appendStringInfoString(text, " WHERE true");
 	if (share < 1)
-		appendStringInfo(text, " TABLESAMPLE pg_catalog.system(%.9g) REPEATABLE (0)",
-						 100 * share);
-	appendStringInfo(text,
-					 " WHERE (pg_catalog.hashtid(t.ctid) OPERATOR(pg_catalog.&) 2147483647)"
-					 " OPERATOR(pg_catalog.<) " INT64_FORMAT,
-					 (int64) (thinning * ((int64) PG_INT32_MAX + 1)));
-}
-
-/*
- * How many rows there are.  The server's estimate is a guess if the table was
- * never analyzed.  That of the sample is always a bit off.
- */
-static void
-set_total(SkKeySample *sample, double fraction)
-{
-	double		read = sample->count + sample->null_count;
-
-	if (sample->whole)
-		sample->total = read;
-	else if (sample->key.filter != NULL || !sample->counted)
-		sample->total = rint(read / fraction);
-}
-
-/* Take the result of the query, into the current memory context. */
-static void
-read_rows(SkKeySample *sample, Tuplestorestate *rows, TupleTableSlot *slot)
-{
-	bool		ranked = sample->form == SK_KEY_RANK;
-
-	sample->rows = MemoryContextAllocHuge(CurrentMemoryContext,
-										  Max(tuplestore_tuple_count(rows), 1) *
-										  sizeof(SkSampledRow));
-	sample->count = 0;
-	sample->null_count = 0;
-	while (tuplestore_gettupleslot(rows, true, false, slot))
-	{
-		SkSampledRow *row = &sample->rows[sample->count];
-		bool		isnull;
-		Datum		value = slot_getattr(slot, 1, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull)
-		{
-			sample->null_count++;
-			continue;
-		}
-		memset(row, 0, sizeof(SkSampledRow));
-		if (ranked)
-		{
-			row->label = clipped_value(slot, 1);
-			row->rank = DatumGetInt64(slot_getattr(slot, 2, &isnull));
-			row->dense_rank = DatumGetInt64(slot_getattr(slot, 3, &isnull));
-		}
-		else
-			read_key(sample, value, row);
-
-		value = slot_getattr(slot, 4, &isnull);
-		row->order = isnull ? 0 : DatumGetInt64(value);
-		row->order_label = clipped_value(slot, 5);
-		sample->count++;
-	}
-}
-
-/* A column as text, NULL if it is NULL. */
-static char *
-clipped_value(TupleTableSlot *slot, int column)
-{
-	Oid			output;
-	bool		is_varlena;
-	bool		isnull;
-	Datum		value = slot_getattr(slot, column, &isnull);
-	char	   *result;
-
-	if (isnull)
-		return NULL;
-	getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, column - 1)->atttypid,
-					  &output, &is_varlena);
-	result = OidOutputFunctionCall(output, value);
-	result[pg_mbcharcliplen(result, strlen(result), SK_LABEL_LENGTH)] = '\0';
-	return result;
-}
-
-static void
-read_key(SkKeySample *sample, Datum value, SkSampledRow *row)
-{
-	switch (sample->form)
-	{
-		case SK_KEY_INTEGER:
-			row->integer = integer_key(sample->key.type, value);
-			break;
-		case SK_KEY_FLOAT:
-			row->number = number_key(sample->key.type, value);
-			break;
-		case SK_KEY_UUID:
-			row->integer = first_bytes(DatumGetUUIDP(value)->data);
-			break;
-		default:
-			{
-				bytea	   *packed = DatumGetByteaPCopy(value);
-
-				row->bytes = (unsigned char *) VARDATA(packed);
-				row->length = VARSIZE(packed) - VARHDRSZ;
-			}
-	}
-}
-
-static int64
-integer_key(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(value);
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case OIDOID:
-			return DatumGetObjectId(value);
-		case DATEOID:
-			{
-				DateADT		date = DatumGetDateADT(value);
-
-				return DATE_IS_NOBEGIN(date) ? PG_INT64_MIN :
-					DATE_IS_NOEND(date) ? PG_INT64_MAX : date;
-			}
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-static double
-number_key(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case FLOAT4OID:
-			return DatumGetFloat4(value);
-		case FLOAT8OID:
-			return DatumGetFloat8(value);
-		default:
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													  value));
-	}
-}
-
-/* 8 bytes as a number that is ordered as they are. */
-static int64
-first_bytes(const unsigned char *bytes)
-{
-	uint64		result = 0;
-
-	for (int i = 0; i < 8; i++)
-		result = (result << 8) | bytes[i];
-	return (int64) (result ^ (UINT64CONST(1) << 63));
+		appendStringInfo(text, " AND (pg_catalog.hashtid(t.ctid) OPERATOR(pg_catalog.&) 2147483647)"
+						 " OPERATOR(pg_catalog.<) " INT64_FORMAT,
+						 (int64) (Max(share, 0) * ((int64) PG_INT32_MAX + 1)));
 }

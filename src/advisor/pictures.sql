@@ -1,8 +1,178 @@
 /* src/advisor/pictures.sql */
 
 --
--- Advisor: pictures of key space
+-- Advisor: rows in key space, over all or in the order of their insertion
 --
+
+-- The rows of a sample.  A key that is known by its rank becomes a text that
+-- begins with it.  Keys are compared by their bytes, whatever the collation.
+CREATE FUNCTION spanner_internal.sample_rows(
+  k spanner_internal.picture_key, all_columns boolean, order_by smallint,
+  OUT type oid, OUT number numeric, OUT code text, OUT key text, OUT place bigint,
+  OUT label text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 30000
+BEGIN ATOMIC
+  SELECT s.type,
+         CASE WHEN s.type = 'uuid'::regtype THEN spanner_internal.uuid_number(s.key)
+              ELSE s.number END,
+         CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
+              WHEN s.rank IS NULL THEN s.key
+              ELSE lpad(s.rank::text, 8, '0') END,
+         CASE WHEN s.rank IS NULL THEN s.key ELSE lpad(s.rank::text, 8, '0') || s.key END,
+         s.place, s.label
+    FROM spanner_internal.sample_keys((k).relid, (k).indexid, (k).attnum, all_columns,
+                                      order_by, (k).block_percent, (k).row_share) s;
+END;
+
+COMMENT ON FUNCTION
+  spanner_internal.sample_rows(spanner_internal.picture_key, boolean, smallint)
+  IS 'rows of a sample, with a number or a text as the position of the key';
+
+CREATE FUNCTION spanner_internal.scale_keys(
+  r spanner_internal.key_range, tuples float8, buckets integer)
+RETURNS spanner_internal.key_scale
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (r).first IS NULL THEN spanner_internal.scale_numbers(r, tuples, buckets)
+            ELSE spanner_internal.scale_texts(r, buckets) END;
+
+COMMENT ON FUNCTION spanner_internal.scale_keys(spanner_internal.key_range, float8, integer)
+  IS 'how key space is divided into buckets';
+
+-- Read a sample, and count its rows by time bucket and key bucket.
+CREATE FUNCTION spanner_internal.count_buckets(
+  k spanner_internal.picture_key, all_columns boolean, order_by smallint,
+  time_buckets integer, key_buckets integer)
+RETURNS spanner_internal.key_buckets
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  WITH sample AS MATERIALIZED (
+    SELECT s.type, s.number, s.code COLLATE "C" AS code, s.key COLLATE "C" AS key,
+           s.place, s.label
+      FROM spanner_internal.sample_rows(k, all_columns, order_by) s),
+  few AS MATERIALIZED (
+    SELECT DISTINCT s.number, s.code
+      FROM sample s
+     WHERE s.number IS NOT NULL OR s.code IS NOT NULL
+     LIMIT key_buckets + 1),
+  seen AS MATERIALIZED (
+    SELECT ROW(count(*), count(s.number) + count(s.code), min(s.type), bool_or(s.code <> s.key),
+               min(s.number),
+               CASE WHEN min(s.number) > '-Infinity' AND max(s.number) < 'Infinity'
+                    THEN min(s.number) ELSE (SELECT min(f.number) FROM sample f
+                      WHERE f.number > '-Infinity' AND f.number < 'Infinity') END,
+               CASE WHEN min(s.number) > '-Infinity' AND max(s.number) < 'Infinity'
+                    THEN max(s.number) ELSE (SELECT max(f.number) FROM sample f
+                      WHERE f.number > '-Infinity' AND f.number < 'Infinity') END,
+               max(s.number), min(s.code), max(s.code),
+               array_agg(s.code) FILTER (
+                 WHERE hashtext(s.code)
+                       % ceil(least((k).wanted, (k).tuples) / 100000 + 0.5)::integer = 0),
+               (SELECT count(*) FROM few f),
+               (SELECT array_agg(f.code ORDER BY f.code) FROM few f)
+              )::spanner_internal.key_range AS r
+      FROM sample s),
+  scale AS MATERIALIZED (
+    SELECT c AS whole, c.numbers, c.texts, (e.r).rows,
+           least(time_buckets, (e.r).rows)::integer AS times
+      FROM seen e
+     CROSS JOIN LATERAL spanner_internal.scale_keys(e.r, (k).tuples, key_buckets) c
+     WHERE (e.r).keys > 0),
+  cell AS MATERIALIZED (
+    SELECT ((coalesce(s.place, 1) - 1) * c.times / c.rows + 1)::integer AS time,
+           coalesce(width_bucket(s.number, c.numbers), width_bucket(s.code, c.texts)) AS bucket,
+           count(*) AS rows, min(s.key) AS key_from, max(s.key) AS key_to,
+           min(s.place) AS first, max(s.place) AS last
+      FROM sample s
+     CROSS JOIN scale c
+     WHERE s.number IS NOT NULL OR s.code IS NOT NULL
+     GROUP BY 1, 2),
+  label AS MATERIALIZED (
+    SELECT s.place, CASE order_by WHEN 0 THEN split_part(ltrim(s.label, '('), ',', 1)
+                                  ELSE s.label END AS label
+      FROM sample s
+     WHERE s.place IN (SELECT min(l.first) FROM cell l GROUP BY l.time
+                        UNION ALL SELECT max(l.last) FROM cell l))
+  SELECT (e.r).rows, (e.r).keys, (e.r).different, coalesce(c.times, 0),
+         coalesce((c.whole).buckets, 0), n.cells, b.key_from, b.key_to, b.key_label, t.time_from,
+         (SELECT l.label FROM label l ORDER BY l.place DESC LIMIT 1)
+    FROM seen e
+    LEFT JOIN scale c ON true
+   CROSS JOIN LATERAL (
+     SELECT array_agg(coalesce(l.rows, 0) ORDER BY g.time, h.bucket) AS cells
+       FROM generate_series(1, c.times) g (time)
+      CROSS JOIN generate_series(1, (c.whole).buckets) h (bucket)
+       LEFT JOIN cell l ON l.time = g.time AND l.bucket = h.bucket) n
+   CROSS JOIN LATERAL (
+     SELECT array_agg(q.key_from ORDER BY g.bucket) AS key_from,
+            array_agg(q.key_to ORDER BY g.bucket) AS key_to,
+            array_agg(spanner_internal.short_label(c.whole, q.key_from)
+                      ORDER BY g.bucket) AS key_label
+       FROM generate_series(1, (c.whole).buckets) g (bucket)
+       LEFT JOIN (SELECT l.bucket, min(l.key_from) AS key_from, max(l.key_to) AS key_to
+                    FROM cell l GROUP BY l.bucket) l ON l.bucket = g.bucket
+      CROSS JOIN LATERAL spanner_internal.bucket_bounds(
+        c.whole, g.bucket, l.key_from, l.key_to) q) b
+   CROSS JOIN LATERAL (
+     SELECT array_agg(l.label ORDER BY g.time) AS time_from
+       FROM generate_series(1, c.times) g (time)
+       LEFT JOIN (SELECT l.time, min(l.first) AS place FROM cell l GROUP BY l.time) f
+         ON f.time = g.time
+       LEFT JOIN label l ON l.place = f.place) t;
+END;
+
+COMMENT ON FUNCTION spanner_internal.count_buckets(
+  spanner_internal.picture_key, boolean, smallint, integer, integer)
+  IS 'rows of a sample by time bucket and key bucket';
+
+-- The same, or an error where no row was found.  If the first column has fewer
+-- values than there are buckets, "all_columns" has all of them count, and is
+-- set to that.
+CREATE FUNCTION spanner_internal.fill_buckets(
+  k spanner_internal.picture_key, order_by smallint, time_buckets integer, key_buckets integer,
+  INOUT all_columns boolean, OUT b spanner_internal.key_buckets, OUT total float8)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+BEGIN
+  b := spanner_internal.count_buckets(k, false, order_by, time_buckets, key_buckets);
+  all_columns := all_columns AND k.column_names IS NOT NULL AND b.keys > 0
+                 AND b.different <= key_buckets;
+  IF all_columns THEN
+    b := spanner_internal.count_buckets(k, true, order_by, time_buckets, key_buckets);
+  END IF;
+  IF b.keys = 0 AND k.fraction < 1 THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('found no rows with a key in relation "%s"', k.relname),
+      HINT = 'Use a larger sample_rows, or VACUUM FULL a table that is almost empty.';
+  END IF;
+  total := CASE WHEN k.fraction = 1 THEN b.rows
+    WHEN k.counted AND NOT EXISTS (SELECT FROM pg_index i
+                                    WHERE i.indexrelid = k.indexid AND i.indpred IS NOT NULL)
+    THEN k.tuples ELSE round(b.rows / k.fraction) END;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.fill_buckets(
+  spanner_internal.picture_key, smallint, integer, integer, boolean)
+  IS 'rows of a sample in buckets, and how many rows the table has';
+
+CREATE FUNCTION spanner_internal.check_buckets(argument text, value integer, most integer)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF value NOT BETWEEN 1 AND most THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('%s must be between 1 and %s', argument, most);
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_buckets(text, integer, integer)
+  IS 'refuse a number of buckets';
 
 CREATE FUNCTION spanner.key_histogram(
   relation regclass,
@@ -15,21 +185,179 @@ CREATE FUNCTION spanner.key_histogram(
   OUT rows bigint,
   OUT share double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'spanner_key_histogram'
-LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  f record;
+  b spanner_internal.key_buckets;
+BEGIN
+  IF relation IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM spanner_internal.check_buckets('buckets', buckets, 10000);
+  SELECT * INTO f
+    FROM spanner_internal.fill_buckets(
+      spanner_internal.plan_sample(relation, column_name, coalesce(sample_rows, 30000)),
+      (-1)::smallint, 1, coalesce(buckets, 32), false);
+  b := f.b;
+  RETURN QUERY
+  SELECT c.n::integer, c.key_from, c.key_to, round(c.cell * (f.total / nullif(b.rows, 0)))::bigint,
+         c.cell::float8 / b.rows
+    FROM (SELECT u.n, u.key_from, u.key_to, u.cell
+            FROM ROWS FROM (unnest(b.cells), unnest(b.key_from), unnest(b.key_to))
+                 WITH ORDINALITY u (cell, key_from, key_to, n)
+           UNION ALL
+          SELECT NULL, NULL, NULL, b.rows - b.keys
+           WHERE b.rows > b.keys) c;
+END
+$$;
 
 COMMENT ON FUNCTION spanner.key_histogram(regclass, integer, name, integer)
-  IS 'rows in each of equal parts of key space, estimated from a sample of so many rows unless the table has fewer';
+  IS 'rows in each of equal parts of key space, '
+  'estimated from a sample of so many rows unless the table has fewer';
 
 -- A picture: its cells, by time bucket and then by key bucket, count sampled
 -- rows.  time_from and the like are what a bucket begins with.
 CREATE TYPE spanner_internal.heatmap AS (
   relation text, key_name text, order_by text, verdict text, finding text, origin text,
   time_buckets integer, key_buckets integer, total float8,
-  cells bigint[], time_from text[], time_to text, key_from text[], key_to text[], key_label text[]);
+  cells bigint[], time_from text[], time_to text,
+  key_from text[], key_to text[], key_label text[]);
 
 COMMENT ON TYPE spanner_internal.heatmap IS 'a picture of key space';
 
+-- The share of the busiest of some key ranges in each of some slices of time.
+CREATE FUNCTION spanner_internal.busiest_shares(
+  cells bigint[], time_buckets integer, key_buckets integer, slices integer, ranges integer)
+RETURNS float8[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH range AS (
+    SELECT (((u.n - 1) / key_buckets + 1) * slices - 1) / time_buckets AS n, sum(u.rows) AS rows
+      FROM unnest(cells) WITH ORDINALITY u (rows, n)
+     GROUP BY 1, (u.n - 1) % key_buckets / (key_buckets / ranges)),
+  share AS (
+    SELECT r.n, coalesce(max(r.rows) / nullif(sum(r.rows), 0), 0)::float8 AS share
+      FROM range r
+     GROUP BY r.n)
+  SELECT array_agg(s.share ORDER BY s.n) FROM share s;
+END;
+
+COMMENT ON FUNCTION
+  spanner_internal.busiest_shares(bigint[], integer, integer, integer, integer)
+  IS 'the share of the busiest key range in each slice of time';
+
+CREATE FUNCTION spanner_internal.verdict_on(busiest float8, ranges integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN e.excess >= 0.5 THEN 'hotspot'
+              WHEN e.excess >= 0.15 THEN 'uneven'
+              ELSE 'even' END
+    FROM (SELECT (busiest - 1.0::float8 / ranges) / (1 - 1.0::float8 / ranges) AS excess) e;
+END;
+
+COMMENT ON FUNCTION spanner_internal.verdict_on(float8, integer)
+  IS 'what the share of the busiest key range says';
+
+-- Few rows go to few keys by chance.  A slice of time hides that a key grows if
+-- the key passes a whole key range in it.  So there may be fewer slices than
+-- time buckets, and fewer ranges than key buckets.  The last quarter of the
+-- slices tells what the key does now.  If it did something else before, for an
+-- eighth of the time at least, it changed where the means of the slices before
+-- and after differ most.  No row if there are too few rows to tell.
+CREATE FUNCTION spanner_internal.judge_buckets(
+  b spanner_internal.key_buckets,
+  OUT verdict text, OUT ranges integer, OUT busiest float8, OUT since integer, OUT earlier text)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
+BEGIN ATOMIC
+  WITH division AS (
+    SELECT r.ranges,
+           least((b).time_buckets, (b).keys / greatest(100, 10 * r.ranges))::integer AS slices
+      FROM generate_series(2, (b).key_buckets) r (ranges)
+     WHERE (b).key_buckets % r.ranges = 0),
+  chosen AS MATERIALIZED (
+    SELECT d.ranges, d.slices, d.slices - greatest(d.slices / 4, 1) AS late,
+           spanner_internal.busiest_shares((b).cells, (b).time_buckets, (b).key_buckets,
+                                           d.slices, d.ranges) AS shares
+      FROM (SELECT d.ranges, d.slices
+              FROM division d
+             WHERE d.slices >= d.ranges
+             ORDER BY d.ranges DESC LIMIT 1) d
+     WHERE d.slices >= 4),
+  now AS (
+    SELECT c.ranges, c.slices, c.late, m.busiest, c.shares,
+           spanner_internal.verdict_on(m.busiest, c.ranges) AS verdict
+      FROM chosen c
+     CROSS JOIN LATERAL (SELECT avg(u) AS busiest FROM unnest(c.shares[c.late + 1:]) u) m)
+  SELECT n.verdict, n.ranges, n.busiest, e.slice * (b).time_buckets / n.slices, e.verdict
+    FROM now n
+    LEFT JOIN LATERAL (
+      SELECT s.slice, spanner_internal.verdict_on(m.before, n.ranges) AS verdict
+        FROM generate_series((n.slices + 7) / 8, n.late) s (slice)
+       CROSS JOIN LATERAL (
+         SELECT avg(u.share) FILTER (WHERE u.i <= s.slice) AS before,
+                avg(u.share) FILTER (WHERE u.i > s.slice) AS after
+           FROM unnest(n.shares) WITH ORDINALITY u (share, i)) m
+       WHERE m.before <> m.after
+         AND spanner_internal.verdict_on(m.before, n.ranges) <> n.verdict
+       ORDER BY (m.after - m.before) ^ 2 * s.slice * (n.slices - s.slice) DESC, s.slice
+       LIMIT 1) e ON true;
+END;
+
+COMMENT ON FUNCTION spanner_internal.judge_buckets(spanner_internal.key_buckets)
+  IS 'what a picture says';
+
+CREATE FUNCTION spanner_internal.group_digits(number float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
+
+COMMENT ON FUNCTION spanner_internal.group_digits(float8)
+  IS 'a whole number with its digits in groups of three';
+
+-- The verdict, and a sentence that tells it.  A key that orders the rows does
+-- not tell where they were inserted.
+CREATE FUNCTION spanner_internal.describe_buckets(
+  b spanner_internal.key_buckets, order_by name, own_order boolean,
+  OUT verdict text, OUT finding text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN t.text IS NULL THEN j.verdict
+              WHEN (b).keys >= 100 AND (b).key_buckets = 1 THEN 'hotspot'
+              ELSE 'unknown' END,
+         coalesce(t.text, format(
+           '%s%s: at any time the busiest of %s takes %s %% of the new rows; '
+           'an even share is %s %%.%s',
+           initcap(j.verdict),
+           CASE WHEN j.since IS NULL THEN ''
+                WHEN order_by IS NULL THEN ' since block ' || s.label
+                ELSE ' since ' || s.label || ' (' || order_by || ')' END,
+           CASE WHEN j.ranges = (b).key_buckets THEN j.ranges || ' key ranges'
+                ELSE format('%s groups of %s key ranges', j.ranges, (b).key_buckets / j.ranges) END,
+           round(100 * j.busiest), round(100.0::float8 / j.ranges),
+           ' Until then it was ' || CASE j.earlier WHEN 'hotspot' THEN 'a hotspot'
+                                                   ELSE j.earlier END || '.'))
+    FROM (VALUES (1)) one
+    LEFT JOIN spanner_internal.judge_buckets(b) j ON true
+   CROSS JOIN LATERAL (SELECT coalesce((b).time_from[j.since + 1], '?') AS label) s
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN (b).keys = 0 THEN 'There are no rows with a key yet.'
+                 WHEN (b).keys < 100 THEN 'Too few rows to tell how they spread.'
+                 WHEN (b).key_buckets = 1 THEN 'One key: all rows go to the same place.'
+                 WHEN own_order THEN 'Ordered by the key itself, '
+                   'which does not tell where rows were inserted.'
+                 WHEN j.verdict IS NULL THEN 'Too few rows to tell how they spread.' END AS text) t;
+END;
+
+COMMENT ON FUNCTION
+  spanner_internal.describe_buckets(spanner_internal.key_buckets, name, boolean)
+  IS 'what a picture says, as a word and as a sentence';
+
+-- The key is chosen as for key_histogram().  The order of insertion is that of
+-- the column order_by, or if that is NULL the place in the table.
 CREATE FUNCTION spanner_internal.read_heatmap(
   relation regclass,
   time_buckets integer,
@@ -38,23 +366,82 @@ CREATE FUNCTION spanner_internal.read_heatmap(
   order_by name,
   sample_rows integer)
 RETURNS spanner_internal.heatmap
-AS 'MODULE_PATHNAME', 'spanner_read_heatmap'
-LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  k spanner_internal.picture_key;
+  f record;
+  d record;
+BEGIN
+  IF relation IS NULL THEN
+    RETURN NULL;
+  END IF;
+  PERFORM spanner_internal.check_buckets('time_buckets', time_buckets, 400),
+          spanner_internal.check_buckets('key_buckets', key_buckets, 200);
+  k := spanner_internal.plan_sample(relation, column_name, coalesce(sample_rows, 30000));
+  IF order_by IS NULL AND k.relkind = 'p' THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('the rows of partitioned table "%s" have no physical order', k.relname),
+      HINT = 'Name a column that tells the order of insertion with order_by, or draw a partition.';
+  END IF;
+  SELECT * INTO f
+    FROM spanner_internal.fill_buckets(k, CASE WHEN order_by IS NULL THEN 0
+           ELSE spanner_internal.find_column(k.relid, order_by) END::smallint,
+           coalesce(time_buckets, 40), coalesce(key_buckets, 20), true);
+  SELECT * INTO d
+    FROM spanner_internal.describe_buckets(f.b, order_by, coalesce(order_by = k.name, false));
+  RETURN ROW(k.relation, CASE WHEN f.all_columns THEN k.column_names ELSE k.name END,
+    order_by::text, d.verdict, d.finding, spanner_internal.describe_origin(k, f.b, f.total),
+    (f.b).time_buckets, (f.b).key_buckets, f.total, coalesce((f.b).cells, '{}'),
+    (f.b).time_from, (f.b).time_to, (f.b).key_from, (f.b).key_to, (f.b).key_label);
+END
+$$;
 
-COMMENT ON FUNCTION spanner_internal.read_heatmap(regclass, integer, integer, name, name, integer)
+COMMENT ON FUNCTION
+  spanner_internal.read_heatmap(regclass, integer, integer, name, name, integer)
   IS 'where in key space rows went in the order of their insertion, and what that says';
 
+-- What a picture was drawn from, as a sentence.
+CREATE FUNCTION spanner_internal.describe_origin(
+  k spanner_internal.picture_key, b spanner_internal.key_buckets, total float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (k).fraction < 1 THEN
+              format('Drawn from a sample of %s of about %s rows.',
+                     spanner_internal.group_digits((b).keys),
+                     spanner_internal.group_digits((b).keys * total / (b).rows))
+            WHEN (b).keys = 1 THEN 'Drawn from 1 row.'
+            ELSE format('Drawn from all %s rows.', spanner_internal.group_digits((b).keys)) END;
+
+COMMENT ON FUNCTION spanner_internal.describe_origin(
+  spanner_internal.picture_key, spanner_internal.key_buckets, float8)
+  IS 'how many rows a picture was drawn from';
+
 CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)
-RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint)
+RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint, ratio numeric)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT ((u.n - 1) / (h).key_buckets + 1)::integer, ((u.n - 1) % (h).key_buckets + 1)::integer, u.cell,
-         round(u.cell * (h).total / (SELECT sum(c) FROM unnest((h).cells) c)::float8)::bigint
-    FROM unnest((h).cells) WITH ORDINALITY u (cell, n);
+  SELECT ((u.n - 1) / (h).key_buckets + 1)::integer, ((u.n - 1) % (h).key_buckets + 1)::integer,
+         u.cell, round(u.cell * ((h).total / s.rows::float8))::bigint,
+         u.cell * (h).time_buckets * (h).key_buckets / s.rows
+    FROM unnest((h).cells) WITH ORDINALITY u (cell, n)
+   CROSS JOIN (SELECT sum(c) AS rows FROM unnest((h).cells) c) s;
 END;
 
 COMMENT ON FUNCTION spanner_internal.heatmap_cells(spanner_internal.heatmap)
-  IS 'the cells of a picture as rows';
+  IS 'the cells of a picture as rows, and how dense they are compared with an even spread';
+
+-- How dense a cell is, compared with an even spread of the rows: 0 for no row,
+-- then in steps that begin at 0, a quarter, a half, 2, 4, 8 and 16 times.
+CREATE FUNCTION spanner_internal.density_step(ratio numeric)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ratio = 0 THEN 0
+            ELSE 1 + width_bucket(ratio, '{0.25,0.5,2,4,8,16}'::numeric[]) END;
+
+COMMENT ON FUNCTION spanner_internal.density_step(numeric)
+  IS 'how dense a cell of a picture is, in steps';
 
 CREATE FUNCTION spanner.key_heatmap(
   relation regclass,
@@ -80,284 +467,5 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner.key_heatmap(regclass, integer, integer, name, name, integer)
-  IS 'rows by key range and order of insertion, estimated from a sample of so many rows unless the table has fewer';
-
-CREATE FUNCTION spanner.key_heatmap_text(
-  relation regclass,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000)
-RETURNS SETOF text
-AS 'MODULE_PATHNAME', 'spanner_key_heatmap_text'
-LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION spanner.key_heatmap_text(regclass, integer, integer, name, name, integer)
-  IS 'picture of spanner.key_heatmap for a terminal: a diagonal is a hotspot, an even field is none';
-
--- A name or a key as HTML, shortened to "most" characters.  A page is of ASCII
--- characters only, so that no encoding on the way to a file can damage it.
--- Control characters are shown as a replacement character, and so are marks
--- that change the direction of writing, as they make a name look like another.
-CREATE FUNCTION spanner_internal.escape_html(string text, most integer DEFAULT NULL)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT coalesce(string_agg(CASE
-           WHEN p.code BETWEEN 32 AND 126 AND p.code <> ALL ('{34,38,39,60,62}') THEN p.letter
-           WHEN p.code < 32 OR p.code BETWEEN 127 AND 159
-             OR p.code = ANY ('{1564,8206,8207,65534,65535}') OR p.code BETWEEN 8232 AND 8238
-             OR p.code BETWEEN 8294 AND 8297 THEN '&#65533;'
-           ELSE '&#' || p.code || ';' END, '' ORDER BY p.n), '')
-         || CASE WHEN length(string) > most THEN '&#8230;' ELSE '' END
-    FROM regexp_split_to_table(CASE WHEN length(string) > most THEN left(string, most - 1) ELSE string END, '') WITH ORDINALITY l (letter, n)
-   CROSS JOIN LATERAL (SELECT convert_to(l.letter, 'UTF8') AS b) u
-   CROSS JOIN LATERAL (SELECT l.letter, l.n, CASE octet_length(u.b)
-           WHEN 1 THEN get_byte(u.b, 0)
-           WHEN 2 THEN ((get_byte(u.b, 0) & 31) << 6) | (get_byte(u.b, 1) & 63)
-           WHEN 3 THEN ((get_byte(u.b, 0) & 15) << 12) | ((get_byte(u.b, 1) & 63) << 6) | (get_byte(u.b, 2) & 63)
-           ELSE ((get_byte(u.b, 0) & 7) << 18) | ((get_byte(u.b, 1) & 63) << 12)
-             | ((get_byte(u.b, 2) & 63) << 6) | (get_byte(u.b, 3) & 63) END AS code) p
-   WHERE l.letter <> '';
-END;
-
-COMMENT ON FUNCTION spanner_internal.escape_html(text, integer)
-  IS 'a text as a part of a page, in ASCII characters';
-
-CREATE FUNCTION spanner_internal.group_digits(number float8)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
-
-COMMENT ON FUNCTION spanner_internal.group_digits(float8)
-  IS 'a whole number with its digits in groups of three';
-
--- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is
--- 430 wide and 320 high, and its largest keys are on top; bars begin at 612.
-CREATE FUNCTION spanner_internal.draw_cells(h spanner_internal.heatmap)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT coalesce(string_agg(format('<rect class="d%s" x="%s" y="%s" width="%s" height="%s"><title>%s
-%s rows, %s times an even share
-%s</title></rect>
-', d.density, round(166 + (c.time_bucket - 1) * g.width, 2), round(354 - c.key_bucket * g.height, 2),
-              round(g.width, 2), round(g.height, 2), k.bounds, spanner_internal.group_digits(c.rows::float8), round(d.ratio, 1),
-              t.label), '' ORDER BY c.time_bucket, c.key_bucket), '')
-    FROM (SELECT 430::numeric / (h).time_buckets AS width, 320::numeric / (h).key_buckets AS height,
-                 (SELECT sum(n) FROM unnest((h).cells) n) AS sampled) g
-   CROSS JOIN LATERAL spanner_internal.heatmap_cells(h) c
-   CROSS JOIN LATERAL (SELECT c.sampled * (h).time_buckets * (h).key_buckets / g.sampled AS ratio) r
-   CROSS JOIN LATERAL (SELECT r.ratio, CASE WHEN r.ratio < 0.5 THEN CASE WHEN r.ratio < 0.25 THEN 1 ELSE 2 END
-                                       ELSE 3 + width_bucket(r.ratio, '{2,4,8,16}'::numeric[]) END AS density) d
-    JOIN (SELECT u.n, spanner_internal.escape_html((h).key_name) || ' ' || coalesce(spanner_internal.escape_html(u.key_from), '?')
-                 || CASE WHEN u.key_to <> u.key_from THEN ' to ' || spanner_internal.escape_html(u.key_to) ELSE '' END AS bounds
-            FROM ROWS FROM (unnest((h).key_from), unnest((h).key_to)) WITH ORDINALITY u (key_from, key_to, n)) k ON k.n = c.key_bucket
-    JOIN (SELECT u.n, spanner_internal.escape_html(coalesce((h).order_by, 'from block') || ' ' || coalesce(u.label, '?')) AS label
-            FROM unnest((h).time_from) WITH ORDINALITY u (label, n)) t ON t.n = c.time_bucket
-   WHERE c.sampled > 0;
-END;
-
--- Keys at the left, rows and what they are ordered by below.
-CREATE FUNCTION spanner_internal.draw_axes(h spanner_internal.heatmap)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format('<text class="axis" x="8" y="20">%s &#8593;</text>
-<g class="label end">
-', spanner_internal.escape_html((h).key_name, 40))
-         || coalesce((SELECT string_agg(format('<line x1="160" y1="%1$s" x2="166" y2="%1$s"/><text class="key" x="156" y="%1$s">%2$s<title>%3$s</title></text>
-', round(354 - 320::numeric * (u.n - 1) / (h).key_buckets, 2), spanner_internal.escape_html(u.label, 21), spanner_internal.escape_html(u.key_from)), '' ORDER BY u.n)
-               FROM ROWS FROM (unnest((h).key_label), unnest((h).key_from)) WITH ORDINALITY u (label, key_from, n)
-              WHERE u.label IS NOT NULL AND (u.n - 1) % ((h).key_buckets / 9 + 1) = 0), '')
-         || '</g>
-<g class="label">
-' || coalesce((SELECT string_agg(format('<line x1="%1$s" y1="354" x2="%1$s" y2="360"/><text class="%2$s" x="%1$s" y="374">%3$s</text><text class="%2$s" x="%1$s" y="390">%4$s</text>
-', round(166 + 430 * x.share, 2), CASE x.share WHEN 0 THEN 'first' WHEN 1 THEN 'last' ELSE 'middle' END,
-                              spanner_internal.group_digits(x.share::float8 * (h).total) || CASE x.share WHEN 1 THEN ' rows' ELSE '' END,
-                              CASE WHEN x.share = ANY ('{0,0.5,1}') THEN spanner_internal.escape_html(f.label, 20) END), '' ORDER BY x.share)
-               FROM unnest('{0,0.25,0.5,0.75,1}'::numeric[]) x (share)
-              CROSS JOIN LATERAL (SELECT concat(CASE WHEN (h).order_by IS NULL THEN 'block ' END,
-                  regexp_replace(CASE x.share WHEN 1 THEN (h).time_to ELSE (h).time_from[floor(x.share * (h).time_buckets)::integer + 1] END,
-                                 '^(\d{4}-\d\d-\d\d \d\d:\d\d).*', '\1')) AS label) f
-              WHERE (h).time_buckets > 0), '')
-         || format('</g>
-<text class="axis" x="166" y="412">order of insertion, by %s &#8594;</text>
-', coalesce('column ' || nullif(spanner_internal.escape_html((h).order_by, 40), ''), 'place in the table'));
-END;
-
--- How the rows of all times spread over the keys.
-CREATE FUNCTION spanner_internal.draw_bars(h spanner_internal.heatmap)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT '<text class="axis" x="612" y="20">share of all rows</text>
-<g class="bars">
-' || string_agg(format('<rect x="612" y="%s" width="%s" height="%s"><title>%s rows, %s %%</title></rect>
-', round(354 - 320 * (b.key_bucket - 0.1) / (h).key_buckets, 2), round(84 * b.sampled / b.most, 2), round(320 * 0.8 / (h).key_buckets, 2),
-              spanner_internal.group_digits(b.rows::float8), round(100 * b.sampled / b.all_rows, 2))
-            || CASE WHEN (h).key_buckets <= 26 THEN format('<text x="702" y="%s">%s %%</text>
-', round(354 - 320 * (b.key_bucket - 0.5) / (h).key_buckets, 2), round(100 * b.sampled / b.all_rows, 1)) ELSE '' END, '' ORDER BY b.key_bucket)
-         || format('</g>
-<line class="even" x1="%1$s" y1="30" x2="%1$s" y2="358"><title>an even share</title></line>
-', round(612 + 84 * max(b.all_rows) / (h).key_buckets / max(b.most), 2))
-    FROM (SELECT c.key_bucket, sum(c.sampled) AS sampled, sum(c.rows) AS rows, max(sum(c.sampled)) OVER () AS most,
-                 sum(sum(c.sampled)) OVER () AS all_rows
-            FROM spanner_internal.heatmap_cells(h) c GROUP BY c.key_bucket) b;
-END;
-
-CREATE FUNCTION spanner_internal.draw_heatmap(h spanner_internal.heatmap)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN format('<section>
-<h1>%s</h1>
-<p class="about">Where rows go in the key space of <b>%s</b>, in the order of their insertion</p>
-<p class="finding %s">%s</p>
-<figure tabindex="0">
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 470" role="img" aria-label="Rows by key range and order of insertion">
-<rect class="d0" x="166" y="34" width="430" height="320"/>
-<g class="cells">
-%s</g>
-<rect class="frame" x="166" y="34" width="430" height="320"/>
-%s%s<text class="axis" x="166" y="440">rows, as multiples of an even share</text>
-<g class="legend">
-%s</g>
-</svg>
-</figure>
-<p class="facts">%s%s</p>
-</section>
-', spanner_internal.escape_html((h).relation), spanner_internal.escape_html((h).key_name), (h).verdict, spanner_internal.escape_html((h).finding),
-   spanner_internal.draw_cells(h), spanner_internal.draw_axes(h), spanner_internal.draw_bars(h),
-   (SELECT string_agg(format('<rect class="d%s" x="%s" y="446" width="73" height="10"/><text x="%s" y="468">%s</text>
-', l.n - 1, 102 + 73 * l.n - 9, 102 + 73 * l.n + 27, l.step), '' ORDER BY l.n)
-      FROM unnest('{none,under 1/4,1/4 to 1/2,1/2 to 2,2 to 4,4 to 8,8 to 16,16 and more}'::text[]) WITH ORDINALITY l (step, n)),
-   spanner_internal.escape_html((h).origin),
-   format(' %s key ranges, %s steps of as many rows each.', (h).key_buckets, (h).time_buckets));
-
-COMMENT ON FUNCTION spanner_internal.draw_cells(spanner_internal.heatmap) IS 'the field of a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_axes(spanner_internal.heatmap) IS 'the axes of a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_bars(spanner_internal.heatmap) IS 'the bars beside a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_heatmap(spanner_internal.heatmap) IS 'a picture as a part of a page';
-
--- Even is blue; what is denser is warmer, what is thinner paler.  In a light
--- and in a dark page, each step has 1.4 times the luminance of its neighbour.
-CREATE FUNCTION spanner_internal.heatmap_style()
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN '<style>
-:root {
-  --page: #ffffff; --ink: #18212f; --soft: #5b6778; --line: #aab4c2; --bar: #8fa3bd;
-  --d0: #f7fafd; --d1: #bfd5ec; --d2: #88b5e3; --d3: #5a96da;
-  --d4: #b96109; --d5: #b2310a; --d6: #960814; --d7: #670727;
-  --good: #1d6fb8; --fair: #b06a00; --bad: #b3261e;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #0c1119; --ink: #e6ebf2; --soft: #98a5b7; --line: #4a586c; --bar: #5d7390;
-    --d0: #121a29; --d1: #173565; --d2: #1e4c8c; --d3: #2e63b1;
-    --d4: #bd650d; --d5: #e77b1e; --d6: #f2a73c; --d7: #f4d689;
-    --good: #6fb2ee; --fair: #f0b95a; --bad: #ff8a80;
-  }
-}
-body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 960px; margin: 0 auto; padding: 28px 24px 40px; }
-main.pair { max-width: 1900px; display: grid; gap: 32px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); }
-section { min-width: 0; }
-h1 { margin: 0; font-size: 26px; line-height: 1.25; overflow-wrap: anywhere; }
-.about { margin: 4px 0 18px; color: var(--soft); overflow-wrap: anywhere; }
-.about b { color: var(--ink); }
-.finding { margin: 0 0 18px; padding: 10px 14px; border-left: 4px solid; background: var(--d0); font-weight: 600; }
-.pair .finding { min-height: 3em; }
-.even { border-color: var(--good); } .uneven { border-color: var(--fair); }
-.hotspot { border-color: var(--bad); } .unknown { border-color: var(--line); }
-figure { margin: 0; overflow-x: auto; }
-svg { display: block; width: 100%; min-width: 580px; height: auto; }
-.cells, .d0 { shape-rendering: crispEdges; }
-.d0 { fill: var(--d0); } .d1 { fill: var(--d1); } .d2 { fill: var(--d2); } .d3 { fill: var(--d3); }
-.d4 { fill: var(--d4); } .d5 { fill: var(--d5); } .d6 { fill: var(--d6); } .d7 { fill: var(--d7); }
-.cells rect:hover, .bars rect:hover { stroke: var(--ink); stroke-width: 1.5; }
-.frame { fill: none; stroke: var(--line); pointer-events: none; }
-.legend rect { stroke: var(--line); stroke-width: 0.5; }
-text { fill: var(--soft); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
-.axis { fill: var(--ink); font-size: 13px; font-weight: 600; }
-.end text, .last { text-anchor: end; }
-.key, .bars text { dominant-baseline: central; }
-.label line { stroke: var(--line); }
-.bars rect { fill: var(--bar); }
-line.even { stroke: var(--ink); stroke-dasharray: 3 3; opacity: 0.6; }
-.legend text, .middle { text-anchor: middle; }
-.facts, footer { margin: 14px 0 0; color: var(--soft); font-size: 14px; overflow-wrap: anywhere; }
-footer { grid-column: 1 / -1; }
-@media (max-width: 600px) { main { padding: 18px 14px 28px; } h1 { font-size: 21px; } }
-@media print { main { padding: 0; } .finding, svg { print-color-adjust: exact; } }
-</style>
-';
-
-COMMENT ON FUNCTION spanner_internal.heatmap_style() IS 'what the page of a picture looks like';
-
--- The page needs no other file: it contains its style and its SVG, and has no
--- script.
-CREATE FUNCTION spanner_internal.heatmap_page(title text, class text, sections text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN format('<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>%s</title>
-%s</head>
-<body>
-<main class="%s">
-%s<footer>A line that climbs is a hotspot: each row goes beside the one before it. An even field is a key that spreads.
-Drawn %s in database %s by spanner_keys %s on PostgreSQL %s.</footer>
-</main>
-</body>
-</html>
-', spanner_internal.escape_html(title), spanner_internal.heatmap_style(), class, sections,
-   to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner_internal.escape_html(current_database()::text),
-   (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
-   spanner_internal.escape_html(current_setting('server_version')));
-
-COMMENT ON FUNCTION spanner_internal.heatmap_page(text, text, text) IS 'a page with pictures';
-
-CREATE FUNCTION spanner.key_heatmap_html(
-  relation regclass,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT spanner_internal.heatmap_page((h).relation, 'one', spanner_internal.draw_heatmap(h))
-    FROM (SELECT spanner_internal.read_heatmap($1, $2, $3, $4, $5, $6) AS h OFFSET 0) q
-   WHERE $1 IS NOT NULL;
-END;
-
-COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, integer, integer, name, name, integer)
-  IS 'the same picture as an HTML page that needs no other file';
-
-CREATE FUNCTION spanner.key_heatmap_html(
-  before regclass,
-  after text,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT spanner_internal.heatmap_page((b).relation || ' and ' || (a).relation, 'pair', spanner_internal.draw_heatmap(b) || spanner_internal.draw_heatmap(a))
-    FROM (SELECT spanner_internal.read_heatmap($1, $3, $4, $5, $6, $7) AS b,
-                 spanner_internal.read_heatmap($2::regclass, $3, $4, $5, $6, $7) AS a OFFSET 0) q
-   WHERE $1 IS NOT NULL AND $2 IS NOT NULL;
-END;
-
-COMMENT ON FUNCTION spanner.key_heatmap_html(regclass, text, integer, integer, name, name, integer)
-  IS 'a page with the pictures of two tables side by side';
+  IS 'rows by key range and order of insertion, '
+  'estimated from a sample of so many rows unless the table has fewer';

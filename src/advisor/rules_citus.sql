@@ -10,7 +10,9 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, 0::oid, c.attnum, c.name::text,
-         format('the table is distributed by %s, a shard id, whose few values Citus hashes once more: they reach few of its shards, and queries are not sent to one of them unless they name it; decide on the entity that queries name', c.quoted),
+         format('the table is distributed by %s, a shard id, whose few values Citus hashes once '
+                'more: they reach few of its shards, and queries are not sent to one of them '
+                'unless they name it; decide on the entity that queries name', c.quoted),
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.distribution = c.attnum
@@ -22,7 +24,8 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, t.pkey, a.attnum, a.attname::text,
-         format('the primary key does not contain %I, by which the table is distributed, so nothing keeps it unique over the nodes; decide on a key that does', a.attname),
+         format('the primary key does not contain %I, by which the table is distributed, so '
+                'nothing keeps it unique over the nodes; decide on a key that does', a.attname),
          NULL
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.distribution > 0 OFFSET 0) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
@@ -36,7 +39,9 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, 0::oid, c.attnum, c.name::text,
-         format('column %s draws from a sequence and is %s: Citus refuses inserts through its workers; decide on bigint, before the table is distributed', c.quoted, c.type::regtype),
+         format('column %s uses a sequence and is %s: Citus refuses inserts through its '
+                'workers; decide on bigint, before the table is distributed', c.quoted,
+                c.type::regtype),
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid
@@ -44,6 +49,9 @@ BEGIN ATOMIC
 END;
 
 INSERT INTO spanner_internal.advisor_rule VALUES
-  ('citus_key', 106, 'warning', '{citus}', NULL, 'The primary key of a table that Citus distributes lacks the distribution column.'),
-  ('citus_narrow', 107, 'notice', '{citus}', NULL, 'A column of 32 or 16 bits draws from a sequence. Workers of Citus number 64 bits only.'),
-  ('citus_shard', 108, 'warning', '{citus}', NULL, 'Citus distributes a table by a shard id. It hashes by itself: 16 ids reach 12 of 32 shards.');
+  ('citus_key', 106, 'warning', '{citus}', NULL,
+   'The primary key of a table that Citus distributes lacks the distribution column.'),
+  ('citus_narrow', 107, 'notice', '{citus}', NULL,
+   'A column of 32 or 16 bits uses a sequence. Workers of Citus number 64 bits only.'),
+  ('citus_shard', 108, 'warning', '{citus}', NULL,
+   'Citus distributes a table by a shard id. It hashes by itself: 16 ids reach 12 of 32 shards.');

@@ -8,18 +8,26 @@
 -- Statements that give an index another definition under the same name, while the
 -- old one is still in use.  The definition of an index of a partitioned table says
 -- ONLY, but the new index is made on all partitions.
-CREATE FUNCTION spanner_internal.replaced_index(i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
+CREATE FUNCTION spanner_internal.replaced_index(
+  i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT format('CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I%s',
-                      CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident, definition,
+RETURN (
+  SELECT format(
+    'CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I%s',
+                      CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident,
+                      definition,
                       c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name,
-                      (SELECT format('; COMMENT ON INDEX %I.%I IS %L', (i).nspname, (i).name, d.description) FROM pg_description d
-                        WHERE d.classoid = 'pg_class'::regclass AND d.objoid = (i).indexid AND d.objsubid = 0))
+                      (SELECT format('; COMMENT ON INDEX %I.%I IS %L', (i).nspname, (i).name,
+                                     d.description) FROM pg_description d
+                        WHERE d.classoid = 'pg_class'::regclass AND d.objoid = (i).indexid
+                          AND d.objsubid = 0))
           FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
-               LATERAL (SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
+               LATERAL (
+                 SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
 
-COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text, text)
+COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text,
+                                                    text)
   IS 'statements that put another index in the place of one';
 
 -- What comes behind USING in the definition of an index.  The server leaves out the
@@ -28,11 +36,15 @@ CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, pa
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
 RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
-                 concat(substr(d.definition, length(d.head) + 1, length(d.definition) - length(d.head) - length(d.tail)),
-                        (SELECT ' TABLESPACE ' || quote_ident(s.spcname) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+                 concat(
+                   substr(d.definition, length(d.head) + 1,
+                          length(d.definition) - length(d.head) - length(d.tail)),
+                        (SELECT ' TABLESPACE ' || quote_ident(s.spcname) FROM pg_class c
+                           JOIN pg_tablespace s ON s.oid = c.reltablespace
                           WHERE c.oid = (i).indexid), d.tail) END
           FROM (SELECT spanner_internal.index_text((i).indexid, 0) AS definition,
-                       format('CREATE %sINDEX %I ON %s%s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
+                       format('CREATE %sINDEX %I ON %s%s USING ',
+                              CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
                               (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
                        concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
 
@@ -45,7 +57,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
          format('%I can answer whatever this index answers', o.relname),
-         format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END, i.nspname, i.name)
+         format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
+                i.nspname, i.name)
     FROM unnest((facts).redundant) r
     JOIN unnest((facts).indexes) i ON i.indexid = r.indexid
     JOIN unnest((facts).tables) t ON t.relid = i.relid
@@ -59,10 +72,14 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, i.indexid, c.attnum, i.name::text,
-         format('the index has %s and begins with %s, whose values are random: each insert touches a page that is likely not in memory; keys that ascend, as of bigserial or UUIDs of version 7, or kind striped cost a fraction', pg_size_pretty(k.relpages * 8192::bigint), c.quoted),
+         format('the index has %s and begins with %s, whose values are random: each insert touches '
+                'a page that is likely not in memory; keys that ascend, as of bigserial or UUIDs '
+                'of version 7, or kind striped cost a fraction',
+                pg_size_pretty(k.relpages * 8192::bigint), c.quoted),
          NULL
     FROM unnest((facts).columns) c
-    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum AND i.is_btree AND i.is_unique
+    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum AND i.is_btree
+     AND i.is_unique
     JOIN pg_class k ON k.oid = i.indexid
    WHERE (c.source = 'random' OR c.source = 'mapped' AND c.label ~ '^ *bit_reversed')
      AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers');
@@ -75,33 +92,58 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
-         format('the index was never read, and has cost %s inserts a day; decide whether standbys or rare reports need it', round((t.inserts * 86400)::numeric)),
+         format('the index was never read, and has cost %s inserts a day; decide whether standbys '
+                'or rare reports need it', round((t.inserts * 86400)::numeric)),
          NULL
     FROM unnest((facts).tables) t
-    JOIN unnest((facts).indexes) i ON i.relid = t.relid AND NOT i.is_unique AND NOT i.is_needed AND i.constraint_id IS NULL
-   WHERE t.relkind = 'r' AND t.inserts * 86400 >= 1000 AND coalesce(pg_stat_get_numscans(i.indexid), 0) = 0
+    JOIN unnest((facts).indexes) i ON i.relid = t.relid AND NOT i.is_unique AND NOT i.is_needed
+     AND i.constraint_id IS NULL
+   WHERE t.relkind = 'r' AND t.inserts * 86400 >= 1000
+     AND coalesce(pg_stat_get_numscans(i.indexid), 0) = 0
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
--- An index on a column that is mostly NULL.
+-- An index one of whose first two columns is mostly NULL.  If that is the second, a
+-- search by the first one alone needs another index that begins with it.  A unique index
+-- in which NULLs are equal does more than find rows.
 CREATE FUNCTION spanner_internal.rule_index_null_filtered(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.name::text,
-         format('%s %% of %s is NULL, and the index keeps all of it in one place', round(m.null_share * 100), c.quoted)
-         || CASE WHEN f.fix IS NULL THEN '; decide whether the constraint is needed' ELSE '' END,
-         f.fix
-    FROM unnest((facts).indexes) i
-    JOIN unnest((facts).tables) t ON t.relid = i.relid
-    JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
-    JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.attnum = i.attnum
-   CROSS JOIN LATERAL (SELECT CASE WHEN i.constraint_id IS NULL AND NOT i.is_needed THEN
-           spanner_internal.replaced_index(i, t.relkind = 'p', 'filtered',
-             format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(i, t.relkind = 'p'), c.quoted)) END AS fix) f
-   WHERE i.is_btree AND i.predicate IS NULL AND i.keys = 1 AND m.null_share >= 0.5 AND m.rows >= 1000
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
+  WITH sparse AS (
+    SELECT DISTINCT ON (i.indexid) i, i.indexid, i.relid, i.attnum AS lead, m.attnum, m.null_share
+      FROM unnest((facts).indexes) i
+      JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.null_share >= 0.5
+       AND m.rows >= 1000 AND m.attnum IN (i.attnum, i.second)
+     WHERE i.is_btree AND i.predicate IS NULL AND NOT i.is_primary
+       AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
+                        WHERE s.relid = i.relid AND s.attnum = i.attnum)
+       AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+     ORDER BY i.indexid, m.null_share DESC, m.attnum
+  ), judged AS (
+    SELECT s.*, t.relkind = 'p' AS is_partitioned, c.quoted,
+           (s.i).constraint_id IS NULL AND NOT (s.i).is_needed AND NOT (s.i).is_strict AS is_free,
+           s.attnum = s.lead
+           OR EXISTS (SELECT FROM unnest((facts).indexes) o
+                       WHERE o.relid = s.relid AND o.indexid <> s.indexid AND o.attnum = s.lead
+                         AND o.is_btree AND o.predicate IS NULL) AS is_spare
+      FROM sparse s
+      JOIN unnest((facts).tables) t ON t.relid = s.relid
+      JOIN unnest((facts).columns) c ON c.relid = s.relid AND c.attnum = s.attnum)
+  SELECT j.relid, j.indexid, j.attnum, (j.i).name::text,
+         format('%s %% of %s is NULL, and the index keeps all of it%s',
+                round(j.null_share * 100), j.quoted,
+                CASE WHEN j.attnum = j.lead THEN ' in one place' END)
+         || CASE WHEN NOT j.is_free THEN '; decide whether the constraint is needed'
+                 WHEN NOT j.is_spare
+                 THEN '; decide whether queries search by its first column alone'
+                 WHEN (j.i).is_unique THEN '; ON CONFLICT then has to repeat the condition'
+                 ELSE '' END,
+         CASE WHEN j.is_free AND j.is_spare THEN
+           spanner_internal.replaced_index(j.i, j.is_partitioned, 'filtered',
+             format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(j.i, j.is_partitioned),
+                    j.quoted)) END
+    FROM judged j;
 END;
 
 -- An index through which many rows are fetched, of a table that is seldom written
@@ -111,41 +153,51 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT i.relid, i.indexid, i.attnum, i.name::text,
-         format('%s rows were fetched through this index; with %s stored in it, the table need not be read', x.fetched, w.columns),
+         format('%s rows were fetched through this index; with %s stored in it, the table need not '
+                'be read', x.fetched, w.columns),
          spanner_internal.replaced_index(i, false, 'storing',
-           regexp_replace(spanner_internal.index_body(i, false), '(( WITH \(.*\))?( TABLESPACE .*)?)$',
+           regexp_replace(spanner_internal.index_body(i, false),
+                          '(( WITH \(.*\))?( TABLESPACE .*)?)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.relkind = 'r'
    CROSS JOIN LATERAL (SELECT pg_stat_get_tuples_fetched(i.indexid) AS fetched,
-           pg_stat_get_tuples_inserted(t.relid) + pg_stat_get_tuples_updated(t.relid) + pg_stat_get_tuples_deleted(t.relid) AS written) x
-   CROSS JOIN LATERAL (SELECT string_agg(quote_ident(s.attname), ', ' ORDER BY s.attname) AS columns,
+           pg_stat_get_tuples_inserted(t.relid) + pg_stat_get_tuples_updated(t.relid)
+             + pg_stat_get_tuples_deleted(t.relid) AS written) x
+   CROSS JOIN LATERAL (
+     SELECT string_agg(quote_ident(s.attname), ', ' ORDER BY s.attname) AS columns,
            sum(s.avg_width) AS width, count(*) AS count
       FROM pg_stats s JOIN pg_attribute c ON c.attrelid = i.relid AND c.attname = s.attname
      WHERE s.schemaname = i.nspname AND s.tablename = t.relname AND NOT s.inherited
        AND c.attnum <> ALL (i.indkey) AND x.fetched >= 100000) w
    WHERE x.fetched >= 100000 AND x.fetched >= 10 * x.written
      AND w.count BETWEEN 1 AND 3 AND w.width <= 32
-     AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.storing AND i.predicate IS NULL
+     AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.storing
+     AND i.predicate IS NULL
      AND NOT i.is_unique AND NOT 0 = ANY (i.indkey)
-     AND (SELECT count(*) FROM pg_attribute c WHERE c.attrelid = i.relid AND c.attnum > 0 AND NOT c.attisdropped
+     AND (SELECT count(*) FROM pg_attribute c
+           WHERE c.attrelid = i.relid AND c.attnum > 0 AND NOT c.attisdropped
              AND c.attnum <> ALL (i.indkey)) = w.count
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = i.relid AND s.attnum = i.attnum)
+     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
+                      WHERE s.relid = i.relid AND s.attnum = i.attnum)
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
 
+-- The right to a table is asked first: it is one look-up for all of its columns.
 CREATE FUNCTION spanner_internal.rule_no_privilege(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
          'without the right to read all rows, the measured rules are left out', NULL
-    FROM unnest((facts).tables) t
-   WHERE EXISTS (SELECT FROM unnest((facts).columns) c
+    FROM (SELECT x.relid, x.relname, NOT x.is_usable OR row_security_active(x.relid) AS is_hidden
+            FROM unnest((facts).tables) x
+          OFFSET 0) t
+   WHERE (t.is_hidden OR NOT has_table_privilege(t.relid, 'SELECT'))
+     AND EXISTS (SELECT FROM unnest((facts).columns) c
                    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum
                   WHERE c.relid = t.relid AND (c.source IS NULL OR c.source = 'time')
-                    AND (NOT t.is_usable OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')
-                         OR row_security_active(c.relid)));
+                    AND (t.is_hidden OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')));
 END;
 
 CREATE FUNCTION spanner_internal.rule_no_statistics(facts spanner_internal.advisor_facts)
@@ -158,14 +210,26 @@ BEGIN ATOMIC
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
            ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
    WHERE spanner_internal.relation_bytes(t.relid) >= 1048576
-     AND NOT EXISTS (SELECT FROM unnest((facts).measures) m WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
+     AND NOT EXISTS (SELECT FROM unnest((facts).measures) m
+                      WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
 
 INSERT INTO spanner_internal.advisor_rule VALUES
-  ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The columns of an index are the first columns of another one.'),
-  ('key_random', 172, 'notice', '{one_server}', NULL, 'A key of random values, in an index larger than shared_buffers. On one server that is the dearest key to insert.'),
-  ('index_unused', 174, 'notice', '{one_server,splits,citus}', NULL, 'An index that was not read for as long as the server counts, at least a day, of a table with at least 1,000 inserts a day.'),
-  ('index_null_filtered', 250, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'At least half of an indexed column is NULL. An index WHERE ... IS NOT NULL, Spanner''s NULL_FILTERED, is smaller, and rows that are inserted as NULL do not meet in it.'),
-  ('index_storing', 260, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table that is seldom written is read through an index that lacks few small columns. INCLUDE, Spanner''s STORING, keeps them in the index.'),
-  ('no_statistics', 270, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The measured rules need statistics.'),
-  ('no_privilege', 280, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'Statistics are shown to those who may read the column; row-level security hides them as well.');
+  ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'The columns of an index are the first columns of another one.'),
+  ('key_random', 172, 'notice', '{one_server}', NULL,
+   'A key of random values, in an index larger than shared_buffers. On one server that is the '
+   'dearest key to insert.'),
+  ('index_unused', 174, 'notice', '{one_server,splits,citus}', NULL,
+   'An index that was not read for as long as the server counts, at least a day, of a table with '
+   'at least 1,000 inserts a day.'),
+  ('index_null_filtered', 250, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'At least half of an indexed column is NULL. An index WHERE ... IS NOT NULL, Spanner''s '
+   'NULL_FILTERED, is smaller, and rows that are inserted as NULL do not meet in it.'),
+  ('index_storing', 260, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A table that is seldom written is read through an index that lacks few small columns. INCLUDE, '
+   'Spanner''s STORING, keeps them in the index.'),
+  ('no_statistics', 270, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'The measured rules need statistics.'),
+  ('no_privilege', 280, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'Statistics are shown to those who may read the column; row-level security hides them as well.');

@@ -18,16 +18,24 @@ SET enable_mergejoin = off
 SET enable_seqscan = off
 AS $$
 BEGIN
-  RETURN (SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum THEN format(', bits => %s', b.bits) ELSE '' END
-            FROM (SELECT min(CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END) AS bits
+  RETURN (
+    SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum
+                THEN format(', bits => %s', b.bits) ELSE '' END
+            FROM (
+              SELECT min(
+                CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype
+                     THEN 31 ELSE 63 END) AS bits
                     FROM (SELECT type
                           UNION ALL
                           SELECT spanner_internal.base_type(a.atttypid)
-                            FROM (SELECT d.objid FROM pg_depend d  -- by the index on what it depends on
-                                   WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = sequence
+                            -- by the index on what it depends on
+                            FROM (SELECT d.objid FROM pg_depend d
+                                   WHERE d.refclassid = 'pg_class'::regclass
+                                     AND d.refobjid = sequence
                                      AND (d.classid = 'pg_attrdef'::regclass) IS TRUE OFFSET 0) d
                             JOIN pg_attrdef e ON e.oid = d.objid
-                            JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum) c (type)) b);
+                            JOIN pg_attribute a ON a.attrelid = e.adrelid
+                             AND a.attnum = e.adnum) c (type)) b);
 END
 $$;
 
@@ -47,119 +55,73 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT CASE
            WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
-             OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) OR NOT (s).owned AND owner IS NOT NULL THEN NULL
+             OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) OR NOT (s).owned
+             AND owner IS NOT NULL THEN NULL
            WHEN (s).owned THEN
              concat(w.widen, format('SELECT spanner.convert_column(%L, %L%s)', (s).ident, (s).name,
                spanner_internal.bits_argument((s).seqid,
                  least((q).seqmax, CASE (s).type WHEN 'int2'::regtype THEN 32767
-                                                 WHEN 'int4'::regtype THEN 2147483647 ELSE (q).seqmax END), w.type)))
-           ELSE concat(w.widen, format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
-               (s).seqid::regclass, spanner_internal.bits_argument((s).seqid, (q).seqmax, w.type))) END
+                                                 WHEN 'int4'::regtype
+                                                   THEN 2147483647 ELSE (q).seqmax END), w.type)))
+           ELSE concat(w.widen,
+                       format('SELECT spanner.alter_sequence(%L, kind => '
+                              '''bit_reversed_positive''%s)',
+               (s).seqid::regclass,
+               spanner_internal.bits_argument((s).seqid, (q).seqmax, w.type))) END
     FROM (SELECT string_agg(n.widen || '; ', '' ORDER BY n.widen COLLATE "C") AS widen,
-                 CASE least(min(CASE n.type WHEN 'int2'::regtype THEN 15 ELSE 31 END) FILTER (WHERE n.widen IS NULL),
-                            CASE (s).type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END)
-                   WHEN 15 THEN 'int2'::regtype WHEN 31 THEN 'int4'::regtype ELSE 'int8'::regtype END::oid AS type
+                 CASE least(min(CASE n.type WHEN 'int2'::regtype THEN 15 ELSE 31 END)
+                            FILTER (WHERE n.widen IS NULL),
+                            CASE (s).type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype
+                                 THEN 31 ELSE 63 END)
+                   WHEN 15 THEN 'int2'::regtype WHEN 31
+                     THEN 'int4'::regtype ELSE 'int8'::regtype END::oid AS type
             FROM unnest(narrow) n
            WHERE n.referenced = (s).relid AND n.referenced_attnum = (s).attnum) w;
 END;
 
-COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect, pg_catalog.pg_sequence, oid, spanner_internal.advisor_reference[])
+COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect,
+                                                   pg_catalog.pg_sequence, oid,
+                                                   spanner_internal.advisor_reference[])
   IS 'statement that has the sequence of a column bit-reversed';
 
 -- Why there is no such statement.
 CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN owner IS NULL THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
-            ELSE format('; the sequence belongs to %s, and is converted there', owner::regclass) END;
+RETURN CASE WHEN owner IS NULL
+            THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
+            ELSE format('; the sequence belongs to %s, and is converted there',
+                        owner::regclass) END;
 
 COMMENT ON FUNCTION spanner_internal.why_not_converted(oid)
   IS 'why a sequence is not converted for a column, whatever the table that owns it';
-
--- The largest tables first, as looking at a sequence takes a lock on it.  What ends
--- first decides: the type of the column, or the MAXVALUE of the sequence.
-CREATE FUNCTION spanner_internal.rule_sequence_near_end(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         format('column %s has used %s %% of the values of %s', s.quoted, floor(s.used * 100),
-                CASE WHEN s.ends_early THEN s.seqid::regclass::text ELSE s.type::regtype::text END)
-         || CASE WHEN s.ends_early THEN ', which has a MAXVALUE'
-                 ELSE '; columns that refer to it have to be widened too' END
-         || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
-         f.fix
-    FROM (SELECT b.*,
-                 CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE')
-                   THEN spanner_internal.last_counter(b.seqid) END::float8 / least(b.ends, b.widest) AS used,
-                 b.ends < b.widest AS ends_early,
-                 spanner_internal.is_type_used(b.relid, b.attnum) AS used_elsewhere
-            FROM (SELECT c.*, q.seqmax::numeric AS ends,
-                         CASE c.type WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647
-                                     ELSE 9223372036854775807 END::numeric AS widest
-                    FROM unnest((facts).columns) c
-                    JOIN unnest((facts).tables) t ON t.relid = c.relid
-                    JOIN pg_class k ON k.oid = c.seqid
-                    JOIN pg_sequence q ON q.seqrelid = c.seqid AND q.seqincrement > 0 AND NOT q.seqcycle
-                   WHERE c.source = ANY ('{sequence,mapped}')
-                     AND (c.type = ANY ('{int2,int4}'::regtype[])
-                          OR c.type = 'int8'::regtype AND q.seqmax < 9223372036854775807)
-                     AND (c.label IS NULL OR c.label !~ 'bits')
-                     AND (k.relpersistence = 'p' OR NOT pg_is_in_recovery())
-                   ORDER BY t.rows DESC, c.relid, c.attnum LIMIT 1000) b OFFSET 0) s
-   CROSS JOIN LATERAL (SELECT CASE
-             WHEN s.label IS NOT NULL OR NOT s.owned THEN NULL
-             WHEN s.ends_early AND s.identity THEN
-               format('ALTER TABLE %s ALTER COLUMN %s SET NO MAXVALUE', s.ident, s.quoted)
-             WHEN s.ends_early THEN format('ALTER SEQUENCE %s NO MAXVALUE', s.seqid::regclass)
-             WHEN NOT s.used_elsewhere THEN
-               format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', s.ident, s.quoted)
-               || CASE WHEN s.identity THEN '' ELSE format('; ALTER SEQUENCE %s AS bigint', s.seqid::regclass) END
-             END AS fix) f
-   WHERE s.used >= 0.75;
-END;
-
--- Keys that the application gives, by statistics.
-CREATE FUNCTION spanner_internal.rule_key_near_end(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.relid, t.pkey, c.attnum, c.name::text,
-         format('column %s comes first in the primary key and holds values up to %s, %s %% of the values of %s; columns that refer to it have to be widened too',
-                c.quoted, m.largest::numeric, floor(m.largest / u.widest * 100), c.type::regtype)
-         || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
-         f.fix
-    FROM unnest((facts).tables) t
-    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.attnum = t.pkey_attnum AND c.source IS NULL
-     AND NOT c.is_reference AND c.type = ANY ('{int2,int4}'::regtype[])
-    JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
-   CROSS JOIN LATERAL (SELECT CASE c.type WHEN 'int2'::regtype THEN 32767 ELSE 2147483647 END AS widest) u
-   CROSS JOIN LATERAL (SELECT CASE WHEN NOT spanner_internal.is_type_used(c.relid, c.attnum) THEN
-           format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', c.ident, c.quoted) END AS fix) f
-   WHERE m.largest >= 0.75 * u.widest;
-END;
 
 CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, p.indexid, s.attnum, s.name::text,
-         format('column %s comes first in the primary key and is drawn from %s, one value after the other: all inserts go to one end of the key range',
+         format('column %s comes first in the primary key and is drawn from %s, one value after '
+                'the other: all inserts go to one end of the key range',
                 s.quoted, s.seqid::regclass)
          || CASE WHEN n.natural_keys IS NULL THEN ''
                  ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
-         || CASE WHEN s.conversion IS NULL THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
+         || CASE WHEN s.conversion IS NULL
+                 THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
          s.conversion
     FROM (SELECT s.*, t.pkey, w.refobjid AS owner,
                  spanner_internal.conversion_of(s, o, w.refobjid, (facts).narrow) AS conversion
             FROM unnest((facts).suspects) s
             JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
             JOIN pg_sequence o ON o.seqrelid = s.seqid
-            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass AND w.objid = s.seqid
+            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
+             AND w.objid = s.seqid
              AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
            WHERE s.why = 'sequence' OFFSET 0) s
     JOIN unnest((facts).indexes) p ON p.indexid = s.pkey
-    LEFT JOIN (SELECT i.relid, string_agg(format('(%s)', i.could_be_key), ' or ' ORDER BY i.could_be_key) AS natural_keys
+    LEFT JOIN (SELECT i.relid,
+                      string_agg(format('(%s)', i.could_be_key), ' or '
+                                 ORDER BY i.could_be_key) AS natural_keys
                  FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
                 GROUP BY i.relid) n ON n.relid = s.relid;
 END;
@@ -169,16 +131,20 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
-         format('the index begins with %s, which is drawn from %s, one value after the other: all inserts go to one end of it',
+         format('the index begins with %s, which is drawn from %s, one value after the other: all '
+                'inserts go to one end of it',
                 CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
-         || CASE WHEN s.conversion IS NULL THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
+         || CASE WHEN s.conversion IS NULL
+                 THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
          s.conversion
     FROM (SELECT s.*, w.refobjid AS owner,
                  spanner_internal.conversion_of(s, o, w.refobjid, (facts).narrow) AS conversion
             FROM unnest((facts).suspects) s
-            JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum IS DISTINCT FROM s.attnum
+            JOIN unnest((facts).tables) t ON t.relid = s.relid
+             AND t.pkey_attnum IS DISTINCT FROM s.attnum
             JOIN pg_sequence o ON o.seqrelid = s.seqid
-            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass AND w.objid = s.seqid
+            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
+             AND w.objid = s.seqid
              AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
            WHERE s.why = 'sequence' OFFSET 0) s
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
@@ -192,7 +158,10 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT q.relid, 0::oid, q.attnum, q.name::text,
-         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come to %s only: its kind was lost, as in a restore without the extension, or removed; set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this rule with spanner.silence_rule()',
+         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come '
+                'to %s only: its kind was lost, as in a restore without the extension, or removed; '
+                'set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this '
+                'rule with spanner.silence_rule()',
                 q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
          NULL
     FROM (SELECT c.*, m.largest,
@@ -209,48 +178,72 @@ END;
 -- has a sequence of its own.  Else a new column can, if one can still be added: a
 -- number on one server, where random keys are dear, and a random UUID elsewhere.  A table
 -- that is partitioned by an expression or has foreign partitions cannot have a key.
+-- Citus wants its distribution column in the key, and would give each copy of a
+-- reference table other UUIDs.
 CREATE FUNCTION spanner_internal.rule_key_missing(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has no primary key' || CASE
-           WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL THEN format('; %s has a sequence of its own', n.quoted)
+           WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
+             THEN format('; %s has a sequence of its own', n.quoted)
            WHEN f.fix IS NOT NULL AND u.name IS NULL THEN
-             format('; attributes that identify a row and never change are better than the suggested column, with which the table (%s) is written anew', pg_size_pretty(t.bytes::bigint))
+             format('; attributes that identify a row and never change are better than the '
+                    'suggested column, with which the table (%s) is written anew',
+                    pg_size_pretty(t.bytes::bigint))
            WHEN f.fix IS NOT NULL THEN ''
-           WHEN u.name IS NOT NULL THEN format('; decide whether the columns of %I become it', u.name)
+           WHEN u.name IS NOT NULL
+             THEN format('; decide whether the columns of %I become it', u.name)
            ELSE '; decide which columns identify a row' END,
          f.fix
     FROM unnest((facts).tables) t
     LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id, i.indexid
                  FROM unnest((facts).indexes) i
                 WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
-                ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u ON u.relid = t.relid
+                ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u
+                  ON u.relid = t.relid
     LEFT JOIN (SELECT DISTINCT ON (c.relid) c.relid, c.quoted
                  FROM unnest((facts).columns) c
                 WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
-                ORDER BY c.relid, c.identity DESC, c.attnum) n ON n.relid = t.relid AND u.name IS NULL
+                ORDER BY c.relid, c.identity DESC, c.attnum) n ON n.relid = t.relid
+                AND u.name IS NULL
+    LEFT JOIN (SELECT l.relid, l.method, quote_ident(a.attname) AS quoted
+                 FROM spanner_internal.list_distributions() l
+                 LEFT JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum) d
+                   ON d.relid = t.relid
    CROSS JOIN LATERAL (SELECT CASE
            WHEN t.relkind = 'p' THEN NULL
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
             -- what the server asks of the index of a key
             AND NOT EXISTS (
               SELECT FROM pg_index x,
-                     ROWS FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]), unnest(x.indcollation::oid[]), unnest(x.indoption::int2[])) k (attnum, opclass, collid, option)
+                     ROWS
+                       FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
+                             unnest(x.indcollation::oid[]), unnest(x.indoption::int2[])) k (attnum,
+                                 opclass, collid, option)
                 LEFT JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = k.attnum
                 LEFT JOIN pg_opclass o ON o.oid = k.opclass
-               WHERE x.indexrelid = u.indexid AND (x.indnullsnotdistinct OR k.opclass <> 0 AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))) THEN
+               WHERE x.indexrelid = u.indexid
+                 AND (x.indnullsnotdistinct OR k.opclass <> 0
+                      AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))) THEN
              format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
-             format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, n.quoted)
+             format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,
+                    concat_ws(', ', nullif(d.quoted, n.quoted), n.quoted))
            WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
+            AND d.method IS DISTINCT FROM 'n'
             AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
             AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
-            AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
-             format('ALTER TABLE %s ADD COLUMN row_id %s PRIMARY KEY', t.ident,
+            AND NOT EXISTS (SELECT FROM pg_attribute a
+                             WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
+             format('ALTER TABLE %1$s ADD COLUMN row_id %2$s'
+                    || CASE WHEN d.quoted IS NULL THEN ' PRIMARY KEY'
+                            ELSE '; ALTER TABLE %1$s ADD PRIMARY KEY (%3$s, row_id)' END,
+                    t.ident,
                     CASE t.target WHEN 'one_server' THEN 'bigint GENERATED ALWAYS AS IDENTITY'
-                                  ELSE 'uuid DEFAULT gen_random_uuid()' END) END AS fix) f
+                                  ELSE 'uuid DEFAULT gen_random_uuid()' END,
+                    d.quoted) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key;
 END;
 
@@ -262,28 +255,37 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT c.relid, e.indexid, c.attnum, e.object,
-         format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits are 0 until the end of the sequence; decide on spanner.shard_id() or an odd divisor instead: %s',
+         format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits '
+                'are 0 until the end of the sequence; decide on spanner.shard_id() or an odd '
+                'divisor instead: %s',
                 e.kind, c.quoted, e.definition),
          NULL
     FROM unnest((facts).columns) c
-    JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object, 'CHECK constraint' AS kind,
+    JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object,
+                 'CHECK constraint' AS kind,
                  left(spanner_internal.constraint_text(k.oid), 10000) AS definition
             FROM pg_constraint k
-           WHERE k.contype = 'c' AND k.conrelid IN (SELECT m.relid FROM unnest((facts).columns) m WHERE m.source = 'mapped')
+           WHERE k.contype = 'c'
+             AND k.conrelid IN (SELECT m.relid FROM unnest((facts).columns) m
+                                 WHERE m.source = 'mapped')
           UNION ALL
           SELECT i.relid, i.indexid, i.name::text, 'index',
                  substring(spanner_internal.index_text(i.indexid, 0) from ' USING .*')
             FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
           UNION ALL
-          SELECT h.partrelid, 0, t.relname::text, 'partition key', spanner_internal.partition_key_text(h.partrelid)
+          SELECT h.partrelid, 0, t.relname::text, 'partition key',
+                 spanner_internal.partition_key_text(h.partrelid)
             FROM pg_partitioned_table h JOIN unnest((facts).tables) t ON t.relid = h.partrelid
            WHERE h.partexprs IS NOT NULL
           UNION ALL
           SELECT g.relid, 0, g.name::text, 'generated column', g.expr
             FROM unnest((facts).columns) g WHERE g.generated) e ON e.relid = c.relid
    WHERE c.source = 'mapped' AND c.label ~ '^ *bit_reversed'
-     AND e.definition ~ (SELECT '(^|[^a-z0-9_"])' || q.pattern || '\)*(::[a-z ]+)?\)* (% \(?''?\d*[02468]''?(\D|$)|& )'
-                             || '|\mmod\(\(*' || q.pattern || '\)*(::[a-z ]+)?, \(?''?\d*[02468]''?(\D|$)'
+     AND e.definition
+       ~ (SELECT '(^|[^a-z0-9_"])' || q.pattern
+          || '\)*(::[a-z ]+)?\)* (% \(?''?\d*[02468]''?(\D|$)|& )'
+                             || '|\mmod\(\(*' || q.pattern
+                               || '\)*(::[a-z ]+)?, \(?''?\d*[02468]''?(\D|$)'
                            FROM regexp_replace(c.quoted, '(\W)', '\\\1', 'g') q (pattern));
 END;
 
@@ -294,136 +296,296 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, p.indexid, a.attnum, a.attname::text,
-         format('by its name, %s gives the values of %I, which comes first in the primary key, and it ascends',
+         format('by its name, %s gives the values of %I, which comes first in the primary key, and '
+                'it ascends',
                 c.oid::regclass, a.attname),
-         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)', c.oid::regclass,
+         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
+                c.oid::regclass,
                 spanner_internal.bits_argument(c.oid, q.seqmax, a.atttypid))
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
-    JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum AND a.atttypid = ANY ('{int4,int8}'::regtype[])
+    JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum
+     AND a.atttypid = ANY ('{int4,int8}'::regtype[])
      AND a.attidentity = '' AND NOT a.atthasdef
     JOIN pg_namespace n ON n.nspname = t.nspname
-   CROSS JOIN LATERAL (VALUES (t.relname || '_seq'), (t.relname || '_' || a.attname || '_seq')) s (name)
-   CROSS JOIN LATERAL (SELECT c.oid FROM pg_class c  -- never all sequences of a schema with all its tables
-                        WHERE c.relnamespace = n.oid AND c.relkind = 'S' AND c.relname = s.name::name OFFSET 0) c
-    JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmin > 0
-   WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+   CROSS JOIN LATERAL (VALUES (t.relname || '_seq'),
+                       (t.relname || '_' || a.attname || '_seq')) s (name)
+   -- never all sequences of a schema with all its tables
+   CROSS JOIN LATERAL (SELECT c.oid FROM pg_class c
+                        WHERE c.relnamespace = n.oid AND c.relkind = 'S'
+                          AND c.relname = s.name::name OFFSET 0) c
+    JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle
+     AND q.seqmin > 0
+   WHERE NOT EXISTS (SELECT FROM pg_depend d
+                      WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                         AND d.deptype = ANY ('{a,i,e}'))
-     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
+     AND NOT EXISTS (SELECT FROM pg_depend d
+                      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
                         AND d.classid = 'pg_attrdef'::regclass)
-     AND NOT EXISTS (SELECT FROM pg_seclabel l WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
+     AND NOT EXISTS (SELECT FROM pg_seclabel l
+                      WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
                         AND l.provider = 'spanner_keys');
 END;
 
--- A foreign key to the whole key of its parent that is deleted with it, or
--- that the child's key contains: then the child belongs next to the parent.
+-- Foreign keys to a parent that rows are deleted with, or whose columns their own key
+-- contains.  A parent of few rows, or whose name says that it holds types, is none: the
+-- rows would lie in as many places.
+CREATE FUNCTION spanner_internal.list_parents(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, conname name, parent oid, conkey smallint[], widened boolean,
+  key smallint[], by_key boolean, parents bigint)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT k.conrelid, k.conname, k.confrelid, k.conkey, NOT k.conkey <@ p.indkey,
+         k.conkey || ARRAY(SELECT v.attnum
+                             FROM unnest(p.indkey) WITH ORDINALITY v (attnum, n)
+                            WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n),
+         x.indisprimary, count(*) OVER (PARTITION BY k.conrelid)
+    FROM pg_constraint k
+    JOIN pg_class c ON c.oid = k.confrelid
+    JOIN pg_index x ON x.indexrelid = k.conindid
+    JOIN unnest((facts).tables) t ON t.relid = k.conrelid
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing
+     AND NOT p.is_needed
+   WHERE k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
+     AND (k.confdeltype = 'c' OR k.conkey <@ p.indkey)
+     AND (c.reltuples BETWEEN 0 AND 99 AND t.rows >= 1000) IS NOT TRUE
+     AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
+                        'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_parents(spanner_internal.advisor_facts)
+  IS 'foreign keys by which rows belong to a row of another table';
+
+CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
+          FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
+
+COMMENT ON FUNCTION spanner_internal.column_list(oid, smallint[])
+  IS 'names of columns, as a list';
+
+-- Statements that put the columns of a parent in front of the key.  NULL if others rely
+-- on the key.
+CREATE FUNCTION spanner_internal.interleaved_key(
+  t spanner_internal.advisor_table, conkey smallint[], key smallint[], old_key smallint[],
+  drops text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  o spanner_internal.shard_table;
+  widened boolean := NOT conkey <@ old_key;
+BEGIN
+  IF t.referenced OR t.has_children OR cardinality(key) > 32
+     OR widened AND t.parted_by IS NOT NULL
+     OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey)) THEN
+    RETURN NULL;
+  END IF;
+  o := spanner_internal.read_shard_table(t.relid, '');
+  RETURN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)%s',
+                t.ident, t.pkey_name, t.pkey_name, spanner_internal.column_list(t.relid, key),
+                o.constraint_tail)
+      || CASE WHEN widened
+              THEN format(', ADD UNIQUE (%s)', spanner_internal.column_list(t.relid, old_key))
+              ELSE '' END
+      || coalesce(drops, '')
+      || array_to_string(ARRAY(SELECT '; ' || k
+                                 FROM unnest(spanner_internal.keep_key_properties(o)) k), '');
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.interleaved_key(
+  spanner_internal.advisor_table, smallint[], smallint[], smallint[], text)
+  IS 'statements that put the columns of a parent in front of a primary key';
+
 -- If the key begins with the columns of one parent, it is stored with that one.  If
--- there are several such parents, a person has to decide.
+-- there are several such parents, a person has to decide.  A row without parent cannot
+-- be stored with it.  The new key stands in for an index of the same columns, or of the
+-- foreign key.
 CREATE FUNCTION spanner_internal.rule_child_not_interleaved(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT t.relid, 0::oid, 0::int2, f.conname::text,
-         format('rows belong to %s, but the primary key does not begin with %s, so they are stored apart from their parent',
-                f.confrelid::regclass, f.columns)
-         || CASE WHEN x.fix IS NOT NULL AND f.widened THEN '; the old key stays unique' ELSE '' END
-         || CASE WHEN x.fix IS NULL THEN '; decide whether the key, which others rely on, can be changed' ELSE '' END,
+  WITH children AS MATERIALIZED (
+    SELECT f.*, t, p.indkey
+      FROM spanner_internal.list_parents(facts) f
+      JOIN unnest((facts).tables) t ON t.relid = f.relid
+      JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
+     WHERE f.by_key AND f.parents = 1
+       AND NOT EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
+                          AND NOT a.attnotnull)
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = f.relid AND k.contype = 'f'
+                          AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
+       AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
+                        WHERE c.relid = f.relid AND c.attnum = p.attnum AND c.source = 'shard')
+  ), covered AS (
+    SELECT i.relid, string_agg(format('; DROP INDEX %I.%I', i.nspname, i.name), ''
+                               ORDER BY i.name) AS drops
+      FROM children f
+      JOIN unnest((facts).indexes) i ON i.relid = f.relid AND i.is_btree
+       AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
+       AND i.predicate IS NULL AND (i.indkey = f.conkey OR i.indkey = f.key)
+      JOIN pg_index o ON o.indexrelid = i.indexid AND 0 = ALL (o.indoption::int2[])
+     WHERE NOT EXISTS (SELECT FROM pg_opclass y
+                        WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
+       AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+     GROUP BY i.relid)
+  SELECT f.relid, 0::oid, 0::int2, f.conname::text,
+         format('rows belong to %s, but the primary key does not begin with %s, so they are stored '
+                'apart from their parent',
+                f.parent::regclass, spanner_internal.column_list(f.relid, f.conkey))
+         || CASE WHEN x.fix IS NULL
+                 THEN '; decide whether the key, which others rely on, can be changed'
+                 WHEN f.widened THEN '; the old key stays unique' ELSE '' END,
          x.fix
-    FROM unnest((facts).tables) t
-    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing AND NOT p.is_needed
-    JOIN LATERAL (
-      SELECT k.conname, k.confrelid, k.conkey, k.confdeltype, NOT k.conkey <@ p.indkey AS widened,
-             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY u (attnum, n)
-                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum) AS columns,
-             k.conkey || ARRAY(SELECT v.attnum FROM unnest(p.indkey) WITH ORDINALITY v (attnum, n)
-                                WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n) AS key,
-             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relid AND a.attnum = ANY (k.conkey)
-                        AND NOT a.attnotnull) AS missing
-        FROM pg_constraint k
-        JOIN pg_index x ON x.indexrelid = k.conindid AND x.indisprimary
-       WHERE k.conrelid = t.relid AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
-       ORDER BY k.confdeltype = 'c' DESC, k.conname) f ON f.confdeltype = 'c' OR f.conkey <@ p.indkey
-   CROSS JOIN LATERAL (SELECT spanner_internal.read_shard_table(t.relid, '') AS table OFFSET 0) o
-   CROSS JOIN LATERAL (SELECT CASE WHEN NOT (t.referenced OR t.has_children OR cardinality(f.key) > 32
-                                          OR f.widened AND t.parted_by IS NOT NULL
-                                          OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey))) THEN
-           format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)%s', t.ident, t.pkey_name, t.pkey_name,
-             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(f.key) WITH ORDINALITY u (attnum, n)
-                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum), (o.table).constraint_tail)
-           || CASE WHEN f.widened THEN format(', ADD UNIQUE (%s)',
-             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
-                JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = u.attnum)) ELSE '' END
-           -- the new key stands in for an index of the foreign key
-           || coalesce((SELECT string_agg(format('; DROP INDEX %I.%I', i.nspname, i.name), '' ORDER BY i.name)
-                FROM unnest((facts).indexes) i
-                JOIN pg_index o ON o.indexrelid = i.indexid
-               WHERE i.relid = t.relid AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
-                 AND i.predicate IS NULL AND (i.indkey = f.conkey OR i.indkey = f.key) AND 0 = ALL (o.indoption::int2[])
-                 AND NOT EXISTS (SELECT FROM pg_opclass y WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
-                 AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)), '')
-           || array_to_string(ARRAY(SELECT '; ' || k FROM unnest(spanner_internal.keep_key_properties(o.table)) k), '') END AS fix) x
-   WHERE NOT f.missing  -- a row without parent cannot be stored with it
-     AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.relid AND k.contype = 'f'
-                        AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
-     AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
-                      WHERE c.relid = t.relid AND c.attnum = p.attnum AND c.source = 'shard')
-     AND (SELECT count(*) FROM pg_constraint k
-           WHERE k.conrelid = t.relid AND k.contype = 'f'
-             AND (k.confdeltype = 'c' OR k.conkey <@ p.indkey)
-             AND k.confrelid <> k.conrelid AND k.conparentid = 0) = 1;
+    FROM children f
+    LEFT JOIN covered d ON d.relid = f.relid
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.interleaved_key(f.t, f.conkey, f.key, f.indkey, d.drops) AS fix
+     OFFSET 0) x;
 END;
 
+-- Columns that a function counts up, by its text.  What it counts down as well, or a
+-- trigger keeps, is a count of rows.  If the function returns the new value, or the
+-- column is not named like what comes next, the number in the table has been given.
+CREATE FUNCTION spanner_internal.list_counting_functions()
+RETURNS TABLE (table_name text, column_name text, proc text, is_last boolean)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  WITH bodies AS MATERIALIZED (
+    SELECT p.oid, coalesce(left(spanner_internal.function_text(p.oid), 10000),
+                           substr(p.prosrc, 1, 10000)) AS body
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+     WHERE p.oid >= 16384 AND p.prorettype <> 'trigger'::regtype
+       AND NOT EXISTS (SELECT FROM pg_depend x
+                        WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid
+                          AND x.deptype = 'e'))
+  SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]), lower(m.names[2]),
+         f.oid::regprocedure::text,
+         m.names[2] !~* '^next'
+         OR f.body ~* ('\mreturning\s+([a-z_0-9]+\.)?"?' || m.names[2] || '"?(?!\s*-)\M')
+    FROM bodies f
+   CROSS JOIN LATERAL regexp_matches(f.body,
+     '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?'
+     '(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+'
+     'set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+', 'gi') m (names)
+   WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_'
+     AND f.body !~* ('\m' || m.names[2] || '"?\s*=\s*\(*([a-z_0-9]+\.)?"?' || m.names[2]
+                     || '"?\s*-')
+   ORDER BY m.names[1], m.names[2], f.oid;
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_counting_functions()
+  IS 'columns that functions count up, by the text of the functions';
+
 -- A row for each sequence, and a number that every transaction updates: by the
--- names of the columns, or by a function that counts it up.  What a function counts
--- down as well, or a trigger keeps, is a count of rows.
+-- names of the columns, or by a function that counts it up.
 CREATE FUNCTION spanner_internal.rule_counter_table(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (t.relid, a.attnum) t.relid, 0::oid, a.attnum, a.attname::text,
-         CASE WHEN b.proc IS NOT NULL THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
+         CASE WHEN b.proc IS NOT NULL
+              THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
               ELSE 'by its columns, the table holds a counter for each name' END
-         || format(', whose row every transaction updates; an allocator takes its place: SELECT spanner.create_allocator(%s, %sstart_value => %I::bigint + 1) FROM %s, or decide on a sequence',
-                   CASE WHEN n.atttypid = 'text'::regtype THEN quote_ident(n.attname) ELSE quote_ident(n.attname) || '::text' END,
-                   CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END, a.attname, t.ident),
+         || format(', whose row every transaction updates; an allocator takes its place: SELECT '
+                   'spanner.create_allocator(%s, %sstart_value => %I::bigint%s) FROM %s, or decide '
+                   'on a sequence',
+                   CASE WHEN n.atttypid = 'text'::regtype THEN quote_ident(n.attname)
+                        ELSE quote_ident(n.attname) || '::text' END,
+                   CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END,
+                   a.attname,
+                   CASE WHEN coalesce(b.is_last, a.attname !~* '^next') THEN ' + 1' END,
+                   t.ident),
          NULL
     FROM unnest((facts).tables) t
-    JOIN (SELECT c.attrelid, c.attnum, c.attname, r.relname,
-                 c.attname ~* '^(next|last|current)_?(val|value|id|hi|hi_value|number|no)$|^(sequence|seq|gen|counter)_?(val|value|count|next)$|^next_not_cached_value$' AS is_named
-            FROM pg_attribute c JOIN pg_class r ON r.oid = c.attrelid AND r.relkind = ANY ('{r,p}')
-           WHERE c.attnum > 0 AND c.atttypid = ANY ('{int4,int8,numeric}'::regtype[]) OFFSET 0) a ON a.attrelid = t.relid
-    LEFT JOIN (
-      SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name, lower(m.names[2]) AS column_name,
-             f.oid::regprocedure::text AS proc
-        FROM (SELECT p.oid, coalesce(left(spanner_internal.function_text(p.oid), 10000), substr(p.prosrc, 1, 10000)) AS body
-                FROM pg_proc p
-                JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
-               WHERE p.oid >= 16384 AND p.prorettype <> 'trigger'::regtype
-                 AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid AND x.deptype = 'e')
-              OFFSET 0) f
-       CROSS JOIN LATERAL regexp_matches(f.body,
-           '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+',
-           'gi') m (names)
-       WHERE f.body !~* ('\m' || m.names[2] || '"?\s*=\s*\(*([a-z_0-9]+\.)?"?' || m.names[2] || '"?\s*-')
-         AND m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_'
-       ORDER BY m.names[1], m.names[2], f.oid) b ON b.table_name = t.relname AND b.column_name = a.attname
-    JOIN pg_attribute n ON n.attrelid = t.relid AND n.attnum > 0 AND n.atttypid = ANY ('{text,varchar,bpchar}'::regtype[])
-   WHERE (b.proc IS NOT NULL OR a.is_named)
-     AND (b.proc IS NOT NULL AND EXISTS (SELECT FROM unnest((facts).indexes) i
-                                          WHERE i.relid = t.relid AND i.is_unique AND i.attnum = n.attnum AND i.keys = 1)
+    JOIN (SELECT c.attrelid, c.attnum, c.attname,
+                 c.attname ~* ('^(next|last|current)_?(val|value|id|hi|hi_value|number|no)$|'
+                               '^(sequence|seq|gen|counter)_?(val|value|count|next)$|'
+                               '^next_not_cached_value$') AS is_named
+            FROM pg_attribute c
+            JOIN pg_class r ON r.oid = c.attrelid AND r.relkind = ANY ('{r,p}')
+           WHERE c.attnum > 0 AND c.atttypid = ANY ('{int4,int8,numeric}'::regtype[])
+          OFFSET 0) a ON a.attrelid = t.relid
+    LEFT JOIN spanner_internal.list_counting_functions() b
+      ON b.table_name = t.relname AND b.column_name = a.attname
+    JOIN pg_attribute n ON n.attrelid = t.relid AND n.attnum > 0
+     AND n.atttypid = ANY ('{text,varchar,bpchar}'::regtype[])
+   WHERE (b.proc IS NOT NULL AND EXISTS (SELECT FROM unnest((facts).indexes) i
+                                          WHERE i.relid = t.relid AND i.is_unique
+                                            AND i.attnum = n.attnum AND i.keys = 1)
           OR a.is_named AND n.attname ~* 'name|key|entity|table|seq|gen')
-     AND (SELECT count(*) FROM pg_attribute o WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
+     AND (SELECT count(*) FROM pg_attribute o
+           WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
    ORDER BY t.relid, a.attnum, n.attnum;
 END;
 
+-- Spanner takes 16 columns in a key.
+CREATE FUNCTION spanner_internal.rule_key_columns(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+         format('the %s has %s columns, and Spanner takes 16; decide which of them identify a row',
+                CASE WHEN i.is_primary THEN 'primary key' ELSE 'index' END, i.keys),
+         NULL
+    FROM unnest((facts).indexes) i
+   WHERE i.keys > 16;
+END;
+
+-- Cassandra sorts a timeuuid by its time.  PostgreSQL compares the bytes as they stand,
+-- and the low bits of the time come first in version 1.
+CREATE FUNCTION spanner_internal.rule_key_timeuuid(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.relid, i.indexid, c.attnum, c.name::text,
+         format('column %s comes second in %I and has UUIDs of version 1, as timeuuid: PostgreSQL '
+                'does not sort them by their time; decide on a timestamp in front of the column, '
+                'or on UUIDs of version 7', c.quoted, i.name),
+         NULL
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.second = c.attnum AND i.is_btree
+    LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+   WHERE c.type = 'uuid'::regtype
+     AND (m.timeuuid OR c.expr ~* '\m(uuid_generate_v1|uuid_?v?1)(mc)?\(');
+END;
+
 INSERT INTO spanner_internal.advisor_rule VALUES
-  ('key_near_end', 12, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The application gives keys of an integer or smallint column, and has come to three quarters of the values that fit.'),
-  ('sequence_near_end', 10, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A sequence has given three quarters of the values that fit into its column, or that its MAXVALUE allows.'),
-  ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It draws plain counters then, which may meet the values that are stored.'),
-  ('key_sequence', 20, 'warning', '{splits,spanner}', 'on one server that is no fault: the right end of the index stays in memory, while bit-reversed keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL, striped ones 1.2 and 1.15 times; it matters once the table is split by ranges of the key', 'The first column of a primary key is drawn from an ascending sequence (serial, identity, nextval). Have the bits reversed, or take attributes that identify the row and never change.'),
-  ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
-  ('index_sequence', 70, 'warning', '{splits,spanner}', NULL, 'The first column of an index is drawn from an ascending sequence: the index is a hotspot like a key.'),
-  ('key_modulo', 90, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A constraint, index, partition key or generated column takes id % n, n even, of a bit-reversed id. The low bits of such an id are the highest bits of the counter, so they stay the same.'),
-  ('key_application_sequence', 110, 'notice', '{splits,spanner}', NULL, 'A sequence named like the table, as Hibernate makes it, ascends. Applications that call nextval() get bit-reversed values.'),
-  ('child_not_interleaved', 160, 'notice', '{splits,spanner}', NULL, 'The rows of a child table are deleted with their parent''s, or have its key in theirs. If the child''s key begins with the parent''s, they are stored together: interleaving in Spanner, a range or a hash of the same column elsewhere.'),
-  ('counter_table', 200, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A table of counters is limited by how often one row can be updated. An allocator reserves batches outside of the transaction.');
+  ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It '
+   'draws plain counters then, which may meet the values that are stored.'),
+  ('key_sequence', 20, 'warning', '{splits,spanner}',
+   'on one server that is no fault: the right end of the index stays in memory, while bit-reversed '
+   'keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL, striped ones '
+   '1.2 and 1.15 times; it matters once the table is split by ranges of the key',
+   'The first column of a primary key is drawn from an ascending sequence (serial, identity, '
+   'nextval). Have the bits reversed, or take attributes that identify the row and never change.'),
+  ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
+  ('key_columns', 65, 'warning', '{spanner}', NULL,
+   'A primary key or an index has more than 16 columns, which is the limit of Spanner.'),
+  ('key_timeuuid', 67, 'notice', '{cassandra}', NULL,
+   'A column behind the first one of a key has UUIDs of version 1, Cassandra''s timeuuid. '
+   'PostgreSQL compares their bytes, which begin with the low bits of the time.'),
+  ('index_sequence', 70, 'warning', '{splits,spanner}', NULL,
+   'The first column of an index is drawn from an ascending sequence: the index is a hotspot like '
+   'a key.'),
+  ('key_modulo', 90, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A constraint, index, partition key or generated column takes id % n, n even, of a bit-reversed '
+   'id. The low bits of such an id are the highest bits of the counter, so they stay the same.'),
+  ('key_application_sequence', 110, 'notice', '{splits,spanner}', NULL,
+   'A sequence named like the table, as Hibernate makes it, ascends. Applications that call '
+   'nextval() get bit-reversed values.'),
+  ('child_not_interleaved', 160, 'notice', '{splits,spanner}', NULL,
+   'The rows of a child table are deleted with their parent''s, or have its key in theirs. If the '
+   'child''s key begins with the parent''s, they are stored together: interleaving in Spanner, a '
+   'range or a hash of the same column elsewhere.'),
+  ('counter_table', 200, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A table of counters is limited by how often one row can be updated. An allocator reserves '
+   'batches outside of the transaction.');

@@ -9,7 +9,8 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, r.attnum, r.name::text,
-         format('column %I is %s, and %s, to which it refers, is wider: a row with a larger value there cannot be referred to',
+         format('column %I is %s, and %s, to which it refers, is wider: a row with a larger value '
+                'there cannot be referred to',
                 r.name, r.type::regtype, r.other)
          || CASE WHEN r.widen IS NULL THEN '; decide how to widen it' ELSE '' END,
          r.widen
@@ -24,9 +25,11 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, k.conkey[1], k.conname::text,
-         format('no index begins with %s, so each row that is deleted from %s reads this table', n.columns,
+         format('no index begins with %s, so each row that is deleted from %s reads this table',
+                n.columns,
                 k.confrelid::regclass),
-         format('CREATE INDEX%s ON %s (%s)', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
+         format('CREATE INDEX%s ON %s (%s)',
+                CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
                 t.ident, n.columns)
          || CASE WHEN n.sparse THEN format(' WHERE %s IS NOT NULL', n.columns) ELSE '' END
     FROM unnest((facts).tables) t
@@ -49,5 +52,9 @@ BEGIN ATOMIC
 END;
 
 INSERT INTO spanner_internal.advisor_rule VALUES
-  ('reference_narrow', 5, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A column of 16 or 32 bits refers to a wider one. It breaks when the sequence there passes its range, and with the first bit-reversed id.'),
-  ('reference_unindexed', 165, 'notice', '{one_server}', NULL, 'No index begins with a column of a foreign key, and the table has many rows, or they are deleted with their parents.');
+  ('reference_narrow', 5, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A column of 16 or 32 bits refers to a wider one. It breaks when the sequence there passes its '
+   'range, and with the first bit-reversed id.'),
+  ('reference_unindexed', 165, 'notice', '{one_server}', NULL,
+   'No index begins with a column of a foreign key, and the table has many rows, or they are '
+   'deleted with their parents.');

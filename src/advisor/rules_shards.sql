@@ -7,7 +7,8 @@
 -- Shard columns, with the number of shards if that is a constant, and the statement
 -- that replaces the column by one with another number.
 CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
-RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid, pkey_attnum smallint,
+RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid,
+               pkey_attnum smallint,
   rows float8, reshard text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
@@ -18,7 +19,9 @@ BEGIN ATOMIC
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid
    CROSS JOIN LATERAL (SELECT substring(c.expr from 'shard_id\((\d+),')::numeric AS shards) n
-   CROSS JOIN LATERAL (SELECT CASE WHEN c.generated THEN spanner_internal.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN c.generated
+                 THEN spanner_internal.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
    WHERE c.source = 'shard';
 END;
 
@@ -32,50 +35,88 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any other, and a list of all shards needs the negative ones too', n.count)
-         || CASE WHEN s.expr ~ 'farm_fingerprint' THEN '; abs() around the remainder makes them even'
-                 ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows' END
+         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any '
+                'other, and a list of all shards needs the negative ones too', n.count)
+         || CASE WHEN s.expr ~ 'farm_fingerprint'
+                 THEN '; abs() around the remainder makes them even'
+                 ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows'
+                 END
          || ': ' || s.expr,
          NULL
     FROM spanner_internal.shard_columns(facts, NULL) s
-   CROSS JOIN LATERAL (SELECT coalesce(format('there are %s shards, ', 2 * substring(s.expr from '(?:, | % )\(?''?(\d+)')::numeric - 1), '') AS count) n
-   WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()' AND s.expr !~ 'abs\(|shard_id\(|& ';
+   CROSS JOIN LATERAL (
+     SELECT coalesce(
+       format('there are %s shards, ',
+              2 * substring(s.expr from '(?:, | % )\(?''?(\d+)')::numeric - 1), '') AS count) n
+   WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()'
+     AND s.expr !~ 'abs\(|shard_id\(|& ';
 END;
 
+-- What holds the rows of a table, and has a column in its replica identity: the table
+-- or its partitions; and the statements that give each another identity.
+CREATE FUNCTION spanner_internal.identities_with(relation oid, column_name name, columns text)
+RETURNS TABLE (tables bigint, statements text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
+BEGIN ATOMIC
+  SELECT count(*),
+         string_agg(
+           CASE WHEN columns IS NOT NULL
+                THEN format('CREATE UNIQUE INDEX %1$I ON %2$I.%3$I (%4$s); '
+                           'ALTER TABLE %2$I.%3$I REPLICA IDENTITY USING INDEX %1$I',
+                           spanner_internal.new_index_name(n.nspname, c.relname, 'identity'),
+                           n.nspname, c.relname, columns) END,
+                    '; ' ORDER BY n.nspname, c.relname)
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute g ON g.attrelid = c.oid AND g.attname = column_name
+   WHERE c.relkind = 'r' AND c.relreplident <> 'n'
+     AND (c.oid = relation OR c.oid IN (SELECT spanner_internal.list_partitions(relation)))
+     AND (c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i
+            WHERE i.indrelid = c.oid AND g.attnum = ANY (i.indkey::int2[])
+              AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END));
+END;
+
+COMMENT ON FUNCTION spanner_internal.identities_with(oid, name, text)
+  IS 'how many tables have a column in their replica identity, and statements that change that';
+
 -- A generated column in the replica identity is not published: updates and
--- deletions fail, here or at the subscriber.  From release 18 on it can be.
+-- deletions fail, here or at the subscriber.  From release 18 on it can be.  Citus
+-- publishes a shard while it moves it, without generated columns in any release.
 CREATE FUNCTION spanner_internal.rule_shard_published(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT t.relid, 0::oid, g.attnum, g.attname::text,
-         format('the table is published, and its replica identity contains the generated column %I, which is not: updates and deletions fail, here or at the subscriber', g.attname)
-         || CASE WHEN x.fix IS NULL THEN '; decide on a unique index without it' ELSE '' END,
-         x.fix
+         format(CASE WHEN b.published THEN
+             'the table is published, and its replica identity contains the generated column '
+             '%I, which is not: updates and deletions fail, here or at the subscriber'
+           ELSE 'the replica identity contains the generated column %I, which Citus does not send: '
+                'if rows of a shard change while it is moved, the move never ends' END, g.attname)
+         || CASE WHEN x.statements IS NULL THEN '; decide on a unique index without it'
+                 ELSE '' END,
+         x.statements
     FROM unnest((facts).tables) t
-    JOIN pg_class c ON c.oid = t.relid AND c.relreplident <> 'n'
     JOIN pg_attribute g ON g.attrelid = t.relid AND g.attgenerated <> ''
+    LEFT JOIN spanner_internal.list_distributions() d ON d.relid = t.relid AND d.method <> 'l'
+   CROSS JOIN LATERAL (
+     SELECT t.is_published AND EXISTS (
+       SELECT FROM pg_publication p
+         JOIN spanner_internal.list_published() b ON b.pubid = p.oid
+        WHERE b.relid = t.relid AND (p.pubupdate OR p.pubdelete)
+          AND coalesce(to_jsonb(p) ->> 'pubgencols', 'n') = 'n'
+          AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> ''
+                   AND coalesce(g.attnum = ANY (b.columns), false))) AS published) b
    -- the rest of the identity, with what does not grow in front
    CROSS JOIN LATERAL (
-     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY s.attnum IS NOT NULL, u.n) AS columns,
-            bool_and(a.attnotnull) AND bool_or(s.attnum IS NULL) AS is_good
+     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY s.attnum IS NOT NULL, u.n) AS columns
        FROM pg_index i
       CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, n)
-       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum AND a.attgenerated = ''
+       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
+        AND a.attgenerated = ''
        LEFT JOIN unnest((facts).suspects) s ON s.relid = t.relid AND s.attnum = u.attnum
       WHERE i.indexrelid = t.pkey AND u.n <= i.indnkeyatts) k
-   CROSS JOIN LATERAL (SELECT CASE WHEN t.relkind = 'r' AND k.columns IS NOT NULL THEN
-       format('CREATE UNIQUE INDEX %1$I ON %2$s (%3$s); ALTER TABLE %2$s REPLICA IDENTITY USING INDEX %1$I',
-              spanner_internal.new_index_name(t.nspname, t.relname, 'identity'), t.ident, k.columns) END AS fix) x
-   WHERE t.is_published
-     AND (c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i
-            WHERE i.indrelid = t.relid AND g.attnum = ANY (i.indkey::int2[])
-              AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END))
-     AND EXISTS (SELECT FROM pg_publication p
-                   JOIN spanner_internal.list_published() b ON b.pubid = p.oid
-                  WHERE b.relid = t.relid AND (p.pubupdate OR p.pubdelete)
-                    AND coalesce(to_jsonb(p) ->> 'pubgencols', 'n') = 'n'
-                    AND NOT (coalesce(to_jsonb(p) ->> 'pubgencols', '') <> '' AND coalesce(g.attnum = ANY (b.columns), false)));
+   CROSS JOIN LATERAL spanner_internal.identities_with(t.relid, g.attname, k.columns) x
+   WHERE (b.published OR d.relid IS NOT NULL) AND x.tables > 0;
 END;
 
 CREATE FUNCTION spanner_internal.rule_shard_unused(facts spanner_internal.advisor_facts)
@@ -83,11 +124,14 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         'no index begins with this shard column' || CASE WHEN s.reshard IS NULL THEN '; decide which one should' ELSE '' END,
+         'no index begins with this shard column'
+           || CASE WHEN s.reshard IS NULL THEN '; decide which one should' ELSE '' END,
          s.reshard
     FROM spanner_internal.shard_columns(facts, NULL) s
-   WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i WHERE i.relid = s.relid AND s.attnum = ANY (i.indkey))
-     AND NOT EXISTS (SELECT FROM pg_partitioned_table h WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]));
+   WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                      WHERE i.relid = s.relid AND s.attnum = ANY (i.indkey))
+     AND NOT EXISTS (SELECT FROM pg_partitioned_table h
+                      WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]));
 END;
 
 -- A shard that nobody can compute from the row.
@@ -96,7 +140,10 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, p.indexid, c.attnum, c.name::text,
-         format('the default of %s is random, %s: a search by the rest of the key has to ask every shard, and the rest is not unique; if it is meant to be, a column GENERATED ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted, c.expr, k.columns),
+         format('the default of %s is random, %s: a search by the rest of the key has to ask every '
+                'shard, and the rest is not unique; if it is meant to be, a column GENERATED '
+                'ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted,
+                c.expr, k.columns),
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
@@ -105,7 +152,8 @@ BEGIN ATOMIC
                          FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
                          JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = u.attnum
                         WHERE u.n BETWEEN 2 AND p.keys) k
-   WHERE c.source = 'random' AND c.expr ~ '\mrandom\(' AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
+   WHERE c.source = 'random' AND c.expr ~ '\mrandom\('
+     AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
 END;
 
 CREATE FUNCTION spanner_internal.rule_shard_count_small(facts spanner_internal.advisor_facts)
@@ -113,7 +161,8 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, s.pkey, s.attnum, s.name::text,
-         format('%s shard spreads nothing', s.shards) || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
+         format('%s shard spreads nothing', s.shards)
+           || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
     FROM spanner_internal.shard_columns(facts, 16) s
    WHERE s.shards < 2 AND s.pkey_attnum = s.attnum;
@@ -126,7 +175,8 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, s.pkey, s.attnum, s.name::text,
-         format('%s shards for about %s rows, read %s times through the key: a read in order of time visits all of them',
+         format('%s shards for about %s rows, read %s times through the key: a read in order of '
+                'time visits all of them',
                 s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
          || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
@@ -145,14 +195,18 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT c.relid, c.indexid, c.attnum, c.name::text,
-         format('about %s rows%s have one value of %s, which comes first in the primary key', round(c.top_rows),
-                CASE WHEN c.top_bytes >= 2147483648 THEN format(', %s,', pg_size_pretty(c.top_bytes::bigint)) END, c.quoted)
-         || CASE WHEN k.key IS NULL THEN '; decide how to split them, by a hash or a time bucket' ELSE '' END,
+         format('about %s rows%s have one value of %s, which comes first in the primary key',
+                round(c.top_rows),
+                CASE WHEN c.top_bytes >= 2147483648
+                     THEN format(', %s,', pg_size_pretty(c.top_bytes::bigint)) END, c.quoted)
+         || CASE WHEN k.key IS NULL
+                 THEN '; decide how to split them, by a hash or a time bucket' ELSE '' END,
          CASE WHEN k.key IS NOT NULL THEN
            format('SELECT spanner.add_shard_key(%L, %L, 16%s, dry_run => false)', c.ident,
                   CASE WHEN b.attname IS NOT NULL THEN ARRAY[c.name, b.attname] ELSE k.key END,
                   CASE WHEN b.attname IS NOT NULL THEN ', time_bucket => ''1 day''' END) END
-    FROM (SELECT c.relid, p.indexid, p.indkey, c.attnum, c.name, c.quoted, c.ident, w.rows AS top_rows, w.bytes AS top_bytes
+    FROM (SELECT c.relid, p.indexid, p.indkey, c.attnum, c.name, c.quoted, c.ident,
+                 w.rows AS top_rows, w.bytes AS top_bytes
             FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
@@ -162,7 +216,8 @@ BEGIN ATOMIC
     LEFT JOIN unnest((facts).measures) n ON n.relid = c.relid AND n.attnum = p.second
    CROSS JOIN LATERAL (SELECT m.top_share * m.rows AS rows, m.top_share * t.bytes AS bytes) w
    WHERE c.source IS DISTINCT FROM 'shard' AND (w.rows >= 100000 OR w.bytes >= 2147483648)
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s WHERE s.relid = c.relid AND s.attnum = c.attnum)
+     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
+                      WHERE s.relid = c.relid AND s.attnum = c.attnum)
      AND e.source IS DISTINCT FROM 'shard'
      AND (p.keys > 2 AND (d.atttypid = 'date'::regtype
             OR d.atttypid = ANY ('{int2,int4,int8,text,varchar}'::regtype[])
@@ -171,15 +226,31 @@ BEGIN ATOMIC
           OFFSET 0) c
    CROSS JOIN LATERAL (SELECT spanner_internal.shardable_key(c.relid) AS key OFFSET 0) k
     LEFT JOIN LATERAL (SELECT a.attname FROM pg_attribute a
-                        WHERE a.attrelid = c.relid AND a.attnum = ANY (c.indkey) AND a.attnum <> c.attnum
-                          AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b ON true;
+                        WHERE a.attrelid = c.relid AND a.attnum = ANY (c.indkey)
+                          AND a.attnum <> c.attnum
+                          AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b
+                            ON true;
 END;
 
 INSERT INTO spanner_internal.advisor_rule VALUES
-  ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A published table has a generated shard column in its key, the replica identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish generated columns.'),
-  ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column is in no index and no partition key, so it spreads nothing.'),
-  ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'The key begins with a random number. Readers cannot compute it, so they look everywhere, and two rows with the same rest of the key are both accepted.'),
-  ('shard_count_small', 190, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A shard column knows only one shard. Use spanner.suggest_shards() to find a number.'),
-  ('wide_partition', 210, 'notice', '{splits,spanner,citus,cassandra}', NULL, 'More than 100,000 rows or 2 GB share the first column of the key, so one server has them all. Split them by a hash of the rest of the key, or by a time bucket.'),
-  ('shard_signed', 225, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS, as Spanner''s documents show it: 2n - 1 shards, from -(n - 1) to n - 1, of which shard 0 is twice as large. Readers are served all the same.'),
-  ('shard_count_large', 220, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL, 'There are more shards than pages of the index, so reading all shards costs more than reading everything.');
+  ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A published table, or one of Citus, has a generated shard column in its key, the replica '
+   'identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish '
+   'generated columns.'),
+  ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A shard column is in no index and no partition key, so it spreads nothing.'),
+  ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'The key begins with a random number. Readers cannot compute it, so they look everywhere, and '
+   'two rows with the same rest of the key are both accepted.'),
+  ('shard_count_small', 190, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A shard column knows only one shard. Use spanner.suggest_shards() to find a number.'),
+  ('wide_partition', 210, 'notice', '{splits,spanner,citus,cassandra}', NULL,
+   'More than 100,000 rows or 2 GB share the first column of the key, so one server has them all. '
+   'Split them by a hash of the rest of the key, or by a time bucket.'),
+  ('shard_signed', 225, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS, as Spanner''s documents '
+   'show it: 2n - 1 shards, from -(n - 1) to n - 1, of which shard 0 is twice as large. Readers '
+   'are served all the same.'),
+  ('shard_count_large', 220, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'There are more shards than pages of the index, so reading all shards costs more than reading '
+   'everything.');

@@ -16,17 +16,20 @@ BEGIN
               AND NOT EXISTS (SELECT FROM spanner_internal.hotspot_rule h
                                WHERE h.rule OPERATOR(pg_catalog.=) a.rule)
   LOOP
-    EXECUTE pg_catalog.format('COMMENT ON FUNCTION spanner_internal.%I(spanner_internal.advisor_facts) IS %L',
+    EXECUTE pg_catalog.format(
+      'COMMENT ON FUNCTION spanner_internal.%I(spanner_internal.advisor_facts) IS %L',
                               pg_catalog.concat('rule_', r.rule),
                               pg_catalog.concat('rule of spanner.advise: ', r.explanation));
   END LOOP;
   EXECUTE (
     SELECT pg_catalog.format(
       'CREATE FUNCTION spanner_internal.run_rules(facts spanner_internal.advisor_facts)
-       RETURNS TABLE (rule text, relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text)
+       RETURNS TABLE (rule text, relid oid, indexid oid, attnum smallint, object text, finding text,
+                      suggestion text)
        LANGUAGE sql STABLE PARALLEL UNSAFE
        BEGIN ATOMIC SELECT h.* FROM spanner_internal.find_hotspots(facts) h UNION ALL %s; END',
-      pg_catalog.string_agg(pg_catalog.format('SELECT %L::text, f.* FROM spanner_internal.%I(facts) f', x.rule,
+      pg_catalog.string_agg(
+        pg_catalog.format('SELECT %L::text, f.* FROM spanner_internal.%I(facts) f', x.rule,
                                               pg_catalog.concat('rule_', x.rule)),
                             ' UNION ALL ' ORDER BY x.place DESC))
       FROM spanner_internal.advisor_rule x
@@ -37,8 +40,11 @@ BEGIN
     SELECT pg_catalog.format(
       'CREATE VIEW spanner_internal.advisor_rules AS
          SELECT * FROM (VALUES %s) r (rule, place, severity, targets, elsewhere, explanation)',
-      pg_catalog.string_agg(pg_catalog.format('(%L::text COLLATE "C", %L::integer, %L::text, %L::text[], %L::text, %L::text)',
-                                              x.rule, x.place, x.severity, x.targets, x.elsewhere, x.explanation),
+      pg_catalog.string_agg(
+        pg_catalog.format(
+          '(%L::text COLLATE "C", %L::integer, %L::text, %L::text[], %L::text, %L::text)',
+                                              x.rule, x.place, x.severity, x.targets, x.elsewhere,
+                                              x.explanation),
                             ', ' ORDER BY x.place))
       FROM spanner_internal.advisor_rule x);
 END
@@ -67,7 +73,8 @@ COMMENT ON COLUMN spanner.advisor_rules.rule
 COMMENT ON COLUMN spanner.advisor_rules.explanation
   IS 'what the rule looks for, and why';
 COMMENT ON COLUMN spanner.advisor_rules.severity
-  IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than one explanation';
+  IS 'warning: inserts meet in one place; notice: if they are many; info: measured, with more than '
+     'one explanation';
 COMMENT ON COLUMN spanner.advisor_rules.checkable
   IS 'false for a recommendation that the catalogs and statistics cannot tell about';
 COMMENT ON COLUMN spanner.advisor_rules.targets

@@ -4,261 +4,6 @@
 -- Advisor: shard keys
 --
 
--- A table that gets or loses a shard column, and its primary key: the parts
--- that statements are made of.  "key" has the columns except the shard.
-CREATE TYPE spanner_internal.shard_table AS (
-  relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
-  indexid oid, index_name name, key_name text, key name[], columns text,
-  has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
-  is_replica_identity boolean, comment text);
-
-COMMENT ON TYPE spanner_internal.shard_table IS 'a table that gets or loses a shard column, and its primary key';
-
--- Why a table cannot have a shard key.  If "warns", a dry run only warns.
-CREATE TYPE spanner_internal.shard_obstacle AS (
-  code text, message text, detail text, hint text, warns boolean);
-
-COMMENT ON TYPE spanner_internal.shard_obstacle IS 'why a table cannot get or lose a shard column';
-
-CREATE FUNCTION spanner_internal.read_shard_table(relation oid, column_name name)
-RETURNS spanner_internal.shard_table
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on  -- it looks at one table, also where rules look at all
-AS $$
-DECLARE
-  t spanner_internal.shard_table;
-BEGIN
-  SELECT c.oid,
-         format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END, c.relname),
-         c.relname, n.nspname, c.relowner, c.relkind = 'p',
-         p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
-         a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
-         concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
-         concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname), d.deferral),
-         d.deferral, p.indisreplident, obj_description(k.oid, 'pg_constraint')
-    INTO t
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
-    LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
-    LEFT JOIN pg_class i ON i.oid = p.indexrelid
-    LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
-    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conindid = p.indexrelid AND k.contype = 'p'
-   CROSS JOIN LATERAL (
-     SELECT array_agg(o.attname ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
-            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n) FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
-            ' INCLUDE (' || string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
-                              FILTER (WHERE u.n > p.indnkeyatts) || ')' AS include
-       FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
-       JOIN pg_attribute o ON o.attrelid = c.oid AND o.attnum = u.attnum) l
-   CROSS JOIN LATERAL (SELECT ' WITH (' || string_agg(regexp_replace(o, '=(.*)', '=''\1'''), ', ') || ')' AS options
-                         FROM unnest(i.reloptions) o) w
-   CROSS JOIN LATERAL (SELECT CASE WHEN NOT k.condeferrable THEN '' WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
-                                   ELSE ' DEFERRABLE' END AS deferral) d
-   WHERE c.oid = relation;
-  RETURN t;
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
-  IS 'a table and its primary key, as spanner.add_shard_key looks at them';
-
--- The columns that store rows of a table, also in arrays, domains and composite
--- types.  A table that is rewritten must have none.
-CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
-RETURNS SETOF text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on
-AS $$
-BEGIN
-  RETURN QUERY
-  WITH RECURSIVE part (oid) AS (
-    SELECT relation
-    UNION ALL
-    SELECT i.inhrelid FROM part p JOIN pg_inherits i ON i.inhparent = p.oid
-  ), used (type) AS (
-    SELECT c.reltype FROM part p JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
-    UNION
-    SELECT coalesce(c.reltype, d.objid)
-      FROM used u
-      JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
-      LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid AND c.relkind = 'c'
-     WHERE d.classid = 'pg_type'::regclass OR c.oid IS NOT NULL)
-  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
-    FROM used u
-    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
-     AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
-    JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.list_row_type_users(oid)
-  IS 'columns that store rows of a table';
-
--- GROUP BY of the key alone may leave out the other columns, and relies on the key.
-CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
-RETURNS SETOF text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on
-AS $$
-BEGIN
-  RETURN QUERY
-  SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0)
-    FROM pg_index i
-    JOIN pg_constraint k ON k.conrelid = i.indrelid AND k.conindid = i.indexrelid AND k.contype = 'p'
-    JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'
-   WHERE i.indexrelid = key_index;
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.list_key_users(oid)
-  IS 'views and functions that rely on a primary key';
-
--- Can a table get a shard column that is computed from "keys"?  If they are NULL:
--- can it lose one?  No row if it can.  Nothing else answers that question.
-CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
-RETURNS spanner_internal.shard_obstacle
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on
-AS $$
-DECLARE
-  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
-  t spanner_internal.shard_table := spanner_internal.read_shard_table(relation, column_name);
-  a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = column_name);
-  shard_check oid := (SELECT min(k.oid) FROM pg_constraint k
-    WHERE k.conrelid = relation AND k.contype = 'c' AND a.attnum = ANY (k.conkey)
-      AND starts_with(spanner_internal.constraint_text(k.oid), format('CHECK ((%I = ', column_name))
-      AND spanner_internal.constraint_text(k.oid) ~ '(shard_id|farm_fingerprint)"?\(');
-  name name;
-  list text;
-BEGIN
-  IF c.oid IS NULL THEN
-    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL, 'Name a table.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.relkind <> ALL ('{r,p}') THEN
-    RETURN ('wrong_object_type', format('"%s" is not a table', c.relname), NULL,
-            'Name the table that stores the rows.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.oid < 16384 THEN
-    RETURN ('insufficient_privilege', format('"%s" is a system catalog', c.relname), NULL,
-            'Name a table of your own.', false)::spanner_internal.shard_obstacle;
-  ELSIF EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN
-    RETURN ('wrong_object_type', format('table "%s" is a partition, or inherits its columns', c.relname), NULL,
-            'Name the table that it is a part of.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid) THEN
-    RETURN ('feature_not_supported', format('other tables inherit the columns of table "%s"', c.relname),
-            'A primary key does not spread the rows of its children.', 'Use partitions instead.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.reloftype <> 0 THEN
-    RETURN ('wrong_object_type', format('table "%s" has the columns of a type', c.relname), NULL,
-            'Separate it from the type by ALTER TABLE ... NOT OF.', false)::spanner_internal.shard_obstacle;
-  ELSIF t.indexid IS NULL THEN
-    RETURN ('object_not_in_prerequisite_state', format('table "%s" has no primary key', c.relname), NULL,
-            'Add one with ALTER TABLE ... ADD PRIMARY KEY.', false)::spanner_internal.shard_obstacle;
-  ELSIF (SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403 THEN
-    RETURN ('feature_not_supported', format('primary key of table "%s" is not a B-tree', c.relname), NULL,
-            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner_internal.shard_obstacle;
-  ELSIF t.key IS NULL THEN
-    RETURN ('object_not_in_prerequisite_state', format('primary key of table "%s" has no other column', c.relname), NULL,
-            'Use another column_name.', false)::spanner_internal.shard_obstacle;
-  ELSIF t.has_column AND NOT EXISTS (SELECT FROM pg_attrdef d
-          WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND a.attgenerated <> ''
-            AND spanner_internal.expression_text(d.adbin, d.adrelid) ~ '(shard_id|farm_fingerprint)"?\(')
-        AND shard_check IS NULL THEN
-    RETURN CASE WHEN keys IS NULL THEN
-      ('undefined_column', format('column "%s" of table "%s" is not a generated shard column', column_name, c.relname), NULL,
-       'The view spanner.shard_keys lists shard columns.', false)::spanner_internal.shard_obstacle
-    ELSE
-      ('duplicate_column', format('column "%s" of table "%s" already exists', column_name, c.relname), NULL,
-       'Use another column_name.', false)::spanner_internal.shard_obstacle END;
-  ELSIF NOT t.has_column AND keys IS NULL THEN
-    RETURN ('undefined_column', format('column "%s" of table "%s" does not exist', column_name, c.relname), NULL,
-            'The view spanner.shard_keys lists shard columns.', false)::spanner_internal.shard_obstacle;
-  ELSIF NOT t.has_column AND (c.relnatts >= 1600 OR cardinality(t.key) >= 32) THEN
-    RETURN ('too_many_columns', format('table "%s" or its primary key cannot have another column', c.relname), NULL,
-            'Divide the table, or use a shorter key.', false)::spanner_internal.shard_obstacle;
-  END IF;
-
-  -- ALTER TABLE would drop indexes and constraints together with the column
-  list := (SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', '
-                             ORDER BY pg_describe_object(d.classid, d.objid, d.objsubid) COLLATE "C")
-             FROM pg_depend d
-             LEFT JOIN pg_constraint k ON k.oid = d.objid AND d.classid = 'pg_constraint'::regclass
-            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid = a.attnum
-              AND d.classid <> 'pg_attrdef'::regclass AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
-  IF t.has_column AND list IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist', format('column "%s" of table "%s" is used elsewhere', column_name, c.relname),
-            format('These use it: %s.', list), 'Drop them first: they would go together with the column.', false)::spanner_internal.shard_obstacle;
-  ELSIF keys = '{}' THEN
-    RETURN ('invalid_parameter_value', 'there is no column to compute the shard from', NULL,
-            'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
-  END IF;
-  FOREACH name IN ARRAY coalesce(keys, '{}') LOOP
-    SELECT r.* INTO a FROM pg_attribute r WHERE r.attrelid = relation AND r.attname = name;
-    IF (name = ANY (t.key)) IS NOT TRUE THEN
-      RETURN ('invalid_column_reference',
-              format('column "%s" is not in the primary key of table "%s"', coalesce(name, 'null'), c.relname),
-              'With a shard made of other columns, the primary key would not keep its own columns unique.',
-              'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
-    ELSIF EXISTS (SELECT FROM pg_collation o WHERE o.oid = a.attcollation AND NOT o.collisdeterministic) THEN
-      RETURN ('feature_not_supported', format('column "%s" of table "%s" has a nondeterministic collation', name, c.relname),
-              'Texts that are equal would have different shards, and could be inserted twice.',
-              'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
-    ELSIF a.attgenerated <> '' THEN
-      RETURN ('invalid_column_reference', format('column "%s" of table "%s" is generated itself', name, c.relname), NULL,
-              'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
-    ELSIF NOT spanner_internal.is_hashable(a.atttypid, a.attcollation) THEN
-      RETURN ('datatype_mismatch', format('cannot compute a shard id of type %s', format_type(a.atttypid, NULL)), NULL,
-              'Name other columns of the primary key, or call spanner.shard_id() with the value cast to text.', false)::spanner_internal.shard_obstacle;
-    END IF;
-  END LOOP;
-
-  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C") FROM spanner_internal.list_row_type_users(relation) u);
-  IF list IS NOT NULL AND keys IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist', format('columns use the row type of table "%s"', c.relname),
-            format('PostgreSQL cannot rewrite the table while these exist: %s.', list), 'Give them another type first.', false)::spanner_internal.shard_obstacle;
-  END IF;
-
-  list := (SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', ' ORDER BY f.conname COLLATE "C")
-             FROM pg_depend d JOIN pg_constraint f ON f.oid = d.objid
-            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid AND d.classid = 'pg_constraint'::regclass
-              AND f.conindid = t.indexid AND f.contype = 'f' AND f.conparentid = 0);
-  IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
-    RETURN ('dependent_objects_still_exist', format('foreign keys refer to the primary key of table "%s"', c.relname),
-            format('These are: %s.', list),
-            CASE WHEN keys IS NULL THEN 'Drop them, and add them again afterwards.'
-              ELSE 'Drop them, and add them again with a shard column in the referencing tables too, or without one to the unique index of the old key that keep_unique => true makes.' END, true)::spanner_internal.shard_obstacle;
-  END IF;
-
-  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C") FROM spanner_internal.list_key_users(t.indexid) u);
-  IF list IS NOT NULL AND (t.in_key OR keys IS NOT NULL) THEN
-    RETURN ('dependent_objects_still_exist', format('queries rely on the primary key of table "%s"', c.relname),
-            format('These are: %s.', list),
-            'Drop them, and create them again afterwards with all columns that they read in GROUP BY.', true)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.find_shard_obstacle(oid, name, name[])
-  IS 'why a table cannot get a shard column, or lose it; NULL if it can';
-
-CREATE FUNCTION spanner_internal.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
-RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT (t).key FROM spanner_internal.read_shard_table($1, $2) t
-   WHERE (spanner_internal.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
-END;
-
-COMMENT ON FUNCTION spanner_internal.shardable_key(oid, name)
-  IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';
-
 -- A name for an index that nothing else in the schema has.
 CREATE FUNCTION spanner_internal.new_index_name(schema name, index_name name, suffix text)
 RETURNS name
@@ -270,9 +15,11 @@ DECLARE
   new_name name;
 BEGIN
   FOR i IN 0..1000 LOOP
-    new_name := concat(CASE WHEN octet_length(index_name) <= 48 THEN index_name ELSE left(md5(index_name), 16) END,
+    new_name := concat(
+      CASE WHEN octet_length(index_name) <= 48 THEN index_name ELSE left(md5(index_name), 16) END,
                        '_', suffix, nullif(i, 0));
-    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.relname = new_name AND c.relnamespace = namespace) THEN
+    IF NOT EXISTS (SELECT FROM pg_class c
+                    WHERE c.relname = new_name AND c.relnamespace = namespace) THEN
       RETURN new_name;
     END IF;
   END LOOP;
@@ -285,7 +32,8 @@ COMMENT ON FUNCTION spanner_internal.new_index_name(name, name, text)
 
 -- Look at a table.  Unless it is a dry run, lock it as strongly as the statements
 -- will, so that what was read about it holds until they have run.
-CREATE FUNCTION spanner_internal.open_shard_table(relation oid, column_name name, keys name[], dry_run boolean, caller text)
+CREATE FUNCTION spanner_internal.open_shard_table(
+  relation oid, column_name name, keys name[], dry_run boolean, caller text)
 RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -295,7 +43,8 @@ DECLARE
   o spanner_internal.shard_obstacle;
 BEGIN
   IF NOT dry_run AND current_setting('transaction_read_only')::boolean THEN
-    RAISE read_only_sql_transaction USING MESSAGE = format('cannot execute spanner.%s() in a read-only transaction', caller);
+    RAISE read_only_sql_transaction USING
+      MESSAGE = format('cannot execute spanner.%s() in a read-only transaction', caller);
   END IF;
   t := spanner_internal.read_shard_table(relation, column_name);
   IF NOT dry_run AND t.relid >= 16384 THEN
@@ -306,10 +55,14 @@ BEGIN
     -- it may have been changed while we waited
     t := spanner_internal.read_shard_table(relation, column_name);
     IF to_regclass(t.ident) IS DISTINCT FROM relation THEN
-      RAISE object_in_use USING MESSAGE = format('table "%s" was renamed concurrently', t.relname), HINT = 'Try again.';
+      RAISE object_in_use USING
+        MESSAGE = format('table "%s" was renamed concurrently', t.relname), HINT = 'Try again.';
     END IF;
   END IF;
-  o := spanner_internal.find_shard_obstacle(relation, column_name, coalesce(keys, CASE WHEN caller = 'add_shard_key' THEN coalesce(t.key, '{}') END));
+  IF caller = 'add_shard_key' THEN
+    keys := coalesce(keys, t.key, '{}');
+  END IF;
+  o := spanner_internal.find_shard_obstacle(relation, column_name, keys);
   IF o.warns AND dry_run THEN
     RAISE WARNING USING MESSAGE = o.message, ERRCODE = o.code, DETAIL = o.detail, HINT = o.hint;
   ELSIF o.code IS NOT NULL AND o.detail IS NOT NULL THEN
@@ -334,10 +87,15 @@ SET enable_nestloop = on
 AS $$
 BEGIN
   RETURN array_remove(ARRAY[
-    CASE WHEN (t).is_replica_identity THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
-    (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i WHERE i.indexrelid = (t).indexid AND i.indisclustered),
-    CASE WHEN (t).comment IS NOT NULL THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident, (t).comment) END,
-    format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name) || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
+    CASE WHEN (t).is_replica_identity
+         THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
+    (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i
+      WHERE i.indexrelid = (t).indexid AND i.indisclustered),
+    CASE WHEN (t).comment IS NOT NULL
+         THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident,
+                     (t).comment) END,
+    format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name)
+      || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
     -- indexes of partitions get new names; DEFAULT is the primary key
     || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
                FROM spanner_internal.list_partitions((t).relid) p
@@ -352,13 +110,18 @@ COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_
   IS 'statements that restore what a primary key had besides its columns';
 
 -- The statements that give a shard column that is replaced its comment and rights.
-CREATE FUNCTION spanner_internal.keep_column_properties(t spanner_internal.shard_table, column_name name)
+CREATE FUNCTION spanner_internal.keep_column_properties(
+  t spanner_internal.shard_table, column_name name)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT array_remove(ARRAY[format('COMMENT ON COLUMN %s.%I IS ', (t).ident, a.attname) || quote_literal(col_description(a.attrelid, a.attnum))], NULL)
-      || ARRAY(SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname, (t).ident,
-                             CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+  SELECT array_remove(
+    ARRAY[format('COMMENT ON COLUMN %s.%I IS ', (t).ident, a.attname)
+          || quote_literal(col_description(a.attrelid, a.attnum))], NULL)
+      || ARRAY(
+        SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname, (t).ident,
+                             CASE g.grantee WHEN 0
+                                  THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
                              CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
                  FROM aclexplode(a.attacl) g)
     FROM pg_attribute a
@@ -383,13 +146,15 @@ COMMENT ON FUNCTION spanner_internal.list_publications(oid)
   IS 'the publications of a table or of its partitions';
 
 -- One statement does them all, but Citus takes a change of a constraint alone.
-CREATE FUNCTION spanner_internal.alter_table_statements(t spanner_internal.shard_table, VARIADIC actions text[])
+CREATE FUNCTION spanner_internal.alter_table_statements(
+  t spanner_internal.shard_table, VARIADIC actions text[])
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT CASE WHEN (t).relid IN (SELECT d.relid FROM spanner_internal.list_distributions() d)
               THEN array_agg(format('ALTER TABLE %s %s', (t).ident, a.action) ORDER BY a.n)
-              ELSE ARRAY[format('ALTER TABLE %s %s', (t).ident, string_agg(a.action, ', ' ORDER BY a.n))] END
+              ELSE ARRAY[format('ALTER TABLE %s %s', (t).ident,
+                                string_agg(a.action, ', ' ORDER BY a.n))] END
     FROM unnest(actions) WITH ORDINALITY a (action, n)
    WHERE a.action IS NOT NULL;
 END;
@@ -397,8 +162,26 @@ END;
 COMMENT ON FUNCTION spanner_internal.alter_table_statements(spanner_internal.shard_table, text[])
   IS 'statements that change a table in several ways';
 
+-- While Citus moves a shard, it sends changes by the replica identity, but no
+-- generated columns.  So a key that has one cannot be the identity, nor can whole rows.
+CREATE FUNCTION spanner_internal.needs_identity(t spanner_internal.shard_table)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT NOT (t).is_partitioned
+     AND (c.relreplident = ANY ('{d,f}') OR (t).is_replica_identity)
+     AND c.oid IN (SELECT d.relid
+                     FROM spanner_internal.list_distributions() d WHERE d.method <> 'l')
+    FROM pg_class c
+   WHERE c.oid = (t).relid;
+END;
+
+COMMENT ON FUNCTION spanner_internal.needs_identity(spanner_internal.shard_table)
+  IS 'has a table of Citus to keep the index of its key without the shard as replica identity';
+
 -- The call of spanner.shard_id that a shard column is generated as.
-CREATE FUNCTION spanner_internal.shard_expression(relation oid, keys name[], shards integer, time_bucket interval)
+CREATE FUNCTION spanner_internal.shard_expression(
+  relation oid, keys name[], shards integer, time_bucket interval)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -408,19 +191,23 @@ DECLARE
   arguments text;
   has_time boolean;
 BEGIN
-  IF extract(year FROM time_bucket) <> 0 OR extract(month FROM time_bucket) <> 0 OR extract(epoch FROM time_bucket) <= 0 THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'time_bucket must be a positive number of days, hours or the like',
+  IF extract(year FROM time_bucket) <> 0 OR extract(month FROM time_bucket) <> 0
+    OR extract(epoch FROM time_bucket) <= 0 THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = 'time_bucket must be a positive number of days, hours or the like',
       DETAIL = 'Months differ in length.', HINT = 'An example is ''7 days''.';
   END IF;
   SELECT string_agg(CASE WHEN time_bucket IS NULL OR x.time IS NULL THEN quote_ident(a.attname)
-           ELSE format('pg_catalog.date_bin(interval %L, %I, %s)', time_bucket, a.attname, x.time) END, ', ' ORDER BY k.n),
+           ELSE format('pg_catalog.date_bin(interval %L, %I, %s)', time_bucket, a.attname,
+                       x.time) END, ', ' ORDER BY k.n),
          bool_or(x.time IS NOT NULL)
     INTO arguments, has_time
     FROM unnest(keys) WITH ORDINALITY k (name, n)
     JOIN pg_attribute a ON a.attrelid = relation AND a.attname = k.name
    CROSS JOIN LATERAL (SELECT CASE spanner_internal.base_type(a.atttypid)
            WHEN 'timestamptz'::regtype THEN 'timestamp with time zone ''2000-01-01 00:00:00+00'''
-           WHEN 'timestamp'::regtype THEN 'timestamp without time zone ''2000-01-01 00:00:00''' END AS time) x;
+           WHEN 'timestamp'::regtype
+             THEN 'timestamp without time zone ''2000-01-01 00:00:00''' END AS time) x;
   IF time_bucket IS NOT NULL AND NOT has_time THEN
     RAISE invalid_parameter_value USING MESSAGE = 'there is no timestamp to make time buckets of',
       HINT = 'Leave out time_bucket, or name a column of type timestamp in keys.';
@@ -433,7 +220,8 @@ COMMENT ON FUNCTION spanner_internal.shard_expression(oid, name[], integer, inte
   IS 'the call of spanner.shard_id that a shard column is generated as';
 
 -- Notices about what relies on the key.
-CREATE FUNCTION spanner_internal.report_new_key(t spanner_internal.shard_table, dry_run boolean, keep_unique boolean)
+CREATE FUNCTION spanner_internal.report_new_key(
+  t spanner_internal.shard_table, dry_run boolean, keep_unique boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -444,27 +232,40 @@ DECLARE
                  WHERE i.indrelid = t.relid AND i.indisunique AND NOT i.indisprimary);
 BEGIN
   IF list IS NOT NULL THEN
-    RAISE NOTICE USING MESSAGE = format('other unique indexes of table "%s" stay as they are', t.relname),
+    RAISE NOTICE USING
+      MESSAGE = format('other unique indexes of table "%s" stay as they are', t.relname),
       DETAIL = format('These are: %s.', list);
   END IF;
-  list := (SELECT string_agg(quote_ident(p), ', ' ORDER BY p) FROM spanner_internal.list_publications(t.relid) p);
+  list := (SELECT string_agg(quote_ident(p), ', ' ORDER BY p)
+             FROM spanner_internal.list_publications(t.relid) p);
   IF list IS NOT NULL THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" is published', t.relname),
-      DETAIL = format('The shard column is a plain one, which a trigger fills: a generated one cannot be replicated as part of a key. Publications: %s.', list),
+      DETAIL = format('The shard column is a plain one, which a trigger fills: a generated one '
+                      'cannot be replicated as part of a key. Publications: %s.', list),
       HINT = 'Give the subscribers the column and the primary key as well.';
   END IF;
   IF dry_run THEN
-    SELECT pg_size_pretty(sum(pg_relation_size(r.oid) + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))) INTO list
+    SELECT pg_size_pretty(
+      sum(pg_relation_size(r.oid)
+          + coalesce(pg_relation_size(nullif(r.reltoastrelid, 0)), 0))) INTO list
       FROM pg_class r
-     WHERE r.oid = t.relid OR t.is_partitioned AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x);
+     WHERE r.oid = t.relid OR t.is_partitioned
+       AND r.oid IN (SELECT x.relid FROM pg_partition_tree(t.relid) x);
     IF list IS NULL THEN  -- it was dropped meanwhile
       RAISE undefined_table USING MESSAGE = format('table with OID %s does not exist', t.relid);
     END IF;
-    RAISE NOTICE USING MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
-      DETAIL = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.', list);
+    RAISE NOTICE USING
+      MESSAGE = format('table "%s" will be rewritten under AccessExclusiveLock', t.relname),
+      DETAIL
+        = format('It has %s, and its indexes are made anew. Nobody can read or write it meanwhile.',
+                 list);
     IF NOT keep_unique AND NOT t.in_key THEN
-      RAISE NOTICE USING MESSAGE = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns, t.relname),
-        HINT = 'Name the shard column in ON CONFLICT as well, or keep the old key unique with keep_unique => true.';
+      RAISE NOTICE USING
+        MESSAGE
+          = format('ON CONFLICT (%s) will find no unique index of table "%s"', t.columns,
+                   t.relname),
+        HINT = 'Name the shard column in ON CONFLICT as well, or keep the old key unique with '
+               'keep_unique => true.';
     END IF;
   END IF;
 END
@@ -530,12 +331,15 @@ DECLARE
   added text;
   new_index name;
   kept text[] := '{}';
+  kept_index name;
+  needs_identity boolean;
   statements text[];
 BEGIN
   dry_run := coalesce(dry_run, true);
   keep_unique := coalesce(keep_unique, false);
   IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
+    RAISE null_value_not_allowed USING
+      MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
   ELSIF column_name = '' THEN
     RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
   ELSIF shards < 1 THEN
@@ -543,27 +347,47 @@ BEGIN
       HINT = 'Use spanner.suggest_shards() to find a number.';
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
-  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards, time_bucket);
-  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name, expression);
+  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
+                                                  time_bucket);
+  needs_identity := spanner_internal.needs_identity(t);
+  keep_unique := keep_unique OR needs_identity;
+  t.is_replica_identity := t.is_replica_identity AND NOT needs_identity;
+  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name,
+                  expression);
   IF keep_unique THEN
-    kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s', CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
-      spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded'), t.ident, t.columns, t.index_tail)];
+    kept_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
+    kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s',
+                         CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
+                         kept_index, t.ident, t.columns, t.index_tail)];
   END IF;
   IF t.has_column OR t.is_partitioned THEN
     statements := kept || spanner_internal.alter_table_statements(t,
-      'DROP CONSTRAINT ' || t.key_name, CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END,
-      added, format('ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s', t.key_name, column_name, t.columns, t.constraint_tail));
+      'DROP CONSTRAINT ' || t.key_name,
+      CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END,
+      added,
+      format('ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s', t.key_name, column_name, t.columns,
+             t.constraint_tail));
   ELSE
     new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'sharded');
     statements := format('ALTER TABLE %s %s', t.ident, added) || kept
       || format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%I, %s)%s',
                 new_index, t.ident, column_name, t.columns, t.index_tail)
       || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name,
-           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index, t.deferral));
+           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
+                  t.deferral));
   END IF;
-  statements := spanner_internal.stop_filling(t) || statements || spanner_internal.keep_key_properties(t) || spanner_internal.keep_column_properties(t, column_name);
+  statements := spanner_internal.stop_filling(t) || statements
+    || spanner_internal.keep_key_properties(t)
+      || spanner_internal.keep_column_properties(t, column_name);
+  IF needs_identity THEN
+    statements := statements
+      || format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', t.ident, kept_index);
+  END IF;
   IF EXISTS (SELECT FROM spanner_internal.list_publications(relation)) THEN
-    statements := statements || ARRAY(SELECT s FROM spanner_internal.plain_shard_statements(t.ident, quote_ident(column_name), expression) s);
+    statements := statements
+      || ARRAY(SELECT s
+                 FROM spanner_internal.plain_shard_statements(t.ident, quote_ident(column_name),
+                                                              expression) s);
   END IF;
 
   PERFORM spanner_internal.report_new_key(t, dry_run, keep_unique);
@@ -571,7 +395,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval, boolean)
+COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval,
+                                          boolean)
   IS 'put a generated shard column in front of the primary key, or show the statements that would';
 
 CREATE FUNCTION spanner.add_shard_key(
@@ -585,7 +410,9 @@ CREATE FUNCTION spanner.add_shard_key(
 RETURNS SETOF text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT spanner.add_shard_key($1, CASE WHEN starts_with($2, '{') THEN $2::name[] ELSE ARRAY[$2]::name[] END,
+  SELECT spanner.add_shard_key($1,
+                               CASE WHEN starts_with($2, '{')
+                                    THEN $2::name[] ELSE ARRAY[$2]::name[] END,
                                $3, $4, $5, $6, $7) WHERE $2 IS NOT NULL
   UNION ALL
   SELECT spanner.add_shard_key($1, NULL::name[], $3, $4, $5, $6, $7) WHERE $2 IS NULL;
@@ -612,7 +439,8 @@ DECLARE
 BEGIN
   dry_run := coalesce(dry_run, true);
   IF relation IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "column_name" must not be null',
+    RAISE null_value_not_allowed USING
+      MESSAGE = 'arguments "relation" and "column_name" must not be null',
       HINT = 'Name a table that has a shard column.';
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
@@ -627,26 +455,31 @@ BEGIN
     SELECT c.relname INTO new_index
       FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
      WHERE i.indrelid = t.relid AND i.indisunique AND i.indisvalid
-       AND pg_get_indexdef(i.indexrelid) = format('CREATE UNIQUE INDEX %I ON %I.%I USING btree (%s)%s', c.relname,
+       AND pg_get_indexdef(i.indexrelid)
+         = format('CREATE UNIQUE INDEX %I ON %I.%I USING btree (%s)%s', c.relname,
              t.nspname, t.relname, t.columns, regexp_replace(t.index_tail, ' TABLESPACE .*', ''))
        -- foreign keys cannot refer to what is deferrable
-       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND (k.contype <> 'f' OR t.deferral <> ''))
+       AND NOT EXISTS (SELECT FROM pg_constraint k
+                        WHERE k.conindid = i.indexrelid AND (k.contype <> 'f' OR t.deferral <> ''))
      ORDER BY c.relname LIMIT 1;
     IF new_index IS NULL THEN
       new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
-      statements := ARRAY[format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
+      statements := ARRAY[format(
+        'CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
         new_index, t.ident, t.columns, t.index_tail)];
     END IF;
     statements := statements
       || spanner_internal.alter_table_statements(t,
            'DROP CONSTRAINT ' || t.key_name, format('DROP COLUMN %I', column_name),
-           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index, t.deferral))
+           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
+                  t.deferral))
       || spanner_internal.keep_key_properties(t);
   END IF;
 
   statements := spanner_internal.stop_filling(t) || statements;
   IF dry_run THEN
-    RAISE NOTICE USING MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
+    RAISE NOTICE USING
+      MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),
       DETAIL = 'It is not rewritten.';
   END IF;
   RETURN QUERY SELECT spanner_internal.run_statements(statements, dry_run);
@@ -656,7 +489,8 @@ $$;
 COMMENT ON FUNCTION spanner.remove_shard_key(regclass, name, boolean)
   IS 'undo spanner.add_shard_key, or show the statements that would';
 
-CREATE FUNCTION spanner_internal.check_load(writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
+CREATE FUNCTION spanner_internal.check_load(
+  writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
 RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -664,7 +498,9 @@ AS $$
 BEGIN
   IF NOT (writes >= 0 AND reads >= 0 AND rows_per_read >= 0 AND writes_per_shard > 0 AND nodes >= 1
           AND greatest(writes, reads, rows_per_read, writes_per_shard) < 'Infinity') THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'rates and rows must be finite and not negative, writes_per_shard and nodes must be positive';
+    RAISE invalid_parameter_value USING
+      MESSAGE = 'rates and rows must be finite and not negative, writes_per_shard and nodes must '
+                'be positive';
   END IF;
   RETURN true;
 END
@@ -700,17 +536,26 @@ BEGIN ATOMIC
      WHERE spanner_internal.check_load($1, $2, $3, $4, $5)
   ), problems AS (
     SELECT c.*, CASE
-             WHEN c.shards < $3 THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)
-             WHEN c.writes > $5 THEN format('Too few: %s writes per second go to one place, more than %s.',
+             WHEN c.shards < $3
+               THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)
+             WHEN c.writes > $5
+               THEN format('Too few: %s writes per second go to one place, more than %s.',
                                             round(c.writes::numeric), round($5::numeric))
-             WHEN c.imbalance > 1.25 THEN format('Too few for %s nodes: the busiest gets %s %% more than its share.',
-                                                 $3, round((c.imbalance - 1)::numeric * 100)) END AS problem
+             WHEN c.imbalance > 1.25
+               THEN format('Too few for %s nodes: the busiest gets %s %% more than its share.',
+                                                 $3,
+                                                 round(
+                                                   (c.imbalance - 1)::numeric * 100)) END AS problem
       FROM costs c
   ), choice AS (
-    SELECT coalesce(min(p.shards) FILTER (WHERE p.problem IS NULL), max(p.shards)) AS shards FROM problems p
+    SELECT coalesce(min(p.shards) FILTER (WHERE p.problem IS NULL), max(p.shards)) AS shards
+           FROM problems p
   )
-  SELECT p.shards, p.writes, p.imbalance / $3, p.read, least($2, 1e150) * p.read / 1e6, p.shards = s.shards,
-         coalesce(p.problem, CASE WHEN p.shards = s.shards THEN 'The fewest shards that divide the writes and suit the nodes.'
+  SELECT p.shards, p.writes, p.imbalance / $3, p.read, least($2, 1e150) * p.read / 1e6,
+         p.shards = s.shards,
+         coalesce(p.problem,
+                  CASE WHEN p.shards = s.shards
+                       THEN 'The fewest shards that divide the writes and suit the nodes.'
            ELSE format('Divides the writes further, and each ordered read costs %s times as much.',
                        round((p.read / (2.5 * s.shards + 0.2 * least($4, 1e150)))::numeric, 1)) END)
     FROM problems p CROSS JOIN choice s
@@ -718,5 +563,6 @@ BEGIN ATOMIC
    ORDER BY p.shards;
 END;
 
-COMMENT ON FUNCTION spanner.suggest_shards(double precision, double precision, integer, double precision, double precision)
+COMMENT ON FUNCTION spanner.suggest_shards(double precision, double precision, integer,
+                                           double precision, double precision)
   IS 'numbers of shards for a load, with what each costs writers and readers';

@@ -40,10 +40,9 @@
 #include "allocator/worker.h"
 #include "compat.h"
 #include "spanner_keys.h"
+#include "spi/own_objects.h"
 
-PG_FUNCTION_INFO_V1(spanner_allocator_id);
 PG_FUNCTION_INFO_V1(spanner_next_value);
-PG_FUNCTION_INFO_V1(spanner_next_value_by_id);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
 
@@ -56,8 +55,8 @@ typedef struct LastUsed
 	ArrayType  *series;			/* as it was given, NULL if it was empty */
 } LastUsed;
 
-/* How often to look for a pool. */
-#define SK_POOL_RETRY_MS 10
+/* How often to look for a pool, or for a series. */
+#define SK_RETRY_MS 10
 
 /* How often a waiting session looks whether there still is a worker. */
 #define SK_WAIT_SLICE_MS 1000
@@ -67,11 +66,46 @@ typedef struct LastUsed
 
 static int	allocator_timeout = 10000;
 
+static void nap(void);
+static SkPool *open_pool(SkAllocator *allocator);
+static bool has_locked_table(LOCKMODE mode);
+static void end_wait(int code, Datum waiter);
+static void report_no_worker(void);
+static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
+static bool has_locked_row(SkAllocator *allocator);
+static void report_timeout(SkAllocator *allocator, TransactionId blocked_by);
+static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
+							  bool whole, SkRange *range);
+static SkTakeResult wait_for_values(SkAllocator *allocator, int64 count,
+									bool whole, SkRange *range);
+static SkRange draw_from_pool(SkAllocator *allocator, int64 count,
+							  bool whole);
+static SkRange draw(SkAllocator *allocator, int64 count, bool whole);
+static void check_call(FunctionCallInfo fcinfo, SkAllocator *allocator);
+static void wait_for_series(SkAllocator *allocator, ArrayType *series,
+							TimestampTz *begin);
+static SkAllocator *find_allocator(FunctionCallInfo fcinfo,
+								   ArrayType *series);
+static bool is_last_used(const LastUsed *last, text *name,
+						 const ArrayType *series);
+static SkAllocator *allocator_argument(FunctionCallInfo fcinfo,
+									   int series_argno);
+
 static inline SkWorkerKind
 worker_kind(SkAllocator *allocator)
 {
 	return allocator->row.mode == SK_MODE_REMOTE ?
 		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
+}
+
+/* Before what is waited for is looked for again. */
+static void
+nap(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 SK_RETRY_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
 }
 
 /* Wait for a pool if sessions wait at all of them. */
@@ -99,10 +133,7 @@ open_pool(SkAllocator *allocator)
 							   sk_shared_state()->size),
 					 errhint("Increase \"%s\" and preload the library.",
 							 "spanner_keys.max_allocators")));
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 SK_POOL_RETRY_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		nap();
 	}
 }
 
@@ -191,10 +222,12 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					allocator_timeout, allocator->row.name),
 			 TransactionIdIsValid(blocked_by) ?
 			 errdetail("Its row is locked by transaction %u.", blocked_by) :
+			 !sk_worker_is_running(worker_kind(allocator)) ?
+			 errdetail("Its worker has not started yet.") :
 			 allocator->row.server[0] != '\0' ?
 			 errdetail("Server \"%s\" has not answered yet.",
 					   allocator->row.server) :
-			 errdetail("The worker is starting, or its commit waits for storage or for a synchronous standby."),
+			 errdetail("Its worker waits for storage, a synchronous standby or a processor."),
 			 errhint("Look at %s, or increase \"%s\".",
 					 "spanner.stat_allocator_worker",
 					 "spanner_keys.allocator_timeout")));
@@ -217,6 +250,11 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		SkTakeResult result;
 		bool		wake;
 
+		/*
+		 * It marks the pool before the worker is looked for.  A worker that
+		 * leaves looks for marks under the lock that sk_worker_wake() takes:
+		 * it sees this one, or is seen to be gone.
+		 */
 		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
 							  waiter, range, &wake);
 		has_worker = !wake || sk_worker_wake(kind);
@@ -342,50 +380,82 @@ series_argument(FunctionCallInfo fcinfo, int argno)
 	return ARR_NDIM(series) == 0 ? NULL : series;
 }
 
+/*
+ * The worker asks another server for the values of a series, so it has to see
+ * the row of that: it makes it, one at a time.
+ */
+static void
+wait_for_series(SkAllocator *allocator, ArrayType *series, TimestampTz *begin)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	bool		has_worker;
+
+	/* the worker cannot write; this raises the error that says so */
+	if (allocator->row.is_own || has_locked_table(ShareLock))
+		(void) sk_own_take(&allocator->row, 1);
+	if (*begin == 0)
+		*begin = now;
+	has_worker = sk_worker_make_series(allocator->id, series);
+	if (allocator_timeout > 0 &&
+		TimestampDifferenceExceeds(*begin, now, allocator_timeout))
+	{
+		if (!has_worker)
+			report_no_worker();
+		report_timeout(allocator, InvalidTransactionId);
+	}
+	nap();
+}
+
 /* An allocator from which the user may draw, or a series of it. */
 static SkAllocator *
-find_allocator(FunctionCallInfo fcinfo, bool is_id, ArrayType *series)
+find_allocator(FunctionCallInfo fcinfo, ArrayType *series)
 {
-	SkAllocator *found = is_id ? sk_allocator_by_id(PG_GETARG_INT64(0)) :
-		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	TimestampTz begin = 0;
 
-	check_call(fcinfo, found);
-	if (series == NULL)
-		return found;
-	found = sk_allocator_by_series(found->id, sk_series_of_array(series));
-	check_call(fcinfo, found);
-	return found;
+	for (bool again = false;; again = true)
+	{
+		SkAllocator *found =
+			sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+		int64		id = found->id;
+		bool		may_begin = found->row.mode != SK_MODE_REMOTE;
+		ArrayType  *values;
+
+		check_call(fcinfo, found);
+		if (series == NULL)
+			return found;
+		values = sk_series_of_array(series);
+		if (again)
+			wait_for_series(found, values, &begin);
+		found = sk_allocator_by_series(id, values, may_begin);
+		if (found != NULL)
+		{
+			check_call(fcinfo, found);
+			return found;
+		}
+	}
 }
 
 static bool
-is_last_used(const LastUsed *last, FunctionCallInfo fcinfo, bool is_id,
-			 const ArrayType *series)
+is_last_used(const LastUsed *last, text *name, const ArrayType *series)
 {
 	if (last == NULL || last->epoch != sk_allocator_epoch ||
 		(series == NULL ? last->series != NULL :
 		 last->series == NULL || sk_series_compare(last->series, series) != 0))
 		return false;
-	if (is_id)
-		return last->allocator->id == PG_GETARG_INT64(0);
-	else
-	{
-		text	   *name = PG_GETARG_TEXT_PP(0);
-
-		return last->length == VARSIZE_ANY_EXHDR(name) &&
-			memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0;
-	}
+	return last->length == VARSIZE_ANY_EXHDR(name) &&
+		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0;
 }
 
 /* The allocator that the arguments name, which is looked for once. */
 static SkAllocator *
-allocator_argument(FunctionCallInfo fcinfo, bool is_id, int series_argno)
+allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 {
 	LastUsed   *last = fcinfo->flinfo->fn_extra;
 	ArrayType  *series = series_argument(fcinfo, series_argno);
 
-	if (!is_last_used(last, fcinfo, is_id, series))
+	if (!is_last_used(last, PG_GETARG_TEXT_PP(0), series))
 	{
-		SkAllocator *found = find_allocator(fcinfo, is_id, series);
+		SkAllocator *found = find_allocator(fcinfo, series);
 
 		if (last == NULL)
 			last = fcinfo->flinfo->fn_extra =
@@ -415,33 +485,12 @@ allocator_argument(FunctionCallInfo fcinfo, bool is_id, int series_argno)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(draw(allocator_argument(fcinfo, false, 1), 1, true).first);
+	PG_RETURN_INT64(draw(allocator_argument(fcinfo, 1), 1, true).first);
 }
 
 /*
- * spanner.next_value(allocator_id bigint) returns bigint
- *
- * The same by id, which stays when the allocator is renamed.
- */
-Datum
-spanner_next_value_by_id(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(draw(allocator_argument(fcinfo, true, 1), 1, true).first);
-}
-
-/*
- * spanner.allocator_id(name text) returns bigint
- *
- * For column defaults that survive a change of the name.
- */
-Datum
-spanner_allocator_id(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)))->id);
-}
-
-/*
- * spanner.next_values(name text, count integer) returns setof bigint
+ * spanner.next_values(name text, count integer, VARIADIC series text[])
+ * returns setof bigint
  *
  * Draws "count" values, from 0 on.  They ascend, but others may have drawn
  * values in between.
@@ -473,7 +522,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(context);
 	if (range->first == range->end)
 	{
-		*range = draw(find_allocator(fcinfo, false, NULL),
+		*range = draw(find_allocator(fcinfo, series_argument(fcinfo, 2)),
 					  context->max_calls - context->call_cntr, false);
 		Assert(range->first < range->end);
 	}
@@ -502,7 +551,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	range = draw(allocator_argument(fcinfo, false, 2), count, true);
+	range = draw(allocator_argument(fcinfo, 2), count, true);
 	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);

@@ -48,7 +48,7 @@ COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
   IS 'the same role';
 
 -- The trigger on_allocator_insert has the defaults, and on_allocator_change
--- checks the row: a session that draws for the first time reads neither from
+-- checks the row: a session that takes its first number reads neither from
 -- the catalogs.  A series is a row that has a counter of its own, and NULL in
 -- all that it has of its allocator.
 CREATE TABLE spanner.allocator (
@@ -79,7 +79,8 @@ COMMENT ON TABLE spanner.allocator
 COMMENT ON COLUMN spanner.allocator.allocator_id
   IS 'stays the same when the allocator is renamed';
 COMMENT ON COLUMN spanner.allocator.name
-  IS 'name, unique in the database, up to 128 bytes; NULL for a series, as all that it has of its allocator';
+  IS 'name, unique in the database, up to 128 bytes; NULL for a series, as all that it has of its '
+     'allocator';
 COMMENT ON COLUMN spanner.allocator.mode
   IS 'sync, on_commit, async, batch, async_batch or remote';
 COMMENT ON COLUMN spanner.allocator.next_value
@@ -91,23 +92,27 @@ COMMENT ON COLUMN spanner.allocator.max_value
 COMMENT ON COLUMN spanner.allocator.batch_size
   IS 'how many numbers are reserved at a time, to begin with, 1 to 10000000';
 COMMENT ON COLUMN spanner.allocator.max_batch_size
-  IS 'how many at most when they are used up fast, up to 10000000; the same as batch_size turns adaptation off';
+  IS 'how many at most when they are used up fast, up to 10000000; the same as batch_size turns '
+     'adaptation off';
 COMMENT ON COLUMN spanner.allocator.low_water_mark
   IS 'the next batch is reserved when fewer numbers than this are left, NULL for half a batch';
 COMMENT ON COLUMN spanner.allocator.failover_gap
-  IS 'how many numbers are left out after a promotion or recovery to a point in time, for each new timeline; NULL for ten times max_batch_size; never more than a tenth of what is left';
+  IS 'how many numbers are left out after a promotion or recovery to a point in time, for each new '
+     'timeline; NULL for ten times max_batch_size; never more than a tenth of what is left';
 COMMENT ON COLUMN spanner.allocator.timeline
-  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap, NULL too';
+  IS 'timeline of the WAL when the counter was written last; another one is a reason for a gap, '
+     'NULL too';
 COMMENT ON COLUMN spanner.allocator.system
-  IS 'system identifier of that server, which pg_upgrade changes; another one is a reason for a gap';
+  IS 'system identifier of that server, which pg_upgrade changes; another one is a reason for a '
+     'gap';
 COMMENT ON COLUMN spanner.allocator.server
   IS 'foreign server that the numbers come from, in mode remote';
 COMMENT ON COLUMN spanner.allocator.remote_name
   IS 'name of the allocator on that server';
 COMMENT ON COLUMN spanner.allocator.owner_role
-  IS 'role that may alter and drop the allocator, and draw from it';
+  IS 'role that may alter, drop and use the allocator';
 COMMENT ON COLUMN spanner.allocator.usage_roles
-  IS 'roles that may draw from the allocator too, - for everybody, NULL for nobody else';
+  IS 'roles that may use the allocator too, - for everybody, NULL for nobody else';
 COMMENT ON COLUMN spanner.allocator.start_value
   IS 'first number of each series, NULL for min_value';
 COMMENT ON COLUMN spanner.allocator.parent_id
@@ -136,7 +141,8 @@ AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_allocator_change()
-  IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their roles';
+  IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their '
+     'roles';
 
 CREATE FUNCTION spanner_internal.on_allocator_insert()
 RETURNS trigger
@@ -166,7 +172,8 @@ CREATE TRIGGER on_allocator_insert
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
 
 COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
-  IS 'sets what the INSERT has left out, and timeline and system, which a dump has from another server';
+  IS 'sets what the INSERT has left out, and timeline and system, which a dump has from another '
+     'server';
 
 CREATE TRIGGER on_allocator_apply
   BEFORE UPDATE ON spanner.allocator
@@ -185,7 +192,8 @@ CREATE TRIGGER on_allocator_change
 ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
 
 COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
-  IS 'checks the row, discards numbers that sessions share, and keeps the roles of the allocator from being dropped';
+  IS 'checks the row, discards numbers that sessions share, and keeps the roles of the allocator '
+     'from being dropped';
 
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator
@@ -202,7 +210,7 @@ AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_drop_owned()
-  IS 'revoke the right to draw from allocators, and refuse to lose allocators of the roles';
+  IS 'revoke the right to use allocators, and refuse to lose allocators of the roles';
 
 REVOKE ALL ON FUNCTION spanner_internal.on_drop_owned() FROM PUBLIC;
 
@@ -233,7 +241,8 @@ RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_create_allocator'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.create_allocator(text, text, bigint, bigint, integer, integer, integer, bigint, bigint, name, text, boolean)
+COMMENT ON FUNCTION spanner.create_allocator(text, text, bigint, bigint, integer, integer, integer,
+                                             bigint, bigint, name, text, boolean)
   IS 'make an allocator that belongs to the current user, and return its id';
 
 CREATE FUNCTION spanner.alter_allocator(
@@ -252,8 +261,10 @@ RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_alter_allocator'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.alter_allocator(text, text, bigint, integer, integer, integer, bigint, bigint, name, text, text)
-  IS 'change an allocator; what is NULL stays as it is, -1 makes low_water_mark and failover_gap automatic';
+COMMENT ON FUNCTION spanner.alter_allocator(text, text, bigint, integer, integer, integer, bigint,
+                                            bigint, name, text, text)
+  IS 'change an allocator; what is NULL stays as it is, -1 makes low_water_mark and failover_gap '
+     'automatic';
 
 CREATE FUNCTION spanner.rename_allocator(name text, new_name text)
 RETURNS void
@@ -277,7 +288,7 @@ AS 'MODULE_PATHNAME', 'spanner_grant_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.grant_allocator(text, text)
-  IS 'let the members of one more role, or public, draw from an allocator';
+  IS 'let the members of one more role, or public, use an allocator';
 
 CREATE FUNCTION spanner.revoke_allocator(name text, role text DEFAULT NULL)
 RETURNS void
@@ -285,7 +296,7 @@ AS 'MODULE_PATHNAME', 'spanner_revoke_allocator'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.revoke_allocator(text, text)
-  IS 'revoke the right to draw from an allocator from a role, or from all but its owner';
+  IS 'revoke the right to use an allocator from a role, or from all but its owner';
 
 CREATE FUNCTION spanner.advance_allocator(name text, minimum bigint)
 RETURNS bigint
@@ -293,8 +304,11 @@ AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.advance_allocator(text, bigint)
-  IS 'move an allocator forward, so that it gives no number below a minimum; return its next number';
+  IS 'move an allocator forward, so that it gives no number below a minimum; return its next '
+     'number';
 
+-- The second form of these is for series.  A default for VARIADIC would not do:
+-- a call that names its arguments finds no function with it.
 CREATE FUNCTION spanner.advance_allocator(
   name text, minimum bigint, VARIADIC series text[])
 RETURNS bigint
@@ -327,7 +341,16 @@ AS 'MODULE_PATHNAME', 'spanner_release_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.release_allocator(text)
-  IS 'give numbers that are reserved and unused back to the table, and return how many';
+  IS 'give numbers of an allocator that are reserved and unused back to the table, and return how '
+     'many';
+
+CREATE FUNCTION spanner.release_allocator(name text, VARIADIC series text[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_release_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.release_allocator(text, text[])
+  IS 'give numbers of a series that are reserved and unused back to the table, and return how many';
 
 CREATE FUNCTION spanner.next_value(name text)
 RETURNS bigint
@@ -335,7 +358,7 @@ AS 'MODULE_PATHNAME', 'spanner_next_value'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.next_value(text)
-  IS 'draw a number from an allocator';
+  IS 'take a number from an allocator';
 
 CREATE FUNCTION spanner.next_value(name text, VARIADIC series text[])
 RETURNS bigint
@@ -343,23 +366,7 @@ AS 'MODULE_PATHNAME', 'spanner_next_value'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.next_value(text, text[])
-  IS 'draw a number from a series of an allocator';
-
-CREATE FUNCTION spanner.allocator_id(name text)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_allocator_id'
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION spanner.allocator_id(text)
-  IS 'the id of an allocator, which stays when it is renamed';
-
-CREATE FUNCTION spanner.next_value(allocator_id bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_next_value_by_id'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner.next_value(bigint)
-  IS 'draw a number from the allocator of an id, whatever its name';
+  IS 'take a number from a series of an allocator';
 
 CREATE FUNCTION spanner.next_values(name text, count integer)
 RETURNS SETOF bigint
@@ -367,14 +374,23 @@ AS 'MODULE_PATHNAME', 'spanner_next_values'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 200;
 
 COMMENT ON FUNCTION spanner.next_values(text, integer)
-  IS 'draw several numbers from an allocator';
+  IS 'take several numbers from an allocator';
 
-CREATE FUNCTION spanner.reserve_block(name text, count bigint, OUT first_value bigint, OUT last_value bigint)
+CREATE FUNCTION spanner.next_values(name text, count integer, VARIADIC series text[])
+RETURNS SETOF bigint
+AS 'MODULE_PATHNAME', 'spanner_next_values'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 200;
+
+COMMENT ON FUNCTION spanner.next_values(text, integer, text[])
+  IS 'take several numbers from a series of an allocator';
+
+CREATE FUNCTION spanner.reserve_block(
+  name text, count bigint, OUT first_value bigint, OUT last_value bigint)
 AS 'MODULE_PATHNAME', 'spanner_reserve_block'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.reserve_block(text, bigint)
-  IS 'draw numbers without a gap between them from an allocator';
+  IS 'take numbers without a gap between them from an allocator';
 
 CREATE FUNCTION spanner.reserve_block(
   name text, count bigint, VARIADIC series text[],
@@ -383,7 +399,7 @@ AS 'MODULE_PATHNAME', 'spanner_reserve_block'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.reserve_block(text, bigint, text[])
-  IS 'draw numbers without a gap between them from a series of an allocator';
+  IS 'take numbers without a gap between them from a series of an allocator';
 
 CREATE FUNCTION spanner.assign_on_commit()
 RETURNS trigger
@@ -391,7 +407,8 @@ AS 'MODULE_PATHNAME', 'spanner_assign_on_commit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.assign_on_commit()
-  IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the transaction commits';
+  IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the '
+     'transaction commits';
 
 CREATE FUNCTION spanner.last_assigned(name text)
 RETURNS bigint
@@ -399,7 +416,16 @@ AS 'MODULE_PATHNAME', 'spanner_last_assigned'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION spanner.last_assigned(text)
-  IS 'the last number that a committed transaction of this session assigned from an allocator, else NULL';
+  IS 'the last number that a committed transaction of this session assigned from an allocator, of '
+     'any series, else NULL';
+
+CREATE FUNCTION spanner.last_assigned(name text, VARIADIC series text[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_last_assigned'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.last_assigned(text, text[])
+  IS 'the same of a series of an allocator';
 
 CREATE FUNCTION spanner_internal.list_allocator_pools(
   OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,
@@ -452,7 +478,8 @@ CREATE VIEW spanner.stat_allocator AS
       ON p.allocator_id OPERATOR(pg_catalog.=) a.allocator_id;
 
 COMMENT ON VIEW spanner.stat_allocator
-  IS 'allocators of this database and their series, and what was drawn from them since the server started';
+  IS 'allocators of this database and their series, and what was taken from them since the server '
+     'started';
 COMMENT ON COLUMN spanner.stat_allocator.database
   IS 'the current database';
 COMMENT ON COLUMN spanner.stat_allocator.name
@@ -460,7 +487,8 @@ COMMENT ON COLUMN spanner.stat_allocator.name
 COMMENT ON COLUMN spanner.stat_allocator.mode
   IS 'how numbers are assigned';
 COMMENT ON COLUMN spanner.stat_allocator.values
-  IS 'numbers drawn from the shared pool; what a transaction reserves by itself, as in mode sync, does not count';
+  IS 'numbers taken from the shared pool; what a transaction reserves by itself, as in mode sync, '
+     'does not count';
 COMMENT ON COLUMN spanner.stat_allocator.refills
   IS 'batches reserved';
 COMMENT ON COLUMN spanner.stat_allocator.waits
@@ -472,7 +500,7 @@ COMMENT ON COLUMN spanner.stat_allocator.refill_ms_avg
 COMMENT ON COLUMN spanner.stat_allocator.refill_ms_max
   IS 'how long it took at most, in milliseconds';
 COMMENT ON COLUMN spanner.stat_allocator.pool_remaining
-  IS 'numbers that are reserved and not drawn yet';
+  IS 'numbers that are reserved and not given yet';
 COMMENT ON COLUMN spanner.stat_allocator.batch_now
   IS 'how many numbers are reserved at a time at present';
 COMMENT ON COLUMN spanner.stat_allocator.lost_values

@@ -64,6 +64,19 @@ static uint64 cache_epoch = 0;
 static Oid	cached_table = InvalidOid;
 static bool own_rows = false;
 
+static void prepare_cache(void);
+static bool is_sequence_name(const char *name);
+static void report_missing(const char *name, int64 id);
+static void drop_foreign_pool(const SkAllocatorRow *row);
+static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
+static SkAllocator *load_allocator(const char *name, int64 id);
+static void forget_relation(Datum arg, Oid relid);
+static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
+static void forget_own_rows(XactEvent event, void *arg);
+static void forget_subtransaction(SubXactEvent event, SubTransactionId subid,
+								  SubTransactionId parent, void *arg);
+static void forget_pointer(void *pointer);
+
 static void
 prepare_cache(void)
 {
@@ -128,7 +141,7 @@ report_missing(const char *name, int64 id)
 			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
 			 errmsg("allocator with id %lld does not exist", (long long) id),
 			 is_sequence ?
-			 errhint("There is a sequence of that name: draw from it with nextval().") :
+			 errhint("There is a sequence of that name: use nextval() for it.") :
 			 OidIsValid(get_extension_oid("citus", true)) ?
 			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
 			 errhint("Create it with spanner.create_allocator().")));
@@ -164,14 +177,6 @@ keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 	SkAllocator *allocator;
 	MemoryContext old;
 
-	/* the worker does not see a series that begins in the transaction */
-	if (row->parent_id != 0 && row->mode == SK_MODE_REMOTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("allocator \"%s\" of mode \"%s\" cannot have series",
-						row->name, "remote"),
-				 errhint("Draw from series of allocator \"%s\" on server \"%s\".",
-						 row->remote_name, row->server)));
 	drop_foreign_pool(row);
 	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
 	allocator->epoch = epoch;
@@ -246,13 +251,15 @@ sk_allocator_by_id(int64 id)
 
 /*
  * sk_allocator_by_series
- *		The same for a series of an allocator, which begins if it is not there.
+ *		The same for a series of an allocator.  One that is not there begins in
+ *		the transaction, or, unless "may_begin", the result is NULL.
  *
  * The caller has checked privileges.
  */
 SkAllocator *
-sk_allocator_by_series(int64 parent_id, ArrayType *series)
+sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 {
+	bool		found = true;
 	SeriesEntry key = {{parent_id}};
 	SeriesEntry *entry;
 	SkAllocatorRow row;
@@ -267,8 +274,13 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series)
 		return entry->allocator;
 
 	sk_table_open(&table, RowExclusiveLock);
-	sk_series_begin(&table, parent_id, series, &row);
+	if (may_begin)
+		sk_series_begin(&table, parent_id, series, &row);
+	else
+		found = sk_series_find(&table, parent_id, series, &row);
 	sk_table_close(&table);
+	if (!found)
+		return NULL;
 	if (entry == NULL)
 		entry = hash_search(by_series, &key.key, HASH_ENTER, NULL);
 	entry->allocator = keep_allocator(&row, epoch);

@@ -28,7 +28,8 @@ extern uint64 sk_allocator_epoch;
 
 extern SkAllocator *sk_allocator_by_name(const char *name);
 extern SkAllocator *sk_allocator_by_id(int64 id);
-extern SkAllocator *sk_allocator_by_series(int64 parent_id, ArrayType *series);
+extern SkAllocator *sk_allocator_by_series(int64 parent_id, ArrayType *series,
+										   bool may_begin);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
 extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);

@@ -95,6 +95,32 @@ static List *changes = NIL;
 /* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
 
+static bool is_allocator_table(Oid relid);
+static void check_trigger(FunctionCallInfo fcinfo, const char *before,
+						  const char *function);
+static List *named_roles(const SkAllocatorRow *row);
+static List *granted_roles(Relation rel);
+static void change_grant(Relation rel, Oid role, bool is_grant);
+static void keep_role(Relation rel, Oid role);
+static void keep_roles(Relation rel, const SkAllocatorRow *row);
+static void note_series(const SkAllocatorRow *row);
+static void note_row(TriggerData *trigger, SkWrite write);
+static RestoredAllocator *find_restored(int64 dumped);
+static void move_forward(SkTable *table, SkAllocatorRow *row,
+						 const SkAllocatorRow *dumped);
+static void restore_series(SkTable *table, RestoredAllocator *allocator);
+static void restore_series_of(int64 id);
+static HeapTuple restore_row(HeapTuple tuple, TupleDesc tupdesc);
+static List *allocators_of_users(Relation rel, List *roles);
+static void take_roles_away(SkTable *table, int64 id, List *roles);
+static List *unused_roles(Relation rel);
+static bool try_to_lock(Oid role);
+static void forget_unused_roles(void);
+static void apply_change(Change *change);
+static void end_transaction(XactEvent event, void *arg);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
+
 /*
  * sk_change_note
  *		Have values of an allocator below "minimum" discarded when the
@@ -675,6 +701,12 @@ end_transaction(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
+
+			/*
+			 * What can fail comes first: the values of a pool that has been
+			 * emptied are lost.  The rows stay locked from here to the end,
+			 * so nobody fills the pools by what is about to be replaced.
+			 */
 			sk_own_write();
 			if (roles_changed)
 				forget_unused_roles();

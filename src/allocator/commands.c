@@ -85,6 +85,18 @@ StaticAssertDecl(CREATE_OPTIONS + OPTION_COUNT == CREATE_IF_NOT_EXISTS,
 StaticAssertDecl(ALTER_OPTIONS + OPTION_COUNT == ALTER_OWNER_ROLE,
 				 "arguments of alter_allocator() are not in their places");
 
+static void row_arguments(FunctionCallInfo fcinfo, int first,
+						  SkAllocatorRow *row);
+static void check_may_create(Oid function);
+static Oid	role_argument(const char *role, bool public_ok);
+static void check_owner(const SkAllocatorRow *row, Oid role);
+static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
+					   ArrayType *series, SkTable *table,
+					   SkAllocatorRow *row);
+static void write_and_close(SkTable *table, SkAllocatorRow *row,
+							SkWrite kind);
+static void tell_users(const char *name);
+
 /* All arguments but the name have a default. */
 static inline void
 require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -523,7 +535,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.release_allocator(name text) returns bigint
+ * spanner.release_allocator(name text, VARIADIC series text[]) returns bigint
  *
  * Gives values that are reserved and not yet drawn back to the table.
  * Returns how many.
@@ -535,7 +547,8 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	int64		count;
 
-	(void) lock_owned(fcinfo, false, NULL, &table, &row);
+	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 1),
+					  &table, &row);
 	count = sk_mode_has_pool(row.mode) ? sk_reserve_undo(&table, &row) : 0;
 	sk_table_close(&table);
 	PG_RETURN_INT64(count);

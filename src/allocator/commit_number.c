@@ -132,6 +132,28 @@ static bool enable_early_release = false;
 /* What synchronous_commit was, -1 while it is not changed. */
 static int	user_setting = -1;
 
+static void check_trigger(FunctionCallInfo fcinfo);
+static HeapTuple new_tuple(TriggerData *trigger);
+static Target *find_queued(TriggerData *trigger);
+static Target *find_target(TriggerData *trigger);
+static void note_row(Target *target, ItemPointer tid);
+static bool queue_event(TriggerData *trigger);
+static LastAssigned *last_assigned_entry(int64 allocator_id,
+										 HASHACTION action);
+static void remember_number(int64 id, int64 number);
+static void remember_assignment(const SkAssignment *assignment);
+static void number_all(void);
+static void queue_again(TriggerData *trigger, Target *target);
+static int64 id_of_series(int64 parent_id, ArrayType *series);
+static void flush_late(ResourceReleasePhase phase, bool is_commit,
+					   bool is_top_level, void *arg);
+static void release_early(void);
+static void end_transaction(XactEvent event, void *arg);
+static void start_level(int level);
+static void end_level(int level, bool is_rolled_back);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
+
 static void
 check_trigger(FunctionCallInfo fcinfo)
 {
@@ -343,19 +365,27 @@ last_assigned_entry(int64 allocator_id, HASHACTION action)
 
 /* The entry is made here, because nothing may fail after the commit. */
 static void
-remember_assignment(SkAssignment *assignment)
+remember_number(int64 id, int64 number)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Assignment *kept = palloc(sizeof(Assignment));
 
 	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
-	kept->entry = last_assigned_entry(assignment->allocator_id, HASH_ENTER);
-	kept->number = assignment->last;
+	kept->entry = last_assigned_entry(id, HASH_ENTER);
+	kept->number = number;
 	/* those behind are of subtransactions that were rolled back */
 	numbering->assignments =
 		lappend(list_truncate(numbering->assignments,
 							  numbering->progress.assignments++), kept);
 	MemoryContextSwitchTo(old);
+}
+
+static void
+remember_assignment(const SkAssignment *assignment)
+{
+	remember_number(assignment->allocator_id, assignment->last);
+	if (assignment->counter_id != assignment->allocator_id)
+		remember_number(assignment->counter_id, assignment->last);
 }
 
 /*
@@ -469,21 +499,39 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	return PointerGetDatum(NULL);
 }
 
+/* The id of a series, 0 if there is none. */
+static int64
+id_of_series(int64 parent_id, ArrayType *series)
+{
+	SkTable		table;
+	SkAllocatorRow row;
+	bool		found;
+
+	sk_table_open(&table, AccessShareLock);
+	found = sk_series_find(&table, parent_id, series, &row);
+	sk_table_close(&table);
+	return found ? row.id : 0;
+}
+
 /*
- * spanner.last_assigned(name text) returns bigint
+ * spanner.last_assigned(name text, VARIADIC series text[]) returns bigint
  *
  * The last number that a committed transaction of this session has assigned,
- * of whatever series.
+ * of whatever series without one.
  */
 Datum
 spanner_last_assigned(PG_FUNCTION_ARGS)
 {
 	SkAllocator *allocator =
 		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
+	int64		id = allocator->id;
 	LastAssigned *entry;
 
 	sk_allocator_check_usage(allocator);
-	entry = last_assigned_entry(allocator->id, HASH_FIND);
+	if (series != NULL)
+		id = id_of_series(id, series);
+	entry = last_assigned_entry(id, HASH_FIND);
 	if (entry == NULL || !entry->is_committed)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(entry->number);

@@ -70,10 +70,52 @@ typedef struct ColumnWriter
 	SkRowWriter rows;
 	Relation	rel;
 	AttrNumber	attnum;
+	Oid			type;			/* of the column, without its domain */
 	ExprState  *coercion;		/* of a bigint to the type of the column */
 	TupleTableSlot *old;
 	TupleTableSlot *new;
 } ColumnWriter;
+
+/* A table that rows are read from, NULL before the first. */
+typedef struct RowReader
+{
+	Relation	rel;
+	TupleTableSlot *slot;
+} RowReader;
+
+static void check_column(Relation rel, AttrNumber attnum);
+static void check_mode(const char *name, SkMode mode);
+static AttrNumber find_column(Relation rel, const char *column,
+							  bool is_number);
+static AttrNumber find_series_column(Relation rel, const char *name,
+									 AttrNumber number);
+static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
+					 TupleTableSlot *slot);
+static bool lacks_number(Relation rel, AttrNumber attnum,
+						 ItemPointerData tid);
+static ArrayType *row_series(const SkNumberTarget *target, Relation rel,
+							 TupleTableSlot *slot);
+static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
+						  AttrNumber attnum);
+static void close_reader(RowReader *reader);
+static bool is_due(RowReader *reader, DueRow *row);
+static bool is_noted(HTAB *cells, const DueRow *row);
+static bool has_several_targets(const SkUnnumbered *rows, uint64 count);
+static uint64 collect_due(const SkUnnumbered *rows, uint64 count,
+						  DueRow *due);
+static int	compare_counters(const DueRow *x, const DueRow *y);
+static int	compare_due(const void *a, const void *b);
+static void begin_writing(ColumnWriter *writer, const SkNumberTarget *target,
+						  Oid *userid, int *sec_context);
+static void end_writing(ColumnWriter *writer, Oid userid, int sec_context);
+static bool holds_number(const ColumnWriter *writer, int64 number);
+static void report_other_series(Relation rel, ArrayType *series,
+								int64 number);
+static void write_number(ColumnWriter *writer, const DueRow *due,
+						 int64 number);
+static void number_table(const SkAllocatorRow *allocator, DueRow *due,
+						 uint64 count, int64 *last);
+static bool number_group(DueRow *due, uint64 count, SkAssignment *assignment);
 
 static void
 check_column(Relation rel, AttrNumber attnum)
@@ -274,13 +316,6 @@ sk_number_check_series(const SkNumberTarget *target, Relation rel,
 					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->attnum - 1)->attname))));
 }
 
-/* A table that rows are read from, NULL before the first. */
-typedef struct RowReader
-{
-	Relation	rel;
-	TupleTableSlot *slot;
-} RowReader;
-
 static void
 close_reader(RowReader *reader)
 {
@@ -338,15 +373,21 @@ has_several_targets(const SkUnnumbered *rows, uint64 count)
  * Take the rows that need a number.  Two triggers may fill the same column, of
  * which the first one wins.  A row of one trigger can be there several times,
  * too: when it was inserted and updated.  It has a number at the second time.
+ *
+ * Rows of one counter are looked at when they are written.  One must be due
+ * before that is locked.
  */
 static uint64
 collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 {
 	RowReader	reader = {NULL};
 	HTAB	   *cells = NULL;
+	bool		has_several = has_several_targets(rows, count);
+	bool		is_one_counter = !has_several && rows[0].target->series_count == 0;
 	uint64		found = 0;
 
-	if (has_several_targets(rows, count))
+	Assert(count >= 1);
+	if (has_several)
 	{
 		HASHCTL		ctl;
 
@@ -363,7 +404,8 @@ collect_due(const SkUnnumbered *rows, uint64 count, DueRow *due)
 		DueRow		row = {rows[i].target, rows[i].tid, NULL, i};
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row)))
+		if ((is_one_counter && found > 0) ||
+			(is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row))))
 			due[found++] = row;
 	}
 	close_reader(&reader);
@@ -425,6 +467,7 @@ begin_writing(ColumnWriter *writer, const SkNumberTarget *target,
 	writer->coercion = ExecPrepareExpr((Expr *) coercion, writer->rows.estate);
 	writer->rel = rel;
 	writer->attnum = target->attnum;
+	writer->type = getBaseType(column->atttypid);
 	writer->old = table_slot_create(rel, NULL);
 	writer->new = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 }
@@ -439,18 +482,16 @@ end_writing(ColumnWriter *writer, Oid userid, int sec_context)
 	table_close(writer->rel, NoLock);
 }
 
-/* Does a column hold a number? */
+/* Does the column hold a number? */
 static bool
-holds_number(TupleTableSlot *slot, AttrNumber attnum, int64 number)
+holds_number(const ColumnWriter *writer, int64 number)
 {
-	Oid			type = getBaseType(TupleDescAttr(slot->tts_tupleDescriptor,
-												 attnum - 1)->atttypid);
 	bool		isnull;
-	Datum		value = slot_getattr(slot, attnum, &isnull);
+	Datum		value = slot_getattr(writer->new, writer->attnum, &isnull);
 
 	if (isnull)
 		return false;
-	switch (type)
+	switch (writer->type)
 	{
 		case INT2OID:
 			return DatumGetInt16(value) == number;
@@ -459,7 +500,7 @@ holds_number(TupleTableSlot *slot, AttrNumber attnum, int64 number)
 		case INT8OID:
 			return DatumGetInt64(value) == number;
 		default:
-			Assert(type == NUMERICOID);
+			Assert(writer->type == NUMERICOID);
 			return DatumGetBool(DirectFunctionCall2(numeric_eq, value,
 													NumericGetDatum(int64_to_numeric(number))));
 	}
@@ -505,7 +546,7 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 		sk_series_compare(row_series(due->target, writer->rel, new), due->series) != 0)
 		report_other_series(writer->rel, due->series, number);
 	if (ItemPointerIsValid(&new->tts_tid) &&
-		holds_number(new, writer->attnum, number))
+		holds_number(writer, number))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
@@ -561,7 +602,8 @@ number_group(DueRow *due, uint64 count, SkAssignment *assignment)
 	PreventCommandIfReadOnly("spanner.assign_on_commit()");
 	/* the cache may forget it while the triggers of users run */
 	allocator = series == NULL ? sk_allocator_by_id(assignment->allocator_id)->row :
-		sk_allocator_by_series(assignment->allocator_id, series)->row;
+		sk_allocator_by_series(assignment->allocator_id, series, true)->row;
+	assignment->counter_id = allocator.id;
 	first = sk_own_next(&allocator, &mode);
 	check_mode(allocator.name, mode);
 	assignment->last = first - 1;
@@ -599,6 +641,8 @@ sk_number_rows(const SkUnnumbered *rows, uint64 count)
 		for (end = i + 1; end < due_count; end++)
 			if (compare_counters(&due[end], &due[i]) != 0)
 				break;
+		/* all transactions lock the rows of allocators in this order */
+		Assert(end == due_count || compare_counters(&due[i], &due[end]) < 0);
 		if (number_group(due + i, end - i, assignment))
 			assignments = lappend(assignments, assignment);
 	}

@@ -39,6 +39,7 @@ typedef struct SkUnnumbered
 typedef struct SkAssignment
 {
 	int64		allocator_id;
+	int64		counter_id;		/* the same, or of a series */
 	int64		last;			/* number that was written last */
 } SkAssignment;
 

@@ -34,6 +34,26 @@
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_MS 10
 
+#ifdef USE_ASSERT_CHECKING
+static bool is_ordered(const SkPool *pool);
+#endif
+static bool take_range(SkPool *pool, int64 count, bool whole, SkRange *range);
+static SkTakeResult take_values(SkPool *pool, const SkPoolKey *key,
+								int64 count, bool whole, SkRange *range);
+static void forget_wish(SkWaiter *waiter);
+static bool ask_for_batch(SkPool *pool);
+static bool has_failed(SkWaiter *waiter);
+static SkPool *lock_pool(const SkPoolKey *key);
+static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
+static void discard_values(SkPool *pool, int64 minimum);
+static void unlock_pool(SkPool *pool);
+static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
+static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
+static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
+static int64 values_up_to(int64 limit, int64 first);
+static bool publish_range(SkPool *pool, const SkRefill *refill,
+						  TimestampTz now);
+
 /*
  * Does the next range, if there is one, lie behind the current one?  Then values
  * that are taken one after the other ascend.
@@ -213,6 +233,7 @@ sk_pool_wait_begin(SkWaiter *waiter)
 		pool->largest = Max(pool->largest, waiter->wanted);
 	}
 	SpinLockRelease(&pool->mutex);
+	/* before the pool is looked at again, so that no wakeup is missed */
 	ConditionVariablePrepareToSleep(&pool->filled);
 }
 
@@ -445,6 +466,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	/* the values may be in two pieces, each too small for who waits */
 	if (missing <= 0 && pool->starved)
 		missing = pool->largest;
+	/* who wants more from here on marks the pool again */
 	*pending_mark(pool) = 0;
 	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
 		return false;
@@ -458,6 +480,7 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 		now - pool->stats.last_refill;
 	refill->batch = pool->batch;
 	refill->low_water_mark = pool->low_water_mark;
+	refill->is_scarce = pool->is_scarce;
 	refill->result = SK_REFILL_FAILED;
 	refill->error.sqlerrcode = 0;
 	refill->blocked_by = InvalidTransactionId;

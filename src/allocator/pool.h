@@ -24,6 +24,9 @@ typedef struct SkPoolKey
 	int64		allocator_id;
 } SkPoolKey;
 
+/* The values of a series fit into the index, and into shared memory. */
+#define SK_MAX_SERIES_BYTES 1024
+
 /* Values in [first, end). */
 typedef struct SkRange
 {
@@ -107,6 +110,8 @@ typedef struct SkRefill
 	/* what the pool has, and is to have */
 	int32		batch;
 	int64		low_water_mark;
+	bool		is_scarce;		/* it was another allocator's, and may be
+								 * again */
 
 	SkRefillResult result;
 	SkRange		range;			/* if done */

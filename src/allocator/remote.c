@@ -18,7 +18,9 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "commands/dbcommands.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -67,6 +69,7 @@ typedef struct Request
 	TimestampTz begin;
 
 	SkAllocatorRow row;			/* its name is empty if it is not known */
+	char	   *query;			/* for "count" values */
 
 	/* when the server may be tried again, and what was wrong with it */
 	TimestampTz retry_at;
@@ -78,6 +81,22 @@ static List *requests = NIL;
 
 StaticAssertDecl(sizeof(SkPoolKey) == 2 * sizeof(Oid) + sizeof(int64),
 				 "keys of pools cannot be compared as bytes");
+
+static void describe_step(void *arg);
+static const char *first_line(const char *message);
+static void note_failure(Request *request, ErrorData *error);
+static void close_connection(void *request);
+static void run_step(Request *request, void (*step) (void *arg));
+static Request *find_request(const SkPoolKey *key);
+static char *name_there(const SkAllocatorRow *row);
+static void write_query(Request *request);
+static void read_row(void *arg);
+static Request *find_other(const Request *request, bool is_dead);
+static bool have_connection(Request *request);
+static void send_request(void *arg);
+static void ask(Request *request);
+static void check_range(Request *request, int64 first, int64 last);
+static void receive_values(void *arg);
 
 static void
 describe_step(void *arg)
@@ -206,6 +225,8 @@ sk_remote_disconnect(void)
 		if (request->connection.name[0] != '\0')
 			run_step(request, close_connection);
 		requests = foreach_delete_current(requests, lc);
+		if (request->query != NULL)
+			pfree(request->query);
 		pfree(request);
 	}
 }
@@ -234,6 +255,48 @@ find_request(const SkPoolKey *key)
 }
 
 /*
+ * The name of the allocator there.  One of the same name may be the one that
+ * asks, which would wait for itself: of that the name is NULL.
+ */
+static char *
+name_there(const SkAllocatorRow *row)
+{
+	const char *name = row->remote_name[0] != '\0' ? row->remote_name : row->name;
+	char	   *result = psprintf("%s::pg_catalog.text", quote_literal_cstr(name));
+	int64		start_us = PgStartTime +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+
+	if (strcmp(name, row->name) == 0)
+		result = psprintf("CASE WHEN pg_catalog.extract('epoch', pg_catalog.pg_postmaster_start_time())"
+						  " OPERATOR(pg_catalog.<>) %lld.%06d"
+						  " OR pg_catalog.current_database() OPERATOR(pg_catalog.<>) %s THEN %s END",
+						  (long long) (start_us / USECS_PER_SEC),
+						  (int) (start_us % USECS_PER_SEC),
+						  quote_literal_cstr(get_database_name(MyDatabaseId)), result);
+	return result;
+}
+
+/* Ask for a block of the allocator there, or of the series of the same name. */
+static void
+write_query(Request *request)
+{
+	const SkAllocatorRow *row = &request->row;
+	const char *series = "";
+	char	   *query;
+
+	if (row->series != NULL)
+		series = psprintf(", VARIADIC %s::pg_catalog.text[]",
+						  quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
+																   PointerGetDatum(row->series))));
+	query = psprintf("SELECT b.first_value, b.last_value"
+					 " FROM spanner.reserve_block(%s, %lld::pg_catalog.int8%s) AS b",
+					 name_there(row), (long long) request->count, series);
+	if (request->query != NULL)
+		pfree(request->query);
+	request->query = MemoryContextStrdup(TopMemoryContext, query);
+}
+
+/*
  * Read what is to be asked.  The row is locked for a moment, so that whoever
  * changes it comes afterwards; the change has the answer dropped.
  */
@@ -257,13 +320,18 @@ read_row(void *arg)
 			sk_reserve_choose_batch(&request->refill, row);
 			request->count = Max(request->refill.batch, request->refill.wanted);
 		}
+		write_query(request);
 		request->state = REQUEST_READY;
 	}
 	sk_table_close(&table);
 }
 
+/*
+ * A request to the same server, by the same role, that has found it dead just
+ * now, or else one whose connection is open and idle.
+ */
 static Request *
-find_dead_server(Request *request)
+find_other(const Request *request, bool is_dead)
 {
 	ListCell   *lc;
 
@@ -271,12 +339,49 @@ find_dead_server(Request *request)
 	{
 		Request    *other = lfirst(lc);
 
-		if (other->retry_at > request->begin &&
+		if ((is_dead ? other->retry_at > request->begin :
+			 other->state == REQUEST_NONE && other->connection.name[0] != '\0') &&
 			sk_connection_is_for(&other->connection, request->row.server,
 								 request->row.owner_role))
 			return other;
 	}
 	return NULL;
+}
+
+/*
+ * Have a connection for the request.  Returns false, with the error, if the
+ * server was dead just now.  As many connections are made as there are
+ * requests at a time, not as there are allocators and series.
+ */
+static bool
+have_connection(Request *request)
+{
+	SkConnection *connection = &request->connection;
+	const SkAllocatorRow *row = &request->row;
+	Request    *other;
+
+	request->is_fresh = false;
+	if (connection->name[0] != '\0' &&
+		sk_connection_is_for(connection, row->server, row->owner_role))
+		return true;
+	other = find_other(request, true);
+	if (other != NULL)
+	{
+		request->refill.error = other->connect_error;
+		return false;
+	}
+	if (connection->name[0] != '\0')
+		sk_connection_close(connection);
+	other = find_other(request, false);
+	if (other != NULL)
+	{
+		*connection = other->connection;
+		other->connection.name[0] = '\0';
+		return true;
+	}
+	sk_connection_open(connection, row->server, row->owner_role);
+	request->is_fresh = true;
+	return true;
 }
 
 /*
@@ -287,37 +392,16 @@ static void
 send_request(void *arg)
 {
 	Request    *request = arg;
-	SkConnection *connection = &request->connection;
-	SkAllocatorRow *row = &request->row;
 
 	Assert(request->state == REQUEST_READY && request->count >= 1);
 	request->refill.result = SK_REFILL_FAILED;
 	request->state = REQUEST_FINISHED;
 	request->phase = PHASE_CONNECT;
 	request->begin = GetCurrentTimestamp();
-	request->is_fresh = false;
-	if (connection->name[0] == '\0' ||
-		!sk_connection_is_for(connection, row->server, row->owner_role))
-	{
-		Request    *dead = find_dead_server(request);
-
-		if (dead != NULL)
-		{
-			request->refill.error = dead->connect_error;
-			return;
-		}
-		if (connection->name[0] != '\0')
-			sk_connection_close(connection);
-		sk_connection_open(connection, row->server, row->owner_role);
-		request->is_fresh = true;
-	}
+	if (!have_connection(request))
+		return;
 	request->phase = PHASE_SERVER;
-	sk_connection_send(connection,
-					   psprintf("SELECT b.first_value, b.last_value"
-								" FROM spanner.reserve_block(%s::pg_catalog.text, %lld::pg_catalog.int8) AS b",
-								quote_literal_cstr(row->remote_name[0] != '\0' ?
-												   row->remote_name : row->name),
-								(long long) request->count));
+	sk_connection_send(&request->connection, request->query);
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }
@@ -337,6 +421,14 @@ ask(Request *request)
 static void
 check_range(Request *request, int64 first, int64 last)
 {
+	/* reserve_block() has been asked for NULL, and is strict: name_there() */
+	if (first == 0 && last == -1 &&
+		strcmp(request->row.remote_name, request->row.name) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("it is this database, whose allocator \"%s\" would wait for itself",
+						request->row.name),
+				 errhint("Change the server, or the remote name, with spanner.alter_allocator().")));
 	if (first > last || (uint64) last - (uint64) first != request->count - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

@@ -28,6 +28,8 @@ typedef struct SkConnection
 	uint64		epoch;			/* of servers and user mappings */
 } SkConnection;
 
+extern void sk_limit_time(int limit_ms);
+extern void sk_end_limit(void);
 extern bool sk_connection_is_for(const SkConnection *connection,
 								 const char *server, Oid userid);
 extern void sk_connection_open(SkConnection *connection, const char *server,

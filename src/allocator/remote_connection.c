@@ -53,7 +53,19 @@ typedef struct Role
 /* Counts the changes after which a connection may have to be another one. */
 static uint64 servers_epoch = 0;
 
-static TimeoutId connect_timeout;
+static TimeoutId time_limit;
+
+static void note_change(Datum arg, int cacheid, uint32 hashvalue);
+static void cancel_step(void);
+static void prepare_process(void);
+static void check_server(const ForeignServer *server, Oid userid);
+static void become(Oid userid, Role *former);
+static int	connect_limit_ms(const char *server);
+static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
+static Datum call_dblink(const char *function, const char *arg1,
+						 const char *arg2);
+static void leave(const Role *former);
+static bool get_result(const char *name, int64 *first, int64 *last);
 
 /*
  * sk_connection_is_for
@@ -75,10 +87,38 @@ note_change(Datum arg, int cacheid, uint32 hashvalue)
 
 /* Runs in a signal handler. */
 static void
-cancel_connect(void)
+cancel_step(void)
 {
 	InterruptPending = true;
 	QueryCancelPending = true;
+}
+
+/*
+ * sk_limit_time
+ *		Have what a worker does canceled after a time, until sk_end_limit().
+ *
+ * The worker ignores the signal by which lock_timeout does that.
+ */
+void
+sk_limit_time(int limit_ms)
+{
+	static bool done = false;
+
+	if (!done)
+		time_limit = RegisterTimeout(USER_TIMEOUT, cancel_step);
+	done = true;
+	enable_timeout_after(time_limit, limit_ms);
+}
+
+/*
+ * sk_end_limit
+ *		Nothing is canceled any more.
+ */
+void
+sk_end_limit(void)
+{
+	disable_timeout(time_limit, false);
+	QueryCancelPending = false;
 }
 
 /* What this process needs once. */
@@ -94,7 +134,6 @@ prepare_process(void)
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
 	/* a former superuser needs a password */
 	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
-	connect_timeout = RegisterTimeout(USER_TIMEOUT, cancel_connect);
 	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
 	done = true;
 }
@@ -241,15 +280,14 @@ sk_connection_open(SkConnection *connection, const char *server, Oid userid)
 	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
 
 	become(userid, &former);
-	enable_timeout_after(connect_timeout, connect_limit_ms(server));
+	sk_limit_time(connect_limit_ms(server));
 	PG_TRY();
 	{
 		(void) call_dblink("dblink_connect", name, server);
 	}
 	PG_FINALLY();
 	{
-		disable_timeout(connect_timeout, false);
-		QueryCancelPending = false;
+		sk_end_limit();
 	}
 	PG_END_TRY();
 	leave(&former);
@@ -276,7 +314,7 @@ sk_connection_send(SkConnection *connection, const char *query)
 	leave(&former);
 }
 
-/* The first row of a result; false if there is none. */
+/* The first row of a result; false if there is none.  Of two NULLs, 0 and -1. */
 static bool
 get_result(const char *name, int64 *first, int64 *last)
 {
@@ -310,7 +348,12 @@ get_result(const char *name, int64 *first, int64 *last)
 				   TupleDescAttr(result.setDesc, 1)->atttypid == INT8OID);
 			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
 			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
-			found = !isnull[0] && !isnull[1];
+			if (isnull[0] && isnull[1])
+			{
+				*first = 0;
+				*last = -1;
+			}
+			found = isnull[0] == isnull[1];
 		}
 		ExecDropSingleTupleTableSlot(slot);
 		tuplestore_end(result.setResult);

@@ -58,6 +58,7 @@ typedef struct OwnCounter
 	SkMode		mode;
 	int64		next;
 	int64		max_value;
+	ItemPointerData tid;		/* of the row when it was locked */
 	bool		is_stale;		/* the row may have changed but for "next" */
 	uint64		epoch;			/* of the cache, when the options were read */
 	int			level;			/* of the subtransaction that locked the row */
@@ -67,7 +68,21 @@ typedef struct OwnCounter
 /* In TopTransactionContext. */
 static HTAB *counters = NULL;
 
-static void write_counter(SkTable *table, const OwnCounter *counter);
+static void write_counter(SkTable *table, OwnCounter *counter);
+static void copy_clipped(char *target, const char *source, int size);
+static int	count_gaps(const SkAllocatorRow *row);
+static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
+static void reserve_pool(SkTable *table, SkRefill *refill);
+static OwnCounter *find_counter(const SkAllocatorRow *row);
+#ifdef USE_ASSERT_CHECKING
+static bool marks_ascend(const OwnCounter *counter);
+#endif
+static OwnCounter *hold_counter(const SkAllocatorRow *known);
+static void move_counter(OwnCounter *counter, int64 next);
+static void roll_back(OwnCounter *counter, int level);
+static void leave_level(OwnCounter *counter, int level);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
 
 /*
  * sk_report_exhausted
@@ -280,23 +295,30 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
  *		Choose the size of the batch, and when to fill the pool again.
  *
  * A batch that lasts less than the target is doubled, one that lasts ten
- * times as long is halved.  A negative low-water mark is automatic.
+ * times as long is halved.  A negative low-water mark is automatic.  Where pools
+ * are scarce, the first batches are smaller than they should be: as many values
+ * are lost at most as have been given.
  */
 void
 sk_reserve_choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 {
 	int64		target_us = (int64) sk_allocator_refill_target * 1000;
 	int64		batch = refill->batch;
+	bool		is_small = refill->is_scarce && batch < row->batch_size;
 
 	if (row->mode == SK_MODE_ASYNC)
 		batch = 1;
+	else if (is_small)
+		batch = Max(2 * batch, 1);
 	else if (batch == 0)
 		batch = row->batch_size;
 	else if (refill->since_last_us >= 0 && refill->since_last_us < target_us)
 		batch *= 2;
 	else if (refill->since_last_us > 10 * target_us)
 		batch /= 2;
-	if (row->mode != SK_MODE_ASYNC)
+	if (is_small)
+		batch = Min(batch, row->batch_size);
+	else if (row->mode != SK_MODE_ASYNC)
 		batch = Min(Max(batch, row->batch_size), row->max_batch_size);
 	Assert(batch >= 1 && batch <= PG_INT32_MAX);
 	refill->batch = batch;
@@ -304,8 +326,8 @@ sk_reserve_choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 	if (row->mode != SK_MODE_ASYNC_BATCH && row->mode != SK_MODE_REMOTE)
 		refill->low_water_mark = 0;
 	else
-		refill->low_water_mark = row->low_water_mark >= 0 ?
-			row->low_water_mark : batch / 2;
+		refill->low_water_mark = row->low_water_mark < 0 ? batch / 2 :
+			is_small ? Min(row->low_water_mark, batch / 2) : row->low_water_mark;
 }
 
 /*
@@ -387,7 +409,7 @@ hold_counter(const SkAllocatorRow *known)
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot draw from allocator \"%s\" in the transaction that has changed it",
+				 errmsg("cannot take values from allocator \"%s\" in the transaction that has changed it",
 						known->name),
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Commit the change first.")));
@@ -412,6 +434,7 @@ hold_counter(const SkAllocatorRow *known)
 	}
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
+	counter->tid = row.tid;
 	counter->is_stale = false;
 	counter->epoch = sk_allocator_epoch;
 	return counter;
@@ -555,12 +578,12 @@ sk_own_write(void)
 
 /* The row is there, unless the transaction has deleted it. */
 static void
-write_counter(SkTable *table, const OwnCounter *counter)
+write_counter(SkTable *table, OwnCounter *counter)
 {
 	SkAllocatorRow row;
 
 	Assert(counter->level == 1 && counter->marks == NIL);
-	if (sk_row_lock(table, counter->key.id, LockWaitBlock, &row) != SK_ROW_FOUND ||
+	if (sk_row_lock_again(table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
 		row.next_value == counter->next)
 		return;
 	sk_row_stamp(&row);

@@ -12,6 +12,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -20,9 +21,11 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
+#include "utils/rel.h"
 #include "utils/varlena.h"
 
 #include "allocator/table.h"
+#include "spi/own_objects.h"
 
 PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
 
@@ -70,6 +73,17 @@ StaticAssertDecl(COLUMN_START_VALUE + 1 == COLUMN_PARENT_ID &&
 
 #define SK_DEFAULT_BATCH 200
 #define SK_MAX_BATCH_SIZE 10000000
+
+static void fetch_roles(Datum value, Oid type, SkAllocatorRow *row);
+static void check_null(const bool *nulls, bool is_series);
+static void fetch_options(const Datum *values, const bool *nulls,
+						  TupleDesc tupdesc, SkAllocatorRow *row);
+static void set_value(TupleTableSlot *slot, Column column, Datum value,
+					  bool isnull);
+static void store_options(TupleTableSlot *slot, const SkAllocatorRow *row);
+static bool is_same_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
+static void check_number(const char *column, int64 value, int64 low,
+						 int64 high);
 
 /*
  * spanner_internal.allocator_role_in(cstring) returns allocator_role
@@ -208,6 +222,42 @@ fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 }
 
 /*
+ * sk_row_check_columns
+ *		Raise an error if a table has not the columns that rows are made of.
+ *
+ * Rows are read and written by the numbers of their columns.  Roles are of a
+ * type of the extension, whose elements sk_row_fetch() checks in an array.
+ */
+void
+sk_row_check_columns(Relation rel)
+{
+	static const Oid types[] = {
+		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
+		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid,
+		INT8OID, INT8OID, TEXTARRAYOID
+	};
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	bool		fits = rel->rd_rel->relkind == RELKIND_RELATION &&
+		tupdesc->natts >= (int) lengthof(types);
+
+	StaticAssertStmt(lengthof(types) == SK_COLUMN_COUNT, "a type for each column");
+	for (int i = 0; fits && i < lengthof(types); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
+
+		fits = OidIsValid(types[i]) ? column->atttypid == types[i] :
+			OidIsValid(column->atttypid) &&
+			column->attlen == (i + 1 == SK_COLUMN_OWNER_ROLE ? (int16) sizeof(Oid) : -1);
+	}
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" does not have the columns that this library expects",
+						"spanner.allocator"),
+				 errhint("Run ALTER EXTENSION %s UPDATE.", SK_EXTENSION)));
+}
+
+/*
  * sk_row_fetch
  *		Read a row.  Raises an error if a name or the mode is invalid.
  *
@@ -238,6 +288,7 @@ sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->system = IS_NULL(COLUMN_SYSTEM) ? 0 :
 		DatumGetInt64(VALUE(COLUMN_SYSTEM));
 	row->table = tuple->t_tableOid;
+	row->tid = tuple->t_self;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
 	is_series = !IS_NULL(COLUMN_PARENT_ID);
 	check_null(nulls, is_series);
@@ -269,6 +320,7 @@ sk_row_inherit(SkAllocatorRow *row, const SkAllocatorRow *parent)
 	all.system = row->system;
 	all.parent_id = row->parent_id;
 	all.series = row->series;
+	all.tid = row->tid;
 	all.is_own |= row->is_own;
 	*row = all;
 }

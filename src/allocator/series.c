@@ -35,11 +35,13 @@
 #include "allocator/series.h"
 #include "keys/canonical.h"
 
-/* The values of a series fit into the index. */
-#define SK_MAX_SERIES_BYTES 1024
-
 /* What is locked while a series is made differs from what queues for a row. */
 #define SK_SERIES_QUEUE 0x8000
+
+static ArrayType *make_series(Datum *values, int count);
+static Datum text_of_value(Datum value, Oid type);
+static void make_row(SkTable *table, int64 parent_id, ArrayType *series,
+					 SkAllocatorRow *row);
 
 static ArrayType *
 make_series(Datum *values, int count)
@@ -141,7 +143,7 @@ sk_series_of_row(TupleTableSlot *slot, Relation rel, const AttrNumber *columns,
 					(errcode(ERRCODE_NOT_NULL_VIOLATION),
 					 errmsg("null value in column \"%s\" of relation \"%s\", which tells the series of a number",
 							NameStr(column->attname), RelationGetRelationName(rel)),
-					 errhint("Declare the column NOT NULL, or give it a value that stands for none."),
+					 errhint("Declare the column NOT NULL, or give it a value that means none."),
 					 errtablecol(rel, columns[i])));
 		texts[i] = text_of_value(value, column->atttypid);
 	}

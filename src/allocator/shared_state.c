@@ -9,7 +9,8 @@
  * not enough memory, the next one may try with a smaller size.
  *
  * When there is no free pool, that of another allocator is taken over: the one
- * that has not been used for the longest time.  Its values are lost.  A
+ * that has not been used for the longest time.  Its values are lost, so the
+ * batches of a pool that was taken over begin with what is wanted, and grow.  A
  * database that has its share of all pools takes one of its own, so that it
  * cannot empty those of the others.
  *
@@ -47,6 +48,21 @@ typedef struct Share
 
 static int	max_allocators = 64;
 static int	arrays_of = 0;		/* what init_arrays() is to make */
+
+static void init_header(SK_SEGMENT_ARGS);
+static Size lay_out(SkSharedState *state, int size, char *arrays);
+static Size arrays_size(int size);
+static void init_arrays(SK_SEGMENT_ARGS);
+static int	count_shares(Share *shares);
+static bool is_idle(const SkPool *pool);
+static bool looks_idle(SkPool *pool);
+static int	find_free_pool(void);
+static int *bucket_of(const SkPoolKey *key);
+static void unlink_pool(int index, const SkPoolKey *key);
+static bool give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
+#ifdef SK_SEGMENT_NEEDS_REQUEST
+static void request_memory(void);
+#endif
 
 static void
 init_header(SK_SEGMENT_ARGS)
@@ -285,6 +301,7 @@ give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 	memset(&pool->current, 0, offsetof(SkPool, filled) - offsetof(SkPool, current));
 	pool->last_end = PG_INT64_MIN;
 	pool->left = PG_INT64_MAX;
+	pool->is_scarce = was_used;
 	state->pending[index] = 0;
 	SpinLockRelease(&pool->mutex);
 	if (was_used)

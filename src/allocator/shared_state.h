@@ -25,7 +25,7 @@
  * A library that is replaced while the server runs then leaves the memory to
  * sessions that have the former one, and makes its own.
  */
-#define SK_LAYOUT "1"
+#define SK_LAYOUT "2"
 
 /*
  * The pool of one allocator.  "mutex" protects all fields but the condition
@@ -57,6 +57,7 @@ struct SkPool
 	int64		wanted;			/* how many values the waiting sessions want */
 	int64		largest;		/* how many one of them wanted, at most */
 	bool		starved;		/* one has looked in vain since the last batch */
+	bool		is_scarce;		/* was taken over from another allocator */
 	bool		is_filling;		/* a batch is under way */
 	TimestampTz retry_at;		/* after a failure, if nobody waits */
 	TransactionId blocked_by;	/* transaction that has locked the row */
@@ -79,6 +80,8 @@ typedef struct SkWorkerEntry
 	TimestampTz started;
 	TimestampTz idle_since;		/* 0 if it is not idle */
 	bool		blocked;		/* waits for a locked row */
+	int64		parent_id;		/* of a series to be made, 0 if none */
+	int32		series[SK_MAX_SERIES_BYTES / sizeof(int32)];	/* an array of texts */
 } SkWorkerEntry;
 
 /* What exists once. */

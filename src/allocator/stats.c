@@ -59,6 +59,10 @@ enum
 	WORKER_COLUMNS
 };
 
+static bool may_see_error(const SkPoolKey *key);
+static void put_pool(ReturnSetInfo *result, const SkPool *pool);
+static void put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker);
+
 /*
  * An error of another server can name its address, and the user there.  So it
  * is for those who would get it when they draw, and for monitoring.

@@ -71,8 +71,37 @@
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
 
+/* What rows are looked for by; the attributes are those of the table. */
+typedef struct RowKey
+{
+	ScanKeyData columns[2];
+	int			count;
+	int			index_columns;	/* as many has the index */
+} RowKey;
+
 static void open_relation(SkTable *table, Relation rel, LOCKMODE mode);
-static void check_columns(Relation rel);
+static RowKey key_of_id(int64 id);
+static RowKey key_of_name(const char *name);
+static RowKey key_of_series(int64 parent_id, ArrayType *series);
+static Oid	index_for(Relation rel, const RowKey *key);
+static bool find_row(Relation rel, const RowKey *key, Snapshot snapshot,
+					 SkAllocatorRow *row, HeapTuple *tuple);
+static bool find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row,
+						HeapTuple *tuple);
+static bool add_parent(Relation rel, SkAllocatorRow *row);
+static bool find_settled(SkTable *table, const RowKey *key,
+						 SkAllocatorRow *row);
+static SkRowState lock_version(SkTable *table, ItemPointer tid,
+							   LockTupleMode mode, LockWaitPolicy policy);
+static SkRowState lock_latest(SkTable *table, int64 id,
+							  LockWaitPolicy policy);
+static SkRowState lock_in_queue(SkTable *table, int64 id);
+static void read_locked(SkTable *table, SkAllocatorRow *row);
+static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
+						   SkAllocatorRow *row);
+static void run_writer(SkTable *table, CmdType command, TupleTableSlot *new);
+static void write_row(SkTable *table, CmdType command,
+					  const SkAllocatorRow *row, SkWrite kind);
 
 /*
  * sk_allocator_table
@@ -122,7 +151,7 @@ sk_table_open_again(SkTable *table, Oid relid)
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s\" was dropped after values had been drawn from it",
+				 errmsg("table \"%s\" was dropped after values had been taken from it",
 						"spanner.allocator"),
 				 errdetail("The counters of the transaction cannot be written."),
 				 errhint("Drop the extension in a transaction of its own.")));
@@ -132,7 +161,7 @@ sk_table_open_again(SkTable *table, Oid relid)
 static void
 open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 {
-	check_columns(rel);
+	sk_row_check_columns(rel);
 	table->rel = rel;
 	table->mode = mode;
 	table->slot = NULL;
@@ -140,39 +169,6 @@ open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
-}
-
-/*
- * Rows are read and written by the numbers of their columns.  Roles are of a
- * type of the extension, whose elements sk_row_fetch() checks in an array.
- */
-static void
-check_columns(Relation rel)
-{
-	static const Oid types[] = {
-		INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT4OID, INT4OID,
-		INT4OID, INT8OID, INT4OID, INT8OID, NAMEOID, TEXTOID, InvalidOid, InvalidOid,
-		INT8OID, INT8OID, TEXTARRAYOID
-	};
-	TupleDesc	tupdesc = RelationGetDescr(rel);
-	bool		fits = rel->rd_rel->relkind == RELKIND_RELATION &&
-		tupdesc->natts >= (int) lengthof(types);
-
-	StaticAssertStmt(lengthof(types) == SK_COLUMN_COUNT, "a type for each column");
-	for (int i = 0; fits && i < lengthof(types); i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
-
-		fits = OidIsValid(types[i]) ? column->atttypid == types[i] :
-			OidIsValid(column->atttypid) &&
-			column->attlen == (i + 1 == SK_COLUMN_OWNER_ROLE ? (int16) sizeof(Oid) : -1);
-	}
-	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" does not have the columns that this library expects",
-						"spanner.allocator"),
-				 errhint("Run ALTER EXTENSION %s UPDATE.", SK_EXTENSION)));
 }
 
 /*
@@ -191,14 +187,6 @@ sk_table_close(SkTable *table)
 		ExecDropSingleTupleTableSlot(table->slot);
 	table_close(table->rel, keep ? NoLock : table->mode);
 }
-
-/* What rows are looked for by; the attributes are those of the table. */
-typedef struct RowKey
-{
-	ScanKeyData columns[2];
-	int			count;
-	int			index_columns;	/* as many has the index */
-} RowKey;
 
 static RowKey
 key_of_id(int64 id)
@@ -548,6 +536,16 @@ lock_in_queue(SkTable *table, int64 id)
 	return state;
 }
 
+/* Read the row that was locked last, without what a series has of its allocator. */
+static void
+read_locked(SkTable *table, SkAllocatorRow *row)
+{
+	bool		should_free;
+
+	sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+				 RelationGetDescr(table->rel), row);
+}
+
 /* What a series has of its allocator is left out. */
 static SkRowState
 lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
@@ -564,10 +562,7 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 		state = lock_in_queue(table, id);
 	if (state == SK_ROW_FOUND)
 	{
-		bool		should_free;
-
-		sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
-					 RelationGetDescr(table->rel), row);
+		read_locked(table, row);
 		Assert(row->id == id);
 	}
 	return state;
@@ -586,6 +581,31 @@ sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 	SkRowState	state = lock_row(table, id, policy, row);
 
 	return state != SK_ROW_FOUND || add_parent(table->rel, row) ? state : SK_ROW_GONE;
+}
+
+/*
+ * sk_row_lock_again
+ *		The same for a row that the transaction has locked, at "tid".
+ *
+ * It is still there, unless the transaction has written the row or the whole
+ * table since.  The one version of that id that SnapshotSelf shows is the latest.
+ */
+SkRowState
+sk_row_lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row)
+{
+	Assert(table->mode >= RowExclusiveLock);
+	/* what an earlier part of this command has written can be written again */
+	CommandCounterIncrement();
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	if (ItemPointerGetBlockNumber(tid) < RelationGetNumberOfBlocks(table->rel) &&
+		table_tuple_fetch_row_version(table->rel, tid, SnapshotSelf, table->slot))
+	{
+		read_locked(table, row);
+		if (row->id == id && add_parent(table->rel, row))
+			return SK_ROW_FOUND;
+	}
+	return sk_row_lock(table, id, LockWaitBlock, row);
 }
 
 /*
@@ -634,6 +654,9 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = sk_table_write;
 
+	/* what is written keeps the table locked */
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
 	if (command == CMD_UPDATE)
 	{
 		slot_getallattrs(table->slot);
@@ -726,15 +749,6 @@ sk_table_next_id(Relation rel)
 	return DatumGetInt64(result);
 }
 
-static void
-insert_row(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
-{
-	/* what is written keeps the table locked */
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
-	write_row(table, CMD_INSERT, row, kind);
-}
-
 /*
  * sk_row_insert
  *		Make a row.  Sets its id.
@@ -743,7 +757,7 @@ void
 sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
 	row->id = sk_table_next_id(table->rel);
-	insert_row(table, row, SK_WRITE_CHANGES);
+	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }
 
 /*
@@ -757,5 +771,5 @@ sk_row_restore(SkTable *table, SkAllocatorRow *row)
 
 	if (find_latest(table->rel, &key, NULL, NULL))
 		row->id = sk_table_next_id(table->rel);
-	insert_row(table, row, SK_WRITE_RESTORES);
+	write_row(table, CMD_INSERT, row, SK_WRITE_RESTORES);
 }

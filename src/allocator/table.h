@@ -68,11 +68,13 @@ typedef struct SkAllocatorRow
 	int64		parent_id;		/* of a series, else 0 */
 	ArrayType  *series;			/* what it counts for, else NULL */
 	bool		is_own;			/* written by the current transaction */
-	Oid			table;			/* where it was read */
+	Oid			table;			/* where it was read, and this version */
+	ItemPointerData tid;
 } SkAllocatorRow;
 
 extern const char *const sk_mode_names[];
 extern SkMode sk_mode_from_name(const char *name);
+extern void sk_row_check_columns(Relation rel);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
 extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
@@ -148,6 +150,8 @@ extern List *sk_series_ids(SkTable *table, int64 parent_id, int limit);
 extern bool sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row);
 extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
 							  SkAllocatorRow *row);
+extern SkRowState sk_row_lock_again(SkTable *table, ItemPointer tid, int64 id,
+									SkAllocatorRow *row);
 extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
 extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 						  SkWrite kind);

@@ -37,6 +37,7 @@
 #include "allocator/cache.h"
 #include "allocator/remote.h"
 #include "allocator/reserve.h"
+#include "allocator/series.h"
 #include "allocator/shared_state.h"
 #include "allocator/worker.h"
 #include "compat.h"
@@ -44,6 +45,9 @@
 
 /* How long to leave an allocator alone whose row somebody has locked. */
 #define SK_LOCKED_RETRY_MS 10
+
+/* How long the worker waits for those who are making a series themselves. */
+#define SK_SERIES_LIMIT_MS 20
 
 static const struct config_enum_entry return_unused_values[] = {
 	{"off", false, false},
@@ -88,6 +92,25 @@ static SkRefill *refills;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
 
+static bool attach(int index);
+static bool leave(bool even_if_pending);
+static void leave_at_exit(int code, Datum arg);
+static void set_session_defaults(void);
+static void reserve_batch(void *arg);
+static bool try_to_reserve(SkRefill *list, int count);
+static void publish(SkRefill *list, int count);
+static void reserve_and_publish(SkRefill *list, int count);
+static void begin_series(void *arg);
+static bool make_series(void);
+static FillResult fill_pools(void);
+static void set_state(TimestampTz idle_since, bool blocked);
+static void work_until_idle(void);
+static void give_back_unused(void *arg);
+static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
+static bool may_launch(const SkWorkerEntry *entry);
+static SkWorkerEntry *make_entry(SkWorkerKind kind);
+static bool launch(const SkWorkerEntry *entry);
+
 /* Become a worker.  Returns false if the entry has one. */
 static bool
 attach(int index)
@@ -125,8 +148,10 @@ leave(bool even_if_pending)
 	if (my_entry == NULL)
 		return true;
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	/* a session marks its pool before it looks for the worker under this lock */
 	if (!even_if_pending &&
-		sk_pool_pending(my_entry->dbid, my_entry->kind) > 0)
+		(my_entry->parent_id != 0 ||
+		 sk_pool_pending(my_entry->dbid, my_entry->kind) > 0))
 	{
 		LWLockRelease(state->lock);
 		return false;
@@ -236,6 +261,43 @@ reserve_and_publish(SkRefill *list, int count)
 	publish(list, count);
 }
 
+static void
+begin_series(void *arg)
+{
+	const SkWorkerEntry *wish = arg;
+	SkAllocatorRow row;
+	SkTable		table;
+
+	sk_table_open(&table, RowExclusiveLock);
+	sk_series_begin(&table, wish->parent_id, (ArrayType *) wish->series, &row);
+	sk_table_close(&table);
+}
+
+/*
+ * Make the series that a session wants, who asks again if that fails.  Nobody
+ * who has locked what this needs may hold up the other allocators.
+ */
+static bool
+make_series(void)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry wish;
+
+	if (my_entry->parent_id == 0)
+		return false;
+	LWLockAcquire(state->lock, LW_SHARED);
+	wish = *my_entry;
+	LWLockRelease(state->lock);
+	sk_limit_time(SK_SERIES_LIMIT_MS);
+	(void) sk_run_transaction(begin_series, &wish, "beginning a series of an allocator",
+							  "local");
+	sk_end_limit();
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	my_entry->parent_id = 0;
+	LWLockRelease(state->lock);
+	return true;
+}
+
 /* Fill the pools that have to be filled now. */
 static FillResult
 fill_pools(void)
@@ -245,6 +307,8 @@ fill_pools(void)
 	int			count;
 
 	Assert(my_entry->dbid == MyDatabaseId);
+	if (make_series())
+		SetLatch(MyLatch);
 	StartTransactionCommand();
 	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
 	CommitTransactionCommand();
@@ -511,6 +575,49 @@ sk_worker_wake(SkWorkerKind kind)
 	}
 	LWLockRelease(state->lock);
 	return launched;
+}
+
+/*
+ * sk_worker_is_running
+ *		Has this database a worker of that kind, which has started?
+ */
+bool
+sk_worker_is_running(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		result;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	result = entry != NULL && entry->latch != NULL;
+	LWLockRelease(state->lock);
+	return result;
+}
+
+/*
+ * sk_worker_make_series
+ *		Have the worker that asks other servers make a series of an allocator.
+ *
+ * It makes one at a time: who does not find the series asks again.  Returns
+ * false if the worker cannot be started.
+ */
+bool
+sk_worker_make_series(int64 parent_id, const ArrayType *series)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+
+	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(SK_WORKER_REMOTE);
+	if (entry != NULL && entry->parent_id == 0)
+	{
+		entry->parent_id = parent_id;
+		memcpy(entry->series, series, VARSIZE(series));
+	}
+	LWLockRelease(state->lock);
+	return sk_worker_wake(SK_WORKER_REMOTE);
 }
 
 /*

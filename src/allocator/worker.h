@@ -10,9 +10,13 @@
 #ifndef SK_WORKER_H
 #define SK_WORKER_H
 
+#include "utils/array.h"
+
 #include "allocator/pool.h"
 
 extern bool sk_worker_wake(SkWorkerKind kind);
+extern bool sk_worker_is_running(SkWorkerKind kind);
+extern bool sk_worker_make_series(int64 parent_id, const ArrayType *series);
 extern void sk_worker_settings(void);
 
 #endif							/* SK_WORKER_H */

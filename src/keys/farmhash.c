@@ -53,6 +53,11 @@ typedef struct SkFarmState
 	SkFarmPair	w;
 } SkFarmState;
 
+static uint64_t hash_0_to_16(const unsigned char *p, size_t len);
+static uint64_t hash_17_to_32(const unsigned char *p, size_t len);
+static uint64_t hash_33_to_64(const unsigned char *p, size_t len);
+static uint64_t hash_65_and_more(const unsigned char *p, size_t len);
+
 static inline uint32_t
 load32(const unsigned char *p)
 {

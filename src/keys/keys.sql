@@ -63,38 +63,42 @@ SUPPORT spanner_internal.shard_id_support;
 COMMENT ON FUNCTION spanner.shard_id(integer, "any")
   IS 'compute the shard, from 0 to shards - 1, that a list of keys belongs to';
 
-CREATE FUNCTION spanner.shard_ids(shards integer, VARIADIC keys "any")
+CREATE FUNCTION spanner_internal.shard_ids(shards integer, VARIADIC keys "any")
 RETURNS integer[]
 AS 'MODULE_PATHNAME', 'spanner_shard_ids'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.shard_ids(integer, "any")
-  IS 'list the shards in which keys can be; an array stands for any of its elements';
+COMMENT ON FUNCTION spanner_internal.shard_ids(integer, "any")
+  IS 'list the shards in which keys can be; an array means any of its elements';
 
-CREATE FUNCTION spanner.all_shards(shards integer)
+CREATE FUNCTION spanner_internal.all_shards(shards integer)
 RETURNS integer[]
 AS 'MODULE_PATHNAME', 'spanner_all_shards'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.all_shards(integer)
+COMMENT ON FUNCTION spanner_internal.all_shards(integer)
   IS 'list all shards, from 0 to shards - 1';
 
-CREATE FUNCTION spanner_internal.time_buckets(stride interval, origin timestamptz, low timestamptz, high timestamptz,
+CREATE FUNCTION spanner_internal.time_buckets(
+  stride interval, origin timestamptz, low timestamptz, high timestamptz,
   open_end boolean, most integer)
 RETURNS timestamptz[]
 AS 'MODULE_PATHNAME', 'spanner_time_buckets'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamptz, timestamptz, timestamptz, boolean, integer)
+COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamptz, timestamptz, timestamptz,
+                                                  boolean, integer)
   IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
 
-CREATE FUNCTION spanner_internal.time_buckets(stride interval, origin timestamp, low timestamp, high timestamp,
+CREATE FUNCTION spanner_internal.time_buckets(
+  stride interval, origin timestamp, low timestamp, high timestamp,
   open_end boolean, most integer)
 RETURNS timestamp[]
 AS 'MODULE_PATHNAME', 'spanner_time_buckets'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamp, timestamp, timestamp, boolean, integer)
+COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamp, timestamp, timestamp,
+                                                  boolean, integer)
   IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
 
 -- In PL/pgSQL, which keeps the plan of the query.

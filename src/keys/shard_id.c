@@ -38,7 +38,7 @@ typedef struct SkShardCall
 	bool		variadic;		/* are the keys the elements of one array? */
 	int			key_count;
 	SkKeyKind  *kinds;
-	Oid		   *element_types;	/* of arrays that stand for their elements */
+	Oid		   *element_types;	/* of arrays that mean their elements */
 } SkShardCall;
 
 /* What one of the keys may be. */
@@ -106,10 +106,10 @@ spanner_shard_id(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.shard_ids(shards integer, VARIADIC keys "any") returns integer[]
+ * spanner_internal.shard_ids(shards integer, VARIADIC keys "any") returns integer[]
  *
  * The shards, ascending, in which rows can be whose keys are equal to the
- * arguments; an array stands for any of its elements.  No key is equal to
+ * arguments; an array means any of its elements.  No key is equal to
  * NULL.  Where elements combine to more keys than there are shards, the
  * result is all shards, which is enough for the planner.
  */
@@ -142,7 +142,7 @@ spanner_shard_ids(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.all_shards(shards integer) returns integer[]
+ * spanner_internal.all_shards(shards integer) returns integer[]
  *
  * From 0 to shards - 1.  NULL for NULL; more than 65,536 are an error.
  */

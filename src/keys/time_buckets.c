@@ -30,7 +30,7 @@ static bool is_usual(Timestamp moment);
  * What date_bin() gives for the moments from low to high, high itself excluded
  * if the end is open.  If that is more than "most" buckets, or the range goes
  * to moments that date_bin() may fail for, the result is any most + 1 elements,
- * which stand for all shards in shard_ids().
+ * which mean all shards in shard_ids().
  */
 Datum
 spanner_time_buckets(PG_FUNCTION_ARGS)

@@ -34,6 +34,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -54,7 +55,8 @@ typedef struct SkJoinValue
 	Relids		relids;
 } SkJoinValue;
 
-static List *restrictions_of(RelOptInfo *rel);
+static List *clauses_of(List *rinfos);
+static bool contradicts(List *bounds, Expr *condition);
 static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key);
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
@@ -99,37 +101,48 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 {
 	SkColumns	columns;
 	List	   *clauses;
+	List	   *bounds;
+	List	   *own = sk_without_added(rel->baserestrictinfo);
+	bool		has_added = sk_has_shard_condition(key, rel->baserestrictinfo);
 	ListCell   *lc;
 
 	memset(result, 0, sizeof(SkExtraClauses));
-	if (sk_has_shard_condition(key, rel->baserestrictinfo))
+	if (sk_has_shard_condition(key, own))
 		return;
 
 	sk_init_columns(&columns, key);
-	clauses = restrictions_of(rel);
+	clauses = clauses_of(own);
 	sk_match_clauses(root, clauses, &columns);
 	if (sk_all_known(&columns))
 	{
+		if (has_added)
+			return;
 		result->base = add_condition(root, NIL, &columns);
 		result->by_range = !is_exact(&columns);
 		if (!result->by_range)
 			return;
 	}
 
-	result->base = list_concat(result->base, partition_clauses(root, rel, key));
-	foreach(lc, clauses)
+	bounds = partition_clauses(root, rel, key);
+	result->base = list_concat(result->base, bounds);
+	foreach(lc, own)
 	{
-		SkClause   *clause = lfirst(lc);
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		SkClause   *clause;
 		SkClause   *arms;
 
-		if (!is_orclause(clause->expr))
+		if (rinfo->pseudoconstant || !is_orclause(rinfo->clause))
 			continue;
-		clause = sk_derive_alternatives(root, clause, &columns, &arms);
+		clause = sk_derive_alternatives(root,
+										sk_make_clause(rinfo->clause,
+													   rinfo->security_level),
+										&columns, bounds, &arms);
 		if (clause == NULL)
 			continue;
+		result->sources = lappend(result->sources, rinfo);
 		result->alternatives = lappend(result->alternatives,
 									   make_rinfo(root, arms));
-		if (!is_orclause(clause->expr))
+		if (!is_orclause(clause->expr) && !has_added)
 			result->base = lappend(result->base, make_rinfo(root, clause));
 	}
 	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
@@ -220,11 +233,12 @@ lists_all_shards(const SkShardKey *key, Expr *condition)
  *		Derive a condition from an OR: what follows from each of its arms.
  *
  * NULL if nothing follows from one of them.  "arms" is set to the OR of the
- * arms, each with its condition, unless it is NULL.
+ * arms, each with its condition, unless it is NULL.  Arms whose shard is not
+ * within the bounds of a partition are left out, unless all are.
  */
 SkClause *
 sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
-					   const SkColumns *columns, SkClause **arms)
+					   const SkColumns *columns, List *bounds, SkClause **arms)
 {
 	List	   *conditions = NIL;
 	List	   *completed = NIL;
@@ -247,7 +261,12 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 		if (condition == NULL)
 			return NULL;
 		level = Max(level, condition->level);
+		if (contradicts(bounds, condition->expr) &&
+			(conditions != NIL || lnext(((BoolExpr *) clause->expr)->args, lc)))
+			continue;
 		conditions = lappend(conditions, condition->expr);
+		if (arms == NULL)
+			continue;
 		completed = lappend(completed,
 							make_andclause(lcons(copyObject(condition->expr),
 												 copyObject(exprs))));
@@ -257,13 +276,41 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	return sk_make_clause(sk_any_shard(root, columns->key, conditions), level);
 }
 
+/* Is the shard a constant, and the bounds leave another one? */
+static bool
+contradicts(List *bounds, Expr *condition)
+{
+	Node	   *shard;
+	ListCell   *lc;
+
+	if (!IsA(condition, OpExpr))
+		return false;
+	shard = lsecond(((OpExpr *) condition)->args);
+	foreach(lc, bounds)
+	{
+		OpExpr	   *bound = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		Node	   *value;
+
+		if (!IsA(bound, OpExpr))
+			continue;
+		value = lsecond(bound->args);
+		if (IsA(shard, Const) && IsA(value, Const) &&
+			((Const *) shard)->consttype == ((Const *) value)->consttype &&
+			!((Const *) shard)->constisnull && !((Const *) value)->constisnull &&
+			!datumIsEqual(((Const *) shard)->constvalue,
+						  ((Const *) value)->constvalue, true, -1))
+			return true;
+	}
+	return false;
+}
+
 static List *
-restrictions_of(RelOptInfo *rel)
+clauses_of(List *rinfos)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	foreach(lc, rel->baserestrictinfo)
+	foreach(lc, rinfos)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
@@ -626,7 +673,7 @@ static Expr *
 derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 {
 	const Oid	argtypes[] = {INT4OID, ANYOID};
-	Oid			function = sk_sibling_function(key->function, "shard_ids", 2, argtypes);
+	Oid			function = sk_internal_function("shard_ids", 2, argtypes);
 	Expr	   *list;
 
 	if (!OidIsValid(function) || !can_be_listed(key, args))

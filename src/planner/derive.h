@@ -59,6 +59,7 @@ typedef struct SkExtraClauses
 {
 	List	   *base;			/* on the scanned relation only */
 	List	   *alternatives;	/* the same, each an OR */
+	List	   *sources;		/* what the alternatives follow from */
 	List	   *joins;			/* with values of other relations */
 	bool		by_range;		/* "base" is from a range of time */
 } SkExtraClauses;
@@ -81,7 +82,7 @@ extern SkClause *sk_derive_condition(PlannerInfo *root,
 									 const SkColumns *columns);
 extern SkClause *sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 										const SkColumns *columns,
-										SkClause **arms);
+										List *bounds, SkClause **arms);
 
 /* in key_values.c */
 extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);

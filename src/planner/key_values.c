@@ -29,7 +29,7 @@
 typedef struct SkReplacement
 {
 	const SkColumns *columns;
-	Node	  **keys;			/* what stands for a key, or NULL */
+	Node	  **keys;			/* what is equal to a key, or NULL */
 } SkReplacement;
 
 static void init_terms(SkColumns *columns);
@@ -311,7 +311,7 @@ sk_replace_keys(const SkColumns *columns, bool *is_list, Index *level)
 	return (FuncExpr *) replace_keys((Node *) columns->key->call, &replacement);
 }
 
-/* The buckets of a range as an array; too many of them stand for all shards. */
+/* The buckets of a range as an array; too many of them mean all shards. */
 static Node *
 list_buckets(const SkColumns *columns, const SkKeyTerm *term)
 {

@@ -25,6 +25,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -53,6 +54,9 @@
 /* Comparing rows of different shards costs more than sorting them in place. */
 #define SK_MERGE_COST_FACTOR 3.0
 
+/* With so many streams a comparison is twice as dear: they leave the cache. */
+#define SK_MANY_STREAMS 2048.0
+
 /* A partition with so few rows in a shard is sorted. */
 #define SK_FEW_ROWS 2.0
 
@@ -74,8 +78,20 @@ static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
 						   List *filter, List *clauses,
 						   const SkOrder *order);
+static bool is_wanted_order(PlannerInfo *root, RelOptInfo *rel,
+							SkOrder *order);
+static bool loses_to_sort(PlannerInfo *root, RelOptInfo *rel,
+						  const Path *path);
+static Cost wanted_cost(PlannerInfo *root, RelOptInfo *rel, const Path *path);
+static double joined_rows(PlannerInfo *root, RelOptInfo *rel,
+						  RelOptInfo *other);
+static void insert_path(RelOptInfo *rel, Path *path);
+static bool leads_join(PlannerInfo *root, const Path *path);
+static bool is_no_better(const Path *path, const Path *other);
 static int	likely_depth(PlannerInfo *root, IndexPath *template,
 						 double streams);
+static int	wanted_rows(PlannerInfo *root, IndexPath *template,
+						double streams);
 #ifdef USE_ASSERT_CHECKING
 static bool is_shard_zero(Node *condition);
 #endif
@@ -134,8 +150,27 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		clauses = sk_index_clauses(root, rel, index, position,
 								   sk_shard_zero(root, key), &index_only);
 		for (int i = 0; i < count && clauses != NIL; i++)
-			add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
+			if (is_wanted_order(root, rel, &orders[i]))
+				add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
 	}
+}
+
+/*
+ * Each order that a table of a join has makes planning longer.  Where few rows
+ * are wanted, the order of the query is enough: rows of the others are looked
+ * up, and not merged in another order.
+ */
+static bool
+is_wanted_order(PlannerInfo *root, RelOptInfo *rel, SkOrder *order)
+{
+	int			common;
+
+	if (!rel->consider_startup || bms_equal(root->all_baserels, rel->relids))
+		return true;
+	(void) pathkeys_count_contained_in(root->query_pathkeys, order->pathkeys,
+									   &common);
+	order->pathkeys = list_truncate(list_copy(order->pathkeys), common);
+	return common > 0;
 }
 
 /* Make the plan of a path.  The template has become an IndexScan. */
@@ -306,7 +341,153 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
 		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
 		 path->path.total_cost);
-	add_path(rel, &path->path);
+	if (loses_to_sort(root, rel, &path->path))
+		return;
+	if (!rel->consider_startup || root->join_info_list != NIL ||
+		rel->reloptkind != RELOPT_BASEREL)
+		add_path(rel, &path->path);
+	else if (leads_join(root, &path->path))
+		insert_path(rel, &path->path);
+}
+
+/*
+ * Add a path that another table may drop: so it drives out no other.  The list
+ * stays as add_path() keeps it: cheapest first, and what is disabled last.  A
+ * merge is never a partial path, and set_cheapest() is still to come for this
+ * relation.
+ */
+static void
+insert_path(RelOptInfo *rel, Path *path)
+{
+	int			place = 0;
+
+	while (place < list_length(rel->pathlist))
+	{
+		Path	   *other = list_nth(rel->pathlist, place);
+
+		if (sk_is_more_disabled(other, path) ||
+			(!sk_is_more_disabled(path, other) && other->total_cost > path->total_cost))
+			break;
+		place++;
+	}
+	rel->pathlist = list_insert_nth(rel->pathlist, place, path);
+}
+
+/*
+ * Is the first wanted row of a path dearer than all rows sorted?  The server
+ * keeps such a path for its order, and tries it in every join.
+ */
+static bool
+loses_to_sort(PlannerInfo *root, RelOptInfo *rel, const Path *path)
+{
+	Cost		wanted = wanted_cost(root, rel, path);
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *other = lfirst(lc);
+		Path		sort;
+
+		if (other->param_info != NULL || other->total_cost >= wanted)
+			continue;
+		sk_cost_sort(&sort, root, path->pathkeys, other, rel->reltarget->width);
+		if (sort.total_cost < wanted && !sk_is_more_disabled(&sort, path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What has to be paid of a path at least before the first row of the query is
+ * there.  If few of its rows find one of an inner join, that is a part of them
+ * all: in the mean, one row in as many as there are joined rows.
+ */
+static Cost
+wanted_cost(PlannerInfo *root, RelOptInfo *rel, const Path *path)
+{
+	double		rows = path->rows;
+	int			relid = -1;
+
+	if (!rel->consider_startup)
+		return path->total_cost;
+	if (root->join_info_list != NIL || rel->reloptkind != RELOPT_BASEREL)
+		return path->startup_cost;
+	while ((relid = bms_next_member(root->all_baserels, relid)) >= 0)
+		if (relid != rel->relid)
+			rows = Min(rows, joined_rows(root, rel, root->simple_rel_array[relid]));
+	return path->startup_cost +
+		(path->total_cost - path->startup_cost) / Max(rows, 1.0);
+}
+
+/* How many rows the join with another table has, by the server's estimates. */
+static double
+joined_rows(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *other)
+{
+	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+	Relids		both = bms_union(rel->relids, other->relids);
+	List	   *clauses = sk_join_clauses(root, both, other->relids, rel);
+
+	join->jointype = JOIN_INNER;
+	join->min_lefthand = join->syn_lefthand = other->relids;
+	join->min_righthand = join->syn_righthand = rel->relids;
+	return rel->rows * other->rows *
+		clauselist_selectivity(root, clauses, 0, JOIN_INNER, join);
+}
+
+/*
+ * Of tables that are joined by the column of the order one leads, and rows of
+ * the others are looked up.  So a merge of another table that gives the same
+ * order at a higher cost is dropped; is there none at a lower cost?
+ */
+static bool
+leads_join(PlannerInfo *root, const Path *path)
+{
+	PathKey    *first = linitial_node(PathKey, path->pathkeys);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, first->pk_eclass->ec_members)
+	{
+		EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+		RelOptInfo *table;
+		int			relid;
+
+		if (member->em_is_child ||
+			!bms_get_singleton_member(member->em_relids, &relid))
+			continue;
+		table = root->simple_rel_array[relid];
+		if (table == NULL || table == path->parent ||
+			table->reloptkind != RELOPT_BASEREL || table->cheapest_total_path == NULL)
+			continue;
+		foreach(lc2, table->pathlist)
+		{
+			Path	   *other = lfirst(lc2);
+
+			if (is_no_better(path, other))
+				return false;
+			if (is_no_better(other, path))
+			{
+				/*
+				 * Paths are left, for it has driven out none; no join has
+				 * been made of it yet.  Others may be the cheapest ones now.
+				 */
+				table->pathlist = foreach_delete_current(table->pathlist, lc2);
+				set_cheapest(table);
+			}
+		}
+	}
+	return true;
+}
+
+/* Are both merges, and is the first one not better than the other one? */
+static bool
+is_no_better(const Path *path, const Path *other)
+{
+	return IsA(path, CustomPath) && IsA(other, CustomPath) &&
+		((CustomPath *) path)->methods == &merge_path_methods &&
+		((CustomPath *) other)->methods == &merge_path_methods &&
+		pathkeys_contained_in(path->pathkeys, other->pathkeys) &&
+		path->rows >= other->rows && path->startup_cost >= other->startup_cost;
 }
 
 /*
@@ -354,7 +535,8 @@ sk_make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				   makeInteger(ScanDirectionIsBackward(order->direction)),
 				   makeInteger(likely_depth(root, template, *streams)));
 	path->custom_private = list_concat(path->custom_private,
-									   list_make4(makeInteger(key->first),
+									   list_make5(makeInteger(key->first),
+												  makeInteger(wanted_rows(root, template, *streams)),
 												  makeInteger(SK_NO_SKIP),
 												  columns, filter));
 	path->methods = &merge_path_methods;
@@ -378,6 +560,21 @@ likely_depth(PlannerInfo *root, IndexPath *template, double streams)
 		return SK_MIN_DEPTH;
 	share *= Max(streams * tuples / rel->rows, 1.0);
 	return SK_MIN_DEPTH + (int) Min(share + 2.0 * sqrt(share), SK_MAX_DEPTH);
+}
+
+/* How many rows of all shards are likely wanted; 0 if many, or nobody knows. */
+static int
+wanted_rows(PlannerInfo *root, IndexPath *template, double streams)
+{
+	RelOptInfo *rel = template->path.parent;
+	double		tuples = clamp_row_est(template->indexselectivity *
+									   rel->tuples);
+	double		wanted = root->limit_tuples *
+		Max(streams * tuples / rel->rows, 1.0);
+
+	if (bms_membership(root->all_baserels) != BMS_SINGLETON || wanted > streams)
+		return 0;
+	return (int) Max(ceil(wanted), 0.0);
 }
 
 /*
@@ -429,14 +626,19 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
 	Cost		startup = template->path.startup_cost;
 	Cost		first = (template->path.total_cost - startup) / tuples;
 	Cost		comparison = 2.0 * cpu_operator_cost * (log2(streams) + 1.0);
+	double		uncached = Min(streams / SK_MANY_STREAMS, 1.0);
 	Cost		scattered = SK_SCATTERED_ROW_COST * cpu_tuple_cost *
 		(1.0 - correlation * correlation);
 
+	/* workers sort in much less time than they are reckoned with */
+	if (template->path.parent->partial_pathlist != NIL)
+		uncached *= 2.0;
 	path->startup_cost = streams * (startup + first + comparison);
 	if (root->limit_tuples < 0)
 		path->startup_cost += streams * random_page_cost;
 	path->total_cost = streams * template->path.total_cost +
-		streams * tuples * (SK_MERGE_COST_FACTOR * comparison + scattered);
+		streams * tuples * (SK_MERGE_COST_FACTOR * (1.0 + uncached) * comparison +
+							scattered);
 	path->total_cost *= filter_risk(template->path.parent, streams * tuples);
 	path->total_cost = Max(path->total_cost, path->startup_cost);
 	sk_copy_disabled_nodes(path, &template->path);

@@ -396,6 +396,7 @@ start_merge(SkMergeState *state)
 	ahead = work_mem * INT64CONST(1024) / (Max(count, 1) * (int64) sizeof(ItemPointerData));
 	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
 	merge->depth = Min(merge_private(state, SK_MERGE_DEPTH), merge->max_ahead);
+	merge->wanted = merge_private(state, SK_MERGE_WANTED);
 	Assert(merge->depth >= 1);
 	if (state->skips)
 		sk_skip_start(merge, shards, count);

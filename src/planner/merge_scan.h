@@ -38,6 +38,7 @@ typedef enum SkMergePrivate
 	SK_MERGE_BACKWARD,			/* is the index scanned backward? */
 	SK_MERGE_DEPTH,				/* rows of a shard that are likely wanted */
 	SK_MERGE_FIRST_SHARD,		/* the least one */
+	SK_MERGE_WANTED,			/* rows of all that are, or 0 */
 	SK_MERGE_SKIPS,				/* which key makes groups, or SK_NO_SKIP */
 	SK_MERGE_PRIVATE_COUNT
 } SkMergePrivate;

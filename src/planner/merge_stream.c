@@ -15,6 +15,10 @@
  * bound at which the scans of the other shards stop.  That is a guess: a shard
  * without a row up to there is read again without it.
  *
+ * If a LIMIT wants fewer rows than there are shards, the last of the first rows
+ * that have been found is such a bound, too.  Shards without a row up to there
+ * wait until the merge gets that far.
+ *
  * One page of the table at most stays pinned between two rows.
  *
  * src/planner/merge_stream.c
@@ -38,6 +42,15 @@
 #include "planner/merge_bound.h"
 #include "planner/merge_stream.h"
 
+/* So many shards for each wanted row, and most have none. */
+#define SK_SHARDS_FOR_ROW 4
+
+static void start_streams(SkMerge *merge);
+static void start_first_streams(SkMerge *merge);
+static bool set_stop(SkMerge *merge, const SkStream *stream);
+static void keep_limit(SkMerge *merge, const SkStream *stream);
+static bool is_behind_limit(SkMerge *merge);
+static void start_deferred(SkMerge *merge);
 static void look_into_shards(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
 static void scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound);
@@ -49,6 +62,7 @@ static void keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid);
 static Datum read_column(SkMerge *merge, int column, bool *isnull);
 static void free_row(SkMerge *merge, SkStream *stream);
 static int	compare_streams(Datum a, Datum b, void *arg);
+static int	compare_backward(Datum a, Datum b, void *arg);
 
 /*
  * sk_merge_start
@@ -71,14 +85,12 @@ sk_merge_start(SkMerge *merge, const int32 *shards, int count)
 									 merge->snapshot, merge->key_count + 1);
 	for (int i = 0; i < count; i++)
 		merge->streams[i].shard = shards[i];
-	look_into_shards(merge);
-	for (int i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (next_row(merge, &merge->streams[i]))
-			binaryheap_add_unordered(merge->heap,
-									 PointerGetDatum(&merge->streams[i]));
-	}
+	merge->deferred_count = 0;
+	if (merge->stop.count > 0 && merge->wanted > 0 &&
+		merge->wanted <= count / SK_SHARDS_FOR_ROW)
+		start_first_streams(merge);
+	else
+		start_streams(merge);
 	binaryheap_build(merge->heap);
 	MemoryContextSwitchTo(old);
 }
@@ -94,6 +106,8 @@ sk_merge_current(SkMerge *merge)
 {
 	SkStream   *stream;
 
+	if (merge->deferred_count > 0 && is_behind_limit(merge))
+		start_deferred(merge);
 	if (binaryheap_empty(merge->heap))
 		return NULL;
 	stream = (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
@@ -131,8 +145,144 @@ sk_merge_reset(SkMerge *merge)
 	merge->streams = NULL;
 	merge->stream_count = 0;
 	merge->heap = NULL;
+	merge->limit = NULL;
+	merge->deferred_count = 0;
 	MemoryContextReset(merge->context);
 	MemoryContextReset(merge->bound_context);
+}
+
+static void
+start_streams(SkMerge *merge)
+{
+	look_into_shards(merge);
+	for (int i = 0; i < merge->stream_count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (next_row(merge, &merge->streams[i]))
+			binaryheap_add_unordered(merge->heap,
+									 PointerGetDatum(&merge->streams[i]));
+	}
+}
+
+/*
+ * The same where few rows are wanted, and most shards have none of them.  Once
+ * as many rows are known, the last one is the limit: a shard without a row up
+ * to there waits.
+ */
+static void
+start_first_streams(SkMerge *merge)
+{
+	binaryheap *first = binaryheap_allocate(merge->wanted + 1,
+											compare_backward, merge);
+	SkMergeBound *stop = NULL;
+
+	for (int i = 0; i < merge->stream_count; i++)
+	{
+		SkStream   *stream = &merge->streams[i];
+
+		CHECK_FOR_INTERRUPTS();
+		scan_shard(merge, stream->shard, stop);
+		look_ahead(merge, stream, merge->depth);
+		if (stop && stream->ahead_count == 0)
+		{
+			stream->deferred = true;
+			merge->deferred_count++;
+			continue;
+		}
+		else if (stop)
+			stream->ended = false;
+		if (!next_row(merge, stream))
+			continue;
+		binaryheap_add_unordered(merge->heap, PointerGetDatum(stream));
+		binaryheap_add(first, PointerGetDatum(stream));
+		if (first->bh_size > merge->wanted)
+			(void) binaryheap_remove_first(first);
+		if (first->bh_size == merge->wanted &&
+			set_stop(merge, (SkStream *) DatumGetPointer(binaryheap_first(first))))
+			stop = &merge->stop;
+	}
+	if (merge->deferred_count > 0)
+		keep_limit(merge, (SkStream *) DatumGetPointer(binaryheap_first(first)));
+	binaryheap_free(first);
+}
+
+/* Scans are to stop behind the current row of a stream. */
+static bool
+set_stop(SkMerge *merge, const SkStream *stream)
+{
+	SkMergeBound *stop = &merge->stop;
+
+	for (int i = stop->first; i < stop->first + stop->count; i++)
+		if (stream->nulls[i])
+			return false;
+	sk_set_merge_bound(merge, stop, &stream->keys[stop->first]);
+	return true;
+}
+
+/* No deferred stream has a row up to the current one of a stream. */
+static void
+keep_limit(SkMerge *merge, const SkStream *stream)
+{
+	SkMergeBound *stop = &merge->stop;
+
+	merge->limit = palloc(stop->count * sizeof(Datum));
+	for (int i = 0; i < stop->count; i++)
+	{
+		SkMergeColumn *column = &merge->columns[stop->first + i];
+
+		merge->limit[i] = datumCopy(stream->keys[stop->first + i],
+									column->by_value, column->length);
+	}
+}
+
+/*
+ * Are all rows up to the limit given?  Columns of the bound that are not of the
+ * order make no difference: rows that are equal without them come in any order.
+ */
+static bool
+is_behind_limit(SkMerge *merge)
+{
+	SkMergeBound *stop = &merge->stop;
+	SkStream   *stream;
+
+	if (binaryheap_empty(merge->heap))
+		return true;
+	stream = (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
+	for (int i = stop->first;
+		 i < Min(stop->first + stop->count, merge->order_count); i++)
+	{
+		int			result = ApplySortComparator(stream->keys[i],
+												 stream->nulls[i],
+												 merge->limit[i - stop->first],
+												 false,
+												 &merge->columns[i].order);
+
+		if (result != 0)
+			return result > 0;
+	}
+	return false;
+}
+
+static void
+start_deferred(SkMerge *merge)
+{
+	MemoryContext old = MemoryContextSwitchTo(merge->context);
+
+	for (int i = 0; i < merge->stream_count; i++)
+	{
+		SkStream   *stream = &merge->streams[i];
+
+		if (!stream->deferred)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		stream->deferred = false;
+		scan_shard(merge, stream->shard, NULL);
+		look_ahead(merge, stream, merge->depth);
+		if (next_row(merge, stream))
+			binaryheap_add(merge->heap, PointerGetDatum(stream));
+	}
+	merge->deferred_count = 0;
+	MemoryContextSwitchTo(old);
 }
 
 /* Find the first TIDs of each shard.  A row is fetched only for a bound. */
@@ -393,4 +543,10 @@ compare_streams(Datum a, Datum b, void *arg)
 			return -result;
 	}
 	return 0;
+}
+
+static int
+compare_backward(Datum a, Datum b, void *arg)
+{
+	return compare_streams(b, a, arg);
 }

@@ -53,6 +53,7 @@ typedef struct SkStream
 	int			ahead_count;
 	int			ahead_next;
 	bool		ended;			/* nothing follows what is ahead */
+	bool		deferred;		/* all rows are behind the limit */
 } SkStream;
 
 typedef struct SkMerge
@@ -69,6 +70,7 @@ typedef struct SkMerge
 
 	int			shards;			/* how many there are at most */
 	int			depth;			/* rows of a shard that are likely wanted */
+	int			wanted;			/* rows of all that are, or 0 */
 	int			max_ahead;
 	int			column_count;	/* with those that only bounds need */
 	int			order_count;
@@ -85,6 +87,8 @@ typedef struct SkMerge
 	int			stream_count;
 	binaryheap *heap;			/* of streams that have a row */
 	IndexScanDesc scan;
+	Datum	   *limit;			/* columns of "stop" of the last wanted row */
+	int			deferred_count;
 
 	int			stream_next;	/* where groups are looked for one by one */
 	bool		in_shard;		/* is the scan in the shard before that? */

@@ -36,9 +36,7 @@
 #include "planner/derive.h"
 #include "planner/planner.h"
 #include "planner/row_comparison.h"
-
-/* Marks conditions that have been added; the server copies it and ignores it. */
-#define SK_ADDED_LOCATION (-2)
+#include "spi/tree_marks.h"
 
 /*
  * A list of conditions on the way to a table, and what else holds for the rows
@@ -75,8 +73,10 @@ static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  SkKeyValue *result);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
 static int *location_of(Expr *condition);
+static bool is_added(RestrictInfo *rinfo);
 static bool mark_redundant(List *clauses);
 static void scale_paths(List *paths, double factor);
+static void cost_pruned_paths(List *paths);
 
 /*
  * sk_add_parent_quals
@@ -125,6 +125,8 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 		rel->rows = found && rel->rows > 0 ? rel->rows : rows;
 		rel->tuples = found ? rel->rows : rel->tuples;
 		(void) mark_redundant(rel->joininfo);
+		if (enable_partition_pruning && rel->reloptkind == RELOPT_BASEREL)
+			cost_pruned_paths(rel->pathlist);
 	}
 	else if (found && rel->fdwroutine == NULL)
 	{
@@ -138,6 +140,24 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 		scale_paths(rel->pathlist, rel->rows / rows);
 		scale_paths(rel->partial_pathlist, rel->rows / rows);
 	}
+}
+
+/*
+ * sk_without_added
+ *		Those of some RestrictInfos that are the query's own.
+ */
+List *
+sk_without_added(List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!is_added(lfirst_node(RestrictInfo, lc)))
+			result = lappend(result, lfirst(lc));
+	}
+	return result;
 }
 
 /*
@@ -414,7 +434,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 
 			if (!is_orclause(clause->expr))
 				continue;
-			condition = sk_derive_alternatives(root, clause, &columns, NULL);
+			condition = sk_derive_alternatives(root, clause, &columns, NIL, NULL);
 			if (condition)
 				result = lappend(result, condition);
 		}
@@ -572,6 +592,14 @@ location_of(Expr *condition)
 	return NULL;
 }
 
+static bool
+is_added(RestrictInfo *rinfo)
+{
+	int		   *location = location_of(rinfo->clause);
+
+	return location != NULL && *location == SK_ADDED_LOCATION;
+}
+
 /* Have added conditions not count.  Is there one among these RestrictInfos? */
 static bool
 mark_redundant(List *clauses)
@@ -582,9 +610,8 @@ mark_redundant(List *clauses)
 	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		int		   *location = location_of(rinfo->clause);
 
-		if (location && *location == SK_ADDED_LOCATION)
+		if (is_added(rinfo))
 		{
 			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
 			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
@@ -604,5 +631,36 @@ scale_paths(List *paths, double factor)
 		Path	   *path = lfirst(lc);
 
 		path->rows = clamp_row_est(path->rows * factor);
+	}
+}
+
+/*
+ * With the shard of another table's row, one partition is left when the plan
+ * runs.  The server counts them all.
+ */
+static void
+cost_pruned_paths(List *paths)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+		int			parts;
+
+		if (!IsA(path, AppendPath) || path->param_info == NULL)
+			continue;
+		parts = list_length(((AppendPath *) path)->subpaths);
+		foreach(lc2, path->param_info->ppi_clauses)
+		{
+			if (!is_added(lfirst_node(RestrictInfo, lc2)) || parts == 0)
+				continue;
+			path->rows = clamp_row_est(path->rows / parts);
+			path->total_cost = path->startup_cost +
+				(path->total_cost - path->startup_cost) / parts +
+				parts * cpu_operator_cost;
+			break;
+		}
 	}
 }

@@ -82,7 +82,7 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	foreach(lc, sk_shard_keys(root, rel))
 	{
 		SkShardKey *key = lfirst(lc);
-		SkExtraClauses extra = {NIL, NIL, NIL, false};
+		SkExtraClauses extra = {NIL, NIL, NIL, NIL, false};
 
 		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)

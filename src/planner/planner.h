@@ -25,6 +25,7 @@ extern void sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 
 /* parent_quals.c */
 extern void sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
+extern List *sk_without_added(List *clauses);
 extern void sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel);
 
 /* skip_path.c */

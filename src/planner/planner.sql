@@ -18,7 +18,8 @@ CREATE VIEW spanner.shard_keys AS
     SELECT p.oid
       FROM pg_catalog.pg_proc p
      WHERE p.pronamespace OPERATOR(pg_catalog.=) 'spanner'::pg_catalog.regnamespace
-       AND p.proname OPERATOR(pg_catalog.=) ANY ('{shard_id,farm_fingerprint,bit_reverse}'::pg_catalog.name[])
+       AND p.proname OPERATOR(pg_catalog.=)
+           ANY ('{shard_id,farm_fingerprint,bit_reverse}'::pg_catalog.name[])
   ), uses AS (
     SELECT DISTINCT d.classid, d.objid
       FROM pg_catalog.pg_depend d
@@ -26,7 +27,8 @@ CREATE VIEW spanner.shard_keys AS
      WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
   ), led AS (
     SELECT DISTINCT i.indrelid,
-           pg_catalog.unnest((i.indkey::pg_catalog.int2[])[0:i.indnkeyatts OPERATOR(pg_catalog.-) 1]) AS attnum
+           pg_catalog.unnest(
+             (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts OPERATOR(pg_catalog.-) 1]) AS attnum
       FROM pg_catalog.pg_index i
       JOIN pg_catalog.pg_class ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid
       JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
@@ -49,7 +51,8 @@ CREATE VIEW spanner.shard_keys AS
     SELECT c.conrelid, 'check constraint', COALESCE(a.attname, c.conname),
            a.attnum, k.shards, k.keys,
            CASE WHEN k.problem IS NOT NULL THEN k.problem
-                WHEN a.attnum IS NULL THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
+                WHEN a.attnum IS NULL
+                THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
                 WHEN NOT a.attnotnull
                   OR EXISTS (SELECT FROM pg_catalog.pg_constraint n
                               WHERE n.conrelid OPERATOR(pg_catalog.=) c.conrelid
@@ -120,7 +123,8 @@ CREATE VIEW spanner.shard_keys AS
          OR EXISTS (
            SELECT FROM pg_catalog.pg_statistic_ext e
              JOIN pg_catalog.pg_depend d
-               ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass
+               ON d.classid OPERATOR(pg_catalog.=)
+                  'pg_catalog.pg_statistic_ext'::pg_catalog.regclass
               AND d.objid OPERATOR(pg_catalog.=) e.oid
              JOIN pg_catalog.pg_proc f ON f.oid OPERATOR(pg_catalog.=) d.refobjid
             WHERE e.stxrelid OPERATOR(pg_catalog.=) k.relid
@@ -153,7 +157,7 @@ COMMENT ON COLUMN spanner.shard_keys.declaration
 COMMENT ON COLUMN spanner.shard_keys.name
   IS 'the column, or the index';
 COMMENT ON COLUMN spanner.shard_keys.keys
-  IS 'what the shard id is computed from; an expression is NULL while somebody has locked the table';
+  IS 'what the shard id is computed from; an expression is NULL while the table is locked';
 COMMENT ON COLUMN spanner.shard_keys.usable
   IS 'does the planner use it';
 COMMENT ON COLUMN spanner.shard_keys.problem
@@ -174,14 +178,17 @@ COMMENT ON FUNCTION spanner.fill_shard()
 -- A generated column cannot be replicated as part of a key.  A plain one with
 -- the same values can: a trigger fills it where rows are inserted, a CHECK keeps
 -- it right, and the planner reads the CHECK.
-CREATE FUNCTION spanner_internal.plain_shard_statements(target text, column_name text, expression text)
+CREATE FUNCTION spanner_internal.plain_shard_statements(
+  target text, column_name text, expression text)
 RETURNS SETOF text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT unnest(ARRAY[
     format('ALTER TABLE %s ALTER COLUMN %s DROP EXPRESSION, ADD CONSTRAINT %I CHECK (%s = %s)',
-           target, column_name, 'spanner_' || trim(column_name, '"') || '_check', column_name, expression),
-    format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
+           target, column_name, 'spanner_' || trim(column_name, '"') || '_check',
+           column_name, expression),
+    format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s '
+           'FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
 END;
 
 COMMENT ON FUNCTION spanner_internal.plain_shard_statements(text, text, text)

@@ -215,7 +215,7 @@ sk_all_shards(const SkShardKey *key)
 	Oid			function = InvalidOid;
 
 	if (key->form == SK_SHARD_ID)
-		function = sk_sibling_function(key->function, "all_shards", 1, argtypes);
+		function = sk_internal_function("all_shards", 1, argtypes);
 	if (!OidIsValid(function))
 		return (Expr *) sk_all_shards_const(key);
 	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,

@@ -11,7 +11,7 @@
  * A derived condition follows from others, so it takes away no row that they
  * leave.  If all of these are index conditions too, it must not be counted
  * twice: the server then sees a condition that is always true.  If one of them
- * is left to a filter, the condition on the shard stands for it in the index,
+ * is left to a filter, the condition on the shard takes its place in the index,
  * and is counted like any other: so many rows of the index are read.  The
  * server's own cost function is asked, with the one selectivity or the other.
  *
@@ -53,7 +53,7 @@ static void add_index_paths(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key,
 							const SkExtraClauses *extra);
 static void create_paths(PlannerInfo *root, RelOptInfo *rel,
-						 const SkShardKey *key, List *base,
+						 const SkShardKey *key, const SkExtraClauses *extra,
 						 List *alternatives, bool with_array);
 static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
@@ -123,7 +123,7 @@ void
 sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				  bool with_joins)
 {
-	SkExtraClauses extra = {NIL, NIL, NIL, false};
+	SkExtraClauses extra = {NIL, NIL, NIL, NIL, false};
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
 	ScalarArrayOpExpr *condition;
@@ -188,7 +188,7 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->lateral_referencers = bms_union(referencers,
 											 bms_difference(root->all_baserels,
 															rinfo->clause_relids));
-		create_paths(root, rel, key, extra->base, NIL, with_array);
+		create_paths(root, rel, key, extra, NIL, with_array);
 		forget_join(rel, rinfo);
 	}
 	rel->lateral_referencers = referencers;
@@ -197,27 +197,31 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		rel->joininfo = extra->joins == NIL ? joininfo : NIL;
 		rel->has_eclass_joins = has_eclass_joins && extra->joins == NIL;
-		create_paths(root, rel, key, extra->base, extra->alternatives,
-					 with_array);
+		create_paths(root, rel, key, extra, extra->alternatives, with_array);
 	}
 	rel->joininfo = joininfo;
 	rel->has_eclass_joins = has_eclass_joins;
 }
 
-/* An OR may need other indexes for other arms, hence all of them. */
+/*
+ * An OR may need other indexes for other arms, hence all of them.  What it
+ * was derived from need not be tried again.
+ */
 static void
 create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-			 List *base, List *alternatives, bool with_array)
+			 const SkExtraClauses *extra, List *alternatives, bool with_array)
 {
 	List	   *indexlist = rel->indexlist;
 	List	   *baserestrictinfo = rel->baserestrictinfo;
-	List	   *saved = exchange_restrictions(key, base, with_array);
+	List	   *saved = exchange_restrictions(key, extra->base, with_array);
 
 	if (alternatives == NIL)
 		rel->indexlist = key->indexes;
 	else
-		rel->baserestrictinfo = list_concat_copy(baserestrictinfo,
-												 alternatives);
+		rel->baserestrictinfo =
+			list_concat(list_difference_ptr(sk_without_added(baserestrictinfo),
+											extra->sources), alternatives);
+	/* after an error nobody plans with the relation any more */
 	create_index_paths(root, rel);
 	rel->baserestrictinfo = baserestrictinfo;
 	rel->indexlist = indexlist;

@@ -15,6 +15,10 @@
  * constants and columns is stored.  Where that is not possible, nothing
  * happens: the command must not fail because of it.
  *
+ * One such object is enough, whoever has made it.  Ours goes when there is
+ * another, and before a command that needs its name: a table is copied together
+ * with its statistics by Citus, and by users.
+ *
  * src/planner/shard_statistics.c
  *
  *-------------------------------------------------------------------------
@@ -94,12 +98,47 @@ sk_update_shard_statistics(List *relations)
 	}
 }
 
+/*
+ * sk_yield_shard_statistics
+ *		Before CREATE STATISTICS, drop an object of ours that has the name.
+ *
+ * Only one of the same table, and if the user may do that.
+ */
+void
+sk_yield_shard_statistics(CreateStatsStmt *stmt)
+{
+	RangeVar   *table = linitial(stmt->relations);
+	Oid			relid;
+	Oid			object;
+	Relation	relation;
+
+	if (stmt->defnames == NIL || !IsA(table, RangeVar))
+		return;
+	relid = RangeVarGetRelid(table, NoLock, true);
+	if (!OidIsValid(relid) ||
+		!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		return;
+	object = get_statistics_object_oid(stmt->defnames, true);
+	if (!OidIsValid(object))
+		return;
+
+	/* the lock that the command takes */
+	relation = try_relation_open(relid, ShareUpdateExclusiveLock);
+	if (relation == NULL)
+		return;
+	if (list_member_oid(find_statistics(relation, true), object))
+		drop_statistics(list_make1_oid(object));
+	relation_close(relation, NoLock);
+}
+
 /* A partition that somebody else works on is left alone. */
 static void
 update_statistics(Oid relid)
 {
 	Relation	relation;
 	List	   *keys;
+	List	   *all;
+	List	   *ours;
 
 	if (!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock))
 		return;
@@ -107,10 +146,11 @@ update_statistics(Oid relid)
 	if (relation == NULL)
 		return;
 	keys = sk_column_keys(relid);
-	if (keys == NIL)
-		drop_statistics(find_statistics(relation, true));
-	else if (sk_enable_shard_statistics &&
-			 find_statistics(relation, false) == NIL)
+	all = find_statistics(relation, false);
+	ours = find_statistics(relation, true);
+	if (keys == NIL || list_length(all) > list_length(ours))
+		drop_statistics(ours);
+	else if (sk_enable_shard_statistics && all == NIL)
 		create_statistics(relation, linitial(keys));
 	relation_close(relation, NoLock);
 }

@@ -63,7 +63,7 @@ sk_split_name(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid name \"%s\"", name),
-				 errhint("Write it as in SQL, with double quotes around what is not all lower-case letters, digits and \"_\", and a dot behind a schema.")));
+				 errhint("Double-quote what is not a lower-case identifier, and separate schema and name by a dot.")));
 	foreach(lc, parts)
 		result = lappend(result, makeString(pstrdup(lfirst(lc))));
 	return result;
@@ -355,7 +355,7 @@ stores_values(const ObjectAddress *column, Oid seqid)
 			 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
 					get_attname(relid, (AttrNumber) column->objectSubId, false),
 					sk_qualified_name(relid)),
-			 errdetail("The default of the column draws from sequence \"%s\", which belongs to another role than the table.",
+			 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
 					   get_rel_name(seqid))));
 	return false;
 }

@@ -257,7 +257,7 @@ sweep(void)
 	next_sweep = hash_get_num_entries(bindings) + Max(SK_FIRST_SWEEP, labels);
 }
 
-/* Relation cache callback; InvalidOid stands for all relations. */
+/* Relation cache callback; InvalidOid means all relations. */
 static void
 invalidate_binding(Datum arg, Oid relid)
 {

@@ -221,7 +221,9 @@ warn_of_old_citus(void)
  * sk_find_nodes
  *		Find out whether Citus has a sequence on several nodes.
  *
- * Raises an error on a worker, which must not change what it shares.
+ * Raises an error on a worker, which must not change what it shares.  A node
+ * that was removed has given counters too, and its number is not used again:
+ * the sequence of these numbers knows the highest that there ever was.
  */
 void
 sk_find_nodes(SkSequence *seq)
@@ -231,7 +233,8 @@ sk_find_nodes(SkSequence *seq)
 	if (!sk_citus_exists() || sk_sent_by_citus())
 		return;
 	group = sk_query_text(psprintf("SELECT CASE WHEN l.groupid OPERATOR(pg_catalog.=) 0"
-								   " THEN (SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n) ELSE -1 END"
+								   " THEN GREATEST((SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n),"
+								   " (SELECT g.last_value FROM pg_catalog.pg_dist_groupid_seq g WHERE g.is_called), 0) ELSE -1 END"
 								   " FROM pg_catalog.pg_dist_local_group l"
 								   " WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_object o"
 								   " WHERE o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"

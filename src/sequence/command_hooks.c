@@ -219,7 +219,9 @@ spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
 	Node	   *parsetree = trigger_parsetree(fcinfo);
 
 	guard_command(parsetree);
-	if (!sk_restoring() && changes_columns(parsetree))
+	if (IsA(parsetree, CreateStatsStmt) && !sk_sent_by_citus())
+		sk_yield_shard_statistics((CreateStatsStmt *) parsetree);
+	else if (!sk_restoring() && changes_columns(parsetree))
 	{
 		if (sk_bindings_exist())
 			sk_identity_command_start(parsetree);
@@ -322,6 +324,7 @@ follow_command(Node *parsetree)
 {
 	bool		has_tables = (IsA(parsetree, CreateStmt) ||
 							  IsA(parsetree, AlterTableStmt) ||
+							  IsA(parsetree, CreateStatsStmt) ||
 							  IsA(parsetree, CreateSchemaStmt)) &&
 		!sk_sent_by_citus();
 	bool		has_kinds = sk_default_sequence_kind() != NULL ||

@@ -304,7 +304,7 @@ has_given_all(const SkSequence *seq, List *columns, const SkLabel *label,
 	sk_binding_set(seq->seqid, sk_kind_label(kind));
 	sk_query_row(relids,
 				 psprintf("SELECT pg_catalog.count(*)"
-						  " FROM (SELECT v, spanner.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+						  " FROM (SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
 						  " FROM (%s) stored) counted"
 						  " WHERE v IS NOT NULL"
 						  " AND (c OPERATOR(pg_catalog.<) '" INT64_FORMAT "') IS NOT TRUE",

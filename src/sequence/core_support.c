@@ -60,7 +60,7 @@ static const Oid core_functions[] = {
 static bool change_support(Oid function, Oid from, Oid to);
 
 /*
- * spanner.attach_support() returns void
+ * spanner_internal.attach_support() returns void
  *
  * Run by the script of the extension.  For superusers.
  */

@@ -40,7 +40,7 @@ sk_sequence_settings(void)
 {
 	DefineCustomStringVariable("spanner.default_sequence_kind",
 							   "Sets the kind of new sequences and identity columns.",
-							   "Empty or \"local\" stands for PostgreSQL's own sequences.",
+							   "Empty or \"local\" means PostgreSQL's own sequences.",
 							   &default_kind,
 							   "",
 							   PGC_USERSET,

@@ -141,7 +141,7 @@ spanner_may_call(PG_FUNCTION_ARGS)
  *		Raise an error if the current user may not draw from a sequence.
  *
  * "called" is the function that was called for it, which the user has to be
- * allowed to execute, besides core's nextval; InvalidOid stands for one that the
+ * allowed to execute, besides core's nextval; InvalidOid means one that the
  * executor has checked.
  */
 void

@@ -53,9 +53,9 @@ static OwnFunction functions[] = {
 	[SK_FUNCTION_SEQUENCE_SUPPORT] =
 	{SK_INTERNAL_SCHEMA, "sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
 	[SK_FUNCTION_SETVAL] =
-	{SK_SCHEMA, "setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
+	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
 	[SK_FUNCTION_SETVAL_CALLED] =
-	{SK_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
+	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
 };
 
 static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);

@@ -32,6 +32,8 @@ static char *scan_word(const char **pos);
 static bool scan_char(const char **pos, char c);
 static bool scan_options(const char **pos, List **options,
 						 const char **problem);
+static bool is_space(char c);
+static bool is_word_char(char c);
 
 /*
  * sk_label_parse
@@ -65,7 +67,7 @@ sk_label_parse(const char *text, const char **problem)
 		return NULL;
 	if (!scan_char(&pos, '\0'))
 	{
-		*problem = "Options stand in parentheses behind the kind.";
+		*problem = "Options must be given in parentheses after the kind.";
 		return NULL;
 	}
 	return label;
@@ -130,18 +132,18 @@ sk_label_check_options(const List *options)
  * The values of options belong to the access method and stay as they are.
  */
 void
-sk_label_fold_case(char *text)
+sk_label_fold_case(char *label)
 {
 	bool		is_value = false;
 
-	for (; *text !='\0'; text ++)
+	for (; *label != '\0'; label++)
 	{
-		if (*text == '=')
+		if (*label == '=')
 			is_value = true;
-		else if (*text == ',')
+		else if (*label == ',')
 			is_value = false;
-		else if (!is_value && *text >='A' && *text <='Z')
-			*text +='a' - 'A';
+		else if (!is_value && *label >= 'A' && *label <= 'Z')
+			*label += 'a' - 'A';
 	}
 }
 
@@ -298,7 +300,7 @@ scan_word(const char **pos)
 	return *pos > start ? pnstrdup(start, *pos - start) : NULL;
 }
 
-/* Step over one character if it comes next; '\0' stands for the end. */
+/* Step over one character if it comes next; '\0' means the end. */
 static bool
 scan_char(const char **pos, char c)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * member_guard.c
- *	  The schemas, functions and relations of the extension stay what they are.
+ *	  The schemas, functions and relations of the extension stay what they are,
+ *	  and its triggers fire as they did.
  *
  * Plans, stored expressions and other servers find the objects of the
  * extension where its scripts have put them.  If one were renamed, moved or
@@ -13,6 +14,11 @@
  * locked, and not visible yet under its new name: the catalogs still show the
  * old one.  So no name is resolved twice.  The event trigger on the command
  * has nothing to do for that but to load the library.
+ *
+ * A restore with --disable-triggers disables all triggers of a table of the
+ * extension, and then has them fire as other triggers do: not for rows that
+ * logical replication brings, by which a counter would go back.  So a change of
+ * that is undone.
  *
  * The scripts of the extension may do all of that.  So may pg_upgrade, which
  * makes the members one by one.
@@ -26,18 +32,22 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -51,6 +61,8 @@ static object_access_hook_type prev_object_access_hook = NULL;
 static void guarding_access(ObjectAccessType access, Oid class, Oid object,
 							int column, void *arg);
 static void check_place(Oid class, Oid object);
+static void keep_trigger(Oid id);
+static HeapTuple copy_trigger(Relation catalog, Oid id);
 static bool is_own_schema(Oid schema);
 static bool is_moved(Oid class, Oid object);
 static bool has_changed(AttrNumber attribute, HeapTuple old, HeapTuple new,
@@ -94,7 +106,12 @@ guarding_access(ObjectAccessType access, Oid class, Oid object, int column,
 				void *arg)
 {
 	if (access == OAT_POST_ALTER && column == 0 && sk_extension_exists())
-		check_place(class, object);
+	{
+		if (class == TriggerRelationId)
+			keep_trigger(object);
+		else
+			check_place(class, object);
+	}
 	if (prev_object_access_hook)
 		prev_object_access_hook(access, class, object, column, arg);
 }
@@ -123,6 +140,55 @@ check_place(Oid class, Oid object)
 					getObjectDescription(&address, false), SK_EXTENSION),
 			 errdetail("Sequences would give plain counters, which can be ids that exist."),
 			 errhint("Drop the extension to be rid of its objects.")));
+}
+
+/*
+ * When a trigger of a table of the extension fires stays as it was.  The hook is
+ * called before the command can see what it has done.
+ */
+static void
+keep_trigger(Oid id)
+{
+	Relation	catalog = table_open(TriggerRelationId, RowExclusiveLock);
+	HeapTuple	old = copy_trigger(catalog, id);
+	Form_pg_trigger former = HeapTupleIsValid(old) ?
+		(Form_pg_trigger) GETSTRUCT(old) : NULL;
+
+	if (former != NULL && is_own_schema(get_rel_namespace(former->tgrelid)) &&
+		sk_is_member(RelationRelationId, former->tgrelid) &&
+		sk_is_member(ProcedureRelationId, former->tgfoid) &&
+		!sk_runs_own_script() && !IsBinaryUpgrade)
+	{
+		HeapTuple	new;
+
+		CommandCounterIncrement();
+		new = copy_trigger(catalog, id);
+		if (((Form_pg_trigger) GETSTRUCT(new))->tgenabled != former->tgenabled)
+		{
+			((Form_pg_trigger) GETSTRUCT(new))->tgenabled = former->tgenabled;
+			CatalogTupleUpdate(catalog, &new->t_self, new);
+			CacheInvalidateRelcacheByRelid(former->tgrelid);
+		}
+	}
+	table_close(catalog, RowExclusiveLock);
+}
+
+/* Triggers have no syscache. */
+static HeapTuple
+copy_trigger(Relation catalog, Oid id)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	result;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(id));
+	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+	result = systable_getnext(scan);
+	if (HeapTupleIsValid(result))
+		result = heap_copytuple(result);
+	systable_endscan(scan);
+	return result;
 }
 
 static bool

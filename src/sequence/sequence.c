@@ -127,6 +127,11 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 	Oid			table;
 	int32		column;
 
+	/*
+	 * Writers lock the table before the sequence that its default draws from.
+	 * The other order would deadlock with them.  Nor is a weak lock on the
+	 * table made stronger later: table_lock() knows what the change needs.
+	 */
 	if (sk_sequence_owner(seqid, &table, &column))
 	{
 		LOCKMODE	mode = table_lock(seqid, rows, changes_kind);
@@ -139,7 +144,9 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 	}
 	else
 		table = InvalidOid;
+	/* it conflicts with that of transactions that have drawn */
 	LockRelationOid(seqid, ShareRowExclusiveLock);
+	/* both may have changed while we waited */
 	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return NULL;
 	check_owning_table(seqid, table);

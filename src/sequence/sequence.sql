@@ -22,7 +22,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 SUPPORT spanner_internal.sequence_support;
 
 COMMENT ON FUNCTION spanner.nextval(regclass)
-  IS 'draw the next value of a sequence, as its kind maps it';
+  IS 'the next value of a sequence, as its kind maps it';
 
 CREATE FUNCTION spanner.currval(sequence regclass)
 RETURNS bigint
@@ -30,7 +30,7 @@ AS 'MODULE_PATHNAME', 'spanner_currval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.currval(regclass)
-  IS 'the value that this session drew last from a sequence';
+  IS 'the last value that this session got from a sequence';
 
 CREATE FUNCTION spanner.lastval()
 RETURNS bigint
@@ -38,22 +38,22 @@ AS 'MODULE_PATHNAME', 'spanner_lastval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.lastval()
-  IS 'the value that this session drew last from any sequence';
+  IS 'the last value that this session got from any sequence';
 
-CREATE FUNCTION spanner.setval(sequence regclass, value bigint)
+CREATE FUNCTION spanner_internal.setval(sequence regclass, value bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.setval(regclass, bigint)
+COMMENT ON FUNCTION spanner_internal.setval(regclass, bigint)
   IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
 
-CREATE FUNCTION spanner.setval(sequence regclass, value bigint, is_called boolean)
+CREATE FUNCTION spanner_internal.setval(sequence regclass, value bigint, is_called boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.setval(regclass, bigint, boolean)
+COMMENT ON FUNCTION spanner_internal.setval(regclass, bigint, boolean)
   IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
 
 -- Calls of nextval and the like are planned as these.  They are STABLE, so that
@@ -67,14 +67,14 @@ COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
   IS 'check that the user may call a function';
 
 -- The planner does not evaluate what returns a record, not even for an estimate:
--- EXPLAIN needs no right to draw.
+-- EXPLAIN needs no right to use the sequence.
 CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)
 RETURNS record
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.may_draw(regclass, regprocedure)
-  IS 'check that the user may draw from a sequence by calling a function';
+  IS 'check that the user may take values from a sequence by calling a function';
 
 CREATE FUNCTION spanner_internal.map_counter(counter bigint, sequence regclass)
 RETURNS bigint
@@ -82,7 +82,7 @@ AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.map_counter(bigint, regclass)
-  IS 'map a counter that was drawn from a sequence to its value';
+  IS 'map a counter of a sequence to its value';
 
 CREATE FUNCTION spanner_internal.ascending_nextval(sequence regclass, rows integer)
 RETURNS bigint
@@ -90,14 +90,14 @@ AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
-  IS 'draw the values for so many rows at the first row, and return them in ascending order';
+  IS 'take the values for so many rows at the first row, and return them in ascending order';
 
-CREATE FUNCTION spanner.unmap_value(value bigint, sequence regclass)
+CREATE FUNCTION spanner_internal.unmap_value(value bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_unmap_value'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner.unmap_value(bigint, regclass)
+COMMENT ON FUNCTION spanner_internal.unmap_value(bigint, regclass)
   IS 'the counter that gives a value, NULL if none does';
 
 CREATE FUNCTION spanner.create_sequence(
@@ -113,7 +113,8 @@ RETURNS regclass
 AS 'MODULE_PATHNAME', 'spanner_create_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.create_sequence(text, text, bigint, bigint, bigint, integer, integer, boolean)
+COMMENT ON FUNCTION spanner.create_sequence(text, text, bigint, bigint, bigint, integer, integer,
+                                            boolean)
   IS 'create a sequence of a kind';
 
 CREATE FUNCTION spanner.alter_sequence(
@@ -129,7 +130,8 @@ RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_alter_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer, integer)
+COMMENT ON FUNCTION spanner.alter_sequence(regclass, text, bigint, bigint, boolean, bigint, integer,
+                                           integer)
   IS 'change the kind of a sequence, its options or its counter; only for the owner';
 
 CREATE FUNCTION spanner.convert_column(
@@ -144,7 +146,8 @@ AS 'MODULE_PATHNAME', 'spanner_convert_column'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, integer, boolean)
-  IS 'give the sequence of a column a kind, and skip the values that exist; only for the owner of the table';
+  IS 'give the sequence of a column a kind, and skip the values that exist; only for the owner of '
+     'the table';
 
 CREATE FUNCTION spanner_internal.can_convert(sequence regclass)
 RETURNS boolean
@@ -160,7 +163,7 @@ AS 'MODULE_PATHNAME', 'spanner_column_sequence'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner_internal.column_sequence(regclass, smallint)
-  IS 'the sequence that a column owns, or that nobody owns and its default draws from';
+  IS 'the sequence that a column owns, or that nobody owns and its default uses';
 
 CREATE FUNCTION spanner_internal.read_kind(kind text)
 RETURNS text
@@ -240,7 +243,8 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.convert_all(name, text, boolean)
-  IS 'show, or run, the statements that convert the columns of a schema that ordinary sequences fill';
+  IS 'show, or run, the statements that convert the columns of a schema that ordinary sequences '
+     'fill';
 
 CREATE FUNCTION spanner.sync_sequence(relation regclass, column_name name)
 RETURNS bigint
@@ -340,22 +344,23 @@ COMMENT ON COLUMN spanner.sequences.start_counter
 COMMENT ON COLUMN spanner.sequences.counter
   IS 'next counter, NULL before the first use or without the right to see it';
 COMMENT ON COLUMN spanner.sequences.used
-  IS 'percentage of the counters that have been drawn, from 0 to 100';
+  IS 'percentage of the counters that have been used, from 0 to 100';
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
 -- pg_upgrade does not run this script; the next label attaches it again.
-CREATE FUNCTION spanner.attach_support()
+CREATE FUNCTION spanner_internal.attach_support()
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_attach_support'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.attach_support()
-  IS 'have nextval, currval, lastval and setval of PostgreSQL ask our support function; only for superusers';
+COMMENT ON FUNCTION spanner_internal.attach_support()
+  IS 'have nextval, currval, lastval and setval of PostgreSQL ask our support function; only for '
+     'superusers';
 
-REVOKE ALL ON FUNCTION spanner.attach_support() FROM PUBLIC;
+REVOKE ALL ON FUNCTION spanner_internal.attach_support() FROM PUBLIC;
 
-SELECT spanner.attach_support();
+SELECT spanner_internal.attach_support();
 
 CREATE FUNCTION spanner_internal.on_ddl_command_start()
 RETURNS event_trigger
@@ -363,7 +368,8 @@ AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_ddl_command_start()
-  IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER TABLE adds';
+  IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER '
+     'TABLE adds';
 
 CREATE FUNCTION spanner_internal.on_ddl_command_end()
 RETURNS event_trigger
@@ -371,7 +377,7 @@ AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner_internal.on_ddl_command_end()
-  IS 'give new sequences the default kind, and identity columns defaults that draw from them';
+  IS 'give new sequences the default kind, and identity columns defaults that use them';
 
 REVOKE ALL ON FUNCTION spanner_internal.on_ddl_command_start(),
   spanner_internal.on_ddl_command_end() FROM PUBLIC;
@@ -380,7 +386,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
+               'CREATE STATISTICS', 'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
                -- these rename and move what the extension needs
                'ALTER EXTENSION', 'ALTER FUNCTION', 'ALTER INDEX',
                'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
@@ -390,13 +396,15 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
-  IS 'loads the provider of security labels and what keeps the extension''s objects in place, applies spanner.default_sequence_kind to added columns';
+  IS 'loads the provider of security labels and what keeps the extension''s objects in place, '
+     'applies spanner.default_sequence_kind to added columns';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
-               'ALTER SEQUENCE', 'SECURITY LABEL', 'CREATE EXTENSION')
+               'ALTER SEQUENCE', 'CREATE STATISTICS', 'SECURITY LABEL',
+               'CREATE EXTENSION')
   EXECUTE FUNCTION spanner_internal.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;

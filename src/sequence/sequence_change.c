@@ -98,6 +98,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
 		 get_rel_name(seq->seqid), (long long) seq->next,
 		 label != NULL ? label : "");
+	/* the label of a column is a copy of the one that has just been written */
 	sk_label_columns(seq->seqid);
 	/* sessions with values in their cache draw anew under the new label only */
 	if (change->restarts)
@@ -170,7 +171,9 @@ sk_check_change(SkSequence *seq, const SkSequenceChange *change)
 	if (new != NULL && !change->is_label &&
 		(seq->kind == NULL || new->options->bits > seq->kind->options->bits))
 		sk_check_references(seq, new->options->bits);
+	/* what other nodes may have given counts as given */
 	sk_find_nodes(seq);
+	/* it comes last, as it can add a skip range to the kind that was made */
 	keep_values_unique(seq, new, change);
 	return new;
 }
@@ -293,7 +296,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 		return;
 	if (change->is_label && seq->kind != NULL)
 		refuse_new_mapping(seq, sk_sent_by_citus() ?
-						   "Create a new sequence, and have the column of the distributed table draw from it." :
+						   "Create a new sequence, and have the column of the distributed table use it." :
 						   "Use spanner.alter_sequence(), which can restart the counter.");
 	else if (change->is_label)
 		warn_of_given_values(seq, "It has given values up to %lld.", last,

@@ -216,7 +216,7 @@ spanner_lastval(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.setval(sequence regclass, value bigint [, is_called boolean])
+ * spanner_internal.setval(sequence regclass, value bigint [, is_called boolean])
  * returns bigint
  *
  * As core's setval, but on a bound sequence it does what applications mean.

@@ -168,7 +168,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.unmap_value(value bigint, sequence regclass) returns bigint
+ * spanner_internal.unmap_value(value bigint, sequence regclass) returns bigint
  *
  * The counter that gives a value, whether drawn already or not; NULL if none
  * does.  On a sequence that is not bound, a value is its own counter.

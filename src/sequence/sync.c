@@ -110,7 +110,8 @@ pass_stored_values(SkSequence *seq, List *columns, bool goes_back)
 	sk_find_nodes(seq);
 	passing.last = seq->next - 1;
 	if (seq->kind == NULL)
-		passing.last = last_counter(seq, columns, PG_INT64_MAX);
+		passing.last = last_counter(seq, columns, seq->last_of_nodes > 0 ?
+									SK_CITUS_RANGE - 1 : PG_INT64_MAX);
 	else
 		find_passing(seq, columns, &passing);
 	/* nothing lies ahead: perhaps less has been given than the counter says */
@@ -229,7 +230,7 @@ last_counter(const SkSequence *seq, List *columns, int64 limit)
 static char *
 counted_values(const SkSequence *seq, List *columns, List **relids)
 {
-	char	   *result = psprintf("SELECT v, spanner.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+	char	   *result = psprintf("SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
 								  " FROM (%s) stored",
 								  seq->seqid, sk_stored_values(columns, relids));
 

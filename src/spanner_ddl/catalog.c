@@ -65,7 +65,7 @@ sk_ddl_table_variables(Oid relid)
  * sk_ddl_query_variables
  *		The columns of all tables that a query names.
  *
- * A name that stands for several types is of none.
+ * A name of several types is of none.
  */
 List *
 sk_ddl_query_variables(SkDdlText *ddl, SkRange range)

@@ -82,7 +82,7 @@ sk_spanner_ddl_settings(void)
 {
 	DefineCustomStringVariable("spanner.default_time_zone",
 							   "Sets the time zone in which Spanner's expressions see timestamps.",
-							   "Empty stands for Spanner's own default, America/Los_Angeles.",
+							   "Empty means Spanner's own default, America/Los_Angeles.",
 							   &default_time_zone,
 							   "",
 							   PGC_USERSET,
@@ -155,6 +155,7 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 		ReThrowError(error);
 	}
 	PG_END_TRY();
+	/* the commands are in the memory of the caller, so they stay */
 	RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
@@ -207,6 +208,7 @@ sk_ddl_run(SkDdlText *ddl)
 			continue;
 		ddl->number += count > 1;
 
+		/* it is translated now, when what it may depend on has been run */
 		run_statement(ddl);
 	}
 	AtEOXact_GUC(true, nest_level);

@@ -332,7 +332,7 @@ write_call(SkWriter *writer, FuncExpr *call)
 	char	   *schema = get_namespace_name(get_func_namespace(call->funcid));
 	char	   *name = get_func_name(call->funcid);
 	bool		is_ours;
-	const SkFunction *function;
+	const SkDdlFunction *function;
 
 	if (schema == NULL || name == NULL)
 		return false;			/* dropped in the meantime */
@@ -553,7 +553,7 @@ static bool
 write_aggregate(SkWriter *writer, Aggref *aggregate)
 {
 	const char *name = get_func_name(aggregate->aggfnoid);
-	const SkFunction *function;
+	const SkDdlFunction *function;
 
 	if (name == NULL || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
 		aggregate->aggdirectargs != NIL)

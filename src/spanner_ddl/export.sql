@@ -186,7 +186,7 @@ BEGIN
          EXISTS (SELECT FROM pg_trigger g
                    JOIN pg_depend s ON s.classid = 'pg_trigger'::regclass AND s.objid = g.oid
                   WHERE g.tgrelid = relation
-                    AND g.tgfoid = 'spanner.on_update'::regproc
+                    AND g.tgfoid = 'spanner_internal.on_update'::regproc
                     AND s.refobjid = relation AND s.refobjsubid = t.attnum) AS has_update,
          (SELECT s.objid FROM pg_depend s JOIN pg_class k ON k.oid = s.objid AND k.relkind = 'S'
            WHERE s.classid = 'pg_class'::regclass AND s.refobjid = relation
@@ -458,7 +458,7 @@ BEGIN
     INTO part
     FROM pg_trigger t
     JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = t.tgattr[0]
-   WHERE t.tgrelid = relation AND t.tgfoid = 'spanner.row_deletion_policy'::regproc;
+   WHERE t.tgrelid = relation AND t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc;
   IF FOUND THEN
     tail := tail || format(
       CASE WHEN is_google THEN 'ROW DELETION POLICY (OLDER_THAN(%s, INTERVAL %s DAY))'

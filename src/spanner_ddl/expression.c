@@ -41,6 +41,7 @@ static SkExpr read_sequence_value(SkReader *reader, const char *format);
 static SkExpr read_call(SkReader *reader);
 static SkExpr read_variable(SkReader *reader, char *name, int place);
 static char *read_list(SkReader *reader, SkType *first);
+static char *upper_case(const char *word);
 
 /*
  * sk_ddl_expression
@@ -635,7 +636,7 @@ read_call(SkReader *reader)
 {
 	int			start = reader->next;
 	char	   *name = peek(reader, 0)->text;
-	const SkFunction *function = sk_ddl_function(name, -1);
+	const SkDdlFunction *function = sk_ddl_function(name, -1);
 	SkExpr		arguments[MAX_ARGUMENTS];
 	int			count = 0;
 	SkExpr		result;

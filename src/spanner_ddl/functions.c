@@ -27,7 +27,7 @@
 #define SUBSTR_START \
 	"CASE WHEN $2 > 0 THEN $2 WHEN $2 = 0 THEN 1 ELSE greatest(pg_catalog.length($1) + $2 + 1, 1) END"
 
-static const SkFunction functions[] = {
+static const SkDdlFunction functions[] = {
 	{"abs", ".", '1', "pg_catalog.abs($1)"},
 	{"array_includes", "..", 'o', "CASE WHEN pg_catalog.num_nulls($1, $2) = 0 THEN COALESCE($2 = ANY ($1), false) END"},
 	{"array_length", ".", 'i', "pg_catalog.cardinality($1)::bigint"},
@@ -111,7 +111,7 @@ static const SkFunction functions[] = {
  *
  * "count" -1 asks for any number of arguments.
  */
-const SkFunction *
+const SkDdlFunction *
 sk_ddl_function(const char *name, int count)
 {
 	for (int i = 0; i < lengthof(functions); i++)
@@ -129,7 +129,7 @@ sk_ddl_function(const char *name, int count)
  *		The function of GoogleSQL that becomes nothing but a call of this one,
  *		with the same arguments; NULL if there is none.
  */
-const SkFunction *
+const SkDdlFunction *
 sk_ddl_function_backward(const char *name, int count)
 {
 	static const char *const calls[] = {"()", "($1)", "($1, $2)", "($1, $2, $3)"};

@@ -26,6 +26,11 @@ static const char *const query_words[] = {
 	"as", "with=", "nulls", "first", "last"
 };
 
+static const char *token_sql(SkDdlText *ddl, const SkToken *token);
+static const char *read_order(SkReader *reader);
+static const char *find_word(SkReader *reader);
+static void read_word(SkReader *reader, const char *word, StringInfo sql);
+
 /*
  * sk_ddl_query
  *		PostgreSQL's text of a query.

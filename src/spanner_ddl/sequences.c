@@ -58,6 +58,10 @@ static void add_skip_range(SkChange *change);
 static void alter(SkDdlText *ddl, const char *sequence, SkChange *change);
 static char *column_sequence(SkDdlText *ddl, const SkName *table, const SkAction *action);
 static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
+static void refuse_clause(SkDdlText *ddl, const SkClause *clause,
+						  const char *place);
+static void refuse_twice(SkDdlText *ddl, const SkClause *clause,
+						 const char *what);
 pg_noreturn static void refuse_clause(SkDdlText *ddl, const SkClause *clause,
 									  const char *place);
 pg_noreturn static void refuse_twice(SkDdlText *ddl, const SkClause *clause,
@@ -74,7 +78,7 @@ sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
 	if (change.kind == NULL && default_kind() == NULL)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
-					 errhint("Write BIT_REVERSED_POSITIVE behind the name, or set spanner.default_sequence_kind."));
+					 errhint("Write BIT_REVERSED_POSITIVE after the name, or set spanner.default_sequence_kind."));
 	if (change.has_skip)
 		add_skip_range(&change);
 	if (change.has_counter)

@@ -45,13 +45,13 @@ typedef struct SkVariable
 } SkVariable;
 
 /* A function of GoogleSQL: functions.c says what these mean. */
-typedef struct SkFunction
+typedef struct SkDdlFunction
 {
 	const char *name;
 	const char *arguments;
 	char		result;
 	const char *sql;
-} SkFunction;
+} SkDdlFunction;
 
 /* Report an error about a token. */
 #define SK_DDL_ERROR(ddl, token, code, ...) \
@@ -91,9 +91,9 @@ extern char *sk_ddl_expression(SkDdlText *ddl, SkRange range,
 extern char *sk_ddl_query(SkDdlText *ddl, SkRange range);
 
 /* functions.c */
-extern const SkFunction *sk_ddl_function(const char *name, int count);
+extern const SkDdlFunction *sk_ddl_function(const char *name, int count);
 extern char *sk_ddl_regex(const char *regex);
-extern const SkFunction *sk_ddl_function_backward(const char *name, int count);
+extern const SkDdlFunction *sk_ddl_function_backward(const char *name, int count);
 
 /* catalog.c */
 extern List *sk_ddl_table_variables(Oid relid);

@@ -48,7 +48,7 @@ COMMENT ON FUNCTION spanner.pending_commit_timestamp()
   IS 'the time at which the transaction began: PostgreSQL does not know that of its commit before';
 
 -- The trigger with this function and a column is the row deletion policy of a table.
-CREATE FUNCTION spanner.row_deletion_policy()
+CREATE FUNCTION spanner_internal.row_deletion_policy()
 RETURNS trigger
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -57,11 +57,11 @@ BEGIN
   RETURN NULL;
 END $$;
 
-COMMENT ON FUNCTION spanner.row_deletion_policy()
+COMMENT ON FUNCTION spanner_internal.row_deletion_policy()
   IS 'for a trigger that never fires, and says after which time rows expire';
 
 -- Its trigger is for the column that the condition of the trigger compares.
-CREATE FUNCTION spanner.on_update()
+CREATE FUNCTION spanner_internal.on_update()
 RETURNS trigger
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -79,7 +79,7 @@ BEGIN
     jsonb_build_object(name, spanner.pending_commit_timestamp()));
 END $$;
 
-COMMENT ON FUNCTION spanner.on_update()
+COMMENT ON FUNCTION spanner_internal.on_update()
   IS 'for a trigger that keeps the time of a row''s last change in a column';
 
 CREATE FUNCTION spanner_internal.delete_rows(
@@ -110,7 +110,7 @@ BEGIN
              AS older_than
       FROM pg_trigger t
       JOIN pg_class c ON c.oid = t.tgrelid
-     WHERE t.tgfoid = 'spanner.row_deletion_policy'::regproc
+     WHERE t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc
        AND t.tgparentid = 0
        AND c.relowner = current_user::regrole
      ORDER BY c.oid

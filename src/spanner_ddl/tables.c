@@ -557,7 +557,7 @@ has_policy(Oid relid)
 {
 	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_trigger"
 								  " WHERE tgrelid OPERATOR(pg_catalog.=) '%u'"
-								  " AND tgfoid OPERATOR(pg_catalog.=) 'spanner.row_deletion_policy'::pg_catalog.regproc",
+								  " AND tgfoid OPERATOR(pg_catalog.=) 'spanner_internal.row_deletion_policy'::pg_catalog.regproc",
 								  relid)) != NULL;
 }
 
@@ -585,7 +585,7 @@ deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *v
 	(void) DirectFunctionCall3(interval_in, CStringGetDatum(constraint->interval),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
-					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner.row_deletion_policy(%s)",
+					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.row_deletion_policy(%s)",
 					quote_identifier(column), sk_ddl_name(table),
 					quote_literal_cstr(constraint->interval));
 }
@@ -616,7 +616,7 @@ sk_ddl_on_update(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
 							column->name));
 	return psprintf("CREATE TRIGGER %s BEFORE UPDATE ON %s FOR EACH ROW"
-					" WHEN (NEW.%s IS NOT DISTINCT FROM OLD.%s) EXECUTE FUNCTION spanner.on_update()",
+					" WHEN (NEW.%s IS NOT DISTINCT FROM OLD.%s) EXECUTE FUNCTION spanner_internal.on_update()",
 					quote_identifier(makeObjectName("on_update", column->name, NULL)),
 					sk_ddl_name(table), name, name);
 }
@@ -640,7 +640,7 @@ sk_ddl_update_trigger(Oid relid, const char *column)
 	return sk_query_text(psprintf("SELECT pg_catalog.quote_ident(t.tgname) FROM pg_catalog.pg_trigger t"
 								  " JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) t.oid"
 								  " WHERE t.tgrelid OPERATOR(pg_catalog.=) '%u' AND t.tgfoid"
-								  " OPERATOR(pg_catalog.=) 'spanner.on_update'::pg_catalog.regproc"
+								  " OPERATOR(pg_catalog.=) 'spanner_internal.on_update'::pg_catalog.regproc"
 								  " AND d.refobjid OPERATOR(pg_catalog.=) t.tgrelid"
 								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'",
 								  relid, get_attnum(relid, column)));

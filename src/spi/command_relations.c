@@ -13,13 +13,16 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_statistic_ext.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "spi/command_relations.h"
@@ -35,6 +38,7 @@ enum
 
 static void call_function(ReturnSetInfo *result);
 static SkCommandRelation *read_relation(TupleTableSlot *row);
+static Oid	statistics_table(Oid object);
 
 /*
  * sk_command_relations
@@ -87,16 +91,21 @@ static SkCommandRelation *
 read_relation(TupleTableSlot *row)
 {
 	SkCommandRelation *relation;
+	Oid			classid;
 	Oid			relid;
 	char		relkind;
 
 	slot_getallattrs(row);
 	/* privileges have no object */
 	if (row->tts_isnull[SK_COMMAND_CLASS - 1] ||
-		DatumGetObjectId(row->tts_values[SK_COMMAND_CLASS - 1]) != RelationRelationId ||
 		DatumGetBool(row->tts_values[SK_COMMAND_IN_EXTENSION - 1]))
 		return NULL;
+	classid = DatumGetObjectId(row->tts_values[SK_COMMAND_CLASS - 1]);
 	relid = DatumGetObjectId(row->tts_values[SK_COMMAND_OBJECT - 1]);
+	if (classid == StatisticExtRelationId)
+		relid = statistics_table(relid);
+	else if (classid != RelationRelationId)
+		return NULL;
 	relkind = get_rel_relkind(relid);
 	if (relkind == '\0')
 		return NULL;
@@ -104,8 +113,23 @@ read_relation(TupleTableSlot *row)
 	relation = palloc(sizeof(SkCommandRelation));
 	relation->relid = relid;
 	relation->relkind = relkind;
-	relation->is_new =
+	relation->is_new = classid == RelationRelationId &&
 		strncmp(TextDatumGetCString(row->tts_values[SK_COMMAND_TAG - 1]),
 				"CREATE ", strlen("CREATE ")) == 0;
 	return relation;
+}
+
+/* The table of a statistics object, which is altered with it. */
+static Oid
+statistics_table(Oid object)
+{
+	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(object));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
+		ReleaseSysCache(tuple);
+	}
+	return result;
 }

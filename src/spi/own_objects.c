@@ -53,20 +53,27 @@ static Oid	extension = InvalidOid;
 
 static uint64 invalidations = 0;
 
+static void watch_schemas(void);
 static Oid	find_extension(void);
 static void forget_objects(Datum arg, int cacheid, uint32 hashvalue);
 static bool is_own_function(Oid function, const char *symbol, int nargs,
 							const Oid *types);
 
-/* The OID of the extension, InvalidOid if the database does not have it. */
-static Oid
-find_extension(void)
+static void
+watch_schemas(void)
 {
 	static bool registered = false;
 
 	if (!registered)
 		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_objects, (Datum) 0);
 	registered = true;
+}
+
+/* The OID of the extension, InvalidOid if the database does not have it. */
+static Oid
+find_extension(void)
+{
+	watch_schemas();
 	if (!is_known)
 	{
 		/* before the look, which may accept that something has changed */

@@ -8,6 +8,11 @@
  * are ignored, as by COPY.  A row stays in its partition.  Updates that call no
  * trigger are of one command, which spares a command id for each row.
  *
+ * An index without the column that is updated gets a further entry, without the
+ * look for other rows of that key: the version before, which this transaction
+ * can see, has had it all the time.  Nor is the index searched for entries to
+ * delete, since none of those that we have made is dead before the commit.
+ *
  * The writer works with the rights of the current user, and asks for no
  * privileges.
  *
@@ -17,8 +22,11 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/heapam.h"
 #include "access/sysattr.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "storage/lmgr.h"
@@ -29,10 +37,14 @@
 #include "spi/row_writer.h"
 
 static bool calls_no_trigger(Relation rel);
+static void take_indexes(SkRowWriter *writer, AttrNumber updated);
+static bool keeps_keys(Relation index, const IndexInfo *info, AttrNumber updated);
 static void begin_statement(SkRowWriter *writer);
 static void end_statement(SkRowWriter *writer);
 static void update_row(SkRowWriter *writer, TupleTableSlot *old,
 					   TupleTableSlot *new);
+static void update_in_command(SkRowWriter *writer, TupleTableSlot *old,
+							  TupleTableSlot *new);
 static void keep_transition(SkRowWriter *writer, TransitionCaptureState *capture,
 							TupleTableSlot *old, TupleTableSlot *new);
 
@@ -64,9 +76,14 @@ sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated)
 		lappend(estate->es_opened_result_relations, writer->target);
 	EvalPlanQualInit(&writer->epq, estate, NULL, NIL, -1, NIL);
 	ExecOpenIndices(writer->target, false);
+	writer->index_count = writer->target->ri_NumIndices;
+	writer->stored = NULL;
 	writer->is_one_command = updated != 0 && calls_no_trigger(rel);
 	if (writer->is_one_command)
+	{
+		take_indexes(writer, updated);
 		begin_statement(writer);
+	}
 }
 
 /* Those of foreign keys are called if the key has changed. */
@@ -81,6 +98,53 @@ calls_no_trigger(Relation rel)
 			RI_FKey_trigger_type(trigger->tgfoid) == RI_TRIGGER_NONE)
 			return false;
 	}
+	return true;
+}
+
+/*
+ * Move the indexes that we fill behind those that core is to know of.  What an
+ * update has done about indexes only a tuple of a heap tells.
+ */
+static void
+take_indexes(SkRowWriter *writer, AttrNumber updated)
+{
+	ResultRelInfo *target = writer->target;
+	Relation	rel = target->ri_RelationDesc;
+	TupleConstr *constraints = RelationGetDescr(rel)->constr;
+	int			left = 0;
+
+	if (rel->rd_tableam != GetHeapamTableAmRoutine() ||
+		(constraints != NULL && constraints->has_generated_stored))
+		return;
+	for (int i = 0; i < writer->index_count; i++)
+	{
+		Relation	index = target->ri_IndexRelationDescs[i];
+		IndexInfo  *info = target->ri_IndexRelationInfo[i];
+
+		if (keeps_keys(index, info, updated))
+			continue;
+		target->ri_IndexRelationDescs[i] = target->ri_IndexRelationDescs[left];
+		target->ri_IndexRelationInfo[i] = target->ri_IndexRelationInfo[left];
+		target->ri_IndexRelationDescs[left] = index;
+		target->ri_IndexRelationInfo[left++] = info;
+	}
+	if (left == writer->index_count)
+		return;
+	target->ri_NumIndices = left;
+	writer->stored = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+}
+
+static bool
+keeps_keys(Relation index, const IndexInfo *info, AttrNumber updated)
+{
+	/* a deferrable constraint has a trigger */
+	Assert(index->rd_index->indimmediate);
+	if (!info->ii_ReadyForInserts || info->ii_Expressions != NIL ||
+		info->ii_Predicate != NIL)
+		return false;
+	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
+		if (info->ii_IndexAttrNumbers[i] == updated)
+			return false;
 	return true;
 }
 
@@ -137,6 +201,9 @@ sk_writer_end(SkRowWriter *writer)
 {
 	if (writer->is_one_command)
 		end_statement(writer);
+	if (writer->stored != NULL)
+		ExecDropSingleTupleTableSlot(writer->stored);
+	writer->target->ri_NumIndices = writer->index_count;
 	EvalPlanQualEnd(&writer->epq);
 	ExecResetTupleTable(writer->estate->es_tupleTable, false);
 	ExecCloseResultRelations(writer->estate);
@@ -152,10 +219,36 @@ update_row(SkRowWriter *writer, TupleTableSlot *old, TupleTableSlot *new)
 		MakeTransitionCaptureState(rel->trigdesc, RelationGetRelid(rel), CMD_UPDATE);
 
 	ExecBSUpdateTriggers(writer->estate, writer->target);
-	ExecSimpleRelationUpdate(writer->target, writer->estate, &writer->epq, old, new);
+	if (writer->stored != NULL)
+		update_in_command(writer, old, new);
+	else
+		ExecSimpleRelationUpdate(writer->target, writer->estate, &writer->epq, old, new);
 	if (capture != NULL && ItemPointerIsValid(&new->tts_tid))
 		keep_transition(writer, capture, old, new);
 	ExecASUpdateTriggers(writer->estate, writer->target, capture);
+}
+
+/* No trigger can change the row, or suppress the update. */
+static void
+update_in_command(SkRowWriter *writer, TupleTableSlot *old, TupleTableSlot *new)
+{
+	ResultRelInfo *target = writer->target;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+
+	ExecCopySlot(writer->stored, new);
+	ExecSimpleRelationUpdate(target, writer->estate, &writer->epq, old, writer->stored);
+	new->tts_tid = writer->stored->tts_tid;
+	if (HeapTupleIsHeapOnly(((HeapTupleTableSlot *) writer->stored)->tuple))
+		return;
+	for (int i = target->ri_NumIndices; i < writer->index_count; i++)
+	{
+		IndexInfo  *info = target->ri_IndexRelationInfo[i];
+
+		FormIndexDatum(info, new, writer->estate, values, nulls);
+		(void) index_insert(target->ri_IndexRelationDescs[i], values, nulls, &new->tts_tid,
+							target->ri_RelationDesc, UNIQUE_CHECK_NO, false, info);
+	}
 }
 
 /*

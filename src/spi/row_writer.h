@@ -18,6 +18,8 @@ typedef struct SkRowWriter
 	ResultRelInfo *target;
 	EPQState	epq;
 	bool		is_one_command;
+	int			index_count;	/* of the table */
+	TupleTableSlot *stored;		/* NULL if core fills all indexes */
 } SkRowWriter;
 
 extern void sk_writer_begin(SkRowWriter *writer, Relation rel,

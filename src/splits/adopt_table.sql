@@ -349,6 +349,32 @@ $$;
 COMMENT ON FUNCTION spanner_internal.adoption_triggers(regclass, text)
   IS 'the commands that give the triggers of a table to the partitioned one in its place';
 
+-- Statistics objects of the partition get other names, as its indexes do.
+CREATE FUNCTION spanner_internal.adoption_statistics(relation regclass, child name)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT x.command
+    FROM pg_statistic_ext s
+    JOIN pg_class c ON c.oid = s.stxrelid AND c.relowner = s.stxowner
+    JOIN pg_namespace n ON n.oid = s.stxnamespace
+   CROSS JOIN LATERAL (VALUES
+     (1, format('ALTER STATISTICS %I.%I RENAME TO %I', n.nspname, s.stxname,
+                spanner_internal.split_index_name(child, s.stxname))),
+     (2, pg_get_statisticsobjdef(s.oid)),
+     (3, format('ALTER STATISTICS %I.%I SET STATISTICS ', n.nspname, s.stxname)
+         || nullif(s.stxstattarget, -1)),
+     (4, format('COMMENT ON STATISTICS %I.%I IS ', n.nspname, s.stxname)
+         || quote_literal(obj_description(s.oid, 'pg_statistic_ext')))) x (place, command)
+   WHERE s.stxrelid = relation AND x.command IS NOT NULL
+   ORDER BY n.nspname, s.stxname, x.place
+$$;
+
+COMMENT ON FUNCTION spanner_internal.adoption_statistics(regclass, name)
+  IS 'the commands that give the statistics objects of a table to the partitioned one';
+
 -- All of them are views of the owner of the table.
 CREATE FUNCTION spanner_internal.adoption_views(relation regclass)
 RETURNS SETOF text
@@ -415,6 +441,13 @@ AS $$
   SELECT p FROM t CROSS JOIN LATERAL spanner_internal.adoption_policies(relation, target) p
   UNION ALL
   SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_sequences(relation, target, part) s
+  UNION ALL
+  SELECT s
+    FROM t
+   CROSS JOIN LATERAL spanner_internal.statistics_commands(
+     target, spanner_internal.describe_columns(relation)) s
+  UNION ALL
+  SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_statistics(relation, child) s
   UNION ALL
   SELECT format('DROP TRIGGER %I ON %s', g.tgname, part)
     FROM t
@@ -509,7 +542,7 @@ BEGIN
     MESSAGE = format('some constraints of table "%s" stay on partition "%s"', t.relname, t.child),
     DETAIL = format('These are: %s.', kept),
     HINT = concat('ON CONFLICT needs a unique constraint of the partitioned table, ',
-                  'and partitions on other servers do not allow one.');
+                  'and partitions on other servers allow neither one nor MERGE.');
   RETURN QUERY SELECT 1, NULL::name, spanner_internal.step_call('adopt', t.nspname, t.relname);
 END
 $$;

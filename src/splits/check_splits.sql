@@ -92,6 +92,10 @@ DECLARE
   part record;
   facts jsonb;
 BEGIN
+  IF EXISTS (SELECT FROM spanner_internal.list_copies(relation)) THEN
+    RETURN QUERY SELECT NULL::regclass, c.* FROM spanner_internal.copy_findings(relation) c;
+    RETURN;
+  END IF;
   FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
   LOOP
     partition := part.partition;
@@ -126,7 +130,7 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.check_splits(regclass)
-  IS 'how the tables behind foreign partitions differ from the partitioned one,'
+  IS 'how the tables behind foreign partitions, or copies of a table, differ from the table here,'
      ' and what moves have left';
 
 -- Those that the owner of the table, or a superuser, has made, and that the owner may use.

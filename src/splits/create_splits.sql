@@ -20,26 +20,49 @@ $$;
 COMMENT ON FUNCTION spanner_internal.owner_there(regclass, name)
   IS 'the owner that a table of a split has on a server, NULL for who makes it';
 
--- Rights on a table of another server: those that roles have on the table here, and for the user
--- of each user mapping those of the role that it is for.  Anybody may make a mapping.
-CREATE FUNCTION spanner_internal.grants_there(relation regclass, server name)
+-- The user of a user mapping gets the rights of the role that it is for, on the table or only on
+-- some columns.  Anybody may make a mapping.
+CREATE FUNCTION spanner_internal.mapped_grants(relation regclass, server name)
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
   WITH mapped AS (
-    SELECT o.option_value AS role,
-           array_agg(DISTINCT p.privilege ORDER BY p.privilege) AS privileges
+    SELECT o.option_value AS role, m.umuser, p.privilege,
+           m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege) AS on_table
       FROM pg_user_mappings m
      CROSS JOIN pg_options_to_table(m.umoptions) o
      CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p (privilege)
-     WHERE m.srvname = server AND o.option_name = 'user'
-       AND (m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege))
-     GROUP BY o.option_value)
+     WHERE m.srvname = server AND o.option_name = 'user'),
+  granted AS (
+    SELECT role, NULL::name AS attname, privilege FROM mapped WHERE on_table
+    UNION
+    SELECT m.role, a.attname, m.privilege
+      FROM mapped m
+      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE NOT m.on_table AND m.privilege <> 'DELETE'
+       AND has_column_privilege(m.umuser, relation, a.attnum, m.privilege)),
+  grants AS (
+    SELECT role, attname, array_agg(privilege ORDER BY privilege) AS privileges
+      FROM granted
+     GROUP BY role, attname)
+  SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+           'role', role, 'grantable', false, 'privileges', privileges, 'column', attname))
+           ORDER BY role, attname NULLS FIRST), '[]')
+    FROM grants
+$$;
+
+COMMENT ON FUNCTION spanner_internal.mapped_grants(regclass, name)
+  IS 'rights that a table of a split gets on a server for those who connect from here';
+
+-- Rights on a table of another server: those that roles have on the table here, too.
+CREATE FUNCTION spanner_internal.grants_there(relation regclass, server name)
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
   SELECT spanner_internal.describe_grants(relation)
-         || coalesce(jsonb_agg(jsonb_build_object('role', role, 'grantable', false,
-                                                  'privileges', privileges) ORDER BY role), '[]')
-    FROM mapped
+         || spanner_internal.mapped_grants(relation, server)
 $$;
 
 COMMENT ON FUNCTION spanner_internal.grants_there(regclass, name)
@@ -384,6 +407,11 @@ BEGIN
       MESSAGE = format('there cannot be splits beside those of table "%s"',
                        (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = 'Partition both tables by range of columns of the same type.';
+  ELSIF NOT EXISTS (SELECT FROM spanner_internal.list_splits(relation)) THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('table "%s" has no splits yet',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
+      HINT = 'Perform the steps that make its splits first.';
   END IF;
   SELECT (array_agg(spanner_internal.bound_value(s.lower) ORDER BY s.split))[2:],
          array_agg(s.server ORDER BY s.split)
@@ -428,6 +456,7 @@ AS $$
 DECLARE
   parent constant regclass := spanner_internal.find_relation(schemaname, tablename);
   width constant integer := (SELECT partnatts FROM pg_partitioned_table WHERE partrelid = parent);
+  command text;
 BEGIN
   IF width IS NULL THEN
     RAISE undefined_table USING
@@ -447,6 +476,13 @@ BEGIN
            spanner_internal.bound_clause(lower, 'MINVALUE', width),
            spanner_internal.bound_clause(upper, 'MAXVALUE', width),
            spanner_internal.split_options(server, schemaname, partition)));
+  FOR command IN
+    SELECT c
+      FROM spanner_internal.statistics_commands(format('%I.%I', schemaname, partition),
+                                                spanner_internal.describe_columns(parent)) c
+  LOOP
+    PERFORM spanner_internal.run_as_owner(parent, command);
+  END LOOP;
 END
 $$;
 

@@ -20,6 +20,7 @@ AS $$
            'collation', CASE WHEN a.attcollation <> t.typcollation
                              THEN jsonb_build_array(cn.nspname, o.collname) END,
            'not_null', nullif(a.attnotnull, false),
+           'statistics', nullif(a.attstattarget, -1),
            'generated', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) END,
            'stored', nullif(a.attgenerated = 's', false))) ORDER BY a.attnum), '[]')
     FROM pg_attribute a
@@ -32,7 +33,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION spanner_internal.describe_columns(oid)
-  IS 'columns of a table, with types and expressions, without defaults';
+  IS 'columns of a table, with types, expressions and statistics targets, without defaults';
 
 -- Release 18 has constraints that are not enforced.
 CREATE FUNCTION spanner_internal.describe_checks(relation oid)
@@ -165,28 +166,35 @@ $$;
 COMMENT ON FUNCTION spanner_internal.describe_bounds(oid)
   IS 'the partition constraint of a partition';
 
--- The rights that others than the owner have, by privilege.
+-- The rights that others than the owner have on a table, and on its columns.
 CREATE FUNCTION spanner_internal.describe_grants(relation oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-  WITH granted AS (
-    SELECT g.rolname AS role, a.is_grantable,
+  WITH acl (attname, relacl) AS (
+    SELECT NULL, relacl FROM pg_class WHERE oid = relation
+    UNION ALL
+    SELECT attname, attacl
+      FROM pg_attribute
+     WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped),
+  granted AS (
+    SELECT g.rolname AS role, a.is_grantable, acl.attname,
            array_agg(a.privilege_type ORDER BY a.privilege_type) AS privileges
       FROM pg_class c
-     CROSS JOIN aclexplode(c.relacl) a
+     CROSS JOIN acl
+     CROSS JOIN aclexplode(acl.relacl) a
       LEFT JOIN pg_roles g ON g.oid = a.grantee
      WHERE c.oid = relation AND a.grantee <> c.relowner
-     GROUP BY a.grantee, g.rolname, a.is_grantable)
-  SELECT coalesce(jsonb_agg(jsonb_build_object(
-           'role', role, 'grantable', is_grantable, 'privileges', privileges)
-           ORDER BY role NULLS FIRST, is_grantable), '[]')
+     GROUP BY a.grantee, g.rolname, a.is_grantable, acl.attname)
+  SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+           'role', role, 'grantable', is_grantable, 'privileges', privileges, 'column', attname))
+           ORDER BY role NULLS FIRST, is_grantable, attname NULLS FIRST), '[]')
     FROM granted
 $$;
 
 COMMENT ON FUNCTION spanner_internal.describe_grants(oid)
-  IS 'rights on a table; the role of all is NULL';
+  IS 'rights on a table and its columns; those of all have no role';
 
 -- What the rows of a foreign partition differ in from what is known here.  A column there may
 -- be NOT NULL where the one here is not, as those of its keys are, and may be plain where the
@@ -202,7 +210,7 @@ AS $$
           AND wanted -> 'stored' IS NOT DISTINCT FROM found -> 'stored'
           OR coalesce(starts_with(wanted ->> 'generated', 'spanner.shard_id('), false)
              AND found -> 'generated' IS NULL)
-    FROM (VALUES ('{not_null,generated,stored}'::text[])) n (names)
+    FROM (VALUES ('{not_null,generated,stored,statistics}'::text[])) n (names)
 $$;
 
 COMMENT ON FUNCTION spanner_internal.is_same_column(jsonb, jsonb)

@@ -8,7 +8,7 @@
 -- except for a moment to get its size.
 --
 
-CREATE VIEW spanner.split_server AS
+CREATE VIEW spanner_internal.split_server AS
 SELECT current_setting('wal_level') AS wal_level,
        CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn() END AS insert_lsn,
        CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn() END AS flush_lsn,
@@ -26,24 +26,34 @@ SELECT current_setting('wal_level') AS wal_level,
              SELECT 'slot ' || s.slot_name
                FROM pg_replication_slots s
               WHERE s.slot_name ~ '^spanner_move_' AND s.database = current_database()
-              ORDER BY 1) AS moves;
+              ORDER BY 1) AS moves,
+       (SELECT coalesce(jsonb_object_agg(s.subname,
+                 CASE WHEN NOT s.subenabled THEN 'disabled'
+                      WHEN r.srsubstate = 'r' THEN 'ready'
+                      ELSE 'copying' END), '{}')
+          FROM pg_subscription s
+          JOIN pg_database d ON d.oid = s.subdbid
+          LEFT JOIN pg_subscription_rel r ON r.srsubid = s.oid
+         WHERE s.subname ~ '^spanner_copy_' AND d.datname = current_database()) AS copies;
 
-COMMENT ON VIEW spanner.split_server
+COMMENT ON VIEW spanner_internal.split_server
   IS 'what split functions on another server ask this one: WAL positions, what moves have left';
-COMMENT ON COLUMN spanner.split_server.wal_level
+COMMENT ON COLUMN spanner_internal.split_server.wal_level
   IS 'logical, if splits can leave this server';
-COMMENT ON COLUMN spanner.split_server.insert_lsn
+COMMENT ON COLUMN spanner_internal.split_server.insert_lsn
   IS 'end of the write-ahead log; NULL on a standby';
-COMMENT ON COLUMN spanner.split_server.flush_lsn
+COMMENT ON COLUMN spanner_internal.split_server.flush_lsn
   IS 'how far it is on disk; NULL on a standby';
-COMMENT ON COLUMN spanner.split_server.wal_writer_delay
+COMMENT ON COLUMN spanner_internal.split_server.wal_writer_delay
   IS 'milliseconds between rounds of the WAL writer';
-COMMENT ON COLUMN spanner.split_server.moves
+COMMENT ON COLUMN spanner_internal.split_server.moves
   IS 'publications, subscriptions and slots of moves';
-GRANT SELECT ON spanner.split_server TO PUBLIC;
+COMMENT ON COLUMN spanner_internal.split_server.copies
+  IS 'subscriptions of copied tables: ready, copying or disabled';
+GRANT SELECT ON spanner_internal.split_server TO PUBLIC;
 
 -- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
-CREATE VIEW spanner.split_tables AS
+CREATE VIEW spanner_internal.split_tables AS
 SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relkind,
        spanner_internal.describe_table(c.oid) AS definition,
        ARRAY(SELECT format('%I %s', k.conname, pg_get_constraintdef(k.oid))
@@ -69,25 +79,25 @@ SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relki
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) w (width)
  WHERE c.relkind = ANY ('{r,p}') AND c.relpersistence <> 't';
 
-COMMENT ON VIEW spanner.split_tables
+COMMENT ON VIEW spanner_internal.split_tables
   IS 'what split functions on another server ask this one: how a table is made, and how full it is';
-COMMENT ON COLUMN spanner.split_tables.schemaname
+COMMENT ON COLUMN spanner_internal.split_tables.schemaname
   IS 'schema of the table';
-COMMENT ON COLUMN spanner.split_tables.tablename
+COMMENT ON COLUMN spanner_internal.split_tables.tablename
   IS 'name of the table';
-COMMENT ON COLUMN spanner.split_tables.relkind
+COMMENT ON COLUMN spanner_internal.split_tables.relkind
   IS 'r, or p for a partitioned table';
-COMMENT ON COLUMN spanner.split_tables.definition
+COMMENT ON COLUMN spanner_internal.split_tables.definition
   IS 'columns without defaults, CHECK constraints, indexes and keys';
-COMMENT ON COLUMN spanner.split_tables.foreign_keys
+COMMENT ON COLUMN spanner_internal.split_tables.foreign_keys
   IS 'names and definitions of foreign keys';
-COMMENT ON COLUMN spanner.split_tables.rows
+COMMENT ON COLUMN spanner_internal.split_tables.rows
   IS 'estimated number of rows';
-COMMENT ON COLUMN spanner.split_tables.size
+COMMENT ON COLUMN spanner_internal.split_tables.size
   IS 'bytes, with indexes';
-COMMENT ON COLUMN spanner.split_tables.inserts
+COMMENT ON COLUMN spanner_internal.split_tables.inserts
   IS 'rows inserted since statistics were reset';
-GRANT SELECT ON spanner.split_tables TO PUBLIC;
+GRANT SELECT ON spanner_internal.split_tables TO PUBLIC;
 
 -- A name with a suffix, of at most 63 bytes; the suffix is kept whole.
 CREATE FUNCTION spanner_internal.split_name(base text, suffix text)

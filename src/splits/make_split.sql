@@ -216,6 +216,21 @@ $$;
 COMMENT ON FUNCTION spanner_internal.key_clause(jsonb)
   IS 'a key or exclusion constraint of a description, as CREATE TABLE takes it';
 
+CREATE FUNCTION spanner_internal.statistics_commands(target text, columns jsonb)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', target, c ->> 'name',
+                (c ->> 'statistics')::integer)
+    FROM jsonb_array_elements(columns) c
+   WHERE c ->> 'statistics' IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION spanner_internal.statistics_commands(text, jsonb)
+  IS 'the commands that give columns the statistics targets of a description';
+
 CREATE FUNCTION spanner_internal.table_commands(
   schemaname name,
   tablename name,
@@ -249,6 +264,10 @@ AS $$
   SELECT format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %I.%I
                    FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', schemaname, tablename)
    WHERE (definition ->> 'fill_shard')::boolean
+  UNION ALL
+  SELECT s
+    FROM spanner_internal.statistics_commands(format('%I.%I', schemaname, tablename),
+                                              definition -> 'columns') s
 $$;
 
 COMMENT ON FUNCTION spanner_internal.table_commands(name, name, jsonb)
@@ -262,7 +281,8 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
   SELECT format('GRANT %s ON TABLE %s TO %s%s',
-                (SELECT string_agg(p, ', ' ORDER BY n)
+                (SELECT string_agg(concat(p, ' (' || quote_ident(g ->> 'column') || ')'), ', '
+                                   ORDER BY n)
                    FROM jsonb_array_elements_text(g -> 'privileges') WITH ORDINALITY x (p, n)
                   WHERE p ~ '^[A-Z]+$'),
                 target, coalesce(quote_ident(g ->> 'role'), 'PUBLIC'),
@@ -271,7 +291,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION spanner_internal.grant_commands(text, jsonb)
-  IS 'the commands that give rights on a table';
+  IS 'the commands that give rights on a table and its columns';
 
 -- A table of that name may be left from the same step.
 CREATE FUNCTION spanner_internal.check_made_table(relation regclass, owner oid, definition jsonb)

@@ -7,21 +7,21 @@
 -- its owner.  Publications, slots and subscriptions belong to whoever performs the steps.
 --
 
--- What is made for moves is named so, and nothing else is dropped.
+-- What is made for moves and copies is named so, and nothing else is dropped.
 CREATE FUNCTION spanner_internal.check_move_name(move name)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  IF move !~ '^spanner_move_[0-9a-f]{12}$' THEN
+  IF move !~ '^spanner_(move|copy)_[0-9a-f]{12}$' THEN
     RAISE invalid_parameter_value USING MESSAGE = format('"%s" is not the name of a move', move);
   END IF;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.check_move_name(name)
-  IS 'raise an error unless a name is one that move_split() gives a move';
+  IS 'raise an error unless a name is one that move_split() or copy_table() gives';
 
 CREATE FUNCTION spanner_internal.split_table(schemaname name, tablename name)
 RETURNS regclass

@@ -481,8 +481,13 @@ BEGIN
   LOOP
     RAISE NOTICE 'trigger % does not move along', lost;
   END LOOP;
+  FOR lost IN
+    SELECT quote_ident(stxname) FROM pg_statistic_ext WHERE stxrelid = m.partition
+  LOOP
+    RAISE NOTICE 'statistics object % does not move along', lost;
+  END LOOP;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.tell_what_stays(spanner_internal.split_move, jsonb)
-  IS 'notices of foreign keys and triggers that a split loses';
+  IS 'notices of foreign keys, triggers and statistics objects that a split loses';

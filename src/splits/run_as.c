@@ -29,6 +29,9 @@
 PG_FUNCTION_INFO_V1(spanner_run_as);
 PG_FUNCTION_INFO_V1(spanner_quote_expression);
 
+static void enter_role(SkOwnerScope *scope, Oid role);
+static bool selects_one_expression(SelectStmt *select);
+
 /* Become a role that the current user may act as. */
 static void
 enter_role(SkOwnerScope *scope, Oid role)

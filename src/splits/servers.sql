@@ -112,10 +112,10 @@ BEGIN
       INTO version USING 'spanner_keys'::name;
     IF version = spanner_internal.extension_version() THEN
       EXECUTE format('SELECT to_jsonb(s) FROM %s s',
-                     spanner_internal.open_relation(server, 'spanner.split_server'))
+                     spanner_internal.open_relation(server, 'spanner_internal.split_server'))
         INTO facts;
       EXECUTE format('SELECT to_jsonb(t) FROM %s t WHERE t.schemaname = $1 AND t.tablename = $2',
-                     spanner_internal.open_relation(server, 'spanner.split_tables'))
+                     spanner_internal.open_relation(server, 'spanner_internal.split_tables'))
         INTO rows USING schemaname, tablename;
       facts := facts || jsonb_build_object('table', rows);
       IF column_name IS NOT NULL THEN
@@ -249,7 +249,7 @@ DECLARE
   delay integer;
 BEGIN
   BEGIN
-    source := spanner_internal.open_relation(server, 'spanner.split_server');
+    source := spanner_internal.open_relation(server, 'spanner_internal.split_server');
     slots := spanner_internal.open_relation(server, 'pg_replication_slots');
     EXECUTE format('SELECT insert_lsn, wal_writer_delay FROM %s', source) INTO target, delay;
     LOOP

@@ -22,6 +22,7 @@ DECLARE
 BEGIN
   PERFORM spanner_internal.run_as_owner(m.parent,
     format('LOCK TABLE ONLY %s, ONLY %s IN SHARE ROW EXCLUSIVE MODE', m.parent, old));
+  -- nobody writes any more, so what is in the log now is all that the target needs
   PERFORM spanner_internal.await_move(NULL, m.move, until);
   PERFORM spanner_internal.run_as_owner(m.parent,
     format('ALTER TABLE %s DETACH PARTITION %s', m.parent, old));
@@ -30,6 +31,7 @@ BEGIN
       format('ALTER TABLE %s RENAME TO %I', old,
              spanner_internal.split_name(m.name, '_moved')));
   ELSE
+    -- first, or the target would delete the rows as well
     EXECUTE format('ALTER PUBLICATION %I DROP TABLE %s', m.move, old);
     PERFORM spanner_internal.run_as_owner(m.parent,
       format('DELETE FROM %s WHERE %s', old, spanner_internal.cut_condition(m.cut, '>=')));
@@ -61,14 +63,14 @@ $$;
 COMMENT ON FUNCTION spanner_internal.leave_server(spanner_internal.split_move, timestamptz)
   IS 'take a foreign partition out of a table, when all of it is on the target';
 
--- Step 7: a foreign partition, with the rights that the one before had.
+-- Step 7: a foreign partition, with the rights and the statistics targets that the one before had.
 CREATE FUNCTION spanner_internal.attach_server(
   m spanner_internal.split_move,
   name name,
   range text,
   server name,
   tablename name,
-  grants jsonb)
+  former jsonb)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -82,7 +84,12 @@ BEGIN
     format('CREATE FOREIGN TABLE %I.%I PARTITION OF %s %s%s', m.nspname, name, m.parent, range,
            spanner_internal.split_options(server, m.schemaname, tablename)));
   FOR command IN
-    SELECT c FROM spanner_internal.grant_commands(format('%I.%I', m.nspname, name), grants) c
+    SELECT c
+      FROM format('%I.%I', m.nspname, name) t
+     CROSS JOIN LATERAL (
+       SELECT spanner_internal.grant_commands(t, former -> 'grants')
+       UNION ALL
+       SELECT spanner_internal.statistics_commands(t, former -> 'columns')) x (c)
   LOOP
     PERFORM spanner_internal.run_as_owner(m.parent, command);
   END LOOP;
@@ -193,7 +200,7 @@ DECLARE
   swap record;
   m spanner_internal.split_move;
   ranges record;
-  grants jsonb;
+  former jsonb;
 BEGIN
   PERFORM spanner_internal.check_move_name(move);
   IF spanner_internal.is_swapped(schemaname, new_name, to_server) THEN
@@ -205,7 +212,8 @@ BEGIN
   m.new_name := new_name;
   m.cut := cut;
   ranges := spanner_internal.swap_ranges(m, swap.range);
-  grants := spanner_internal.describe_grants(m.partition);
+  former := jsonb_build_object('grants', spanner_internal.describe_grants(m.partition),
+                               'columns', spanner_internal.describe_columns(m.partition));
   IF from_server IS NULL THEN
     PERFORM spanner_internal.leave_here(m, ranges.below, until);
   ELSE
@@ -215,11 +223,11 @@ BEGIN
     PERFORM spanner_internal.attach_here(m, ranges.above);
   ELSE
     PERFORM spanner_internal.attach_server(m, new_name, ranges.above, to_server,
-              CASE WHEN cut IS NULL THEN m.tablename ELSE new_name END, grants);
+              CASE WHEN cut IS NULL THEN m.tablename ELSE new_name END, former);
   END IF;
   IF cut IS NOT NULL AND from_server IS NOT NULL THEN
     PERFORM spanner_internal.attach_server(m, partition, ranges.below, from_server,
-              spanner_internal.split_name(m.tablename, '_low'), grants);
+              spanner_internal.split_name(m.tablename, '_low'), former);
   END IF;
 END
 $$;

@@ -13,7 +13,7 @@ use warnings;
 use Exporter 'import';
 
 our @EXPORT = qw(read_results distinct cases_of parameters_of values_of ratios median least number brief
-  spread times table bar bars_table plots_into plot);
+  spread times table bar bars_table plots_into plot slurp spew);
 
 my %values;        # section, case, parameter, metric => the values of the rounds
 my %cases;         # section => its cases, in order
@@ -159,28 +159,36 @@ sub bars_table { return join('', @bars) }
 
 sub plots_into { ($directory) = @_ }
 
-# gnuplot leaves blanks at the ends of lines, and empty lines at the end.
-sub trim
+sub slurp
 {
 	my ($file) = @_;
 
+	local $/ = undef;
 	open(my $in, '<', $file) or die "report.pl: cannot read $file: $!\n";
-	my @lines = map { s/[ \t]+$//r } <$in>;
-	close($in);
-	pop @lines while @lines && $lines[-1] eq "\n";
-	open(my $out, '>', $file) or die "report.pl: cannot write $file: $!\n";
-	print $out @lines;
-	close($out);
+	return scalar <$in>;
 }
+
+sub spew
+{
+	my ($file, $text) = @_;
+
+	open(my $out, '>', $file) or die "report.pl: cannot write $file: $!\n";
+	print $out $text;
+	close($out) or die "report.pl: cannot write $file: $!\n";
+}
+
+# gnuplot leaves blanks at the ends of lines, and empty lines at the end.
+sub trim { spew($_[0], slurp($_[0]) =~ s/[ \t]+$//gmr =~ s/\n+\z/\n/r) }
 
 # plot NAME, TEXT, COMMANDS, BLOCK => ROWS, ...
 #
-# Draw a picture, and return the Markdown that shows it.  Each block of data
-# is an array of rows.
+# Draw a picture, if there is a directory for it, and return the Markdown that
+# shows it.  Each block of data is an array of rows.
 sub plot
 {
 	my ($name, $text, $commands, %blocks) = @_;
 
+	return "![$text]($name.svg)\n" unless defined $directory;
 	open(my $gnuplot, '|-', 'gnuplot') or die "report.pl: cannot run gnuplot: $!\n";
 	print $gnuplot "set terminal svg noenhanced size 860,430 font 'sans-serif,12' background 'white'\n",
 	  "set output '$directory/$name.svg'\n", "set datafile separator \"\\t\"\n",

@@ -30,6 +30,7 @@ work=10
 
 rounds=$(sized 3 1)
 each=$(sized 2 1)
+working=$(sized 6 2)
 modes='none nextval sync on_commit on_commit_early async batch async_batch adaptive insert'
 declare -A statement=([none]='SELECT 1' [nextval]="SELECT nextval('nextval')"
 	[on_commit]='INSERT INTO invoice DEFAULT VALUES' [on_commit_early]='INSERT INTO invoice DEFAULT VALUES'
@@ -38,7 +39,13 @@ declare -A statement=([none]='SELECT 1' [nextval]="SELECT nextval('nextval')"
 declare -A numbered=([nextval]="INSERT INTO row_with_key (number) VALUES (nextval('nextval'))"
 	[sync]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('sync'))"
 	[on_commit]='INSERT INTO invoice DEFAULT VALUES'
-	[update]='WITH c AS (UPDATE counter SET number = number + 1 RETURNING number) INSERT INTO row_with_key (number) SELECT number FROM c')
+	[update]='WITH c AS (UPDATE counter SET number = number + 1 RETURNING number) INSERT INTO row_with_key (number) SELECT number FROM c'
+	[sync_by_key]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('sync', :key::text))"
+	[async_batch_by_key]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('adaptive', :key::text))"
+	[on_commit_by_key]='INSERT INTO invoice_by_key (key) VALUES (:key::text)'
+	[update_by_key]='WITH c AS (INSERT INTO counter_by_key AS o VALUES (:key::text, 1)
+		ON CONFLICT (key) DO UPDATE SET number = o.number + 1 RETURNING number)
+		INSERT INTO row_with_key (number) SELECT number FROM c')
 
 # measure MODE CLIENTS DELAY
 measure()
@@ -51,7 +58,7 @@ measure()
 # one_row MODE CLIENTS
 one_row()
 {
-	printf '%s;\n' "${numbered[$1]}" > "$scripts/mode.sql"
+	printf '\\set key random(1, 20)\n%s;\n' "${numbered[$1]//$'\n'/ }" > "$scripts/mode.sql"
 	run_script "$1" "$2" "clients=$2 one row"
 }
 
@@ -59,7 +66,7 @@ one_row()
 one_row_and_work()
 {
 	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' "${numbered[$1]}" "$work" > "$scripts/mode.sql"
-	run_script "$1" "$2" "clients=$2 one row and work"
+	each=$working run_script "$1" "$2" "clients=$2 one row and work"
 }
 
 # one_value MODE CLIENTS
@@ -163,7 +170,7 @@ many_rows()
 
 	shift
 	{
-		echo 'TRUNCATE invoice, invoice_with_room, row_with_key; CHECKPOINT;'
+		echo 'TRUNCATE invoice, invoice_with_room, invoice_by_key, row_with_key; CHECKPOINT;'
 		printf '%s;\n' BEGIN "$@" COMMIT
 		echo "SELECT 10 * (f[14]::int + f[15]::int) FROM string_to_array(pg_read_file('/proc/self/stat'), ' ') f"
 	} > "$scripts/many.sql"
@@ -211,15 +218,16 @@ do
 	do
 		in_query nextval "$clients" "nextval('nextval')"
 		in_query adaptive "$clients" "spanner.next_value('adaptive')"
+		in_query async_batch_by_key "$clients" "spanner.next_value('adaptive', 'key')"
 	done
 	for clients in 1 8 50
 	do
-		for mode in update sync on_commit
+		for mode in update sync on_commit update_by_key sync_by_key on_commit_by_key async_batch_by_key
 		do
 			one_row "$mode" "$clients"
 		done
 	done
-	for mode in update on_commit
+	for mode in update sync on_commit
 	do
 		one_row_and_work "$mode" 50
 	done
@@ -227,6 +235,7 @@ do
 	one_value adaptive 50
 	many_rows nextval "INSERT INTO row_with_key (number) SELECT nextval('nextval') FROM generate_series(1, 200000)"
 	many_rows on_commit 'INSERT INTO invoice SELECT FROM generate_series(1, 200000)'
+	many_rows on_commit_by_key 'INSERT INTO invoice_by_key (key) SELECT i % 20 FROM generate_series(1, 200000) i'
 	many_rows with_room 'INSERT INTO invoice_with_room SELECT FROM generate_series(1, 200000)'
 	many_rows update 'INSERT INTO row_with_key SELECT FROM generate_series(1, 200000)' 'UPDATE row_with_key SET number = id'
 	first_draw nextval "nextval('nextval')"

@@ -17,3 +17,7 @@ INSERT INTO counter VALUES (0);
 CREATE TABLE invoice_with_room (id bigserial PRIMARY KEY, number bigint) WITH (fillfactor = 45);
 CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice_with_room DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('number', 'number');
+CREATE TABLE invoice_by_key (id bigserial PRIMARY KEY, key text, number bigint);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice_by_key DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('number', 'number', 'key');
+CREATE TABLE counter_by_key (key text PRIMARY KEY, number bigint) WITH (fillfactor = 20);

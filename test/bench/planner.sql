@@ -83,6 +83,8 @@ SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=%s shards
        round(pg_temp.measure_both(query, enabled)::numeric, 4), 'ms'
   FROM (VALUES
          ('partition_join', 'SELECT count(data) FROM asked JOIN parted USING (ts, uid)'),
+         ('pairs', (SELECT format('SELECT count(*) FROM pairs WHERE (a, b) IN (%s)', string_agg(format('(%s, %s)', i * 2000, i * 2000 % 97), ', '))
+                      FROM generate_series(1, 100) i)),
          ('partition_outer_join', 'SELECT count(data) FROM parted LEFT JOIN asked USING (ts, uid)'),
          ('partition_self_join', 'SELECT count(*) FROM parted a JOIN parted b USING (ts, uid)'),
          ('small_partitions', 'SELECT * FROM small ORDER BY at DESC LIMIT 10'),
@@ -94,6 +96,35 @@ SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=%s shards
 SELECT 'by hand', 'query=latest shards=16', 'time',
        round(cost('SELECT l.* FROM generate_series(0, 99) s, LATERAL
                      (SELECT * FROM reading WHERE sensor = s ORDER BY at DESC LIMIT 1) l', 3)::numeric, 4), 'ms';
+
+-- The same for planning alone: joins of sharded tables, pairs on partitions, an ordinary table.
+CREATE FUNCTION pg_temp.plan_both(query text, enabled bool) RETURNS float8
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('spanner_keys.' || name, enabled::text, true)
+     FROM unnest('{enable_derived_shard,enable_shard_merge,enable_shard_list}'::text[]) name;
+  RETURN planning_cost(query);
+END $$;
+SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=planning_of_%s shards=16', what), 'time',
+       round(pg_temp.plan_both(query, enabled)::numeric, 4), 'ms'
+  FROM (VALUES
+         ('join_of_4', 'SELECT 1 FROM v16 JOIN v64 USING (lastaccess, userid) JOIN v256 USING (lastaccess, userid) JOIN v1024 USING (lastaccess, userid)'),
+         ('join_of_6', 'SELECT 1 FROM v16 JOIN v64 USING (lastaccess, userid) JOIN v256 USING (lastaccess, userid) JOIN v1024 USING (lastaccess, userid)
+            JOIN v2048 USING (lastaccess, userid) JOIN v4096 USING (lastaccess, userid)'),
+         ('ordered_join_of_6', 'SELECT 1 FROM v16 JOIN v64 USING (lastaccess, userid) JOIN v256 USING (lastaccess, userid) JOIN v1024 USING (lastaccess, userid)
+            JOIN v2048 USING (lastaccess, userid) JOIN v4096 USING (lastaccess, userid) ORDER BY lastaccess LIMIT 5'),
+         ('20_pairs', (SELECT format('SELECT count(*) FROM pairs WHERE (a, b) IN (%s)', string_agg(format('(%s, %s)', i * 2000, i * 2000 % 97), ', '))
+                         FROM generate_series(1, 20) i)),
+         ('small_partitions', 'SELECT * FROM small ORDER BY at DESC LIMIT 10'),
+         ('ordinary_table', 'SELECT * FROM visit WHERE userid = 1')) v (what, query),
+       unnest('{t,f}'::bool[]) enabled
+ ORDER BY what, enabled DESC;
+
+-- Few rows of many shards.
+SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=newest shards=%s', shards), 'time',
+       round(pg_temp.measure_both(format('SELECT * FROM v%s ORDER BY lastaccess DESC LIMIT 10', shards), enabled)::numeric, 4), 'ms'
+  FROM unnest('{1024,4096}'::int[]) shards, unnest('{t,f}'::bool[]) enabled
+ ORDER BY shards, enabled DESC;
 
 -- Memory of a merge that has opened every stream it may.
 SET enable_sort = off;

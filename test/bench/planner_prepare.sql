@@ -80,3 +80,24 @@ INSERT INTO small (at, uid) SELECT timestamptz '2025-01-01Z' + i * interval '1 h
 CREATE TABLE reading (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, sensor, at)) STORED, sensor int NOT NULL, at timestamptz NOT NULL, status text, PRIMARY KEY (shard_id, sensor, at));
 INSERT INTO reading (sensor, at, status) SELECT i % 100, timestamptz '2025-01-01Z' + i * interval '1 second', CASE WHEN i < 200 THEN 'open' ELSE 'done' END FROM generate_series(1, 200000) i;
 CREATE INDEX ON reading (shard_id, at);
+
+-- Few rows of many shards; pairs of a table that is partitioned by its shard.
+CALL make_tables(1024, false);
+CALL make_tables(4096, false);
+CREATE TABLE pairs (s int NOT NULL CHECK (s = spanner.shard_id(16, a, b)), a int NOT NULL, b int NOT NULL, PRIMARY KEY (s, a, b)) PARTITION BY LIST (s);
+SELECT format('CREATE TABLE pairs_%s PARTITION OF pairs FOR VALUES IN (%1$s)', i) FROM generate_series(0, 15) i \gexec
+INSERT INTO pairs SELECT spanner.shard_id(16, i, i % 97), i, i % 97 FROM generate_series(1, 300000) i;
+
+-- What planning alone costs in ms: the best of some times.
+CREATE FUNCTION planning_cost(query text) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+  best float8;
+BEGIN
+  FOR i IN 1 .. 30 LOOP
+    EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || query INTO plan;
+    best := least(best, (plan->0->>'Planning Time')::float8);
+  END LOOP;
+  RETURN best;
+END $$;

@@ -25,7 +25,7 @@ if [ "${1:-}" = --inside ]
 then
 	shift
 	. test/bin/cluster.sh
-	cluster_build
+	cluster_build with_llvm=no
 	for section in "$@"
 	do
 		started=$SECONDS

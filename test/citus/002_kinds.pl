@@ -68,7 +68,7 @@ sub check_rows
 
 		is( query($coordinator, qq{
 				SELECT count(*), count(DISTINCT id),
-				       count(*) FILTER (WHERE note > 0 AND spanner.unmap_value(id, '$sequence{$table}') % $range < 20000
+				       count(*) FILTER (WHERE note > 0 AND spanner_internal.unmap_value(id, '$sequence{$table}') % $range < 20000
 				                          AND id > @{[ $widened{$table}{last} // 0 ]}) FROM $table}),
 			join('|', $all, $all, $inserted - ($widened{$table}{rows} // 0)),
 			"$table, $when");

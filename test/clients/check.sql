@@ -15,7 +15,7 @@ WITH stored AS (
   SELECT id::bigint, name,
     EXISTS (
       SELECT FROM spanner.sequences s
-      WHERE spanner.unmap_value(t.id::bigint,
+      WHERE spanner_internal.unmap_value(t.id::bigint,
           format('%I.%I', s.schemaname, s.sequencename)::regclass) < least(s.counter, 1000)) AS mapped
   FROM :table t)
 SELECT CASE

@@ -107,6 +107,27 @@ sub check_function_length
 	return @found;
 }
 
+# Static functions have prototypes at the top of their file, so that the file can
+# be read from its exported functions down.  Inline ones stand before their use.
+sub check_prototypes
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.c$} } c_files())
+	{
+		my $code = $nocom{$file};
+
+		while ($code =~ /^static (?!inline|SK_ALWAYS_INLINE)[^\n;=(]*\n(\w+)\([^;{}]*\)\n\{/gm)
+		{
+			my ($name, $line) = ($1, line_at($code, $-[1]));
+
+			push @found, "$file:$line: static $name() has no prototype"
+			  unless $code =~ /^static [^;{}()=]*\b$name\([^;{}]*\);/m;
+		}
+	}
+	return @found;
+}
+
 sub check_file_length
 {
 	my @found;
@@ -409,8 +430,21 @@ sub check_qualified
 	return @found;
 }
 
-# SQL that a reader can follow, and that no name can end: short lines and
-# bodies, and no statement within the text of another one.
+# Lines of SQL are as wide as those of text.
+sub check_sql_width
+{
+	my @found;
+
+	foreach my $file (grep { m{^src/.*\.sql$} } @files)
+	{
+		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": more than $max_text columns"
+		  while $text{$file} =~ /^.{$max_text}./gmo;
+	}
+	return @found;
+}
+
+# SQL that a reader can follow, and that no name can end: short bodies, and no
+# statement within the text of another one.
 sub check_plain_sql
 {
 	my @found;
@@ -418,8 +452,6 @@ sub check_plain_sql
 
 	foreach my $file (grep { m{^src/(?:$rooms)/} } base_scripts())
 	{
-		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": more than $max_text columns"
-		  while $text{$file} =~ /^.{$max_text}./gmo;
 		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": a text between $&: quote it with %L or format()"
 		  while $text{$file} =~ /\$\w+\$/g;
 		foreach my $statement (statements($file))
@@ -632,6 +664,7 @@ my @rules = (
 	[ 'queries',         \&check_queries ],
 	[ 'stored-expressions', \&check_stored_expressions ],
 	[ 'function-length', \&check_function_length ],
+	[ 'prototypes',      \&check_prototypes ],
 	[ 'file-length',     \&check_file_length ],
 	[ 'line-comments',   \&check_line_comments ],
 	[ 'file-header',     \&check_file_header ],
@@ -644,6 +677,7 @@ my @rules = (
 	[ 'comment-on',      \&check_comments_on ],
 	[ 'sql-functions',   \&check_functions ],
 	[ 'sql-qualified',   \&check_qualified ],
+	[ 'sql-width',       \&check_sql_width ],
 	[ 'sql-plain',       \&check_plain_sql ],
 	[ 'regress-length',  \&check_regress_length ],
 	[ 'test-files',      \&check_test_files ],

@@ -91,6 +91,15 @@ check_links()
 	report links "${output[@]}"
 }
 
+# Figures in documents are those of the benchmark.
+check_figures()
+{
+	local output
+
+	mapfile -t output < <(test/bench/report.pl --check 2>&1)
+	report figures "${output[@]}"
+}
+
 check_indent()
 {
 	local output rc
@@ -113,6 +122,7 @@ case $? in
 esac
 check_meta
 check_links
+check_figures
 check_headers
 check_shell
 check_indent

@@ -61,7 +61,7 @@ is( $node->safe_psql('postgres', q{
 	"skips|permuted|10|500\nsmall|permuted|15|\nwide|permuted|63|",
 	'a session that has not loaded the library sees the options');
 is( $node->safe_psql('postgres', q{
-		SELECT spanner.unmap_value(1, 'small') BETWEEN 1 AND 32766;
+		SELECT spanner_internal.unmap_value(1, 'small') BETWEEN 1 AND 32766;
 		SELECT name FROM spanner.sequence_access_methods ORDER BY 1}),
 	"t\nbit_reversed_positive\npermuted\nstriped",
 	'the library that was loaded for a kind is in the view');
@@ -98,13 +98,13 @@ is( $node->safe_psql('postgres', q{
 	'32766|1|32766', '15 bits: a permutation of the counters');
 is( $node->safe_psql('postgres', q{
 		SELECT count(DISTINCT counter), min(counter), max(counter)
-		FROM (SELECT spanner.unmap_value(value, 'small') AS counter FROM drawn) d}),
+		FROM (SELECT spanner_internal.unmap_value(value, 'small') AS counter FROM drawn) d}),
 	'32766|1|32766', '15 bits: every value leads back');
 is( $node->safe_psql('postgres', q{
-		SELECT spanner.unmap_value(v, 'small') FROM unnest('{-1,0,32767,32768}'::bigint[]) v}),
+		SELECT spanner_internal.unmap_value(v, 'small') FROM unnest('{-1,0,32767,32768}'::bigint[]) v}),
 	"\n\n\n", '15 bits: no counter for what is no value');
 cmp_ok($node->safe_psql('postgres', q{
-		SELECT count(*) FROM drawn d WHERE spanner.unmap_value(value, 'small') = value}),
+		SELECT count(*) FROM drawn d WHERE spanner_internal.unmap_value(value, 'small') = value}),
 	'<', 10, '15 bits: few values are their own counter');
 refused($node, 'postgres', q{SELECT spanner.nextval('small')}, qr/exhausted/, '15 bits: exhausted');
 foreach my $bits (2, 3, 4, 7, 10)
@@ -117,12 +117,12 @@ foreach my $bits (2, 3, 4, 7, 10)
 			CREATE TABLE drawn$bits AS
 				SELECT n, spanner.nextval('bits$bits') AS value FROM generate_series(1, $count) n;
 			SELECT count(DISTINCT value), min(value), max(value),
-				count(*) FILTER (WHERE spanner.unmap_value(value, 'bits$bits') = n)
+				count(*) FILTER (WHERE spanner_internal.unmap_value(value, 'bits$bits') = n)
 			FROM drawn$bits}),
 		"bits$bits\n$count|1|$count|$count", "$bits bits: a permutation, and its inverse");
 }
 is( $node->safe_psql('postgres', q{
-		SELECT count(*) FILTER (WHERE spanner.unmap_value(spanner.nextval('wide'), 'wide') <> n + 3)
+		SELECT count(*) FILTER (WHERE spanner_internal.unmap_value(spanner.nextval('wide'), 'wide') <> n + 3)
 		FROM generate_series(1, 10000) n}),
 	0, '63 bits: every value leads back');
 

@@ -218,9 +218,9 @@ is( query(qq{
 		SET parallel_tuple_cost = 0;
 		SET min_parallel_table_scan_size = 0;
 		SET parallel_leader_participation = off;
-		SELECT count(DISTINCT spanner.unmap_value(id, 'many_id_seq')) FROM many;
+		SELECT count(DISTINCT spanner_internal.unmap_value(id, 'many_id_seq')) FROM many;
 		EXPLAIN (COSTS OFF)
-			SELECT count(DISTINCT spanner.unmap_value(id, 'many_id_seq')) FROM many;}) =~
+			SELECT count(DISTINCT spanner_internal.unmap_value(id, 'many_id_seq')) FROM many;}) =~
 	  s/ .*(Workers Planned).*/ $1/rs,
 	'10000 Workers Planned', 'workers look at bindings');
 query('DROP TABLE many; DROP FUNCTION draw, draw_too; DROP SEQUENCE drawn');

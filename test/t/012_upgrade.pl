@@ -159,7 +159,8 @@ sub check_cluster
 				SELECT count(*), bool_and(s.id IS NOT NULL) FROM sharded t
 				LEFT JOIN sharded s ON s.shard = spanner.shard_id(64, t.id) AND s.id = t.id}),
 			'400|t', "$name: $database: shard ids are the same, and in the index");
-		is($node->safe_psql($database, q{SELECT spanner.next_value('numbers')}), 4, "$name: $database: the next number");
+		is($node->safe_psql($database, q{SELECT spanner.next_value('numbers'), spanner.next_value('numbers', '2026', 'a'), spanner.next_value('tickets', 'x')}),
+			'4|6|' . ($name eq 'restored' ? 1 : 1001), "$name: $database: the next number, also of series");
 		like(($node->psql($database, 'DROP ROLE maker'))[2], qr/privileges for column owner_role of table spanner.allocator/,
 			"$name: $database: the owner of an allocator cannot be dropped");
 	}
@@ -204,6 +205,9 @@ foreach my $database (@databases)
 		GRANT CREATE ON SCHEMA public TO maker;
 		SELECT spanner.create_allocator('numbers', 'sync');
 		SELECT spanner.next_value('numbers') FROM generate_series(1, 3);
+		SELECT spanner.next_value('numbers', '2026', 'a') FROM generate_series(1, 5);
+		SELECT spanner.create_allocator('tickets', failover_gap => 1000);
+		SELECT spanner.advance_allocator('tickets', 1, 'x');
 		SELECT spanner.alter_allocator('numbers', owner_role => 'maker');
 		CREATE SCHEMA "Odd ""Name""";
 		SELECT spanner.create_sequence('reversed', 'bit_reversed_positive',

@@ -119,7 +119,7 @@ foreach my $table (sort keys %deleted)
 				SELECT count(*) - count(DISTINCT counter), max(counter) - count(*), min(counter),
 					bool_or(value = counter)
 				FROM (SELECT $column AS value,
-					spanner.unmap_value($column, '$sequence') AS counter FROM $table) c}),
+					spanner_internal.unmap_value($column, '$sequence') AS counter FROM $table) c}),
 			"0|$deleted{$table}|1|f", "$table: $column: values of the subscriber's sequence, each once");
 	}
 }

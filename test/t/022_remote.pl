@@ -115,7 +115,7 @@ like(
 	error_of(
 		$user, q{BEGIN; SELECT spanner.create_allocator('new', mode => 'remote', server => 'hub');
 		SELECT spanner.next_value('new');}),
-	qr/ERROR:  cannot draw from allocator "new" in the transaction that has changed it/,
+	qr/ERROR:  cannot take values from allocator "new" in the transaction that has changed it/,
 	'not in the transaction that creates the allocator');
 
 # The worker leaves, and with it the connection.

@@ -206,7 +206,7 @@ SKIP:
 
 	my %pages = (
 		serial => "'serial_keys'",
-		both => "'serial_keys', 'reversed_keys'",
+		both => "'serial_keys', after => 'reversed_keys'",
 		reversed => "'reversed_keys'",
 		hostile => "'" . $hostile =~ s/'/''/gr . q{', order_by => '<script>x'});
 	foreach my $name (sort keys %pages)

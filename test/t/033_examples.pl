@@ -98,7 +98,7 @@ sub check_query
 		# A merge descends once for the first row of a shard, and again where
 		# it wants more of them.  A skip scan, which the server has from 18 on,
 		# looks behind each end of the shards as well.
-		my ($shards, $searches) = $plan =~ /SpannerShardMerge.*?Shards: (\d+)$.*?Index Searches: (\d+)$/ms;
+		my ($shards, $searches) = $plan =~ /SpannerShardMerge.*?Shards: (\d+)\n.*?Index Searches: (\d+)\n/s;
 		my $skips = !$searches && $plan =~ /Index Searches/ && $plan !~ /\b(?:shard|shardid|hash_prefix|shard_id)\b/ ? 2 : 0;
 
 		$descents -= $searches - $shards if $searches;

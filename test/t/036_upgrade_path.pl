@@ -53,7 +53,7 @@ my @steps = (
 	{
 		name    => 'a function is dropped',
 		shows   => qr/^< function spanner\.last_assigned\(pg_catalog\.text\): row: /m,
-		upgrade => q{DROP FUNCTION spanner.last_assigned(text);},
+		upgrade => q{DROP FUNCTION spanner.last_assigned(text), spanner.last_assigned(text, text[]);},
 		install => sub { return $_[0] =~ s/(?:CREATE|COMMENT ON) FUNCTION spanner\.last_assigned\([^;]+;//gr }
 	},
 	{
@@ -295,10 +295,10 @@ sub check_update
 
 	is( $node->safe_psql(
 			'updated', qq{
-			SELECT spanner.unmap_value(spanner.nextval('going_on'), 'going_on');
+			SELECT spanner_internal.unmap_value(spanner.nextval('going_on'), 'going_on');
 			SELECT spanner.next_value('going_on');
 			ALTER EXTENSION spanner_keys UPDATE TO '$to';
-			SELECT spanner.unmap_value(spanner.nextval('going_on'), 'going_on');
+			SELECT spanner_internal.unmap_value(spanner.nextval('going_on'), 'going_on');
 			SELECT spanner.next_value('going_on') > 11;
 			SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys'}),
 		"1\n11\n2\nt\n$to", "$name: a session goes on");

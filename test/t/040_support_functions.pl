@@ -87,9 +87,9 @@ run_as(
 	INSERT INTO t (v) VALUES (1), (2);
 	GRANT ALL ON SEQUENCE s TO PUBLIC});
 is(support('prepared'), $ATTACHED, 'CREATE EXTENSION by an ordinary role');
-check_outcome($_, 'prepared', 'SELECT spanner.attach_support()', qr/permission denied|must be superuser/, "attach_support: $_")
+check_outcome($_, 'prepared', 'SELECT spanner_internal.attach_support()', qr/permission denied|must be superuser/, "attach_support: $_")
   foreach qw(keeper stranger);
-check_outcome($superuser, 'prepared', 'SELECT spanner.attach_support(); SELECT spanner.attach_support()', '', 'attach_support again');
+check_outcome($superuser, 'prepared', 'SELECT spanner_internal.attach_support(); SELECT spanner_internal.attach_support()', '', 'attach_support again');
 is(support('prepared'), $ATTACHED, 'which changes nothing');
 
 my $copies = 0;

@@ -113,6 +113,8 @@ $lock->query_safe(q{BEGIN; LOCK TABLE pg_database});
 like($in_app->query(q{SELECT 'new ' || spanner.next_value('b')}), qr/new 1/, 'a pool is taken over without reading the catalog');
 $lock->query_safe('COMMIT');
 
+$_->quit foreach $lock, $waiter, $other, $in_app;
+
 # A range below zero
 sql(q{SELECT spanner.create_allocator('below', 'batch', start_value => -1000, min_value => -1000, batch_size => 10, max_batch_size => 10)});
 is(sql(q{SELECT max(spanner.next_value('below')) FROM generate_series(1, 35)}), -966, 'values below zero');
@@ -186,6 +188,9 @@ is( sql(q{INSERT INTO row_of_first VALUES (NULL);
 	CALL other_allocators(1001); SELECT spanner.last_assigned('first') IS NULL, spanner.last_assigned('numbers') = max(n) FROM row_of}),
 	"1\nt|t", 'a session remembers the last numbers of 10,000 allocators');
 
+# Batches of a pool that was another allocator's would be smaller.
+$node->restart;
+
 # Two batches with a gap between them: 7 to 10, and 16 to 25
 sub two_batches
 {
@@ -193,9 +198,12 @@ sub two_batches
 
 	sql(qq{SELECT spanner.create_allocator('$name', 'async_batch', batch_size => 10, low_water_mark => 5, max_batch_size => 10);
 		SELECT count(spanner.next_value('$name')) FROM generate_series(1, 4);
-		ALTER TABLE spanner.allocator DISABLE TRIGGER on_allocator_change;
+		SET allow_system_table_mods = on;
+		UPDATE pg_trigger SET tgenabled = 'D' WHERE tgname = 'on_allocator_change';
+		ALTER TABLE spanner.allocator SET (fillfactor = 20);
 		UPDATE spanner.allocator SET next_value = next_value + 5 WHERE name = '$name';
-		ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
+		UPDATE pg_trigger SET tgenabled = 'A' WHERE tgname = 'on_allocator_change';
+		ALTER TABLE spanner.allocator SET (fillfactor = 20);
 		SELECT count(spanner.next_value('$name')) FROM generate_series(1, 2)}, 'app');
 	$node->poll_query_until('app', "SELECT pool_remaining = 14 FROM spanner.stat_allocator WHERE name = '$name'")
 	  or die 'the worker fetches no second batch';
@@ -220,7 +228,6 @@ is( sql(q{SELECT string_agg(spanner.next_value('hub ' || i)::text, ' ' ORDER BY 
 	SELECT count(*) BETWEEN 1 AND 3 FROM pg_stat_activity WHERE datname = 'app' AND query LIKE '%reserve_block%'}),
 	"1 1 1 1 1 1 1 1\nt", 'connections of allocators without a pool are closed');
 
-$_->quit foreach $lock, $waiter, $other, $in_app;
 $node->stop;
 
 done_testing();

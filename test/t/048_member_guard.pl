@@ -131,7 +131,7 @@ $node->safe_psql('postgres', $enable);
 
 # The table goes with the extension; its counters have nowhere to be written.
 refused(q{BEGIN; SELECT spanner.next_value('in_order'); DROP EXTENSION spanner_keys; COMMIT},
-	qr/table "spanner\.allocator" was dropped after values had been drawn from it/, 'numbers of a table that is dropped with them');
+	qr/table "spanner\.allocator" was dropped after values had been taken from it/, 'numbers of a table that is dropped with them');
 draws_mapped('the extension is still there');
 
 # Dropped where its schema is not called as it was

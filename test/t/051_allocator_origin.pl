@@ -107,30 +107,52 @@ is($node{third}->safe_psql('postgres', q{
 $node{third}->stop;
 
 # A subscriber to the table itself
+my $draw_series = q{SELECT spanner.next_value('a', '2026') FROM generate_series(1, 300)};
+
+sub series
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres', q{
+		SELECT p.name, s.series, s.next_value, s.timeline, s.system FROM spanner.allocator s
+		JOIN spanner.allocator p ON p.allocator_id = s.parent_id ORDER BY 1, 2});
+}
+
 my ($publisher, $subscriber) = (new_node('publisher'), new_node('subscriber'));
 
 $publisher->safe_psql('postgres', q{
 	SELECT spanner.create_allocator('a'), spanner.create_allocator('still'), spanner.create_allocator('s', 'sync');
 	SELECT count(spanner.next_value(n)) FROM unnest('{a,still,s}'::text[]) n;
+	SELECT spanner.reserve_block(n, 4, '2026') FROM unnest('{a,s}'::text[]) n;
 	CREATE PUBLICATION p FOR TABLE spanner.allocator});
 $subscriber->safe_psql('postgres', 'CREATE SUBSCRIPTION s CONNECTION \'' . $publisher->connstr . q{ dbname=postgres' PUBLICATION p});
 $subscriber->wait_for_subscription_sync($publisher, 's');
 is(row($subscriber, 'a'), '201||', 'a row that was copied has no stamp');
 $publisher->wait_for_catchup('s');
+is(series($subscriber), "a|{2026}|5||\ns|{2026}|5||", 'series were copied without a stamp');
 
 # the subscription is behind when the application moves
 $subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION s DISABLE');
 $given{publisher} = [ draw($publisher, 'a', 400) ];
 $given{subscriber} = [ draw($subscriber, 'a', 300) ];
+$given{series} = [ split /\n/, $publisher->safe_psql('postgres', $draw_series) ];
+$given{series_there} = [ split /\n/, $subscriber->safe_psql('postgres', $draw_series) ];
+cmp_ok($given{series_there}[0], '>', $given{series}[-1], 'of a series too');
+$subscriber->safe_psql('postgres', q{SELECT spanner.next_value('s', '2026')});
 cmp_ok($given{subscriber}[0], '>', $given{publisher}[-1], 'the first draw leaves a gap');
 
 my $row = row($subscriber, 'a');
+my $series = series($subscriber);
 $subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION s ENABLE');
 draw($publisher, 'a', 300);
 draw($publisher, 's', 3);
+$publisher->safe_psql('postgres', qq{$draw_series; SELECT spanner.next_value('s', '2027'); UPDATE spanner.allocator SET next_value = 2 WHERE series = '{2026}'});
 $publisher->safe_psql('postgres', q{SELECT spanner.alter_allocator('still', batch_size => 7)});
 $publisher->wait_for_catchup('s');
 is(row($subscriber, 'a'), $row, 'what the publisher draws moves neither counter nor stamp');
+is(series($subscriber), "$series\ns|{2027}|2||", 'nor those of series, and new ones follow');
+push @{ $given{series_there} }, split /\n/, $subscriber->safe_psql('postgres', $draw_series);
+is(scalar keys %{ { map { $_ => 1 } @{ $given{series_there} } } }, 600, 'a series gives nothing twice there');
 push @{ $given{subscriber} }, draw($subscriber, 'a', 300);
 is(scalar keys %{ { map { $_ => 1 } @{ $given{subscriber} } } }, 600, 'the subscriber gives nothing twice');
 is($given{subscriber}[-1] - $given{subscriber}[0], 599, 'and loses nothing');
@@ -139,7 +161,8 @@ is($subscriber->safe_psql('postgres', q{SELECT batch_size FROM spanner.allocator
 is((draw($subscriber, 's', 1))[0], 5, 'mode sync goes on where the publisher was');
 
 # ids that were replicated are no obstacle
-is($subscriber->safe_psql('postgres', q{SELECT spanner.create_allocator('new')}), 4, 'a new allocator gets an id that is free');
+is($subscriber->safe_psql('postgres', q{SELECT spanner.next_value('s', '2027'), spanner.next_value('s', '2026')}), '2|6', 'and so do its series');
+is($subscriber->safe_psql('postgres', q{SELECT spanner.create_allocator('new') NOT IN (SELECT allocator_id FROM spanner.allocator WHERE name IS DISTINCT FROM 'new')}), 't', 'a new allocator gets an id that is free');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
 
 # Whoever writes by hand, in the role of a replica too, writes what he says

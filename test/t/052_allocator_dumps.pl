@@ -61,7 +61,8 @@ my $counters = q{SELECT coalesce(a.name, p.name || a.series::text), a.next_value
 	FROM spanner.allocator a LEFT JOIN spanner.allocator p ON p.allocator_id = a.parent_id ORDER BY 1};
 my $options = q{SELECT allocator_id, name, mode, min_value, max_value, batch_size, max_batch_size, failover_gap, owner_role, usage_roles
 	FROM spanner.allocator ORDER BY allocator_id};
-my %source = map { $_ => $old->safe_psql('source', $_) } $rows, $counters, $options;
+my $triggers = q{SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'spanner.allocator'::regclass ORDER BY 1};
+my %source = map { $_ => $old->safe_psql('source', $_) } $rows, $counters, $options, $triggers;
 
 like($source{$rows}, qr/^invoice\|-1\|$/m, 'a row without a number');
 
@@ -123,6 +124,7 @@ my @modes = (
 	[ 'jobs', [ 'jobs', '-Fd', '-j2' ] ],
 	[ 'parts', [ 'schema.sql', '-s' ], [ 'data.sql', '-a' ] ],
 	[ 'parts_inserts', [ 'schema.sql', '-s' ], [ 'data_inserts.sql', '-a', '--column-inserts' ] ],
+	[ 'disabled', [ 'schema.sql', '-s' ], [ 'disabled.sql', '-a', '--disable-triggers' ] ],
 	[ 'sections', [ 'pre.sql', '--section=pre-data' ], [ 'section.sql', '--section=data' ], [ 'post.sql', '--section=post-data' ] ]);
 
 foreach (@modes)
@@ -130,13 +132,14 @@ foreach (@modes)
 	my ($database, @dumps) = @$_;
 	my @files = map { dump_to(@$_) } @dumps;
 
-	foreach my $role ($superuser, 'keeper')
+	# only a superuser may disable all triggers
+	foreach my $role ($superuser, $database eq 'disabled' ? () : 'keeper')
 	{
 		my $name = "${database}_" . ($role eq 'keeper' ? 'keeper' : 'superuser');
 
 		create_database($old, $name, 'keeper');
 		is(restore($old, $name, $role, $_), '', "$name: no message") foreach @files;
-		is($old->safe_psql($name, $options), $source{$options}, "$name: options and roles");
+		is($old->safe_psql($name, $_), $source{$_}, "$name: as it was: $_") foreach $options, $triggers;
 		check_rows($old, $name);
 	}
 }
@@ -154,6 +157,9 @@ is($old->safe_psql('migrated', "SELECT name, allocator_id, mode FROM spanner.all
 	"invoice|4|on_commit\nnew|2|async_batch\nreceipt|1|batch\nslip|3|sync\nused up|5|async_batch", 'allocators stay what they are');
 $old->safe_psql('migrated', q{SELECT spanner.drop_allocator('new')});
 check_rows($old, 'migrated');
+$old->safe_psql('migrated', 'TRUNCATE app.invoice, app.slip, app.receipt');
+restore($old, 'migrated', $superuser, dump_to('disabled.sql', '-a', '--disable-triggers'));
+is($old->safe_psql('migrated', $triggers), $source{$triggers}, 'triggers that a restore turns off and on fire as before');
 
 # A counter that is ahead of that of the dump stays
 $old->safe_psql('migrated', q{SELECT spanner.advance_allocator('slip', 700)});

@@ -41,9 +41,7 @@
 #include "sequence/redirect/redirect.h"
 #include "sequence/sequence.h"
 #include "spi/owner_rights.h"
-
-/* Location of the function calls that we put into a command. */
-#define SK_OUR_LOCATION (-4711)
+#include "spi/tree_marks.h"
 
 static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static bool refuses_identity(Relation rel, ColumnDef *def);

@@ -89,7 +89,7 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of rows must be between 1 and %d",
 						SK_MAX_ASCENDING),
-				 errhint("Use spanner.nextval() to draw one value.")));
+				 errhint("Use spanner.nextval() to get one value.")));
 
 	if (batch == NULL || batch->seqid != seqid || batch->count != count)
 	{

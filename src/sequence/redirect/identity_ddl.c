@@ -40,6 +40,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "sequence/column_label.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/redirect/redirect.h"
 #include "sequence/sequence_change.h"
@@ -47,6 +48,7 @@
 static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
 static void restore_altered(AlterTableStmt *stmt);
+static bool hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static void convert_altered(AlterTableStmt *stmt);
 static List *list_columns(Oid relid, Oid table);
 static void follow_partitions(AlterTableStmt *stmt);
@@ -251,10 +253,37 @@ restore_altered(AlterTableStmt *stmt)
 		{
 			SkIdentityColumn *column = lfirst(lc2);
 
-			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) == 0)
+			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) == 0 &&
+				!hands_over(cmd, relid, column->seqid))
 				sk_restore_identity(column->seqid, column->identity);
 		}
 	}
+}
+
+/*
+ * Does Citus make a shard of a table that was there?  The table that it puts in
+ * front has a column that draws already.  The shard loses its default, as that
+ * of a serial column, before the other gets the sequence and the identity.
+ */
+static bool
+hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid)
+{
+	ListCell   *lc;
+
+	if (cmd->subtype != AT_ColumnDefault || cmd->def != NULL ||
+		!sk_citus_exists())
+		return false;
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (column.objectId != relid &&
+			!get_rel_relispartition(column.objectId) &&
+			strcmp(get_attname(column.objectId, column.objectSubId, false),
+				   cmd->name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Convert the columns whose identity a command has left. */
@@ -380,8 +409,8 @@ follow_detach(Oid parent, Oid partition)
 }
 
 /*
- * Note the commands for a table that is made LIKE others.  They have to live
- * as long as the statement.
+ * Note the commands for a table that is made LIKE others, in the alias of its
+ * name (spi/tree_marks.h).  They have to live as long as the statement.
  */
 static void
 prepare_like(CreateStmt *stmt)

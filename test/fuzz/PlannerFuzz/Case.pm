@@ -52,8 +52,10 @@ sub random_case
 		push @{ $case->{settings} }, parallel_settings($server) if chance(0.2);
 		s/^\?/*/ foreach @{ $case->{statements} };
 	}
-	# A small table is read at once, unless that is dear.
-	push @{ $case->{settings} }, 'seq_page_cost', '100', 'random_page_cost', '0.1', 'enable_sort', 'on'
+	# A small table is read at once, unless that is dear; what is dear of an index
+	# is to read each of its rows.
+	push @{ $case->{settings} }, 'seq_page_cost', '100', 'random_page_cost', '0.1', 'enable_sort', 'on',
+	  'cpu_operator_cost', '0', 'cpu_index_tuple_cost', '0', 'cpu_tuple_cost', '1'
 	  if "@{ $case->{statements} }" =~ /SELECT DISTINCT/ && chance(0.8);
 	return $case;
 }

@@ -490,6 +490,9 @@ sub latest_body
 {
 	my ($query) = @_;
 	my @sharded = grep { @{ $_->{orders} } } @{ $query->{tables} };
+	my @fit = grep { $_->{few_groups} && !$_->{is_view} } @sharded;
+
+	@sharded = @fit if @fit && chance(0.7);
 	my ($relation) = @sharded ? add_relation($query, pick(@sharded)) : tables($query, 1);
 	my @orders = @{ $relation->{table}{orders} };
 	my @terms = @orders ? order_terms($relation, pick(@orders), chance(0.5)) : ();

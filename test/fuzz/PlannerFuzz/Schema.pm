@@ -51,6 +51,7 @@ sub make_schema
 
 		make_table("t$i", $kind);
 	}
+	make_few_groups('t' . ($count + 1)) if chance(0.7);
 	make_views();
 	make_policies() if chance(0.35);
 	push @ddl, 'GRANT ALL ON ' . join(', ', map { $_->{name} } @tables) . " TO $role";
@@ -75,6 +76,37 @@ sub bucket
 	my ($column, $type) = @_;
 
 	return 'date_bin(' . pick("'4 days'", "'1 day'", "'90 minutes'", "'1 second'") . ", $column, $type '" . pick('2000-01-01', '2024-12-30 12:00') . "+00')";
+}
+
+# Many rows of few values, as of a few sensors: DISTINCT can skip from one to
+# the next.  Only a table with statistics shows that it pays.
+sub make_few_groups
+{
+	my ($name) = @_;
+	my @columns = map { column($_, 1) } qw(a b c);
+	my @hashed = some(2, 3, qw(a b c));
+
+	$_->{notnull} = 1 foreach @columns;
+	$_->{choices} = choices($_) foreach @columns;
+	my ($group) = grep { $_->{name} eq $hashed[0] } @columns;
+	$group->{choices} = 'ARRAY[' . join(', ', map { quote($_) } some(1, 3, @{ $group->{present} })) . ']';
+	push @columns, { name => 'p', type => 'int4', family => 'payload', notnull => 0, choices => 'ARRAY[1,2,3,4,5,6,7,8,NULL]::text[]' };
+
+	my $table = {
+		name => $name, kind => 'generated', columns => \@columns, shards => pick(1, 2, 4), rows => 1500,
+		keys => ['id'], orders => [ [ map { [ $_, '' ] } @hashed, 'id' ] ], hashed => \@hashed, few_groups => 1,
+		shard_notnull => 1,
+	};
+	$table->{expression} = "spanner.shard_id($table->{shards}, " . join(', ', @hashed, 'id') . ')';
+	$table->{hashed} = [ @hashed, 'id' ];
+	push @ddl, "CREATE TABLE $name (" . join(', ', 'id int8 NOT NULL', map { definition($_) } @columns) . ', '
+	  . shard_name($table) . " GENERATED ALWAYS AS ($table->{expression}) STORED NOT NULL)";
+	insert_rows($table, $name, 1, $table->{rows});
+	push @ddl, "CREATE INDEX ON $name (" . join(', ', $table->{shard}, @hashed, 'id') . ')';
+	make_dead_rows($table);
+	push @ddl, "VACUUM ANALYZE $name";
+	push @tables, $table;
+	return;
 }
 
 # What the shard of a row is computed from; now and then something odd.

@@ -83,7 +83,7 @@ sub lying_views
 	my @lines = $server->must_as('superuser', $app, q{
 		SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-		WHERE c.relnamespace = 'spanner'::regnamespace AND c.relkind = 'v' AND c.relname ~ '^split_'
+		WHERE c.relnamespace = 'spanner_internal'::regnamespace AND c.relkind = 'v' AND c.relname ~ '^split_'
 		ORDER BY c.relname, a.attnum});
 
 	foreach my $line (@lines)
@@ -100,12 +100,12 @@ sub lying_views
 	}
 	die "nothing is asked of another server\n" if !%columns;
 	return (
-		'DROP SCHEMA IF EXISTS spanner CASCADE', 'CREATE SCHEMA spanner',
-		'GRANT USAGE ON SCHEMA spanner TO PUBLIC',
+		'DROP SCHEMA IF EXISTS spanner_internal CASCADE', 'CREATE SCHEMA spanner_internal',
+		'GRANT USAGE ON SCHEMA spanner_internal TO PUBLIC',
 		map {
-			("CREATE VIEW spanner.$_ AS SELECT " . join(', ', @{ $columns{$_} })
+			("CREATE VIEW spanner_internal.$_ AS SELECT " . join(', ', @{ $columns{$_} })
 				  . q{ WHERE mallory_home.holds('another server', 1)},
-				"GRANT SELECT ON spanner.$_ TO PUBLIC")
+				"GRANT SELECT ON spanner_internal.$_ TO PUBLIC")
 		} sort keys %columns);
 }
 

@@ -147,19 +147,20 @@ sub hear
 }
 
 # Values of keys in a result are of those that were put into the tables: small
-# numbers, uuids that begin with zeros, the year 2024.  Others were read from
-# memory that is no key.
+# numbers, "x" with and without them, uuids that begin with zeros, the year 2024.
+# A planted expression puts one more "x" in front.  Others were read from memory
+# that is no key.
 sub check_values
 {
 	my ($self, $lines, $role, $statement) = @_;
 
 	# what others return is no key
-	return if $statement !~ /\.(?:key_\w+|\w*sample\w*|\w*points\w*|\w*heatmap\w*)\(/;
+	return if $statement !~ /\.(?:key_\w+|(?!plan_)\w*sample\w*|\w*points\w*|\w*heatmap\w*)\(/;
 	foreach my $line (grep { /^\d+\|/ } @$lines)
 	{
 		foreach my $value (split(/\|/, $line))
 		{
-			next if $value =~ /^(?:|x?\d{1,6}(?:\.\d+)?|[tf])\z/;
+			next if $value =~ /^(?:|x{0,2}\d{0,6}(?:\.\d+)?|[tf])\z/;
 			next if $value =~ /^(?:0{8}-0000-[0-9a-f-]*|202[34]-\S+ [0-9:.+-]+)\z/;
 			$self->tell("value \"$value\" was never stored", $role, $statement);
 		}

@@ -390,7 +390,7 @@ sub renamed_server
 	my @functions = working($run, $victim, $innocent, qw(check_splits split_stats));
 
 	$server->must_as('mallory', $liar, lying_views($run, $server, 'public', 'split_p0', 'id bigint'));
-	is_armed($run, 'superuser', 'SELECT * FROM spanner.split_server', $liar);
+	is_armed($run, 'superuser', 'SELECT * FROM spanner_internal.split_server', $liar);
 	$server->must_as('dbo', $app,
 		$server->make_server('bait', $liar), $server->map_user($server->{superuser}, 'bait', 'superuser'),
 		'CREATE TABLE public.split (id bigint) PARTITION BY RANGE (id)',

@@ -1,0 +1,488 @@
+/* src/advisor/key_space.sql */
+
+--
+-- Advisor: keys of a sample of rows, and buckets of equal width in key space
+--
+
+-- What is sampled: a column or an index of a table, and which part of the rows.
+CREATE TYPE spanner_internal.picture_key AS (
+  relid oid, relation text, relname name, relkind "char",
+  indexid oid, attnum smallint, name text, column_names text,
+  wanted float8, tuples float8, counted boolean, fraction float8,
+  block_percent float8, row_share float8);
+
+-- A sample, in short: how many rows and how many with a key, the numbers and
+-- texts at the ends, texts here and there.  "values" is all the different keys
+-- if they are few.
+CREATE TYPE spanner_internal.key_range AS (
+  rows bigint, keys bigint, type oid, ranked boolean,
+  lowest numeric, low numeric, high numeric, highest numeric,
+  first text, last text, chosen text[], different bigint, "values" text[]);
+
+-- What buckets begin with: numbers or texts.  "step" is the distance of
+-- neighbours, 0 if there are none; "low" and "high" are what the first bucket
+-- begins and the last one ends with.  All texts have "prefix" characters in
+-- common.  Keys that are "ranked" begin with their rank.
+CREATE TYPE spanner_internal.key_scale AS (
+  type oid, buckets integer, numbers numeric[], texts text[],
+  low numeric, high numeric, step numeric, prefix integer, ranked boolean);
+
+-- Sampled rows by time bucket and key bucket, and what the buckets are.
+CREATE TYPE spanner_internal.key_buckets AS (
+  rows bigint, keys bigint, different bigint, time_buckets integer, key_buckets integer,
+  cells bigint[], key_from text[], key_to text[], key_label text[],
+  time_from text[], time_to text);
+
+COMMENT ON TYPE spanner_internal.picture_key IS 'a key, and how its table is sampled';
+COMMENT ON TYPE spanner_internal.key_range IS 'the range of sampled keys';
+COMMENT ON TYPE spanner_internal.key_scale IS 'how key space is divided into buckets';
+COMMENT ON TYPE spanner_internal.key_buckets IS 'sampled rows in buckets';
+
+CREATE FUNCTION spanner_internal.sample_keys(
+  relation oid, indexid oid, column_number smallint, all_columns boolean, order_by smallint,
+  block_percent float8, row_share float8,
+  OUT type oid, OUT number numeric, OUT key text, OUT rank bigint, OUT place bigint,
+  OUT label text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_sample_keys'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 30000;
+
+COMMENT ON FUNCTION
+  spanner_internal.sample_keys(oid, oid, smallint, boolean, smallint, float8, float8)
+  IS 'keys of a sample of the rows of a table, as numbers or texts';
+
+-- The number of a column, which has to be there.
+CREATE FUNCTION spanner_internal.find_column(relation oid, column_name name)
+RETURNS smallint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  result smallint;
+BEGIN
+  SELECT a.attnum INTO result
+    FROM pg_attribute a
+   WHERE a.attrelid = relation AND a.attname = column_name
+     AND a.attnum > 0 AND NOT a.attisdropped;
+  IF result IS NULL THEN
+    RAISE undefined_column USING MESSAGE = format('column "%s" of relation "%s" does not exist',
+      column_name, (SELECT c.relname FROM pg_class c WHERE c.oid = relation));
+  END IF;
+  RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.find_column(oid, name)
+  IS 'the number of a column of a table';
+
+-- The key that an index is, or the primary key of a table, or a column.
+CREATE FUNCTION spanner_internal.find_key(relation oid, column_name name)
+RETURNS spanner_internal.picture_key
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  k spanner_internal.picture_key;
+BEGIN
+  k.relid := coalesce((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = relation), relation);
+  SELECT format('%I.%I', CASE n.oid WHEN pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
+                c.relname), c.relname, c.relkind
+    INTO k.relation, k.relname, k.relkind
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.oid = k.relid;
+  PERFORM spanner_internal.check_sampled(k);
+  k.attnum := 0;
+  IF column_name IS NOT NULL THEN
+    k.attnum := spanner_internal.find_column(k.relid, column_name);
+    k.indexid := 0;
+    k.name := column_name;
+    RETURN k;
+  END IF;
+  SELECT i.indexrelid, coalesce(a.attname, pg_get_indexdef(i.indexrelid, 1, false)),
+         CASE WHEN i.indnkeyatts > 1 AND m.amname = 'btree'
+              THEN (SELECT string_agg(pg_get_indexdef(i.indexrelid, g, false), ', ' ORDER BY g)
+                      FROM generate_series(1, i.indnkeyatts) g) END
+    INTO k.indexid, k.name, k.column_names
+    FROM pg_index i
+    JOIN pg_class c ON c.oid = i.indexrelid
+    JOIN pg_am m ON m.oid = c.relam
+    LEFT JOIN pg_attribute a ON a.attrelid = k.relid AND a.attnum = nullif(i.indkey[0], 0)
+   WHERE i.indrelid = k.relid
+     AND CASE WHEN relation = k.relid THEN i.indisprimary ELSE i.indexrelid = relation END;
+  IF k.indexid IS NULL THEN
+    RAISE undefined_object USING MESSAGE = format('relation "%s" has no primary key', k.relname),
+      HINT = 'Name a column with column_name, or give an index instead of the relation.';
+  END IF;
+  RETURN k;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.find_key(oid, name)
+  IS 'the key that is meant by a table or an index, and perhaps a column';
+
+-- Rows must be here.
+CREATE FUNCTION spanner_internal.check_sampled(key spanner_internal.picture_key)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  part name;
+BEGIN
+  IF key.relkind IS NULL THEN
+    RAISE undefined_table USING
+      MESSAGE = format('relation with OID %s does not exist', coalesce(key.relid, 0));
+  ELSIF key.relkind <> ALL ('{r,m,p}') THEN
+    RAISE wrong_object_type USING MESSAGE = format('cannot sample relation "%s"', key.relname),
+      DETAIL = format('This operation is not supported for %s.', CASE key.relkind
+        WHEN 'v' THEN 'views' WHEN 'f' THEN 'foreign tables' WHEN 'S' THEN 'sequences'
+        WHEN 't' THEN 'TOAST tables' ELSE 'composite types' END),
+      HINT = CASE key.relkind WHEN 'f' THEN 'Call the function on the server that holds the rows.'
+        ELSE 'Name a table or a materialized view.' END;
+  END IF;
+  IF key.relkind <> 'p' THEN
+    RETURN;
+  END IF;
+  SELECT c.relname INTO part
+    FROM spanner_internal.list_partitions(key.relid) p (oid)
+    JOIN pg_class c ON c.oid = p.oid
+   WHERE c.relkind = 'f'
+   ORDER BY 1 LIMIT 1;
+  IF part IS NOT NULL THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('cannot sample partition "%s" of table "%s"', part, key.relname),
+      DETAIL = 'This operation is not supported for foreign tables.',
+      HINT = 'Call the function for the local partitions and on the other servers, '
+        'or use spanner.split_stats().';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_sampled(spanner_internal.picture_key)
+  IS 'refuse to sample what has no rows here';
+
+-- Blocks and rows of a table or its partitions.  Where nobody has counted the
+-- rows, their number is guessed by the width of the columns.
+CREATE FUNCTION spanner_internal.estimate_rows(
+  relation oid, OUT pages float8, OUT tuples float8, OUT counted boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT coalesce(sum(s.pages), 0), coalesce(round(sum(s.pages * s.density)), 0),
+         coalesce(bool_and(s.reltuples >= 0), true)
+    FROM (SELECT c.reltuples, d.density,
+                 coalesce(pg_relation_size(c.oid), 0)
+                 / current_setting('block_size')::float8 AS pages
+            FROM (SELECT estimate_rows.relation
+                   UNION ALL
+                  SELECT spanner_internal.list_partitions(estimate_rows.relation)) p (oid)
+            JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
+           CROSS JOIN LATERAL (
+             SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
+                         ELSE (SELECT 8000 / (28 + coalesce(sum(
+                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0))
+                                 FROM pg_attribute a
+                                WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
+END;
+
+COMMENT ON FUNCTION spanner_internal.estimate_rows(oid)
+  IS 'blocks and rows of a table, and whether the server has counted the rows';
+
+-- A table with few rows is read whole.  Of the others, 10 rows of a block are
+-- taken on average.  For fewer than 100 rows, all blocks could be empty.
+CREATE FUNCTION spanner_internal.plan_sample(
+  relation oid, column_name name, sample_rows integer)
+RETURNS spanner_internal.picture_key
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  k spanner_internal.picture_key := spanner_internal.find_key(relation, column_name);
+  pages float8;
+  share float8;
+BEGIN
+  IF sample_rows NOT BETWEEN 1 AND 10000000 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'sample_rows must be between 1 and 10000000';
+  END IF;
+  SELECT e.pages, e.tuples, e.counted INTO pages, k.tuples, k.counted
+    FROM spanner_internal.estimate_rows(k.relid) e;
+  k.wanted := greatest(sample_rows, 100);
+  k.fraction := 1;
+  k.block_percent := 100;
+  k.row_share := 1;
+  IF k.tuples > k.wanted THEN
+    k.fraction := k.wanted / k.tuples;
+    share := greatest(k.fraction, k.wanted / (10 * pages));
+    k.row_share := k.fraction / least(share, 1);
+    k.block_percent := 100 * share;
+  END IF;
+  RETURN k;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.plan_sample(oid, name, integer)
+  IS 'a key, and which part of the rows of its table to take';
+
+-- The first 8 bytes of a UUID as a number, and the other way.
+CREATE FUNCTION spanner_internal.uuid_number(uuid text)
+RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN mod(('x' || translate(left(uuid, 18), '-', ''))::bit(64)::bigint + 18446744073709551616,
+           18446744073709551616);
+
+CREATE FUNCTION spanner_internal.number_uuid(number numeric, filling text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
+                          THEN number - 18446744073709551616 ELSE number END)::bigint), 16, '0')
+        || repeat(filling, 16))::uuid::text;
+
+COMMENT ON FUNCTION spanner_internal.uuid_number(text)
+  IS 'the first 8 bytes of a UUID as a number';
+COMMENT ON FUNCTION spanner_internal.number_uuid(numeric, text)
+  IS 'a UUID whose first 8 bytes are a number; the others are a digit';
+
+-- A number as a value of the type of the keys.
+CREATE FUNCTION spanner_internal.number_label(type oid, number numeric, upper boolean)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 0
+AS $$
+DECLARE
+  day numeric := 86400;
+BEGIN
+  IF number IN ('NaN', 'Infinity', '-Infinity') THEN
+    RETURN CASE WHEN type IN ('float4'::regtype, 'float8'::regtype, 'numeric'::regtype)
+                THEN number::text ELSE lower(number::text) END;
+  END IF;
+  CASE type
+    WHEN 'bool'::regtype THEN
+      RETURN CASE WHEN number = 0 THEN 'f' ELSE 't' END;
+    WHEN 'date'::regtype THEN
+      RETURN ('1970-01-01'::date + div(number, day)::integer)::text;
+    WHEN 'time'::regtype THEN
+      RETURN CASE WHEN number >= day THEN '24:00:00'
+                  ELSE ('00:00'::time + number::float8 * interval '1 second')::text END;
+    WHEN 'timestamp'::regtype, 'timestamptz'::regtype THEN
+      DECLARE
+        t timestamp := '1970-01-01'::timestamp + div(number, day)::integer * interval '1 day'
+                       + mod(number, day)::float8 * interval '1 second';
+      BEGIN
+        RETURN CASE WHEN type = 'timestamp'::regtype THEN t::text
+                    ELSE (t AT TIME ZONE 'UTC')::text END;
+      END;
+    WHEN 'uuid'::regtype THEN
+      RETURN spanner_internal.number_uuid(number, CASE WHEN upper THEN 'f' ELSE '0' END);
+    WHEN 'float4'::regtype, 'float8'::regtype THEN
+      RETURN number::float8::text;
+    WHEN 'numeric'::regtype THEN
+      RETURN trim_scale(round(number, CASE WHEN abs(number) < 1 THEN 15
+        ELSE 15 - length(trunc(abs(number))::text) END))::text;
+    ELSE
+      RETURN number::text;
+  END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.number_label(oid, numeric, boolean)
+  IS 'a key that is a number, as text';
+
+-- Where there are few positions, each has a bucket.  If the sampled keys look as
+-- if they were spread over all values that have so many bits, those are the
+-- range: a key that counts rows never looks so.  What is infinite or no number
+-- goes to the outermost buckets.
+CREATE FUNCTION spanner_internal.scale_numbers(
+  r spanner_internal.key_range, tuples float8, buckets integer)
+RETURNS spanner_internal.key_scale
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  s spanner_internal.key_scale;
+  whole numeric := (SELECT min(w) FROM spanner_internal.whole_range(r, tuples) w);
+  low numeric := CASE WHEN whole IS NULL THEN coalesce(r.low, 0) ELSE 0 END;
+  high numeric := coalesce(whole, r.high, 0);
+  last numeric;
+  width numeric;
+BEGIN
+  s.type := r.type;
+  s.prefix := 0;
+  s.step := CASE WHEN r.type = 'date'::regtype THEN 86400
+    WHEN r.type IN ('time'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN 0.000001
+    WHEN r.type IN ('float4'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN 0
+    ELSE 1 END;
+  s.low := least(r.lowest, low);
+  s.high := greatest(r.highest, high);
+  IF high = low OR s.step = 0 THEN
+    s.numbers := ARRAY[low];
+    IF high > low THEN
+      s.numbers := ARRAY(SELECT low + (high - low) * b / buckets
+                           FROM generate_series(0, buckets - 1) b);
+    ELSE
+      s.numbers := CASE WHEN s.low < low THEN '{-Infinity}'::numeric[] END || s.numbers
+                   || CASE WHEN s.high > high THEN '{Infinity}'::numeric[] END;
+    END IF;
+  ELSE
+    last := div(high - low, s.step);
+    width := div(last, buckets);
+    IF s.step < 1 AND width > 100000000 THEN
+      width := ceil(width / 1000000) * 1000000;
+    ELSIF width < 1048576 OR mod(last, buckets) = buckets - 1 THEN
+      width := width + 1;
+    END IF;
+    s.numbers := ARRAY(SELECT low + width * s.step * b
+                         FROM generate_series(0, least(div(last, width), buckets - 1)) b);
+  END IF;
+  s.buckets := cardinality(s.numbers);
+  s.numbers[1] := '-Infinity';
+  RETURN s;
+END
+$$;
+
+COMMENT ON FUNCTION
+  spanner_internal.scale_numbers(spanner_internal.key_range, float8, integer)
+  IS 'buckets of equal width for keys that are numbers';
+
+-- The last of all values that have 15, 31, 53 or 63 bits, or are UUIDs.
+CREATE FUNCTION spanner_internal.whole_range(
+  r spanner_internal.key_range, tuples float8)
+RETURNS SETOF numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT 2 * b.half - 1
+    FROM unnest('{16384,1073741824,4503599627370496,4611686018427387904}'::numeric[]) b (half)
+   WHERE (r).type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
+     AND (r).low >= 0 AND (r).low < b.half / 2
+     AND (r).high >= b.half AND (r).high < 2 * b.half
+     AND tuples < b.half::float8 / 8
+   UNION ALL
+  SELECT 18446744073709551615
+   WHERE (r).type = 'uuid'::regtype
+     AND (r).low < 1152921504606846976 AND (r).high > 17293822569102704639;
+END;
+
+COMMENT ON FUNCTION spanner_internal.whole_range(spanner_internal.key_range, float8)
+  IS 'the last value of the space that keys are spread over';
+
+-- Texts are numbers, too: behind what all keys begin with, the characters that
+-- occur at a place are its digits.  So keys of decimal or hexadecimal digits
+-- spread over the whole space.  Places are added until there are a thousand
+-- positions in a bucket.  Byte strings are texts of two digits for each byte.
+CREATE FUNCTION spanner_internal.text_starts(
+  keys text[], first text, last text, unit integer, buckets integer, prefix integer)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH RECURSIVE place (n, symbols, size, low, high) AS (
+    SELECT prefix, NULL::text[], 1::numeric, 0::numeric, 0::numeric
+     UNION ALL
+    SELECT p.n + 1, s.symbols, p.size * cardinality(s.symbols),
+           p.low * cardinality(s.symbols)
+           + array_position(s.symbols, substr(first, p.n * unit + 1, unit)) - 1,
+           p.high * cardinality(s.symbols)
+           + array_position(s.symbols, substr(last, p.n * unit + 1, unit)) - 1
+      FROM place p
+     CROSS JOIN LATERAL (
+       SELECT array_agg(c.symbol ORDER BY c.symbol COLLATE "C") AS symbols
+         FROM (SELECT DISTINCT substr(k, p.n * unit + 1, unit)
+                 FROM unnest(keys || ARRAY[first, last]) k) c (symbol)) s
+     WHERE p.high - p.low < 1000::numeric * buckets AND p.n < 64),
+  whole AS (
+    SELECT p.low, p.high, p.size FROM place p ORDER BY p.n DESC LIMIT 1),
+  bucket AS (
+    SELECT b.n, w.low + div((w.high - w.low + 1) * (b.n - 1), buckets) AS position, w.size
+      FROM whole w
+     CROSS JOIN generate_series(1, least(buckets, 10000)) b (n)),
+  digit AS (
+    SELECT b.n, p.n AS place, p.symbols[mod(div(b.position, b.size / p.size),
+                                            cardinality(p.symbols))::integer + 1] AS symbol
+      FROM bucket b
+      JOIN place p ON p.symbols IS NOT NULL),
+  start AS (
+    SELECT d.n, string_agg(d.symbol, '' ORDER BY d.place) AS symbols
+      FROM (SELECT d.n, d.place, d.symbol,
+                   bool_or(d.symbol = '') OVER (PARTITION BY d.n ORDER BY d.place) AS ended
+              FROM digit d) d
+     WHERE NOT d.ended OR d.symbol = ''
+     GROUP BY d.n)
+  SELECT array_agg(CASE s.n WHEN 1 THEN '' ELSE left(first, prefix * unit) || s.symbols END
+                   ORDER BY s.n)
+    FROM start s;
+END;
+
+COMMENT ON FUNCTION
+  spanner_internal.text_starts(text[], text, text, integer, integer, integer)
+  IS 'the texts that buckets of equal width begin with';
+
+-- Few different texts have a bucket each.  Keys that are known by their rank
+-- have as many rows in each bucket.
+CREATE FUNCTION spanner_internal.scale_texts(
+  r spanner_internal.key_range, buckets integer)
+RETURNS spanner_internal.key_scale
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  s spanner_internal.key_scale;
+  unit integer := CASE WHEN r.type = 'bytea'::regtype THEN 2 ELSE 1 END;
+  width bigint := (r.keys - 1) / buckets;
+BEGIN
+  s.type := r.type;
+  s.ranked := r.ranked;
+  s.prefix := 0;
+  IF r.different <= buckets THEN
+    s.texts := r."values";
+  ELSIF r.ranked THEN
+    width := width + (width < 1048576 OR (r.keys - 1) % buckets = buckets - 1)::integer;
+    s.texts := ARRAY(SELECT lpad((width * b + 1)::text, 8, '0')
+                        FROM generate_series(0, least((r.keys - 1) / width + 1, buckets) - 1) b);
+  ELSE
+    s.prefix := (SELECT min(g) - 1 FROM generate_series(1, 65) g
+                  WHERE substr(r.first, (g - 1) * unit + 1, unit)
+                     <> substr(r.last, (g - 1) * unit + 1, unit));
+    s.texts := spanner_internal.text_starts(r.chosen, r.first, r.last, unit, buckets, s.prefix);
+  END IF;
+  s.buckets := cardinality(s.texts);
+  RETURN s;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.scale_texts(spanner_internal.key_range, integer)
+  IS 'buckets for keys that are texts or known by their rank';
+
+-- What a bucket begins and ends with.  Texts are sampled keys, NULL if there are
+-- none.  A number at the end is the last in the bucket, or the first of the next
+-- if keys have no neighbours, such as times.
+CREATE FUNCTION spanner_internal.bucket_bounds(
+  s spanner_internal.key_scale, bucket integer, first text, last text,
+  OUT key_from text, OUT key_to text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN (s).ranked THEN substr(first, 9)
+              WHEN (s).type = 'bytea'::regtype THEN '\x' || first
+              WHEN (s).numbers IS NULL THEN first
+              ELSE spanner_internal.number_label((s).type, CASE bucket WHEN 1 THEN (s).low
+                     ELSE (s).numbers[bucket] END, false) END,
+         CASE WHEN (s).ranked THEN substr(last, 9)
+              WHEN (s).type = 'bytea'::regtype THEN '\x' || last
+              WHEN (s).numbers IS NULL THEN last
+              ELSE spanner_internal.number_label((s).type, CASE bucket
+                     WHEN (s).buckets THEN (s).high
+                     WHEN (s).buckets - 1 THEN least((s).numbers[bucket + 1], (s).high) - n.distance
+                     ELSE (s).numbers[bucket + 1] - n.distance END, true) END
+    FROM (SELECT CASE WHEN (s).step >= 1 THEN (s).step ELSE 0 END AS distance) n;
+END;
+
+-- The same beside a picture: without most of a long text that all begin with.
+CREATE FUNCTION spanner_internal.short_label(s spanner_internal.key_scale, label text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN (s).prefix > 12 THEN '..' || substr(label, CASE WHEN (s).type = 'bytea'::regtype
+              THEN 2 * (s).prefix - 1 ELSE (s).prefix - 3 END)
+            ELSE label END;
+
+COMMENT ON FUNCTION
+  spanner_internal.bucket_bounds(spanner_internal.key_scale, integer, text, text)
+  IS 'what a bucket begins and ends with, as text';
+COMMENT ON FUNCTION spanner_internal.short_label(spanner_internal.key_scale, text)
+  IS 'the label of a bucket beside a picture';

@@ -1,0 +1,420 @@
+/* src/advisor/shard_obstacles.sql */
+
+--
+-- Advisor: can a table get a shard column, or lose it
+--
+
+-- A table that gets or loses a shard column, and its primary key: the parts
+-- that statements are made of.  "key" has the columns except the shard.
+CREATE TYPE spanner_internal.shard_table AS (
+  relid oid, ident text, relname name, nspname name, owner oid, is_partitioned boolean,
+  indexid oid, index_name name, key_name text, key name[], columns text,
+  has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
+  is_replica_identity boolean, comment text);
+
+COMMENT ON TYPE spanner_internal.shard_table
+  IS 'a table that gets or loses a shard column, and its primary key';
+
+-- Why a table cannot have a shard key.  If "warns", a dry run only warns.
+CREATE TYPE spanner_internal.shard_obstacle AS (
+  code text, message text, detail text, hint text, warns boolean);
+
+COMMENT ON TYPE spanner_internal.shard_obstacle IS 'why a table cannot get or lose a shard column';
+
+CREATE FUNCTION spanner_internal.read_shard_table(relation oid, column_name name)
+RETURNS spanner_internal.shard_table
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on  -- it looks at one table, also where rules look at all
+AS $$
+DECLARE
+  t spanner_internal.shard_table;
+BEGIN
+  SELECT c.oid,
+         format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
+                c.relname),
+         c.relname, n.nspname, c.relowner, c.relkind = 'p',
+         p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
+         a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
+         concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
+         concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname),
+                d.deferral),
+         d.deferral, p.indisreplident, obj_description(k.oid, 'pg_constraint')
+    INTO t
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
+    LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
+    LEFT JOIN pg_class i ON i.oid = p.indexrelid
+    LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
+    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conindid = p.indexrelid
+     AND k.contype = 'p'
+   CROSS JOIN LATERAL (
+     SELECT array_agg(o.attname ORDER BY u.n)
+            FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
+            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
+              FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
+            ' INCLUDE (' || string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
+                              FILTER (WHERE u.n > p.indnkeyatts) || ')' AS include
+       FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
+       JOIN pg_attribute o ON o.attrelid = c.oid AND o.attnum = u.attnum) l
+   CROSS JOIN LATERAL (SELECT ' WITH (' || string_agg(regexp_replace(o, '=(.*)', '=''\1'''), ', ')
+                       || ')' AS options
+                         FROM unnest(i.reloptions) o) w
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN NOT k.condeferrable THEN ''
+                 WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
+                 ELSE ' DEFERRABLE' END AS deferral) d
+   WHERE c.oid = relation;
+  RETURN t;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
+  IS 'a table and its primary key, as spanner.add_shard_key looks at them';
+
+-- The columns that store rows of a table, also in arrays, domains and composite
+-- types.  A table that is rewritten must have none.
+CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE part (oid) AS (
+    SELECT relation
+    UNION ALL
+    SELECT i.inhrelid FROM part p JOIN pg_inherits i ON i.inhparent = p.oid
+  ), used (type) AS (
+    SELECT c.reltype FROM part p JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
+    UNION
+    SELECT coalesce(c.reltype, d.objid)
+      FROM used u
+      JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
+      LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+       AND c.relkind = 'c'
+     WHERE d.classid = 'pg_type'::regclass OR c.oid IS NOT NULL)
+  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+    FROM used u
+    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
+     AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
+    JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_row_type_users(oid)
+  IS 'columns that store rows of a table';
+
+-- GROUP BY of the key alone may leave out the other columns, and relies on the key.
+CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0)
+    FROM pg_index i
+    JOIN pg_constraint k ON k.conrelid = i.indrelid AND k.conindid = i.indexrelid
+     AND k.contype = 'p'
+    JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid
+     AND d.deptype = 'n'
+   WHERE i.indexrelid = key_index;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_key_users(oid)
+  IS 'views and functions that rely on a primary key';
+
+-- What a table has to be.
+CREATE FUNCTION spanner_internal.table_obstacle(relation oid, t spanner_internal.shard_table)
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
+BEGIN
+  IF c.oid IS NULL THEN
+    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL,
+            'Name a table.', false)::spanner_internal.shard_obstacle;
+  ELSIF c.relkind <> ALL ('{r,p}') THEN
+    RETURN ('wrong_object_type', format('"%s" is not a table', c.relname), NULL,
+            'Name the table that stores the rows.', false)::spanner_internal.shard_obstacle;
+  ELSIF c.oid < 16384 THEN
+    RETURN ('insufficient_privilege', format('"%s" is a system catalog', c.relname), NULL,
+            'Name a table of your own.', false)::spanner_internal.shard_obstacle;
+  ELSIF EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN
+    RETURN ('wrong_object_type',
+            format('table "%s" is a partition, or inherits its columns', c.relname), NULL,
+            'Name the table that it is a part of.', false)::spanner_internal.shard_obstacle;
+  ELSIF c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid) THEN
+    RETURN ('feature_not_supported',
+            format('other tables inherit the columns of table "%s"', c.relname),
+            'A primary key does not spread the rows of its children.',
+            'Use partitions instead.', false)::spanner_internal.shard_obstacle;
+  ELSIF c.reloftype <> 0 THEN
+    RETURN ('wrong_object_type', format('table "%s" has the columns of a type', c.relname), NULL,
+            'Separate it from the type by ALTER TABLE ... NOT OF.',
+            false)::spanner_internal.shard_obstacle;
+  ELSIF t.indexid IS NULL THEN
+    RETURN ('object_not_in_prerequisite_state',
+            format('table "%s" has no primary key', c.relname), NULL,
+            'Add one with ALTER TABLE ... ADD PRIMARY KEY.',
+            false)::spanner_internal.shard_obstacle;
+  ELSIF (SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403 THEN
+    RETURN ('feature_not_supported',
+            format('primary key of table "%s" is not a B-tree', c.relname), NULL,
+            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner_internal.shard_obstacle;
+  ELSIF t.key IS NULL THEN
+    RETURN ('object_not_in_prerequisite_state',
+            format('primary key of table "%s" has no other column', c.relname), NULL,
+            'Use another column_name.', false)::spanner_internal.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.table_obstacle(oid, spanner_internal.shard_table)
+  IS 'why a table has no key that a shard column could join';
+
+-- The CHECK constraint of a plain shard column.
+CREATE FUNCTION spanner_internal.shard_check(relation oid, column_name name)
+RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT min(k.oid)
+    FROM pg_attribute a
+    JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'c'
+     AND a.attnum = ANY (k.conkey)
+   CROSS JOIN LATERAL (SELECT spanner_internal.constraint_text(k.oid) AS text OFFSET 0) d
+   WHERE a.attrelid = relation AND a.attname = column_name
+     AND starts_with(d.text, format('CHECK ((%I = ', column_name))
+     AND d.text ~ '(shard_id|farm_fingerprint)"?\(';
+END;
+
+COMMENT ON FUNCTION spanner_internal.shard_check(oid, name)
+  IS 'the CHECK constraint by which a plain column is a shard; NULL if it is none';
+
+-- What else uses the column.  ALTER TABLE would drop indexes and constraints
+-- together with it.
+CREATE FUNCTION spanner_internal.list_column_users(relation oid, column_name name)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  shard_check oid := spanner_internal.shard_check(relation, column_name);
+BEGIN
+  RETURN (
+    SELECT string_agg(n.name, ', ' ORDER BY n.name COLLATE "C")
+      FROM pg_attribute a
+      JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid
+       AND d.refobjsubid = a.attnum AND d.classid <> 'pg_attrdef'::regclass
+      LEFT JOIN pg_constraint k ON k.oid = d.objid AND d.classid = 'pg_constraint'::regclass
+     CROSS JOIN LATERAL (SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS name) n
+     WHERE a.attrelid = relation AND a.attname = column_name
+       AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.list_column_users(oid, name)
+  IS 'what uses a shard column, but for its key and its CHECK constraint';
+
+-- The column has to be a shard column, or has to be missing if one is added.
+CREATE FUNCTION spanner_internal.column_obstacle(
+  t spanner_internal.shard_table, column_name name, is_added boolean)
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  is_shard boolean := spanner_internal.shard_check(t.relid, column_name) IS NOT NULL
+    OR EXISTS (SELECT FROM pg_attribute a
+                 JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+                WHERE a.attrelid = t.relid AND a.attname = column_name AND a.attgenerated <> ''
+                  AND spanner_internal.expression_text(d.adbin, d.adrelid)
+                      ~ '(shard_id|farm_fingerprint)"?\(');
+  users text;
+BEGIN
+  IF t.has_column AND NOT is_shard AND is_added THEN
+    RETURN ('duplicate_column',
+            format('column "%s" of table "%s" already exists', column_name, t.relname), NULL,
+            'Use another column_name.', false)::spanner_internal.shard_obstacle;
+  ELSIF t.has_column AND NOT is_shard THEN
+    RETURN ('undefined_column',
+            format('column "%s" of table "%s" is not a generated shard column', column_name,
+                   t.relname), NULL,
+            'The view spanner.shard_keys lists shard columns.',
+            false)::spanner_internal.shard_obstacle;
+  ELSIF NOT t.has_column AND NOT is_added THEN
+    RETURN ('undefined_column',
+            format('column "%s" of table "%s" does not exist', column_name, t.relname), NULL,
+            'The view spanner.shard_keys lists shard columns.',
+            false)::spanner_internal.shard_obstacle;
+  ELSIF NOT t.has_column AND (cardinality(t.key) >= 32
+      OR (SELECT c.relnatts FROM pg_class c WHERE c.oid = t.relid) >= 1600) THEN
+    RETURN ('too_many_columns',
+            format('table "%s" or its primary key cannot have another column', t.relname), NULL,
+            'Divide the table, or use a shorter key.', false)::spanner_internal.shard_obstacle;
+  END IF;
+  users := CASE WHEN t.has_column
+                THEN spanner_internal.list_column_users(t.relid, column_name) END;
+  IF users IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist',
+            format('column "%s" of table "%s" is used elsewhere', column_name, t.relname),
+            format('These use it: %s.', users),
+            'Drop them first: they would go together with the column.',
+            false)::spanner_internal.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.column_obstacle(spanner_internal.shard_table, name, boolean)
+  IS 'why a table cannot get, or lose, a shard column of this name';
+
+-- A column that the shard is computed from.
+CREATE FUNCTION spanner_internal.hash_obstacle(t spanner_internal.shard_table, name name)
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = t.relid AND r.attname = name);
+BEGIN
+  IF (name = ANY (t.key)) IS NOT TRUE THEN
+    RETURN ('invalid_column_reference',
+            format('column "%s" is not in the primary key of table "%s"', coalesce(name, 'null'),
+                   t.relname),
+            'With a shard made of other columns, the primary key would not keep its own columns '
+            'unique.',
+            'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
+  ELSIF EXISTS (SELECT FROM pg_collation o
+                 WHERE o.oid = a.attcollation AND NOT o.collisdeterministic) THEN
+    RETURN ('feature_not_supported',
+            format('column "%s" of table "%s" has a nondeterministic collation', name, t.relname),
+            'Texts that are equal would have different shards, and could be inserted twice.',
+            'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
+  ELSIF a.attgenerated <> '' THEN
+    RETURN ('invalid_column_reference',
+            format('column "%s" of table "%s" is generated itself', name, t.relname), NULL,
+            'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
+  ELSIF NOT spanner_internal.is_hashable(a.atttypid, a.attcollation) THEN
+    RETURN ('datatype_mismatch',
+            format('cannot compute a shard id of type %s', format_type(a.atttypid, NULL)), NULL,
+            'Name other columns of the primary key, or call spanner.shard_id() with the value '
+            'cast to text.', false)::spanner_internal.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.hash_obstacle(spanner_internal.shard_table, name)
+  IS 'why a shard cannot be computed from a column';
+
+-- Foreign keys, and queries that group by the key alone.
+CREATE FUNCTION spanner_internal.key_obstacle(t spanner_internal.shard_table, is_added boolean)
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  list text := (
+    SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', '
+                      ORDER BY f.conname COLLATE "C")
+      FROM pg_depend d
+      JOIN pg_constraint f ON f.oid = d.objid AND f.conindid = t.indexid AND f.contype = 'f'
+       AND f.conparentid = 0
+     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid
+       AND d.classid = 'pg_constraint'::regclass);
+BEGIN
+  IF list IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist',
+            format('foreign keys refer to the primary key of table "%s"', t.relname),
+            format('These are: %s.', list),
+            CASE WHEN is_added
+                 THEN 'Drop them, and add them again with a shard column in the referencing '
+                      'tables too, or without one to the unique index of the old key that '
+                      'keep_unique => true makes.'
+                 ELSE 'Drop them, and add them again afterwards.' END,
+            true)::spanner_internal.shard_obstacle;
+  END IF;
+  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
+             FROM spanner_internal.list_key_users(t.indexid) u);
+  IF list IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist',
+            format('queries rely on the primary key of table "%s"', t.relname),
+            format('These are: %s.', list),
+            'Drop them, and create them again afterwards with all columns that they read in '
+            'GROUP BY.', true)::spanner_internal.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.key_obstacle(spanner_internal.shard_table, boolean)
+  IS 'what refers to a primary key, and keeps a shard column out of it';
+
+-- Can a table get a shard column that is computed from "keys"?  If they are NULL:
+-- can it lose one?  NULL if it can.  Nothing else answers that question.
+CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
+AS $$
+DECLARE
+  t spanner_internal.shard_table := spanner_internal.read_shard_table(relation, column_name);
+  o spanner_internal.shard_obstacle := spanner_internal.table_obstacle(relation, t);
+  name name;
+  list text;
+BEGIN
+  IF o.code IS NULL THEN
+    o := spanner_internal.column_obstacle(t, column_name, keys IS NOT NULL);
+  END IF;
+  IF o.code IS NULL AND keys = '{}' THEN
+    RETURN ('invalid_parameter_value', 'there is no column to compute the shard from', NULL,
+            'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
+  END IF;
+  FOREACH name IN ARRAY coalesce(keys, '{}') LOOP
+    EXIT WHEN o.code IS NOT NULL;
+    o := spanner_internal.hash_obstacle(t, name);
+  END LOOP;
+  IF o.code IS NULL AND keys IS NOT NULL THEN
+    list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
+               FROM spanner_internal.list_row_type_users(relation) u);
+  END IF;
+  IF list IS NOT NULL THEN
+    RETURN ('dependent_objects_still_exist',
+            format('columns use the row type of table "%s"', t.relname),
+            format('PostgreSQL cannot rewrite the table while these exist: %s.', list),
+            'Give them another type first.', false)::spanner_internal.shard_obstacle;
+  ELSIF o.code IS NULL AND (t.in_key OR keys IS NOT NULL) THEN
+    o := spanner_internal.key_obstacle(t, keys IS NOT NULL);
+  END IF;
+  RETURN o;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.find_shard_obstacle(oid, name, name[])
+  IS 'why a table cannot get a shard column, or lose it; NULL if it can';
+
+CREATE FUNCTION spanner_internal.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
+RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT (t).key FROM spanner_internal.read_shard_table($1, $2) t
+   WHERE (spanner_internal.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
+END;
+
+COMMENT ON FUNCTION spanner_internal.shardable_key(oid, name)
+  IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';

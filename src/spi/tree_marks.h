@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree_marks.h
+ *	  What we write into trees of the server to find it again later.
+ *
+ * A tree has no place for notes of an extension.  Two kinds of fields serve
+ * instead.
+ *
+ * The location of a node is a position in the text, or -1.  The server copies
+ * it like any field (copyObject), equal() ignores it, and an error at a
+ * negative location shows no position.  Only text loses it: nodeToString()
+ * and back.  So a mark is for trees that are not stored.
+ *
+ * The alias of the table that CREATE TABLE makes is never filled by the
+ * grammar, and no code of the server reads it.  Its colnames are copied as a
+ * list of nodes.  prepare_like() of sequence/redirect/identity_ddl.c writes
+ * commands there, and follow_like() takes them out.
+ *
+ * src/spi/tree_marks.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_TREE_MARKS_H
+#define SK_TREE_MARKS_H
+
+/*
+ * Conditions on the shard that are added to a query (planner/parent_quals.c).
+ * From the planner's data on a relation to the estimates of its paths.
+ */
+#define SK_ADDED_LOCATION (-2)
+
+/*
+ * The call of nextval in a column of ALTER TABLE ... ADD COLUMN
+ * (sequence/redirect/add_column.c).  From ddl_command_start to
+ * ddl_command_end; a user's own call has a location of 0 or more, or -1.
+ */
+#define SK_OUR_LOCATION (-4711)
+
+#endif							/* SK_TREE_MARKS_H */

@@ -1,0 +1,248 @@
+# Figures.pm
+#	  Which figures of the documents come from the benchmark.
+#
+# Each entry is a document, a text that stands once in it, with "#" for each
+# figure, and the figures.  Blanks of the text are any blanks, so that a line
+# may end there.  report.pl writes the figures, and lint compares them.
+#
+# test/bench/Figures.pm
+
+package Figures;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use List::Util qw(first);
+use Results;
+
+our @EXPORT = qw(figures_that_differ write_figures);
+
+my %tables;    # chapter => its tables, each an array of rows
+
+sub read_tables
+{
+	my ($report) = @_;
+
+	foreach my $chapter (split /^## /m, $report)
+	{
+		my ($title) = $chapter =~ /^(.*)/;
+
+		foreach my $table ($chapter =~ /((?:^\|.*\n)+)/mg)
+		{
+			my @rows = map { [ split /\s*\|\s*/, s/^\|\s*//r, -1 ] } split /\n/, $table;
+
+			push @{ $tables{$title} }, [ @rows[ 0, 2 .. $#rows ] ];
+		}
+	}
+}
+
+# The figures of the report in a chapter, in the row that begins with these
+# cells, below this head or in the column of this number.  If several tables of
+# the chapter have it, "which" tells them apart, from 0.  In a scalar context
+# the first figure of the cell.
+sub cell
+{
+	my ($chapter, $row, $column, $which) = @_;
+	my @found;
+
+	foreach my $table (@{ $tables{$chapter} })
+	{
+		my ($head, @rows) = @$table;
+		my $place = $column =~ /^\d+$/ ? $column : first { $head->[$_] eq $column } 0 .. $#$head;
+		my $line = first { index(join(' | ', @$_), "$row | ") == 0 } @rows;
+
+		push @found, $line->[$place] if defined $place && $line;
+	}
+	my @figures = ($found[ $which // 0 ] // '') =~ /(\d[\d,]*(?:\.\d+)?)/g
+	  or die "report.pl: \"$chapter\" has no figure for \"$row\", \"$column\"\n";
+
+	return wantarray ? @figures : $figures[0];
+}
+
+# Medians of milliseconds.
+sub planner { return number(median(values_of('planner', $_[0], $_[1], 'time'))) }
+
+sub less
+{
+	my ($with, $without) = map { s/,//gr } @_;
+
+	return number($with - $without);
+}
+
+# How much more there is of something, in percent.
+sub percent
+{
+	my ($with, $without) = map { s/,//gr } @_;
+
+	return sprintf('%.1f', 100 * ($with / $without - 1));
+}
+
+sub readme
+{
+	my $keys = 'Keys on one server';
+	my @keys = ('uuid', 'bit_reversed_positive', 'striped(64)');
+	my ($fast, $slow) = map { "query=$_ shards=64 rows=100" } 'look-up', 'page';
+	my @instructions = ('Instructions', 'a small statement planned and run');
+	my ($version) = values_of('run', 'server', '', 'version');
+
+	return map { [ 'README.md', @$_ ] } (
+		[ '`make bench` on PostgreSQL #', $version ],
+		[ '| CPU time | 1 | # | # | # |', map { scalar cell($keys, $_, 'CPU time') } @keys ],
+		[ '| WAL, a checkpoint every 125,000 rows | 1 | # | # | # |', map { scalar cell($keys, $_, 'every 125,000') } @keys ],
+		[ '| index of 2 million rows | 1 | # | # | # |', map { scalar cell($keys, $_, 'after the first segment') } @keys ],
+		[ '| give a value of a sequence, instructions | # | # |',
+			map { scalar cell('Instructions', 'nextval, CACHE 1', $_) } 'bit_reversed_positive', 'core' ],
+		[ '| hash a text to a shard, ns | # | # |', map { scalar cell('Functions', "$_ | text", 'ns') } 'spanner.shard_id', 'md5' ],
+		[ '| look up a whole key, 64 shards, ms | # | # |', map { planner($_, $fast) } 'with', 'without' ],
+		[ '| newest 100 of 1 million rows, 64 shards, ms | # | # |', map { planner($_, $slow) } 'merge', 'scan and sort' ],
+		[ '| run a statement on other tables, instructions | # | # |',
+			map { scalar cell(@instructions, $_) } 'bit_reversed_positive', 'core' ],
+		[ '| 50 clients, a number for each transaction of 10 ms, numbers/s | # | # |',
+			map { scalar cell('Allocators', $_, 'values/s', 1) } '`async_batch`, adaptive', 'core `nextval`' ],
+		[ '| the same without gaps | # | # |', map { scalar cell('Allocators', $_, 'values/s', 1) } '`on_commit`', '`sync`' ]);
+}
+
+sub sequences
+{
+	my $keys = 'Keys on one server';
+	my @columns = ('CPU time', map({ "every $_,000" } 25, 125, 500), 4, 'after the first segment');
+	my %name = map { ("striped, $_ stripes" => "striped($_)") } 16, 64, 256, 1024, 4096;
+	my @planning = map { scalar cell('Instructions', 'EXPLAIN of nextval', $_) } 'bit_reversed_positive', 'core';
+	my @other = map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core';
+	my $row = number(median(values_of('keys', 'bigserial', qr/pages=on /, 'WAL')));
+	my %instructions = ('a value' => 'nextval, CACHE 1', 'a row of `COPY`' => 'a row of COPY');
+
+	return map { [ 'docs/sequences.md', @$_ ] } (
+		[ '`bigserial` writes # bytes of WAL for a row', $row ],
+		map({
+				my $key = $_;
+				[ "| $key | " . join(' | ', map { 'x #' } @columns) . ' |', map { scalar cell($keys, $name{$key} // $key, $_) } @columns ]
+			} 'uuid', 'bit_reversed_positive', sort keys %name),
+		map({
+				my $case = $_;
+				[ "| $case | # | # | # |", map { scalar cell('Instructions', $instructions{$case}, $_) } qw(core bit_reversed_positive striped) ]
+			} sort keys %instructions),
+		[ 'With 64 stripes and 2 million rows it is # times', scalar cell($keys, 'striped(64)', 'after the first segment') ],
+		[ 'planning a call of `nextval` takes # instructions more', less(@planning) ],
+		[ 'That is # % of `EXPLAIN SELECT nextval(…)`. Planning any other statement takes # % more with the'
+			  . ' library loaded: # instructions instead of #', percent(@planning), percent(@other), @other ],
+		[ 'That takes # ms on release 15', number(median(values_of('allocator', 'adaptive', 'LOAD', 'p50'))) ]);
+}
+
+sub allocators
+{
+	my @modes = ('no allocator', 'core `nextval`', '`sync`', '`on_commit`', '`on_commit`, early lock release', '`async`',
+		'`batch`, 200', '`async_batch`, 200, low-water mark 50', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
+	my ($version) = values_of('run', 'server', '', 'version');
+
+	return map { [ 'docs/allocators.md', @$_ ] } (
+		[ 'The figures are of PostgreSQL #', $version ],
+		map({
+				my $mode = $_;
+				[ "| $mode | # | # | # |", map { scalar cell('Allocators', $mode, 'values/s', $_) } 0 .. 2 ]
+			} @modes),
+		[ '`async_batch` gives # times as many numbers as core\'s `nextval` to one client, and # times as many to ten',
+			map { number(median(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s'))) } 1, 10 ],
+		[ 'A number takes # instructions in such a query, core\'s `nextval` #',
+			map { number((values_of('instructions', @$_, 'instructions'))[0]) } [ 'async_batch', 'allocator' ], [ 'core', 'CACHE 1' ] ]);
+}
+
+sub planning
+{
+	my @pages = ([ 16, 10 ], [ 16, 100 ], [ 64, 10 ], [ 64, 100 ], [ 64, 1000 ], [ 256, 10 ], [ 256, 100 ], [ 256, 1000 ]);
+	my @ways = ('merge', 'scan and sort', 'LATERAL by hand', 'LIST partitions', 'plain index');
+	my @others = ([ 'look-up by the whole key', 64, 'look-up' ], [ 'join with 1000 rows', 64, 'join' ],
+		map({ [ 'range of 1000 rows, counted', $_, 'range' ] } 64, 256),
+		map({ [ '`WHERE (lastaccess, userid) < (…) ORDER BY … LIMIT 100`', $_, 'next_page' ] } 64, 256));
+	my ($version) = values_of('run', 'server', '', 'version');
+
+	return map { [ 'docs/planning.md', @$_ ] } (
+		[ 'in memory, on PostgreSQL #', $version ],
+		map({
+				my ($shards, $rows) = @$_;
+				[ "| $shards | $rows | # | # | # | # | # |", map { planner($_, "query=page shards=$shards rows=$rows") } @ways ]
+			} @pages),
+		[ '| 2048 | 100 | # | # | # | | # |', map { planner($_, 'query=page shards=2048 rows=100') } @ways[ 0 .. 2, 4 ] ],
+		map({
+				my ($text, $shards, $query) = @$_;
+				[ "| $text | $shards | # | # |", map { planner($_, "query=$query shards=$shards rows=100") } 'with', 'without' ]
+			} @others),
+		[ '| the same, the shard written out | 64 | # | |', planner('by hand', 'query=look-up shards=64 rows=100') ],
+		[ 'A statement on another table takes # % more',
+			percent(map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core') ]);
+}
+
+sub others
+{
+	my @index = map { scalar cell('Keys on one server', $_, 4) } 'uuid', 'bit_reversed_positive';
+	my %servers = ('one server, any key | 1' => 'one other server', 'three servers, `bigserial` | 1' => 'three, bigserial',
+		'three servers, `bit_reversed_positive` | 3' => 'three, bit_reversed_positive');
+
+	return (
+		[ 'docs/alternatives.md', 'index and WAL are # times those of bit-reversed ids', sprintf('%.1f', $index[0] / $index[1]) ],
+		map({
+				my @of = ('One server and three', "3 ms a row | 1 | $servers{$_}");
+				[ 'docs/pictures.md', "| $_ | # | # / # / # |", scalar cell(@of, 'inserts/s'), cell(@of, 'inserted on each server') ]
+			} sort keys %servers),
+		[ 'docs/recommendations.md', '`spanner.farm_fingerprint` is none: # ns, where `md5` takes #',
+			map { scalar cell('Functions', "$_ | text", 'ns') } 'spanner.farm_fingerprint', 'md5' ]);
+}
+
+# Call a function for each entry, with its document, the text of that, and the
+# places of the figures in it: beginning, end, what is there, what should be.
+sub each_figure
+{
+	my ($report, $function) = @_;
+	my @findings;
+
+	read_tables($report);
+	foreach my $entry (readme(), sequences(), allocators(), planning(), others())
+	{
+		my ($document, $text, @figures) = @$entry;
+		my $content = slurp($document);
+		my $pattern = quotemeta($text) =~ s/\\#/(\\d[\\d.,]*\\d|\\d)/gr =~ s/(?:\\\s)+/\\s+/gr;
+
+		if ($content =~ /$pattern/ && $` . $' !~ /$pattern/)
+		{
+			$content =~ /$pattern/;
+			push @findings, $function->($document, $content, map { [ $-[$_], $+[$_], substr($content, $-[$_], $+[$_] - $-[$_]), $figures[ $_ - 1 ] ] } 1 .. $#-);
+		}
+		else
+		{
+			push @findings, "$document does not have once: $text";
+		}
+	}
+	return @findings;
+}
+
+sub figures_that_differ
+{
+	my ($report) = @_;
+
+	return each_figure(
+		$report,
+		sub {
+			my ($document, $content, @places) = @_;
+
+			return map { "$document has $_->[2] instead of $_->[3] in: " . substr($content, $places[0][0] - 40, 60) =~ s/\s+/ /gr }
+			  grep { $_->[2] ne $_->[3] } @places;
+		});
+}
+
+# Returns what is not found.
+sub write_figures
+{
+	my ($report) = @_;
+
+	return each_figure(
+		$report,
+		sub {
+			my ($document, $content, @places) = @_;
+
+			substr($content, $_->[0], $_->[1] - $_->[0]) = $_->[3] foreach reverse @places;
+			spew($document, $content);
+			return;
+		});
+}
+
+1;

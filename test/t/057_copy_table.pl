@@ -1,0 +1,195 @@
+# Small tables that every server has a copy of: made, followed, checked, changed
+# on all servers by one statement, given up.  The servers are databases of one.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('copy_table');
+
+$node->init(allows_streaming => 'logical');
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms");
+$node->start;
+foreach my $name ('server2', 'server3')
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, 'CREATE EXTENSION spanner_keys');
+}
+my $user = $node->safe_psql('postgres', 'SELECT current_user');
+$node->safe_psql(
+	'postgres', qq{
+	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION postgres_fdw;
+	CREATE ROLE clerk LOGIN;
+	CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL CHECK (name <> ''), tax numeric);
+	CREATE INDEX ON country (name);
+	ALTER TABLE country ALTER COLUMN name SET STATISTICS 50;
+	INSERT INTO country SELECT 'c' || i, 'country ' || i FROM generate_series(1, 100) i;
+	GRANT INSERT, SELECT, REFERENCES ON country TO clerk;
+	GRANT UPDATE (tax), SELECT (name) ON country TO clerk;});
+foreach my $name ('server2', 'server3')
+{
+	$node->safe_psql('postgres', qq{
+		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host '@{[ $node->host ]}', port '@{[ $node->port ]}', dbname '$name');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $name OPTIONS (user '$user');});
+}
+
+my $state = PostgreSQL::Test::Utils::tempdir();
+
+sub value
+{
+	my ($sql, $database) = @_;
+
+	return $node->safe_psql($database || 'postgres', $sql);
+}
+
+# An error without its context.
+sub error_of
+{
+	my (undef, undef, $err) = $node->psql('postgres', $_[0]);
+
+	return $err =~ s/CONTEXT:.*//sr;
+}
+
+sub perform
+{
+	my ($out, $err);
+
+	IPC::Run::run([ 'spanner_keys_perform', '--yes', "--state=$state", '-d', $node->connstr('postgres'), @_ ],
+		'<', \'', '>', \$out, '2>', \$err);
+	return ($? >> 8, $err);
+}
+
+# The copies have what is here.
+sub same_rows
+{
+	my ($name) = @_;
+	my $query = q{SELECT md5(string_agg(c::text, ',' ORDER BY code)) FROM country c};
+	my $here = value($query);
+
+	foreach my $database ('server2', 'server3')
+	{
+		ok($node->poll_query_until($database, "SELECT ($query) = '$here'"), "$name: $database");
+	}
+	return;
+}
+
+sub findings
+{
+	return value(q{SELECT string_agg(concat_ws(' ', server, finding), ', ' ORDER BY server, finding) FROM spanner.check_splits('country')});
+}
+
+# What cannot be copied
+value(q{CREATE TABLE keyless (a int); CREATE TABLE parted (a int PRIMARY KEY) PARTITION BY RANGE (a);
+	CREATE TABLE sharded (shard int GENERATED ALWAYS AS (spanner.shard_id(4, a)) STORED, a int, PRIMARY KEY (shard, a))});
+like(error_of(q{SELECT spanner.copy_table('keyless', '{server2}')}), qr/table "keyless" has no replica identity\nHINT:  Add a primary key\./, 'no key');
+like(error_of(q{SELECT spanner.copy_table('parted', '{server2}')}), qr/"parted" is not a plain table/, 'a partitioned table');
+like(error_of(q{SELECT spanner.copy_table('sharded', '{server2}')}), qr/key of table "sharded" has a generated column/, 'a generated shard');
+like(error_of(q{SELECT spanner.copy_table('country')}), qr/no table has splits on other servers\nHINT:  Name the servers\./, 'no servers');
+like(error_of(q{SELECT spanner.copy_table('country', '{nowhere}')}), qr/server "nowhere" does not exist/, 'an unknown server');
+like(error_of(q{SELECT spanner.copy_table('country', give_up => true)}), qr/the table has no copies/, 'nothing to give up');
+like(error_of(q{SELECT spanner.copy_table(NULL)}), qr/must be null/, 'no table');
+value('DROP EXTENSION spanner_keys', 'server3');
+like(error_of(q{SELECT spanner.copy_table('country', '{server2,server3}')}), qr/another version of extension spanner_keys\nDETAIL:  It is none there/, 'versions are compared first');
+value('CREATE EXTENSION spanner_keys', 'server3');
+
+# Splits say which servers get copies.
+value(q{SET spanner.default_sequence_kind = 'bit_reversed_positive';
+	CREATE TABLE orders (id bigserial, country text NOT NULL, ref text) PARTITION BY RANGE (id)});
+my ($rc, $err) = perform('create_splits', 'orders', '4', 'servers={NULL,server2,server3}', 'dry_run=true');
+is($rc, 0, 'splits on three servers') or diag($err);
+like(value(q{SELECT string_agg(concat_ws(' ', step, server, substring(statement, 'spanner_internal\.(\w+)')), ', ') FROM spanner.copy_table('country')}),
+	qr/^1 publish_split, 1 publish_split, 2 reserve_slot, 2 reserve_slot, 3 server2 make_copy, 3 server3 make_copy, 4 server2 subscribe/, 'the steps');
+($rc, $err) = perform('copy_table', 'country');
+is($rc, 0, 'a table is copied') or diag($err);
+same_rows('copied');
+is(findings(), '', 'nothing is wrong');
+value(q{INSERT INTO country VALUES ('new', 'new'); UPDATE country SET tax = 7 WHERE code = 'c7'; DELETE FROM country WHERE code = 'c8'});
+same_rows('changes follow');
+is(value(q{SELECT has_table_privilege('clerk', 'country', 'SELECT'), has_table_privilege('clerk', 'country', 'INSERT'), has_column_privilege('clerk', 'country', 'tax', 'UPDATE')}, 'server2'),
+	't|f|f', 'a copy can be read only');
+is(value(q{SELECT attstattarget FROM pg_attribute WHERE attrelid = 'country'::regclass AND attname = 'name'}, 'server3'), 50, 'statistics targets follow');
+($rc, $err) = perform('copy_table', 'country');
+is($rc, 0, 'again') or diag($err);
+same_rows('again');
+
+# A foreign key from each split to the copy beside it
+($rc, $err) = perform('--all-splits', '--splits-only', 'orders', 'ALTER TABLE {} ADD FOREIGN KEY (country) REFERENCES country');
+is($rc, 0, 'foreign keys of splits') or diag($err);
+is(join(' ', map { value(q{SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND confrelid = 'country'::regclass}, $_) } 'postgres', 'server2', 'server3'),
+	'2 1 1', 'each split has one');
+is(value(q{INSERT INTO orders (country) SELECT 'new' FROM generate_series(1, 40); SELECT count(DISTINCT tableoid) FROM orders}), 4, 'rows go everywhere');
+like(error_of(q{INSERT INTO orders (country) SELECT 'none' FROM generate_series(1, 40)}), qr/violates foreign key constraint/, 'a country that is none');
+
+# DDL of a copied table: the copies first, as replication needs it
+($rc, $err) = perform('--all-splits', 'country', q{ALTER TABLE {} ADD COLUMN region text DEFAULT 'x'});
+is($rc, 0, 'a column for all copies') or diag($err);
+value(q{UPDATE country SET region = 'y' WHERE code = 'c9'});
+same_rows('with the column');
+($rc, $err) = perform('--all-splits', '--splits-only', 'country', 'ALTER TABLE {} DROP CONSTRAINT country_name_check');
+is($rc, 1, 'servers that differ afterwards') or diag($err);
+like($err, qr/but this is wrong now:\nserver2: check missing: country_name_check\nserver3: check/, 'are named');
+value(q{ALTER TABLE country ADD CONSTRAINT country_name_check CHECK (name <> '')}, $_) foreach 'server2', 'server3';
+
+# What is wrong is found.
+value('ALTER SUBSCRIPTION ' . value('SELECT subname FROM pg_subscription s JOIN pg_database d ON d.oid = subdbid WHERE datname = current_database()', 'server2') . ' DISABLE', 'server2');
+ok($node->poll_query_until('postgres', q{SELECT detail ~ '^the subscription is disabled; nothing reads the replication slot here' FROM spanner.check_splits('country')}), 'a subscription that is disabled');
+is(findings(), 'server2 copy not up to date', 'only that one');
+value('ALTER SUBSCRIPTION ' . value('SELECT subname FROM pg_subscription WHERE NOT subenabled', 'server2') . ' ENABLE', 'server2');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM spanner.check_splits('country')}), 'enabled again');
+value('ALTER TABLE country DROP COLUMN tax; ALTER TABLE country RENAME TO away', 'server3');
+is(findings(), 'server3 copy missing', 'a table that is gone');
+value('ALTER TABLE away RENAME TO country', 'server3');
+is(findings(), 'server3 column missing', 'a column that is gone');
+value('ALTER TABLE country ADD COLUMN tax numeric', 'server3');
+
+# One copy is given up; splits are still there.
+like(error_of(q{SELECT spanner_internal.drop_copy('mine', 'public', 'country')}), qr/"mine" is not the name of a move/, 'another name');
+($rc, $err) = perform('--abandon', '--tries=1', 'copy_table', 'country', '{server3}');
+is($rc, 1, 'not while a foreign key refers to it');
+like($err, qr/other objects depend on it/, 'which says so');
+($rc, $err) = perform('--all-splits', '--splits-only', 'orders', 'ALTER TABLE {} DROP CONSTRAINT {}_country_fkey');
+is($rc, 1, 'a constraint is no table') or diag($err);
+value('ALTER TABLE orders_p2 DROP CONSTRAINT orders_p2_country_fkey', 'server3');
+value('ALTER TABLE orders_p1 DROP CONSTRAINT orders_p1_country_fkey', 'server2');
+($rc, $err) = perform('--abandon', 'copy_table', 'country', '{server3}');
+is($rc, 0, 'a copy is given up') or diag($err);
+is(findings(), 'server3 copy missing', 'which is told, as there are splits');
+is(value(q{SELECT to_regclass('country') IS NULL}, 'server3'), 't', 'the table is gone there');
+is(value(q{SELECT count(*) FROM pg_replication_slots}), 1, 'and the slot');
+($rc, $err) = perform('--abandon', 'copy_table', 'country');
+is($rc, 0, 'the others too') or diag($err);
+is(value(q{SELECT count(*) FROM pg_publication}) + value(q{SELECT count(*) FROM pg_replication_slots}) + value(q{SELECT count(*) FROM pg_subscription}), 0, 'nothing is left');
+is(value(q{SELECT count(*) > 90 FROM country}), 't', 'the table is still here');
+
+# The owner of a table gets no rights of who subscribes.
+value('GRANT CREATE ON SCHEMA public TO clerk', $_) foreach 'postgres', 'server2';
+value('GRANT USAGE ON FOREIGN SERVER server2 TO clerk');
+value(q{CREATE TABLE currency (code text PRIMARY KEY, rate numeric); INSERT INTO currency VALUES ('a', 1); ALTER TABLE currency OWNER TO clerk});
+($rc, $err) = perform('copy_table', 'currency', '{server2}');
+is($rc, 0, 'a table of somebody else') or diag($err);
+is($node->safe_psql('server2', 'SELECT rate FROM currency', extra_params => [ '-U', 'clerk' ]), '1', 'who may read the copy');
+$node->psql('server2', $_, extra_params => [ '-U', 'clerk' ]) foreach
+	'CREATE TABLE ran_as (role text)',
+	q{CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO ran_as VALUES (current_user); RETURN NEW; END'},
+	'CREATE TRIGGER spy AFTER UPDATE ON currency FOR EACH ROW EXECUTE FUNCTION spy()', 'ALTER TABLE currency ENABLE ALWAYS TRIGGER spy';
+value('UPDATE currency SET rate = 2');
+ok($node->poll_query_until('server2', 'SELECT rate = 2 FROM currency'), 'a change comes');
+is(value(qq{SELECT count(*) FROM ran_as WHERE role <> 'clerk'}, 'server2'), 0, 'and runs nothing of the owner as another role');
+($rc, $err) = perform('--abandon', 'copy_table', 'currency');
+is($rc, 0, 'it is given up') or diag($err);
+
+# A table of that name which is no copy stays.
+value(q{CREATE TABLE country (code text PRIMARY KEY, name text)}, 'server2');
+value(q{SELECT spanner_internal.drop_copy('spanner_copy_0123456789ab', 'public', 'country')}, 'server2');
+is(value(q{SELECT to_regclass('country') IS NOT NULL}, 'server2'), 't', 'what is no copy is not dropped');
+($rc, $err) = perform('--tries=1', 'copy_table', 'country', '{server2}');
+is($rc, 1, 'nor taken for one');
+like($err, qr/relation public\.country already exists, and is another one/, 'which says so');
+
+$node->stop;
+done_testing();
