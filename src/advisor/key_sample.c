@@ -25,6 +25,7 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -51,8 +52,11 @@
 #define SK_SHOWN(value) "pg_catalog.left(pg_catalog.concat(" value "), " SK_LABEL_LENGTH ")"
 
 PG_FUNCTION_INFO_V1(spanner_sample_keys);
+PG_FUNCTION_INFO_V1(spanner_check_sampled);
 
 static Relation open_existing(Oid relid);
+static void check_rows_here(Relation rel);
+static void refuse_kind(Oid relid, char kind, const char *table);
 static Node *column_of(Relation rel, int attnum);
 static List *index_columns(Relation rel, Oid indexid, bool all, Node **filter);
 static Node *stored_tree(Relation index, AttrNumber attribute);
@@ -92,8 +96,7 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 	MemoryContext before;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (partitioned)
-		(void) find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
+	check_rows_here(rel);
 	if (PG_GETARG_INT16(2) != 0)
 		query.expressions = list_make1(column_of(rel, PG_GETARG_INT16(2)));
 	else
@@ -130,6 +133,21 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/*
+ * spanner_internal.check_sampled(relation oid) returns void
+ *
+ * Raises an error if a relation has no rows here that can be sampled.
+ */
+Datum
+spanner_check_sampled(PG_FUNCTION_ARGS)
+{
+	Relation	rel = open_existing(PG_GETARG_OID(0));
+
+	check_rows_here(rel);
+	relation_close(rel, NoLock);
+	PG_RETURN_VOID();
+}
+
 /* It may have been dropped before we have the lock. */
 static Relation
 open_existing(Oid relid)
@@ -141,6 +159,46 @@ open_existing(Oid relid)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
 	return result;
+}
+
+/*
+ * A foreign table is read with the user mapping of the one who asks for it.
+ * We would ask as the owner, so a caller could read there what only the owner
+ * may.  The locks keep the kinds as they are.
+ */
+static void
+check_rows_here(Relation rel)
+{
+	char		kind = rel->rd_rel->relkind;
+	ListCell   *lc;
+
+	if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW)
+		return;
+	if (kind != RELKIND_PARTITIONED_TABLE)
+		refuse_kind(RelationGetRelid(rel), kind, NULL);
+	foreach(lc, find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			refuse_kind(lfirst_oid(lc), RELKIND_FOREIGN_TABLE,
+						RelationGetRelationName(rel));
+	}
+}
+
+/* "table" is what the relation is a partition of, if it is one. */
+static void
+refuse_kind(Oid relid, char kind, const char *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 table ?
+			 errmsg("cannot sample partition \"%s\" of table \"%s\"", get_rel_name(relid), table) :
+			 errmsg("cannot sample relation \"%s\"", get_rel_name(relid)),
+			 errdetail_relkind_not_supported(kind),
+			 table ?
+			 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats().") :
+			 kind == RELKIND_FOREIGN_TABLE ?
+			 errhint("Call the function on the server that holds the rows.") :
+			 errhint("Name a table or a materialized view.")));
 }
 
 static Node *

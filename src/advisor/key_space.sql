@@ -51,6 +51,14 @@ COMMENT ON FUNCTION
   spanner_internal.sample_keys(oid, oid, smallint, boolean, smallint, float8, float8)
   IS 'keys of a sample of the rows of a table, as numbers or texts';
 
+CREATE FUNCTION spanner_internal.check_sampled(relation oid)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_check_sampled'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.check_sampled(oid)
+  IS 'refuse to sample what has no rows here';
+
 -- The number of a column, which has to be there.
 CREATE FUNCTION spanner_internal.find_column(relation oid, column_name name)
 RETURNS smallint
@@ -90,7 +98,7 @@ BEGIN
     INTO k.relation, k.relname, k.relkind
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid = k.relid;
-  PERFORM spanner_internal.check_sampled(k);
+  PERFORM spanner_internal.check_sampled(coalesce(k.relid, 0));
   k.attnum := 0;
   IF column_name IS NOT NULL THEN
     k.attnum := spanner_internal.find_column(k.relid, column_name);
@@ -119,47 +127,6 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.find_key(oid, name)
   IS 'the key that is meant by a table or an index, and perhaps a column';
-
--- Rows must be here.
-CREATE FUNCTION spanner_internal.check_sampled(key spanner_internal.picture_key)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  part name;
-BEGIN
-  IF key.relkind IS NULL THEN
-    RAISE undefined_table USING
-      MESSAGE = format('relation with OID %s does not exist', coalesce(key.relid, 0));
-  ELSIF key.relkind <> ALL ('{r,m,p}') THEN
-    RAISE wrong_object_type USING MESSAGE = format('cannot sample relation "%s"', key.relname),
-      DETAIL = format('This operation is not supported for %s.', CASE key.relkind
-        WHEN 'v' THEN 'views' WHEN 'f' THEN 'foreign tables' WHEN 'S' THEN 'sequences'
-        WHEN 't' THEN 'TOAST tables' ELSE 'composite types' END),
-      HINT = CASE key.relkind WHEN 'f' THEN 'Call the function on the server that holds the rows.'
-        ELSE 'Name a table or a materialized view.' END;
-  END IF;
-  IF key.relkind <> 'p' THEN
-    RETURN;
-  END IF;
-  SELECT c.relname INTO part
-    FROM spanner_internal.list_partitions(key.relid) p (oid)
-    JOIN pg_class c ON c.oid = p.oid
-   WHERE c.relkind = 'f'
-   ORDER BY 1 LIMIT 1;
-  IF part IS NOT NULL THEN
-    RAISE wrong_object_type USING
-      MESSAGE = format('cannot sample partition "%s" of table "%s"', part, key.relname),
-      DETAIL = 'This operation is not supported for foreign tables.',
-      HINT = 'Call the function for the local partitions and on the other servers, '
-        'or use spanner.split_stats().';
-  END IF;
-END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.check_sampled(spanner_internal.picture_key)
-  IS 'refuse to sample what has no rows here';
 
 -- Blocks and rows of a table or its partitions.  Where nobody has counted the
 -- rows, their number is guessed by the width of the columns.

@@ -4,85 +4,85 @@
 -- Advisor: sequences, keys and parents
 --
 
--- The argument that keeps the values of a sequence within a column of some type, and
--- within all columns whose defaults draw from it.  Values have as many bits as
--- "maximum" without it.
-CREATE FUNCTION spanner_internal.bits_argument(sequence oid, maximum bigint, type oid)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_nestloop = on  -- by indexes, also where catalogs have grown since ANALYZE
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET enable_seqscan = off
-AS $$
-BEGIN
-  RETURN (
-    SELECT CASE WHEN 2::numeric ^ b.bits - 1 < maximum
-                THEN format(', bits => %s', b.bits) ELSE '' END
-            FROM (
-              SELECT min(
-                CASE c.type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype
-                     THEN 31 ELSE 63 END) AS bits
-                    FROM (SELECT type
-                          UNION ALL
-                          SELECT spanner_internal.base_type(a.atttypid)
-                            -- by the index on what it depends on
-                            FROM (SELECT d.objid FROM pg_depend d
-                                   WHERE d.refclassid = 'pg_class'::regclass
-                                     AND d.refobjid = sequence
-                                     AND (d.classid = 'pg_attrdef'::regclass) IS TRUE OFFSET 0) d
-                            JOIN pg_attrdef e ON e.oid = d.objid
-                            JOIN pg_attribute a ON a.attrelid = e.adrelid
-                             AND a.attnum = e.adnum) c (type)) b);
-END
-$$;
+-- Bits of the values of a sequence that an integer column can hold.
+CREATE FUNCTION spanner_internal.integer_bits(type oid)
+RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END;
 
-COMMENT ON FUNCTION spanner_internal.bits_argument(oid, bigint, oid)
-  IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
-
--- A statement that makes the sequence of a column bit-reversed; NULL if it cannot
--- be, or is converted with the column that owns it.  What refers to the column is
--- widened first; what cannot be widened limits the bits.
-CREATE FUNCTION spanner_internal.conversion_of(
-  s spanner_internal.advisor_suspect,
-  q pg_catalog.pg_sequence,
-  owner oid,
-  narrow spanner_internal.advisor_reference[])
+-- The argument that keeps the values of a sequence, which are "maximum" or less without
+-- it, within so many bits.
+CREATE FUNCTION spanner_internal.bits_argument(bits integer, maximum bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN maximum >> bits > 0 THEN format(', bits => %s', bits) ELSE '' END;
+
+COMMENT ON FUNCTION spanner_internal.integer_bits(oid)
+  IS 'bits of the values that an integer column can hold, the sign aside';
+COMMENT ON FUNCTION spanner_internal.bits_argument(integer, bigint)
+  IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
+
+-- The bits that all columns can hold whose defaults draw from a sequence.
+CREATE FUNCTION spanner_internal.list_drawn_bits()
+RETURNS TABLE (seqid oid, bits integer)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 BEGIN ATOMIC
-  SELECT CASE
-           WHEN (q).seqincrement < 1 OR (q).seqcycle OR (q).seqmin < 1
-             OR (s).type <> ALL ('{int2,int4,int8}'::regtype[]) OR NOT (s).owned
-             AND owner IS NOT NULL THEN NULL
-           WHEN (s).owned THEN
-             concat(w.widen, format('SELECT spanner.convert_column(%L, %L%s)', (s).ident, (s).name,
-               spanner_internal.bits_argument((s).seqid,
-                 least((q).seqmax, CASE (s).type WHEN 'int2'::regtype THEN 32767
-                                                 WHEN 'int4'::regtype
-                                                   THEN 2147483647 ELSE (q).seqmax END), w.type)))
-           ELSE concat(w.widen,
-                       format('SELECT spanner.alter_sequence(%L, kind => '
-                              '''bit_reversed_positive''%s)',
-               (s).seqid::regclass,
-               spanner_internal.bits_argument((s).seqid, (q).seqmax, w.type))) END
-    FROM (SELECT string_agg(n.widen || '; ', '' ORDER BY n.widen COLLATE "C") AS widen,
-                 CASE least(min(CASE n.type WHEN 'int2'::regtype THEN 15 ELSE 31 END)
-                            FILTER (WHERE n.widen IS NULL),
-                            CASE (s).type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype
-                                 THEN 31 ELSE 63 END)
-                   WHEN 15 THEN 'int2'::regtype WHEN 31
-                     THEN 'int4'::regtype ELSE 'int8'::regtype END::oid AS type
-            FROM unnest(narrow) n
-           WHERE n.referenced = (s).relid AND n.referenced_attnum = (s).attnum) w;
+  SELECT d.refobjid,
+         min(spanner_internal.integer_bits(
+               CASE WHEN a.atttypid = ANY ('{int2,int4,int8}'::regtype[]) THEN a.atttypid
+                    ELSE spanner_internal.base_type(a.atttypid) END))
+    FROM pg_depend d
+    JOIN pg_attrdef e ON e.oid = d.objid
+    JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
+   WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
+   GROUP BY 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.conversion_of(spanner_internal.advisor_suspect,
-                                                   pg_catalog.pg_sequence, oid,
-                                                   spanner_internal.advisor_reference[])
-  IS 'statement that has the sequence of a column bit-reversed';
+COMMENT ON FUNCTION spanner_internal.list_drawn_bits()
+  IS 'the bits of the narrowest column that draws from a sequence';
+
+-- Columns that come from sequences, and the statements that have them bit-reversed.  There
+-- is none if the sequence cannot be, or is converted with the column that owns it.  What
+-- refers to the column is widened first; what cannot be widened limits the bits.
+CREATE FUNCTION spanner_internal.list_conversions(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, attnum smallint, name name, quoted text, seqid oid, owner oid,
+               statement text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+BEGIN ATOMIC
+  SELECT q.relid, q.attnum, q.name, q.quoted, q.seqid, q.owner,
+         CASE WHEN NOT q.possible THEN NULL
+              WHEN q.owned THEN concat(q.widen, format(
+                'SELECT spanner.convert_column(%L, %L%s)', q.ident, q.name,
+                spanner_internal.bits_argument(
+                  q.bits, least(q.seqmax, ~((-1)::bigint << q.own_bits)))))
+              ELSE concat(q.widen, format(
+                'SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
+                q.seqid::regclass, spanner_internal.bits_argument(q.bits, q.seqmax))) END
+    FROM (
+      SELECT s.relid, s.attnum, s.name, s.quoted, s.ident, s.owned, s.seqid, o.seqmax,
+             w.refobjid AS owner, n.widen, b.own_bits,
+             least(b.own_bits, n.bits, d.bits) AS bits,
+             o.seqincrement >= 1 AND NOT o.seqcycle AND o.seqmin >= 1
+             AND s.type = ANY ('{int2,int4,int8}'::regtype[])
+             AND (s.owned OR w.refobjid IS NULL) AS possible
+        FROM unnest((facts).suspects) s
+       CROSS JOIN LATERAL (SELECT spanner_internal.integer_bits(s.type) AS own_bits) b
+        JOIN pg_sequence o ON o.seqrelid = s.seqid
+        LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
+         AND w.objid = s.seqid
+         AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
+        LEFT JOIN spanner_internal.list_drawn_bits() d ON d.seqid = s.seqid
+        LEFT JOIN (
+          SELECT r.referenced, r.referenced_attnum,
+                 string_agg(r.widen || '; ', '' ORDER BY r.widen COLLATE "C") AS widen,
+                 min(spanner_internal.integer_bits(r.type)) FILTER (WHERE r.widen IS NULL) AS bits
+            FROM unnest((facts).narrow) r
+           GROUP BY 1, 2) n ON n.referenced = s.relid AND n.referenced_attnum = s.attnum
+       WHERE s.why = 'sequence' OFFSET 0) q;
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_conversions(spanner_internal.advisor_facts)
+  IS 'columns that come from sequences, and statements that have them bit-reversed';
 
 -- Why there is no such statement.
 CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
@@ -106,19 +106,12 @@ BEGIN ATOMIC
                 s.quoted, s.seqid::regclass)
          || CASE WHEN n.natural_keys IS NULL THEN ''
                  ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
-         || CASE WHEN s.conversion IS NULL
+         || CASE WHEN s.statement IS NULL
                  THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
-         s.conversion
-    FROM (SELECT s.*, t.pkey, w.refobjid AS owner,
-                 spanner_internal.conversion_of(s, o, w.refobjid, (facts).narrow) AS conversion
-            FROM unnest((facts).suspects) s
-            JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
-            JOIN pg_sequence o ON o.seqrelid = s.seqid
-            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
-             AND w.objid = s.seqid
-             AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
-           WHERE s.why = 'sequence' OFFSET 0) s
-    JOIN unnest((facts).indexes) p ON p.indexid = s.pkey
+         s.statement
+    FROM spanner_internal.list_conversions(facts) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
     LEFT JOIN (SELECT i.relid,
                       string_agg(format('(%s)', i.could_be_key), ' or '
                                  ORDER BY i.could_be_key) AS natural_keys
@@ -134,19 +127,12 @@ BEGIN ATOMIC
          format('the index begins with %s, which is drawn from %s, one value after the other: all '
                 'inserts go to one end of it',
                 CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
-         || CASE WHEN s.conversion IS NULL
+         || CASE WHEN s.statement IS NULL
                  THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
-         s.conversion
-    FROM (SELECT s.*, w.refobjid AS owner,
-                 spanner_internal.conversion_of(s, o, w.refobjid, (facts).narrow) AS conversion
-            FROM unnest((facts).suspects) s
-            JOIN unnest((facts).tables) t ON t.relid = s.relid
-             AND t.pkey_attnum IS DISTINCT FROM s.attnum
-            JOIN pg_sequence o ON o.seqrelid = s.seqid
-            LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
-             AND w.objid = s.seqid
-             AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
-           WHERE s.why = 'sequence' OFFSET 0) s
+         s.statement
+    FROM spanner_internal.list_conversions(facts) s
+    JOIN unnest((facts).tables) t ON t.relid = s.relid
+     AND t.pkey_attnum IS DISTINCT FROM s.attnum
     JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
    ORDER BY s.relid, s.attnum, i.indexid;
 END;
@@ -301,7 +287,8 @@ BEGIN ATOMIC
                 c.oid::regclass, a.attname),
          format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
                 c.oid::regclass,
-                spanner_internal.bits_argument(c.oid, q.seqmax, a.atttypid))
+                spanner_internal.bits_argument(spanner_internal.integer_bits(a.atttypid),
+                                               q.seqmax))
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
     JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum

@@ -48,7 +48,7 @@
 static void start_streams(SkMerge *merge);
 static void start_first_streams(SkMerge *merge);
 static bool set_stop(SkMerge *merge, const SkStream *stream);
-static void keep_limit(SkMerge *merge, const SkStream *stream);
+static void keep_limit(SkMerge *merge);
 static bool is_behind_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
 static void look_into_shards(SkMerge *merge);
@@ -201,8 +201,9 @@ start_first_streams(SkMerge *merge)
 			set_stop(merge, (SkStream *) DatumGetPointer(binaryheap_first(first))))
 			stop = &merge->stop;
 	}
+	Assert(merge->deferred_count == 0 || stop != NULL);
 	if (merge->deferred_count > 0)
-		keep_limit(merge, (SkStream *) DatumGetPointer(binaryheap_first(first)));
+		keep_limit(merge);
 	binaryheap_free(first);
 }
 
@@ -219,9 +220,12 @@ set_stop(SkMerge *merge, const SkStream *stream)
 	return true;
 }
 
-/* No deferred stream has a row up to the current one of a stream. */
+/*
+ * No deferred stream has a row up to the last bound.  The wanted row itself may
+ * have a NULL there, and then it has not become the bound.
+ */
 static void
-keep_limit(SkMerge *merge, const SkStream *stream)
+keep_limit(SkMerge *merge)
 {
 	SkMergeBound *stop = &merge->stop;
 
@@ -229,9 +233,10 @@ keep_limit(SkMerge *merge, const SkStream *stream)
 	for (int i = 0; i < stop->count; i++)
 	{
 		SkMergeColumn *column = &merge->columns[stop->first + i];
+		ScanKey		key = stop->count > 1 ? &stop->members[i] : &stop->key;
 
-		merge->limit[i] = datumCopy(stream->keys[stop->first + i],
-									column->by_value, column->length);
+		merge->limit[i] = datumCopy(key->sk_argument, column->by_value,
+									column->length);
 	}
 }
 

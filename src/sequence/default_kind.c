@@ -47,7 +47,7 @@ sk_sequence_settings(void)
 							   0,
 							   check_default_kind, NULL, NULL);
 
-	/* All other settings have this prefix, so users try it for this one too. */
+	/* Other settings have this prefix, so users try it for this one too. */
 	DefineCustomStringVariable("spanner_keys.default_sequence_kind",
 							   "Points to spanner.default_sequence_kind.",
 							   NULL,

@@ -85,11 +85,13 @@ sk_query_relation(const SkRelationQuery *source, TupleTableSlot **slot)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "query of a relation",
 											   ALLOCSET_DEFAULT_SIZES);
-	Tuplestorestate *rows = tuplestore_begin_heap(false, false, work_mem);
+	Tuplestorestate *rows;
 	SkOwnerScope scope;
 	Query	   *query;
 	ListCell   *lc;
 
+	/* a cursor may read what a function returns backwards */
+	rows = tuplestore_begin_heap(true, false, work_mem);
 	MemoryContextSwitchTo(work);
 	query = analyze(source);
 	(void) check_privileges((Node *) query, NULL);

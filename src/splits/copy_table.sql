@@ -5,7 +5,8 @@
 --
 -- A copy is what a move has before its swap: a publication and a slot here, and on the other server
 -- a table of the same name with a subscription.  So the steps are those of moves.  The names of
--- these objects tell of which table they are, and for which server; nothing else is kept.
+-- these objects tell of which table they are, and for which server; nothing else is kept.  Slots
+-- belong to the whole server, so the database is a part of the name.
 --
 
 CREATE FUNCTION spanner_internal.copy_name(relation regclass, server name)
@@ -14,7 +15,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
-  SELECT 'spanner_copy_' || left(md5(format('%I.%I %I', n.nspname, c.relname, server)), 12)
+  SELECT 'spanner_copy_' || left(md5(format('%I %I.%I %I', current_database(), n.nspname,
+                                            c.relname, server)), 12)
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid = relation
@@ -61,7 +63,8 @@ AS $$
    CROSS JOIN LATERAL spanner_internal.copy_name(relation, s.srvname) n (copy)
    WHERE c.oid = relation AND c.relkind = 'r'
      AND (EXISTS (SELECT FROM pg_publication p WHERE p.pubname = n.copy)
-          OR EXISTS (SELECT FROM pg_replication_slots r WHERE r.slot_name = n.copy))
+          OR EXISTS (SELECT FROM pg_replication_slots r
+                      WHERE r.slot_name = n.copy AND r.database = current_database()))
    ORDER BY s.srvname
 $$;
 
@@ -93,6 +96,11 @@ BEGIN
       MESSAGE = format('the key of table "%s" has a generated column', t.relname),
       DETAIL = 'Logical replication cannot send it.',
       HINT = 'spanner.add_shard_key() shows how to make it a plain column.';
+  ELSIF t.relrowsecurity THEN
+    RAISE feature_not_supported USING
+      MESSAGE = format('table "%s" has row-level security', t.relname),
+      DETAIL = 'Who may read a copy would see all rows.',
+      HINT = 'Copy a table without policies that has the rows for everybody.';
   ELSIF current_setting('wal_level') <> 'logical' THEN
     RAISE object_not_in_prerequisite_state USING MESSAGE = 'wal_level is not logical',
       HINT = 'Set wal_level to logical and restart the server.';
@@ -102,6 +110,37 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.check_copied_table(regclass)
   IS 'raise an error unless a table can have copies';
+
+-- A new slot would begin with what changes from now on, and a subscription that exists would go on
+-- with that.  It would never get what has changed since the old slot was lost.
+CREATE FUNCTION spanner_internal.check_copy_continues(relation regclass, server name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  copy constant name := spanner_internal.copy_name(relation, server);
+  table_name name;
+  facts jsonb;
+BEGIN
+  SELECT c.relname, spanner_internal.split_facts(server, n.nspname, c.relname)
+    INTO table_name, facts
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.oid = relation;
+  IF facts -> 'copies' ? copy
+     AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = copy) THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('the copy of table "%s" on server "%s" has lost its replication slot',
+                       table_name, server),
+      HINT = 'Give the copy up with give_up => true, then make it again.';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_copy_continues(regclass, name)
+  IS 'raise an error if the copy of a table has missed changes';
 
 -- A copy is read: who may change the table may not change the copy.
 CREATE FUNCTION spanner_internal.describe_copy(relation regclass, server name)
@@ -234,7 +273,8 @@ BEGIN
   ELSIF NOT coalesce(give_up, false) THEN
     PERFORM spanner_internal.check_copied_table(relation);
     PERFORM spanner_internal.check_split_server(relation, p),
-            spanner_internal.ask_server(p, NULL, NULL)
+            spanner_internal.ask_server(p, NULL, NULL),
+            spanner_internal.check_copy_continues(relation, p)
        FROM unnest(places) p;
   END IF;
   RETURN QUERY

@@ -198,9 +198,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   PERFORM spanner_internal.check_move_name(move);
-  IF NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = move) THEN
+  -- Where others change catalogs meanwhile, decoding ends a subtransaction here and goes on with
+  -- the resources of the one around it.  In a block with EXCEPTION that is the statement's own.
+  BEGIN
     PERFORM pg_create_logical_replication_slot(move, 'pgoutput');
-  END IF;
+  EXCEPTION WHEN duplicate_object THEN
+    IF NOT EXISTS (SELECT FROM pg_replication_slots
+                    WHERE slot_name = move AND database = current_database()) THEN
+      RAISE;
+    END IF;  -- else it was made before
+  END;
 END
 $$;
 
@@ -454,7 +461,7 @@ BEGIN
   END LOOP;
   PERFORM pg_drop_replication_slot(slot_name)
      FROM pg_replication_slots
-    WHERE slot_name = move;
+    WHERE slot_name = move AND database = current_database();
   IF EXISTS (SELECT FROM pg_publication WHERE pubname = move) THEN
     EXECUTE format('DROP PUBLICATION %I', move);
   END IF;

@@ -196,6 +196,38 @@ discard()
 			"REGRESS_OPTS=--use-existing --dbname=$database"
 }
 
+# What needs no server runs beside what does, in a process and a copy of the
+# source of its own.
+beside()
+{
+	trap - EXIT
+	log=$cluster_dir/beside.log
+	build=$cluster_dir/beside
+	passed=0
+	failed=0
+	if wanted lint || wanted fuzz || wanted farmhash
+	then
+		cluster_copy_source "$build"
+	fi
+	! wanted clang || phase clang 1 count_one build_with_clang
+	! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
+	! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
+	! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
+	echo "$passed $failed" > "$cluster_dir/beside.count"
+}
+
+# Without a count it did not come to its end.
+wait_for_beside()
+{
+	local good=0 bad=1
+
+	wait "$beside_pid"
+	cat "$cluster_dir/beside.out"
+	read -r good bad < "$cluster_dir/beside.count"
+	passed=$((passed + good))
+	failed=$((failed + bad))
+}
+
 needs_cluster()
 {
 	wanted regress || wanted regress-preload || wanted regress-discard || wanted planner ||
@@ -211,11 +243,7 @@ if wanted build || needs_install
 then
 	phase build 1 count_one build "$build" COPT=-Werror
 	[ "$status" = 0 ] || give_up
-elif wanted lint || wanted fuzz || wanted farmhash
-then
-	cluster_copy_source "$build"
 fi
-! wanted clang || phase clang 1 count_one build_with_clang
 
 if wanted install || needs_install
 then
@@ -223,6 +251,8 @@ then
 	[ "$status" = 0 ] || give_up
 fi
 
+beside > "$cluster_dir/beside.out" 2>&1 &
+beside_pid=$!
 regress_count=$(make_variable REGRESS)
 isolation_count=$(make_variable ISOLATION)
 tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
@@ -243,7 +273,7 @@ fi
 ! wanted regress-preload ||
 	phase regress-preload "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
 ! wanted planner ||
-	phase planner 1 count_results cluster_run "$build/test/fuzz/planner_smoke.sh" "${PLANNER_SECONDS:-60}" ${PLANNER_SEED:+"$PLANNER_SEED"}
+	phase planner 1 count_results cluster_run "$build/test/fuzz/planner_smoke.sh" "${PLANNER_SECONDS:-45}" ${PLANNER_SEED:+"$PLANNER_SEED"}
 ! wanted planner || grep '^ok planner_fuzz' "$log"
 ! wanted functions ||
 	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
@@ -254,13 +284,12 @@ fi
 ! wanted rights || cluster_configure session_preload_libraries=spanner_keys wal_level=logical
 ! wanted rights ||
 	phase rights 11 count_results cluster_run "$build/test/fuzz/rights_fuzz" --log "$cluster_dir/server.log" \
-		--seconds "${RIGHTS_SECONDS:-60}" ${RIGHTS_SEED:+--seed "$RIGHTS_SEED"}
+		--seconds "${RIGHTS_SECONDS:-45}" ${RIGHTS_SEED:+--seed "$RIGHTS_SEED"}
 ! wanted rights || grep '^ok rights_fuzz rounds' "$log"
 # The last test takes longest, so it starts first.
-! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION= "PROVE_FLAGS=-j$jobs --reverse"
-! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
-! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
-! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
+# Tests wait for their servers now and then, so there is one more than processors.
+! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION= "PROVE_FLAGS=-j$((jobs + 1)) --reverse"
+wait_for_beside
 
 # A test may not notice that a server has gone.
 grep -hE '^TRAP: ' "$cluster_dir/server.log" "$build"/tmp_check/log/*.log 2> /dev/null > "$log" && {

@@ -93,6 +93,8 @@ like(error_of(q{SELECT spanner.copy_table('country')}), qr/no table has splits o
 like(error_of(q{SELECT spanner.copy_table('country', '{nowhere}')}), qr/server "nowhere" does not exist/, 'an unknown server');
 like(error_of(q{SELECT spanner.copy_table('country', give_up => true)}), qr/the table has no copies/, 'nothing to give up');
 like(error_of(q{SELECT spanner.copy_table(NULL)}), qr/must be null/, 'no table');
+value('CREATE TABLE hidden (a int PRIMARY KEY); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY');
+like(error_of(q{SELECT spanner.copy_table('hidden', '{server2}')}), qr/table "hidden" has row-level security\nDETAIL:  Who may read a copy/, 'policies');
 value('DROP EXTENSION spanner_keys', 'server3');
 like(error_of(q{SELECT spanner.copy_table('country', '{server2,server3}')}), qr/another version of extension spanner_keys\nDETAIL:  It is none there/, 'versions are compared first');
 value('CREATE EXTENSION spanner_keys', 'server3');
@@ -116,6 +118,68 @@ is(value(q{SELECT attstattarget FROM pg_attribute WHERE attrelid = 'country'::re
 ($rc, $err) = perform('copy_table', 'country');
 is($rc, 0, 'again') or diag($err);
 same_rows('again');
+
+# A new slot would have lost what changed before it: in this order, so that nothing is missed.
+my $slot = value(q{SELECT spanner_internal.copy_name('country', 'server3')});
+value("ALTER SUBSCRIPTION $slot DISABLE", 'server3');
+ok($node->poll_query_until('postgres', "SELECT NOT active FROM pg_replication_slots WHERE slot_name = '$slot'"), 'nobody reads');
+value("SELECT pg_drop_replication_slot('$slot')");
+like(error_of(q{SELECT spanner.copy_table('country')}),
+	qr/the copy of table "country" on server "server3" has lost its replication slot\nHINT:  Give the copy up with give_up => true/, 'a slot that is gone');
+($rc, $err) = perform('--abandon', 'copy_table', 'country', '{server3}');
+is($rc, 0, 'the copy is given up') or diag($err);
+($rc, $err) = perform('copy_table', 'country');
+is($rc, 0, 'and made again') or diag($err);
+same_rows('made again');
+
+# Slots are the server's, not the database's.
+value(q{SELECT pg_create_logical_replication_slot('spanner_copy_0123456789ab', 'pgoutput')}, 'server2');
+like(error_of(q{SELECT spanner_internal.reserve_slot('spanner_copy_0123456789ab')}),
+	qr/replication slot "spanner_copy_0123456789ab" already exists/, 'a slot of another database');
+value(q{SELECT spanner_internal.unpublish_split('spanner_copy_0123456789ab')});
+is(value(q{SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'spanner_copy_0123456789ab'}), 1, 'which stays');
+value(q{SELECT pg_drop_replication_slot('spanner_copy_0123456789ab')}, 'server2');
+isnt(value(q{SELECT spanner_internal.copy_name('pg_class', 'x')}, 'server2'),
+	value(q{SELECT spanner_internal.copy_name('pg_class', 'x')}), 'tables of one name in two databases');
+
+# Others change catalogs while a slot is made: one transaction runs when decoding begins, another
+# when that ends, and a third one commits between.
+my %open = map { $_ => { in => '', out => '' } } 'begun', 'later', 'slot';
+$open{$_}{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$open{$_}{in}, '>', \$open{$_}{out}, '2>&1', IPC::Run::timeout(180))
+	foreach keys %open;
+
+sub send_to
+{
+	my ($name, $sql) = @_;
+
+	$open{$name}{in} .= "$sql\n\\echo sent\n";
+	$open{$name}{out} = '';
+	$open{$name}{run}->pump until $open{$name}{out} =~ /sent/;
+	return;
+}
+
+sub wait_for_transaction
+{
+	my ($name) = @_;
+
+	return $node->poll_query_until('postgres', qq{SELECT count(*) = 1 FROM pg_locks w
+		JOIN pg_locks h USING (transactionid) JOIN pg_stat_activity a ON a.pid = h.pid
+		WHERE NOT w.granted AND h.granted AND a.application_name = '$name'});
+}
+send_to($_, "SET application_name = '$_';") foreach keys %open;
+send_to('begun', 'BEGIN; SELECT pg_current_xact_id();');
+$open{slot}{in} .= "SELECT spanner_internal.reserve_slot('spanner_copy_0123456789ab');\n\\echo done\n";
+$open{slot}{run}->pump_nb;
+ok(wait_for_transaction('begun'), 'a slot waits for a transaction');
+send_to('later', 'BEGIN; SELECT pg_current_xact_id();');
+send_to('begun', 'COMMIT;');
+ok(wait_for_transaction('later'), 'and for the next one');
+value('CREATE TABLE meanwhile (a int)');
+send_to('later', 'COMMIT;');
+$open{slot}{run}->pump until $open{slot}{out} =~ /done/;
+is($open{slot}{out} =~ s/^sent$//mr =~ s/\s+//gr, 'done', 'a slot is made while catalogs change');
+$_->{in} .= "\\q\n", $_->{run}->finish foreach values %open;
+value(q{SELECT spanner_internal.unpublish_split('spanner_copy_0123456789ab')});
 
 # A foreign key from each split to the copy beside it
 ($rc, $err) = perform('--all-splits', '--splits-only', 'orders', 'ALTER TABLE {} ADD FOREIGN KEY (country) REFERENCES country');
