@@ -27,13 +27,7 @@ cluster_overlay "$self" "$@"
 
 start_servers()
 {
-	local number
-
-	cluster_create fsync=off wal_level=logical && servers_start 'wal_level = logical' || return
-	for number in $servers
-	do
-		sql -p $((PGPORT + number)) -c 'CREATE EXTENSION spanner_keys' || return
-	done
+	cluster_create fsync=off wal_level=logical && servers_start 'wal_level = logical'
 }
 
 make_table()

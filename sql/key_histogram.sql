@@ -108,3 +108,10 @@ SELECT spanner.key_histogram('kh_ids', 0);
 SELECT spanner.key_histogram('kh_ids', 10001);
 SELECT spanner.key_histogram('kh_ids', sample_rows => 0);
 SELECT spanner.key_histogram(0);
+
+-- no more ranges than asked for, and no labels that are too long
+CREATE TABLE kh_far (few float8, huge numeric);
+INSERT INTO kh_far VALUES ('-Infinity', -1e1000), (1, 1e1000), ('Infinity', 1e30), (1, 'NaN');
+SELECT key_from, key_to, rows FROM spanner.key_histogram('kh_far', 2, 'few');
+SELECT key_from, key_to, rows FROM spanner.key_histogram('kh_far', 2, 'huge');
+DROP TABLE kh_far;

@@ -20,6 +20,7 @@
 #include "catalog/pg_namespace.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -35,16 +36,21 @@
 /* How many rows are read. */
 #define SK_SAMPLED_ROWS 1000
 
+/* How many characters of a value are looked at. */
+#define SK_VALUE_LENGTH 64
+
 PG_FUNCTION_INFO_V1(spanner_first_values);
 
 static bool may_sample(Oid relid, AttrNumber attnum);
 static void read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result);
+static Datum shown(Oid output, Datum value);
 
 /*
  * spanner_internal.first_values(relation oid, column_number smallint)
  * returns setof text
  *
- * The values of at most 1,000 rows, in the order in which they are stored.
+ * The values of at most 1,000 rows, in the order in which they are stored, and
+ * of each at most 64 characters.
  * None for a column that the caller may not read, and for a table that is being
  * altered or has been dropped.
  */
@@ -89,6 +95,9 @@ read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result)
 {
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	TableScanDesc scan = sk_table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "row of a sample",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext before = MemoryContextSwitchTo(row);
 	Oid			output;
 	bool		is_varlena;
 
@@ -102,9 +111,22 @@ read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!isnull)
-			value = CStringGetTextDatum(OidOutputFunctionCall(output, value));
+			value = shown(output, value);
 		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
+		MemoryContextReset(row);
 	}
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(row);
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* A value as text, or the first characters of it. */
+static Datum
+shown(Oid output, Datum value)
+{
+	char	   *text = OidOutputFunctionCall(output, value);
+
+	return PointerGetDatum(cstring_to_text_with_len(text,
+													pg_mbcharcliplen(text, strlen(text), SK_VALUE_LENGTH)));
 }

@@ -649,6 +649,7 @@ BEGIN ATOMIC
      AND e.deptype = 'e'
    WHERE relation IN (0, c.oid)
      AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmax < 9223372036854775807
+     AND (c.relpersistence = 'p' OR NOT pg_is_in_recovery())
      AND d.seqid IS NULL AND l.objoid IS NULL AND e.objid IS NULL
    ORDER BY c.oid LIMIT 1000;
 END;

@@ -51,6 +51,12 @@
 /* A value of any type as text: its output function, never a cast. */
 #define SK_SHOWN(value) "pg_catalog.left(pg_catalog.concat(" value "), " SK_LABEL_LENGTH ")"
 
+/* What has more than 300 digits counts as infinite, so that it can be shown. */
+#define SK_NUMERIC(value) \
+	"CASE WHEN " value " OPERATOR(pg_catalog.<=) '-1e300' THEN CAST('-Infinity' AS pg_catalog.numeric)" \
+	" WHEN " value " OPERATOR(pg_catalog.>=) '1e300' AND " value " OPERATOR(pg_catalog.<) 'NaN' THEN 'Infinity'" \
+	" ELSE CAST(" value " AS pg_catalog.numeric) END"
+
 PG_FUNCTION_INFO_V1(spanner_sample_keys);
 PG_FUNCTION_INFO_V1(spanner_check_sampled);
 
@@ -294,7 +300,7 @@ add_key(StringInfo text, Oid type, int columns)
 		{OIDOID, "CAST(CAST($1 AS pg_catalog.int8) AS pg_catalog.numeric)", NULL},
 		{FLOAT4OID, "CAST($1 AS pg_catalog.numeric)", NULL},
 		{FLOAT8OID, "CAST($1 AS pg_catalog.numeric)", NULL},
-		{NUMERICOID, "CAST($1 AS pg_catalog.numeric)", NULL},
+		{NUMERICOID, SK_NUMERIC("$1"), NULL},
 		{DATEOID, "pg_catalog.extract('epoch', $1)", NULL},
 		{TIMEOID, "pg_catalog.extract('epoch', $1)", NULL},
 		{TIMESTAMPOID, "pg_catalog.extract('epoch', $1)", NULL},

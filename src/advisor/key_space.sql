@@ -145,8 +145,8 @@ BEGIN ATOMIC
             JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
            CROSS JOIN LATERAL (
              SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
-                         ELSE (SELECT 8000 / (28 + coalesce(sum(
-                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0))
+                         ELSE (SELECT greatest(8000.0 / (28 + coalesce(sum(
+                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0)), 1)
                                  FROM pg_attribute a
                                 WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
 END;
@@ -243,6 +243,9 @@ BEGIN
     WHEN 'float4'::regtype, 'float8'::regtype THEN
       RETURN number::float8::text;
     WHEN 'numeric'::regtype THEN
+      IF abs(number) >= 1e20 THEN
+        RETURN number::float8::text;
+      END IF;
       RETURN trim_scale(round(number, CASE WHEN abs(number) < 1 THEN 15
         ELSE 15 - length(trunc(abs(number))::text) END))::text;
     ELSE
@@ -288,6 +291,7 @@ BEGIN
     ELSE
       s.numbers := CASE WHEN s.low < low THEN '{-Infinity}'::numeric[] END || s.numbers
                    || CASE WHEN s.high > high THEN '{Infinity}'::numeric[] END;
+      s.numbers := s.numbers[:buckets];
     END IF;
   ELSE
     last := div(high - low, s.step);
@@ -401,7 +405,7 @@ BEGIN
     s.texts := r."values";
   ELSIF r.ranked THEN
     width := width + (width < 1048576 OR (r.keys - 1) % buckets = buckets - 1)::integer;
-    s.texts := ARRAY(SELECT lpad((width * b + 1)::text, 8, '0')
+    s.texts := ARRAY(SELECT lpad((width * b + 1)::text, 19, '0')
                         FROM generate_series(0, least((r.keys - 1) / width + 1, buckets) - 1) b);
   ELSE
     s.prefix := (SELECT min(g) - 1 FROM generate_series(1, 65) g
@@ -425,12 +429,12 @@ CREATE FUNCTION spanner_internal.bucket_bounds(
   OUT key_from text, OUT key_to text)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT CASE WHEN (s).ranked THEN substr(first, 9)
+  SELECT CASE WHEN (s).ranked THEN substr(first, 20)
               WHEN (s).type = 'bytea'::regtype THEN '\x' || first
               WHEN (s).numbers IS NULL THEN first
               ELSE spanner_internal.number_label((s).type, CASE bucket WHEN 1 THEN (s).low
                      ELSE (s).numbers[bucket] END, false) END,
-         CASE WHEN (s).ranked THEN substr(last, 9)
+         CASE WHEN (s).ranked THEN substr(last, 20)
               WHEN (s).type = 'bytea'::regtype THEN '\x' || last
               WHEN (s).numbers IS NULL THEN last
               ELSE spanner_internal.number_label((s).type, CASE bucket

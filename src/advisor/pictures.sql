@@ -18,8 +18,8 @@ BEGIN ATOMIC
               ELSE s.number END,
          CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
               WHEN s.rank IS NULL THEN s.key
-              ELSE lpad(s.rank::text, 8, '0') END,
-         CASE WHEN s.rank IS NULL THEN s.key ELSE lpad(s.rank::text, 8, '0') || s.key END,
+              ELSE lpad(s.rank::text, 19, '0') END,
+         CASE WHEN s.rank IS NULL THEN s.key ELSE lpad(s.rank::text, 19, '0') || s.key END,
          s.place, s.label
     FROM spanner_internal.sample_keys((k).relid, (k).indexid, (k).attnum, all_columns,
                                       order_by, (k).block_percent, (k).row_share) s;

@@ -236,8 +236,8 @@ SELECT r.rule, r.place, r.severity, '{splits,spanner}',
        r.explanation
   FROM (VALUES
   ('key_derived', 30, 'warning',
-   'The first column of a primary key is computed from an ascending sequence, as in ''ORD-'' || '
-   'nextval(''s''), or drawn from an allocator, by a default, a function or a trigger.'),
+   'The first column of a primary key is computed from an ascending sequence or an allocator, '
+   'as in ''ORD-'' || nextval(''s''), by a default, a function or a trigger.'),
   ('key_now', 40, 'warning', 'The first column of a primary key is the time of insertion. Put '
                              'another column first, or a shard id.'),
   ('key_uuid_default', 50, 'warning',

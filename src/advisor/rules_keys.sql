@@ -101,7 +101,7 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.relid, p.indexid, s.attnum, s.name::text,
-         format('column %s comes first in the primary key and is drawn from %s, one value after '
+         format('column %s comes first in the primary key and takes its values from %s, one after '
                 'the other: all inserts go to one end of the key range',
                 s.quoted, s.seqid::regclass)
          || CASE WHEN n.natural_keys IS NULL THEN ''
@@ -124,8 +124,8 @@ RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
-         format('the index begins with %s, which is drawn from %s, one value after the other: all '
-                'inserts go to one end of it',
+         format('the index begins with %s, which takes its values from %s, one after the other: '
+                'all inserts go to one end of it',
                 CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
          || CASE WHEN s.statement IS NULL
                  THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
@@ -551,8 +551,9 @@ INSERT INTO spanner_internal.advisor_rule VALUES
    'on one server that is no fault: the right end of the index stays in memory, while bit-reversed '
    'keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL, striped ones '
    '1.2 and 1.15 times; it matters once the table is split by ranges of the key',
-   'The first column of a primary key is drawn from an ascending sequence (serial, identity, '
-   'nextval). Have the bits reversed, or take attributes that identify the row and never change.'),
+   'The first column of a primary key takes its values from an ascending sequence (serial, '
+   'identity, nextval). Have the bits reversed, or take attributes that identify the row and '
+   'never change.'),
   ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
    'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
   ('key_columns', 65, 'warning', '{spanner}', NULL,
@@ -561,8 +562,8 @@ INSERT INTO spanner_internal.advisor_rule VALUES
    'A column behind the first one of a key has UUIDs of version 1, Cassandra''s timeuuid. '
    'PostgreSQL compares their bytes, which begin with the low bits of the time.'),
   ('index_sequence', 70, 'warning', '{splits,spanner}', NULL,
-   'The first column of an index is drawn from an ascending sequence: the index is a hotspot like '
-   'a key.'),
+   'The first column of an index takes its values from an ascending sequence: the index is a '
+   'hotspot like a key.'),
   ('key_modulo', 90, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
    'A constraint, index, partition key or generated column takes id % n, n even, of a bit-reversed '
    'id. The low bits of such an id are the highest bits of the counter, so they stay the same.'),

@@ -76,7 +76,8 @@ static int *location_of(Expr *condition);
 static bool is_added(RestrictInfo *rinfo);
 static bool mark_redundant(List *clauses);
 static void scale_paths(List *paths, double factor);
-static void cost_pruned_paths(List *paths);
+static void cost_pruned_paths(RelOptInfo *rel);
+static int	partitions_to_choose_from(RelOptInfo *rel, List *clauses);
 
 /*
  * sk_add_parent_quals
@@ -126,7 +127,7 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 		rel->tuples = found ? rel->rows : rel->tuples;
 		(void) mark_redundant(rel->joininfo);
 		if (enable_partition_pruning && rel->reloptkind == RELOPT_BASEREL)
-			cost_pruned_paths(rel->pathlist);
+			cost_pruned_paths(rel);
 	}
 	else if (found && rel->fdwroutine == NULL)
 	{
@@ -639,28 +640,45 @@ scale_paths(List *paths, double factor)
  * runs.  The server counts them all.
  */
 static void
-cost_pruned_paths(List *paths)
+cost_pruned_paths(RelOptInfo *rel)
 {
 	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, paths)
+	foreach(lc, rel->pathlist)
 	{
 		Path	   *path = lfirst(lc);
 		int			parts;
 
 		if (!IsA(path, AppendPath) || path->param_info == NULL)
 			continue;
-		parts = list_length(((AppendPath *) path)->subpaths);
-		foreach(lc2, path->param_info->ppi_clauses)
-		{
-			if (!is_added(lfirst_node(RestrictInfo, lc2)) || parts == 0)
-				continue;
-			path->rows = clamp_row_est(path->rows / parts);
-			path->total_cost = path->startup_cost +
-				(path->total_cost - path->startup_cost) / parts +
-				parts * cpu_operator_cost;
-			break;
-		}
+		parts = partitions_to_choose_from(rel, path->param_info->ppi_clauses);
+		path->rows = clamp_row_est(path->rows / parts);
+		path->total_cost = path->startup_cost +
+			(path->total_cost - path->startup_cost) / parts +
+			(parts > 1 ? parts * cpu_operator_cost : 0);
 	}
+}
+
+/*
+ * Of how many partitions does an added condition leave one?  All rows of a
+ * partition by something else, such as time, can have the shard.
+ */
+static int
+partitions_to_choose_from(RelOptInfo *rel, List *clauses)
+{
+	ListCell   *lc;
+
+	if (rel->part_scheme->strategy == PARTITION_STRATEGY_HASH &&
+		rel->part_scheme->partnatts > 1)
+		return 1;
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (is_added(rinfo) && is_opclause(rinfo->clause) &&
+			(list_member(rel->partexprs[0], get_leftop(rinfo->clause)) ||
+			 list_member(rel->partexprs[0], get_rightop(rinfo->clause))))
+			return Max(bms_num_members(rel->live_parts), 1);
+	}
+	return 1;
 }

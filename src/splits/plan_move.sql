@@ -478,11 +478,16 @@ BEGIN
       FROM pg_trigger
      WHERE tgrelid = m.partition AND tgparentid = 0 AND NOT tgisinternal
        AND tgfoid <> 'spanner.fill_shard()'::regprocedure
+     ORDER BY tgname
   LOOP
     RAISE NOTICE 'trigger % does not move along', lost;
   END LOOP;
+  -- those without a target are made anew there, by themselves
   FOR lost IN
-    SELECT quote_ident(stxname) FROM pg_statistic_ext WHERE stxrelid = m.partition
+    SELECT quote_ident(stxname)
+      FROM pg_statistic_ext
+     WHERE stxrelid = m.partition AND stxstattarget IS DISTINCT FROM 0
+     ORDER BY stxname
   LOOP
     RAISE NOTICE 'statistics object % does not move along', lost;
   END LOOP;

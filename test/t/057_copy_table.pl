@@ -255,5 +255,10 @@ is(value(q{SELECT to_regclass('country') IS NOT NULL}, 'server2'), 't', 'what is
 is($rc, 1, 'nor taken for one');
 like($err, qr/relation public\.country already exists, and is another one/, 'which says so');
 
+# What is gone cannot be looked at afterwards.
+($rc, $err) = perform('--all-splits', 'orders', 'DROP TABLE {} CASCADE');
+is($rc, 1, 'a statement that drops the table') or diag($err);
+like($err, qr/has been run everywhere, but the table cannot be checked now: .*relation "orders" does not exist/, 'which says so');
+
 $node->stop;
 done_testing();
