@@ -152,6 +152,7 @@ foreach my $fault (sort keys %faults)
 	$faults{$fault}->();
 	ok(wait_for_progress(), "values after $fault");
 }
+wait_for('series', sub { return $node->safe_psql('postgres', 'SELECT count(series) > 120 FROM spanner.allocator') eq 't' });
 open(my $stop, '>', "$ledger/stop") or die "stop: $!";
 close($stop);
 # those that wait for their script to end would last
