@@ -91,15 +91,21 @@ SELECT spanner.next_value('sync', VARIADIC '[5:6]={2026,a}'::text[]),
 -- advance, reset
 SELECT spanner.advance_allocator('sync', 100, 'imported'), spanner.next_value('sync', 'imported');
 SELECT spanner.advance_allocator('sync', 50, 'imported');
-SELECT spanner.reset_allocator('sync', 5, true, 'imported');
+SELECT spanner.reset_allocator('sync', 5, true, '{imported}');
 SELECT spanner.next_value('sync', 'imported');
-SELECT spanner.reset_allocator('sync', 5, false, 'imported');
+SELECT spanner.reset_allocator('sync', 5, series => '{imported}');
 SELECT spanner.advance_allocator('async_batch', 100000, '2026', 'a');
 SELECT spanner.next_value('async_batch', '2026', 'a');
 
 -- a new name and the end are of the series too
-CREATE TABLE by_default (number bigint DEFAULT spanner.next_value('sync', 'default'), n int);
-INSERT INTO by_default (n) VALUES (1), (2) RETURNING number;
+CREATE TABLE by_default (number bigint DEFAULT spanner.next_value('sync', 'default'),
+                         own bigint DEFAULT spanner.next_value('sync'), n int);
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'by_default'::regclass ORDER BY adnum;
+INSERT INTO by_default (n) VALUES (1), (2) RETURNING number, own;
+PREPARE own AS SELECT spanner.next_value($1), spanner.next_value($1, $2);
+EXECUTE own('sync', 'default');
+EXECUTE own('sync', 'prepared');
+DEALLOCATE own;
 SELECT spanner.rename_allocator('sync', 'renamed');
 SELECT spanner.next_value('renamed', 'imported');
 SELECT spanner.next_value('sync', 'imported');

@@ -23,7 +23,7 @@ SET ROLE regress_se_user;
 SELECT spanner.next_value('s', 'a');
 SELECT spanner.reserve_block('s', 5, 'a');
 SELECT spanner.advance_allocator('s', 5, 'a');
-SELECT spanner.reset_allocator('s', 5, true, 'a');
+SELECT spanner.reset_allocator('s', 5, true, '{a}');
 RESET ROLE;
 SELECT count(*) FROM spanner.allocator WHERE series = '{a}';
 SELECT spanner.next_value('s', 'a');

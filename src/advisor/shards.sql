@@ -314,7 +314,7 @@ COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table)
 
 CREATE FUNCTION spanner.add_shard_key(
   relation regclass,
-  keys name[],
+  keys text DEFAULT NULL,
   shards integer DEFAULT 16,
   column_name name DEFAULT 'shard_id',
   dry_run boolean DEFAULT true,
@@ -326,6 +326,11 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
+  -- a text, so that the name of one column needs no braces
+  key_names constant name[] := CASE
+    WHEN keys IS NOT NULL AND NOT starts_with(keys, '{') THEN ARRAY[keys]
+    ELSE keys::name[]
+  END;
   t spanner_internal.shard_table;
   expression text;
   added text;
@@ -346,8 +351,9 @@ BEGIN
     RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
       HINT = 'Use spanner.suggest_shards() to find a number.';
   END IF;
-  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
-  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
+  t := spanner_internal.open_shard_table(relation, column_name, key_names, dry_run,
+                                         'add_shard_key');
+  expression := spanner_internal.shard_expression(relation, coalesce(key_names, t.key), shards,
                                                   time_bucket);
   needs_identity := spanner_internal.needs_identity(t);
   keep_unique := keep_unique OR needs_identity;
@@ -395,31 +401,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boolean, interval,
-                                          boolean)
-  IS 'put a generated shard column in front of the primary key, or show the statements that would';
-
-CREATE FUNCTION spanner.add_shard_key(
-  relation regclass,
-  keys text DEFAULT NULL,
-  shards integer DEFAULT 16,
-  column_name name DEFAULT 'shard_id',
-  dry_run boolean DEFAULT true,
-  time_bucket interval DEFAULT NULL,
-  keep_unique boolean DEFAULT false)
-RETURNS SETOF text
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT spanner.add_shard_key($1,
-                               CASE WHEN starts_with($2, '{')
-                                    THEN $2::name[] ELSE ARRAY[$2]::name[] END,
-                               $3, $4, $5, $6, $7) WHERE $2 IS NOT NULL
-  UNION ALL
-  SELECT spanner.add_shard_key($1, NULL::name[], $3, $4, $5, $6, $7) WHERE $2 IS NULL;
-END;
-
 COMMENT ON FUNCTION spanner.add_shard_key(regclass, text, integer, name, boolean, interval, boolean)
-  IS 'the same; the keys are one name, or an array literal';
+  IS 'put a generated shard column in front of the primary key, or show the statements that would; '
+     'keys is the name of a column, or an array of names in braces';
 
 -- The shard column is dropped, and the primary key is what it was.  A unique index
 -- of the old key that was kept becomes the key again.

@@ -499,7 +499,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 
 /*
  * spanner.reset_allocator(name text, value bigint, force boolean,
- * VARIADIC series text[])
+ * series text[])
  *
  * Makes "value" the next one.  Values that are reserved and not yet drawn are
  * dropped.

@@ -95,7 +95,7 @@ my %steps = (
 		my $value = 1 + int(rand(30));
 
 		$state->{next}{ key($key) } = $value;
-		run("SELECT 'reset' FROM spanner.reset_allocator('$state->{name}', $value, true" . arguments($key) . ')', 'reset');
+		run("SELECT 'reset' FROM spanner.reset_allocator('$state->{name}', $value, true" . (arguments($key) =~ s{VARIADIC }{}r) . ')', 'reset');
 	},
 	alter => sub {
 		run("SELECT 'altered' FROM spanner.alter_allocator('$state->{name}', batch_size => " . (1 + int(rand(9))) . ')', 'altered');

@@ -81,12 +81,12 @@ like(error_of(q{BEGIN; SELECT spanner.alter_allocator('local', batch_size => 4);
 	qr/cannot take values from allocator "local" in the transaction that has changed it/, 'an allocator that the transaction has changed');
 like(error_of(q{BEGIN; LOCK spanner.allocator IN SHARE MODE; SELECT spanner.next_value('local', 'locked')}),
 	qr/cannot take values from allocator "local" in the transaction that has changed it/, 'a table that the transaction has locked');
-like(error_of(q{BEGIN; SELECT spanner.reset_allocator('local', 1, true, 'reset'); SELECT spanner.next_value('local', 'reset')}),
+like(error_of(q{BEGIN; SELECT spanner.reset_allocator('local', 1, true, '{reset}'); SELECT spanner.next_value('local', 'reset')}),
 	qr/cannot take values from allocator "local" in the transaction that has changed it/, 'a series that the transaction has made');
 
 # A row that somebody else is making keeps no other series waiting
 my $maker = $user->background_psql('one');
-$maker->query_safe(q{BEGIN; SELECT spanner.reset_allocator('local', 1, true, 'slow')});
+$maker->query_safe(q{BEGIN; SELECT spanner.reset_allocator('local', 1, true, '{slow}')});
 like(error_of(q{SET spanner_keys.allocator_timeout = '1s'; SELECT spanner.next_value('local', 'slow')}),
 	qr/timed out after 1000 ms waiting for allocator "local"/, 'a series that another transaction makes');
 is(sql(q{SELECT spanner.next_value('local', 'fast')}), 100, 'another series');
