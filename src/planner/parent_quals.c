@@ -50,6 +50,7 @@ typedef struct SkQuals
 	List	   *others;
 } SkQuals;
 
+static void forget_added_in_path(Path *path);
 static bool find_lists(Node *node, Index relid, List **lists);
 static bool find_lists_in_join(JoinExpr *join, Index relid, List **lists);
 static SkQuals *make_quals(Node **quals);
@@ -162,6 +163,36 @@ sk_without_added(List *clauses)
 			result = lappend(result, lfirst(lc));
 	}
 	return result;
+}
+
+/*
+ * sk_forget_added
+ *		Have a join not check conditions that were added.
+ *
+ * "clauses" are those of the join.  What chooses partitions is checked below.
+ */
+void
+sk_forget_added(RelOptInfo *joinrel, List *clauses)
+{
+	ListCell   *lc;
+
+	if (list_length(sk_without_added(clauses)) == list_length(clauses))
+		return;
+	foreach(lc, joinrel->pathlist)
+		forget_added_in_path(lfirst(lc));
+	foreach(lc, joinrel->partial_pathlist)
+		forget_added_in_path(lfirst(lc));
+}
+
+static void
+forget_added_in_path(Path *path)
+{
+	if (IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath))
+	{
+		JoinPath   *join = (JoinPath *) path;
+
+		join->joinrestrictinfo = sk_without_added(join->joinrestrictinfo);
+	}
 }
 
 /*
