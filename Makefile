@@ -50,6 +50,7 @@ OBJS = \
 	src/planner/known_functions.o \
 	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
+	src/planner/merge_rest.o \
 	src/planner/merge_scan.o \
 	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
@@ -227,6 +228,7 @@ REGRESS = \
 	shard_more \
 	shard_planning \
 	shard_reports \
+	shard_rest \
 	shard_security \
 	shard_traps \
 	stored_expressions \
@@ -280,7 +282,8 @@ ISOLATION = \
 	series_begin \
 	series_order \
 	shard_key_locks \
-	shard_merge
+	shard_merge \
+	shard_rest
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

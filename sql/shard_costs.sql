@@ -50,6 +50,20 @@ SET enable_mergejoin = off;
 SELECT loops('SELECT * FROM (SELECT * FROM asked LIMIT 100) a JOIN parted USING (ts, uid)');
 RESET enable_hashjoin;
 RESET enable_mergejoin;
+-- all partitions by time can have the shard; below one of them, one does
+CREATE TABLE timed (s int NOT NULL CHECK (s = spanner.shard_id(4, ts, uid)), ts timestamptz NOT NULL, uid bigint NOT NULL)
+  PARTITION BY RANGE (ts);
+CREATE TABLE nested (LIKE timed INCLUDING CONSTRAINTS) PARTITION BY RANGE (ts);
+SELECT format('CREATE TABLE %s PARTITION OF %s %s FOR VALUES FROM (%L) TO (%L) %s', t || '_' || i, t, p, timestamptz '2026-01-01Z' + i * interval '3 h',
+              timestamptz '2026-01-01Z' + (i + 1) * interval '3 h', q)
+  FROM (VALUES ('timed', '(PRIMARY KEY (s, uid, ts))', ''), ('nested', '', 'PARTITION BY LIST (s)')) x(t, p, q), generate_series(0, 3) i \gexec
+SELECT format('CREATE TABLE nested_%s_%s PARTITION OF nested_%1$s (PRIMARY KEY (s, uid, ts)) FOR VALUES IN (%2$s)', i, j)
+  FROM generate_series(0, 3) i, generate_series(0, 3) j \gexec
+INSERT INTO timed SELECT spanner.shard_id(4, ts, uid), ts, uid FROM parted;
+INSERT INTO nested SELECT * FROM timed;
+VACUUM ANALYZE timed, nested;
+SELECT t, (SELECT count(*) FROM plan(format('SELECT * FROM (SELECT * FROM asked LIMIT 400) a JOIN %s t USING (ts, uid)', t)) line WHERE line ~ 'Hash Join') AS hashed
+  FROM unnest('{timed,nested}'::text[]) t;
 
 -- a filter that few rows pass, or that nothing is known of
 SELECT q, (SELECT count(*) FROM plan(q) line WHERE line ~ 'SpannerShardMerge') AS merges

@@ -64,6 +64,13 @@
 #define SK_FILTER_RISK 0.2
 #define SK_MAX_FILTER_RISK 100.0
 
+/*
+ * What a merge with a filter may cost before the rest is sorted, as a share of the
+ * scan of the table; and how many times more rows that has to be than expected.
+ */
+#define SK_BUDGET 0.15
+#define SK_BUDGET_RESERVE 2.0
+
 /* What it costs to find the page of each row anew, in cpu_tuple_cost. */
 #define SK_SCATTERED_ROW_COST 20.0
 
@@ -97,7 +104,9 @@ static bool is_shard_zero(Node *condition);
 #endif
 static void cost_merge(PlannerInfo *root, Path *path, IndexPath *template,
 					   Expr *column, double streams);
-static double filter_risk(RelOptInfo *rel, double tuples);
+static void set_budget(PlannerInfo *root, CustomPath *path, double streams);
+static Cost rest_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
+static double filter_risk(double passing);
 static double order_correlation(PlannerInfo *root, Expr *column);
 
 static const CustomPathMethods merge_path_methods = {
@@ -338,6 +347,7 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	path->path.pathkeys = order->pathkeys;
 	cost_merge(root, &path->path, linitial_node(IndexPath, path->custom_paths),
 			   linitial(columns), streams);
+	set_budget(root, path, streams);
 	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
 		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
 		 path->path.total_cost);
@@ -538,7 +548,9 @@ sk_make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 									   list_make5(makeInteger(key->first),
 												  makeInteger(wanted_rows(root, template, *streams)),
 												  makeInteger(SK_NO_SKIP),
-												  columns, filter));
+												  makeInteger(0), makeInteger(0)));
+	path->custom_private = list_concat(path->custom_private,
+									   list_make2(columns, filter));
 	path->methods = &merge_path_methods;
 	return path;
 }
@@ -639,9 +651,74 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
 	path->total_cost = streams * template->path.total_cost +
 		streams * tuples * (SK_MERGE_COST_FACTOR * (1.0 + uncached) * comparison +
 							scattered);
-	path->total_cost *= filter_risk(template->path.parent, streams * tuples);
 	path->total_cost = Max(path->total_cost, path->startup_cost);
 	sk_copy_disabled_nodes(path, &template->path);
+}
+
+/*
+ * Where a filter is left, the merge may read so many rows as cost a part of what
+ * it costs to scan the table.  Then the rest is sorted.  If that cannot be, or is
+ * expected, the merge costs more instead.
+ */
+static void
+set_budget(PlannerInfo *root, CustomPath *path, double streams)
+{
+	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
+	RelOptInfo *rel = path->path.parent;
+	double		tuples = streams *
+		clamp_row_est(template->indexselectivity * rel->tuples);
+	double		passing = Min(rel->rows / tuples, 1.0);
+	Cost		row = (path->path.total_cost - path->path.startup_cost) / tuples;
+	Cost		cost = SK_BUDGET * rest_cost(root, rel, template->indexinfo) -
+		path->path.startup_cost;
+	double		budget = Min(rint(cost / row), INT_MAX);
+
+	if (passing == 1.0)
+		return;
+	if (budget < 1 || budget < SK_BUDGET_RESERVE * root->limit_tuples / passing)
+	{
+		path->path.total_cost =
+			Max(path->path.total_cost * filter_risk(passing), path->path.startup_cost);
+		return;
+	}
+	lfirst(list_nth_cell(path->custom_private, SK_MERGE_BUDGET)) =
+		makeInteger((int) budget);
+	if (root->parse->rowMarks == NIL && root->limit_tuples < INT_MAX / 2)
+		lfirst(list_nth_cell(path->custom_private, SK_MERGE_LIMIT)) =
+			makeInteger((int) root->limit_tuples);
+}
+
+/*
+ * What it costs to scan the table, if that is what the server would do without
+ * the merge; else 0.  Of what the merge has read, the scan computes the filter
+ * once more.
+ */
+static Cost
+rest_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	if (root->limit_tuples < 0 || index->indpred != NIL ||
+		rel->reloptkind != RELOPT_BASEREL ||
+		!bms_equal(root->all_baserels, rel->relids))
+		return 0;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+
+		if (contain_volatile_functions(clause) || contain_subplans(clause))
+			return 0;
+	}
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL && !IsA(path, CustomPath) &&
+			(cheapest == NULL || path->total_cost < cheapest->total_cost))
+			cheapest = path;
+	}
+	return cheapest && cheapest->pathtype == T_SeqScan ? cheapest->total_cost : 0;
 }
 
 /*
@@ -651,10 +728,8 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
  * more is counted for each.
  */
 static double
-filter_risk(RelOptInfo *rel, double tuples)
+filter_risk(double passing)
 {
-	double		passing = Min(rel->rows / tuples, 1.0);
-
 	return 1.0 + (1.0 - passing) * Min(SK_FILTER_RISK / passing, SK_MAX_FILTER_RISK);
 }
 

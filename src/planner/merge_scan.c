@@ -52,7 +52,7 @@ static void end_merge(CustomScanState *node);
 static void rescan_merge(CustomScanState *node);
 static void init_expressions(SkMergeState *state);
 static void init_columns(SkMergeState *state);
-static void init_order(SkMerge *merge, int column, SortSupport order);
+static void init_order(SkMerge *merge, int column, SkMergeColumn *result);
 static void init_keys(SkMergeState *state);
 static void set_conditions(SkMergeState *state);
 static TupleTableSlot *merge_next(ScanState *node);
@@ -145,14 +145,27 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 		state->qual = node->ss.ps.qual;
 		node->ss.ps.qual = NULL;
 	}
+	state->rest.budget = merge_private(state, SK_MERGE_BUDGET);
+	state->rest.limit = merge_private(state, SK_MERGE_LIMIT);
+	if (state->rest.budget > 0)
+		state->rest.context = AllocSetContextCreate(CurrentMemoryContext,
+													"spanner_keys shard merge rest",
+													ALLOCSET_SMALL_SIZES);
 }
 
 static TupleTableSlot *
 exec_merge(CustomScanState *node)
 {
-	return ExecScan(&node->ss,
-					((SkMergeState *) node)->skips ? skip_next : merge_next,
-					merge_recheck);
+	SkMergeState *state = (SkMergeState *) node;
+	TupleTableSlot *result = ExecScan(&node->ss,
+									  state->skips ? skip_next : merge_next,
+									  merge_recheck);
+
+	/* which row it is made of; EvalPlanQual checks one without reading it */
+	if (state->rest.budget > 0 && !TupIsNull(result) &&
+		node->ss.ps.state->es_epq_active == NULL)
+		sk_rest_remember(&state->rest, &node->ss.ss_ScanTupleSlot->tts_tid);
+	return result;
 }
 
 static void
@@ -163,6 +176,7 @@ end_merge(CustomScanState *node)
 
 	if (merge->index == NULL)
 		return;
+	sk_rest_reset(&state->rest);
 	sk_merge_reset(merge);
 	ExecDropSingleTupleTableSlot(merge->fetch_slot);
 	index_close(merge->index, NoLock);
@@ -176,6 +190,7 @@ rescan_merge(CustomScanState *node)
 	if (state->primed)
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
+		sk_rest_reset(&state->rest);
 		sk_merge_reset(&state->merge);
 	}
 	state->primed = false;
@@ -223,7 +238,7 @@ init_columns(SkMergeState *state)
 		column->attnum = index->rd_index->indkey.values[first + i];
 		if (i < list_length(exprs))
 		{
-			init_order(merge, first + i, &column->order);
+			init_order(merge, first + i, column);
 			if (column->attnum == 0)
 				column->expr = ExecInitExpr(list_nth(exprs, i),
 											&state->css.ss.ps);
@@ -240,8 +255,9 @@ init_columns(SkMergeState *state)
 }
 
 static void
-init_order(SkMerge *merge, int column, SortSupport order)
+init_order(SkMerge *merge, int column, SkMergeColumn *result)
 {
+	SortSupport order = &result->order;
 	Relation	index = merge->index;
 	int16		option = index->rd_indoption[column];
 	bool		backward = ScanDirectionIsBackward(merge->direction);
@@ -252,12 +268,11 @@ init_order(SkMerge *merge, int column, SortSupport order)
 	order->ssup_collation = index->rd_indcollation[column];
 	order->ssup_nulls_first =
 		((option & INDOPTION_NULLS_FIRST) != 0) != backward;
-	PrepareSortSupportFromOrderingOp(get_opfamily_member(index->rd_opfamily[column],
-														 type, type,
-														 descending != backward ?
-														 BTGreaterStrategyNumber :
-														 BTLessStrategyNumber),
-									 order);
+	result->ordering = get_opfamily_member(index->rd_opfamily[column], type, type,
+										   descending != backward ?
+										   BTGreaterStrategyNumber :
+										   BTLessStrategyNumber);
+	PrepareSortSupportFromOrderingOp(result->ordering, order);
 }
 
 /*
@@ -322,6 +337,13 @@ merge_next(ScanState *node)
 	HeapTuple	tuple;
 
 	ExecClearTuple(slot);
+	if (state->rest.sort || sk_rest_is_due(&state->rest))
+	{
+		tuple = sk_rest_next(state);
+		if (tuple)
+			ExecStoreHeapTuple(tuple, slot, true);
+		return slot;
+	}
 	if (!state->primed)
 		start_merge(state);
 	else if (sk_merge_current(&state->merge) != NULL)
@@ -478,6 +500,8 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 							   (int64) node->ss.ps.instrument->ntuples2, es);
 		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
 							   (int64) node->ss.ps.instrument->nfiltered2, es);
+		if (state->rest.sort)
+			ExplainPropertyInteger("Rows Sorted", NULL, state->rest.count, es);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
 #include "utils/sortsupport.h"
+#include "utils/tuplesort.h"
 
 #include "planner/merge_stream.h"
 
@@ -40,6 +41,8 @@ typedef enum SkMergePrivate
 	SK_MERGE_FIRST_SHARD,		/* the least one */
 	SK_MERGE_WANTED,			/* rows of all that are, or 0 */
 	SK_MERGE_SKIPS,				/* which key makes groups, or SK_NO_SKIP */
+	SK_MERGE_BUDGET,			/* read so many, then sort the rest; or 0 */
+	SK_MERGE_LIMIT,				/* rows that the query takes, or 0 */
 	SK_MERGE_PRIVATE_COUNT
 } SkMergePrivate;
 
@@ -50,6 +53,26 @@ typedef enum SkMergeExprs
 	SK_MERGE_SHARD_FILTER,		/* conditions on the shard alone */
 	SK_MERGE_EXPRS_COUNT
 } SkMergeExprs;
+
+/* How a merge is given up, and what is left of it then. */
+typedef struct SkRest
+{
+	int64		budget;			/* rows that are read before, or 0 */
+	int64		read;
+	int64		limit;			/* rows that the query takes, or 0 */
+	MemoryContext context;
+	ItemPointerData *given;		/* rows that the query has got */
+	int64		given_count;
+	int64		given_size;
+	int64		given_sorted;	/* how many of them the sort has left out */
+	ExprState  *qual;			/* what a row of the table has to pass */
+	ProjectionInfo *keys;		/* what it is sorted by, and its TID */
+	Tuplesortstate *sort;		/* NULL while the merge goes on */
+	TupleTableSlot *slot;
+	int64		bound;			/* it has so many of the rows at most */
+	int64		count;			/* and these are all */
+	int64		sorted;			/* how many it has given */
+} SkRest;
 
 typedef struct SkMergeState
 {
@@ -66,10 +89,17 @@ typedef struct SkMergeState
 	bool		primed;			/* have the streams been set up? */
 	bool		skips;			/* only the first row of each group? */
 	ExprState  *qual;			/* what such a row has to pass */
+	SkRest		rest;
 } SkMergeState;
 
 extern const CustomScanMethods sk_merge_scan_methods;
 extern const CustomScanMethods sk_skip_scan_methods;
+
+/* in merge_rest.c */
+extern bool sk_rest_is_due(SkRest *rest);
+extern void sk_rest_remember(SkRest *rest, ItemPointer tid);
+extern HeapTuple sk_rest_next(SkMergeState *state);
+extern void sk_rest_reset(SkRest *rest);
 
 /* in skip_scan.c */
 extern void sk_skip_start(SkMerge *merge, const int32 *shards, int count);

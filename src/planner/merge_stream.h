@@ -25,6 +25,7 @@ typedef struct SkMergeColumn
 	ExprState  *expr;			/* if it is no plain column */
 	int16		length;			/* of its type */
 	bool		by_value;
+	Oid			ordering;		/* the operator, if it is of the order */
 	SortSupportData order;
 } SkMergeColumn;
 

@@ -30,6 +30,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
 #include "compat.h"
@@ -49,6 +50,7 @@ typedef struct SkQuals
 	List	   *others;
 } SkQuals;
 
+static void forget_added_in_path(Path *path);
 static bool find_lists(Node *node, Index relid, List **lists);
 static bool find_lists_in_join(JoinExpr *join, Index relid, List **lists);
 static SkQuals *make_quals(Node **quals);
@@ -76,8 +78,10 @@ static int *location_of(Expr *condition);
 static bool is_added(RestrictInfo *rinfo);
 static bool mark_redundant(List *clauses);
 static void scale_paths(List *paths, double factor);
-static void cost_pruned_paths(RelOptInfo *rel);
-static int	partitions_to_choose_from(RelOptInfo *rel, List *clauses);
+static void cost_pruned_paths(PlannerInfo *root, RelOptInfo *rel);
+static double share_of_scans(PlannerInfo *root, RelOptInfo *rel,
+							 RelOptInfo *part, Relids outer);
+static double share_left(RelOptInfo *rel, Relids outer);
 
 /*
  * sk_add_parent_quals
@@ -127,7 +131,7 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 		rel->tuples = found ? rel->rows : rel->tuples;
 		(void) mark_redundant(rel->joininfo);
 		if (enable_partition_pruning && rel->reloptkind == RELOPT_BASEREL)
-			cost_pruned_paths(rel);
+			cost_pruned_paths(root, rel);
 	}
 	else if (found && rel->fdwroutine == NULL)
 	{
@@ -159,6 +163,36 @@ sk_without_added(List *clauses)
 			result = lappend(result, lfirst(lc));
 	}
 	return result;
+}
+
+/*
+ * sk_forget_added
+ *		Have a join not check conditions that were added.
+ *
+ * "clauses" are those of the join.  What chooses partitions is checked below.
+ */
+void
+sk_forget_added(RelOptInfo *joinrel, List *clauses)
+{
+	ListCell   *lc;
+
+	if (list_length(sk_without_added(clauses)) == list_length(clauses))
+		return;
+	foreach(lc, joinrel->pathlist)
+		forget_added_in_path(lfirst(lc));
+	foreach(lc, joinrel->partial_pathlist)
+		forget_added_in_path(lfirst(lc));
+}
+
+static void
+forget_added_in_path(Path *path)
+{
+	if (IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath))
+	{
+		JoinPath   *join = (JoinPath *) path;
+
+		join->joinrestrictinfo = sk_without_added(join->joinrestrictinfo);
+	}
 }
 
 /*
@@ -636,49 +670,81 @@ scale_paths(List *paths, double factor)
 }
 
 /*
- * With the shard of another table's row, one partition is left when the plan
+ * With the shard of another table's row, few partitions are left when the plan
  * runs.  The server counts them all.
  */
 static void
-cost_pruned_paths(RelOptInfo *rel)
+cost_pruned_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	foreach(lc, rel->pathlist)
 	{
-		Path	   *path = lfirst(lc);
-		int			parts;
+		AppendPath *path = lfirst(lc);
+		double		rows = 0;
+		Cost		saved = 0;
 
-		if (!IsA(path, AppendPath) || path->param_info == NULL)
+		if (!IsA(path, AppendPath) || path->path.param_info == NULL)
 			continue;
-		parts = partitions_to_choose_from(rel, path->param_info->ppi_clauses);
-		path->rows = clamp_row_est(path->rows / parts);
-		path->total_cost = path->startup_cost +
-			(path->total_cost - path->startup_cost) / parts +
-			(parts > 1 ? parts * cpu_operator_cost : 0);
+		foreach(lc2, path->subpaths)
+		{
+			Path	   *part = lfirst(lc2);
+			double		share = share_of_scans(root, rel, part->parent,
+											   PATH_REQ_OUTER(&path->path));
+
+			rows += part->rows * share;
+			saved += part->total_cost * (1 - share) -
+				(share < 1 ? cpu_operator_cost : 0);
+		}
+		path->path.rows = clamp_row_est(rows);
+		path->path.total_cost -=
+			Min(Max(saved, 0), path->path.total_cost - path->path.startup_cost);
 	}
 }
 
-/*
- * Of how many partitions does an added condition leave one?  All rows of a
- * partition by something else, such as time, can have the shard.
- */
-static int
-partitions_to_choose_from(RelOptInfo *rel, List *clauses)
+/* In which share of the scans of a table is one of its partitions left? */
+static double
+share_of_scans(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *part,
+			   Relids outer)
 {
+	double		result = 1;
+
+	while (part != rel)
+	{
+		Index		parent = root->append_rel_array[part->relid]->parent_relid;
+
+		part = root->simple_rel_array[parent];
+		result *= share_left(part, outer);
+	}
+	return result;
+}
+
+/*
+ * Which share of its partitions does an added condition leave?  All, if they are
+ * by something else, such as time: each can have rows of the shard.
+ */
+static double
+share_left(RelOptInfo *rel, Relids outer)
+{
+	Relids		tables = bms_union(rel->relids, outer);
 	ListCell   *lc;
 
-	if (rel->part_scheme->strategy == PARTITION_STRATEGY_HASH &&
-		rel->part_scheme->partnatts > 1)
+	if (rel->part_scheme->partnatts > 1)
 		return 1;
-	foreach(lc, clauses)
+	foreach(lc, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		List	   *args;
+		int			length;
 
-		if (is_added(rinfo) && is_opclause(rinfo->clause) &&
-			(list_member(rel->partexprs[0], get_leftop(rinfo->clause)) ||
-			 list_member(rel->partexprs[0], get_rightop(rinfo->clause))))
-			return Max(bms_num_members(rel->live_parts), 1);
+		if (!is_added(rinfo) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
+			!join_clause_is_movable_into(rinfo, rel->relids, tables))
+			continue;
+		args = ((ScalarArrayOpExpr *) rinfo->clause)->args;
+		length = sk_array_length(lsecond(args));
+		if (length > 0 && list_member(rel->partexprs[0], linitial(args)))
+			return Min(1, length / (double) bms_num_members(rel->live_parts));
 	}
 	return 1;
 }

@@ -17,6 +17,9 @@
 #include "planner/planner.h"
 #include "spanner_keys.h"
 
+/* With so many tables and partitions planning takes long. */
+#define SK_MANY_RELATIONS 256
+
 bool		sk_enable_derived_shard = true;
 bool		sk_enable_shard_list = true;
 bool		sk_enable_shard_merge = true;
@@ -25,10 +28,15 @@ int			sk_max_merge_shards = 4096;
 
 static build_simple_rel_hook_type prev_build_simple_rel_hook = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
+static set_join_pathlist_hook_type prev_set_join_pathlist_hook = NULL;
 
 static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
+static void sk_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
+								 RelOptInfo *outerrel, RelOptInfo *innerrel,
+								 JoinType jointype, JoinPathExtraData *extra);
+static bool may_gain(PlannerInfo *root, RelOptInfo *rel);
 static void add_paths(PlannerInfo *root, RelOptInfo *rel);
 
 void
@@ -42,6 +50,8 @@ sk_planner_init(void)
 	build_simple_rel_hook = sk_build_simple_rel;
 	prev_set_rel_pathlist_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = sk_set_rel_pathlist;
+	prev_set_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = sk_set_join_pathlist;
 }
 
 /* A partitioned table: its partitions are chosen before paths are made. */
@@ -70,8 +80,34 @@ sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		rte->tablesample == NULL && !rte->inh &&
 		(sk_enable_derived_shard || sk_enable_shard_list ||
 		 sk_enable_shard_merge) &&
-		!IS_DUMMY_REL(rel))
+		!IS_DUMMY_REL(rel) && may_gain(root, rel))
 		add_paths(root, rel);
+}
+
+static void
+sk_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
+					 RelOptInfo *outerrel, RelOptInfo *innerrel,
+					 JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_set_join_pathlist_hook)
+		prev_set_join_pathlist_hook(root, joinrel, outerrel, innerrel,
+									jointype, extra);
+
+	if (sk_enable_derived_shard)
+		sk_forget_added(joinrel, extra->restrictlist);
+}
+
+/*
+ * Can there be a condition or an order that a path would serve?  One page is read
+ * at once: of many partitions those are left alone.
+ */
+static bool
+may_gain(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL && rel->pages <= 1 &&
+		root->simple_rel_array_size > SK_MANY_RELATIONS)
+		return false;
+	return rel->baserestrictinfo != NIL || has_useful_pathkeys(root, rel);
 }
 
 static void
