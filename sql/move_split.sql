@@ -62,17 +62,17 @@ SELECT spanner.split_points('ms.ut', 2);
 ANALYZE ut;
 SELECT count(*), count(*) FILTER (WHERE p BETWEEN '4' AND 'd') FROM spanner.split_points('ms.ut', 3) p;
 CREATE TABLE plain (id serial PRIMARY KEY, sh int);
-SELECT spanner.split_points('ms.plain', 4);
+SELECT spanner.split_points('ms.plain'::regclass, 4);
 INSERT INTO plain SELECT i, i % 4 FROM generate_series(1, 1000) i;
 ANALYZE plain;
-SELECT spanner.split_points('ms.plain', 4);
+SELECT spanner.split_points('ms.plain'::regclass, 4);
 CREATE TABLE shards (sh int, id int, PRIMARY KEY (sh, id));
 INSERT INTO shards SELECT i % 4, i FROM generate_series(1, 1000) i;
 ANALYZE shards;
-SELECT spanner.split_points('ms.shards', 2);
-SELECT spanner.split_points('ms.shards', 0);
+SELECT spanner.split_points('ms.shards'::regclass, 2);
+SELECT spanner.split_points('ms.shards'::regclass, 0);
 CREATE TABLE keyless (id int);
-SELECT spanner.split_points('ms.keyless', 2);
+SELECT spanner.split_points('ms.keyless'::regclass, 2);
 
 -- a table with rows becomes a partitioned one
 CREATE TABLE old (id int GENERATED ALWAYS AS IDENTITY (START WITH 5 INCREMENT BY 5) PRIMARY KEY, s serial, v text DEFAULT 'x' CHECK (v <> ''),

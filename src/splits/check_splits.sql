@@ -231,7 +231,7 @@ BEGIN
                         CASE WHEN part.insert_share > part.row_share THEN 'inserts'
                              ELSE 'rows' END);
       BEGIN
-        at := (SELECT p FROM spanner_internal.points_by_rows(partition, 2) p LIMIT 1);
+        at := (SELECT p FROM spanner.split_points(partition, 2) p LIMIT 1);
       EXCEPTION WHEN object_not_in_prerequisite_state OR wrong_object_type OR datatype_mismatch THEN
         finding := finding || format('; cannot tell where to cut it: %s', SQLERRM);
       END;

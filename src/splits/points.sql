@@ -38,7 +38,7 @@ COMMENT ON FUNCTION spanner_internal.check_split_count(integer, integer, text)
   IS 'raise an error unless so many shards or stripes can be divided into so many splits';
 
 CREATE FUNCTION spanner.split_points(
-  splits integer,
+  n integer,
   bits integer DEFAULT 63,
   stripes integer DEFAULT NULL)
 RETURNS SETOF bigint
@@ -49,30 +49,29 @@ DECLARE
   width constant integer := coalesce(bits, 63);
   half constant integer := 1 << (least(width, 31) - 1);
 BEGIN
-  IF splits IS NULL THEN
+  IF n IS NULL THEN
     RETURN;
   END IF;
-  PERFORM spanner_internal.check_split_count(splits, 0, '');
+  PERFORM spanner_internal.check_split_count(n, 0, '');
   IF width NOT BETWEEN 2 AND 63 THEN
     RAISE invalid_parameter_value USING MESSAGE = 'bits must be between 2 and 63',
       HINT = 'The view spanner.sequences shows the bits of a sequence.';
-  ELSIF splits > half THEN
+  ELSIF n > half THEN
     RAISE invalid_parameter_value USING
-      MESSAGE = format('cannot make %s splits of keys of %s bits', splits, width),
+      MESSAGE = format('cannot make %s splits of keys of %s bits', n, width),
       HINT = format('Make at most %s splits.', half);
   ELSIF stripes NOT BETWEEN 2 AND least(half, 65536) OR stripes & (stripes - 1) <> 0 THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('stripes must be a power of two between 2 and %s', least(half, 65536)),
       HINT = 'Use the number of stripes that the sequence has.';
   END IF;
-  PERFORM spanner_internal.check_split_count(splits, stripes, 'stripes');
-  RETURN QUERY
-    SELECT div(2::numeric ^ width * i, splits)::bigint FROM generate_series(1, splits - 1) i;
+  PERFORM spanner_internal.check_split_count(n, stripes, 'stripes');
+  RETURN QUERY SELECT div(2::numeric ^ width * i, n)::bigint FROM generate_series(1, n - 1) i;
 END
 $$;
 
 COMMENT ON FUNCTION spanner.split_points(integer, integer, integer)
-  IS 'the bounds between equal ranges of bit-reversed or striped keys';
+  IS 'the bounds between n equal ranges of bit-reversed or striped keys';
 
 -- What is known of the first column of the key that a table is split by, or
 -- would be: of the partition key, else of the primary key.
@@ -225,7 +224,7 @@ $$;
 COMMENT ON FUNCTION spanner_internal.split_sample(regclass)
   IS 'values of the key that a table is split by, and the rows between each and the one before';
 
-CREATE FUNCTION spanner_internal.points_by_rows(relation regclass, n integer)
+CREATE FUNCTION spanner.split_points(relation regclass, n integer)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -266,22 +265,22 @@ BEGIN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('table "%s" has no rows to split',
                        (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'spanner.split_points(splits, bits, stripes) returns equal ranges of spread keys.';
+      HINT = 'spanner.split_points(n, bits, stripes) returns equal ranges of spread keys.';
   END IF;
   RETURN QUERY SELECT unnest(points);
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.points_by_rows(regclass, integer)
+COMMENT ON FUNCTION spanner.split_points(regclass, integer)
   IS 'the bounds between n ranges with equal numbers of rows, from the statistics of a table';
 
--- Not a regclass: a constant without type would be the number of the first form.
-CREATE FUNCTION spanner.split_points(relation text, splits integer)
+-- Without it, a constant without type could be the number n of the first form.
+CREATE FUNCTION spanner.split_points(relation text, n integer)
 RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT spanner_internal.points_by_rows(relation::regclass, splits);
+  SELECT spanner.split_points(relation::regclass, n);
 END;
 
 COMMENT ON FUNCTION spanner.split_points(text, integer)
-  IS 'the bounds between ranges with equal numbers of rows, from the statistics of a table';
+  IS 'the same for a table by its name';

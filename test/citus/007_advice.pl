@@ -77,16 +77,16 @@ like(advice('readings'), qr/^shard_published: CREATE UNIQUE INDEX \w+ ON public.
 follow_advice('readings');
 move_shard('readings');
 
-query($coordinator, "SELECT spanner.add_shard_key('events', shards => 4, dry_run => false)");
+query($coordinator, "SELECT spanner.add_shard_key('events', NULL::name[], 4, dry_run => false)");
 is(advice('events'), '', 'nothing to advise after add_shard_key');
-query($coordinator, "SELECT spanner.add_shard_key('events', shards => 8, dry_run => false)");
+query($coordinator, "SELECT spanner.add_shard_key('events', NULL::name[], 8, dry_run => false)");
 is(advice('events'), '', 'nor with another number of shards');
 is(query($coordinator, "SELECT count(*) FROM pg_index WHERE indrelid = 'events'::regclass"), 2, 'for which no third index is made');
 move_shard('events');
 query($coordinator, "SELECT spanner.remove_shard_key('events', dry_run => false)");
 is(query($coordinator, "SELECT pg_get_indexdef(indexrelid), indisprimary FROM pg_index WHERE indrelid = 'events'::regclass"),
 	'CREATE UNIQUE INDEX events_pkey ON public.events USING btree (at, device)|t', 'the key as before');
-query($coordinator, "SELECT spanner.add_shard_key('events', shards => 4, dry_run => false)");
+query($coordinator, "SELECT spanner.add_shard_key('events', NULL::name[], 4, dry_run => false)");
 is(advice('events'), '', 'once more');
 
 # Keys that are missing.

@@ -211,7 +211,7 @@ $node->safe_psql('app', sprintf(q{ALTER SERVER far OPTIONS (ADD host '%s', ADD p
 
 my %calls = (
 	advisor_references => [''],
-	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false}, q{'public.t', '{id}'}, q{'public.t', 'id'} ],
+	add_shard_key => [ q{'public.t'}, q{'public.t', dry_run => false}, q{'public.t', '{id}'::pg_catalog.name[]}, q{'public.t', 'id'} ],
 	advance_allocator => [ q{'a', 10}, q{'a', 10, 'x'} ], all_shards => [ '4' ],
 	advise => [ '', q{'public.t'}, q{'public.other'}, q{target => 'citus'} ],
 	alter_allocator => [ q{'a', batch_size => 3} ],
@@ -248,7 +248,7 @@ my %calls = (
 	shard_id => [ q{4, 'x', 1} ], shard_ids => [ q{4, 'x', '{1,2}'::pg_catalog.int4[]} ],
 	share_allocator => [ q{'a') LIMIT (0} ], silence_rule => [ q{'public.t', 'key_sequence'}, q{'public.t', 'key_sequence', silenced => false} ],
 	copy_table => [ q{'public.other', '{far}'} ], adopt_table => [ q{'public.other'} ], check_splits => [ q{'public.divided'} ], move_split => [ q{'public.divided_p0', 'far'}, q{'public.divided_p0', 'far', '100'} ], split_advice => [ q{'public.divided'} ],
-	split_points => [ '4', q{'public.other', 2} ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
+	split_points => [ '4', q{'public.other'::pg_catalog.regclass, 2}, q{'public.other', 2} ], split_stats => [ q{'public.whole'}, q{'public.whole', true} ],
 	suggest_shards => [ '10000' ], sync_sequence => [ q{'public.other', 'id'} ],
 	timestamp_to_string => [ q{'2024-01-01 00:00:00+00'} ],
 	unmap_value => [ q{1, 'public.s'} ]);
@@ -286,7 +286,7 @@ my $described = "spanner_internal.describe_table($other)";
 	list_conversions => [$facts], is_type_used => ["$other, 1::pg_catalog.int2"], why_not_converted => ['0'], find_silence => [ q{'public.t', 'key_sequence', NULL} ],
 	is_hashable => ['23, 0'], is_uuid_of_time => ["'x'"], read_default => ["'now()', false"], run_advisor => ['NULL, NULL'],
 	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1], false"], replaced_index => ["($facts.indexes)[1], false, 'x', 'btree (id)'"],
-	new_index_name => [q{'public', 't', 'x'}], points_by_rows => ["$other, 2"], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, 'add_shard_key'"],
+	new_index_name => [q{'public', 't', 'x'}], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, 'add_shard_key'"],
 	keep_key_properties => ["spanner_internal.read_shard_table($other, 'shard_id')"], needs_identity => ["spanner_internal.read_shard_table($other, 'shard_id')"], remove_shard_key => [q{'public.sharded'}], run_statements => ["'{}', true"], alter_table_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'DROP COLUMN shard_id'"], report_new_key => ["spanner_internal.read_shard_table($other, 'shard_id'), true, false"],
 	first_values => ["$other, 1::pg_catalog.int2"], body_text => ["'pg_catalog.now'::pg_catalog.regproc, '{}'"],
 	sample_keys => ["$other, 0, 1::pg_catalog.int2, false, 0::pg_catalog.int2, 100, 1"],

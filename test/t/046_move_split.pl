@@ -262,7 +262,7 @@ is(value(q{SELECT bool_and(rows > 0 AND size > 0 AND reachable) FROM spanner.spl
 $node{server2}->safe_psql('postgres', 'ANALYZE');
 like(value(q{SELECT partition, server, suggestion FROM spanner.split_advice('orders')}),
 	qr/^orders_p0\|server2\|SELECT \* FROM spanner\.move_split\('public\.orders_p0', '?(NULL|server3)/, 'who has too much');
-like(value(q{SELECT p FROM spanner.split_points('orders_p0', 2) p}), qr/^\d{4,5}$/, 'where to cut');
+like(value(q{SELECT p FROM spanner.split_points('orders_p0'::regclass, 2) p}), qr/^\d{4,5}$/, 'where to cut');
 $node{server2}->safe_psql('postgres', q{
 	ALTER TABLE orders_p0 ADD COLUMN more int, DROP CONSTRAINT orders_p0_bounds, DROP CONSTRAINT orders_note_check, DROP CONSTRAINT orders_p0_pkey1;
 	DROP INDEX orders_p0_orders_note;
