@@ -60,6 +60,23 @@ SELECT spanner.next_value('from', 'y'), spanner.next_value('from', 'x');
 SELECT spanner.alter_allocator('from', max_value => 1003);
 SELECT spanner.next_value('from', 'y');
 
+-- bounds that are moved are those of series that are there, too
+SELECT spanner.create_allocator('bounds', 'sync') > 0 AS created;
+SELECT spanner.next_value('bounds', 'x') FROM generate_series(1, 2);
+SELECT spanner.reset_allocator('bounds', 100), spanner.alter_allocator('bounds', min_value => 100);
+SELECT spanner.next_value('bounds', 'x'), spanner.next_value('bounds', 'y'), spanner.next_value('bounds');
+BEGIN;
+SELECT spanner.next_value('bounds', 'x');
+SAVEPOINT s;
+SELECT spanner.reset_allocator('bounds', 200), spanner.alter_allocator('bounds', min_value => 200);
+SELECT spanner.next_value('bounds', 'x');
+ROLLBACK TO s;
+SELECT spanner.next_value('bounds', 'x');
+COMMIT;
+SELECT spanner.advance_allocator('bounds', 300, 'y'), spanner.alter_allocator('bounds', mode => 'batch', max_value => 250);
+SELECT spanner.next_value('bounds', 'y');
+SELECT spanner.drop_allocator('bounds');
+
 -- a transaction that has locked the allocator draws from its series by itself
 SET spanner_keys.allocator_timeout = '1s';
 BEGIN;

@@ -111,6 +111,7 @@ static void move_forward(SkTable *table, SkAllocatorRow *row,
 static void restore_series(SkTable *table, RestoredAllocator *allocator);
 static void restore_series_of(int64 id);
 static HeapTuple restore_row(HeapTuple tuple, TupleDesc tupdesc);
+static HeapTuple next_allocator(Relation rel, SysScanDesc scan);
 static List *allocators_of_users(Relation rel, List *roles);
 static void take_roles_away(SkTable *table, int64 id, List *roles);
 static List *unused_roles(Relation rel);
@@ -497,7 +498,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		keep_roles(trigger->tg_relation, &row);
 		restore_series_of(row.id);
 	}
-	else if (write != SK_WRITE_RESERVES)
+	else if (write != SK_WRITE_RESERVES && write != SK_WRITE_FOLLOWS)
 		note_row(trigger, write);
 	return PointerGetDatum(NULL);
 }
@@ -540,6 +541,21 @@ spanner_on_allocator_apply(PG_FUNCTION_ARGS)
 										RelationGetDescr(trigger->tg_relation)));
 }
 
+/* The next row that names roles: there may be very many series, which do not. */
+static HeapTuple
+next_allocator(Relation rel, SysScanDesc scan)
+{
+	HeapTuple	tuple;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuple = systable_getnext(scan);
+	} while (HeapTupleIsValid(tuple) &&
+			 !heap_attisnull(tuple, SK_COLUMN_PARENT_ID, RelationGetDescr(rel)));
+	return tuple;
+}
+
 /* The ids of the allocators that the roles may draw from, if they own none. */
 static List *
 allocators_of_users(Relation rel, List *roles)
@@ -549,12 +565,12 @@ allocators_of_users(Relation rel, List *roles)
 										  0, NULL);
 	HeapTuple	tuple;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (HeapTupleIsValid(tuple = next_allocator(rel, scan)))
 	{
 		SkAllocatorRow row;
 
 		sk_row_fetch(tuple, RelationGetDescr(rel), &row);
-		if (row.parent_id == 0 && list_member_oid(roles, row.owner_role))
+		if (list_member_oid(roles, row.owner_role))
 			ereport(ERROR,
 					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 					 errmsg("role \"%s\" owns allocator \"%s\"",
@@ -631,7 +647,7 @@ unused_roles(Relation rel)
 										  0, NULL);
 	HeapTuple	tuple;
 
-	while (roles != NIL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (roles != NIL && HeapTupleIsValid(tuple = next_allocator(rel, scan)))
 	{
 		SkAllocatorRow row;
 

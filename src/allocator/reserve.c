@@ -437,6 +437,9 @@ hold_counter(const SkAllocatorRow *known)
 	counter->tid = row.tid;
 	counter->is_stale = false;
 	counter->epoch = sk_allocator_epoch;
+	/* that of a series may be below a bound which its allocator has got since */
+	if (counter->next < row.min_value)
+		move_counter(counter, row.min_value);
 	return counter;
 }
 

@@ -315,7 +315,8 @@ sk_row_inherit(SkAllocatorRow *row, const SkAllocatorRow *parent)
 
 	Assert(row->parent_id == parent->id && row->table == parent->table);
 	all.id = row->id;
-	all.next_value = row->next_value;
+	/* the bounds of the allocator may have been moved since */
+	all.next_value = Max(row->next_value, parent->min_value);
 	all.timeline = row->timeline;
 	all.system = row->system;
 	all.parent_id = row->parent_id;

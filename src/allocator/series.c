@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -29,8 +30,10 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "allocator/change.h"
 #include "allocator/reserve.h"
 #include "allocator/series.h"
 #include "keys/canonical.h"
@@ -239,14 +242,25 @@ sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
 void
 sk_series_delete(int64 parent_id)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "spanner_keys series",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
 	SkTable		table;
 	ListCell   *lc;
 
 	sk_table_open(&table, RowExclusiveLock);
+	table.slot = table_slot_create(table.rel, NULL);
 	foreach(lc, sk_series_ids(&table, parent_id, PG_INT32_MAX))
 	{
+		int64		id = *(int64 *) lfirst(lc);
+
 		CHECK_FOR_INTERRUPTS();
-		sk_row_delete_id(&table, *(int64 *) lfirst(lc));
+		sk_change_note(RelationGetRelid(table.rel), id, PG_INT64_MAX);
+		old = MemoryContextSwitchTo(context);
+		sk_series_delete_row(&table, id);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
 	}
 	sk_table_close(&table);
+	MemoryContextDelete(context);
 }

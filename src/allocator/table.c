@@ -56,7 +56,7 @@
 #include "spi/own_objects.h"
 #include "spi/row_writer.h"
 
-/* How often to look for a row that seems not to be there. */
+/* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
 
 /*
@@ -251,7 +251,7 @@ index_for(Relation rel, const RowKey *key)
 	return result;
 }
 
-/* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
+/* A row as a snapshot shows it, NULL for one of now.  "row" or "tuple" may be NULL. */
 static bool
 find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 		 SkAllocatorRow *row, HeapTuple *tuple)
@@ -276,14 +276,18 @@ find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 /*
  * The latest version of a row.  The search takes what is committed when it
  * comes along, and can miss all versions of a row that is updated while it
- * looks at the index.
+ * looks at the index.  A snapshot shows one of them.
  */
 static bool
 find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row, HeapTuple *tuple)
 {
 	for (int i = 0; i < SK_MAX_LOOKS; i++)
+	{
 		if (find_row(rel, key, SnapshotSelf, row, tuple))
 			return true;
+		if (!find_row(rel, key, NULL, NULL, NULL))
+			break;
+	}
 	return false;
 }
 
@@ -709,16 +713,16 @@ sk_row_delete(SkTable *table)
 }
 
 /*
- * sk_row_delete_id
- *		Delete a row if it is there.
+ * sk_series_delete_row
+ *		Delete a series of a deleted allocator, if it is there.
  */
 void
-sk_row_delete_id(SkTable *table, int64 id)
+sk_series_delete_row(SkTable *table, int64 id)
 {
 	SkAllocatorRow row;
 
 	if (lock_row(table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
-		sk_row_delete(table);
+		write_row(table, CMD_DELETE, NULL, SK_WRITE_FOLLOWS);
 }
 
 /*

@@ -126,6 +126,7 @@ typedef enum SkRowState
 typedef enum SkWrite
 {
 	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
+	SK_WRITE_FOLLOWS,			/* deletes a series with its allocator */
 	SK_WRITE_ACCESS,			/* says nothing about values */
 	SK_WRITE_RESTORES,			/* brings a series of a dump */
 	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
@@ -159,7 +160,7 @@ extern int64 sk_table_next_id(Relation rel);
 extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_restore(SkTable *table, SkAllocatorRow *row);
 extern void sk_row_delete(SkTable *table);
-extern void sk_row_delete_id(SkTable *table, int64 id);
+extern void sk_series_delete_row(SkTable *table, int64 id);
 
 extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
 

@@ -149,6 +149,19 @@ my @kept = split /\n/, sql(join '', (map { "INSERT INTO $_ VALUES (NULL);\n" } @
 cmp_ok($kept[0], '<=', 110, 'plans of 100 tables of 150 are kept');
 is($kept[1], 2, 'a plan that was not kept is made again');
 
+# An allocator of many series goes without much memory.
+my $peak = q{SELECT (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]};
+
+sql(q{SELECT spanner.create_allocator('tenants', 'sync');
+	INSERT INTO spanner.allocator (parent_id, series, next_value)
+	  SELECT allocator_id, ARRAY[i::text], 2 FROM spanner.allocator, generate_series(1, 20000) i WHERE name = 'tenants'});
+SKIP:
+{
+	skip 'no /proc', 1 if !-e '/proc/self/status';
+	my ($few, $many) = split /\n/, sql("SELECT spanner.next_value('tenants', '7') \\gset\n$peak; SELECT spanner.drop_allocator('tenants') \\gset\n$peak");
+	cmp_ok($many - $few, '<', 40000, "20,000 series are dropped: $few, $many kB");
+}
+
 # Many rows at once take as long as they are many.  What counts is the time of the processor, in ticks.
 sub ticks
 {
