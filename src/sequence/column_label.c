@@ -20,8 +20,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_namespace.h"
 #include "commands/extension.h"
 #include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -218,12 +220,34 @@ warn_of_old_citus(void)
 }
 
 /*
+ * sk_lock_columns
+ *		Lock the tables whose columns will get the label of a sequence.
+ *
+ * Citus makes such a table a distributed one, or not, before or after the
+ * change of the label, and not in between.
+ */
+void
+sk_lock_columns(Oid seqid)
+{
+	ListCell   *lc;
+
+	if (!sk_citus_exists() || sk_sent_by_citus())
+		return;
+	foreach(lc, sk_query_texts(psprintf("SELECT c.relid::pg_catalog.text FROM " SK_COLUMNS
+										" WHERE c.seqid OPERATOR(pg_catalog.=) %u"
+										" GROUP BY c.relid ORDER BY c.relid",
+										seqid)))
+		LockRelationOid(atooid(lfirst(lc)), ShareUpdateExclusiveLock);
+}
+
+/*
  * sk_find_nodes
  *		Find out whether Citus has a sequence on several nodes.
  *
  * Raises an error on a worker, which must not change what it shares.  A node
  * that was removed has given counters too, and its number is not used again:
- * the sequence of these numbers knows the highest that there ever was.
+ * the sequence of these numbers knows the highest that there ever was.  A node
+ * that comes waits for the lock, and then gets the label with the table.
  */
 void
 sk_find_nodes(SkSequence *seq)
@@ -232,10 +256,7 @@ sk_find_nodes(SkSequence *seq)
 
 	if (!sk_citus_exists() || sk_sent_by_citus())
 		return;
-	group = sk_query_text(psprintf("SELECT CASE WHEN l.groupid OPERATOR(pg_catalog.=) 0"
-								   " THEN GREATEST((SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n),"
-								   " (SELECT g.last_value FROM pg_catalog.pg_dist_groupid_seq g WHERE g.is_called), 0) ELSE -1 END"
-								   " FROM pg_catalog.pg_dist_local_group l"
+	group = sk_query_text(psprintf("SELECT l.groupid FROM pg_catalog.pg_dist_local_group l"
 								   " WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_object o"
 								   " WHERE o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
 								   " AND o.objid OPERATOR(pg_catalog.=) %u)"
@@ -244,13 +265,19 @@ sk_find_nodes(SkSequence *seq)
 								   seq->seqid, seq->table));
 	if (group == NULL)
 		return;
-	if (group[0] == '-')
+	if (strcmp(group, "0") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sequence \"%s\" of a distributed table cannot be changed on a worker",
 						get_rel_name(seq->seqid)),
 				 errhint("Connect to the coordinator of Citus and run it there.")));
 	seq->is_distributed = true;
-	if (seq->width == 63 && strcmp(group, "0") != 0)
+	if (seq->width < 63)
+		return;
+	LockRelationOid(get_relname_relid("pg_dist_node", PG_CATALOG_NAMESPACE),
+					RowShareLock);
+	group = sk_query_text("SELECT GREATEST((SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n),"
+						  " (SELECT g.last_value FROM pg_catalog.pg_dist_groupid_seq g WHERE g.is_called))");
+	if (group != NULL && strcmp(group, "0") != 0)
 		seq->last_of_nodes = (pg_strtoint64(group) + 1) * SK_CITUS_RANGE + 1;
 }

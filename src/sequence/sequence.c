@@ -40,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "sequence/column_label.h"
 #include "sequence/registry.h"
 #include "sequence/sequence.h"
 #include "sequence/widths.h"
@@ -144,6 +145,8 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 	}
 	else
 		table = InvalidOid;
+	if (changes_kind)
+		sk_lock_columns(seqid);
 	/* it conflicts with that of transactions that have drawn */
 	LockRelationOid(seqid, ShareRowExclusiveLock);
 	/* both may have changed while we waited */

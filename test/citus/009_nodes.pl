@@ -1,6 +1,6 @@
 # Nodes that are gone have given counters too: a kind that comes after them
-# passes over these, and nodes of a cluster that a dump is restored into do not
-# begin with them.
+# passes over these, and over those of nodes that come meanwhile. Nodes of a
+# cluster that a dump is restored into do not begin with them.
 
 use strict;
 use warnings;
@@ -9,6 +9,7 @@ use FindBin;
 use lib $FindBin::Bin;
 
 use CitusNodes;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -47,11 +48,53 @@ foreach my $table (qw(altered converted))
 	is(query($coordinator, "SELECT count(*) - count(DISTINCT id) FROM $table"), 0, "no id twice, $table");
 }
 
-# Its number is not used again, so neither are its counters.
+# A node that comes, or a table that is distributed, while a change of the kind
+# waits for its lock.
+my $late = start_node('late');
+
+sub start_sql
+{
+	my $sql = shift;
+	my $run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $coordinator->connstr('postgres'), '-c', $sql ],
+		'>', \my $out, '2>', \my $err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+
+	$coordinator->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE query LIKE '%' || split_part(\$sql\$$sql\$sql\$, '(', 1) || '%' AND wait_event_type = 'Lock')") or die;
+	return $run;
+}
+
+sub finish_sql
+{
+	ok($_->finish, 'a command that has waited') foreach @_;
+	return;
+}
+
+query($coordinator, q{
+	CREATE TABLE growing (customer bigint, id bigserial);
+	CREATE TABLE new (customer bigint, id bigserial);
+	SELECT create_distributed_table('growing', 'customer')});
+foreach my $table (qw(growing new))
+{
+	query($coordinator, "SET citus.enable_ddl_propagation = off;
+		BEGIN; LOCK TABLE $table IN SHARE UPDATE EXCLUSIVE MODE; PREPARE TRANSACTION 'a vacuum'");
+	my @waiting;
+
+	push @waiting, start_sql("SELECT create_distributed_table('new', 'customer')") if $table eq 'new';
+	push @waiting, start_sql("SELECT spanner.alter_sequence('${table}_id_seq', kind => 'bit_reversed_positive')");
+	join_node($coordinator, $late) if $table eq 'growing';
+	query($coordinator, "COMMIT PREPARED 'a vacuum'");
+	finish_sql(@waiting);
+	is(query($coordinator, "SELECT skip_range_max >= 4 * 2::numeric ^ 48 FROM spanner.sequences WHERE sequencename = '${table}_id_seq'"),
+		't', "plain counters of all nodes are passed over, $table");
+	is(query($late, "SELECT kind FROM spanner.sequences WHERE sequencename = '${table}_id_seq'"), 'bit_reversed_positive',
+		"the last node has the kind, $table");
+}
+
+# The number of a node is not used again, so neither are its counters.
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 my $groups = query($coordinator, 'SELECT last_value FROM pg_dist_groupid_seq');
 
-is($groups, 2, 'nodes that there ever were');
+is($groups, 3, 'nodes that there ever were');
 command_ok([ 'pg_dump', '-f', $dump, '-d', $coordinator->connstr('postgres'), '-t', 'mapped', '--no-comments' ], 'a dump of the coordinator');
 
 # Into new nodes, as the document says it.
