@@ -458,11 +458,11 @@ sub make_check_partitions
 	my ($table, $columns) = @_;
 	my ($name, $shards) = ($table->{name}, $table->{shards});
 	my $how = pick(qw(LIST RANGE HASH nested));
-	my $by = $how eq 'nested' ? 'RANGE (id)' : "$how ($table->{shard})";
 
 	$table->{partitioned} = 1;
 	$table->{shard_notnull} = chance(0.8);
 	my $column = shard_name($table) . ($table->{shard_notnull} ? ' NOT NULL' : '');
+	my $by = $how eq 'nested' ? 'RANGE (id)' : "$how ($table->{shard})";
 	push @ddl, "CREATE TABLE $name ($columns, $column, CONSTRAINT shard_check CHECK ("
 	  . check_clause($table) . ")) PARTITION BY $by";
 	$table->{check} = 'shard_check';
