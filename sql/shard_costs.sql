@@ -31,7 +31,7 @@ INSERT INTO pairs SELECT spanner.shard_id(4, i, i % 97), i, i % 97 FROM generate
 VACUUM ANALYZE;
 
 -- a hash join computes no shard; a nested loop chooses partitions
-SELECT count(*) FROM plan('SELECT * FROM asked JOIN parted USING (ts, uid)') line WHERE line ~ 'Hash Cond.*shard_id';
+SELECT count(*) FROM plan('SELECT * FROM asked JOIN parted USING (ts, uid)') line WHERE line ~ 'shard_id';
 SELECT count(*) FROM plan('SELECT * FROM parted a JOIN parted b USING (ts, uid)') line WHERE line ~ 'shard_id';
 CREATE FUNCTION loops(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

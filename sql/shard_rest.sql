@@ -13,7 +13,7 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE far (s int GENERATED ALWAYS AS (spanner.shard_id(4, at, uid)) STORED, at timestamptz NOT NULL, uid bigint NOT NULL,
   note text, PRIMARY KEY (s, at, uid));
 INSERT INTO far (at, uid, note)
-SELECT timestamptz '2026-01-01Z' + i / 5 * interval '1 s', i % 7 + i, CASE WHEN i < 300 OR i > 39990 THEN 'x' ELSE 'y' || i END
+SELECT timestamptz '2026-01-01Z' + i / 5 * interval '1 s', i % 7 + i, CASE WHEN i < 5 THEN 'b' WHEN i < 300 OR i > 39990 THEN 'x' ELSE 'y' || i END
   FROM generate_series(1, 40000) i;
 VACUUM ANALYZE far;
 CREATE FUNCTION counters(query text) RETURNS TABLE (fetched int, sorted int) LANGUAGE plpgsql AS $$
@@ -41,6 +41,7 @@ SELECT q, same(q, true)
     $$SELECT at, uid, s FROM far WHERE note || '' < 'y' AND s <> 2 ORDER BY at DESC, uid DESC LIMIT 9$$,
     $$SELECT at, uid FROM far WHERE note || '' < 'y' AND uid % 3 = 0 ORDER BY at DESC, uid DESC LIMIT 7$$,
     $$SELECT at, uid FROM far WHERE note || '' < 'y' AND at < '2026-01-01 02:00Z' ORDER BY at DESC, uid DESC LIMIT 9$$,
+    $$SELECT at, note, uid FROM far WHERE note || '' < 'c' ORDER BY at DESC, note, uid LIMIT 4$$,
     $$SELECT k, l.* FROM generate_series(1, 3) k, LATERAL
         (SELECT at, uid FROM far WHERE note || '' < 'y' AND uid % k = 0 ORDER BY at DESC, uid DESC LIMIT 15) l$$]) q;
 -- more rows than the LIMIT says

@@ -92,7 +92,9 @@ sk_rest_next(SkMergeState *state)
 	if (rest->sort == NULL ||
 		(rest->sorted == rest->bound && rest->bound < rest->count))
 		sort_rest(state);
-	if (!tuplesort_gettupleslot(rest->sort, true, false, rest->slot, NULL))
+	/* a sort with a bound fails if it is asked once more */
+	if (rest->sorted == rest->count ||
+		!tuplesort_gettupleslot(rest->sort, true, false, rest->slot, NULL))
 		return NULL;
 	rest->sorted++;
 	tid = (ItemPointer)

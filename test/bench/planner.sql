@@ -86,10 +86,15 @@ SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=%s shards
          ('pairs', (SELECT format('SELECT count(*) FROM pairs WHERE (a, b) IN (%s)', string_agg(format('(%s, %s)', i * 2000, i * 2000 % 97), ', '))
                       FROM generate_series(1, 100) i)),
          ('partition_outer_join', 'SELECT count(data) FROM parted LEFT JOIN asked USING (ts, uid)'),
+         ('partition_inner_join', 'SELECT count(parted.data) FROM visit JOIN parted ON lastaccess = ts AND userid = uid'),
+         ('nested_partition_join', 'SELECT count(n.v) FROM asked JOIN nested n USING (ts, uid)'),
          ('partition_self_join', 'SELECT count(*) FROM parted a JOIN parted b USING (ts, uid)'),
          ('small_partitions', 'SELECT * FROM small ORDER BY at DESC LIMIT 10'),
          ('rare_status', $$SELECT * FROM reading WHERE status = 'open' ORDER BY at DESC LIMIT 10$$),
          ('no_status', $$SELECT * FROM reading WHERE status || '' = 'none' ORDER BY at DESC LIMIT 10$$),
+         ('first_of_no_status', $$SELECT * FROM reading WHERE status || '' = 'none' ORDER BY at DESC LIMIT 1$$),
+         ('far_rows', $$SELECT * FROM v16 WHERE left(data, 2) = 'zz' ORDER BY lastaccess DESC LIMIT 10$$),
+         ('latest_of_many', 'SELECT DISTINCT ON (at) * FROM reading ORDER BY at, sensor DESC'),
          ('latest', 'SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC')) v (what, query),
        unnest('{t,f}'::bool[]) enabled
  ORDER BY what, enabled DESC;
@@ -115,7 +120,11 @@ SELECT CASE WHEN enabled THEN 'with' ELSE 'without' END, format('query=planning_
             JOIN v2048 USING (lastaccess, userid) JOIN v4096 USING (lastaccess, userid) ORDER BY lastaccess LIMIT 5'),
          ('20_pairs', (SELECT format('SELECT count(*) FROM pairs WHERE (a, b) IN (%s)', string_agg(format('(%s, %s)', i * 2000, i * 2000 % 97), ', '))
                          FROM generate_series(1, 20) i)),
+         ('100_pairs', (SELECT format('SELECT count(*) FROM pairs WHERE (a, b) IN (%s)', string_agg(format('(%s, %s)', i * 2000, i * 2000 % 97), ', '))
+                         FROM generate_series(1, 100) i)),
          ('small_partitions', 'SELECT * FROM small ORDER BY at DESC LIMIT 10'),
+         ('count_of_small_partitions', 'SELECT count(*) FROM small'),
+         ('join_with_small_partitions', 'SELECT 1 FROM asked JOIN listed USING (uid)'),
          ('ordinary_table', 'SELECT * FROM visit WHERE userid = 1')) v (what, query),
        unnest('{t,f}'::bool[]) enabled
  ORDER BY what, enabled DESC;

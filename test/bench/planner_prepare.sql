@@ -75,8 +75,17 @@ INSERT INTO parted SELECT * FROM visit;
 CREATE INDEX ON parted (ts, uid);
 CREATE TABLE small (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, at, uid)) STORED, at timestamptz NOT NULL, uid bigint NOT NULL) PARTITION BY RANGE (at);
 SELECT format('CREATE TABLE small_%s PARTITION OF small (PRIMARY KEY (shard_id, at, uid)) FOR VALUES FROM (%L) TO (%L)', i,
-              timestamptz '2025-01-01Z' + i * interval '1 day', timestamptz '2025-01-02Z' + i * interval '1 day') FROM generate_series(0, 499) i \gexec
-INSERT INTO small (at, uid) SELECT timestamptz '2025-01-01Z' + i * interval '1 hour', i FROM generate_series(0, 11999) i;
+              timestamptz '2025-01-01Z' + i * interval '1 day', timestamptz '2025-01-02Z' + i * interval '1 day') FROM generate_series(0, 2499) i \gexec
+INSERT INTO small (at, uid) SELECT timestamptz '2025-01-01Z' + i * interval '1 hour', i FROM generate_series(0, 59999) i;
+CREATE TABLE listed (s int NOT NULL CHECK (s = spanner.shard_id(1000, uid)), at timestamptz NOT NULL, uid bigint NOT NULL, PRIMARY KEY (s, at, uid)) PARTITION BY LIST (s);
+SELECT format('CREATE TABLE listed_%s PARTITION OF listed FOR VALUES IN (%1$s)', i) FROM generate_series(0, 999) i \gexec
+INSERT INTO listed SELECT spanner.shard_id(1000, i), timestamptz '2025-01-01Z' + i * interval '1 second', i FROM generate_series(1::bigint, 20000) i;
+CREATE TABLE nested (s int NOT NULL CHECK (s = spanner.shard_id(4, ts, uid)), ts timestamptz NOT NULL, uid bigint NOT NULL, v int) PARTITION BY RANGE (ts);
+SELECT format('CREATE TABLE nested_%s PARTITION OF nested FOR VALUES FROM (%L) TO (%L) PARTITION BY LIST (s)', i,
+              timestamptz '2025-01-01' + i * interval '3 day', timestamptz '2025-01-04' + i * interval '3 day') FROM generate_series(0, 4) i \gexec
+SELECT format('CREATE TABLE nested_%s_%s PARTITION OF nested_%1$s (PRIMARY KEY (s, uid, ts)) FOR VALUES IN (%2$s)', i, j)
+  FROM generate_series(0, 4) i, generate_series(0, 3) j \gexec
+INSERT INTO nested SELECT spanner.shard_id(4, lastaccess, userid), lastaccess, userid, 1 FROM visit;
 CREATE TABLE reading (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, sensor, at)) STORED, sensor int NOT NULL, at timestamptz NOT NULL, status text, PRIMARY KEY (shard_id, sensor, at));
 INSERT INTO reading (sensor, at, status) SELECT i % 100, timestamptz '2025-01-01Z' + i * interval '1 second', CASE WHEN i < 200 THEN 'open' ELSE 'done' END FROM generate_series(1, 200000) i;
 CREATE INDEX ON reading (shard_id, at);

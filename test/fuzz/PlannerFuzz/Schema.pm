@@ -457,17 +457,26 @@ sub make_check_partitions
 {
 	my ($table, $columns) = @_;
 	my ($name, $shards) = ($table->{name}, $table->{shards});
-	my $how = pick(qw(LIST RANGE HASH));
+	my $how = pick(qw(LIST RANGE HASH nested));
 
 	$table->{partitioned} = 1;
 	$table->{shard_notnull} = chance(0.8);
 	my $column = shard_name($table) . ($table->{shard_notnull} ? ' NOT NULL' : '');
+	my $by = $how eq 'nested' ? 'RANGE (id)' : "$how ($table->{shard})";
 	push @ddl, "CREATE TABLE $name ($columns, $column, CONSTRAINT shard_check CHECK ("
-	  . check_clause($table) . ")) PARTITION BY $how ($table->{shard})";
+	  . check_clause($table) . ")) PARTITION BY $by";
 	$table->{check} = 'shard_check';
 	if ($how eq 'LIST')
 	{
 		list_partitions($name, $shards);
+	}
+	elsif ($how eq 'nested')
+	{
+		my $middle = int($table->{rows} / 2);
+
+		push @ddl, "CREATE TABLE ${name}_low PARTITION OF $name FOR VALUES FROM (MINVALUE) TO ($middle) PARTITION BY LIST ($table->{shard})",
+		  "CREATE TABLE ${name}_high PARTITION OF $name FOR VALUES FROM ($middle) TO (MAXVALUE) PARTITION BY LIST ($table->{shard})";
+		list_partitions("${name}_$_", $shards) foreach qw(low high);
 	}
 	elsif ($how eq 'RANGE')
 	{
