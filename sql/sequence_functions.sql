@@ -130,3 +130,13 @@ SELECT lastval() = currval('some') AS known;
 SELECT currval('none');
 SELECT spanner.alter_sequence('none', skip_range_max => 2, restart_counter_with => 1);
 SELECT nextval('none') = currval('none') AS same, lastval() = currval('none') AS known;
+
+-- a conversion keeps writers out, also where nobody owns the sequence
+CREATE SEQUENCE shared;
+CREATE TABLE shares (id bigint DEFAULT nextval('shared'), other bigint DEFAULT nextval('shared'));
+BEGIN;
+SELECT spanner.convert_column('shares', 'id');
+SELECT mode FROM pg_locks WHERE relation = 'shares'::regclass AND mode = 'ShareRowExclusiveLock';
+ROLLBACK;
+DROP TABLE shares;
+DROP SEQUENCE shared;

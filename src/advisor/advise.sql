@@ -220,7 +220,8 @@ DECLARE
 BEGIN
   IF target <> ALL ('{one_server,splits,spanner,citus,cassandra}'::text[]) THEN
     RAISE invalid_parameter_value USING MESSAGE = format('target "%s" is not known', target),
-      HINT = 'Targets are one_server, splits, spanner, citus and cassandra.';
+      HINT = concat('Targets are one_server, splits, spanner, citus and cassandra. Other systems ',
+                    'that split by ranges of keys, such as CockroachDB, are "splits".');
   END IF;
   IF object = 0 THEN
     RETURN;

@@ -383,7 +383,7 @@ BEGIN
   IF order_by IS NULL AND k.relkind = 'p' THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('the rows of partitioned table "%s" have no physical order', k.relname),
-      HINT = 'Name a column that tells the order of insertion with order_by, or draw a partition.';
+      HINT = 'Name a column that tells the order of insertion with order_by, or take a partition.';
   END IF;
   SELECT * INTO f
     FROM spanner_internal.fill_buckets(k, CASE WHEN order_by IS NULL THEN 0
@@ -416,7 +416,7 @@ RETURN CASE WHEN (k).fraction < 1 THEN
 
 COMMENT ON FUNCTION spanner_internal.describe_origin(
   spanner_internal.picture_key, spanner_internal.key_buckets, float8)
-  IS 'how many rows a picture was drawn from';
+  IS 'how many rows a picture was made from';
 
 CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)
 RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint, ratio numeric)

@@ -39,7 +39,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.list_drawn_bits()
-  IS 'the bits of the narrowest column that draws from a sequence';
+  IS 'the bits of the narrowest column that a sequence fills';
 
 -- Columns that come from sequences, and the statements that have them bit-reversed.  There
 -- is none if the sequence cannot be, or is converted with the column that owns it.  What
@@ -602,7 +602,7 @@ END;
 INSERT INTO spanner_internal.advisor_rule VALUES
   ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
    'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It '
-   'draws plain counters then, which may meet the values that are stored.'),
+   'gets plain counters then, which may meet the values that are stored.'),
   ('key_sequence', 20, 'warning', '{splits,spanner}',
    'on one server that is no fault: the right end of the index stays in memory, while bit-reversed '
    'keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL, striped ones '
@@ -615,7 +615,7 @@ INSERT INTO spanner_internal.advisor_rule VALUES
   ('key_columns', 65, 'warning', '{spanner}', NULL,
    'A primary key or an index has more than 16 columns, which is the limit of Spanner.'),
   ('key_timeuuid', 67, 'notice', '{cassandra}', NULL,
-   'A column behind the first one of a key has UUIDs of version 1, Cassandra''s timeuuid. '
+   'A column after the first one of a key has UUIDs of version 1, Cassandra''s timeuuid. '
    'PostgreSQL compares their bytes, which begin with the low bits of the time.'),
   ('index_sequence', 70, 'warning', '{splits,spanner}', NULL,
    'The first column of an index takes its values from an ascending sequence: the index is a '

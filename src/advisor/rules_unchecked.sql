@@ -6,7 +6,7 @@
 
 INSERT INTO spanner_internal.advisor_rule VALUES
   ('descending_time', 1000, NULL, NULL, NULL,
-   'Descending order of a time behind the entity in a key. Which end is read first is not in the '
+   'Descending order of a time after the entity in a key. Which end is read first is not in the '
    'catalogs, and PostgreSQL reads a B-tree backwards as fast; an index with DESC serves ORDER BY '
    'entity, time DESC.'),
   ('hierarchy', 1010, NULL, NULL, NULL,

@@ -108,7 +108,7 @@ typedef struct SequenceAccessMethod
 								   int64 increment, int64 last);
 } SequenceAccessMethod;
 
-/* What stands behind the rendezvous variable. */
+/* What the rendezvous variable points to. */
 typedef struct SkSequenceAmRegistry
 {
 	uint32		version;		/* SK_SEQUENCE_AM_VERSION */

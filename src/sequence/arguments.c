@@ -165,7 +165,11 @@ sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 	*columns = lock_other_columns(seqid, PG_GETARG_OID(0), attnum,
 								  ShareRowExclusiveLock);
 	if (!sk_sequence_owner(seqid, &table, &column))
+	{
+		LockRelationOid(PG_GETARG_OID(0), ShareRowExclusiveLock);
+		check_table(PG_GETARG_OID(0));
 		(void) find_all_inheritors(PG_GETARG_OID(0), ShareRowExclusiveLock, NULL);
+	}
 	seq = sk_sequence_lock(seqid, ShareRowExclusiveLock, changes_kind);
 	if (!OidIsValid(seq->table) && sk_column_sequence(PG_GETARG_OID(0), attnum) == seqid)
 	{

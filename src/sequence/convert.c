@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "sequence/arguments.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
@@ -90,11 +91,13 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("spanner.convert_column()");
 	seq = sk_lock_column(fcinfo, true, &columns);
+	/* again: it may have got a kind while this waited for the locks */
 	check_plain(seq);
 	sk_find_nodes(seq);
 
 	label = wanted_label(fcinfo, seq);
 	taken = last_taken_value(seq, columns);
+	/* what is read here holds, as no row can come before the kind is there */
 	if (taken >= 1 && !has_given_all(seq, columns, label, taken))
 	{
 		/* there is one skip range only; the kind may have come with it */
@@ -270,6 +273,8 @@ last_taken_value(const SkSequence *seq, List *columns)
 	{
 		ObjectAddress *column = lfirst(lc);
 
+		/* a row that is written after this could have a skipped value */
+		Assert(sk_relation_is_locked(column->objectId, ShareRowExclusiveLock));
 		appendStringInfo(&query, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
 						 query.len == 0 ? "SELECT GREATEST(" : ", ",
 						 quote_identifier(get_attname(column->objectId,
@@ -301,6 +306,8 @@ has_given_all(const SkSequence *seq, List *columns, const SkLabel *label,
 
 	if (seq->is_distributed || last < kind->options->max_counter / 2)
 		return false;
+	/* unmap_value() goes by the label; it is gone before others see it */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	sk_binding_set(seq->seqid, sk_kind_label(kind));
 	sk_query_row(relids,
 				 psprintf("SELECT pg_catalog.count(*)"
@@ -315,11 +322,11 @@ has_given_all(const SkSequence *seq, List *columns, const SkLabel *label,
 }
 
 /*
- * The counter goes on behind what has been given, and START with it: what still
+ * The counter goes on after what has been given, and START with it: what still
  * draws plain counters, such as code in C, then gives none that exists, and
  * nothing has been drawn yet from the sequence as it is now.
  *
- * If more than half of the counters would be left behind, it begins anew.
+ * If more than half of the counters would be left out, it begins anew.
  */
 static void
 go_on(const SkSequence *seq, const SkLabel *label, SkSequenceChange *change)
@@ -329,6 +336,7 @@ go_on(const SkSequence *seq, const SkLabel *label, SkSequenceChange *change)
 	change->restarts = true;
 	change->start = SK_START_MOVES;
 	change->counter = seq->next;
+	Assert(change->counter >= 1);
 	if (seq->next > max_counter / 2)
 	{
 		change->start = SK_START_STAYS;

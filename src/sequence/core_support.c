@@ -4,7 +4,7 @@
  *	  Our support function on core's sequence functions.
  *
  * The planner asks a function's support function whenever it simplifies a
- * call of it.  Ours stands on core's nextval, currval, lastval and setval, so
+ * call of it.  Ours is attached to core's nextval, currval, lastval and setval, so
  * that they are mapped in every session: the function manager loads the
  * library when it is asked first.
  *

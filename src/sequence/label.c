@@ -8,7 +8,7 @@
  *		kind, name, value := one or more letters, digits, "_", "-", "+", "."
  *
  * It has at most SK_MAX_LABEL_OPTIONS options and SK_MAX_LABEL_LENGTH bytes.
- * White space may stand between any two of them.  The kind and the names of
+ * White space may be between any two of them.  The kind and the names of
  * options may be written in any case, and are lower case from here on.  The
  * setting spanner.default_sequence_kind has the same form.  What the kind and
  * the options mean is not known here.

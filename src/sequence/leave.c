@@ -5,8 +5,8 @@
  *
  * A plain counter could repeat what lies in the skip range, where the ids from
  * before a conversion are, and values that the kind has given.  So it goes on
- * behind the skip range.  Where one of the next values has been given, and the
- * type has values that the kind has not, it goes on behind all of the kind's.
+ * after the skip range.  Where one of the next values has been given, and the
+ * type has values that the kind has not, it goes on after all of the kind's.
  * Else it goes on at one that has not been given.  That leaves those that it
  * comes to much later, above all in narrow columns: a WARNING says so.
  *
@@ -48,7 +48,7 @@ typedef struct SkLeft
 } SkLeft;
 
 static bool find_plain_counter(const SkSequence *seq, int64 *next);
-static int64 counter_behind(const SkSequence *seq, int64 counter, int64 value);
+static int64 counter_after(const SkSequence *seq, int64 counter, int64 value);
 static int64 pass_given_values(const SkSequence *seq, int64 counter);
 static bool has_given(const SkSequence *seq, int64 value);
 static void set_plain_counter(const SkSequence *seq, int64 next);
@@ -57,7 +57,7 @@ static void set_plain_counter(const SkSequence *seq, int64 next);
  * sk_leave_kind
  *		Make an unbound sequence of a bound one, but for its label.
  *
- * The label still stands, and the caller has locked the sequence as for a
+ * The label is still there, and the caller has locked the sequence as for a
  * change.  "restart" is the counter that the caller will set, 0 if the sequence
  * is to go on.  Then it is added to a list for sk_report_left(), if it has given
  * values.
@@ -145,11 +145,11 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 	if (!seq->used && skip_max < counter)
 		return false;
 
-	/* a range far ahead that leaves little behind it is not reached */
+	/* a range far ahead that leaves little after it is not reached */
 	if (counter <= skip_max &&
 		(counter >= skip_min ||
 		 seq->form.seqmax - skip_max >= skip_min - counter))
-		counter = counter_behind(seq, counter, skip_max);
+		counter = counter_after(seq, counter, skip_max);
 	if (seq->kind != NULL && counter != 0)
 		counter = pass_given_values(seq, counter);
 
@@ -162,11 +162,11 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 }
 
 /*
- * The first counter behind a value, in steps of INCREMENT: servers that share
+ * The first counter after a value, in steps of INCREMENT: servers that share
  * the values of a sequence do so by different counters.  0 if there is none.
  */
 static int64
-counter_behind(const SkSequence *seq, int64 counter, int64 value)
+counter_after(const SkSequence *seq, int64 counter, int64 value)
 {
 	int64		increment = seq->form.seqincrement;
 	int64		steps;
@@ -186,7 +186,7 @@ pass_given_values(const SkSequence *seq, int64 counter)
 	const SkSequenceOptions *options = seq->kind->options;
 	int64		last = (int64) ((UINT64CONST(1) << options->bits) - 2);
 	int64		free = 0;
-	int64		behind = 0;
+	int64		after = 0;
 	int64		value = counter;
 	bool		meets = false;
 
@@ -196,11 +196,11 @@ pass_given_values(const SkSequence *seq, int64 counter)
 			meets = true;
 		else if (free == 0)
 			free = value;
-		value = counter_behind(seq, value, value);
+		value = counter_after(seq, value, value);
 	}
 	if (meets && options->bits < Min(seq->width, seq->column_width))
-		behind = counter_behind(seq, counter, last);
-	return behind != 0 ? behind : free;
+		after = counter_after(seq, counter, last);
+	return after != 0 ? after : free;
 }
 
 static bool
@@ -224,7 +224,7 @@ set_plain_counter(const SkSequence *seq, int64 next)
 	bool		as_owner = !superuser();
 	SkOwnerScope scope;
 
-	/* the counter stands where it should, and no session has others */
+	/* the counter is where it should be, and no session has others */
 	if (next == seq->next && seq->form.seqcache == 1)
 		return;
 	if (as_owner)

@@ -219,7 +219,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 /*
  * The share of its counters that a sequence has drawn, as a numeric in percent.
  *
- * It has two digits behind the point, or as many as two digits of the share
+ * It has two digits after the point, or as many as two digits of the share
  * need: what has been used never reads as 0.  Nor does it read as 100 while a
  * counter is left.
  */

@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
+#include "compat.h"
 #include "sequence/arguments.h"
 #include "sequence/column_label.h"
 #include "sequence/sequence_change.h"
@@ -40,7 +41,7 @@ PG_FUNCTION_INFO_V1(spanner_sync_sequence);
 /* What has the stored values passed over. */
 typedef struct SkPassing
 {
-	int64		last;			/* counter to go on behind */
+	int64		last;			/* counter to go on after */
 	bool		skips;			/* a skip range is needed as well */
 	int64		skip_min;
 	int64		skip_max;
@@ -51,12 +52,12 @@ static void find_passing(const SkSequence *seq, List *columns, SkPassing *passin
 static int64 last_counter(const SkSequence *seq, List *columns, int64 limit);
 static char *counted_values(const SkSequence *seq, List *columns, List **relids);
 static bool may_look(List *columns);
-static int64 counter_behind(const SkSequence *seq, int64 counter);
+static int64 counter_after(const SkSequence *seq, int64 counter);
 
 /*
  * spanner.sync_sequence(relation regclass, column_name name) returns bigint
  *
- * Has the sequence of a column go on behind the values that the table holds,
+ * Has the sequence of a column go on after the values that the table holds,
  * and returns its next counter.  That counter can be lower than before.
  * Values that the sequence would give much later, such as small numbers that
  * were inserted by hand, join the skip range.  Only the owner of the table may
@@ -107,6 +108,8 @@ pass_stored_values(SkSequence *seq, List *columns, bool goes_back)
 	SkPassing	passing = {0};
 
 	change.start = SK_START_STAYS;
+	/* what others draw meanwhile could lie ahead of the counter that is found */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	sk_find_nodes(seq);
 	passing.last = seq->next - 1;
 	if (seq->kind == NULL)
@@ -118,9 +121,10 @@ pass_stored_values(SkSequence *seq, List *columns, bool goes_back)
 	if (goes_back && seq->kind != NULL && passing.last < seq->next)
 		passing.last = last_counter(seq, columns, seq->next - 1);
 
-	change.counter = counter_behind(seq, passing.last);
+	change.counter = counter_after(seq, passing.last);
 	if (!goes_back)
 		change.counter = Max(change.counter, seq->next);
+	Assert(goes_back || change.counter >= seq->next);
 	change.restarts = change.counter != seq->next;
 	if (passing.skips)
 	{
@@ -137,7 +141,7 @@ pass_stored_values(SkSequence *seq, List *columns, bool goes_back)
 
 /*
  * Of the stored values that lie ahead, some are passed by moving the counter
- * behind theirs, the others by a skip range.  Each counter that is left out and
+ * past theirs, the others by a skip range.  Each counter that is left out and
  * each value in the range is lost, so the cheapest way is taken: of rows that
  * the sequence has filled, counters lie side by side; small numbers from
  * elsewhere lie side by side as values.
@@ -164,7 +168,7 @@ find_passing(const SkSequence *seq, List *columns, SkPassing *passing)
 					 " WHERE c OPERATOR(pg_catalog.>=) '" INT64_FORMAT "'"
 					 " AND (c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'"
 					 " OR c OPERATOR(pg_catalog.>) '" INT64_FORMAT "')),"
-	/* if the counter moves behind c, these values have to be skipped */
+	/* if the counter moves past c, these values have to be skipped */
 					 " ways AS ("
 					 "SELECT '" INT64_FORMAT "'::pg_catalog.int8 AS c, pg_catalog.min(v) AS low, pg_catalog.max(v) AS high FROM ahead"
 					 " UNION ALL "
@@ -263,17 +267,18 @@ may_look(List *columns)
 }
 
 /*
- * The first counter behind another that START and INCREMENT lead to.  Servers
+ * The first counter after another that START and INCREMENT lead to.  Servers
  * that share the values of a sequence do so by different ones of them.
  */
 static int64
-counter_behind(const SkSequence *seq, int64 counter)
+counter_after(const SkSequence *seq, int64 counter)
 {
 	int64		start = seq->form.seqstart;
 	int64		increment = seq->form.seqincrement;
 	int64		steps;
 	int64		result;
 
+	Assert(increment > 0);
 	if (counter < start)
 		return start;
 	steps = (counter - start) / increment + 1;

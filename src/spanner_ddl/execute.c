@@ -214,7 +214,7 @@ sk_ddl_run(SkDdlText *ddl)
 	AtEOXact_GUC(true, nest_level);
 }
 
-/* The token that ends a statement: a semicolon, or behind the last one. */
+/* The token that ends a statement: a semicolon, or after the last one. */
 static int
 statement_end(SkDdlText *ddl, int first)
 {
@@ -454,7 +454,7 @@ sk_ddl_emit(SkDdlText *ddl, const char *format,...)
 
 /*
  * sk_ddl_name
- *		A name as it stands in a command.
+ *		A name as it is in a command.
  */
 char *
 sk_ddl_name(const SkName *name)

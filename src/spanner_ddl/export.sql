@@ -135,7 +135,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_sequence(oid, text)
-  IS 'what Spanner says of a sequence behind its name, NULL if it has no such kind';
+  IS 'what Spanner says of a sequence after its name, NULL if it has no such kind';
 
 CREATE FUNCTION spanner_internal.ddl_expression(relation oid, expression pg_node_tree, dialect text)
 RETURNS text

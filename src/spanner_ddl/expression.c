@@ -435,7 +435,7 @@ read_typed_literal(SkReader *reader, SkExpr *result)
 			continue;
 		reader->next += 2;
 		value = quote_literal_cstr(token[1].text);
-		/* a zone is what comes behind the time: a letter or a sign */
+		/* a zone is what comes after the time: a letter or a sign */
 		zone = strpbrk(token[1].text, ":");
 		if (typed[i].class == SK_TYPE_TIMESTAMP &&
 			(zone == NULL || strpbrk(zone, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-") == NULL))

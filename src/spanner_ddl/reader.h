@@ -53,7 +53,7 @@ make_expr(char *sql, SkType type, bool is_primary)
 	return result;
 }
 
-/* A token that comes; NULL behind the last one. */
+/* A token that comes; NULL after the last one. */
 static inline const SkToken *
 peek(SkReader *reader, int ahead)
 {

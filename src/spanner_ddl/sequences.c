@@ -4,7 +4,7 @@
  *	  Spanner's DDL for sequences, identity columns and the database's options.
  *
  * The clauses become arguments of create_sequence() and alter_sequence().
- * Which of them may stand where, and the errors, are as in Spanner; kinds
+ * Which of them may be where, and the errors, are as in Spanner; kinds
  * other than bit_reversed_positive and the options "bits" and "stripes" are
  * ours.  In a sequence the last of equal clauses counts.
  *

@@ -126,7 +126,7 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	}
 }
 
-/* Find the key, which may stand in three places. */
+/* Find the key, which may be in three places. */
 static void
 read_key(SkNewTable *table, List *elements)
 {
@@ -423,7 +423,7 @@ sk_ddl_length_check(SkName *table, const SkColumn *column)
 					quote_identifier(column->name), column->type->length);
 }
 
-/* What stands beside the columns. */
+/* What there is beside the columns. */
 static void
 add_constraint(SkNewTable *table, SkConstraint *constraint)
 {

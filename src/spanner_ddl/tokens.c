@@ -81,7 +81,7 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 		/* an array without its keyword */
 		if (c == '[' && i > 0 && token[-1].type == SK_TOKEN_OPERATOR && strchr(")]", sql[token[-1].start]) == NULL)
 			return SK_GOOGLESQL;
-		/* behind the columns stands only GoogleSQL's key */
+		/* after the columns there is only GoogleSQL's key */
 		if (c == ')' && depth == 0 && token_is(sql, token + 1, "primary") &&
 			token_is(sql, token + 2, "key"))
 			return SK_GOOGLESQL;
@@ -116,7 +116,7 @@ guess_dialect(const char *sql, const SkToken *tokens, int count)
 	return has_type && !has_postgresql ? SK_GOOGLESQL : SK_POSTGRESQL;
 }
 
-/* Is it what may stand before AS (expression), and the other dialect has as well? */
+/* Is it what may come before AS (expression), and the other dialect has as well? */
 static bool
 is_common(const char *sql, const SkToken *token)
 {

@@ -57,7 +57,7 @@ typedef struct SkDdlText
 	int			count;			/* of tokens, without the last, SK_TOKEN_END */
 	int			first;			/* token of the statement */
 	int			next;			/* token that the grammar reads next */
-	int			end;			/* behind the statement's last token */
+	int			end;			/* after the statement's last token */
 	struct SkStatement *statement;	/* what has been read */
 	int			number;			/* of the statement */
 	List	   *commands;		/* of PostgreSQL, of char * */
@@ -136,7 +136,7 @@ typedef enum SkConstraintType
 	SK_INTERLEAVE				/* table, is_parent */
 } SkConstraintType;
 
-/* What stands in or behind the parentheses of a table. */
+/* What is in or after the parentheses of a table. */
 typedef struct SkConstraint
 {
 	SkConstraintType type;

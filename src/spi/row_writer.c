@@ -102,7 +102,7 @@ calls_no_trigger(Relation rel)
 }
 
 /*
- * Move the indexes that we fill behind those that core is to know of.  What an
+ * Move the indexes that we fill after those that core is to know of.  What an
  * update has done about indexes only a tuple of a heap tells.
  */
 static void

@@ -62,6 +62,8 @@ sub cell
 # Medians of milliseconds.
 sub planner { return number(median(values_of('planner', $_[0], $_[1], 'time'))) }
 
+sub advice { return number(median(values_of('advisor', 'advise', 'tables=10000', 'CPU time'))) }
+
 sub less
 {
 	my ($with, $without) = map { s/,//gr } @_;
@@ -99,7 +101,8 @@ sub readme
 			map { scalar cell(@instructions, $_) } 'bit_reversed_positive', 'core' ],
 		[ '| 50 clients, a number for each transaction of 10 ms, numbers/s | # | # |',
 			map { scalar cell('Allocators', $_, 'values/s', 1) } '`async_batch`, adaptive', 'core `nextval`' ],
-		[ '| the same without gaps | # | # |', map { scalar cell('Allocators', $_, 'values/s', 1) } '`on_commit`', '`sync`' ]);
+		[ '| the same without gaps | # | # |', map { scalar cell('Allocators', $_, 'values/s', 1) } '`on_commit`', '`sync`' ],
+		[ '| ask the advisor about 10,000 tables, s of CPU time | # | | |', advice() ]);
 }
 
 sub sequences
@@ -179,6 +182,8 @@ sub others
 		'three servers, `bit_reversed_positive` | 3' => 'three, bit_reversed_positive');
 
 	return (
+		[ 'docs/advice.md', '10,000 tables with 30,000 indexes take # seconds of CPU time', advice() ],
+		[ 'docs/monitoring.md', '`spanner.advise()` takes # s of CPU time for 10,000 tables', advice() ],
 		[ 'docs/alternatives.md', 'index and WAL are # times those of bit-reversed ids', sprintf('%.1f', $index[0] / $index[1]) ],
 		map({
 				my @of = ('One server and three', "3 ms a row | 1 | $servers{$_}");

@@ -24,6 +24,7 @@ my @sections = (
 	[ 'ranges',       'How keys spread',                    \&ranges ],
 	[ 'allocator',    'Allocators',                         \&allocator ],
 	[ 'planner',      'Reading tables that have a shard',   \&planner ],
+	[ 'advisor',      'Advice',                             \&advisor ],
 	[ 'servers',      'One server and three',               \&servers ]);
 
 my %place = (local => 'the server that is asked', one_server => 'one other server',
@@ -168,6 +169,14 @@ sub commands
 	  . table('lrrrrrr', [ '', 'instructions', 'unused', 'default kind', 'CPU time, µs', 'unused', 'default kind' ], @rows)
 	  . "\nThe first statement of a new session draws a value: ms as the client sees them, the least and p50. Sessions of core and ours alternate. Other work on the machine adds to all of them.\n\n"
 	  . table('llrrrr', [ 'from', 'library', 'core `nextval`, least', 'ours', 'core `nextval`, p50', 'ours' ], @draws);
+}
+
+sub advisor
+{
+	my @time = values_of('advisor', 'advise', 'tables=10000', 'CPU time');
+
+	return "`SELECT * FROM spanner.advise()`, CPU time of the session in s. Each table has a serial key, two more indexes and no rows.\n\n"
+	  . table('rr', [ 'tables', 'CPU time, s' ], [ '10,000', spread(@time) ]);
 }
 
 sub instructions

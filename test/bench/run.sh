@@ -15,7 +15,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-all='functions nextval ddl instructions keys ranges allocator planner servers'
+all='functions nextval ddl instructions keys ranges allocator planner advisor servers'
 bench=${BENCH:-full}
 out=${OUT:-tmp_check/bench}
 unset MAKEFLAGS MFLAGS MAKELEVEL

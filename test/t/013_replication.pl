@@ -184,6 +184,39 @@ SKIP:
 	$sub->safe_psql('numbers', 'DROP SUBSCRIPTION numbers_sub');
 }
 
+# A move to a new server, with the query of docs/recipes.md: names that need
+# quotes, allocators, all tables, those of the extension too
+my ($counters) = slurp_file('docs/recipes.md') =~ /^(SELECT format\('SELECT setval.*?;)$/ms;
+$node{$_}->safe_psql('postgres', 'CREATE DATABASE shop') foreach keys %node;
+$node{publisher}->safe_psql(
+	'shop', q{
+	CREATE EXTENSION spanner_keys;
+	SET spanner.default_sequence_kind = 'bit_reversed_positive';
+	CREATE SCHEMA "My Shop";
+	CREATE TABLE "My Shop"."User" (id bigserial PRIMARY KEY, number bigint);
+	SELECT spanner.create_allocator('invoice', 'on_commit');
+	CREATE CONSTRAINT TRIGGER number AFTER INSERT ON "My Shop"."User" DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice', 'number');
+	INSERT INTO "My Shop"."User" DEFAULT VALUES;
+	CREATE PUBLICATION move FOR ALL TABLES});
+command_ok([ 'pg_dump', '--schema-only', '--no-publications', '-d', $node{publisher}->connstr('shop'), '-f',
+		"$PostgreSQL::Test::Utils::tmp_check/shop.sql" ], 'the tables are dumped');
+$node{subscriber}->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node{subscriber}->connstr('shop'), '-f',
+		"$PostgreSQL::Test::Utils::tmp_check/shop.sql" ], 'and restored');
+$node{subscriber}->safe_psql('shop',
+	"CREATE SUBSCRIPTION move CONNECTION '" . $node{publisher}->connstr . " dbname=shop' PUBLICATION move");
+$node{subscriber}->wait_for_subscription_sync($node{publisher}, 'move', 'shop');
+$node{publisher}->safe_psql('shop', 'INSERT INTO "My Shop"."User" SELECT FROM generate_series(1, 100)');
+$node{publisher}->wait_for_catchup('move');
+$node{subscriber}->safe_psql('shop', 'DROP SUBSCRIPTION move; SET session_replication_role = replica; '
+	  . $node{publisher}->safe_psql('shop', $counters));
+is($node{subscriber}->safe_psql('shop', q{SELECT kind, counter FROM spanner.sequences}),
+	'bit_reversed_positive|102', 'kind and counter are those of the old server');
+$node{subscriber}->safe_psql('shop', 'INSERT INTO "My Shop"."User" SELECT FROM generate_series(1, 100)');
+is( $node{subscriber}->safe_psql('shop', 'SELECT count(*), count(DISTINCT id), count(DISTINCT number) FROM "My Shop"."User"'),
+	'201|201|201', 'ids and numbers go on');
+is($node{subscriber}->safe_psql('shop', 'SELECT min(number), max(number) FROM "My Shop"."User"'), '1|201', 'without a gap');
+
 $node{$_}->stop foreach qw(subscriber publisher);
 
 done_testing();

@@ -258,7 +258,7 @@ find_identity(ColumnDef *def)
 	return NULL;
 }
 
-/* The type behind serial and its relatives, or InvalidOid. */
+/* The type of serial and its relatives, or InvalidOid. */
 static Oid
 serial_type(TypeName *type)
 {

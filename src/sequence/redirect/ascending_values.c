@@ -216,7 +216,7 @@ is_cell(List *rows, AttrNumber column, const Const *sequence)
 	int			low = 0;
 	int			high = list_length(rows) - 1;
 
-	/* rows stand in the text in their order */
+	/* rows are in the text in their order */
 	while (low <= high)
 	{
 		int			middle = (low + high) / 2;

@@ -5,7 +5,7 @@
  *
  * Core's identity draws the plain counter.  So the column becomes one that
  * owns the sequence, with a default that draws from it, as a serial column.
- * What the column was stands in the label of the sequence.
+ * What the column was is in the label of the sequence.
  *
  * So such a column has no identity in the catalogs.  It is known by its
  * default: that draws from a sequence with an identity in its label, which
