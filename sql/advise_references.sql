@@ -46,6 +46,21 @@ SELECT suggestion FROM advice('one_server') WHERE rule = 'key_missing' \gexec
 SELECT * FROM advice('one_server') WHERE rule = 'key_missing';
 DROP TABLE hold_type, log1, bare;
 
+-- a new key is what the other rules ask for: spread, with its parent, not of an index that
+-- another one makes superfluous
+CREATE TABLE sender (id bigint PRIMARY KEY);
+CREATE TABLE spool (seq bigserial, what text);
+CREATE TABLE sent (sender bigint NOT NULL REFERENCES sender ON DELETE CASCADE, what text);
+CREATE TABLE queued (no serial, sender bigint NOT NULL REFERENCES sender ON DELETE CASCADE);
+CREATE TABLE read (sender bigint NOT NULL REFERENCES sender ON DELETE CASCADE, no int NOT NULL);
+CREATE UNIQUE INDEX ON read (no);
+CREATE TABLE token (token text NOT NULL UNIQUE);
+CREATE UNIQUE INDEX token_again ON token (token);
+SELECT rule, relation, suggestion FROM advice('splits');
+SELECT suggestion FROM advice('splits') WHERE suggestion IS NOT NULL \gexec
+SELECT rule, relation, suggestion FROM advice('splits');
+DROP TABLE sent, queued, read, token, spool, sender;
+
 -- what is counted down, or kept by a trigger, is no counter
 CREATE TABLE tag (name text PRIMARY KEY, ref_count int NOT NULL DEFAULT 0);
 CREATE TABLE stock (name text PRIMARY KEY, n int NOT NULL DEFAULT 0);

@@ -73,22 +73,41 @@ BEGIN ATOMIC
    WHERE c.sampled > 0;
 END;
 
+-- How wide a label is, in letters: those that are not ASCII count twice.
+CREATE FUNCTION spanner_internal.label_width(label text)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN length(label) + length(regexp_replace(label, '[ -~]', '', 'g'));
+
+COMMENT ON FUNCTION spanner_internal.label_width(text)
+  IS 'how wide a label is, in letters';
+
 -- Keys at the left; below, rows and what they are ordered by.  A label at the
--- beginning, in the middle and at the end: there is no room for more.
+-- beginning, in the middle and at the end: there is no room for more.  A range without rows
+-- may have no label: then the next ones of its part have.  A label that may need more than
+-- the 146 beside the plot gets these.
 CREATE FUNCTION spanner_internal.draw_axes(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  WITH key AS (
-    SELECT string_agg(format(
-             E'<line x1="160" y1="%1$s" x2="166" y2="%1$s"/>'
-             '<text class="key" x="156" y="%1$s">%2$s<title>%3$s</title></text>\n',
-             round(354 - 320::numeric * (u.n - 1) / (h).key_buckets, 2),
-             spanner_internal.escape_html(u.label, 21), spanner_internal.escape_html(u.key_from)),
-           '' ORDER BY u.n) AS lines
+  WITH part AS (
+    SELECT DISTINCT ON ((u.n - 1) / p.size) u.n, left(u.label, 21) AS label,
+           spanner_internal.escape_html(u.label, 21) AS text,
+           spanner_internal.escape_html(u.key_from) AS whole
       FROM ROWS FROM (unnest((h).key_label), unnest((h).key_from))
            WITH ORDINALITY u (label, key_from, n)
-     WHERE u.label IS NOT NULL AND (u.n - 1) % ((h).key_buckets / 9 + 1) = 0),
+     CROSS JOIN LATERAL (SELECT (h).key_buckets / 9 + 1 AS size) p
+     WHERE u.label IS NOT NULL AND (u.n - 1) % p.size <= (p.size - 1) / 2
+     ORDER BY (u.n - 1) / p.size, u.n),
+  key AS (
+    SELECT string_agg(format(
+             E'<line x1="160" y1="%1$s" x2="166" y2="%1$s"/>'
+             '<text class="key" x="156" y="%1$s"%2$s>%3$s<title>%4$s</title></text>\n',
+             round(354 - 320::numeric * (n - 1) / (h).key_buckets, 2),
+             CASE WHEN spanner_internal.label_width(label) > 17
+                  THEN ' textLength="146" lengthAdjust="spacingAndGlyphs"' END,
+             text, whole), '' ORDER BY n) AS lines
+      FROM part),
   tick AS (
     SELECT x.share, x.anchor, spanner_internal.group_digits(x.share::float8 * (h).total) AS rows,
            CASE WHEN (h).order_by IS NULL THEN 'block ' ELSE '' END

@@ -160,16 +160,128 @@ BEGIN ATOMIC
    WHERE q.largest > q.last::float8 * 1000;
 END;
 
+CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
+          FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
+
+COMMENT ON FUNCTION spanner_internal.column_list(oid, smallint[])
+  IS 'names of columns, as a list';
+
+-- The unique index that could become the key of a table without one.  It is none that
+-- another one makes superfluous.
+CREATE FUNCTION spanner_internal.list_possible_keys(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, indexid oid, name name, constraint_id oid, key smallint[])
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT DISTINCT ON (i.relid) i.relid, i.indexid, i.name, i.constraint_id, i.indkey[1:i.keys]
+    FROM unnest((facts).indexes) i
+    JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.pkey IS NULL
+   WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+   ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid;
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_possible_keys(spanner_internal.advisor_facts)
+  IS 'the unique indexes that could become keys, one for each table without a key';
+
+-- Foreign keys to a parent that rows are deleted with, or whose columns their own key
+-- contains.  A parent of few rows, or whose name says that it holds types, is none: the
+-- rows would lie in as many places.
+CREATE FUNCTION spanner_internal.list_parents(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, conname name, parent oid, conkey smallint[], widened boolean,
+  key smallint[], by_key boolean, parents bigint)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT k.conrelid, k.conname, k.confrelid, k.conkey, NOT k.conkey <@ o.indkey,
+         k.conkey || ARRAY(SELECT v.attnum
+                             FROM unnest(o.indkey) WITH ORDINALITY v (attnum, n)
+                            WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n),
+         x.indisprimary, count(*) OVER (PARTITION BY k.conrelid)
+    FROM pg_constraint k
+    JOIN pg_class c ON c.oid = k.confrelid
+    JOIN pg_index x ON x.indexrelid = k.conindid
+    JOIN unnest((facts).tables) t ON t.relid = k.conrelid
+    LEFT JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing
+     AND NOT p.is_needed
+    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
+   CROSS JOIN LATERAL (SELECT coalesce(p.indkey, u.key, '{}') AS indkey) o
+   WHERE (t.pkey IS NULL OR p.indexid IS NOT NULL)
+     AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
+     AND (k.confdeltype = 'c' OR k.conkey <@ o.indkey)
+     AND (c.reltuples BETWEEN 0 AND 99 AND t.rows >= 1000) IS NOT TRUE
+     AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
+                        'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_parents(spanner_internal.advisor_facts)
+  IS 'foreign keys by which rows belong to a row of another table';
+
+-- What the server asks of an index that becomes that of a key.
+CREATE FUNCTION spanner_internal.can_be_key_index(index oid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN NOT EXISTS (
+  SELECT FROM pg_index x
+   CROSS JOIN LATERAL ROWS FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
+                                 unnest(x.indcollation::oid[]), unnest(x.indoption::int2[]))
+         k (attnum, opclass, collid, option)
+    LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
+    LEFT JOIN pg_opclass o ON o.oid = k.opclass
+   WHERE x.indexrelid = index
+     AND (x.indnullsnotdistinct OR k.opclass <> 0
+          AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation)));
+
+COMMENT ON FUNCTION spanner_internal.can_be_key_index(oid)
+  IS 'can a unique index become that of a primary key as it is';
+
+-- Columns that a new key begins with: the one by which Citus distributes the table, or those
+-- of the parent that the rows are stored with.
+CREATE FUNCTION spanner_internal.list_key_beginnings(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, is_reference boolean, columns text, key text)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+BEGIN ATOMIC
+  SELECT l.relid, l.method = 'n', quote_ident(a.attname), NULL
+    FROM spanner_internal.list_distributions() l
+    LEFT JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
+  UNION ALL
+  SELECT f.relid, false, spanner_internal.column_list(f.relid, f.conkey),
+         spanner_internal.column_list(f.relid, f.key)
+    FROM spanner_internal.list_parents(facts) f
+    JOIN unnest((facts).tables) t ON t.relid = f.relid AND t.pkey IS NULL
+     AND t.target = ANY ('{splits,spanner}')
+    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = f.relid
+   WHERE f.by_key AND f.parents = 1
+     AND (u.key[1:cardinality(f.conkey)] @> f.conkey) IS NOT TRUE
+     AND NOT EXISTS (SELECT FROM pg_attribute a
+                      WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
+                        AND NOT a.attnotnull);
+END;
+
+COMMENT ON FUNCTION spanner_internal.list_key_beginnings(spanner_internal.advisor_facts)
+  IS 'columns that a key begins with, for tables without one';
+
 -- A unique index of columns that are not null can become the key, or a column that
--- has a sequence of its own.  Else a new column can, if one can still be added: a
--- number on one server, where random keys are dear, and a random UUID elsewhere.  A table
--- that is partitioned by an expression or has foreign partitions cannot have a key.
--- Citus wants its distribution column in the key, and would give each copy of a
--- reference table other UUIDs.
+-- has a sequence of its own, whose values are spread then.  Else a new column can, if one
+-- can still be added: a number on one server, where random keys are dear, and a random UUID
+-- elsewhere.  A table that is partitioned by an expression or has foreign partitions cannot
+-- have a key.  Citus would give each copy of a reference table other UUIDs.
 CREATE FUNCTION spanner_internal.rule_key_missing(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
+  WITH own_sequence AS MATERIALIZED (
+    SELECT DISTINCT ON (c.relid) c.relid, c.quoted,
+           CASE WHEN NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                                  WHERE i.relid = c.relid AND i.lead = c.attnum AND i.is_btree)
+                THEN v.statement END AS conversion
+      FROM unnest((facts).columns) c
+      LEFT JOIN spanner_internal.list_conversions(facts) v ON v.relid = c.relid
+       AND v.attnum = c.attnum
+     WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
+     ORDER BY c.relid, c.identity DESC, c.attnum)
   SELECT t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has no primary key' || CASE
            WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
@@ -184,52 +296,35 @@ BEGIN ATOMIC
            ELSE '; decide which columns identify a row' END,
          f.fix
     FROM unnest((facts).tables) t
-    LEFT JOIN (SELECT DISTINCT ON (i.relid) i.relid, i.name, i.constraint_id, i.indexid
-                 FROM unnest((facts).indexes) i
-                WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
-                ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid) u
-                  ON u.relid = t.relid
-    LEFT JOIN (SELECT DISTINCT ON (c.relid) c.relid, c.quoted
-                 FROM unnest((facts).columns) c
-                WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
-                ORDER BY c.relid, c.identity DESC, c.attnum) n ON n.relid = t.relid
-                AND u.name IS NULL
-    LEFT JOIN (SELECT l.relid, l.method, quote_ident(a.attname) AS quoted
-                 FROM spanner_internal.list_distributions() l
-                 LEFT JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum) d
-                   ON d.relid = t.relid
+    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
+    LEFT JOIN own_sequence n ON n.relid = t.relid AND u.name IS NULL
+    LEFT JOIN spanner_internal.list_key_beginnings(facts) d ON d.relid = t.relid
    CROSS JOIN LATERAL (SELECT CASE
            WHEN t.relkind = 'p' THEN NULL
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL AND d.key IS NOT NULL
+             THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key)
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
-            -- what the server asks of the index of a key
-            AND NOT EXISTS (
-              SELECT FROM pg_index x,
-                     ROWS
-                       FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
-                             unnest(x.indcollation::oid[]), unnest(x.indoption::int2[])) k (attnum,
-                                 opclass, collid, option)
-                LEFT JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = k.attnum
-                LEFT JOIN pg_opclass o ON o.oid = k.opclass
-               WHERE x.indexrelid = u.indexid
-                 AND (x.indnullsnotdistinct OR k.opclass <> 0
-                      AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))) THEN
-             format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
+            AND spanner_internal.can_be_key_index(u.indexid)
+             THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
              format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,
-                    concat_ws(', ', nullif(d.quoted, n.quoted), n.quoted))
+                    concat_ws(', ', nullif(d.columns, n.quoted), n.quoted))
+             || CASE WHEN d.key IS NOT NULL THEN format(', ADD UNIQUE (%s)', n.quoted) ELSE '' END
+             || CASE WHEN t.target = ANY ('{splits,spanner}')
+                     THEN coalesce('; ' || n.conversion, '') ELSE '' END
            WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
-            AND d.method IS DISTINCT FROM 'n'
+            AND d.is_reference IS NOT TRUE
             AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
             AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
             AND NOT EXISTS (SELECT FROM pg_attribute a
                              WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
              format('ALTER TABLE %1$s ADD COLUMN row_id %2$s'
-                    || CASE WHEN d.quoted IS NULL THEN ' PRIMARY KEY'
+                    || CASE WHEN d.columns IS NULL THEN ' PRIMARY KEY'
                             ELSE '; ALTER TABLE %1$s ADD PRIMARY KEY (%3$s, row_id)' END,
                     t.ident,
                     CASE t.target WHEN 'one_server' THEN 'bigint GENERATED ALWAYS AS IDENTITY'
                                   ELSE 'uuid DEFAULT gen_random_uuid()' END,
-                    d.quoted) END AS fix) f
+                    d.columns) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key;
 END;
 
@@ -313,45 +408,6 @@ BEGIN ATOMIC
                       WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
                         AND l.provider = 'spanner_keys');
 END;
-
--- Foreign keys to a parent that rows are deleted with, or whose columns their own key
--- contains.  A parent of few rows, or whose name says that it holds types, is none: the
--- rows would lie in as many places.
-CREATE FUNCTION spanner_internal.list_parents(facts spanner_internal.advisor_facts)
-RETURNS TABLE (relid oid, conname name, parent oid, conkey smallint[], widened boolean,
-  key smallint[], by_key boolean, parents bigint)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
-BEGIN ATOMIC
-  SELECT k.conrelid, k.conname, k.confrelid, k.conkey, NOT k.conkey <@ p.indkey,
-         k.conkey || ARRAY(SELECT v.attnum
-                             FROM unnest(p.indkey) WITH ORDINALITY v (attnum, n)
-                            WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n),
-         x.indisprimary, count(*) OVER (PARTITION BY k.conrelid)
-    FROM pg_constraint k
-    JOIN pg_class c ON c.oid = k.confrelid
-    JOIN pg_index x ON x.indexrelid = k.conindid
-    JOIN unnest((facts).tables) t ON t.relid = k.conrelid
-    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing
-     AND NOT p.is_needed
-   WHERE k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
-     AND (k.confdeltype = 'c' OR k.conkey <@ p.indkey)
-     AND (c.reltuples BETWEEN 0 AND 99 AND t.rows >= 1000) IS NOT TRUE
-     AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
-                        'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
-END;
-
-COMMENT ON FUNCTION spanner_internal.list_parents(spanner_internal.advisor_facts)
-  IS 'foreign keys by which rows belong to a row of another table';
-
-CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
-          FROM unnest(columns) WITH ORDINALITY u (attnum, n)
-          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
-
-COMMENT ON FUNCTION spanner_internal.column_list(oid, smallint[])
-  IS 'names of columns, as a list';
 
 -- Statements that put the columns of a parent in front of the key.  NULL if others rely
 -- on the key.

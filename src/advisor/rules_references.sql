@@ -19,7 +19,8 @@ BEGIN ATOMIC
 END;
 
 -- Without an index on the child, a row that is deleted from the parent has the
--- child read.  Of several columns one at the head of an index is enough.
+-- child read.  Of several columns one at the head of an index is enough.  If nothing is known
+-- of the rows, a child whose rows go with their parents counts.
 CREATE FUNCTION spanner_internal.rule_reference_unindexed(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -42,7 +43,8 @@ BEGIN ATOMIC
        LEFT JOIN pg_stats s ON s.schemaname = t.nspname AND s.tablename = t.relname
         AND s.attname = a.attname AND s.inherited = (t.relkind = 'p')
      OFFSET 0) n
-   WHERE (t.rows >= 10000 OR k.confdeltype = ANY ('{c,n,d}') AND t.rows >= 1000)
+   WHERE (t.rows >= 10000
+          OR k.confdeltype = ANY ('{c,n,d}') AND (t.rows >= 1000 OR t.rows < 0))
      AND NOT EXISTS (SELECT FROM unnest((facts).indexes) i
                       WHERE i.relid = t.relid AND i.attnum = ANY (k.conkey)
                         AND (i.predicate IS NULL OR i.predicate ~ '^\(?[^ ]+ IS NOT NULL\)?$'))
@@ -57,4 +59,4 @@ INSERT INTO spanner_internal.advisor_rule VALUES
    'range, and with the first bit-reversed id.'),
   ('reference_unindexed', 165, 'notice', '{one_server}', NULL,
    'No index begins with a column of a foreign key, and the table has many rows, or they are '
-   'deleted with their parents.');
+   'deleted or changed with their parents.');

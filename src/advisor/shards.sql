@@ -312,48 +312,24 @@ END;
 COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table)
   IS 'the statements that drop the trigger of a plain shard column';
 
-CREATE FUNCTION spanner.add_shard_key(
-  relation regclass,
-  keys name[],
-  shards integer DEFAULT 16,
-  column_name name DEFAULT 'shard_id',
-  dry_run boolean DEFAULT true,
-  time_bucket interval DEFAULT NULL,
-  keep_unique boolean DEFAULT false)
-RETURNS SETOF text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- The statements that put a shard column in front of a key.  If the old key is to stay
+-- unique, its index may be what names rows for replication.
+CREATE FUNCTION spanner_internal.sharded_key_statements(
+  t spanner_internal.shard_table, column_name name, expression text, keep_unique boolean,
+  keep_identity boolean)
+RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  t spanner_internal.shard_table;
-  expression text;
-  added text;
+  added text := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED',
+                       column_name, expression);
   new_index name;
-  kept text[] := '{}';
   kept_index name;
-  needs_identity boolean;
+  kept text[] := '{}';
   statements text[];
 BEGIN
-  dry_run := coalesce(dry_run, true);
-  keep_unique := coalesce(keep_unique, false);
-  IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
-    RAISE null_value_not_allowed USING
-      MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
-  ELSIF column_name = '' THEN
-    RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
-  ELSIF shards < 1 THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
-      HINT = 'Use spanner.suggest_shards() to find a number.';
-  END IF;
-  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
-  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
-                                                  time_bucket);
-  needs_identity := spanner_internal.needs_identity(t);
-  keep_unique := keep_unique OR needs_identity;
-  t.is_replica_identity := t.is_replica_identity AND NOT needs_identity;
-  added := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name,
-                  expression);
   IF keep_unique THEN
     kept_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
     kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s',
@@ -378,11 +354,57 @@ BEGIN
   END IF;
   statements := spanner_internal.stop_filling(t) || statements
     || spanner_internal.keep_key_properties(t)
-      || spanner_internal.keep_column_properties(t, column_name);
-  IF needs_identity THEN
+    || spanner_internal.keep_column_properties(t, column_name);
+  IF keep_identity THEN
     statements := statements
       || format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', t.ident, kept_index);
   END IF;
+  RETURN statements;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.sharded_key_statements(spanner_internal.shard_table, name,
+                                                            text, boolean, boolean)
+  IS 'the statements that put a shard column in front of a key';
+
+CREATE FUNCTION spanner.add_shard_key(
+  relation regclass,
+  keys name[],
+  shards integer DEFAULT 16,
+  column_name name DEFAULT 'shard_id',
+  dry_run boolean DEFAULT true,
+  time_bucket interval DEFAULT NULL,
+  keep_unique boolean DEFAULT false)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+DECLARE
+  t spanner_internal.shard_table;
+  expression text;
+  needs_identity boolean;
+  statements text[];
+BEGIN
+  dry_run := coalesce(dry_run, true);
+  keep_unique := coalesce(keep_unique, false);
+  IF relation IS NULL OR shards IS NULL OR column_name IS NULL THEN
+    RAISE null_value_not_allowed USING
+      MESSAGE = 'arguments "relation", "shards" and "column_name" must not be null';
+  ELSIF column_name = '' THEN
+    RAISE invalid_name USING MESSAGE = 'column_name must not be empty';
+  ELSIF shards < 1 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
+      HINT = 'Use spanner.suggest_shards() to find a number.';
+  END IF;
+  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
+  expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
+                                                  time_bucket);
+  needs_identity := spanner_internal.needs_identity(t);
+  keep_unique := keep_unique OR needs_identity;
+  t.is_replica_identity := t.is_replica_identity AND NOT needs_identity;
+  statements := spanner_internal.sharded_key_statements(t, column_name, expression, keep_unique,
+                                                        needs_identity);
   IF EXISTS (SELECT FROM spanner_internal.list_publications(relation)) THEN
     statements := statements
       || ARRAY(SELECT s
