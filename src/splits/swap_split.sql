@@ -156,10 +156,15 @@ SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_variable
 DECLARE
+  relation constant regclass := spanner_internal.find_relation(schemaname, partition);
   part record;
 BEGIN
-  m := spanner_internal.find_split(spanner_internal.find_relation(schemaname, partition),
-                                   to_server);
+  IF relation IS NULL THEN
+    RAISE undefined_table USING
+      MESSAGE = format('partition "%s.%s" does not exist', schemaname, partition),
+      HINT = 'If it has been renamed during the move, give it its name back, or give the move up.';
+  END IF;
+  m := spanner_internal.find_split(relation, to_server);
   SELECT * INTO part FROM spanner_internal.list_splits(m.parent) s WHERE s.partition = m.partition;
   IF part.server IS DISTINCT FROM from_server THEN
     RAISE object_not_in_prerequisite_state USING
@@ -176,6 +181,38 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.find_swap(name, name, name, name)
   IS 'the partition that is to be swapped, and its range';
+
+-- Step 7, before anybody waits for it: what has been changed of a table during its copy is not
+-- replicated, and a foreign table has no columns or checks of its own.
+CREATE FUNCTION spanner_internal.check_target(m spanner_internal.split_move, to_server name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+  facts jsonb := spanner_internal.ask_server(to_server, m.schemaname, m.tablename);
+  problem text;
+BEGIN
+  SELECT string_agg(concat(d.finding, ': ', d.detail), '; ' ORDER BY d.finding, d.detail)
+    INTO problem
+    FROM spanner_internal.split_differences(
+           spanner_internal.describe_table(m.partition),
+           coalesce(facts #> '{table,definition}',
+                    '{"columns": [], "checks": [], "indexes": []}')) d
+   WHERE d.finding = ANY ('{column missing,column not here,check missing}');
+  IF problem IS NOT NULL THEN
+    RAISE invalid_table_definition USING
+      MESSAGE = format('table "%s.%s" on server "%s" is not like partition "%s"',
+                       m.schemaname, m.tablename, to_server, m.name),
+      DETAIL = format('These differ: %s.', problem),
+      HINT = 'One of them has been changed during the move. Make both alike, or give the move up.';
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_target(spanner_internal.split_move, name)
+  IS 'raise an error if the table of a move is not like its partition any more';
 
 -- Step 7, here: one transaction that holds the lock, and does nothing if it has been done.  If it
 -- waits longer than a second for a lock or for the other side, it gives up, and writers go on.
@@ -196,7 +233,7 @@ SET lock_timeout = '300ms'
 AS $$
 #variable_conflict use_variable
 DECLARE
-  until constant timestamptz := clock_timestamp() + interval '900 ms';
+  until timestamptz;
   swap record;
   m spanner_internal.split_move;
   ranges record;
@@ -212,8 +249,12 @@ BEGIN
   m.new_name := new_name;
   m.cut := cut;
   ranges := spanner_internal.swap_ranges(m, swap.range);
+  IF to_server IS NOT NULL THEN
+    PERFORM spanner_internal.check_target(m, to_server);
+  END IF;
   former := jsonb_build_object('grants', spanner_internal.describe_grants(m.partition),
                                'columns', spanner_internal.describe_columns(m.partition));
+  until := clock_timestamp() + interval '900 ms';
   IF from_server IS NULL THEN
     PERFORM spanner_internal.leave_here(m, ranges.below, until);
   ELSE

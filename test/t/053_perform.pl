@@ -26,7 +26,7 @@ $here->safe_psql(
 	CREATE EXTENSION postgres_fdw;
 	CREATE SERVER "it's \\ 2" FOREIGN DATA WRAPPER postgres_fdw
 		OPTIONS (host '@{[ $there->host ]}', port '@{[ $there->port ]}', dbname 'postgres');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER "it's \\ 2" OPTIONS (user '$user');
+	CREATE USER MAPPING FOR PUBLIC SERVER "it's \\ 2" OPTIONS (user '$user');
 	CREATE TABLE orders (id bigserial PRIMARY KEY, note text NOT NULL);
 	INSERT INTO orders (note) SELECT 'old ' || i FROM generate_series(1, 2000) i;
 	SELECT spanner.convert_column('orders', 'id');
@@ -99,6 +99,38 @@ $reader->quit;
 is($rc, 0, 'it is given up') or diag($err);
 is(value(q{SELECT count(*) FROM spanner.check_splits('orders')}), 0, 'nothing is left of it');
 is(join(',', glob "$state/spanner_keys_perform/*"), '', 'nor of the notes');
+
+# What is changed of a table during its move is noticed before the swap.
+$reader = $here->background_psql('postgres');
+$reader->query_safe('BEGIN; SELECT count(*) FROM orders');
+($rc, $out, $err) = perform('--yes', '--tries=1', 'move_split', 'orders_p0', q{it's \ 2});
+is($rc, 1, 'a third move cannot swap');
+$reader->query_safe('COMMIT');
+$reader->quit;
+value(q{ALTER TABLE orders RENAME note TO remark; ALTER TABLE orders ADD CHECK (id <> 0)});
+($rc, $out, $err) = perform('--yes', 'move_split', 'orders_p0', q{it's \ 2});
+is($rc, 1, 'nor after a change');
+like($err, qr/is not like partition "orders_p0".*Make both alike, or give the move up/, 'which is the reason');
+value(q{ALTER TABLE orders RENAME remark TO note; ALTER TABLE orders DROP CONSTRAINT orders_id_check});
+($rc, $out, $err) = perform('--yes', '--abandon', 'move_split', 'orders_p0', q{it's \ 2});
+is($rc, 0, 'it is given up too') or diag($err);
+
+# Errors of a server are understood in any language.
+my $bin = PostgreSQL::Test::Utils::tempdir();
+my ($psql) = grep { -x } map { "$_/psql" } split /:/, $ENV{PATH};
+append_to_file("$bin/psql", qq{#!/bin/sh
+"$psql" "\$@" 2> "$bin/error"
+result=\$?
+sed 's/ERROR:/FEHLER:/; s/WARNING:/WARNUNG:/' "$bin/error" >&2
+exit \$result
+});
+chmod 0755, "$bin/psql";
+{
+	local $ENV{PATH} = "$bin:$ENV{PATH}";
+	($rc, $out, $err) = perform('--yes', '--all-splits', 'orders', 'ALTER TABLE {} ADD COLUMN note text');
+}
+is($rc, 1, 'an error in another language');
+like($err, qr/^spanner_keys_perform: FEHLER:  column "note" of relation .* already exists/m, 'is shown');
 
 # A server that does not answer is waited for.
 $there->stop('immediate');
