@@ -132,6 +132,9 @@ chmod 0755, "$bin/psql";
 is($rc, 1, 'an error in another language');
 like($err, qr/^spanner_keys_perform: FEHLER:  column "note" of relation .* already exists/m, 'is shown');
 
+($rc, $out, $err) = perform('--yes', '--all-splits', 'orders', q{DO $$ BEGIN RAISE EXCEPTION '%', '{}' || chr(27) || '[31mred'; END $$});
+like($err, qr/ERROR:  public\.orders\w*\[31mred/, 'what a terminal would obey is left out');
+
 # A server that does not answer is waited for.
 $there->stop('immediate');
 my $pid = fork // die "fork: $!";
