@@ -40,6 +40,13 @@
 /* So many sequences are named to the client; the server's log has all. */
 #define SK_MAX_NAMED 100
 
+/*
+ * The first counters of a worker of Citus.  A kind reverses the number of a node
+ * into the lowest 15 bits, so what other nodes have given of a worker's range
+ * begins there.
+ */
+#define SK_NODE_COUNTERS (INT64CONST(1) << 15)
+
 /* A sequence that goes on with its plain counter. */
 typedef struct SkLeft
 {
@@ -141,8 +148,9 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 	int64		skip_min = sk_label_int64(label->options, "skip_range_min", 0);
 	int64		skip_max = sk_label_int64(label->options, "skip_range_max", 0);
 	int64		counter = seq->next;
+	int64		range = sk_citus_exists() ? counter - counter % SK_CITUS_RANGE : 0;
 
-	if (!seq->used && skip_max < counter)
+	if (!seq->used && skip_max < counter && range == 0)
 		return false;
 
 	/* a range far ahead that leaves little after it is not reached */
@@ -157,6 +165,8 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 	if (sk_citus_exists() &&
 		counter / SK_CITUS_RANGE != seq->next / SK_CITUS_RANGE)
 		counter = seq->next;
+	if (range > 0)
+		counter = Max(counter, range + SK_NODE_COUNTERS + 1);
 	*next = counter;
 	return true;
 }

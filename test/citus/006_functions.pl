@@ -123,7 +123,16 @@ query($coordinator, q{
 	CREATE TABLE here (id bigserial, n int) PARTITION BY RANGE (id)});
 is(query($coordinator, "SELECT count(*) FROM spanner.create_splits('here', 4)"), 4, 'splits of a table that is here only');
 
-# Back to plain counters, on all nodes.
+# Back to plain counters, on all nodes: those of a worker do not come to what
+# another has given.
+query($coordinator, q{
+	CREATE TABLE back (id bigserial, n int);
+	SELECT spanner.convert_column('back', 'id');
+	SELECT create_distributed_table('back', 'n')});
+query($workers[0], 'INSERT INTO back (n) SELECT generate_series(1, 9000)');
+query($coordinator, "SELECT spanner.alter_sequence('back_id_seq', kind => 'local')");
+query($workers[1], 'INSERT INTO back (n) SELECT generate_series(1, 17000)');
+is(query($coordinator, 'SELECT count(*), count(DISTINCT id) FROM back'), '26000|26000', 'no id twice after a kind');
 query($coordinator, "SELECT spanner.alter_sequence('synced_id_seq', kind => 'local')");
 is(label($_, 'synced_id_seq'), '', 'no kind on ' . $_->name) foreach @nodes;
 

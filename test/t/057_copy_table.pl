@@ -239,7 +239,7 @@ is($rc, 0, 'a table of somebody else') or diag($err);
 is($node->safe_psql('server2', 'SELECT rate FROM currency', extra_params => [ '-U', 'clerk' ]), '1', 'who may read the copy');
 $node->psql('server2', $_, extra_params => [ '-U', 'clerk' ]) foreach
 	'CREATE TABLE ran_as (role text)',
-	q{CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO ran_as VALUES (current_user); RETURN NEW; END'},
+	q{CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN NEW; END'},
 	'CREATE TRIGGER spy AFTER UPDATE ON currency FOR EACH ROW EXECUTE FUNCTION spy()', 'ALTER TABLE currency ENABLE ALWAYS TRIGGER spy';
 value('UPDATE currency SET rate = 2');
 ok($node->poll_query_until('server2', 'SELECT rate = 2 FROM currency'), 'a change comes');
