@@ -52,6 +52,11 @@
 #error "spanner_keys needs PostgreSQL 15 or later"
 #endif
 
+/* 16: a lock can be looked for by OID; only assertions do that */
+#if PG_VERSION_NUM < 160000
+#define CheckRelationOidLockedByMe(relid, mode, or_stronger) true
+#endif
+
 /* 18: a module tells its name and version */
 #if PG_VERSION_NUM >= 180000
 #define SK_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "spanner_keys", .version = "1.0")

@@ -28,6 +28,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "sequence/column_label.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/sequence_change.h"
