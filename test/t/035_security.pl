@@ -342,6 +342,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	time_buckets => [ q{'1 day', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), true, 4} ], taken_index => ["$described OPERATOR(pg_catalog.->) 'columns', $described OPERATOR(pg_catalog.#>) '{indexes,0}'"], tell_what_stays => [ qq{$move, '[]'} ], unpublish_split => [ q{'spanner_move_000000000000'} ], unsubscribe_split => [ q{'spanner_move_000000000000'} ], version_problem => ["'{}'"],
 	shard_columns => ["$facts, 4"], identities_with => ["$other, 'shard_id', 'id'"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"],
+	sharded_key_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id', '1', true, false"], can_be_key_index => ['0'], label_width => ["'x'"], check_target => ["$move, 'far'"],
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],
 	map({ $_ => ["$other, 'googlesql'"] } qw(ddl_foreign_key ddl_indexes ddl_relation ddl_sequence ddl_table ddl_view)), ddl_name => ["'x', 'googlesql'"]);
 $calls{$_} //= ['spanner_internal.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
