@@ -699,7 +699,8 @@ rest_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	Path	   *cheapest = NULL;
 	ListCell   *lc;
 
-	if (root->limit_tuples < 0 || index->indpred != NIL ||
+	if (!enable_seqscan || !enable_sort ||
+		root->limit_tuples < 0 || index->indpred != NIL ||
 		rel->reloptkind != RELOPT_BASEREL ||
 		!bms_equal(root->all_baserels, rel->relids))
 		return 0;
