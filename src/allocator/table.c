@@ -16,12 +16,12 @@
  * restricted security context: triggers on it get no rights but those of the
  * owner, in a background worker neither.
  *
- * Whoever waits for a row waits in one of many queues, each a lock on the row's
- * id as a database object, which is held until the row is locked.  So the end of
- * a transaction wakes the heads of the queues and not all waiters, however many
- * these are, and the first that gets a processor goes on: with few queues all
- * others would wait for the processor too, where there is other work.  Who has
- * locked the row already does not queue.
+ * Whoever waits for a row waits in one of several queues, each a lock on the
+ * row's id as a database object, which is held until the row is locked.  So the
+ * end of a transaction wakes the heads of the queues and not all waiters, and
+ * the first that gets a processor goes on: with a single queue all others would
+ * wait for the processor too, where there is other work.  Who has locked the row
+ * already does not queue.
  *
  * src/allocator/table.c
  *
@@ -66,7 +66,7 @@
 #define SK_FEW_BLOCKS 4
 
 /* As many sessions at most compete for a row that is free again. */
-#define SK_QUEUES 64
+#define SK_QUEUES 16
 
 /* What the write that is under way means, for the trigger of the table. */
 SkWrite		sk_table_write = SK_WRITE_CHANGES;
@@ -519,7 +519,7 @@ lock_latest(SkTable *table, int64 id, LockWaitPolicy policy)
 }
 
 /*
- * Wait for a row in a queue.  A queue has 42 bits for the 64 of an id, and ids
+ * Wait for a row in a queue.  A queue has 44 bits for the 64 of an id, and ids
  * can differ in the highest bits only.
  */
 static SkRowState
