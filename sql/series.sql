@@ -35,6 +35,16 @@ SELECT array_agg(n) FROM spanner.next_values('back', 2, VARIADIC '{a}') n;
 SELECT spanner.release_allocator('back', 'a') > 0 AS released, spanner.release_allocator('back'),
        spanner.next_value('back', 'a');
 SELECT count(*) FROM spanner.next_values('back', 1, VARIADIC NULL);
+
+-- arguments can be named, with and without a series
+SELECT array_agg(n) FROM spanner.next_values(name => 'back', count => 3) n;
+SELECT array_agg(n) FROM spanner.next_values('back', count => 3, VARIADIC series => '{b}') n;
+SELECT first_value FROM spanner.reserve_block('back', count => 5);
+SELECT first_value FROM spanner.reserve_block(name => 'back', count => 5, VARIADIC series => '{b}');
+SELECT spanner.advance_allocator(name => 'back', minimum => 1000),
+       spanner.next_value(name => 'back');
+SELECT spanner.release_allocator(name => 'back') IS NOT NULL AS released,
+       spanner.last_assigned(name => 'back');
 SELECT spanner.drop_allocator('back');
 
 -- a row for each, and nothing else

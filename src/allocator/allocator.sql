@@ -298,18 +298,27 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.revoke_allocator(text, text)
   IS 'revoke the right to use an allocator from a role, or from all but its owner';
 
--- The values of a series are arguments of their own.  But a call that names its
--- arguments finds no function with VARIADIC: spanner.reset_allocator(), whose
--- "force" is named, takes an array.
+-- The values of a series are arguments of their own.  A default for VARIADIC
+-- would not do: a call that names its arguments finds no function with it.  So
+-- these functions have two forms; reset_allocator(), whose "force" is named with
+-- a series too, takes an array.
+CREATE FUNCTION spanner.advance_allocator(name text, minimum bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.advance_allocator(text, bigint)
+  IS 'move an allocator forward, so that it gives no number below a minimum; return its next '
+     'number';
+
 CREATE FUNCTION spanner.advance_allocator(
-  name text, minimum bigint, VARIADIC series text[] DEFAULT '{}')
+  name text, minimum bigint, VARIADIC series text[])
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_advance_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.advance_allocator(text, bigint, text[])
-  IS 'move an allocator, or a series of it, forward, so that it gives no number below a minimum; '
-     'return its next number';
+  IS 'move a series of an allocator forward; it begins if it is not there';
 
 CREATE FUNCTION spanner.reset_allocator(
   name text, value bigint, force boolean DEFAULT false, series text[] DEFAULT '{}')
@@ -320,16 +329,22 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.reset_allocator(text, bigint, boolean, text[])
   IS 'set the next number of an allocator, or of a series of it; giving numbers again needs force';
 
-CREATE FUNCTION spanner.release_allocator(name text, VARIADIC series text[] DEFAULT '{}')
+CREATE FUNCTION spanner.release_allocator(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_release_allocator'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.release_allocator(text)
+  IS 'return numbers of an allocator that are reserved and unused to the table, and tell how many';
+
+CREATE FUNCTION spanner.release_allocator(name text, VARIADIC series text[])
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_release_allocator'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.release_allocator(text, text[])
-  IS 'return numbers of an allocator, or of a series of it, that are reserved and unused to the '
-     'table, and tell how many';
+  IS 'return numbers of a series that are reserved and unused to the table, and tell how many';
 
--- Two forms: to fill in a default costs a third of what planning such a call does.
 CREATE FUNCTION spanner.next_value(name text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_next_value'
@@ -346,22 +361,38 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.next_value(text, text[])
   IS 'take a number from a series of an allocator';
 
-CREATE FUNCTION spanner.next_values(name text, count integer, VARIADIC series text[] DEFAULT '{}')
+CREATE FUNCTION spanner.next_values(name text, count integer)
+RETURNS SETOF bigint
+AS 'MODULE_PATHNAME', 'spanner_next_values'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 200;
+
+COMMENT ON FUNCTION spanner.next_values(text, integer)
+  IS 'take several numbers from an allocator';
+
+CREATE FUNCTION spanner.next_values(name text, count integer, VARIADIC series text[])
 RETURNS SETOF bigint
 AS 'MODULE_PATHNAME', 'spanner_next_values'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 200;
 
 COMMENT ON FUNCTION spanner.next_values(text, integer, text[])
-  IS 'take several numbers from an allocator, or from a series of it';
+  IS 'take several numbers from a series of an allocator';
 
 CREATE FUNCTION spanner.reserve_block(
-  name text, count bigint, VARIADIC series text[] DEFAULT '{}',
+  name text, count bigint, OUT first_value bigint, OUT last_value bigint)
+AS 'MODULE_PATHNAME', 'spanner_reserve_block'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.reserve_block(text, bigint)
+  IS 'take numbers without a gap between them from an allocator';
+
+CREATE FUNCTION spanner.reserve_block(
+  name text, count bigint, VARIADIC series text[],
   OUT first_value bigint, OUT last_value bigint)
 AS 'MODULE_PATHNAME', 'spanner_reserve_block'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.reserve_block(text, bigint, text[])
-  IS 'take numbers without a gap between them from an allocator, or from a series of it';
+  IS 'take numbers without a gap between them from a series of an allocator';
 
 CREATE FUNCTION spanner.assign_on_commit()
 RETURNS trigger
@@ -372,14 +403,22 @@ COMMENT ON FUNCTION spanner.assign_on_commit()
   IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the '
      'transaction commits';
 
-CREATE FUNCTION spanner.last_assigned(name text, VARIADIC series text[] DEFAULT '{}')
+CREATE FUNCTION spanner.last_assigned(name text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_last_assigned'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION spanner.last_assigned(text)
+  IS 'the last number that a committed transaction of this session assigned from an allocator, of '
+     'any series, else NULL';
+
+CREATE FUNCTION spanner.last_assigned(name text, VARIADIC series text[])
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_last_assigned'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION spanner.last_assigned(text, text[])
-  IS 'the last number that a committed transaction of this session assigned from an allocator (of '
-     'any series, or of this one), else NULL';
+  IS 'the same of a series of an allocator';
 
 CREATE FUNCTION spanner_internal.list_allocator_pools(
   OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,

@@ -61,12 +61,14 @@ make_series(Datum *values, int count)
 
 /*
  * sk_series_of_argument
- *		The series that an argument of a function names, NULL if it is empty.
+ *		The series that the last argument of a function names; NULL if it is empty,
+ *		or if the function has only "argno" arguments.
  */
 ArrayType *
 sk_series_of_argument(FunctionCallInfo fcinfo, int argno)
 {
-	return sk_series_of_array(PG_GETARG_ARRAYTYPE_P(argno));
+	return PG_NARGS() <= argno ? NULL :
+		sk_series_of_array(PG_GETARG_ARRAYTYPE_P(argno));
 }
 
 /*
