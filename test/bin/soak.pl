@@ -32,6 +32,8 @@ my $most_growth = 8 * 1024;
 
 my @tables = qw(reversed identity cached reversed_int striped plain alone moving);
 my @allocators = qw(sync async batch adaptive small far);
+# a value of a series is printed as of "allocator_series"
+my @series = qw(a b c);
 my (%memory, %faults);
 my $bad = 0;
 
@@ -76,6 +78,7 @@ sub draw_statement
 	my $rows = pick(1, 1, 2, 7, 50);
 	# in mode sync a number is given by the commit, not by the function
 	my $durable = pick(grep { $_ ne 'sync' } @allocators);
+	my $series = pick(@series);
 
 	return pick(
 		"INSERT INTO $table (note) SELECT $client FROM generate_series(1, $rows) RETURNING '$table ' || id;",
@@ -85,6 +88,13 @@ sub draw_statement
 		"SELECT '$allocator ' || spanner.next_value('$allocator') FROM generate_series(1, $rows);",
 		"SELECT '$allocator ' || n FROM spanner.next_values('$allocator', $rows) n;",
 		"SELECT '$allocator ' || n FROM spanner.reserve_block('$allocator', $rows) b, generate_series(first_value, last_value) n;",
+		"SELECT '${allocator}_$series ' || spanner.next_value('$allocator', '$series') FROM generate_series(1, $rows);",
+		"SELECT '${allocator}_$series ' || n FROM spanner.next_values('$allocator', $rows, '$series') n;",
+		"SELECT '${allocator}_$series ' || n
+		   FROM spanner.reserve_block('$allocator', $rows, '$series') b, generate_series(first_value, last_value) n;" =~ s/\n\s+/ /r,
+		"INSERT INTO invoice (branch) SELECT '$series' FROM generate_series(1, $rows);\nSELECT 'invoice_$series ' || spanner.last_assigned('invoice', '$series');",
+		"BEGIN; INSERT INTO invoice (branch) VALUES ('$series'); SAVEPOINT s; INSERT INTO invoice (branch) VALUES ('$series'); ROLLBACK TO s; "
+		  . pick('COMMIT;', 'ROLLBACK;'),
 		"BEGIN; SELECT '$durable ' || spanner.next_value('$durable'); SAVEPOINT s; SELECT 1/0; ROLLBACK TO s; COMMIT;",
 		"INSERT INTO numbered (client) SELECT $client FROM generate_series(1, $rows);\nSELECT 'commit ' || spanner.last_assigned('commit');",
 		"INSERT INTO event (id, at, client) SELECT $client * 1000 + i, clock_timestamp(), $client FROM generate_series(1, $rows) i;",
@@ -109,6 +119,9 @@ sub command_statement
 		"SELECT spanner.rename_allocator('changed', 'renamed'); SELECT spanner.rename_allocator('renamed', 'changed');",
 		"SELECT spanner.create_allocator('made'), spanner.next_value('made'); SELECT spanner.drop_allocator('made', true);",
 		"SELECT spanner.release_allocator('" . pick(@allocators[ 0 .. 4 ]) . "');",
+		"SELECT spanner.release_allocator('" . pick(@allocators[ 0 .. 4 ]) . "', '" . pick(@series) . "');",
+		"SELECT spanner.advance_allocator('changed', spanner.next_value('changed', 'a') + 10, 'a');",
+		"SELECT spanner.create_allocator('made'), spanner.next_value('made', 'a'); SELECT spanner.drop_allocator('made', true);",
 		"SELECT spanner.advance_allocator('changed', spanner.next_value('changed') + 10);",
 		"SELECT count(*) FROM spanner.advise();", "SELECT count(*) FROM spanner.key_heatmap('reversed');",
 		'SELECT count(*) FROM spanner.sequences, spanner.shard_keys, spanner.stat_allocator;', 'ANALYZE event;', 'VACUUM numbered;',
@@ -297,9 +310,9 @@ sub check_values
 	psql("COPY given FROM '$ledger/given'");
 	check(psql('SELECT count(*) FROM given') > 100 * $minutes, 'values were given: ' . psql('SELECT count(*) FROM given'));
 	print map { "    $_\n" } split(/\n/, psql('SELECT name, count(*) FROM given GROUP BY 1 ORDER BY 1'));
-	my $twice = psql(q{SELECT count(*) FROM (SELECT FROM given WHERE name <> 'commit' GROUP BY name, value HAVING count(*) > 1) g});
+	my $twice = psql(q{SELECT count(*) FROM (SELECT FROM given WHERE name !~ '^(commit|invoice_.)$' GROUP BY name, value HAVING count(*) > 1) g});
 	check($twice eq '0', "values that were given twice: $twice");
-	print psql(q{SELECT name, value, count(*) FROM given WHERE name <> 'commit' GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 20}), "\n"
+	print psql(q{SELECT name, value, count(*) FROM given WHERE name !~ '^(commit|invoice_.)$' GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 20}), "\n"
 	  if $twice;
 	foreach my $table (@tables)
 	{
@@ -313,8 +326,15 @@ sub check_values
 	check(psql("SELECT count(number) = max(number) AND count(*) = count(number) FROM numbered") eq 't', 'numbers on commit have no gap');
 	check(psql("SELECT count(*) FROM given WHERE name = 'commit' AND NOT EXISTS (SELECT FROM numbered WHERE number = value)") eq '0',
 		'no number of a commit is lost');
-	check(psql(q{SELECT bool_and(a.next_value > g.highest) FROM spanner.allocator a
-		JOIN (SELECT name, max(value) AS highest FROM given GROUP BY 1) g USING (name) WHERE a.mode <> 'remote'}) eq 't',
+	check(psql(q{SELECT bool_and(numbers = highest) AND count(*) = 3
+		FROM (SELECT count(number) AS numbers, max(number) AS highest FROM invoice GROUP BY branch HAVING count(*) = count(number)) b}) eq 't',
+		'numbers on commit have no gap in any series');
+	check(psql(q{SELECT count(*) FROM given WHERE name ~ '^invoice_.$' AND NOT EXISTS (
+		SELECT FROM invoice WHERE branch = right(name, 1) AND number = value)}) eq '0', 'no number of a series on commit is lost');
+	check(psql(q{SELECT bool_and(a.next_value > g.highest) FROM (
+		SELECT COALESCE(a.name, o.name || '_' || a.series[1]) AS name, a.next_value FROM spanner.allocator a
+		  LEFT JOIN spanner.allocator o ON o.allocator_id = a.parent_id WHERE 'remote' NOT IN (a.mode, COALESCE(o.mode, ''))) a
+		JOIN (SELECT name, max(value) AS highest FROM given GROUP BY 1) g USING (name)}) eq 't',
 		'the table of allocators is ahead of what was given');
 	check(defined psql("SELECT spanner.next_value('$_')"), "\"$_\" gives values") foreach @allocators;
 	return;

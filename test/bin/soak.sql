@@ -44,6 +44,12 @@ CREATE TABLE numbered (id bigserial PRIMARY KEY, number bigint UNIQUE, client in
 CREATE CONSTRAINT TRIGGER number AFTER INSERT ON numbered DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('commit', 'number');
 
+-- a series of numbers without a gap for each branch
+SELECT spanner.create_allocator('invoice', 'on_commit');
+CREATE TABLE invoice (id bigserial PRIMARY KEY, branch text, number bigint, UNIQUE (branch, number));
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON invoice DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice', 'number', 'branch');
+
 -- what commands change
 CREATE TABLE changed (id bigserial PRIMARY KEY, note text);
 SELECT spanner.create_sequence('changed_kind', 'bit_reversed_positive');
