@@ -196,15 +196,39 @@ discard()
 			"REGRESS_OPTS=--use-existing --dbname=$database"
 }
 
-# What needs no server runs beside what does, in a process and a copy of the
-# source of its own.
-beside()
+# start_beside NAME FUNCTION: run the phases of a function beside others, in a
+# process of its own.
+start_beside()
 {
-	trap - EXIT
-	log=$cluster_dir/beside.log
-	build=$cluster_dir/beside
-	passed=0
-	failed=0
+	local name=$1
+
+	(
+		trap - EXIT
+		log=$cluster_dir/$name.log
+		passed=0
+		failed=0
+		"$2"
+		echo "$passed $failed" > "$cluster_dir/$name.count"
+	) > "$cluster_dir/$name.out" 2>&1 &
+	beside[$name]=$!
+}
+
+# Without a count it did not come to its end.
+wait_for_beside()
+{
+	local name=$1 good=0 bad=1
+
+	wait "${beside[$name]}"
+	cat "$cluster_dir/$name.out"
+	[ ! -e "$cluster_dir/$name.count" ] || read -r good bad < "$cluster_dir/$name.count"
+	passed=$((passed + good))
+	failed=$((failed + bad))
+}
+
+# What needs no server has a copy of the source of its own.
+without_server()
+{
+	build=$cluster_dir/without_server
 	if wanted lint || wanted fuzz || wanted farmhash
 	then
 		cluster_copy_source "$build"
@@ -213,25 +237,45 @@ beside()
 	! wanted lint || phase lint 1 count_results cluster_run "$build/test/lint/run.sh"
 	! wanted fuzz || phase fuzz 5 count_results cluster_run "$build/test/fuzz/run.sh" "${FUZZ_SECONDS:-5}"
 	! wanted farmhash || phase farmhash 1 count_results cluster_run "$build/test/fuzz/farmhash_compare.sh"
-	echo "$passed $failed" > "$cluster_dir/beside.count"
 }
 
-# Without a count it did not come to its end.
-wait_for_beside()
+# Random statements use a processor, and the servers of the TAP tests leave one.
+random_statements()
 {
-	local good=0 bad=1
+	local fuzz=$build/test/fuzz
 
-	wait "$beside_pid"
-	cat "$cluster_dir/beside.out"
-	read -r good bad < "$cluster_dir/beside.count"
-	passed=$((passed + good))
-	failed=$((failed + bad))
+	if wanted planner
+	then
+		phase planner 1 count_results cluster_run "$fuzz/planner_smoke.sh" "${PLANNER_SECONDS:-45}" ${PLANNER_SEED:+"$PLANNER_SEED"}
+		grep '^ok planner_fuzz' "$log"
+	fi
+	if wanted functions
+	then
+		phase functions 1 count_results cluster_run "$fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
+		grep '^ok function_fuzz' "$log"
+	fi
+	if wanted ddl
+	then
+		phase ddl 1 count_results cluster_run "$fuzz/ddl_fuzz" --seconds "${DDL_SECONDS:-20}" ${DDL_SEED:+--seed "$DDL_SEED"}
+		grep '^ok ddl_fuzz' "$log"
+	fi
+	if wanted rights
+	then
+		phase rights 11 count_results cluster_run "$fuzz/rights_fuzz" --log "$cluster_dir/server.log" \
+			--seconds "${RIGHTS_SECONDS:-45}" ${RIGHTS_SEED:+--seed "$RIGHTS_SEED"}
+		grep '^ok rights_fuzz rounds' "$log"
+	fi
+}
+
+wants_random_statements()
+{
+	wanted planner || wanted functions || wanted ddl || wanted rights
 }
 
 needs_cluster()
 {
-	wanted regress || wanted regress-preload || wanted regress-discard || wanted planner ||
-		wanted functions || wanted ddl || wanted rights || wanted isolation
+	wanted regress || wanted regress-preload || wanted regress-discard || wanted isolation ||
+		wants_random_statements
 }
 
 needs_install()
@@ -251,8 +295,8 @@ then
 	[ "$status" = 0 ] || give_up
 fi
 
-beside > "$cluster_dir/beside.out" 2>&1 &
-beside_pid=$!
+declare -A beside=()
+start_beside without_server without_server
 regress_count=$(make_variable REGRESS)
 isolation_count=$(make_variable ISOLATION)
 tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
@@ -266,30 +310,21 @@ fi
 	phase regress-discard "$(wc -w <<< "${REGRESS_DISCARD:-$discard_tests}")" count_results discard
 ! wanted isolation ||
 	phase isolation "$isolation_count" count_results installcheck REGRESS= TAP_TESTS=
-if wanted regress-preload || wanted planner || wanted functions || wanted ddl
+if wanted regress-preload
 then
 	cluster_configure session_preload_libraries=spanner_keys
-fi
-! wanted regress-preload ||
 	phase regress-preload "$regress_count" count_results installcheck ISOLATION= TAP_TESTS=
-! wanted planner ||
-	phase planner 1 count_results cluster_run "$build/test/fuzz/planner_smoke.sh" "${PLANNER_SECONDS:-45}" ${PLANNER_SEED:+"$PLANNER_SEED"}
-! wanted planner || grep '^ok planner_fuzz' "$log"
-! wanted functions ||
-	phase functions 1 count_results cluster_run "$build/test/fuzz/function_fuzz" --seconds "${FUNCTIONS_SECONDS:-30}" ${FUNCTIONS_SEED:+--seed "$FUNCTIONS_SEED"}
-! wanted functions || grep '^ok function_fuzz' "$log"
-! wanted ddl ||
-	phase ddl 1 count_results cluster_run "$build/test/fuzz/ddl_fuzz" --seconds "${DDL_SECONDS:-20}" ${DDL_SEED:+--seed "$DDL_SEED"}
-! wanted ddl || grep '^ok ddl_fuzz' "$log"
-! wanted rights || cluster_configure session_preload_libraries=spanner_keys wal_level=logical
-! wanted rights ||
-	phase rights 11 count_results cluster_run "$build/test/fuzz/rights_fuzz" --log "$cluster_dir/server.log" \
-		--seconds "${RIGHTS_SECONDS:-45}" ${RIGHTS_SEED:+--seed "$RIGHTS_SEED"}
-! wanted rights || grep '^ok rights_fuzz rounds' "$log"
+fi
+if wants_random_statements
+then
+	cluster_configure session_preload_libraries=spanner_keys wal_level=logical
+	start_beside random_statements random_statements
+fi
 # The last test takes longest, so it starts first.
 # Tests wait for their servers now and then, so there is one more than processors.
 ! wanted tap || phase tap "$tap_count" count_files installcheck REGRESS= ISOLATION= "PROVE_FLAGS=-j$((jobs + 1)) --reverse"
-wait_for_beside
+! wants_random_statements || wait_for_beside random_statements
+wait_for_beside without_server
 
 # A test may not notice that a server has gone.
 grep -hE '^TRAP: ' "$cluster_dir/server.log" "$build"/tmp_check/log/*.log 2> /dev/null > "$log" && {
