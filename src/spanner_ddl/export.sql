@@ -382,6 +382,42 @@ END;
 COMMENT ON FUNCTION spanner_internal.ddl_foreign_key(oid, text)
   IS 'a foreign key as Spanner adds it';
 
+-- Clauses behind the columns of a table that are not of its key
+CREATE FUNCTION spanner_internal.ddl_clauses(relation oid, dialect text)
+RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  clauses text[] := '{}';
+  parent record;
+  policy record;
+BEGIN
+  SELECT c.confrelid, c.confdeltype INTO parent FROM pg_constraint c
+   WHERE c.conrelid = relation AND c.conname = spanner_internal.parent_constraint(relation);
+  IF FOUND THEN
+    clauses := clauses || format('INTERLEAVE IN PARENT %s%s',
+      spanner_internal.ddl_relation(parent.confrelid, dialect),
+      CASE parent.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END);
+  END IF;
+  SELECT a.attname, convert_from(rtrim(t.tgargs, '\x00'), getdatabaseencoding())::interval AS age
+    INTO policy
+    FROM pg_trigger t
+    JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = t.tgattr[0]
+   WHERE t.tgrelid = relation AND t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc;
+  IF FOUND THEN
+    clauses := clauses || format(
+      CASE dialect WHEN 'postgresql' THEN 'TTL INTERVAL ''%2$s days'' ON %1$s'
+        ELSE 'ROW DELETION POLICY (OLDER_THAN(%s, INTERVAL %s DAY))' END,
+      spanner_internal.ddl_name(policy.attname, dialect),
+      (extract(epoch FROM policy.age) / 86400)::bigint);
+  END IF;
+  RETURN clauses;
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.ddl_clauses(oid, text)
+  IS 'INTERLEAVE IN PARENT and the row deletion policy of a table';
+
 -- CREATE TABLE, and comments on what is lost
 CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
 RETURNS SETOF text
@@ -394,7 +430,6 @@ DECLARE
   elements text[];
   key record;
   tail text[];
-  parent record;
   part record;
 BEGIN
   SELECT k.*, spanner_internal.ddl_columns(relation, k.columns, dialect,
@@ -445,29 +480,12 @@ BEGIN
   ELSE
     elements := elements || format('PRIMARY KEY (%s)', key.list);
   END IF;
-  SELECT c.confrelid, c.confdeltype INTO parent FROM pg_constraint c
-   WHERE c.conrelid = relation AND c.conname = spanner_internal.parent_constraint(relation);
-  IF FOUND THEN
-    tail := tail || format('INTERLEAVE IN PARENT %s%s',
-      spanner_internal.ddl_relation(parent.confrelid, dialect),
-      CASE parent.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END);
-  END IF;
   elements := elements || ('SYNONYM ('
     || spanner_internal.ddl_relation(spanner_internal.synonym_of(relation), dialect) || ')');
-  SELECT a.attname, convert_from(rtrim(t.tgargs, '\x00'), getdatabaseencoding())::interval AS age
-    INTO part
-    FROM pg_trigger t
-    JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = t.tgattr[0]
-   WHERE t.tgrelid = relation AND t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc;
-  IF FOUND THEN
-    tail := tail || format(
-      CASE WHEN is_google THEN 'ROW DELETION POLICY (OLDER_THAN(%s, INTERVAL %s DAY))'
-        ELSE 'TTL INTERVAL ''%2$s days'' ON %1$s' END,
-      spanner_internal.ddl_name(part.attname, dialect),
-      (extract(epoch FROM part.age) / 86400)::bigint);
-  END IF;
-  RETURN NEXT format(E'CREATE TABLE %s (\n  %s\n)%s', name, array_to_string(elements, E',\n  '),
-    coalesce(' ' || array_to_string(tail, CASE WHEN is_google THEN E',\n  ' ELSE E'\n  ' END), ''));
+  tail := tail || spanner_internal.ddl_clauses(relation, dialect);
+  RETURN NEXT format(E'CREATE TABLE %s (\n  %s\n)', name, array_to_string(elements, E',\n  '))
+    || coalesce(' ' || nullif(array_to_string(tail, CASE WHEN is_google THEN E',' ELSE '' END
+                                                    || E'\n  '), ''), '');
 END $$;
 
 COMMENT ON FUNCTION spanner_internal.ddl_table(oid, text)
