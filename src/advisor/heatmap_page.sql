@@ -23,7 +23,10 @@ BEGIN ATOMIC
     FROM regexp_split_to_table(
            CASE WHEN length(string) > most THEN left(string, most - 1) ELSE string END, '')
          WITH ORDINALITY l (letter, n)
-   CROSS JOIN LATERAL (SELECT convert_to(l.letter, 'UTF8') AS b) u
+         -- nobody knows what a byte of SQL_ASCII means
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(l.letter) > 127
+                 THEN '\xefbfbd' ELSE convert_to(l.letter, 'UTF8') END AS b) u
    CROSS JOIN LATERAL (
      SELECT l.letter, l.n,
             CASE octet_length(u.b)

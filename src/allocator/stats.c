@@ -20,7 +20,7 @@
 #include "utils/tuplestore.h"
 
 #include "allocator/cache.h"
-#include "allocator/shared_state.h"
+#include "allocator/worker.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
@@ -201,7 +201,8 @@ spanner_list_allocator_workers(PG_FUNCTION_ARGS)
 		LWLockAcquire(state->lock, LW_SHARED);
 		worker = state->workers[i];
 		LWLockRelease(state->lock);
-		if (worker.pid != 0 || worker.launched != 0)
+		/* one that was ended by force, or could not start, is not there */
+		if (worker.pid != 0 || !sk_worker_may_launch(&worker))
 			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
 	}
 	return (Datum) 0;

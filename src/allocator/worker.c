@@ -107,7 +107,6 @@ static void set_state(TimestampTz idle_since, bool blocked);
 static void work_until_idle(void);
 static void give_back_unused(void *arg);
 static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
-static bool may_launch(const SkWorkerEntry *entry);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
 static bool launch(const SkWorkerEntry *entry);
 
@@ -482,16 +481,6 @@ find_entry(Oid dbid, SkWorkerKind kind)
 	return NULL;
 }
 
-/* Has enough time passed since the last try?  The clock may have gone back. */
-static bool
-may_launch(const SkWorkerEntry *entry)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	return entry->launched == 0 || now < entry->launched ||
-		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
-}
-
 /* NULL if others have workers, or start them, in all places there are. */
 static SkWorkerEntry *
 make_entry(SkWorkerKind kind)
@@ -505,7 +494,7 @@ make_entry(SkWorkerKind kind)
 		SkWorkerEntry *other = &state->workers[i];
 
 		if (OidIsValid(other->dbid) &&
-			(other->latch != NULL || !may_launch(other)))
+			(other->latch != NULL || !sk_worker_may_launch(other)))
 			continue;
 		memset(other, 0, sizeof(SkWorkerEntry));
 		other->dbid = MyDatabaseId;
@@ -568,13 +557,28 @@ sk_worker_wake(SkWorkerKind kind)
 		launched = false;
 	else if (entry->latch != NULL)
 		SetLatch(entry->latch);
-	else if (may_launch(entry))
+	else if (sk_worker_may_launch(entry))
 	{
 		launched = launch(entry);
 		entry->launched = launched ? GetCurrentTimestamp() : 0;
 	}
 	LWLockRelease(state->lock);
 	return launched;
+}
+
+/*
+ * sk_worker_may_launch
+ *		Has enough time passed since the worker of an entry was started?
+ *
+ * Until then it may still come.  The clock may have gone back.
+ */
+bool
+sk_worker_may_launch(const SkWorkerEntry *entry)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return entry->launched == 0 || now < entry->launched ||
+		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
 }
 
 /*

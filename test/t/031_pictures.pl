@@ -192,6 +192,16 @@ my $latin1 = $node->safe_psql('latin1', q{SET client_encoding = 'UTF8'; SELECT s
 like($latin1, qr/&#233;/, 'page in LATIN1');
 unlike($latin1, qr/[^\x00-\x7F]/, 'which is ASCII');
 
+# SQL_ASCII has bytes, and no characters.
+$node->safe_psql('postgres', q{CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql(
+	'ascii', q{
+	CREATE EXTENSION spanner_keys;
+	CREATE TABLE "é" (id text PRIMARY KEY);
+	INSERT INTO "é" SELECT 'ü' || i FROM generate_series(1000, 1999) i;});
+like($node->safe_psql('ascii', q{SELECT spanner.key_heatmap_text('"é"')}), qr/^Hotspot.*\+##.*: as dense/ms, 'text in SQL_ASCII');
+like($node->safe_psql('ascii', q{SELECT spanner.key_heatmap_html('"é"')}), qr/\A[\x00-\x7F]*&#65533;&#65533;1000[\x00-\x7F]*\z/, 'page in SQL_ASCII');
+
 # In a browser
 my $hostile = q{"</title><script>document.title='run'</script> & ''ü☃"};
 $node->safe_psql(

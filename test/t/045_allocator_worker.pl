@@ -90,6 +90,10 @@ foreach my $round (1 .. 3)
 }
 cmp_ok(min(@stalls), '<', 0.6, "who waits starts the next worker at once: @stalls");
 
+# Such a worker does not seem to start for ever.
+sql("SELECT pg_terminate_backend(pid) $worker", 'app');
+ok($node->poll_query_until('app', 'SELECT count(*) = 0 FROM spanner.stat_allocator_worker'), 'a worker that was terminated is gone');
+
 # Who holds the row is named by its transaction, and is not waited for by itself.
 my $other = $node->background_psql('postgres', on_error_stop => 0);
 my ($one, $two) = map {
