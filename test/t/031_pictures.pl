@@ -46,7 +46,8 @@ sub browse
 	IPC::Run::run([ @command, "--screenshot=$dir/$name.png", "file://$dir/$name.html" ],
 		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
 	my $size = -s "$dir/$name.png";
-	my $console = join '', grep { /CONSOLE|ERR_|Refused/ } split /^/, $err;
+	# the browser has pages of its own, too
+	my $console = join '', grep { /CONSOLE|ERR_|Refused/ && !m{ source: chrome://} } split /^/, $err;
 	IPC::Run::run([ @command, '--dump-dom', "file://$dir/$name.html" ],
 		'>', \$out, '2>', \$err, IPC::Run::timeout(120));
 	return ($size, $out, $console);
