@@ -1,12 +1,9 @@
 -- The extension as it is installed: schema, privileges, comments.
 
--- it is trusted, fixed to its schema, and needs no preloading
+-- it is fixed to its schema, and needs no preloading
 SELECT extname, extrelocatable, nspname
   FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
  WHERE extname = 'spanner_keys';
-SELECT trusted, relocatable, schema
-  FROM pg_available_extension_versions
- WHERE name = 'spanner_keys' AND version = '1.0';
 
 -- everybody may use the schemas and call their functions, but for these
 SELECT s, has_schema_privilege('public', s, 'USAGE') AS usage,
