@@ -418,7 +418,8 @@ AS 'MODULE_PATHNAME', 'spanner_last_assigned'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION spanner.last_assigned(text, text[])
-  IS 'the same of a series of an allocator';
+  IS 'the last number that a committed transaction of this session assigned from a series of an '
+     'allocator, else NULL';
 
 CREATE FUNCTION spanner_internal.list_allocator_pools(
   OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,

@@ -429,7 +429,7 @@ DECLARE
   is_google boolean := dialect <> 'postgresql';
   elements text[];
   key record;
-  tail text[];
+  tail text[] := '{}';
   part record;
 BEGIN
   SELECT k.*, spanner_internal.ddl_columns(relation, k.columns, dialect,
@@ -483,9 +483,9 @@ BEGIN
   elements := elements || ('SYNONYM ('
     || spanner_internal.ddl_relation(spanner_internal.synonym_of(relation), dialect) || ')');
   tail := tail || spanner_internal.ddl_clauses(relation, dialect);
-  RETURN NEXT format(E'CREATE TABLE %s (\n  %s\n)', name, array_to_string(elements, E',\n  '))
-    || coalesce(' ' || nullif(array_to_string(tail, CASE WHEN is_google THEN E',' ELSE '' END
-                                                    || E'\n  '), ''), '');
+  RETURN NEXT format(E'CREATE TABLE %s (\n  %s\n)%s%s', name,
+    array_to_string(elements, E',\n  '), CASE WHEN tail <> '{}' THEN ' ' END,
+    array_to_string(tail, CASE WHEN is_google THEN E',\n  ' ELSE E'\n  ' END));
 END $$;
 
 COMMENT ON FUNCTION spanner_internal.ddl_table(oid, text)

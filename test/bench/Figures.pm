@@ -64,6 +64,9 @@ sub planner { return number(median(values_of('planner', $_[0], $_[1], 'time'))) 
 
 sub advice { return number(median(values_of('advisor', 'advise', 'tables=10000', 'CPU time'))) }
 
+# What a bar of a section has measured.
+sub measured { return scalar cell('Bars', "$_[0] | $_[1]", 'measured') }
+
 sub less
 {
 	my ($with, $without) = map { s/,//gr } @_;
@@ -137,6 +140,10 @@ sub allocators
 	my @modes = ('no allocator', 'core `nextval`', '`sync`', '`on_commit`', '`on_commit`, early lock release', '`async`',
 		'`batch`, 200', '`async_batch`, 200, low-water mark 50', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
 	my ($version) = values_of('run', 'server', '', 'version');
+	my %counters = (
+		'one, `UPDATE … RETURNING`' => [ '', 'counter of an UPDATE', '1 client', '8 clients', '50 clients', '50 clients with 10 ms of work' ],
+		'20, `INSERT … ON CONFLICT … RETURNING`' => [ ' 20 series,', 'counters of INSERT … ON CONFLICT', '1 client', '8 clients', '50 clients' ]);
+	my $rows = '200,000 rows of a transaction, on_commit,';
 
 	return map { [ 'docs/allocators.md', @$_ ] } (
 		[ 'The figures are of PostgreSQL #', $version ],
@@ -144,6 +151,20 @@ sub allocators
 				my $mode = $_;
 				[ "| $mode | # | # | # |", map { scalar cell('Allocators', $mode, 'values/s', $_) } 0 .. 2 ]
 			} @modes),
+		map({
+				my ($series, $control, @clients) = @{ $counters{$_} };
+				my $counters = $_;
+
+				map({
+						my $clients = $_;
+						[ "| $counters | " . ($clients =~ s/ clients?( with)?/$1 ? ', with' : ''/er) . ' | # | # |',
+							map { measured('allocator', "one row numbered by $_,$series $clients, $control = 1") } 'sync', 'on_commit' ]
+				} @clients)
+			} sort keys %counters),
+		[ 'With 10 ms of work its p99 is # times that', measured('allocator', 'p99 of sync, 50 clients with 10 ms of work, counter of an UPDATE = 1') ],
+		[ '200,000 rows in one transaction take # times the processor time', measured('allocator', "$rows insert with `nextval` = 1") ],
+		[ 'which is # of `INSERT` and `UPDATE` by hand', measured('allocator', "$rows insert and update by hand = 1") ],
+		[ 'and it is # times', measured('allocator', "$rows fillfactor 45, insert with `nextval` = 1") ],
 		[ '`async_batch` gives # times as many numbers as core\'s `nextval` to one client, and # times as many to ten',
 			map { number(median(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s'))) } 1, 10 ],
 		[ 'A number takes # instructions in such a query, core\'s `nextval` #',
@@ -170,6 +191,11 @@ sub planning
 				my ($text, $shards, $query) = @$_;
 				[ "| $text | $shards | # | # |", map { planner($_, "query=$query shards=$shards rows=100") } 'with', 'without' ]
 			} @others),
+		[ 'With 200,000 rows of 100 sensors it takes # ms, and a sort of all rows #', map { planner($_, 'query=latest shards=16') } 'with', 'without' ],
+		[ 'That takes # ms, since a merge', planner('by hand', 'query=latest shards=16') ],
+		[ 'A join of four sharded tables takes # times as long to plan', measured('planner', 'planning of join of 4, 16 shards, without the features = 1') ],
+		[ 'takes # times as long to plan, and planned and run # of the time',
+			map { measured('planner', "$_, 16 shards, without the features = 1") } 'planning of 100 pairs', 'pairs' ],
 		[ '| the same, the shard written out | 64 | # | |', planner('by hand', 'query=look-up shards=64 rows=100') ],
 		[ 'A statement on another table takes # % more',
 			percent(map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core') ]);

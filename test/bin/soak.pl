@@ -94,8 +94,7 @@ sub draw_statement
 		"SELECT '$allocator ' || n FROM spanner.reserve_block('$allocator', $rows) b, generate_series(first_value, last_value) n;",
 		"SELECT '${allocator}_$series ' || spanner.next_value('$allocator', '$series') FROM generate_series(1, $rows);",
 		"SELECT '${allocator}_$series ' || n FROM spanner.next_values('$allocator', $rows, '$series') n;",
-		"SELECT '${allocator}_$series ' || n
-		   FROM spanner.reserve_block('$allocator', $rows, '$series') b, generate_series(first_value, last_value) n;" =~ s/\n\s+/ /r,
+		"SELECT '${allocator}_$series ' || n\nFROM spanner.reserve_block('$allocator', $rows, '$series') b, generate_series(first_value, last_value) n;",
 		"INSERT INTO invoice (branch) SELECT '$series' FROM generate_series(1, $rows);\nSELECT 'invoice_$series ' || spanner.last_assigned('invoice', '$series');",
 		"BEGIN; INSERT INTO invoice (branch) VALUES ('$series'); SAVEPOINT s; INSERT INTO invoice (branch) VALUES ('$series'); ROLLBACK TO s; "
 		  . pick('COMMIT;', 'ROLLBACK;'),
