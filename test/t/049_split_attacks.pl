@@ -258,7 +258,7 @@ $place = -s $node->logfile;
 # The steps of a query, each in a file that psql reads, in the database of its server.  Release 19
 # has standard strings only.
 my @settings = (q{DateStyle = 'SQL, DMY'}, q{search_path = m, pg_catalog}, 'quote_all_identifiers = on');
-push @settings, 'standard_conforming_strings = off', 'escape_string_warning = off' if $node->pg_version < 19;
+push @settings, 'standard_conforming_strings = off', 'escape_string_warning = off' if $node->safe_psql('app', 'SHOW server_version_num') < 190000;
 
 sub perform
 {
