@@ -64,8 +64,13 @@ create_way()
 # Outcomes are lines "ok, failed or skipped<TAB>test<TAB>first line of the error".
 run_django()
 {
-	local way=$1 source=$2 outcomes=$3
+	local way=$1 source=$2 outcomes=$3 database
 
+	# Some of its modules ask the server of the settings, before there are databases of the tests.
+	for database in "$way" "${way}_other"
+	do
+		createdb "$database" || return
+	done
 	(cd "$source/tests" && SUITE_WAY=$way SUITE_OUTCOMES=$outcomes PYTHONPATH=$source:$build/$here:${PYTHONPATH:-} \
 		$python runtests.py --settings=django_settings --parallel=1 --noinput ${DJANGO_TESTS:-})
 }
