@@ -64,6 +64,8 @@ static List *make_clauses(List *clauses, Index level);
 static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *clauses, List *above);
+static List *mark_added(PlannerInfo *root, const SkShardKey *key,
+						const Var *column, List *conditions);
 static bool joins_same_table(PlannerInfo *root, const Var *column,
 							 Expr *condition);
 static Expr *without_equality(PlannerInfo *root, const SkShardKey *key,
@@ -474,14 +476,26 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 				result = lappend(result, condition);
 		}
 	}
-	foreach(lc, result)
+	return mark_added(root, key, columns.columns[0], result);
+}
+
+/*
+ * Mark conditions, so that no estimate counts them; drop those that are of no
+ * use.  "column" is one of the table's.
+ */
+static List *
+mark_added(PlannerInfo *root, const SkShardKey *key, const Var *column, List *conditions)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
 	{
 		SkClause   *added = lfirst(lc);
 		int		   *location;
 
-		if (joins_same_table(root, columns.columns[0], added->expr))
+		if (joins_same_table(root, column, added->expr))
 		{
-			result = foreach_delete_current(result, lc);
+			conditions = foreach_delete_current(conditions, lc);
 			continue;
 		}
 		added->expr = without_equality(root, key, added->expr);
@@ -494,7 +508,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		Assert(location != NULL);
 		*location = SK_ADDED_LOCATION;
 	}
-	return result;
+	return conditions;
 }
 
 /*

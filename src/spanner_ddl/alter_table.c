@@ -161,8 +161,7 @@ add_column(SkAlter *table, SkAction *action)
 	(void) sk_ddl_add_variable(ddl, &variables, column);
 	sql = psprintf("ALTER TABLE %s ADD COLUMN %s", sk_ddl_name(table->name),
 				   sk_ddl_column(ddl, table->name, variables, column, &after));
-	if (column->not_null && !column->has_default && !column->is_generated &&
-		!column->is_identity && !column->auto_increment)
+	if (column->not_null && !column->has_default && !column->is_generated && !column->is_identity)
 		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
 							sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),

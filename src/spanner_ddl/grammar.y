@@ -420,7 +420,7 @@ attributes:
 			$$->is_identity = $$->is_always = true;
 			$$->clauses = $6;
 		}
-	| attributes K_AUTO_INCREMENT	{ ($$ = $1)->auto_increment = true; }
+	| attributes K_AUTO_INCREMENT	{ ($$ = $1)->is_identity = true; }
 	| attributes K_ON K_UPDATE '(' any_tokens ')'
 		{
 			$$ = $1;

@@ -27,6 +27,19 @@
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/run_command.h"
 
+/* An index that is made. */
+typedef struct SkNewIndex
+{
+	Oid			relid;			/* of its table */
+	Oid			parent;			/* INTERLEAVE IN, or InvalidOid */
+	StringInfoData key;
+	List	   *stored;			/* STORING or INCLUDE */
+	StringInfoData filter;		/* WHERE, or empty */
+} SkNewIndex;
+
+static void read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
+static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
+static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid,
 						   const SkKeyPart *part);
 static bool is_replaceable(const char *definition);
@@ -42,76 +55,94 @@ static void drop_schema(SkDdlText *ddl, SkStatement *statement);
 void
 sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 {
-	StringInfoData key;
-	StringInfoData filter;
-	List	   *stored = NIL;
+	SkNewIndex	index = {.relid = sk_ddl_find(ddl, statement->table, RELKIND_RELATION, false)};
 	SkName	   *name = statement->name;
-	Oid			relid = sk_ddl_find(ddl, statement->table, RELKIND_RELATION, false);
-	Oid			parent = InvalidOid;
-	ListCell   *lc;
 
-	initStringInfo(&key);
-	initStringInfo(&filter);
+	initStringInfo(&index.key);
+	initStringInfo(&index.filter);
 	if (statement->columns == NIL && name != NULL)
 		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
 					 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)));
 	sk_ddl_check_key_length(ddl, statement->columns);
-	foreach(lc, statement->columns)
-	{
-		SkKeyPart  *part = lfirst(lc);
-
-		check_key_part(ddl, statement, relid, part);
-		appendStringInfo(&key, "%s%s%s", key.len > 0 ? ", " : "", quote_identifier(part->column),
-						 part->is_desc ? " DESC" : "");
-		if (part->nulls != NULL)
-			appendStringInfo(&key, " NULLS %s", part->nulls);
-		if (statement->null_filtered)
-			appendStringInfo(&filter, "%s%s IS NOT NULL", filter.len > 0 ? " AND " : " WHERE ",
-							 quote_identifier(part->column));
-	}
-	foreach(lc, statement->elements)
-	{
-		SkConstraint *clause = lfirst(lc);
-		ListCell   *column;
-
-		if (clause->type == SK_UNIQUE)
-			stored = clause->columns;
-		else if (clause->type == SK_INTERLEAVE)
-			parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
-		else
-			foreach(column, clause->columns)
-				appendStringInfo(&filter, "%s%s IS NOT NULL", filter.len > 0 ? " AND " : " WHERE ",
-								 quote_identifier(lfirst(column)));
-	}
-	foreach(lc, statement->columns)
-	{
-		SkKeyPart  *part = lfirst(lc);
-
-		if (sk_ddl_has_name(stored, part->column))
-			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Index %s specifies stored column %s that is a key of the index.",
-								name != NULL ? sk_ddl_name(name) : "", part->column));
-	}
+	read_index_key(ddl, statement, &index);
+	read_index_clauses(ddl, statement, &index);
 
 	/*
 	 * an index is in the schema of its table, which PostgreSQL need not be
 	 * told
 	 */
 	if (name != NULL && (list_length(name->parts) > 1 ?
-						 strcmp(linitial(name->parts), get_namespace_name(get_rel_namespace(relid))) != 0 :
+						 strcmp(linitial(name->parts), get_namespace_name(get_rel_namespace(index.relid))) != 0 :
 						 ddl->dialect == SK_GOOGLESQL && list_length(statement->table->parts) > 1))
 		sk_ddl_refuse(ddl, name->at, "index in another schema than its table", NULL);
 	sk_ddl_emit(ddl, "CREATE %sINDEX %s%s ON %s (%s)%s%s%s", statement->is_unique ? "UNIQUE " : "",
 				statement->exists_ok ? "IF NOT EXISTS " : "",
 				name != NULL ? quote_identifier(llast(name->parts)) : "",
-				sk_ddl_name(statement->table), key.data,
-				stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(stored)) : "",
-				statement->is_unique && filter.len == 0 ? " NULLS NOT DISTINCT" : "",
-				filter.data);
-	if (OidIsValid(parent) && name != NULL)
+				sk_ddl_name(statement->table), index.key.data,
+				index.stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(index.stored)) : "",
+				statement->is_unique && index.filter.len == 0 ? " NULLS NOT DISTINCT" : "",
+				index.filter.data);
+	if (OidIsValid(index.parent) && name != NULL)
 		sk_ddl_check_interleave(ddl, name->at,
-								get_relname_relid(llast(name->parts), get_rel_namespace(relid)),
-								parent);
+								get_relname_relid(llast(name->parts), get_rel_namespace(index.relid)),
+								index.parent);
+}
+
+static void
+read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
+{
+	ListCell   *lc;
+
+	foreach(lc, statement->columns)
+	{
+		SkKeyPart  *part = lfirst(lc);
+
+		check_key_part(ddl, statement, index->relid, part);
+		appendStringInfo(&index->key, "%s%s%s", index->key.len > 0 ? ", " : "",
+						 quote_identifier(part->column), part->is_desc ? " DESC" : "");
+		if (part->nulls != NULL)
+			appendStringInfo(&index->key, " NULLS %s", part->nulls);
+		if (statement->null_filtered)
+			add_filter(index, part->column);
+	}
+}
+
+/* Read what stands behind the key: STORING, INTERLEAVE IN and WHERE. */
+static void
+read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
+{
+	ListCell   *lc;
+	ListCell   *column;
+
+	foreach(lc, statement->elements)
+	{
+		SkConstraint *clause = lfirst(lc);
+
+		if (clause->type == SK_UNIQUE)
+			index->stored = clause->columns;
+		else if (clause->type == SK_INTERLEAVE)
+			index->parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
+		else
+			foreach(column, clause->columns)
+				add_filter(index, lfirst(column));
+	}
+	foreach(lc, statement->columns)
+	{
+		SkKeyPart  *part = lfirst(lc);
+
+		if (sk_ddl_has_name(index->stored, part->column))
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Index %s specifies stored column %s that is a key of the index.",
+								statement->name != NULL ? sk_ddl_name(statement->name) : "", part->column));
+	}
+}
+
+/* Leave rows out of the index that have no value of this column. */
+static void
+add_filter(SkNewIndex *index, const char *column)
+{
+	appendStringInfo(&index->filter, "%s%s IS NOT NULL", index->filter.len > 0 ? " AND " : " WHERE ",
+					 quote_identifier(column));
 }
 
 /* Raise an error if a column of a key is there twice, or of no such type. */

@@ -42,7 +42,14 @@ static void check_key(SkNewTable *table, List *elements);
 static SkColumn *find_column(List *elements, const char *name);
 static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
+static void check_sources(SkDdlText *ddl, const SkColumn *column);
+static void add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column,
+						 StringInfo sql, List **after);
+static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
+static void add_column(SkNewTable *table, SkColumn *column);
+static void add_constraints(SkNewTable *table, List *elements);
 static void add_constraint(SkNewTable *table, SkConstraint *constraint);
+static void check_parents(SkNewTable *table, List *elements);
 static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 						 List *self_key, List **before);
 static char *deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
@@ -56,7 +63,6 @@ void
 sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 {
 	SkNewTable	table = {.ddl = ddl,.name = statement->name};
-	const char *name = sk_ddl_name(statement->name);
 	bool		exists = statement->exists_ok &&
 		OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_RELATION, true));
 	ListCell   *lc;
@@ -73,55 +79,80 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	check_key(&table, statement->elements);
 
 	appendStringInfo(&table.sql, "CREATE TABLE %s%s (",
-					 statement->exists_ok ? "IF NOT EXISTS " : "", name);
+					 statement->exists_ok ? "IF NOT EXISTS " : "", sk_ddl_name(table.name));
 	foreach(lc, statement->elements)
 	{
 		SkElement  *element = lfirst(lc);
-		ListCell   *constraint;
 
-		if (element == NULL || element->column == NULL)
-			continue;
-		appendStringInfo(&table.sql, "\n  %s,",
-						 sk_ddl_column(ddl, table.name, table.variables, element->column, &table.after));
-		if (element->column->has_update)
-			table.after = lappend(table.after,
-								  sk_ddl_on_update(ddl, table.name, element->column));
-		foreach(constraint, element->column->constraints)
-		{
-			SkConstraint *owned = lfirst(constraint);
-
-			if (owned->type == SK_FOREIGN_KEY)
-				owned->columns = list_make1(element->column->name);
-		}
+		if (element != NULL && element->column != NULL)
+			add_column(&table, element->column);
 	}
 	if (table.has_key)
 		add_key(&table);
-	foreach(lc, statement->elements)
-	{
-		SkElement  *element = lfirst(lc);
-		ListCell   *constraint;
-
-		if (element != NULL && element->constraint != NULL)
-			add_constraint(&table, element->constraint);
-		else if (element != NULL)
-		{
-			foreach(constraint, element->column->constraints)
-				add_constraint(&table, lfirst(constraint));
-		}
-	}
+	add_constraints(&table, statement->elements);
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
 	if (exists)
 		return;
 	sk_ddl_emit_all(ddl, table.after);
-	foreach(lc, statement->elements)
+	check_parents(&table, statement->elements);
+}
+
+/* Add a column.  A foreign key that it has is of this column. */
+static void
+add_column(SkNewTable *table, SkColumn *column)
+{
+	ListCell   *lc;
+
+	appendStringInfo(&table->sql, "\n  %s,",
+					 sk_ddl_column(table->ddl, table->name, table->variables, column, &table->after));
+	if (column->has_update)
+		table->after = lappend(table->after, sk_ddl_on_update(table->ddl, table->name, column));
+	foreach(lc, column->constraints)
+	{
+		SkConstraint *constraint = lfirst(lc);
+
+		if (constraint->type == SK_FOREIGN_KEY)
+			constraint->columns = list_make1(column->name);
+	}
+}
+
+/* Add the constraints of the table and of its columns, in the order of the text. */
+static void
+add_constraints(SkNewTable *table, List *elements)
+{
+	ListCell   *lc;
+	ListCell   *constraint;
+
+	foreach(lc, elements)
+	{
+		SkElement  *element = lfirst(lc);
+
+		if (element == NULL)
+			continue;
+		if (element->constraint != NULL)
+			add_constraint(table, element->constraint);
+		else
+			foreach(constraint, element->column->constraints)
+				add_constraint(table, lfirst(constraint));
+	}
+}
+
+/* Raise an error if the key does not begin with the key of a parent.  The table exists by now. */
+static void
+check_parents(SkNewTable *table, List *elements)
+{
+	SkDdlText  *ddl = table->ddl;
+	ListCell   *lc;
+
+	foreach(lc, elements)
 	{
 		SkElement  *element = lfirst(lc);
 
 		if (element != NULL && element->constraint != NULL && element->constraint->type == SK_INTERLEAVE)
 			sk_ddl_check_interleave(ddl, element->constraint->at,
-									sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false),
+									sk_ddl_find(ddl, table->name, RELKIND_RELATION, false),
 									sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
 	}
 }
@@ -203,8 +234,7 @@ check_key(SkNewTable *table, List *elements)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
 								sk_ddl_name(table->name), column->name));
-		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null &&
-			!column->is_identity && !column->auto_increment)
+		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null && !column->is_identity)
 			table->key_is_null = true;
 	}
 }
@@ -301,70 +331,92 @@ sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *co
 {
 	StringInfoData sql;
 	SkType		type;
-	bool		is_identity = column->is_identity || column->auto_increment;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), sk_ddl_column_type(ddl, column, &type));
-	if (column->not_null && column->is_null)
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("conflicting NULL/NOT NULL declarations for column \"%s\"", column->name));
+	check_sources(ddl, column);
 	if (column->not_null)
 		appendStringInfoString(&sql, " NOT NULL");
-	if (column->is_always)
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
-					 errhint("Run the statement directly if explicit values shall be refused."));
-	if (is_identity && is_serial(column))
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("Both serial and identity specified for column \"%s\"", column->name),
-					 errhint("Use bigint for an identity column."));
-	if (column->has_default && (is_identity || is_serial(column)))
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("Both identity and default value specified for column \"%s\"", column->name));
-	if (column->has_default + column->is_generated + is_identity > 1)
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("column \"%s\" has several sources of values", column->name));
-
-	if (is_identity || is_serial(column))
+	if (column->is_identity || is_serial(column))
 	{
-		int64		start;
-		char	   *kind = sk_ddl_identity(ddl, column, &start);
-
 		if (type != SK_TYPE_INT)
 			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("identity column \"%s\" must be of type INT64", column->name));
-		if (is_identity)
-			appendStringInfoString(&sql, " GENERATED BY DEFAULT AS IDENTITY");
-		if (start > 0)
-			appendStringInfo(&sql, " (START WITH " INT64_FORMAT ")", start);
-		if (kind != NULL)
-			*after = lappend(*after,
-							 psprintf("SELECT spanner.alter_sequence(pg_catalog.pg_get_serial_sequence(%s, %s), kind => %s)",
-									  quote_literal_cstr(sk_ddl_name(table)),
-									  quote_literal_cstr(column->name), quote_literal_cstr(kind)));
+		add_identity(ddl, table, column, &sql, after);
 	}
 	else if (column->has_default)
 		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_expression(ddl, column->expr, variables, NULL));
 	else if (column->is_generated)
-	{
-		ListCell   *lc;
-		char	   *expression;
-
-		foreach(lc, variables)
-		{
-			SkVariable *variable = lfirst(lc);
-
-			variable->expands = variable->column != NULL || variable->expression != NULL;
-			variable->is_open = strcmp(variable->name, column->name) == 0;
-		}
-		expression = sk_ddl_expression(ddl, column->expr, variables, NULL);
-		foreach(lc, variables)
-			((SkVariable *) lfirst(lc))->expands = ((SkVariable *) lfirst(lc))->is_open = false;
-		appendStringInfo(&sql, " GENERATED ALWAYS AS (%s) STORED", expression);
-	}
+		appendStringInfo(&sql, " GENERATED ALWAYS AS (%s) STORED",
+						 generation_expression(ddl, variables, column));
 	if (sk_ddl_length_check(table, column) != NULL)
 		appendStringInfo(&sql, " %s", sk_ddl_length_check(table, column));
 	return sql.data;
+}
+
+/* Raise an error if what is said of the column's values does not go together. */
+static void
+check_sources(SkDdlText *ddl, const SkColumn *column)
+{
+	if (column->not_null && column->is_null)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("conflicting NULL/NOT NULL declarations for column \"%s\"", column->name));
+	if (column->is_always)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
+					 errhint("Run the statement directly if explicit values shall be refused."));
+	if (column->is_identity && is_serial(column))
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Both serial and identity specified for column \"%s\"", column->name),
+					 errhint("Use bigint for an identity column."));
+	if (column->has_default && (column->is_identity || is_serial(column)))
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("Both identity and default value specified for column \"%s\"", column->name));
+	if (column->has_default + column->is_generated + column->is_identity > 1)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("column \"%s\" has several sources of values", column->name));
+}
+
+/* Make the column draw from a sequence, whose kind is set when it exists. */
+static void
+add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo sql, List **after)
+{
+	int64		start;
+	char	   *kind = sk_ddl_identity(ddl, column, &start);
+
+	if (column->is_identity)
+		appendStringInfoString(sql, " GENERATED BY DEFAULT AS IDENTITY");
+	if (start > 0)
+		appendStringInfo(sql, " (START WITH " INT64_FORMAT ")", start);
+	if (kind != NULL)
+		*after = lappend(*after,
+						 psprintf("SELECT spanner.alter_sequence(pg_catalog.pg_get_serial_sequence(%s, %s), kind => %s)",
+								  quote_literal_cstr(sk_ddl_name(table)),
+								  quote_literal_cstr(column->name), quote_literal_cstr(kind)));
+}
+
+/* The expression of a generated column; others of which it is made are written out. */
+static char *
+generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column)
+{
+	char	   *result;
+	ListCell   *lc;
+
+	foreach(lc, variables)
+	{
+		SkVariable *variable = lfirst(lc);
+
+		variable->expands = variable->column != NULL || variable->expression != NULL;
+		variable->is_open = strcmp(variable->name, column->name) == 0;
+	}
+	result = sk_ddl_expression(ddl, column->expr, variables, NULL);
+	foreach(lc, variables)
+	{
+		SkVariable *variable = lfirst(lc);
+
+		variable->expands = variable->is_open = false;
+	}
+	return result;
 }
 
 /* The type of a column, which also says if it may hold commit timestamps. */

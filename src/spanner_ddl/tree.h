@@ -161,7 +161,6 @@ typedef struct SkColumn
 	bool		is_primary_key;
 	bool		is_identity;
 	bool		is_always;		/* ... as PostgreSQL has it */
-	bool		auto_increment;
 	bool		is_hidden;
 	bool		has_default;
 	bool		is_generated;
