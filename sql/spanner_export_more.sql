@@ -24,8 +24,34 @@ SELECT spanner.execute_ddl('ALTER TABLE x.a ALTER COLUMN b BYTES(20) DEFAULT (b'
 RESET quote_all_identifiers;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'x.a'::regclass AND contype = 'c' ORDER BY 1;
 
+-- a name of nextval() and text that looks like one; a view that is read with the caller's rights
+CREATE SEQUENCE x.s;
+CREATE SEQUENCE x.t;
+CREATE TABLE x.b (a bigint PRIMARY KEY, n bigint DEFAULT nextval('x.s') + nextval('x.t'),
+  d text DEFAULT 'nextval(''x.s''::regclass)');
+SELECT spanner.spanner_ddl('x.b'::regclass, 'postgresql');
+CREATE VIEW x.v1 WITH (security_invoker = yes) AS SELECT a FROM x.b;
+CREATE VIEW x.v2 WITH (security_invoker = 1) AS SELECT a FROM x.b;
+CREATE VIEW x.v3 WITH (security_invoker = off) AS SELECT a FROM x.b;
+SELECT spanner.spanner_ddl(v) FROM unnest('{x.v1,x.v2,x.v3}'::regclass[]) v;
+-- a synonym reads all of its table and nothing else
+CREATE VIEW x.v4 WITH (security_invoker) AS SELECT a, n FROM x.b;
+CREATE VIEW x.v5 WITH (security_invoker) AS SELECT a, n, d FROM x.b WHERE a > 0;
+CREATE VIEW x.v6 WITH (security_invoker) AS SELECT a, n, d FROM ONLY x.b;
+CREATE VIEW x.v7 WITH (security_invoker) AS SELECT a, n AS d, d AS n FROM x.b;
+CREATE VIEW x.v8 WITH (security_invoker) AS SELECT a, n, d, 1 AS one FROM x.b;
+CREATE VIEW x.v9 WITH (security_invoker) AS SELECT DISTINCT * FROM x.b;
+CREATE VIEW x.va WITH (security_invoker) AS SELECT b.* FROM x.b, x.b c;
+CREATE VIEW x.vb AS TABLE x.b;
+SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
+CREATE VIEW x.vc WITH (security_invoker) AS TABLE x.b;
+SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
+ALTER VIEW x.vc RENAME n TO m;
+SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
+
 DROP VIEW exported;
 DROP TABLE before;
+SET client_min_messages = warning;
 DROP SCHEMA x CASCADE;
 RESET ALL;
 

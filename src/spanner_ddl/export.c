@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * export.c
- *	  PostgreSQL's expressions as GoogleSQL, for spanner.spanner_ddl().
+ *	  PostgreSQL's expressions as Spanner writes them, for spanner.spanner_ddl().
  *
  * Expressions are read as PostgreSQL has stored them.  The tables that say
  * what functions and casts of GoogleSQL become are read backward.
@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
@@ -25,13 +26,16 @@
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 
 #include "spanner_ddl/reader.h"
 
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
 PG_FUNCTION_INFO_V1(spanner_googlesql_name);
 PG_FUNCTION_INFO_V1(spanner_googlesql_query);
+PG_FUNCTION_INFO_V1(spanner_is_synonym);
 PG_FUNCTION_INFO_V1(spanner_parent_constraint);
+PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
 
 /* Where the text goes, and whose columns there are. */
 typedef struct SkWriter
@@ -42,6 +46,8 @@ typedef struct SkWriter
 	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
+static Node *without_regclass(Node *node, void *context);
+static bool reads_all(Query *query, TupleDesc columns, Relation table);
 static const char *quote_name(const char *name);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes,
@@ -111,6 +117,37 @@ spanner_googlesql_expression(PG_FUNCTION_ARGS)
 }
 
 /*
+ * spanner_internal.postgresql_expression(relation, expression) returns text
+ *
+ * As PostgreSQL writes it, but for regclass, a type that Spanner has not.
+ */
+Datum
+spanner_postgresql_expression(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	char	   *relname = get_rel_name(relid);
+	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
+
+	if (relname == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
+														deparse_context_for(relname, relid),
+														false, false)));
+}
+
+/* The sequence of nextval() is a name there, without a cast. */
+static Node *
+without_regclass(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
+		!castNode(Const, node)->constisnull)
+		return (Node *) makeConst(UNKNOWNOID, -1, InvalidOid, -2,
+								  DirectFunctionCall1(regclassout, castNode(Const, node)->constvalue),
+								  false, false);
+	return expression_tree_mutator(node, without_regclass, context);
+}
+
+/*
  * spanner_internal.googlesql_query(view) returns text
  *
  * NULL if GoogleSQL cannot say it.
@@ -131,6 +168,61 @@ spanner_googlesql_query(PG_FUNCTION_ARGS)
 	if (!result)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(writer.sql.data));
+}
+
+/*
+ * spanner_internal.is_synonym(view, relation) returns boolean
+ *
+ * Does the view show the rows of this table, with its columns and nothing else?
+ */
+Datum
+spanner_is_synonym(PG_FUNCTION_ARGS)
+{
+	Relation	view = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation	table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
+	bool		result = view != NULL && table != NULL && view->rd_rel->relkind == RELKIND_VIEW &&
+		reads_all(get_view_query(view), RelationGetDescr(view), table);
+
+	if (table != NULL)
+		relation_close(table, AccessShareLock);
+	if (view != NULL)
+		relation_close(view, AccessShareLock);
+	PG_RETURN_BOOL(result);
+}
+
+static bool
+reads_all(Query *query, TupleDesc columns, Relation table)
+{
+	RangeTblRef *from = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
+	RangeTblEntry *rte;
+	ListCell   *target = list_head(query->targetList);
+
+	if (from == NULL || !IsA(from, RangeTblRef) || query->jointree->quals != NULL ||
+		query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
+		query->distinctClause != NIL || query->sortClause != NIL || query->limitOffset != NULL ||
+		query->limitCount != NULL || query->rowMarks != NIL)
+		return false;
+	rte = rt_fetch(from->rtindex, query->rtable);
+	if (rte->rtekind != RTE_RELATION || rte->relid != RelationGetRelid(table) || !rte->inh ||
+		rte->tablesample != NULL)
+		return false;
+	for (int i = 0; i < RelationGetNumberOfAttributes(table); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), i);
+		TargetEntry *entry;
+
+		if (column->attisdropped)
+			continue;
+		if (target == NULL)
+			return false;
+		entry = lfirst(target);
+		if (!IsA(entry->expr, Var) || ((Var *) entry->expr)->varno != from->rtindex ||
+			((Var *) entry->expr)->varattno != column->attnum ||
+			namestrcmp(&TupleDescAttr(columns, entry->resno - 1)->attname, NameStr(column->attname)) != 0)
+			return false;
+		target = lnext(query->targetList, target);
+	}
+	return target == NULL;
 }
 
 /*

@@ -16,6 +16,14 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.googlesql_expression(oid, pg_node_tree)
   IS 'an expression as GoogleSQL writes it, NULL if it cannot';
 
+CREATE FUNCTION spanner_internal.postgresql_expression(relation oid, expression pg_node_tree)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_postgresql_expression'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.postgresql_expression(oid, pg_node_tree)
+  IS 'an expression as Spanner''s PostgreSQL dialect writes it';
+
 CREATE FUNCTION spanner_internal.googlesql_query(view oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
@@ -23,6 +31,24 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION spanner_internal.googlesql_query(oid)
   IS 'the query of a view as GoogleSQL writes it, NULL if it cannot';
+
+CREATE FUNCTION spanner_internal.is_synonym(view oid, relation oid)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_is_synonym'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.is_synonym(oid, oid)
+  IS 'whether a view shows the rows of a table, and nothing else';
+
+CREATE FUNCTION spanner_internal.is_invoker(reloptions text[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN EXISTS (SELECT FROM pg_options_to_table(reloptions) o
+                WHERE o.option_name = 'security_invoker' AND o.option_value::boolean);
+
+COMMENT ON FUNCTION spanner_internal.is_invoker(text[])
+  IS 'whether a view is read with the rights of the caller';
 
 CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
 RETURNS name
@@ -143,7 +169,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 RETURN CASE dialect
   WHEN 'postgresql' THEN
-    regexp_replace(pg_get_expr(expression, relation), '(nextval\(''.*?'')::regclass\)', '\1)')
+    spanner_internal.postgresql_expression(relation, expression)
   ELSE spanner_internal.googlesql_expression(relation, expression) END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_expression(oid, pg_node_tree, text)
@@ -333,29 +359,16 @@ RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  WITH self AS (
-    SELECT t.relname, n.nspname,
-           (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
-              FROM pg_attribute a
-             WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
-      FROM pg_class t
-      JOIN pg_namespace n ON n.oid = t.relnamespace
-     WHERE t.oid = relation)
   SELECT v.oid
-    FROM self t
-   CROSS JOIN pg_class v
-   WHERE v.relkind = 'v'
-     AND v.reloptions::text ~ 'security_invoker=(true|on)'
-     AND v.oid IN (SELECT r.ev_class
-                     FROM pg_depend d
-                     JOIN pg_rewrite r ON r.oid = d.objid
-                    WHERE d.classid = 'pg_rewrite'::regclass
-                      AND d.refclassid = 'pg_class'::regclass
-                      AND d.refobjid = relation)
-     AND replace(regexp_replace(pg_get_viewdef(v.oid), '\s+', ' ', 'g'),
-                 format(' %I.', t.relname), ' ')
-         = replace(format(' SELECT %s FROM %I.%I;', t.columns, t.nspname, t.relname),
-                   format(' %I.', t.relname), ' ')
+    FROM (SELECT DISTINCT c.oid, c.reloptions
+            FROM pg_depend d
+            JOIN pg_rewrite r ON r.oid = d.objid
+            JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v'
+           WHERE d.classid = 'pg_rewrite'::regclass
+             AND d.refclassid = 'pg_class'::regclass
+             AND d.refobjid = relation) v
+   WHERE spanner_internal.is_invoker(v.reloptions)
+     AND spanner_internal.is_synonym(v.oid, relation)
    ORDER BY v.oid
    LIMIT 1;
 END;
@@ -569,7 +582,7 @@ BEGIN ATOMIC
   SELECT CASE WHEN g.query IS NULL THEN '-- GoogleSQL has no such query: ' ELSE '' END
          || format('CREATE VIEW %s SQL SECURITY %s AS %s',
               spanner_internal.ddl_relation(relation, dialect),
-              CASE WHEN c.reloptions::text ~ 'security_invoker=(true|on)' THEN 'INVOKER'
+              CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
                 ELSE 'DEFINER' END,
               coalesce(g.query, translate(btrim(pg_get_viewdef(relation), ' ;'), E'\n', ' ')))
     FROM pg_class c
