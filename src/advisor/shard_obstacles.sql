@@ -189,14 +189,12 @@ CREATE FUNCTION spanner_internal.shard_check(relation oid, column_name name)
 RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT min(k.oid)
+  SELECT min(c.oid)
     FROM pg_attribute a
-    JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'c'
-     AND a.attnum = ANY (k.conkey)
-   CROSS JOIN LATERAL (SELECT spanner_internal.constraint_text(k.oid) AS text OFFSET 0) d
-   WHERE a.attrelid = relation AND a.attname = column_name
-     AND starts_with(d.text, format('CHECK ((%I = ', column_name))
-     AND d.text ~ '(shard_id|farm_fingerprint)"?\(';
+    JOIN pg_constraint c ON c.conrelid = a.attrelid AND c.contype = 'c'
+     AND a.attnum = ANY (c.conkey)
+   CROSS JOIN LATERAL spanner_internal.read_shard_key(c.conbin, c.conrelid) k
+   WHERE a.attrelid = relation AND a.attname = column_name AND k.column_number = a.attnum;
 END;
 
 COMMENT ON FUNCTION spanner_internal.shard_check(oid, name)
@@ -238,9 +236,9 @@ DECLARE
   is_shard boolean := spanner_internal.shard_check(t.relid, column_name) IS NOT NULL
     OR EXISTS (SELECT FROM pg_attribute a
                  JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+                CROSS JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) k
                 WHERE a.attrelid = t.relid AND a.attname = column_name AND a.attgenerated <> ''
-                  AND spanner_internal.expression_text(d.adbin, d.adrelid)
-                      ~ '(shard_id|farm_fingerprint)"?\(');
+                  AND num_nonnulls(k.keys, k.problem) > 0);
   users text;
 BEGIN
   IF t.has_column AND NOT is_shard AND is_added THEN
