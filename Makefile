@@ -194,6 +194,7 @@ REGRESS = \
 	execute_ddl \
 	execute_ddl_errors \
 	execute_ddl_more \
+	execute_ddl_names \
 	googlesql \
 	googlesql_alter \
 	googlesql_expressions \

@@ -41,13 +41,6 @@ SELECT count(*) FROM pg_statistic_ext WHERE stxrelid = 'narrow'::regclass;
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('narrow'::regclass, 'beside'::regclass) AND contype <> 'n' ORDER BY 1;
 SELECT spanner.remove_shard_key('narrow');
 SELECT spanner.remove_shard_key('narrow', 'note');
--- a shard column is known by the function that computes it, not by a name
-CREATE FUNCTION my_shard_id(bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT ($1 % 4)::integer';
-CREATE TABLE named (shard_id int GENERATED ALWAYS AS (my_shard_id(id)) STORED, id bigint, PRIMARY KEY (shard_id, id));
-SELECT spanner.remove_shard_key('named');
-CREATE TABLE turned (shard_id int NOT NULL CHECK (spanner.shard_id(4, id) = shard_id), id bigint, PRIMARY KEY (shard_id, id));
-SELECT spanner.remove_shard_key('turned', dry_run => false);
-DROP TABLE named, turned;
 SELECT spanner.remove_shard_key(NULL);
 SELECT count(*) FROM spanner.add_shard_key('log', dry_run => false);
 

@@ -117,6 +117,7 @@ SELECT spanner.execute_ddl('CREATE SEQUENCE "y');
 SELECT spanner.execute_ddl('CREATE SEQUENCE "" STRIPED');
 SELECT spanner.execute_ddl('CREATE SEQUENCE y /* /* */');
 SELECT spanner.execute_ddl('CREATE SEQUENCE y OPTIONS (sequence_kind=''striped)');
+SELECT spanner.execute_ddl('CREATE VIEW y SQL SECURITY INVOKER AS SELECT IF(TRUE, 1, 2) AS x FROM t left');
 
 -- a read-only transaction, no event triggers, not the owner
 BEGIN READ ONLY;

@@ -108,5 +108,14 @@ CREATE INDEX second ON by_index (a, (spanner.shard_id(8, a)));
 SELECT tablename, declaration, name, shards, keys, usable, problem FROM spanner.shard_keys
  WHERE schemaname = 'test_shard_keys' ORDER BY 1, 2, 3;
 
+\set SHOW_CONTEXT never
+-- a shard column is known by the function that computes it, not by a name
+CREATE FUNCTION my_shard_id(bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT ($1 % 4)::integer';
+CREATE TABLE named (shard_id int GENERATED ALWAYS AS (my_shard_id(id)) STORED, id bigint, PRIMARY KEY (shard_id, id));
+SELECT spanner.remove_shard_key('named');
+CREATE TABLE turned (shard_id int NOT NULL CHECK (spanner.shard_id(4, id) = shard_id), id bigint, PRIMARY KEY (shard_id, id));
+SELECT spanner.remove_shard_key('turned', dry_run => false);
+DROP TABLE named, turned;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_keys CASCADE;

@@ -43,6 +43,7 @@ typedef struct SkRefusal
 	const char *hint;
 } SkRefusal;
 
+static void take_dialect(SkDdlText *ddl, const char *dialect);
 static const SkRefusal refusals[] = {
 	{"* database", "database", "Run PostgreSQL's command directly, or ALTER DATABASE ... SET OPTIONS for the one that you are in."},
 	{"* function", "function", "Write it in PostgreSQL's language, and run it directly."},
@@ -108,8 +109,22 @@ sk_ddl_time_zone(void)
 							  "America/Los_Angeles");
 }
 
+static void
+take_dialect(SkDdlText *ddl, const char *dialect)
+{
+	ddl->has_dialect = pg_strcasecmp(dialect, "auto") != 0;
+	ddl->dialect = pg_strcasecmp(dialect, "googlesql") == 0 ? SK_GOOGLESQL : SK_POSTGRESQL;
+	if (ddl->has_dialect && ddl->dialect == SK_POSTGRESQL && pg_strcasecmp(dialect, "postgresql") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dialect \"%s\" is not known", dialect),
+				 errhint("Use \"googlesql\", \"postgresql\", or \"auto\".")));
+}
+
 /*
- * spanner.execute_ddl(statement text) returns void
+ * spanner.execute_ddl(statement text, dialect text) returns void
+ *
+ * The dialect is googlesql, postgresql, or auto: what the text looks like.
  */
 Datum
 spanner_execute_ddl(PG_FUNCTION_ARGS)
@@ -117,12 +132,13 @@ spanner_execute_ddl(PG_FUNCTION_ARGS)
 	SkDdlText	ddl = {.sql = text_to_cstring(PG_GETARG_TEXT_PP(0))};
 
 	PreventCommandIfReadOnly("spanner.execute_ddl()");
+	take_dialect(&ddl, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	sk_ddl_run(&ddl);
 	PG_RETURN_VOID();
 }
 
 /*
- * spanner.postgresql_ddl(statement text) returns setof text
+ * spanner.postgresql_ddl(statement text, dialect text) returns setof text
  */
 Datum
 spanner_postgresql_ddl(PG_FUNCTION_ARGS)
@@ -134,6 +150,7 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PreventCommandIfReadOnly("spanner.postgresql_ddl()");
+	take_dialect(&ddl, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 
 	BeginInternalSubTransaction(NULL);
@@ -476,6 +493,26 @@ sk_ddl_rename(const SkName *name, const char *last)
 		appendStringInfo(&result, "%s.", quote_identifier(list_nth(name->parts, i)));
 	appendStringInfoString(&result, quote_identifier(last));
 	return result.data;
+}
+
+/*
+ * sk_ddl_complete_name
+ *		Add the schema to the name of a new table, if its commands would find
+ *		another relation by the name alone.
+ */
+void
+sk_ddl_complete_name(SkName *name)
+{
+	RangeVar   *new_name = makeRangeVar(NULL, llast(name->parts), -1);
+	Oid			schema;
+	Oid			other;
+
+	if (list_length(name->parts) > 1)
+		return;
+	schema = RangeVarGetCreationNamespace(new_name);
+	other = RangeVarGetRelid(new_name, NoLock, true);
+	if (OidIsValid(other) && get_rel_namespace(other) != schema)
+		name->parts = lcons(get_namespace_name(schema), name->parts);
 }
 
 /*

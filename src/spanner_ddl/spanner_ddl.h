@@ -70,6 +70,7 @@ pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *wha
 extern const char *sk_ddl_time_zone(void);
 extern char *sk_ddl_name(const SkName *name);
 extern char *sk_ddl_rename(const SkName *name, const char *last);
+extern void sk_ddl_complete_name(SkName *name);
 extern Oid	sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind,
 						bool missing_ok);
 extern bool sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind,

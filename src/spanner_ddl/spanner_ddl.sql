@@ -1,19 +1,19 @@
 -- Spanner's language: its DDL is run here, and what it has and PostgreSQL lacks.
 
-CREATE FUNCTION spanner.execute_ddl(statement text)
+CREATE FUNCTION spanner.execute_ddl(statement text, dialect text DEFAULT 'auto')
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.execute_ddl(text)
+COMMENT ON FUNCTION spanner.execute_ddl(text, text)
   IS 'run statements of Spanner''s DDL, in either dialect';
 
-CREATE FUNCTION spanner.postgresql_ddl(statement text)
+CREATE FUNCTION spanner.postgresql_ddl(statement text, dialect text DEFAULT 'auto')
 RETURNS SETOF text
 AS 'MODULE_PATHNAME', 'spanner_postgresql_ddl'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.postgresql_ddl(text)
+COMMENT ON FUNCTION spanner.postgresql_ddl(text, text)
   IS 'the statements of PostgreSQL that execute_ddl would run';
 
 -- PostgreSQL's own depends on how elements are written, which is plain for texts.

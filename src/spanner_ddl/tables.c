@@ -63,10 +63,12 @@ void
 sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 {
 	SkNewTable	table = {.ddl = ddl,.name = statement->name};
-	bool		exists = statement->exists_ok &&
-		OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_RELATION, true));
+	bool		exists;
 	ListCell   *lc;
 
+	sk_ddl_complete_name(table.name);
+	exists = statement->exists_ok &&
+		OidIsValid(sk_ddl_find(ddl, table.name, RELKIND_RELATION, true));
 	initStringInfo(&table.sql);
 	foreach(lc, statement->elements)
 	{

@@ -46,14 +46,15 @@ static const char *const postgresql_words[] = {
 
 /*
  * sk_ddl_read_tokens
- *		Find out the dialect of a text, and split it into tokens.
+ *		Find out the dialect of a text, if nobody has said it, and split it
+ *		into tokens.
  */
 void
 sk_ddl_read_tokens(SkDdlText *ddl)
 {
 	ddl->tokens = sk_ddl_scan(ddl->sql, SK_GOOGLESQL, &ddl->count);
-	ddl->dialect = guess_dialect(ddl->sql, ddl->tokens, ddl->count);
-
+	if (!ddl->has_dialect)
+		ddl->dialect = guess_dialect(ddl->sql, ddl->tokens, ddl->count);
 	if (ddl->dialect == SK_POSTGRESQL)
 		ddl->tokens = sk_ddl_scan(ddl->sql, SK_POSTGRESQL, &ddl->count);
 

@@ -53,6 +53,7 @@ typedef struct SkDdlText
 {
 	const char *sql;
 	SkDialect	dialect;
+	bool		has_dialect;	/* the caller has said it */
 	SkToken    *tokens;
 	int			count;			/* of tokens, without the last, SK_TOKEN_END */
 	int			first;			/* token of the statement */
