@@ -85,6 +85,13 @@ SELECT spanner.advance_allocator('batch', 90000);
 SELECT spanner.next_value('batch');
 SELECT spanner.advance_allocator('batch', 100000), spanner.next_value('batch');
 SELECT spanner.advance_allocator('batch', 5) > 100000 AS stays, spanner.next_value('batch');
+-- within a batch, and in the same transaction
+SELECT spanner.create_allocator('imported', mode => 'batch', batch_size => 100) > 0 AS id;
+SELECT spanner.next_value('imported');
+BEGIN;
+SELECT spanner.advance_allocator('imported', 50), spanner.next_value('imported'), spanner.reserve_block('imported', 3);
+ROLLBACK;
+SELECT spanner.next_value('imported');
 SELECT spanner.reset_allocator('batch', 200000);
 SELECT spanner.next_value('batch');
 SELECT spanner.reset_allocator('batch', 7, force => true);

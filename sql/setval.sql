@@ -102,5 +102,17 @@ SELECT spanner.convert_column('labeled', 'id');
 SECURITY LABEL FOR spanner_keys ON SEQUENCE labeled_id_seq IS 'striped';
 INSERT INTO labeled SELECT FROM generate_series(1, 2000);
 
+-- below a START that is not 1: back as far as nothing is stored; and what core refuses
+INSERT INTO labeled DEFAULT VALUES;
+SELECT setval('labeled_id_seq', 1, false);
+INSERT INTO labeled SELECT FROM generate_series(1, 100);
+TRUNCATE labeled;
+SELECT setval('labeled_id_seq', 1, false);
+SELECT counter IS NULL AS restarted, start_counter > 1 AS later FROM spanner.sequences WHERE sequencename = 'labeled_id_seq';
+SELECT setval('labeled_id_seq', 0);
+CREATE TABLE narrow (id serial);
+SELECT spanner.convert_column('narrow', 'id');
+SELECT setval('narrow_id_seq', 2147483648);
+
 SET client_min_messages = warning;
 DROP SCHEMA sv CASCADE;

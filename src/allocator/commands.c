@@ -28,6 +28,7 @@
 
 #include "allocator/cache.h"
 #include "allocator/change.h"
+#include "allocator/pool.h"
 #include "allocator/reserve.h"
 #include "allocator/series.h"
 #include "compat.h"
@@ -484,12 +485,20 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
-	/* an application may call this for each row: others go on drawing */
+
+	/*
+	 * an application may call this for each row: others go on drawing.  The
+	 * row is locked and stays as it is, so what is reserved from now on lies
+	 * above.  A rollback leaves a gap, as it does after any draw.
+	 */
 	if (row.next_value == former)
 	{
-		sk_table_close(&table);
+		SkPoolKey	key = {MyDatabaseId, row.table, row.id};
+
+		Assert(minimum <= row.next_value);
 		if (sk_mode_has_pool(row.mode))
-			sk_change_note(row.table, row.id, minimum);
+			sk_pool_discard(&key, minimum);
+		sk_table_close(&table);
 		PG_RETURN_INT64(row.next_value);
 	}
 	write_and_close(&table, &row, SK_WRITE_ACCESS);

@@ -54,7 +54,7 @@ extern List *sk_leave_kind(const SkSequence *seq, int64 restart,
 extern void sk_report_left(List *sequences);
 
 /* sync.c */
-extern bool sk_sync_forward(Oid seqid);
+extern bool sk_sync_stored(Oid seqid, bool goes_back);
 
 /* sequence_commands.c */
 extern Oid	sk_create_sequence(RangeVar *name, SkSequenceChange *change,

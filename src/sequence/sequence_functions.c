@@ -55,6 +55,7 @@ static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
+static void check_bounds(Oid seqid, const FormData_pg_sequence *form, int64 value);
 static void restart(Oid seqid);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
 static int64 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid,
@@ -222,13 +223,17 @@ spanner_lastval(PG_FUNCTION_ARGS)
  * As core's setval, but on a bound sequence it does what applications mean.
  * (START, false) restarts it.  Any other call passes a value, most often the
  * largest stored one: then the sequence gives no stored value again, and its
- * counter only goes forward.  Returns the value like core.  A restore passes a
- * counter, and sets it.
+ * counter only goes forward, or, if the value is less than START and false says
+ * that it comes next, also back.  Returns the value like core.  A restore passes
+ * a counter, and sets it.
  */
 Datum
 spanner_setval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
+	int64		value = PG_GETARG_INT64(1);
+	bool		comes_next = PG_NARGS() == 3 && !PG_GETARG_BOOL(2);
+	FormData_pg_sequence form;
 
 	sk_check_execute(PG_NARGS() == 2 ? F_SETVAL_REGCLASS_INT8 : F_SETVAL_REGCLASS_INT8_BOOL);
 	if (sk_restoring() || call_binding(fcinfo, seqid)->am == NULL)
@@ -244,10 +249,11 @@ spanner_setval(PG_FUNCTION_ARGS)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
 	if (get_rel_persistence(seqid) != RELPERSISTENCE_TEMP)
 		PreventCommandIfReadOnly("setval()");
-	if (PG_NARGS() == 3 && !PG_GETARG_BOOL(2) &&
-		PG_GETARG_INT64(1) <= sk_sequence_form(seqid).seqstart)
+	form = sk_sequence_form(seqid);
+	check_bounds(seqid, &form, value);
+	if (comes_next && value == form.seqstart)
 		restart(seqid);
-	else if (!sk_sync_forward(seqid))
+	else if (!sk_sync_stored(seqid, comes_next && value < form.seqstart))
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("setval leaves the counter of sequence \"%s\" alone",
@@ -255,6 +261,21 @@ spanner_setval(PG_FUNCTION_ARGS)
 				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
 				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
+
+/* A value is of the type, and may be more than MAXVALUE, which bounds counters. */
+static void
+check_bounds(Oid seqid, const FormData_pg_sequence *form, int64 value)
+{
+	int64		max = form->seqtypid == INT2OID ? PG_INT16_MAX :
+		form->seqtypid == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
+
+	if (value < form->seqmin || value > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)",
+						(long long) value, get_rel_name(seqid), (long long) form->seqmin,
+						(long long) max)));
 }
 
 /* Who may set a sequence need not own it. */

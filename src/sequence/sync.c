@@ -77,15 +77,15 @@ spanner_sync_sequence(PG_FUNCTION_ARGS)
 }
 
 /*
- * sk_sync_forward
+ * sk_sync_stored
  *		Have a bound sequence never give a stored value again.
  *
- * Its counter is not set back.  Returns false where the values cannot be looked
- * at, or where no column stores them.  The caller has checked that the current
- * user may set the sequence.
+ * Its counter is set back only if it may, and then as far as values are stored.
+ * Returns false where the values cannot be looked at, or where no column stores
+ * them.  The caller has checked that the current user may set the sequence.
  */
 bool
-sk_sync_forward(Oid seqid)
+sk_sync_stored(Oid seqid, bool goes_back)
 {
 	List	   *columns = sk_storing_columns(seqid);
 	SkOwnerScope scope;
@@ -95,7 +95,7 @@ sk_sync_forward(Oid seqid)
 		return false;
 	sk_owner_enter(&scope, seqid);
 	seq = sk_sequence_lock(seqid, NoLock, false);
-	pass_stored_values(seq, columns, false);
+	pass_stored_values(seq, columns, goes_back);
 	sk_owner_leave(&scope);
 	return true;
 }
