@@ -30,6 +30,7 @@ OBJS = \
 	src/allocator/remote.o \
 	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
+	src/allocator/restored.o \
 	src/allocator/row.o \
 	src/allocator/series.o \
 	src/allocator/shared_state.o \

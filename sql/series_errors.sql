@@ -68,6 +68,28 @@ SELECT spanner.next_value('gap', 'newer');
 UPDATE spanner.allocator SET timeline = 99 WHERE name = 's';
 SELECT spanner.next_value('s', 'new');
 
-SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name IN ('s', 'c', 'gap');
+-- a series of a dump waits for its allocator, and a rollback forgets it
+SET check_function_bodies = off;
+BEGIN;
+INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900001, 77, 900000, '{x}');
+ROLLBACK;
+BEGIN;
+SAVEPOINT undone;
+INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900002, 78, 900000, '{y}');
+ROLLBACK TO undone;
+SAVEPOINT kept;
+INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900003, 79, 900000, '{z}');
+RELEASE kept;
+COMMIT;
+BEGIN;
+INSERT INTO spanner.allocator (allocator_id, name, next_value, mode, owner_role)
+  OVERRIDING SYSTEM VALUE VALUES (900000, 'restored', 5, 'sync', current_user::regrole);
+ROLLBACK;
+INSERT INTO spanner.allocator (allocator_id, name, next_value, mode, owner_role)
+  OVERRIDING SYSTEM VALUE VALUES (900000, 'restored', 5, 'sync', current_user::regrole);
+RESET check_function_bodies;
+SELECT spanner.next_value('restored', 'x') AS x, spanner.next_value('restored', 'y') AS y, spanner.next_value('restored', 'z') AS z;
+
+SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name IN ('s', 'c', 'gap', 'restored');
 SELECT count(*) FROM spanner.allocator WHERE parent_id IS NOT NULL;
 DROP ROLE regress_se_owner;

@@ -47,7 +47,6 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -58,6 +57,7 @@
 #include "allocator/cache.h"
 #include "allocator/change.h"
 #include "allocator/reserve.h"
+#include "allocator/restored.h"
 #include "allocator/series.h"
 #include "spi/own_objects.h"
 
@@ -78,17 +78,6 @@ typedef struct Change
 	int			level;			/* of the subtransaction */
 } Change;
 
-/* An allocator of a dump that this session restores. */
-typedef struct RestoredAllocator
-{
-	int64		dumped;			/* hash key */
-	int64		id;				/* it may have been there, or its id been
-								 * taken; 0 before it comes */
-	List	   *series;			/* tuples of series that came before it */
-} RestoredAllocator;
-
-static HTAB *restored = NULL;
-
 /* Of the current transaction, in its memory. */
 static List *changes = NIL;
 
@@ -105,12 +94,6 @@ static void keep_role(Relation rel, Oid role);
 static void keep_roles(Relation rel, const SkAllocatorRow *row);
 static void note_series(const SkAllocatorRow *row);
 static void note_row(TriggerData *trigger, SkWrite write);
-static RestoredAllocator *find_restored(int64 dumped);
-static void move_forward(SkTable *table, SkAllocatorRow *row,
-						 const SkAllocatorRow *dumped);
-static void restore_series(SkTable *table, RestoredAllocator *allocator);
-static void restore_series_of(int64 id);
-static HeapTuple restore_row(HeapTuple tuple, TupleDesc tupdesc);
 static HeapTuple next_allocator(Relation rel, SysScanDesc scan);
 static List *allocators_of_users(Relation rel, List *roles);
 static void take_roles_away(SkTable *table, int64 id, List *roles);
@@ -339,138 +322,6 @@ note_row(TriggerData *trigger, SkWrite write)
 	}
 }
 
-static RestoredAllocator *
-find_restored(int64 dumped)
-{
-	bool		found;
-	RestoredAllocator *result;
-
-	if (restored == NULL)
-	{
-		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(RestoredAllocator)};
-
-		restored = hash_create("restored allocators", 64, &control, HASH_ELEM | HASH_BLOBS);
-	}
-	result = hash_search(restored, &dumped, HASH_ENTER, &found);
-	if (!found)
-	{
-		result->id = 0;
-		result->series = NIL;
-	}
-	return result;
-}
-
-/* Have a row go on where that of the dump does, unless it is ahead. */
-static void
-move_forward(SkTable *table, SkAllocatorRow *row, const SkAllocatorRow *dumped)
-{
-	row->next_value = Max(row->next_value, Min(dumped->next_value, row->max_value + 1));
-	sk_row_update(table, row, SK_WRITE_CHANGES);
-}
-
-/*
- * Restore the series that came before their allocator, now that it is there
- * and they can be found.
- */
-static void
-restore_series(SkTable *table, RestoredAllocator *allocator)
-{
-	ListCell   *lc;
-
-	foreach(lc, allocator->series)
-	{
-		HeapTuple	tuple = lfirst(lc);
-		SkAllocatorRow dumped;
-		SkAllocatorRow row;
-
-		sk_row_fetch(tuple, RelationGetDescr(table->rel), &dumped);
-		if (sk_series_find_settled(table, allocator->id, dumped.series, &row) &&
-			sk_row_lock(table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND)
-			move_forward(table, &row, &dumped);
-		else
-		{
-			dumped.parent_id = allocator->id;
-			sk_row_restore(table, &dumped);
-		}
-		heap_freetuple(tuple);
-	}
-	list_free(allocator->series);
-	allocator->series = NIL;
-}
-
-/* The same after an allocator of a dump was inserted. */
-static void
-restore_series_of(int64 id)
-{
-	HASH_SEQ_STATUS scan;
-	RestoredAllocator *allocator;
-	SkTable		table;
-
-	if (restored == NULL)
-		return;
-	hash_seq_init(&scan, restored);
-	while ((allocator = hash_seq_search(&scan)) != NULL)
-	{
-		if (allocator->id != id || allocator->series == NIL)
-			continue;
-		sk_table_open(&table, RowExclusiveLock);
-		restore_series(&table, allocator);
-		sk_table_close(&table);
-	}
-}
-
-/*
- * What becomes of a row of a dump.  Migrations may have made the allocator:
- * then it keeps its id and its options, but does not give what the rows of the
- * dump have, and the row is left out.  Its id may be that of another one.
- *
- * So a series waits in memory until its allocator, which a dump may have behind
- * it, has the id that it keeps.
- */
-static HeapTuple
-restore_row(HeapTuple tuple, TupleDesc tupdesc)
-{
-	int			column = SK_COLUMN_ID;
-	bool		isnull = false;
-	Datum		id;
-	SkTable		table;
-	SkAllocatorRow dumped;
-	SkAllocatorRow row;
-	RestoredAllocator *allocator;
-	MemoryContext old;
-
-	sk_row_fetch(tuple, tupdesc, &dumped);
-	sk_table_open(&table, RowExclusiveLock);
-	allocator = find_restored(dumped.parent_id != 0 ? dumped.parent_id : dumped.id);
-	if (dumped.parent_id != 0)
-	{
-		old = MemoryContextSwitchTo(TopMemoryContext);
-		allocator->series = lappend(allocator->series, heap_copytuple(tuple));
-		MemoryContextSwitchTo(old);
-		tuple = NULL;
-		/* gone: its restore was rolled back, or it was dropped */
-		if (allocator->id != 0 && sk_row_find(&table, NULL, allocator->id, &row))
-			restore_series(&table, allocator);
-	}
-	else if (sk_row_find_settled(&table, dumped.name, &row) &&
-			 sk_row_lock(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND)
-	{
-		tuple = NULL;
-		allocator->id = row.id;
-		move_forward(&table, &row, &dumped);
-		restore_series(&table, allocator);
-	}
-	else
-	{
-		allocator->id = sk_row_find(&table, NULL, dumped.id, &row) ?
-			sk_table_next_id(table.rel) : dumped.id;
-		id = Int64GetDatum(allocator->id);
-		tuple = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
-	}
-	sk_table_close(&table);
-	return tuple;
-}
-
 /*
  * spanner_internal.on_allocator_change() returns trigger
  *
@@ -496,7 +347,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		sk_row_fetch(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
 		sk_row_check(&row);
 		keep_roles(trigger->tg_relation, &row);
-		restore_series_of(row.id);
+		sk_restore_series_of(row.id);
 	}
 	else if (write != SK_WRITE_RESERVES && write != SK_WRITE_FOLLOWS)
 		note_row(trigger, write);
@@ -519,7 +370,7 @@ spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 	tupdesc = RelationGetDescr(trigger->tg_relation);
 	tuple = sk_row_complete(trigger->tg_trigtuple, tupdesc, IsLogicalWorker());
 	if (sk_dump_is_restored() && sk_table_write != SK_WRITE_RESTORES)
-		tuple = restore_row(tuple, tupdesc);
+		tuple = sk_restore_allocator(tuple, tupdesc);
 	return PointerGetDatum(tuple);
 }
 
@@ -750,6 +601,7 @@ end_transaction(XactEvent event, void *arg)
 			}
 			changes = NIL;
 			roles_changed = false;
+			sk_restored_end(1, event == XACT_EVENT_ABORT ? -1 : 0);
 			break;
 		default:
 			break;
@@ -766,6 +618,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
+	sk_restored_end(level, event == SUBXACT_EVENT_COMMIT_SUB ? level - 1 : -1);
 	foreach(lc, changes)
 	{
 		Change	   *change = lfirst(lc);
