@@ -48,6 +48,7 @@
 static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
 static void restore_altered(AlterTableStmt *stmt);
+static void check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static bool hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static void convert_altered(AlterTableStmt *stmt);
 static List *list_columns(Oid relid, Oid table);
@@ -253,11 +254,30 @@ restore_altered(AlterTableStmt *stmt)
 		{
 			SkIdentityColumn *column = lfirst(lc2);
 
-			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) == 0 &&
-				!hands_over(cmd, relid, column->seqid))
-				sk_restore_identity(column->seqid, column->identity);
+			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) != 0 ||
+				hands_over(cmd, relid, column->seqid))
+				continue;
+			check_partition(cmd, relid, column->seqid);
+			sk_restore_identity(column->seqid, column->identity);
 		}
 	}
+}
+
+/* The identity of a table above says what a partition draws, as in core from release 17 on. */
+static void
+check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid)
+{
+	Oid			owner;
+	int32		attnum;
+
+	if (cmd->subtype == AT_ColumnDefault && sk_sequence_owner(seqid, &owner, &attnum) &&
+		owner != relid)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("column \"%s\" of relation \"%s\" is an identity column",
+						cmd->name, get_rel_name(relid)),
+				 errdetail("The identity is that of table \"%s\".", get_rel_name(owner)),
+				 errhint("Detach the partition, or drop the identity of the table.")));
 }
 
 /*
