@@ -42,6 +42,7 @@ OBJS = \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
 	src/keys/time_buckets.o \
+	src/keys/time_zone.o \
 	src/planner/derive.o \
 	src/planner/equality.o \
 	src/planner/fill_shard.o \
@@ -102,7 +103,9 @@ OBJS = \
 	src/spanner_ddl/expression.o \
 	src/spanner_ddl/functions.o \
 	src/spanner_ddl/grammar.o \
+	src/spanner_ddl/literals.o \
 	src/spanner_ddl/objects.o \
+	src/spanner_ddl/operators.o \
 	src/spanner_ddl/query.o \
 	src/spanner_ddl/scanner.o \
 	src/spanner_ddl/sequences.o \
@@ -200,6 +203,7 @@ REGRESS = \
 	googlesql_alter \
 	googlesql_expressions \
 	googlesql_refused \
+	googlesql_results \
 	spanner_export \
 	spanner_export_more \
 	spanner_postgresql \

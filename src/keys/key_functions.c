@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pgtime.h"
@@ -24,9 +22,7 @@
 #include "keys/bit_reverse.h"
 #include "keys/canonical.h"
 #include "keys/farmhash.h"
-
-/* GoogleSQL's limit on an offset from UTC, in minutes */
-#define SK_MAX_ZONE_OFFSET (14 * MINS_PER_HOUR)
+#include "keys/time_zone.h"
 
 /* The time zone last used by one call site of timestamp_to_string(). */
 typedef struct SkTimeZone
@@ -45,10 +41,6 @@ PG_FUNCTION_INFO_V1(spanner_timestamp_to_string);
 
 static uint64 fingerprint(SkKeyKind kind, Datum value);
 static SkTimeZone *find_time_zone(FunctionCallInfo fcinfo, Datum name);
-static bool parse_time_zone(const char *name, SkTimeZone *result);
-static bool parse_offset(const char *name, int *offset);
-static bool parse_two_digits(const char **p, int *value);
-static bool is_zone_file(const char *name);
 static int	zone_offset(SkTimeZone *zone, TimestampTz value);
 
 /*
@@ -159,12 +151,12 @@ find_time_zone(FunctionCallInfo fcinfo, Datum name)
 	found.name_len = Min(wanted.len, TZ_STRLEN_MAX);
 	memcpy(found.name, wanted.data, found.name_len);
 	found.name[found.name_len] = '\0';
-	if (found.name_len < wanted.len || !parse_time_zone(found.name, &found))
+	if (found.name_len < wanted.len || !sk_parse_time_zone(found.name, &found.zone, &found.offset))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time zone \"%s\" not recognized",
 						TextDatumGetCString(name)),
-				 errhint("Use a name such as \"America/Los_Angeles\", or an offset east of UTC between \"-14:00\" and \"+14:00\".")));
+				 errhint(SK_TIME_ZONE_HINT)));
 	sk_key_text_release(&wanted);
 
 	if (zone == NULL)
@@ -172,88 +164,6 @@ find_time_zone(FunctionCallInfo fcinfo, Datum name)
 	*zone = found;
 	fcinfo->flinfo->fn_extra = zone;
 	return zone;
-}
-
-/*
- * Only offsets in GoogleSQL's form and zones of the time zone database count.
- * The server takes any other name with a digit for a POSIX specification,
- * where UTC+3 lies west of UTC, the opposite of what "+3" says here.
- */
-static bool
-parse_time_zone(const char *name, SkTimeZone *result)
-{
-	long		seconds;
-
-	result->zone = NULL;
-	result->offset = 0;
-	if (name[0] == '+' || name[0] == '-')
-		return parse_offset(name, &result->offset);
-
-	if (strpbrk(name, "0123456789") && !is_zone_file(name))
-		return false;
-
-	result->zone = pg_tzset(name);
-	if (result->zone == NULL || !pg_tz_acceptable(result->zone))
-		return false;
-	if (pg_get_timezone_offset(result->zone, &seconds))
-	{
-		result->zone = NULL;
-		result->offset = seconds / SECS_PER_MINUTE;
-	}
-	return true;
-}
-
-/* Parse a sign, one or two digits of hours, and perhaps minutes after ":". */
-static bool
-parse_offset(const char *name, int *offset)
-{
-	const char *p = name + 1;
-	int			hours;
-	int			minutes = 0;
-
-	if (!parse_two_digits(&p, &hours))
-		return false;
-	if (*p == ':')
-	{
-		p++;
-		if (!parse_two_digits(&p, &minutes))
-			return false;
-	}
-
-	*offset = hours * MINS_PER_HOUR + minutes;
-	if (*p != '\0' || minutes >= MINS_PER_HOUR || *offset > SK_MAX_ZONE_OFFSET)
-		return false;
-	if (name[0] == '-')
-		*offset = -*offset;
-	return true;
-}
-
-static bool
-parse_two_digits(const char **p, int *value)
-{
-	int			count = 0;
-
-	*value = 0;
-	while (count < 2 && isdigit((unsigned char) **p))
-	{
-		*value = *value * 10 + (**p - '0');
-		(*p)++;
-		count++;
-	}
-	return count > 0;
-}
-
-static bool
-is_zone_file(const char *name)
-{
-	pg_tzenum  *zones = pg_tzenumerate_start();
-	pg_tz	   *zone;
-	bool		found = false;
-
-	while (!found && (zone = pg_tzenumerate_next(zones)) != NULL)
-		found = pg_strcasecmp(pg_get_timezone_name(zone), name) == 0;
-	pg_tzenumerate_end(zones);
-	return found;
 }
 
 /* Zones had odd seconds before standard time; they are cut off. */

@@ -13,11 +13,15 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -25,8 +29,12 @@
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/run_command.h"
 
+PG_FUNCTION_INFO_V1(spanner_is_synonym);
+PG_FUNCTION_INFO_V1(spanner_parent_constraint);
+
 static List *index_columns(Relation rel, Relation index);
 static bool is_prefix(List *part, List *whole);
+static bool reads_all(Query *query, TupleDesc columns, Relation table);
 
 /*
  * sk_ddl_table_variables
@@ -55,6 +63,10 @@ sk_ddl_table_variables(Oid relid)
 									   " WHERE adrelid OPERATOR(pg_catalog.=) '%u'"
 									   " AND adnum OPERATOR(pg_catalog.=) '%d'",
 									   relid, attribute->attnum));
+		/* the text does not say what it becomes on assignment */
+		if (variable->expression != NULL && sk_ddl_is_number(variable->type))
+			variable->expression = psprintf("%s::%s", variable->expression,
+											format_type_with_typemod(attribute->atttypid, attribute->atttypmod));
 		result = lappend(result, variable);
 	}
 	table_close(rel, NoLock);
@@ -340,4 +352,77 @@ sk_ddl_index_statement(Oid indexid, const char *add, const char *drop)
 	return psprintf("CREATE %sINDEX %s ON %s (%s", form->indisunique ? "UNIQUE " : "",
 					quote_identifier(get_rel_name(indexid)), sk_qualified_name(form->indrelid),
 					key.data);
+}
+
+/*
+ * spanner_internal.is_synonym(view, relation) returns boolean
+ *
+ * Does the view show the rows of this table, with its columns and nothing else?
+ */
+Datum
+spanner_is_synonym(PG_FUNCTION_ARGS)
+{
+	Relation	view = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation	table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
+	bool		result = view != NULL && table != NULL && view->rd_rel->relkind == RELKIND_VIEW &&
+		reads_all(get_view_query(view), RelationGetDescr(view), table);
+
+	if (table != NULL)
+		relation_close(table, AccessShareLock);
+	if (view != NULL)
+		relation_close(view, AccessShareLock);
+	PG_RETURN_BOOL(result);
+}
+
+static bool
+reads_all(Query *query, TupleDesc columns, Relation table)
+{
+	RangeTblRef *from = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
+	RangeTblEntry *rte;
+	ListCell   *target = list_head(query->targetList);
+
+	if (from == NULL || !IsA(from, RangeTblRef) || query->jointree->quals != NULL ||
+		query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
+		query->distinctClause != NIL || query->sortClause != NIL || query->limitOffset != NULL ||
+		query->limitCount != NULL || query->rowMarks != NIL)
+		return false;
+	rte = rt_fetch(from->rtindex, query->rtable);
+	if (rte->rtekind != RTE_RELATION || rte->relid != RelationGetRelid(table) || !rte->inh ||
+		rte->tablesample != NULL)
+		return false;
+	for (int i = 0; i < RelationGetNumberOfAttributes(table); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), i);
+		TargetEntry *entry;
+
+		if (column->attisdropped)
+			continue;
+		if (target == NULL)
+			return false;
+		entry = lfirst(target);
+		if (!IsA(entry->expr, Var) || ((Var *) entry->expr)->varno != from->rtindex ||
+			((Var *) entry->expr)->varattno != column->attnum ||
+			namestrcmp(&TupleDescAttr(columns, entry->resno - 1)->attname, NameStr(column->attname)) != 0)
+			return false;
+		target = lnext(query->targetList, target);
+	}
+	return target == NULL;
+}
+
+/*
+ * spanner_internal.parent_constraint(relation) returns name
+ *
+ * The foreign key of an interleaved table; NULL of other tables.
+ */
+Datum
+spanner_parent_constraint(PG_FUNCTION_ARGS)
+{
+	char		relkind = get_rel_relkind(PG_GETARG_OID(0));
+	char	   *name = NULL;
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
+		name = sk_ddl_interleave(PG_GETARG_OID(0), NULL);
+	if (name == NULL)
+		PG_RETURN_NULL();
+	return DirectFunctionCall1(namein, CStringGetDatum(name));
 }

@@ -18,16 +18,17 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "datatype/timestamp.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
+#include "keys/time_zone.h"
 #include "spanner_ddl/spanner_ddl.h"
 #include "spanner_keys.h"
 #include "spi/run_command.h"
@@ -94,19 +95,48 @@ sk_spanner_ddl_settings(void)
 static bool
 check_time_zone(char **newval, void **extra, GucSource source)
 {
-	return **newval == '\0' || pg_tzset(*newval) != NULL;
+	if (**newval == '\0' || sk_ddl_zone_operand(*newval) != NULL)
+		return true;
+	GUC_check_errhint(SK_TIME_ZONE_HINT);
+	return false;
 }
 
 /*
  * sk_ddl_time_zone
- *		The time zone of this database's expressions, as a literal.
+ *		The time zone of this database's expressions.
  */
 const char *
 sk_ddl_time_zone(void)
 {
 	sk_define_settings();
-	return quote_literal_cstr(*default_time_zone != '\0' ? default_time_zone :
-							  "America/Los_Angeles");
+	return *default_time_zone != '\0' ? default_time_zone : "America/Los_Angeles";
+}
+
+/*
+ * sk_ddl_zone_operand
+ *		A time zone as AT TIME ZONE takes it; NULL if it takes no such zone.
+ *
+ * In a text, PostgreSQL counts offsets west of UTC, and in an interval, east.
+ */
+const char *
+sk_ddl_zone_operand(const char *zone)
+{
+	/* with summers in GoogleSQL, and fixed offsets in PostgreSQL */
+	static const char *const ambiguous[] = {"CET", "EET", "MET", "WET"};
+	pg_tz	   *found;
+	int			offset;
+
+	if (!sk_parse_time_zone(zone, &found, &offset))
+		return NULL;
+	for (int i = 0; i < lengthof(ambiguous); i++)
+	{
+		if (pg_strcasecmp(zone, ambiguous[i]) == 0)
+			return NULL;
+	}
+	if (*zone != '+' && *zone != '-')
+		return quote_literal_cstr(zone);
+	return psprintf("interval '%c%02d:%02d'", offset < 0 ? '-' : '+', abs(offset) / MINS_PER_HOUR,
+					abs(offset) % MINS_PER_HOUR);
 }
 
 static void

@@ -17,25 +17,21 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
 #include "spanner_ddl/reader.h"
 
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
 PG_FUNCTION_INFO_V1(spanner_googlesql_name);
 PG_FUNCTION_INFO_V1(spanner_googlesql_query);
-PG_FUNCTION_INFO_V1(spanner_is_synonym);
-PG_FUNCTION_INFO_V1(spanner_parent_constraint);
-PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
 
 /* Where the text goes, and whose columns there are. */
 typedef struct SkWriter
@@ -46,8 +42,6 @@ typedef struct SkWriter
 	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
-static Node *without_regclass(Node *node, void *context);
-static bool reads_all(Query *query, TupleDesc columns, Relation table);
 static const char *quote_name(const char *name);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes,
@@ -57,11 +51,16 @@ static void write_bytes(SkWriter *writer, const bytea *value);
 static bool write_number(SkWriter *writer, Const *value);
 static void write_string(SkWriter *writer, const char *value);
 static bool write_call(SkWriter *writer, FuncExpr *call);
+static bool write_known_call(SkWriter *writer, const char *name, List *arguments);
 static bool write_cast(SkWriter *writer, Node *value, Oid type);
 static bool write_shard(SkWriter *writer, List *arguments);
 static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
-static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
+static bool is_guarded_in(BoolExpr *expr);
+static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded);
+static Node *without_relabel(Node *node);
+static bool write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result);
+static bool is_integer(Node *node, int64 *value);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
@@ -117,37 +116,6 @@ spanner_googlesql_expression(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.postgresql_expression(relation, expression) returns text
- *
- * As PostgreSQL writes it, but for regclass, a type that Spanner has not.
- */
-Datum
-spanner_postgresql_expression(PG_FUNCTION_ARGS)
-{
-	Oid			relid = PG_GETARG_OID(0);
-	char	   *relname = get_rel_name(relid);
-	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
-
-	if (relname == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
-														deparse_context_for(relname, relid),
-														false, false)));
-}
-
-/* The sequence of nextval() is a name there, without a cast. */
-static Node *
-without_regclass(Node *node, void *context)
-{
-	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
-		!castNode(Const, node)->constisnull)
-		return (Node *) makeConst(UNKNOWNOID, -1, InvalidOid, -2,
-								  DirectFunctionCall1(regclassout, castNode(Const, node)->constvalue),
-								  false, false);
-	return expression_tree_mutator(node, without_regclass, context);
-}
-
-/*
  * spanner_internal.googlesql_query(view) returns text
  *
  * NULL if GoogleSQL cannot say it.
@@ -168,79 +136,6 @@ spanner_googlesql_query(PG_FUNCTION_ARGS)
 	if (!result)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(writer.sql.data));
-}
-
-/*
- * spanner_internal.is_synonym(view, relation) returns boolean
- *
- * Does the view show the rows of this table, with its columns and nothing else?
- */
-Datum
-spanner_is_synonym(PG_FUNCTION_ARGS)
-{
-	Relation	view = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
-	Relation	table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
-	bool		result = view != NULL && table != NULL && view->rd_rel->relkind == RELKIND_VIEW &&
-		reads_all(get_view_query(view), RelationGetDescr(view), table);
-
-	if (table != NULL)
-		relation_close(table, AccessShareLock);
-	if (view != NULL)
-		relation_close(view, AccessShareLock);
-	PG_RETURN_BOOL(result);
-}
-
-static bool
-reads_all(Query *query, TupleDesc columns, Relation table)
-{
-	RangeTblRef *from = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
-	RangeTblEntry *rte;
-	ListCell   *target = list_head(query->targetList);
-
-	if (from == NULL || !IsA(from, RangeTblRef) || query->jointree->quals != NULL ||
-		query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
-		query->distinctClause != NIL || query->sortClause != NIL || query->limitOffset != NULL ||
-		query->limitCount != NULL || query->rowMarks != NIL)
-		return false;
-	rte = rt_fetch(from->rtindex, query->rtable);
-	if (rte->rtekind != RTE_RELATION || rte->relid != RelationGetRelid(table) || !rte->inh ||
-		rte->tablesample != NULL)
-		return false;
-	for (int i = 0; i < RelationGetNumberOfAttributes(table); i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), i);
-		TargetEntry *entry;
-
-		if (column->attisdropped)
-			continue;
-		if (target == NULL)
-			return false;
-		entry = lfirst(target);
-		if (!IsA(entry->expr, Var) || ((Var *) entry->expr)->varno != from->rtindex ||
-			((Var *) entry->expr)->varattno != column->attnum ||
-			namestrcmp(&TupleDescAttr(columns, entry->resno - 1)->attname, NameStr(column->attname)) != 0)
-			return false;
-		target = lnext(query->targetList, target);
-	}
-	return target == NULL;
-}
-
-/*
- * spanner_internal.parent_constraint(relation) returns name
- *
- * The foreign key of an interleaved table; NULL of other tables.
- */
-Datum
-spanner_parent_constraint(PG_FUNCTION_ARGS)
-{
-	char		relkind = get_rel_relkind(PG_GETARG_OID(0));
-	char	   *name = NULL;
-
-	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
-		name = sk_ddl_interleave(PG_GETARG_OID(0), NULL);
-	if (name == NULL)
-		PG_RETURN_NULL();
-	return DirectFunctionCall1(namein, CStringGetDatum(name));
 }
 
 /*
@@ -281,6 +176,8 @@ write_node(SkWriter *writer, Node *node)
 		case T_OpExpr:
 			return write_operator(writer, (OpExpr *) node);
 		case T_BoolExpr:
+			if (is_guarded_in((BoolExpr *) node))
+				return write_in(writer, lsecond(((BoolExpr *) node)->args), true);
 			if (((BoolExpr *) node)->boolop == NOT_EXPR)
 				return write_list(writer, "(NOT ", ((BoolExpr *) node)->args, "", ")");
 			return write_list(writer, "(", ((BoolExpr *) node)->args,
@@ -299,7 +196,7 @@ write_node(SkWriter *writer, Node *node)
 		case T_ArrayExpr:
 			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
 		case T_ScalarArrayOpExpr:
-			return write_in(writer, (ScalarArrayOpExpr *) node);
+			return write_in(writer, (ScalarArrayOpExpr *) node, false);
 		case T_SQLValueFunction:
 			if (((SQLValueFunction *) node)->op != SVFOP_CURRENT_TIMESTAMP)
 				return false;
@@ -347,7 +244,7 @@ write_const(SkWriter *writer, Const *value)
 		write_bytes(writer, DatumGetByteaPP(value->constvalue));
 		return true;
 	}
-	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT)
+	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT || type == SK_TYPE_FLOAT32)
 		return write_number(writer, value);
 	if (type == SK_TYPE_UNKNOWN || type == SK_TYPE_INTERVAL)
 		return false;
@@ -424,7 +321,6 @@ write_call(SkWriter *writer, FuncExpr *call)
 	char	   *schema = get_namespace_name(get_func_namespace(call->funcid));
 	char	   *name = get_func_name(call->funcid);
 	bool		is_ours;
-	const SkDdlFunction *function;
 
 	if (schema == NULL || name == NULL)
 		return false;			/* dropped in the meantime */
@@ -456,15 +352,40 @@ write_call(SkWriter *writer, FuncExpr *call)
 		if (zone == NULL)
 			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
 		if (IsA(zone, Const) && !zone->constisnull &&
-			strcmp(quote_literal_cstr(TextDatumGetCString(zone->constvalue)), sk_ddl_time_zone()) == 0)
+			strcmp(TextDatumGetCString(zone->constvalue), sk_ddl_time_zone()) == 0)
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
-	function = sk_ddl_function_backward(psprintf("%s.%s", schema, name),
-										list_length(call->args));
-	return function != NULL &&
-		write_list(writer, psprintf("%s(", asc_toupper(function->name, strlen(function->name))),
-				   call->args, ", ", ")");
+	return write_known_call(writer, psprintf("%s.%s", schema, name), call->args);
+}
+
+/* What GoogleSQL says with an operator, a cast or a function. */
+static bool
+write_known_call(SkWriter *writer, const char *name, List *arguments)
+{
+	const SkDdlFunction *function;
+	SkType		type = arguments == NIL ? SK_TYPE_UNKNOWN :
+		sk_ddl_cast_backward(name, sk_ddl_type_class(exprType(linitial(arguments))));
+	Node	   *second = list_length(arguments) == 2 ? lsecond(arguments) : NULL;
+
+	if (strcmp(name, "spanner_internal.shift_left") == 0 || strcmp(name, "spanner_internal.shift_right") == 0)
+		return write_list(writer, "(", arguments, strstr(name, "left") != NULL ? " << " : " >> ", ")");
+	if (type != SK_TYPE_UNKNOWN)
+		return write_list(writer, "CAST(", list_make1(linitial(arguments)), "",
+						  psprintf(" AS %s)", sk_ddl_type_name(type)));
+	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
+	function = sk_ddl_function_backward(name, list_length(arguments));
+	if (function == NULL && sk_ddl_function_backward(name, 2) != NULL && strstr(name, "trim") != NULL)
+		return write_list(writer, psprintf("%s(", upper_case(sk_ddl_function_backward(name, 2)->name)),
+						  arguments, "", ", ' ')");
+	if (function == NULL)
+		return false;
+	if (strstr(name, "trim") != NULL && second != NULL && IsA(second, FuncExpr) &&
+		((FuncExpr *) second)->args == NIL)
+		arguments = list_make1(linitial(arguments));
+	/* without the type of the arguments */
+	return write_list(writer, psprintf("%s(", asc_toupper(function->name, strcspn(function->name, " "))),
+					  arguments, ", ", ")");
 }
 
 static bool
@@ -474,12 +395,12 @@ write_cast(SkWriter *writer, Node *value, Oid type)
 	SkType		to = sk_ddl_type_class(type);
 	const char *cast = sk_ddl_cast(from, to);
 
-	if (from == to && from != SK_TYPE_UNKNOWN)
+	if ((from == to && from != SK_TYPE_UNKNOWN) || (from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT))
 		return write_node(writer, value);
 	/* numbers become the type of what they are compared with */
 	if (IsA(value, Const) && !((Const *) value)->constisnull &&
-		((from == SK_TYPE_INT && (to == SK_TYPE_FLOAT || to == SK_TYPE_NUMERIC)) ||
-		 (from == SK_TYPE_NUMERIC && to == SK_TYPE_FLOAT)))
+		((from == SK_TYPE_INT && sk_ddl_is_number(to)) ||
+		 (from == SK_TYPE_NUMERIC && (to == SK_TYPE_FLOAT || to == SK_TYPE_FLOAT32))))
 		return write_number(writer, (Const *) value);
 	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
 		return false;
@@ -542,11 +463,15 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	static const char *const same[] = {"+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"};
 	char	   *name = get_opname(operator->opno);
 	SkType		type = sk_ddl_type_class(exprType(linitial(operator->args)));
+	bool		result;
 
 	if (name == NULL)
 		return false;			/* dropped in the meantime */
 	if (list_length(operator->args) == 1)
-		return strcmp(name, "-") == 0 && write_list(writer, "(-", operator->args, "", ")");
+		return (strcmp(name, "-") == 0 || (strcmp(name, "~") == 0 && type == SK_TYPE_INT)) &&
+			write_list(writer, psprintf("(%s", name), operator->args, "", ")");
+	if (write_shift(writer, operator, name, &result))
+		return result;
 	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
 		return write_list(writer, "DIV(", operator->args, ", ", ")");
 	if (strcmp(name, "%") == 0 && type == SK_TYPE_INT)
@@ -568,11 +493,51 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	{
 		/* of times, the operators are others */
 		if (strcmp(name, same[i]) == 0)
-			return (strchr("+-*&|", *name) == NULL || type == SK_TYPE_INT || type == SK_TYPE_FLOAT ||
-					type == SK_TYPE_NUMERIC || strcmp(name, "||") == 0) &&
+			return (strchr("+-*&|", *name) == NULL || sk_ddl_is_number(type) || strcmp(name, "||") == 0) &&
 				write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
 	}
 	return false;
+}
+
+/*
+ * The shifts that expression.c writes as operators; returns false for others.
+ *
+ * What is shifted to the right has lost the signs by a mask.
+ */
+static bool
+write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result)
+{
+	OpExpr	   *shift = strcmp(name, "&") == 0 ? linitial(operator->args) : operator;
+	bool		is_left = shift == operator;
+	char	   *sign;
+	int64		places;
+	int64		mask;
+
+	if (!IsA(shift, OpExpr) || list_length(shift->args) != 2 || exprType((Node *) shift) != INT8OID)
+		return false;
+	sign = get_opname(shift->opno);
+	if (sign == NULL || strcmp(sign, is_left ? "<<" : ">>") != 0 ||
+		!is_integer(lsecond(shift->args), &places) || places <= 0 || places >= 64)
+		return false;
+	if (!is_left && (!is_integer(lsecond(operator->args), &mask) || mask != (int64) (PG_UINT64_MAX >> places)))
+		return false;
+	*result = write_list(writer, "(", shift->args, psprintf(" %s ", sign), ")");
+	return true;
+}
+
+/* Is it a constant, perhaps cast to bigint? */
+static bool
+is_integer(Node *node, int64 *value)
+{
+	Const	   *number = (Const *) node;
+
+	if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == F_INT8_INT4)
+		number = linitial(castNode(FuncExpr, node)->args);
+	if (!IsA(number, Const) || number->constisnull ||
+		(number->consttype != INT4OID && number->consttype != INT8OID))
+		return false;
+	*value = number->consttype == INT4OID ? DatumGetInt32(number->constvalue) : DatumGetInt64(number->constvalue);
+	return true;
 }
 
 static bool
@@ -595,24 +560,47 @@ write_case(SkWriter *writer, CaseExpr *expr)
 	return write_list(writer, " ELSE ", list_make1(expr->defresult), "", " END");
 }
 
+/* Is it IN UNNEST(), which is not NULL if there is no array? */
+static bool
+is_guarded_in(BoolExpr *expr)
+{
+	NullTest   *test = linitial(expr->args);
+	ScalarArrayOpExpr *in = list_length(expr->args) == 2 ? lsecond(expr->args) : NULL;
+
+	return in != NULL && IsA(test, NullTest) && IsA(in, ScalarArrayOpExpr) &&
+		expr->boolop == (in->useOr ? AND_EXPR : OR_EXPR) &&
+		test->nulltesttype == (in->useOr ? IS_NOT_NULL : IS_NULL) &&
+		equal(without_relabel((Node *) test->arg), without_relabel(lsecond(in->args)));
+}
+
+static Node *
+without_relabel(Node *node)
+{
+	if (IsA(node, ArrayCoerceExpr))
+		node = (Node *) ((ArrayCoerceExpr *) node)->arg;
+	if (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
 /* IN, with a list or an array */
 static bool
-write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
+write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded)
 {
-	Node	   *array = lsecond(expr->args);
+	Node	   *array = without_relabel(lsecond(expr->args));
 	char	   *name = get_opname(expr->opno);
 	const char *word = expr->useOr ? "IN" : "NOT IN";
 
 	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0)
 		return false;
-	if (IsA(array, ArrayCoerceExpr))
-		array = (Node *) ((ArrayCoerceExpr *) array)->arg;
-	if (IsA(array, RelabelType))
-		array = (Node *) ((RelabelType *) array)->arg;
-	if (!IsA(array, ArrayExpr))
+	if (IsA(array, ArrayExpr))
+		return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
+			write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
+	if (is_guarded)
 		return write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), "))");
-	return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
-		write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
+	/* in no array, GoogleSQL finds nothing, and PostgreSQL does not know */
+	return write_list(writer, "IF(", list_make1(array), "", " IS NULL, NULL, ") &&
+		write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), ")))");
 }
 
 static bool

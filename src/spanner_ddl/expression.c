@@ -15,33 +15,28 @@
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/formatting.h"
 
 #include "spanner_ddl/reader.h"
 
-#define MAX_ARGUMENTS 64
 #define MAX_TOKENS 5000
 
 static SkExpr read_logical(SkReader *reader, int level);
 static SkExpr read_comparison(SkReader *reader);
 static bool read_predicate(SkReader *reader, SkExpr *left);
+static SkExpr in_array(SkReader *reader, const SkExpr *left, bool is_in);
 static SkExpr read_binary(SkReader *reader, int level);
 static SkExpr combine(SkReader *reader, int at, const char *sign, SkExpr left, SkExpr right);
-static SkExpr read_unary(SkReader *reader);
+static bool is_unknown(const SkExpr *value);
+static SkExpr shift(SkReader *reader, int place, bool is_left, SkExpr value, SkExpr places);
+static SkExpr sign_expr(const char *sign, bool is_literal, SkExpr operand);
 static SkExpr read_postfix(SkReader *reader);
 static SkExpr read_primary(SkReader *reader);
-static SkExpr read_number(SkReader *reader);
-static bool read_typed_literal(SkReader *reader, SkExpr *result);
-static SkExpr read_interval(SkReader *reader);
-static SkExpr read_array(SkReader *reader);
 static SkExpr read_case(SkReader *reader);
 static SkExpr read_cast(SkReader *reader);
 static SkExpr read_extract(SkReader *reader);
 static SkExpr read_sequence_value(SkReader *reader, const char *format);
-static SkExpr read_call(SkReader *reader);
 static SkExpr read_variable(SkReader *reader, char *name, int place);
-static char *read_list(SkReader *reader, SkType *first);
-static char *upper_case(const char *word);
+static char *expand(SkReader *reader, const SkVariable *variable);
 
 /*
  * sk_ddl_expression
@@ -78,12 +73,6 @@ sk_ddl_check_length(SkDdlText *ddl, SkRange range)
 	if (range.end - range.first > MAX_TOKENS)
 		SK_DDL_ERROR(ddl, range.first, ERRCODE_STATEMENT_TOO_COMPLEX,
 					 errmsg("expression or query has more than %d tokens", MAX_TOKENS));
-}
-
-static char *
-upper_case(const char *word)
-{
-	return asc_toupper(word, strlen(word));
 }
 
 SkExpr
@@ -133,9 +122,12 @@ read_comparison(SkReader *reader)
 		{
 			if (accept(reader, signs[i]))
 			{
+				SkExpr		right = read_binary(reader, 0);
+
+				(void) sk_ddl_match_types(list_make2(&left, &right), NULL);
 				left = make_expr(psprintf("%s %s %s", left.sql,
 										  strcmp(signs[i], "!=") == 0 ? "<>" : signs[i],
-										  read_binary(reader, 0).sql), SK_TYPE_BOOL, false);
+										  right.sql), SK_TYPE_BOOL, false);
 				found = true;
 			}
 		}
@@ -177,8 +169,10 @@ read_predicate(SkReader *reader, SkExpr *left)
 		else if (accept(reader, "in"))
 		{
 			if (accept(reader, "unnest"))
-				appendStringInfo(&sql, *not == '\0' ? " = ANY %s" : " <> ALL %s",
-								 sk_ddl_read_parentheses(reader).sql);
+			{
+				*left = in_array(reader, left, *not == '\0');
+				return true;
+			}
 			else if (at(reader, "("))
 				appendStringInfo(&sql, "%s IN %s", not, sk_ddl_read_parentheses(reader).sql);
 			else
@@ -194,6 +188,24 @@ read_predicate(SkReader *reader, SkExpr *left)
 	return true;
 }
 
+/* In no array, which NULL is, there is nothing. */
+static SkExpr
+in_array(SkReader *reader, const SkExpr *left, bool is_in)
+{
+	SkExpr		array;
+	const char *format;
+
+	expect(reader, "(");
+	array = sk_ddl_read_expression(reader);
+	expect(reader, ")");
+	if (array.is_literal)
+		return make_expr(psprintf(is_in ? "%s = ANY (%s)" : "%s <> ALL (%s)", left->sql, array.sql),
+						 SK_TYPE_BOOL, false);
+	format = is_in ? "(%s IS NOT NULL AND %s = ANY (%s))" : "(%s IS NULL OR %s <> ALL (%s))";
+	return make_expr(psprintf(format, sk_ddl_fill_template("%1", &array, 1), left->sql, array.sql),
+					 SK_TYPE_BOOL, true);
+}
+
 /* Operators by the levels of GoogleSQL, those that bind least first. */
 static SkExpr
 read_binary(SkReader *reader, int level)
@@ -204,7 +216,7 @@ read_binary(SkReader *reader, int level)
 	SkExpr		left;
 
 	if (level == lengthof(signs))
-		return read_unary(reader);
+		return sk_ddl_read_unary(reader);
 	left = read_binary(reader, level + 1);
 	for (;;)
 	{
@@ -225,41 +237,113 @@ read_binary(SkReader *reader, int level)
 static SkExpr
 combine(SkReader *reader, int place, const char *sign, SkExpr left, SkExpr right)
 {
-	bool		has_level = strchr("+-*/", *sign) != NULL;
-	SkType		type = left.type == SK_TYPE_UNKNOWN ? right.type : left.type;
-	SkExpr		operands[2] = {left, right};
+	bool		is_small;
+	SkType		type = sk_ddl_match_types(list_make2(&left, &right), &is_small);
+	SkExpr		operands[2];
 
-	if (type == SK_TYPE_INT && (right.type == SK_TYPE_FLOAT || right.type == SK_TYPE_NUMERIC))
-		type = right.type;
+	if (strcmp(sign, "<<") == 0 || strcmp(sign, ">>") == 0)
+		return shift(reader, place, *sign == '<', left, right);
 
 	/*
-	 * PostgreSQL divides integers without a remainder, and knows the type
-	 * integer
+	 * PostgreSQL divides integers without a remainder, and multiplies reals
+	 * as such
 	 */
-	if (*sign == '/' && type == SK_TYPE_UNKNOWN)
+	if (*sign == '/' && (is_unknown(&left) || is_unknown(&right)))
 		sk_ddl_refuse(reader->ddl, place, "division of values whose type is not known",
 					  "Cast them: CAST(x AS FLOAT64).");
-	if (*sign == '/' && type == SK_TYPE_INT)
+	if (strchr("+-*/", *sign) != NULL && (type == SK_TYPE_FLOAT32 || (*sign == '/' && type == SK_TYPE_INT)))
 	{
 		left.sql = sk_ddl_fill_template("%1::double precision", &left, 1);
 		type = SK_TYPE_FLOAT;
 	}
-	else if (left.is_literal && right.is_literal && type == SK_TYPE_INT)
+	else if (is_small)
 		left.sql = sk_ddl_fill_template("%1::bigint", &left, 1);
-	operands[0] = left;
-	if (strcmp(sign, "^") == 0)
-		sign = "#";
-	if (strcmp(sign, "<<") == 0 || strcmp(sign, ">>") == 0)
-		return make_expr(psprintf("%s %s (%s)::integer", sk_ddl_fill_template("%1", &left, 1), sign,
-								  right.sql), type, false);
-	if (has_level)
+	/* so many digits that rounding twice does nothing */
+	if (*sign == '/' && type == SK_TYPE_NUMERIC)
+		left.sql = sk_ddl_fill_template("%1::numeric(88,50)", &left, 1);
+	if ((*sign == '/' || *sign == '*') && type == SK_TYPE_NUMERIC)
+		return make_expr(psprintf("(%s %s %s)::numeric(38,9)", left.sql, sign, right.sql), type, true);
+	if (strchr("+-*/", *sign) != NULL)
 		return make_expr(psprintf("%s %s %s", left.sql, sign, right.sql), type, false);
-	return make_expr(psprintf("%s %s %s", sk_ddl_fill_template("%1", operands, 2), sign,
+	operands[0] = left;
+	operands[1] = right;
+	return make_expr(psprintf("%s %s %s", sk_ddl_fill_template("%1", operands, 2),
+							  strcmp(sign, "^") == 0 ? "#" : sign,
 							  sk_ddl_fill_template("%2", operands, 2)), type, false);
 }
 
+/* Has it a type that is not known?  NULL is of any type. */
+static bool
+is_unknown(const SkExpr *value)
+{
+	return value->type == SK_TYPE_UNKNOWN && !value->is_small;
+}
+
+/* By a constant that PostgreSQL can shift by, or by any number. */
 static SkExpr
-read_unary(SkReader *reader)
+shift(SkReader *reader, int place, bool is_left, SkExpr value, SkExpr places)
+{
+	SkExpr		operands[2];
+	int			number = places.is_small && places.text !=NULL && strlen(places.text) < 3 ? atoi(places.text) : 0;
+
+	if ((value.type != SK_TYPE_INT && value.type != SK_TYPE_UNKNOWN) ||
+		(places.type != SK_TYPE_INT && places.type != SK_TYPE_UNKNOWN))
+		sk_ddl_refuse(reader->ddl, place, "shift of values of this type", NULL);
+	if (value.is_small)
+		value.sql = sk_ddl_fill_template("%1::bigint", &value, 1);
+	operands[0] = value;
+	operands[1] = places;
+	if (number <= 0 || number >= 64)
+		return make_expr(sk_ddl_fill_template(is_left ? "spanner_internal.shift_left($1, $2)" :
+											  "spanner_internal.shift_right($1, $2)", operands, 2),
+						 SK_TYPE_INT, true);
+	if (is_left)
+		return make_expr(sk_ddl_fill_template("%1 << $2", operands, 2), SK_TYPE_INT, false);
+	/* PostgreSQL repeats the sign */
+	return make_expr(psprintf("((%s >> %d) & " INT64_FORMAT ")", sk_ddl_fill_template("%1", operands, 1), number,
+							  (int64) (PG_UINT64_MAX >> number)), SK_TYPE_INT, true);
+}
+
+/*
+ * sk_ddl_match_types
+ *		The type that operands, which are SkExpr, become.
+ *
+ * Next to a NUMERIC, a literal of FLOAT64 is one.  Sets "is_small" if
+ * PostgreSQL takes them for integers, unless that pointer is NULL.
+ */
+SkType
+sk_ddl_match_types(List *operands, bool *is_small)
+{
+	SkType		type = SK_TYPE_UNKNOWN;
+	bool		are_small = true;
+	ListCell   *lc;
+
+	foreach(lc, operands)
+	{
+		SkExpr	   *operand = lfirst(lc);
+
+		are_small = are_small && operand->is_small;
+		if (!operand->is_literal || operand->type != SK_TYPE_FLOAT)
+			type = sk_ddl_common_type(type, operand->type);
+	}
+	foreach(lc, operands)
+	{
+		SkExpr	   *operand = lfirst(lc);
+
+		if (!operand->is_literal || operand->type != SK_TYPE_FLOAT)
+			continue;
+		if (type == SK_TYPE_NUMERIC)
+			operand->sql = psprintf("%s::numeric", operand->text);
+		else
+			type = sk_ddl_common_type(type, SK_TYPE_FLOAT);
+	}
+	if (is_small != NULL)
+		*is_small = are_small && type == SK_TYPE_INT;
+	return type;
+}
+
+SkExpr
+sk_ddl_read_unary(SkReader *reader)
 {
 	static const char *const signs[] = {"-", "+", "~"};
 
@@ -267,19 +351,30 @@ read_unary(SkReader *reader)
 	{
 		if (accept(reader, signs[i]))
 		{
-			SkExpr		operand;
-			bool		is_literal;
+			bool		is_literal = *signs[i] != '~' && reader->next < reader->end &&
+				peek(reader, 0)->type == SK_TOKEN_NUMBER;
 
 			check_stack_depth();
-			is_literal = reader->next < reader->end &&
-				peek(reader, 0)->type == SK_TOKEN_NUMBER;
-			operand = read_unary(reader);
-			operand.sql = psprintf(is_literal ? "%s%s" : "%s(%s)", signs[i], operand.sql);
-			operand.is_primary = false;
-			return operand;
+			return sign_expr(signs[i], is_literal, sk_ddl_read_unary(reader));
 		}
 	}
 	return read_postfix(reader);
+}
+
+/* PostgreSQL's ~ binds less than other operators. */
+static SkExpr
+sign_expr(const char *sign, bool is_literal, SkExpr operand)
+{
+	SkExpr		result;
+
+	if (*sign == '~')
+		result = make_expr(sk_ddl_fill_template("(~ %1)", &operand, 1), operand.type, true);
+	else
+		result = make_expr(psprintf(is_literal ? "%s%s" : "%s(%s)", sign, operand.sql), operand.type, false);
+	result.is_small = operand.is_small;
+	result.is_literal = is_literal;
+	result.text = is_literal ? psprintf("%s%s", sign, operand.text) : NULL;
+	return result;
 }
 
 /* An element of an array. */
@@ -318,10 +413,12 @@ read_primary(SkReader *reader)
 	switch (token->type)
 	{
 		case SK_TOKEN_NUMBER:
-			return read_number(reader);
+			return sk_ddl_read_number(reader);
 		case SK_TOKEN_STRING:
 			reader->next++;
-			return make_expr(quote_literal_cstr(token->text), SK_TYPE_STRING, true);
+			result = make_expr(quote_literal_cstr(token->text), SK_TYPE_STRING, true);
+			result.text = token->text;
+			return result;
 		case SK_TOKEN_BYTES:
 			reader->next++;
 			return make_expr(psprintf("'\\x%s'::bytea", token->text), SK_TYPE_BYTES, true);
@@ -333,10 +430,10 @@ read_primary(SkReader *reader)
 			if (at(reader, "("))
 				return sk_ddl_read_parentheses(reader);
 			if (at(reader, "["))
-				return read_array(reader);
+				return sk_ddl_read_array(reader);
 			fail(reader);
 	}
-	if (read_typed_literal(reader, &result))
+	if (sk_ddl_read_typed_literal(reader, &result))
 		return result;
 	if (at(reader, "case"))
 		return read_case(reader);
@@ -345,9 +442,9 @@ read_primary(SkReader *reader)
 	if (at(reader, "extract"))
 		return read_extract(reader);
 	if (at(reader, "interval"))
-		return read_interval(reader);
+		return sk_ddl_read_interval(reader);
 	if (at(reader, "array"))
-		return read_array(reader);
+		return sk_ddl_read_array(reader);
 	if (accept(reader, "exists"))
 		return make_expr(psprintf("EXISTS %s", sk_ddl_read_parentheses(reader).sql), SK_TYPE_BOOL, true);
 	if (at(reader, "get_next_sequence_value"))
@@ -356,7 +453,7 @@ read_primary(SkReader *reader)
 		return read_sequence_value(reader, "spanner.get_internal_sequence_state(%s::pg_catalog.regclass::text)");
 	if (token[1].type == SK_TOKEN_OPERATOR && reader->next + 1 < reader->end &&
 		strcmp(token[1].text, "(") == 0)
-		return read_call(reader);
+		return sk_ddl_read_call(reader);
 	if (accept(reader, "current_timestamp"))
 		return make_expr("CURRENT_TIMESTAMP", SK_TYPE_TIMESTAMP, true);
 	return sk_ddl_read_name(reader);
@@ -366,167 +463,62 @@ read_primary(SkReader *reader)
 SkExpr
 sk_ddl_read_parentheses(SkReader *reader)
 {
-	SkType		type = SK_TYPE_UNKNOWN;
+	SkExpr		result = make_expr(NULL, SK_TYPE_UNKNOWN, true);
 	char	   *list;
 
 	check_stack_depth();
 	expect(reader, "(");
 	list = at(reader, "select") || at(reader, "with") ? sk_ddl_read_query(reader) :
-		read_list(reader, &type);
+		sk_ddl_read_list(reader, &result.type, &result.is_small);
 	expect(reader, ")");
-	return make_expr(psprintf("(%s)", list), type, true);
-}
-
-static SkExpr
-read_number(SkReader *reader)
-{
-	const SkToken *token = peek(reader, 0);
-	bool		is_integer = strspn(token->text, "0123456789") == strlen(token->text);
-	SkExpr		result;
-
-	reader->next++;
-	if (pg_strncasecmp(token->text, "0x", 2) == 0)
-		result = make_expr(psprintf(UINT64_FORMAT, (uint64) strtoull(token->text, NULL, 16)),
-						   SK_TYPE_INT, true);
-	else if (is_integer)
-		result = make_expr(token->text, SK_TYPE_INT, true);
-	else
-		result = make_expr(psprintf("%s::double precision", token->text), SK_TYPE_FLOAT, true);
-	result.is_literal = true;
+	result.sql = psprintf("(%s)", list);
 	return result;
-}
-
-/* NULL, TRUE, FALSE, DATE '...' and so on */
-static bool
-read_typed_literal(SkReader *reader, SkExpr *result)
-{
-	static const struct
-	{
-		const char *word;
-		const char *type;
-		SkType		class;
-	}			typed[] =
-	{
-		{"date", "date", SK_TYPE_DATE},
-		{"json", "jsonb", SK_TYPE_JSON},
-		{"numeric", "numeric", SK_TYPE_NUMERIC},
-		{"timestamp", "timestamptz", SK_TYPE_TIMESTAMP}
-	};
-	const SkToken *token = peek(reader, 0);
-
-	if (accept(reader, "null"))
-	{
-		*result = make_expr("NULL", SK_TYPE_UNKNOWN, true);
-		return true;
-	}
-	if (at(reader, "true") || at(reader, "false"))
-	{
-		reader->next++;
-		*result = make_expr(token->text, SK_TYPE_BOOL, true);
-		return true;
-	}
-	for (int i = 0; i < lengthof(typed); i++)
-	{
-		char	   *value;
-		const char *zone;
-
-		if (!at(reader, typed[i].word) || reader->next + 1 >= reader->end ||
-			token[1].type != SK_TOKEN_STRING)
-			continue;
-		reader->next += 2;
-		value = quote_literal_cstr(token[1].text);
-		/* a zone is what comes after the time: a letter or a sign */
-		zone = strpbrk(token[1].text, ":");
-		if (typed[i].class == SK_TYPE_TIMESTAMP &&
-			(zone == NULL || strpbrk(zone, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-") == NULL))
-			value = psprintf("(timestamp %s AT TIME ZONE %s)", value, sk_ddl_time_zone());
-		else
-			value = psprintf("%s %s", typed[i].type, value);
-		*result = make_expr(value, typed[i].class, true);
-		return true;
-	}
-	return false;
-}
-
-/* INTERVAL number part */
-static SkExpr
-read_interval(SkReader *reader)
-{
-	static const char *const parts[] = {
-		"day", "hour", "microsecond", "millisecond", "minute", "month", "second", "week", "year"
-	};
-	SkExpr		number;
-
-	expect(reader, "interval");
-	number = read_unary(reader);
-	for (int i = 0; i < lengthof(parts); i++)
-	{
-		if (accept(reader, parts[i]))
-			return make_expr(number.is_literal ?
-							 psprintf("interval '%s %s'", number.sql, parts[i]) :
-							 psprintf("(%s * interval '1 %s')", number.sql, parts[i]),
-							 SK_TYPE_INTERVAL, true);
-	}
-	fail(reader);
-}
-
-/* [a, b] and ARRAY<type>[a, b] */
-static SkExpr
-read_array(SkReader *reader)
-{
-	StringInfoData type;
-	SkTypeName	name = {0};
-	char	   *list = "";
-
-	initStringInfo(&type);
-	if (accept(reader, "array") && accept(reader, "<"))
-	{
-		name.at = reader->next;
-		name.name = pstrdup(peek(reader, 0) != NULL ? peek(reader, 0)->text : "");
-		name.length = strcmp(name.name, "string") == 0 || strcmp(name.name, "bytes") == 0 ? -1 : 0;
-		reader->next++;
-		appendStringInfoString(&type, "::");
-		(void) sk_ddl_type(reader->ddl, &name, &type);
-		appendStringInfoString(&type, "[]");
-		expect(reader, ">");
-	}
-	expect(reader, "[");
-	if (!at(reader, "]"))
-		list = read_list(reader, NULL);
-	expect(reader, "]");
-	/* of the type of what it is for */
-	if (*list == '\0' && type.len == 0)
-		return make_expr("'{}'", SK_TYPE_ARRAY, true);
-	return make_expr(psprintf("ARRAY[%s]%s", list, type.data), SK_TYPE_ARRAY, true);
 }
 
 static SkExpr
 read_case(SkReader *reader)
 {
 	StringInfoData sql;
-	SkType		type = SK_TYPE_UNKNOWN;
+	List	   *conditions = NIL;
+	List	   *values = NIL;
+	SkExpr		result = make_expr(NULL, SK_TYPE_UNKNOWN, true);
+	bool		is_more;
 
 	initStringInfo(&sql);
 	expect(reader, "case");
 	appendStringInfoString(&sql, "CASE");
 	if (!at(reader, "when"))
 		appendStringInfo(&sql, " %s", sk_ddl_read_expression(reader).sql);
-	while (accept(reader, "when"))
+	do
 	{
-		SkExpr		value;
+		SkExpr	   *value = palloc(sizeof(SkExpr));
 
-		appendStringInfo(&sql, " WHEN %s", sk_ddl_read_expression(reader).sql);
-		expect(reader, "then");
-		value = sk_ddl_read_expression(reader);
-		if (type == SK_TYPE_UNKNOWN)
-			type = value.type;
-		appendStringInfo(&sql, " THEN %s", value.sql);
-	}
-	if (accept(reader, "else"))
-		appendStringInfo(&sql, " ELSE %s", sk_ddl_read_expression(reader).sql);
+		is_more = accept(reader, "when");
+		if (is_more)
+		{
+			conditions = lappend(conditions, sk_ddl_read_expression(reader).sql);
+			expect(reader, "then");
+		}
+		else if (!accept(reader, "else"))
+			break;
+		*value = sk_ddl_read_expression(reader);
+		values = lappend(values, value);
+	} while (is_more);
 	expect(reader, "end");
+
+	result.type = sk_ddl_match_types(values, &result.is_small);
+	for (int i = 0; i < list_length(values); i++)
+	{
+		const char *value = ((SkExpr *) list_nth(values, i))->sql;
+
+		if (i < list_length(conditions))
+			appendStringInfo(&sql, " WHEN %s THEN %s", (char *) list_nth(conditions, i), value);
+		else
+			appendStringInfo(&sql, " ELSE %s", value);
+	}
 	appendStringInfoString(&sql, " END");
-	return make_expr(sql.data, type, true);
+	result.sql = sql.data;
+	return result;
 }
 
 /* CAST(expression AS type) */
@@ -569,7 +561,8 @@ read_extract(SkReader *reader)
 {
 	const SkToken *part;
 	SkExpr		value;
-	const char *zone = sk_ddl_time_zone();
+	SkExpr		named;
+	const char *zone = sk_ddl_zone(reader, reader->next, NULL);
 
 	reader->next++;
 	expect(reader, "(");
@@ -583,7 +576,8 @@ read_extract(SkReader *reader)
 	{
 		expect(reader, "time");
 		expect(reader, "zone");
-		zone = read_unary(reader).sql;
+		named = sk_ddl_read_unary(reader);
+		zone = sk_ddl_zone(reader, reader->next - 1, &named);
 	}
 	expect(reader, ")");
 	if (value.type == SK_TYPE_TIMESTAMP)
@@ -628,59 +622,6 @@ read_sequence_value(SkReader *reader, const char *format)
 	expect(reader, ")");
 	(void) sk_ddl_find(reader->ddl, &name, RELKIND_SEQUENCE, false);
 	return make_expr(psprintf(format, quote_literal_cstr(sk_ddl_name(&name))), SK_TYPE_INT, true);
-}
-
-/* A call of a function that functions.c knows. */
-static SkExpr
-read_call(SkReader *reader)
-{
-	int			start = reader->next;
-	char	   *name = peek(reader, 0)->text;
-	const SkDdlFunction *function = sk_ddl_function(name, -1);
-	SkExpr		arguments[MAX_ARGUMENTS];
-	int			count = 0;
-	SkExpr		result;
-
-	if (function == NULL)
-		SK_DDL_ERROR(reader->ddl, start, ERRCODE_UNDEFINED_FUNCTION,
-					 errmsg("function %s is not known here", upper_case(name)),
-					 errhint("Write the expression without it, or run a statement of PostgreSQL directly."));
-	reader->next += 2;
-	while (!accept(reader, ")"))
-	{
-		if ((count > 0 && !accept(reader, ",")) || count == MAX_ARGUMENTS)
-			fail(reader);
-		if (strcmp(name, "count") == 0 && accept(reader, "*"))
-			arguments[count++] = make_expr("*", SK_TYPE_UNKNOWN, true);
-		else if (count == 1 && strchr(function->arguments, 'p') != NULL &&
-				 peek(reader, 0) != NULL && peek(reader, 0)->type == SK_TOKEN_WORD)
-		{
-			arguments[count++] = make_expr(quote_literal_cstr(peek(reader, 0)->text), SK_TYPE_STRING, true);
-			reader->next++;
-		}
-		else if (count == 1 && strchr(function->arguments, 'r') != NULL)
-			arguments[count++] = sk_ddl_read_regex(reader);
-		else
-		{
-			bool		is_distinct = accept(reader, "distinct");
-
-			arguments[count] = sk_ddl_read_expression(reader);
-			if (is_distinct)
-				arguments[count].sql = psprintf("DISTINCT %s", arguments[count].sql);
-			count++;
-		}
-	}
-	function = sk_ddl_function(name, count);
-	if (function == NULL || (count == 0 && function->arguments[0] == '*'))
-		SK_DDL_ERROR(reader->ddl, start, ERRCODE_UNDEFINED_FUNCTION,
-					 errmsg("function %s does not take %d arguments here", upper_case(name), count));
-	result = make_expr(sk_ddl_fill_template(function->sql, arguments, count), function->result, true);
-	if (function->result == '1' || function->result == '2')
-		result.type = arguments[function->result - '1'].type;
-	/* of integers, PostgreSQL's sum is numeric */
-	if (strcmp(name, "sum") == 0 && result.type == SK_TYPE_INT)
-		result.sql = psprintf("%s::bigint", result.sql);
-	return result;
 }
 
 /* A column, perhaps with a table before it. */
@@ -736,10 +677,9 @@ read_variable(SkReader *reader, char *name, int place)
 		if (variable->column != NULL && variable->expands)
 		{
 			variable->is_open = true;
-			name = sk_ddl_expression(reader->ddl, variable->column->expr,
-									 reader->variables, NULL);
+			name = expand(reader, variable);
 			variable->is_open = false;
-			return make_expr(psprintf("(%s)", name), variable->type, true);
+			return make_expr(name, variable->type, true);
 		}
 		if (variable->expression != NULL && variable->expands)
 			return make_expr(variable->expression, variable->type, true);
@@ -751,21 +691,43 @@ read_variable(SkReader *reader, char *name, int place)
 				 errmsg("column \"%s\" does not exist", name));
 }
 
-/* Expressions with commas between them; the type is that of the first. */
+/* The expression of a column, as that has it. */
 static char *
-read_list(SkReader *reader, SkType *first)
+expand(SkReader *reader, const SkVariable *variable)
+{
+	SkDdlText  *ddl = reader->ddl;
+	SkRange		range = variable->column->expr;
+	SkReader	inner = {ddl, range.first, range.end, reader->variables, false};
+	SkExpr		value;
+	SkType		type;
+
+	sk_ddl_check_length(ddl, range);
+	value = sk_ddl_read_expression(&inner);
+	if (inner.next < inner.end)
+		fail(&inner);
+	if (sk_ddl_is_number(variable->type) &&
+		(value.type != variable->type || value.is_small || variable->type == SK_TYPE_NUMERIC))
+		return psprintf("(%s)::%s", value.sql, sk_ddl_column_type(ddl, variable->column, &type));
+	return psprintf("(%s)", value.sql);
+}
+
+/* Expressions with commas between them; the type is that of the first. */
+char *
+sk_ddl_read_list(SkReader *reader, SkType *first, bool *is_small)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
+	*is_small = true;
 	do
 	{
 		SkExpr		value = sk_ddl_read_expression(reader);
 
 		if (sql.len > 0)
 			appendStringInfoString(&sql, ", ");
-		else if (first != NULL)
+		else
 			*first = value.type;
+		*is_small = *is_small && value.is_small;
 		appendStringInfoString(&sql, value.sql);
 	} while (accept(reader, ","));
 	return sql.data;

@@ -12,11 +12,19 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 
 #include "spanner_ddl/reader.h"
+
+PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
 
 /* Words of a query between its expressions; "=" begins a list of tables. */
 static const char *const query_words[] = {
@@ -26,6 +34,7 @@ static const char *const query_words[] = {
 	"as", "with=", "nulls", "first", "last"
 };
 
+static Node *without_regclass(Node *node, void *context);
 static const char *token_sql(SkDdlText *ddl, const SkToken *token);
 static const char *read_order(SkReader *reader);
 static const char *find_word(SkReader *reader);
@@ -197,4 +206,35 @@ sk_ddl_read_query(SkReader *reader)
 		}
 	}
 	return sql.data;
+}
+
+/*
+ * spanner_internal.postgresql_expression(relation, expression) returns text
+ *
+ * As PostgreSQL writes it, but for regclass, a type that Spanner has not.
+ */
+Datum
+spanner_postgresql_expression(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	char	   *relname = get_rel_name(relid);
+	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
+
+	if (relname == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
+														deparse_context_for(relname, relid),
+														false, false)));
+}
+
+/* The sequence of nextval() is a name there, without a cast. */
+static Node *
+without_regclass(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
+		!castNode(Const, node)->constisnull)
+		return (Node *) makeConst(UNKNOWNOID, -1, InvalidOid, -2,
+								  DirectFunctionCall1(regclassout, castNode(Const, node)->constvalue),
+								  false, false);
+	return expression_tree_mutator(node, without_regclass, context);
 }

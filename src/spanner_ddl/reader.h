@@ -10,6 +10,8 @@
 #ifndef SK_DDL_READER_H
 #define SK_DDL_READER_H
 
+#include "utils/formatting.h"
+
 #include "spanner_ddl/spanner_ddl.h"
 
 /* The tokens that are left. */
@@ -28,17 +30,32 @@ typedef struct SkExpr
 	char	   *sql;
 	SkType		type;
 	bool		is_primary;		/* needs no parentheses as an operand */
-	bool		is_literal;
+	bool		is_small;		/* INT64 that PostgreSQL has as integer, or
+								 * NULL */
+	bool		is_literal;		/* a number, or an array */
+	const char *text;			/* of a literal number or string; else NULL */
 } SkExpr;
 
 /* expression.c */
 extern void sk_ddl_check_length(SkDdlText *ddl, SkRange range);
 extern SkExpr sk_ddl_read_expression(SkReader *reader);
+extern SkExpr sk_ddl_read_unary(SkReader *reader);
 extern SkExpr sk_ddl_read_parentheses(SkReader *reader);
+extern char *sk_ddl_read_list(SkReader *reader, SkType *first, bool *is_small);
 extern SkExpr sk_ddl_read_name(SkReader *reader);
+extern SkType sk_ddl_match_types(List *operands, bool *is_small);
+
+/* literals.c */
+extern SkExpr sk_ddl_read_number(SkReader *reader);
+extern bool sk_ddl_read_typed_literal(SkReader *reader, SkExpr *result);
+extern SkExpr sk_ddl_read_interval(SkReader *reader);
+extern SkExpr sk_ddl_read_array(SkReader *reader);
 
 /* functions.c */
+extern SkExpr sk_ddl_read_call(SkReader *reader);
 extern SkExpr sk_ddl_read_regex(SkReader *reader);
+extern const char *sk_ddl_zone(SkReader *reader, int place, const SkExpr *zone);
+extern const char *sk_ddl_named_zone(SkReader *reader, int place, const char *name);
 extern char *sk_ddl_fill_template(const char *sql, const SkExpr *arguments, int count);
 
 /* query.c */
@@ -48,9 +65,15 @@ extern char *sk_ddl_copy_tokens(SkReader *reader);
 static inline SkExpr
 make_expr(char *sql, SkType type, bool is_primary)
 {
-	SkExpr		result = {sql, type, is_primary, false};
+	SkExpr		result = {.sql = sql,.type = type,.is_primary = is_primary};
 
 	return result;
+}
+
+static inline char *
+upper_case(const char *word)
+{
+	return asc_toupper(word, strlen(word));
 }
 
 /* A token that comes; NULL after the last one. */

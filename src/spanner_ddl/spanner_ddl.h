@@ -24,6 +24,7 @@ typedef enum SkType
 	SK_TYPE_BYTES = 'b',
 	SK_TYPE_DATE = 'd',
 	SK_TYPE_FLOAT = 'f',
+	SK_TYPE_FLOAT32 = 'e',
 	SK_TYPE_INT = 'i',
 	SK_TYPE_INTERVAL = 'v',
 	SK_TYPE_JSON = 'j',
@@ -68,6 +69,7 @@ extern void sk_ddl_emit(SkDdlText *ddl, const char *format,...) pg_attribute_pri
 pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *what,
 									  const char *hint);
 extern const char *sk_ddl_time_zone(void);
+extern const char *sk_ddl_zone_operand(const char *zone);
 extern char *sk_ddl_name(const SkName *name);
 extern char *sk_ddl_rename(const SkName *name, const char *last);
 extern void sk_ddl_complete_name(SkName *name);
@@ -85,6 +87,9 @@ extern SkType sk_ddl_type(SkDdlText *ddl, const SkTypeName *name,
 extern SkType sk_ddl_type_class(Oid type);
 extern const char *sk_ddl_type_name(SkType type);
 extern const char *sk_ddl_cast(SkType from, SkType to);
+extern SkType sk_ddl_cast_backward(const char *function, SkType from);
+extern bool sk_ddl_is_number(SkType type);
+extern SkType sk_ddl_common_type(SkType a, SkType b);
 
 /* expression.c */
 extern char *sk_ddl_expression(SkDdlText *ddl, SkRange range,

@@ -25,6 +25,46 @@ RETURN pg_catalog.array_to_string(elements, separator);
 COMMENT ON FUNCTION spanner_internal.array_to_string(text[], text)
   IS 'array_to_string() for generated columns';
 
+CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_shift_left'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.shift_left(bigint, bigint)
+  IS 'GoogleSQL''s <<, which leaves 0 after 64 places';
+
+CREATE FUNCTION spanner_internal.shift_right(value bigint, places bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_shift_right'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.shift_right(bigint, bigint)
+  IS 'GoogleSQL''s >>, which shifts the sign like the other bits';
+
+CREATE FUNCTION spanner_internal.float_to_int(value double precision)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_float_to_int'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.float_to_int(double precision)
+  IS 'GoogleSQL''s cast, which rounds a half away from zero';
+
+CREATE FUNCTION spanner_internal.float_to_numeric(value double precision)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.float_to_numeric(double precision)
+  IS 'GoogleSQL''s cast, which takes all digits';
+
+CREATE FUNCTION spanner_internal.white_space()
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_white_space'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.white_space()
+  IS 'the characters that GoogleSQL''s TRIM() removes';
+
 CREATE FUNCTION spanner_internal.longest(elements bytea[])
 RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

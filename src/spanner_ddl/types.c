@@ -29,7 +29,7 @@ typedef struct SkTypeEntry
 static const SkTypeEntry types[] = {
 	{"int64", "bigint", SK_TYPE_INT, 0, 'g'},
 	{"float64", "double precision", SK_TYPE_FLOAT, 0, 'g'},
-	{"float32", "real", SK_TYPE_FLOAT, 0, 'g'},
+	{"float32", "real", SK_TYPE_FLOAT32, 0, 'g'},
 	{"bool", "boolean", SK_TYPE_BOOL, 0, 'b'},
 	{"string", "text", SK_TYPE_STRING, 2621440, 'g'},
 	{"bytes", "bytea", SK_TYPE_BYTES, 10485760, 'g'},
@@ -53,8 +53,8 @@ static const SkTypeEntry types[] = {
 	{"serial4", "serial", SK_TYPE_INT, 0, 'p'},
 	{"smallserial", "smallserial", SK_TYPE_INT, 0, 'p'},
 	{"serial2", "smallserial", SK_TYPE_INT, 0, 'p'},
-	{"real", "real", SK_TYPE_FLOAT, 0, 'p'},
-	{"float4", "real", SK_TYPE_FLOAT, 0, 'p'},
+	{"real", "real", SK_TYPE_FLOAT32, 0, 'p'},
+	{"float4", "real", SK_TYPE_FLOAT32, 0, 'p'},
 	{"float8", "double precision", SK_TYPE_FLOAT, 0, 'p'},
 	{"double precision", "double precision", SK_TYPE_FLOAT, 0, 'p'},
 	{"boolean", "boolean", SK_TYPE_BOOL, 0, 'p'},
@@ -70,7 +70,7 @@ static const SkTypeEntry types[] = {
 	{"jsonb", "jsonb", SK_TYPE_JSON, 0, 'p'}
 };
 
-/* A cast: $1 is what is cast, %1 in parentheses where it needs them, %z the time zone. */
+/* A cast, as functions.c writes calls. */
 static const struct
 {
 	SkType		from;
@@ -83,24 +83,31 @@ static const struct
 	{SK_TYPE_BOOL, SK_TYPE_STRING, "%1::text"},
 	{SK_TYPE_BYTES, SK_TYPE_STRING, "pg_catalog.convert_from($1, 'UTF8')"},
 	{SK_TYPE_DATE, SK_TYPE_STRING, "pg_catalog.\"left\"(spanner.timestamp_to_string(%1::timestamp AT TIME ZONE 'UTC'), 10)"},
-	{SK_TYPE_DATE, SK_TYPE_TIMESTAMP, "(%1::timestamp AT TIME ZONE %z)"},
-	{SK_TYPE_FLOAT, SK_TYPE_INT, "pg_catalog.round(%1::numeric)::bigint"},
-	{SK_TYPE_FLOAT, SK_TYPE_NUMERIC, "%1::numeric"},
+	{SK_TYPE_DATE, SK_TYPE_TIMESTAMP, "(%1::timestamp AT TIME ZONE %Z)"},
+	{SK_TYPE_FLOAT, SK_TYPE_FLOAT32, "%1::real"},
+	{SK_TYPE_FLOAT, SK_TYPE_INT, "spanner_internal.float_to_int($1)"},
+	{SK_TYPE_FLOAT, SK_TYPE_NUMERIC, "spanner_internal.float_to_numeric($1)"},
+	{SK_TYPE_FLOAT32, SK_TYPE_FLOAT, "%1::double precision"},
+	{SK_TYPE_FLOAT32, SK_TYPE_INT, "spanner_internal.float_to_int($1)"},
+	{SK_TYPE_FLOAT32, SK_TYPE_NUMERIC, "spanner_internal.float_to_numeric($1)"},
 	{SK_TYPE_INT, SK_TYPE_BOOL, "(%1 <> 0)"},
 	{SK_TYPE_INT, SK_TYPE_FLOAT, "%1::double precision"},
+	{SK_TYPE_INT, SK_TYPE_FLOAT32, "%1::real"},
 	{SK_TYPE_INT, SK_TYPE_NUMERIC, "%1::numeric"},
 	{SK_TYPE_INT, SK_TYPE_STRING, "%1::text"},
 	{SK_TYPE_NUMERIC, SK_TYPE_FLOAT, "%1::double precision"},
+	{SK_TYPE_NUMERIC, SK_TYPE_FLOAT32, "%1::real"},
 	{SK_TYPE_NUMERIC, SK_TYPE_INT, "%1::bigint"},
 	{SK_TYPE_NUMERIC, SK_TYPE_STRING, "pg_catalog.trim_scale($1)::text"},
 	{SK_TYPE_STRING, SK_TYPE_BOOL, "%1::boolean"},
 	{SK_TYPE_STRING, SK_TYPE_BYTES, "pg_catalog.convert_to($1, 'UTF8')"},
 	{SK_TYPE_STRING, SK_TYPE_DATE, "%1::date"},
 	{SK_TYPE_STRING, SK_TYPE_FLOAT, "%1::double precision"},
+	{SK_TYPE_STRING, SK_TYPE_FLOAT32, "%1::real"},
 	{SK_TYPE_STRING, SK_TYPE_INT, "%1::bigint"},
-	{SK_TYPE_STRING, SK_TYPE_NUMERIC, "%1::numeric"},
+	{SK_TYPE_STRING, SK_TYPE_NUMERIC, "%1::numeric(38,9)"},
 	{SK_TYPE_STRING, SK_TYPE_UUID, "%1::uuid"},
-	{SK_TYPE_TIMESTAMP, SK_TYPE_DATE, "(%1 AT TIME ZONE %z)::date"},
+	{SK_TYPE_TIMESTAMP, SK_TYPE_DATE, "(%1 AT TIME ZONE %Z)::date"},
 	{SK_TYPE_TIMESTAMP, SK_TYPE_STRING, "spanner.timestamp_to_string($1, %z)"},
 	{SK_TYPE_UUID, SK_TYPE_STRING, "%1::text"}
 };
@@ -162,6 +169,7 @@ sk_ddl_type_class(Oid type)
 		case DATEOID:
 			return SK_TYPE_DATE;
 		case FLOAT4OID:
+			return SK_TYPE_FLOAT32;
 		case FLOAT8OID:
 			return SK_TYPE_FLOAT;
 		case INT2OID:
@@ -214,4 +222,44 @@ sk_ddl_cast(SkType from, SkType to)
 			return casts[i].sql;
 	}
 	return from == to ? "%1" : NULL;
+}
+
+/*
+ * sk_ddl_cast_backward
+ *		What a function of ours casts to; SK_TYPE_UNKNOWN if it is no cast.
+ */
+SkType
+sk_ddl_cast_backward(const char *function, SkType from)
+{
+	const char *call = psprintf("%s($1)", function);
+
+	for (int i = 0; i < lengthof(casts); i++)
+	{
+		if (casts[i].from == from && strcmp(casts[i].sql, call) == 0)
+			return casts[i].to;
+	}
+	return SK_TYPE_UNKNOWN;
+}
+
+bool
+sk_ddl_is_number(SkType type)
+{
+	return type == SK_TYPE_INT || type == SK_TYPE_NUMERIC || type == SK_TYPE_FLOAT32 ||
+		type == SK_TYPE_FLOAT;
+}
+
+/*
+ * sk_ddl_common_type
+ *		The type of what may be a value of either type.
+ */
+SkType
+sk_ddl_common_type(SkType a, SkType b)
+{
+	static const char numbers[] = {SK_TYPE_INT, SK_TYPE_NUMERIC, SK_TYPE_FLOAT32, SK_TYPE_FLOAT, '\0'};
+
+	if (a == SK_TYPE_UNKNOWN)
+		return b;
+	if (!sk_ddl_is_number(a) || !sk_ddl_is_number(b))
+		return a;
+	return strchr(numbers, a) > strchr(numbers, b) ? a : b;
 }

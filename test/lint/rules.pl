@@ -35,7 +35,7 @@ my %uses = (
 	planner   => [ 'keys', 'spi' ],
 	advisor   => ['spi'],
 	splits    => ['spi'],
-	spanner_ddl => ['spi'],);
+	spanner_ddl => [ 'keys', 'spi' ],);
 
 sub check_version_num
 {

@@ -254,7 +254,8 @@ my %calls = (
 	unmap_value => [ q{1, 'public.s'} ]);
 %calls = (
 	%calls,
-	array_to_string => [ q{'{a}', ','} ], delete_expired => [''], pending_commit_timestamp => [''],
+	array_to_string => [ q{'{a}', ','} ], float_to_int => ['1.5'], float_to_numeric => ['1.5'], shift_left => ['1, 2'], shift_right => ['1, 2'], white_space => [''],
+	delete_expired => [''], pending_commit_timestamp => [''],
 	googlesql_expression => ['0, NULL'], googlesql_name => ["'x'"],
 	spanner_ddl => [ q{relation => 'public.other'}, q{schema => 'public', dialect => 'postgresql'} ]);
 my @first = qw(create_sequence nextval create_allocator convert_column silence_rule);

@@ -1,0 +1,127 @@
+-- Results of GoogleSQL's expressions where PostgreSQL's own would be others.
+
+SELECT spanner.bit_reverse(0, true);
+CREATE SCHEMA results;
+SET search_path = results;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+SELECT spanner.execute_ddl($$CREATE TABLE T (Id INT64 NOT NULL, I INT64, F FLOAT64, G FLOAT32, N NUMERIC, M NUMERIC,
+  S STRING(MAX), At TIMESTAMP, Ok BOOL, A ARRAY<STRING(MAX)>, None ARRAY<STRING(MAX)>, Num ARRAY<NUMERIC>) PRIMARY KEY (Id)$$);
+INSERT INTO t VALUES (7, 5, 1234567890123456789, 0.1, 12, -7, E'\t\u00a0 x\u3000\n', '2026-11-01 08:30Z', true, '{x,NULL}', NULL);
+
+-- the value of a generated column; what is exported from it; the value of that, if it is another one
+CREATE FUNCTION value_of(type text, expression text, OUT value text, OUT export text) LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM spanner.execute_ddl(format('ALTER TABLE T ADD COLUMN z %s AS (%s) STORED', type, expression));
+    EXECUTE 'SELECT z::text FROM t' INTO value;
+    SELECT spanner_internal.googlesql_expression(adrelid, adbin) INTO export FROM pg_attrdef
+      JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE attname = 'z';
+    ALTER TABLE t DROP COLUMN z;
+  EXCEPTION WHEN OTHERS THEN
+    value := SQLERRM;
+  END $$;
+CREATE TABLE tests (id serial, type text, expression text, spanner text);
+\pset format unaligned
+\pset tuples_only
+COPY tests (type, expression, spanner) FROM stdin;
+INT64	EXTRACT(HOUR FROM At AT TIME ZONE '+08:00')	16
+INT64	EXTRACT(HOUR FROM At AT TIME ZONE '-3:30')	5
+INT64	EXTRACT(HOUR FROM At AT TIME ZONE 'UTC+3')	time zone "UTC+3" not recognized
+INT64	EXTRACT(HOUR FROM At AT TIME ZONE 'CET')	time zone "CET" not recognized
+INT64	EXTRACT(HOUR FROM At AT TIME ZONE S)	a time zone that is not a constant is not supported
+DATE	DATE(TIMESTAMP_ADD(At, INTERVAL 8 HOUR), '+08:00')	2026-11-02
+STRING(MAX)	STRING(At, '+08:00')	2026-11-01 16:30:00+08
+TIMESTAMP	TIMESTAMP_TRUNC(At, DAY, '+08:00')	2026-10-31 16:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, DAY)	2026-11-01 07:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, HOUR)	2026-11-01 08:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, HOUR, 'Asia/Kathmandu')	2026-11-01 08:15:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, MILLISECOND)	2026-11-01 08:30:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, WEEK, 'UTC')	2026-11-01 00:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, ISOWEEK, 'UTC')	2026-10-26 00:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, QUARTER, 'UTC')	2026-10-01 00:00:00+00
+TIMESTAMP	TIMESTAMP_TRUNC(At, DECADE)	TIMESTAMP_TRUNC() to DECADE is not supported
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27+05:30')	1411756200
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27 America/New_York')	1411790400
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27T12:00:00Z')	1411819200
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27 12:30:00.45-8')	1411849800
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27')	1411801200
+INT64	UNIX_SECONDS(TIMESTAMP '2014-09-27 Mars')	time zone "Mars" not recognized
+TIMESTAMP	TIMESTAMP 'now'	invalid date or time: "now"
+DATE	DATE 'today'	invalid date or time: "today"
+INT64	FARM_FINGERPRINT(CAST(Id AS STRING))	-8633013323626695528
+INT64	FARM_FINGERPRINT(CAST(Id AS STRING)) >> 60	8
+INT64	FARM_FINGERPRINT(CAST(Id AS STRING)) >> Id * 8 + 4	8
+INT64	I << 2	20
+INT64	I << 63	-9223372036854775808
+INT64	I << 64	0
+INT64	I >> 70	0
+INT64	1 << 40	1099511627776
+INT64	I << -I	bits cannot be shifted by -5 places
+INT64	~I + 1	-5
+INT64	-~I	6
+INT64	2 * ~I | 1	-11
+NUMERIC	DIV(N, M)	-1.000000000
+INT64	DIV(-I, 2)	-2
+FLOAT64	DIV(F, 2)	DIV() of values of this type is not supported
+INT64	CAST(F AS INT64)	1234567890123456768
+NUMERIC	CAST(F AS NUMERIC)	1234567890123456768.000000000
+INT64	CAST(0.49999999999999994 AS INT64)	0
+INT64	CAST(2.5 AS INT64) + CAST(-2.5 AS INT64) * 10	-27
+INT64	CAST(F * 10 AS INT64)	bigint out of range
+STRING(MAX)	CAST(CAST(0.0009765625 AS NUMERIC) AS STRING)	0.000976563
+STRING(MAX)	CAST(CAST(G AS NUMERIC) AS STRING)	0.100000001
+STRING(MAX)	CAST(NUMERIC '2' / 3 AS STRING)	0.666666667
+STRING(MAX)	CAST(N / M * M AS STRING)	11.999999998
+STRING(MAX)	CAST(NUMERIC '0.00001' * NUMERIC '0.00005' AS STRING)	0.000000001
+STRING(MAX)	CAST(N * 0.3 AS STRING)	3.6
+STRING(MAX)	CAST(CAST('1.0000000005' AS NUMERIC) AS STRING)	1.000000001
+STRING(MAX)	CAST(CASE WHEN Ok THEN N * 1000000000000000 + 0.5 ELSE 0.5 END AS STRING)	12000000000000000.5
+FLOAT64	SQRT(N)	SQRT() of NUMERIC is not supported
+BOOL	S IN UNNEST(None)	false
+BOOL	S NOT IN UNNEST(None)	true
+BOOL	'y' IN UNNEST(A)	\N
+BOOL	'x' IN UNNEST(A)	true
+BOOL	Id IN UNNEST([5, 7])	true
+FLOAT64	G * G	0.010000000298023226
+FLOAT64	G + I	5.100000001490116
+FLOAT64	CAST(CAST(0.1 AS FLOAT32) AS FLOAT64)	0.10000000149011612
+STRING(MAX)	TRIM(S)	x
+INT64	CHAR_LENGTH(LTRIM(S)) * 10 + CHAR_LENGTH(RTRIM(S))	34
+STRING(MAX)	TRIM('xyx', 'x')	y
+INT64	IF(Ok, 2000000000, 0) + IF(Ok, 2000000000, 1)	4000000000
+INT64	(2000000000) + CASE WHEN Ok THEN 2000000000 END	4000000000
+INT64	GREATEST(2000000000, 1) * COALESCE(NULL, 2)	4000000000
+INT64	ABS(-2000000000) + [2000000000][OFFSET(0)]	4000000000
+FLOAT64	CEIL(I) / 2	2.5
+\.
+SELECT t.expression || E'\n  ' || concat_ws(E'\n  ', v.value, v.export) ||
+       CASE WHEN v.value IS DISTINCT FROM t.spanner THEN E'\nWRONG: ' || coalesce(t.spanner, 'NULL') ELSE '' END ||
+       CASE WHEN v.export <> '' AND (value_of(t.type, v.export)).value IS DISTINCT FROM v.value
+            THEN E'\nWRONG export: ' || (value_of(t.type, v.export)).value ELSE '' END
+  FROM tests t, value_of(t.type, t.expression) v ORDER BY t.id;
+
+-- an offset is a zone of the database as well
+SET spanner.default_time_zone = '+08:00';
+SELECT (value_of(type, expression)).value FROM (VALUES ('INT64', 'EXTRACT(HOUR FROM At)'), ('DATE', 'CAST(At AS DATE)'),
+  ('STRING(MAX)', 'CAST(At AS STRING)'), ('TIMESTAMP', 'CAST(DATE ''2026-01-01'' AS TIMESTAMP)')) v (type, expression);
+SET spanner.default_time_zone = 'UTC+3';
+SET spanner.default_time_zone = 'CET';
+RESET spanner.default_time_zone;
+
+-- what a column takes from another one has the type of that
+SELECT spanner.execute_ddl($$CREATE TABLE chain (Id INT64 NOT NULL, A NUMERIC, Ok BOOL,
+  P NUMERIC AS (A * A) STORED, PS STRING(MAX) AS (CAST(P AS STRING)) STORED,
+  Q FLOAT64 AS (Id) STORED, QH FLOAT64 AS (Q / 2) STORED,
+  R INT64 AS (IF(Ok, 2000000000, 1)) STORED, RR INT64 AS (R + 2000000000) STORED,
+  E FLOAT32 AS (0.1) STORED, EE FLOAT64 AS (E + 0) STORED) PRIMARY KEY (Id);
+ALTER TABLE chain ADD COLUMN PS2 STRING(MAX) AS (CAST(P AS STRING)) STORED;
+ALTER TABLE chain ADD COLUMN QH2 FLOAT64 AS (Q / 2) STORED;
+ALTER TABLE chain ADD COLUMN EE2 FLOAT64 AS (E + 0) STORED$$);
+INSERT INTO chain VALUES (7, 0.00003, true) RETURNING *;
+-- PostgreSQL's own
+CREATE TABLE own (id bigint PRIMARY KEY, s text, a text[], r real, CHECK (s = ANY (a)), CHECK (btrim(s) <> ''),
+  CHECK (id >> 3 > 0), CHECK (id << 3 > 0), CHECK (r::numeric > 0));
+SELECT spanner.spanner_ddl('own'::regclass);
+
+SET client_min_messages = warning;
+DROP SCHEMA results CASCADE;
