@@ -23,6 +23,7 @@
 static SkExpr read_logical(SkReader *reader, int level);
 static SkExpr read_comparison(SkReader *reader);
 static bool read_predicate(SkReader *reader, SkExpr *left);
+static char *in_list(SkReader *reader, SkExpr *left, const char *not);
 static SkExpr in_array(SkReader *reader, const SkExpr *left, bool is_in);
 static SkExpr read_binary(SkReader *reader, int level);
 static SkExpr combine(SkReader *reader, int at, const char *sign, SkExpr left, SkExpr right);
@@ -140,52 +141,82 @@ read_comparison(SkReader *reader)
 static bool
 read_predicate(SkReader *reader, SkExpr *left)
 {
-	StringInfoData sql;
+	int			start = reader->next;
+	const char *not = "";
+	char	   *sql;
 
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, left->sql);
 	if (accept(reader, "is"))
 	{
-		appendStringInfoString(&sql, accept(reader, "not") ? " IS NOT " : " IS ");
-		if (at(reader, "null") || at(reader, "true") || at(reader, "false"))
-			appendStringInfoString(&sql, upper_case(peek(reader, 0)->text));
-		else
+		not = accept(reader, "not") ? " NOT" : "";
+		if (!at(reader, "null") && !at(reader, "true") && !at(reader, "false"))
 			fail(reader);
+		sql = psprintf("%s IS%s %s", left->sql, not, upper_case(peek(reader, 0)->text));
 		reader->next++;
+		*left = make_expr(sql, SK_TYPE_BOOL, false);
+		return true;
+	}
+	if (accept(reader, "not"))
+		not = " NOT";
+	if (accept(reader, "like"))
+		sql = psprintf("%s%s LIKE %s", left->sql, not, read_binary(reader, 0).sql);
+	else if (accept(reader, "between"))
+	{
+		SkExpr		low = read_binary(reader, 0);
+		SkExpr		high;
+
+		expect(reader, "and");
+		high = read_binary(reader, 0);
+		(void) sk_ddl_match_types(list_make3(left, &low, &high), NULL);
+		sql = psprintf("%s%s BETWEEN %s AND %s", left->sql, not, low.sql, high.sql);
+	}
+	else if (accept(reader, "in"))
+	{
+		if (accept(reader, "unnest"))
+		{
+			*left = in_array(reader, left, *not == '\0');
+			return true;
+		}
+		sql = in_list(reader, left, not);
 	}
 	else
 	{
-		int			start = reader->next;
-		const char *not = accept(reader, "not") ? " NOT" : "";
-
-		if (accept(reader, "like"))
-			appendStringInfo(&sql, "%s LIKE %s", not, read_binary(reader, 0).sql);
-		else if (accept(reader, "between"))
-		{
-			appendStringInfo(&sql, "%s BETWEEN %s", not, read_binary(reader, 0).sql);
-			expect(reader, "and");
-			appendStringInfo(&sql, " AND %s", read_binary(reader, 0).sql);
-		}
-		else if (accept(reader, "in"))
-		{
-			if (accept(reader, "unnest"))
-			{
-				*left = in_array(reader, left, *not == '\0');
-				return true;
-			}
-			else if (at(reader, "("))
-				appendStringInfo(&sql, "%s IN %s", not, sk_ddl_read_parentheses(reader).sql);
-			else
-				fail(reader);
-		}
-		else
-		{
-			reader->next = start;
-			return false;
-		}
+		reader->next = start;
+		return false;
 	}
-	*left = make_expr(sql.data, SK_TYPE_BOOL, false);
+	*left = make_expr(sql, SK_TYPE_BOOL, false);
 	return true;
+}
+
+/* IN, with a list or a query */
+static char *
+in_list(SkReader *reader, SkExpr *left, const char *not)
+{
+	List	   *values = list_make1(left);
+	StringInfoData sql;
+	ListCell   *lc;
+
+	expect(reader, "(");
+	if (at(reader, "select") || at(reader, "with"))
+	{
+		reader->next--;
+		return psprintf("%s%s IN %s", left->sql, not, sk_ddl_read_parentheses(reader).sql);
+	}
+	do
+	{
+		SkExpr	   *value = palloc(sizeof(SkExpr));
+
+		*value = sk_ddl_read_expression(reader);
+		values = lappend(values, value);
+	} while (accept(reader, ","));
+	expect(reader, ")");
+	(void) sk_ddl_match_types(values, NULL);
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "%s%s IN (", left->sql, not);
+	for_each_from(lc, values, 1)
+		appendStringInfo(&sql, "%s%s", foreach_current_index(lc) == 1 ? "" : ", ", ((SkExpr *) lfirst(lc))->sql);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
 }
 
 /* In no array, which NULL is, there is nothing. */
@@ -237,21 +268,31 @@ read_binary(SkReader *reader, int level)
 static SkExpr
 combine(SkReader *reader, int place, const char *sign, SkExpr left, SkExpr right)
 {
+	bool		is_arithmetic = strchr("+-*/", *sign) != NULL;
+	SkExpr		operands[] = {left, right};
 	bool		is_small;
-	SkType		type = sk_ddl_match_types(list_make2(&left, &right), &is_small);
-	SkExpr		operands[2];
+	SkType		type;
 
 	if (strcmp(sign, "<<") == 0 || strcmp(sign, ">>") == 0)
 		return shift(reader, place, *sign == '<', left, right);
-
-	/*
-	 * PostgreSQL divides integers without a remainder, and multiplies reals
-	 * as such
-	 */
 	if (*sign == '/' && (is_unknown(&left) || is_unknown(&right)))
 		sk_ddl_refuse(reader->ddl, place, "division of values whose type is not known",
 					  "Cast them: CAST(x AS FLOAT64).");
-	if (strchr("+-*/", *sign) != NULL && (type == SK_TYPE_FLOAT32 || (*sign == '/' && type == SK_TYPE_INT)))
+
+	/*
+	 * PostgreSQL computes reals as such, and divides integers without a
+	 * remainder
+	 */
+	for (int i = 0; i < 2 && is_arithmetic; i++)
+	{
+		if (operands[i].type == SK_TYPE_FLOAT32)
+			operands[i] = make_expr(sk_ddl_fill_template("%1::double precision", &operands[i], 1),
+									SK_TYPE_FLOAT, true);
+	}
+	type = sk_ddl_match_types(list_make2(&operands[0], &operands[1]), &is_small);
+	left = operands[0];
+	right = operands[1];
+	if (*sign == '/' && type == SK_TYPE_INT)
 	{
 		left.sql = sk_ddl_fill_template("%1::double precision", &left, 1);
 		type = SK_TYPE_FLOAT;
@@ -263,7 +304,7 @@ combine(SkReader *reader, int place, const char *sign, SkExpr left, SkExpr right
 		left.sql = sk_ddl_fill_template("%1::numeric(88,50)", &left, 1);
 	if ((*sign == '/' || *sign == '*') && type == SK_TYPE_NUMERIC)
 		return make_expr(psprintf("(%s %s %s)::numeric(38,9)", left.sql, sign, right.sql), type, true);
-	if (strchr("+-*/", *sign) != NULL)
+	if (is_arithmetic)
 		return make_expr(psprintf("%s %s %s", left.sql, sign, right.sql), type, false);
 	operands[0] = left;
 	operands[1] = right;
@@ -308,7 +349,7 @@ shift(SkReader *reader, int place, bool is_left, SkExpr value, SkExpr places)
  * sk_ddl_match_types
  *		The type that operands, which are SkExpr, become.
  *
- * Next to a NUMERIC, a literal of FLOAT64 is one.  Sets "is_small" if
+ * Next to a NUMERIC or FLOAT32, a literal of FLOAT64 is one.  Sets "is_small" if
  * PostgreSQL takes them for integers, unless that pointer is NULL.
  */
 SkType
@@ -332,8 +373,8 @@ sk_ddl_match_types(List *operands, bool *is_small)
 
 		if (!operand->is_literal || operand->type != SK_TYPE_FLOAT)
 			continue;
-		if (type == SK_TYPE_NUMERIC)
-			operand->sql = psprintf("%s::numeric", operand->text);
+		if (type == SK_TYPE_NUMERIC || type == SK_TYPE_FLOAT32)
+			operand->sql = psprintf("%s::%s", operand->text, type == SK_TYPE_NUMERIC ? "numeric" : "real");
 		else
 			type = sk_ddl_common_type(type, SK_TYPE_FLOAT);
 	}
@@ -367,6 +408,7 @@ sign_expr(const char *sign, bool is_literal, SkExpr operand)
 {
 	SkExpr		result;
 
+	is_literal = is_literal && operand.text !=NULL;
 	if (*sign == '~')
 		result = make_expr(sk_ddl_fill_template("(~ %1)", &operand, 1), operand.type, true);
 	else
@@ -463,15 +505,15 @@ read_primary(SkReader *reader)
 SkExpr
 sk_ddl_read_parentheses(SkReader *reader)
 {
-	SkExpr		result = make_expr(NULL, SK_TYPE_UNKNOWN, true);
-	char	   *list;
+	SkExpr		result;
 
 	check_stack_depth();
 	expect(reader, "(");
-	list = at(reader, "select") || at(reader, "with") ? sk_ddl_read_query(reader) :
-		sk_ddl_read_list(reader, &result.type, &result.is_small);
+	result = at(reader, "select") || at(reader, "with") ?
+		make_expr(sk_ddl_read_query(reader), SK_TYPE_UNKNOWN, true) : sk_ddl_read_list(reader);
 	expect(reader, ")");
-	result.sql = psprintf("(%s)", list);
+	result.sql = psprintf("(%s)", result.sql);
+	result.is_primary = true;
 	return result;
 }
 
@@ -711,24 +753,24 @@ expand(SkReader *reader, const SkVariable *variable)
 	return psprintf("(%s)", value.sql);
 }
 
-/* Expressions with commas between them; the type is that of the first. */
-char *
-sk_ddl_read_list(SkReader *reader, SkType *first, bool *is_small)
+/*
+ * sk_ddl_read_list
+ *		Expressions with commas between them, and the type that they have together.
+ */
+SkExpr
+sk_ddl_read_list(SkReader *reader)
 {
-	StringInfoData sql;
+	SkExpr		result = sk_ddl_read_expression(reader);
 
-	initStringInfo(&sql);
-	*is_small = true;
-	do
+	while (accept(reader, ","))
 	{
 		SkExpr		value = sk_ddl_read_expression(reader);
 
-		if (sql.len > 0)
-			appendStringInfoString(&sql, ", ");
-		else
-			*first = value.type;
-		*is_small = *is_small && value.is_small;
-		appendStringInfoString(&sql, value.sql);
-	} while (accept(reader, ","));
-	return sql.data;
+		result.sql = psprintf("%s, %s", result.sql, value.sql);
+		result.type = sk_ddl_common_type(result.type, value.type);
+		result.is_small = result.is_small && value.is_small;
+		result.is_literal = false;
+		result.text = NULL;
+	}
+	return result;
 }

@@ -157,8 +157,8 @@ sk_ddl_read_interval(SkReader *reader)
 	for (int i = 0; i < lengthof(parts); i++)
 	{
 		if (accept(reader, parts[i]))
-			return make_expr(number.is_literal ?
-							 psprintf("interval '%s %s'", number.sql, parts[i]) :
+			return make_expr(number.is_literal && number.text !=NULL ?
+							 psprintf("interval '%s %s'", number.text, parts[i]) :
 							 psprintf("(%s * interval '1 %s')", number.sql, parts[i]),
 							 SK_TYPE_INTERVAL, true);
 	}
@@ -171,9 +171,7 @@ sk_ddl_read_array(SkReader *reader)
 {
 	StringInfoData type;
 	SkTypeName	name = {0};
-	char	   *list = "";
-	SkType		first = SK_TYPE_UNKNOWN;
-	bool		is_small = false;
+	SkExpr		list = make_expr("", SK_TYPE_UNKNOWN, true);
 	SkExpr		result;
 
 	initStringInfo(&type);
@@ -190,12 +188,12 @@ sk_ddl_read_array(SkReader *reader)
 	}
 	expect(reader, "[");
 	if (!at(reader, "]"))
-		list = sk_ddl_read_list(reader, &first, &is_small);
+		list = sk_ddl_read_list(reader);
 	expect(reader, "]");
-	if (type.len == 0 && is_small && first == SK_TYPE_INT)
+	if (type.len == 0 && list.is_small && list.type == SK_TYPE_INT)
 		appendStringInfoString(&type, "::bigint[]");
 	/* of the type of what it is for */
-	result = make_expr(*list == '\0' && type.len == 0 ? "'{}'" : psprintf("ARRAY[%s]%s", list, type.data),
+	result = make_expr(*list.sql == '\0' && type.len == 0 ? "'{}'" : psprintf("ARRAY[%s]%s", list.sql, type.data),
 					   SK_TYPE_ARRAY, type.len == 0);
 	result.is_literal = true;
 	return result;

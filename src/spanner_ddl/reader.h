@@ -41,7 +41,7 @@ extern void sk_ddl_check_length(SkDdlText *ddl, SkRange range);
 extern SkExpr sk_ddl_read_expression(SkReader *reader);
 extern SkExpr sk_ddl_read_unary(SkReader *reader);
 extern SkExpr sk_ddl_read_parentheses(SkReader *reader);
-extern char *sk_ddl_read_list(SkReader *reader, SkType *first, bool *is_small);
+extern SkExpr sk_ddl_read_list(SkReader *reader);
 extern SkExpr sk_ddl_read_name(SkReader *reader);
 extern SkType sk_ddl_match_types(List *operands, bool *is_small);
 
