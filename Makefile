@@ -97,6 +97,7 @@ OBJS = \
 	src/sequence/widths.o \
 	src/spanner_ddl/alter_table.o \
 	src/spanner_ddl/catalog.o \
+	src/spanner_ddl/deletion_policy.o \
 	src/spanner_ddl/execute.o \
 	src/spanner_ddl/expired.o \
 	src/spanner_ddl/export.o \

@@ -86,6 +86,54 @@ UPDATE singers SET changed = now() - interval '31 days';
 SELECT spanner.delete_expired();
 SELECT count(*) FROM albums;
 
+-- rows that cannot go stay, and the others do not wait for them
+SELECT spanner.execute_ddl($$CREATE TABLE Expiring (Id INT64 NOT NULL, At TIMESTAMP) PRIMARY KEY (Id),
+  ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 1 DAY))$$);
+CREATE TABLE referring (id bigint REFERENCES expiring);
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF OLD.id = 4 THEN
+      RAISE 'row 4 stays';
+    ELSIF OLD.id = 6 THEN
+      UPDATE test_googlesql.expiring SET id = 6 WHERE id = 6;
+    END IF;
+    RETURN CASE WHEN OLD.id NOT IN (6, 7) THEN OLD END;
+  END $$;
+CREATE TRIGGER keep BEFORE DELETE ON expiring FOR EACH ROW EXECUTE FUNCTION keep();
+INSERT INTO expiring SELECT n, now() - interval '2 days' FROM generate_series(1, 1000) n;
+INSERT INTO referring VALUES (1), (3), (500);
+SELECT spanner.delete_expired(1);
+SELECT spanner.delete_expired(1);
+SELECT spanner.delete_expired(0);
+SELECT spanner.delete_expired();
+SELECT spanner.delete_expired();
+SELECT id FROM expiring ORDER BY id;
+
+-- partitions, with another order of columns; an error of one table does not stop another; odd names
+CREATE TABLE parts (id bigint NOT NULL, at timestamptz) PARTITION BY RANGE (id);
+CREATE TABLE parts1 (at timestamptz, id bigint NOT NULL);
+ALTER TABLE parts ATTACH PARTITION parts1 FOR VALUES FROM (0) TO (10);
+CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (10) TO (20) PARTITION BY HASH (id);
+CREATE TABLE parts3 PARTITION OF parts2 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+SELECT spanner.execute_ddl('ALTER TABLE parts ADD ROW DELETION POLICY (OLDER_THAN(at, INTERVAL 1 DAY))');
+INSERT INTO parts SELECT n, now() - interval '1 day' * n FROM generate_series(0, 19) n;
+CREATE ROLE "Test Owner";
+GRANT USAGE ON SCHEMA test_googlesql TO "Test Owner";
+ALTER TABLE parts OWNER TO "Test Owner";
+ALTER TABLE parts1 OWNER TO "Test Owner";
+ALTER TABLE parts2 OWNER TO "Test Owner";
+SET ROLE "Test Owner";
+SELECT spanner.delete_expired(5);
+SELECT spanner.delete_expired();
+RESET ROLE;
+ALTER TABLE parts3 OWNER TO "Test Owner";
+SET ROLE "Test Owner";
+SELECT spanner.delete_expired(6);
+SELECT spanner.delete_expired();
+SELECT * FROM parts WHERE at < now() - interval '1 day';
+RESET ROLE;
+
 SET client_min_messages = warning;
 DROP PUBLICATION changes;
 DROP SCHEMA test_googlesql CASCADE;
+DROP ROLE "Test Owner";

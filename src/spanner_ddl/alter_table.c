@@ -225,6 +225,8 @@ add_constraint(SkAlter *table, SkAction *action)
 	if (sql != NULL)
 		sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s", name, sql);
 	sk_ddl_emit_all(ddl, after);
+	if (constraint->type == SK_DELETION_POLICY)
+		sk_ddl_check_policies(ddl, constraint->at, table->relid);
 }
 
 /* PostgreSQL would drop indexes and constraints along; Spanner does not. */
@@ -532,6 +534,7 @@ set_parent(SkAlter *table, SkAction *action)
 		sk_ddl_emit(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
 	sk_ddl_check_interleave(table->ddl, action->at, table->relid,
 							sk_ddl_find(table->ddl, constraint->table, RELKIND_RELATION, false));
+	sk_ddl_check_policies(table->ddl, action->at, table->relid);
 }
 
 static void

@@ -431,6 +431,46 @@ END $$;
 COMMENT ON FUNCTION spanner_internal.ddl_clauses(oid, text)
   IS 'INTERLEAVE IN PARENT and the row deletion policy of a table';
 
+-- A row of a table with a row deletion policy goes with its children, and theirs, or stays.
+CREATE FUNCTION spanner_internal.expiry_problem(relation oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH RECURSIVE ancestors AS (
+    SELECT relation AS relid
+     UNION
+    SELECT c.confrelid
+      FROM ancestors a
+      JOIN pg_constraint c
+        ON c.conrelid = a.relid AND c.contype = 'f'
+       AND c.conname = spanner_internal.parent_constraint(a.relid)),
+  expiring AS (
+    SELECT t.tgrelid AS policy, t.tgrelid AS relid, 'c'::"char" AS action
+      FROM ancestors a
+      JOIN pg_trigger t
+        ON t.tgrelid = a.relid AND t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc
+     UNION
+    SELECT e.policy, c.conrelid, c.confdeltype
+      FROM expiring e
+      JOIN pg_constraint c
+        ON c.confrelid = e.relid AND c.contype = 'f' AND c.conparentid = 0
+       -- only of these, since it opens the table
+       AND CASE c.confrelid WHEN e.relid
+             THEN c.conname = spanner_internal.parent_constraint(c.conrelid) END)
+  SELECT format('Cannot create or alter table %s with ON DELETE NO ACTION because there is '
+           'a row deletion policy on ancestor table %s.',
+           spanner_internal.ddl_relation(e.relid, 'postgresql'),
+           spanner_internal.ddl_relation(e.policy, 'postgresql'))
+    FROM expiring e
+   WHERE e.action <> 'c'
+   ORDER BY e.relid, e.policy
+   LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.expiry_problem(oid)
+  IS 'why rows of a table, or of one above it, cannot expire, NULL if they can';
+
 -- CREATE TABLE, and comments on what is lost
 CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
 RETURNS SETOF text

@@ -144,6 +144,11 @@ extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid paren
 extern char *sk_ddl_name_list(List *names);
 extern void sk_ddl_emit_all(SkDdlText *ddl, List *commands);
 
+/* deletion_policy.c */
+extern char *sk_ddl_deletion_policy(SkDdlText *ddl, const SkName *table,
+									const SkConstraint *constraint, const List *variables);
+extern void sk_ddl_check_policies(SkDdlText *ddl, int at, Oid relid);
+
 /* alter_table.c */
 extern void sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement);
 

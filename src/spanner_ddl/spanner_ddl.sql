@@ -141,26 +141,45 @@ SET search_path = pg_catalog, pg_temp
 SET intervalstyle = 'postgres'
 AS $$
 DECLARE
-  policy record;
+  part record;
+  policy oid;
+  remaining integer;
+  deleted bigint;
   total bigint := 0;
 BEGIN
-  FOR policy IN
-    SELECT c.oid AS relation, t.tgattr[0] AS column_number,
+  FOR part IN
+    SELECT t.oid AS policy, l.relation, a.attnum AS column_number,
            convert_from(substring(t.tgargs FROM 1 FOR length(t.tgargs) - 1), getdatabaseencoding())
              AS older_than
       FROM pg_trigger t
       JOIN pg_class c ON c.oid = t.tgrelid
+      JOIN pg_roles r ON r.oid = c.relowner AND r.rolname = current_user
+     -- the rows of a partitioned table are in its partitions
+     CROSS JOIN LATERAL
+           (SELECT p.relid::oid
+              FROM pg_partition_tree(c.oid) p
+             WHERE c.relkind = 'p' AND p.isleaf
+             UNION ALL
+            SELECT c.oid
+             WHERE c.relkind <> 'p') l (relation)
+      JOIN pg_attribute k ON k.attrelid = t.tgrelid AND k.attnum = t.tgattr[0]
+      JOIN pg_attribute a ON a.attrelid = l.relation AND a.attname = k.attname
      WHERE t.tgfoid = 'spanner_internal.row_deletion_policy'::regproc
        AND t.tgparentid = 0
-       AND c.relowner = current_user::regrole
-     ORDER BY c.oid
+     ORDER BY c.oid, t.oid, l.relation
   LOOP
-    -- rows with children that are not deleted along stay, as in Spanner
+    IF policy IS DISTINCT FROM part.policy THEN
+      policy := part.policy;
+      remaining := batch_size;
+    END IF;
     BEGIN
-      total := total + spanner_internal.delete_rows(policy.relation, policy.column_number,
-                                                    policy.older_than::interval, batch_size);
-    EXCEPTION WHEN foreign_key_violation THEN
-      RAISE WARNING 'expired rows of % have children', policy.relation::regclass;
+      deleted := spanner_internal.delete_rows(part.relation, part.column_number,
+                                              part.older_than::interval, remaining);
+      remaining := remaining - deleted;
+      total := total + deleted;
+    EXCEPTION WHEN OTHERS THEN
+      RAISE WARNING 'could not delete expired rows of %', part.relation::regclass
+        USING DETAIL = SQLERRM;
     END;
   END LOOP;
   RETURN total;

@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/run_command.h"
@@ -52,9 +51,6 @@ static void add_constraint(SkNewTable *table, SkConstraint *constraint);
 static void check_parents(SkNewTable *table, List *elements);
 static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 						 List *self_key, List **before);
-static char *deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint,
-							 List *variables);
-static bool has_policy(Oid relid);
 static bool is_commit_time(SkDdlText *ddl, SkRange range);
 static List *key_names(List *key);
 
@@ -141,21 +137,23 @@ add_constraints(SkNewTable *table, List *elements)
 	}
 }
 
-/* Raise an error if the key does not begin with the key of a parent.  The table exists by now. */
+/* Raise an error if the table cannot be a child of its parent.  It exists by now. */
 static void
 check_parents(SkNewTable *table, List *elements)
 {
 	SkDdlText  *ddl = table->ddl;
+	Oid			relid = sk_ddl_find(ddl, table->name, RELKIND_RELATION, false);
 	ListCell   *lc;
 
 	foreach(lc, elements)
 	{
 		SkElement  *element = lfirst(lc);
 
-		if (element != NULL && element->constraint != NULL && element->constraint->type == SK_INTERLEAVE)
-			sk_ddl_check_interleave(ddl, element->constraint->at,
-									sk_ddl_find(ddl, table->name, RELKIND_RELATION, false),
-									sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
+		if (element == NULL || element->constraint == NULL || element->constraint->type != SK_INTERLEAVE)
+			continue;
+		sk_ddl_check_interleave(ddl, element->constraint->at, relid,
+								sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
+		sk_ddl_check_policies(ddl, element->constraint->at, relid);
 	}
 }
 
@@ -515,7 +513,7 @@ sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *v
 		case SK_INTERLEAVE:
 			return sk_ddl_parent_key(ddl, constraint, sk_ddl_name(table), key);
 		case SK_DELETION_POLICY:
-			*after = lappend(*after, deletion_policy(ddl, table, constraint, variables));
+			*after = lappend(*after, sk_ddl_deletion_policy(ddl, table, constraint, variables));
 			break;
 		case SK_SYNONYM:
 			*after = lappend(*after, sk_ddl_synonym(constraint->table, table));
@@ -586,10 +584,6 @@ sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, L
 
 	if (!constraint->is_parent)
 		return NULL;
-	if (!constraint->cascades && has_policy(parent))
-		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_TABLE_DEFINITION,
-					 errmsg("Cannot create or alter table %s with ON DELETE NO ACTION because there is a row deletion policy on ancestor table %s.",
-							table, sk_ddl_name(constraint->table)));
 	for (int i = 0; i < list_length(parent_key); i++)
 	{
 		if (i >= list_length(key) || strcmp(list_nth(parent_key, i), list_nth(key, i)) != 0)
@@ -604,44 +598,6 @@ sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, L
 	return psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s", sk_ddl_name_list(parent_key),
 					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
 					constraint->cascades ? " ON DELETE CASCADE" : "");
-}
-
-static bool
-has_policy(Oid relid)
-{
-	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_trigger"
-								  " WHERE tgrelid OPERATOR(pg_catalog.=) '%u'"
-								  " AND tgfoid OPERATOR(pg_catalog.=) 'spanner_internal.row_deletion_policy'::pg_catalog.regproc",
-								  relid)) != NULL;
-}
-
-/* A row deletion policy: a trigger that never fires. */
-static char *
-deletion_policy(SkDdlText *ddl, SkName *table, SkConstraint *constraint, List *variables)
-{
-	const char *column = linitial(constraint->columns);
-	SkType		type = SK_TYPE_UNKNOWN;
-	ListCell   *lc;
-
-	if (constraint->name != NULL && strcmp(constraint->name, "older_than") != 0)
-		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("Only OLDER_THAN is supported."));
-	foreach(lc, variables)
-	{
-		if (strcmp(((SkVariable *) lfirst(lc))->name, column) == 0)
-			type = ((SkVariable *) lfirst(lc))->type;
-	}
-	if (type != SK_TYPE_TIMESTAMP)
-		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_WRONG_OBJECT_TYPE,
-					 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
-							column, sk_ddl_name(table)));
-	/* raises an error if it is none */
-	(void) DirectFunctionCall3(interval_in, CStringGetDatum(constraint->interval),
-							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
-					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.row_deletion_policy(%s)",
-					quote_identifier(column), sk_ddl_name(table),
-					quote_literal_cstr(constraint->interval));
 }
 
 /* A synonym has the caller's rights on the table. */
