@@ -46,8 +46,49 @@ CREATE VIEW x.vb AS TABLE x.b;
 SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
 CREATE VIEW x.vc WITH (security_invoker) AS TABLE x.b;
 SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
-ALTER VIEW x.vc RENAME n TO m;
+-- and was made as one: it goes with the table, and another view stops that
+SELECT spanner.execute_ddl('ALTER TABLE x.b ADD SYNONYM vd');
 SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
+ALTER VIEW vd RENAME n TO m;
+SELECT spanner_internal.synonym_of('x.b'::regclass)::regclass;
+ALTER VIEW vd RENAME m TO n;
+DO $$ DECLARE v text; BEGIN FOR v IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'x'::regnamespace AND relkind = 'v' AND relname <> 'vc' LOOP
+  EXECUTE 'DROP VIEW ' || v; END LOOP; END $$;
+SELECT split_part(s, E'\n', 1) FROM spanner.spanner_ddl(schema => 'x') s WHERE s ~ 'b' AND s ~ '(VIEW|TABLE) ';
+SELECT spanner.postgresql_ddl('DROP TABLE x.b');
+SELECT spanner.execute_ddl('ALTER TABLE x.b DROP SYNONYM x.vc');
+DROP VIEW x.vc;
+SELECT spanner.postgresql_ddl('DROP TABLE x.b');
+DROP VIEW vd;
+
+-- a stranger's view is not chosen, even if it has the mark
+CREATE ROLE test_stranger;
+CREATE SCHEMA hidden AUTHORIZATION test_stranger;
+CREATE ROLE test_owner;
+CREATE SCHEMA shown AUTHORIZATION test_owner;
+GRANT USAGE ON SCHEMA shown TO test_stranger;
+SET ROLE test_owner;
+SELECT spanner.execute_ddl('CREATE TABLE shown.Secret (Id INT64 NOT NULL) PRIMARY KEY (Id)');
+SET ROLE test_stranger;
+SELECT spanner.execute_ddl('ALTER TABLE shown.Secret ADD SYNONYM hidden.s');
+CREATE VIEW hidden.v WITH (security_invoker) AS SELECT * FROM shown.secret;
+CREATE TRIGGER synonym AFTER UPDATE ON hidden.v FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.synonym();
+SET ROLE test_owner;
+SELECT spanner.postgresql_ddl('ALTER TABLE shown.Secret ADD COLUMN N INT64; ALTER TABLE shown.Secret ADD SYNONYM shown.Open');
+RESET ROLE;
+SELECT spanner.spanner_ddl(schema => 'hidden');
+SELECT spanner.postgresql_ddl('DROP TABLE shown.Secret');
+-- a superuser makes the owner's
+SELECT spanner.execute_ddl('ALTER TABLE shown.Secret ADD SYNONYM shown.Open');
+SET ROLE test_owner;
+SELECT spanner.postgresql_ddl('ALTER TABLE shown.Secret ADD COLUMN N INT64');
+SELECT spanner.spanner_ddl(schema => 'shown');
+SELECT spanner.postgresql_ddl('ALTER TABLE shown.Secret DROP SYNONYM shown.Open');
+RESET ROLE;
+SET client_min_messages = warning;
+DROP SCHEMA hidden, shown CASCADE;
+DROP ROLE test_stranger, test_owner;
+RESET client_min_messages;
 
 DROP VIEW exported;
 DROP TABLE before;

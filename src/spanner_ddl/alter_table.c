@@ -262,7 +262,15 @@ drop_column(SkAlter *table, SkAction *action)
 static void
 drop_synonym(SkAlter *table, SkAction *action)
 {
-	(void) sk_ddl_find(table->ddl, action->target, RELKIND_VIEW, false);
+	Oid			view = sk_ddl_find(table->ddl, action->target, RELKIND_VIEW, false);
+	char	   *synonym = sk_ddl_synonym_of(table->relid);
+
+	if (synonym == NULL ||
+		strcmp(synonym, sk_query_text(psprintf("SELECT '%u'::pg_catalog.regclass", view))) != 0)
+		SK_DDL_ERROR(table->ddl, action->target->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("view \"%s\" is not the synonym of table \"%s\"",
+							sk_ddl_name(action->target), sk_ddl_name(table->name)),
+					 errhint("Use DROP VIEW."));
 	sk_ddl_emit(table->ddl, "DROP VIEW %s", sk_ddl_name(action->target));
 }
 
@@ -554,5 +562,5 @@ rename_table(SkAlter *table, SkAction *action)
 	table->name->parts = lappend(list_truncate(list_copy(old->parts), list_length(old->parts) - 1),
 								 llast(action->target->parts));
 	if (action->with_synonym)
-		sk_ddl_emit(table->ddl, "%s", sk_ddl_synonym(old, table->name));
+		sk_ddl_emit_all(table->ddl, sk_ddl_synonym(old, table->name, table->relid));
 }

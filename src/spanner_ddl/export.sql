@@ -353,7 +353,10 @@ END;
 COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid)
   IS 'why a table or index cannot be interleaved in a table, NULL if it can';
 
--- A synonym is a view of all columns of one table, with the rights of the caller.
+-- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
+-- one.  Anybody can make a view of that shape over anybody's table, so its trigger says what it is,
+-- as with a row deletion policy: that is dumped, and goes with the view.  Others can give a view of
+-- their own that trigger too, so it counts only if the table and the view have the same owner.
 CREATE FUNCTION spanner_internal.synonym_of(relation oid)
 RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -361,12 +364,14 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT v.oid
     FROM (SELECT DISTINCT c.oid, c.reloptions
-            FROM pg_depend d
+            FROM pg_class t
+            JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
             JOIN pg_rewrite r ON r.oid = d.objid
-            JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v'
-           WHERE d.classid = 'pg_rewrite'::regclass
-             AND d.refclassid = 'pg_class'::regclass
-             AND d.refobjid = relation) v
+            JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v' AND c.relowner = t.relowner
+            JOIN pg_trigger m
+              ON m.tgrelid = c.oid AND m.tgfoid = 'spanner_internal.synonym'::regproc
+           WHERE t.oid = relation
+             AND d.classid = 'pg_rewrite'::regclass) v
    WHERE spanner_internal.is_invoker(v.reloptions)
      AND spanner_internal.is_synonym(v.oid, relation)
    ORDER BY v.oid

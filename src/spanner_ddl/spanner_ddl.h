@@ -138,7 +138,7 @@ extern char *sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint,
 extern char *sk_ddl_on_update(SkDdlText *ddl, const SkName *table,
 							  const SkColumn *column);
 extern char *sk_ddl_update_trigger(Oid relid, const char *column);
-extern char *sk_ddl_synonym(SkName *synonym, SkName *table);
+extern List *sk_ddl_synonym(const SkName *synonym, const SkName *table, Oid relid);
 extern char *sk_ddl_synonym_of(Oid relid);
 extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
 extern char *sk_ddl_name_list(List *names);

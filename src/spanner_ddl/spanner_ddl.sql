@@ -100,6 +100,19 @@ END $$;
 COMMENT ON FUNCTION spanner_internal.row_deletion_policy()
   IS 'for a trigger that never fires, and says after which time rows expire';
 
+-- A view with a trigger of this function is the synonym of a table.
+CREATE FUNCTION spanner_internal.synonym()
+RETURNS trigger
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN NULL;
+END $$;
+
+COMMENT ON FUNCTION spanner_internal.synonym()
+  IS 'for a trigger that never fires, and says that a view is a synonym';
+
 -- Its trigger is for the column that the condition of the trigger compares.
 CREATE FUNCTION spanner_internal.on_update()
 RETURNS trigger

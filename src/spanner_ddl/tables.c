@@ -5,7 +5,7 @@
  *
  * INTERLEAVE IN PARENT becomes a foreign key, a descending key an index, a row
  * deletion policy a trigger that never fires and says when rows expire, a
- * synonym a view.
+ * synonym a view with another such trigger.
  *
  * src/spanner_ddl/tables.c
  *
@@ -15,11 +15,15 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "spanner_ddl/spanner_ddl.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /* A table that is made, and what comes after CREATE TABLE. */
@@ -516,7 +520,8 @@ sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *v
 			*after = lappend(*after, sk_ddl_deletion_policy(ddl, table, constraint, variables));
 			break;
 		case SK_SYNONYM:
-			*after = lappend(*after, sk_ddl_synonym(constraint->table, table));
+			*after = list_concat(*after, sk_ddl_synonym(constraint->table, table, is_new ? InvalidOid :
+														sk_ddl_find(ddl, table, RELKIND_RELATION, false)));
 			break;
 		case SK_UNIQUE:
 			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -600,12 +605,32 @@ sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, L
 					constraint->cascades ? " ON DELETE CASCADE" : "");
 }
 
-/* A synonym has the caller's rights on the table. */
-char *
-sk_ddl_synonym(SkName *synonym, SkName *table)
+/*
+ * sk_ddl_synonym
+ *		The commands that make a synonym, whose owner is the table's.
+ *
+ * It has the caller's rights on the table.  A table that is not there yet has
+ * no OID.
+ */
+List *
+sk_ddl_synonym(const SkName *synonym, const SkName *table, Oid relid)
 {
-	return psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
-					sk_ddl_name(synonym), sk_ddl_name(table));
+	const char *name = sk_ddl_name(synonym);
+	List	   *result = NIL;
+
+	if (OidIsValid(relid) && !object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
+	result = lappend(result,
+					 psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+							  name, sk_ddl_name(table)));
+	result = lappend(result,
+					 psprintf("CREATE TRIGGER synonym AFTER UPDATE ON %s FOR EACH STATEMENT"
+							  " WHEN (false) EXECUTE FUNCTION spanner_internal.synonym()", name));
+	if (OidIsValid(relid) && sk_relation_owner(relid) != GetUserId())
+		result = lappend(result,
+						 psprintf("ALTER VIEW %s OWNER TO %s", name,
+								  quote_identifier(GetUserNameFromId(sk_relation_owner(relid), false))));
+	return result;
 }
 
 /*
