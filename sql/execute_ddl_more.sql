@@ -52,5 +52,29 @@ SELECT ddl('ALTER TABLE grandchild SET ON DELETE NO ACTION');
 SELECT ddl('CREATE TABLE other (id bigint, o bigint, PRIMARY KEY (id, o)) INTERLEAVE IN PARENT days');
 SELECT relname FROM pg_class WHERE relnamespace = 'more_ddl'::regnamespace AND relkind = 'r' ORDER BY 1;
 
+-- an index that is created anew has all that it had
+CREATE TABLE "It's (a" (a text, b text COLLATE "C", c int, d int, "e)" int) PARTITION BY RANGE (a);
+CREATE TABLE part PARTITION OF "It's (a" DEFAULT;
+CREATE UNIQUE INDEX "i (x" ON "It's (a" (a text_pattern_ops DESC, b COLLATE "POSIX" NULLS FIRST) INCLUDE (c, "e)")
+  NULLS NOT DISTINCT WITH (fillfactor = 70) WHERE b <> ') INCLUDE (''"' AND a > ' WHERE ';
+CREATE INDEX e ON part USING gist ((point(c, d))) INCLUDE (c) WITH (buffering = off) WHERE c > 5;
+COMMENT ON INDEX e IS 'it''s kept';
+SELECT s FROM spanner.postgresql_ddl('ALTER INDEX "i (x" ADD STORED COLUMN d /* a::text */') s;
+SELECT s FROM spanner.postgresql_ddl('ALTER INDEX "i (x" DROP INCLUDE COLUMN "e)"; ALTER INDEX "i (x" DROP INCLUDE COLUMN c') s;
+SELECT s FROM spanner.postgresql_ddl('ALTER INDEX e ADD STORED COLUMN b') s;
+CREATE INDEX lost ON part (c);
+ALTER TABLE part CLUSTER ON lost;
+SELECT ddl('ALTER INDEX lost ADD STORED COLUMN d');
+ALTER TABLE part SET WITHOUT CLUSTER;
+SELECT ddl('ALTER INDEX lost ADD STORED COLUMN d');
+ALTER INDEX e ALTER COLUMN 1 SET STATISTICS 10;
+SELECT ddl('ALTER INDEX e ADD STORED COLUMN d');
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE more_ddl LOCATION '';
+CREATE INDEX away ON part (a) TABLESPACE more_ddl WHERE a > '';
+SELECT ddl('ALTER INDEX away ADD STORED COLUMN d');
+SELECT indexdef, tablespace FROM pg_indexes WHERE schemaname = 'more_ddl' AND indexname = 'away';
+
 SET client_min_messages = warning;
 DROP SCHEMA more_ddl CASCADE;
+DROP TABLESPACE more_ddl;

@@ -18,6 +18,8 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
+#include "commands/defrem.h"
+#include "commands/tablespace.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
@@ -35,6 +37,8 @@ PG_FUNCTION_INFO_V1(spanner_parent_constraint);
 static List *index_columns(Relation rel, Relation index);
 static bool is_prefix(List *part, List *whole);
 static bool reads_all(Query *query, TupleDesc columns, Relation table);
+static char *stored_columns(Relation index, const char *add, const char *drop);
+static char *find_outside(char *sql, const char *text);
 
 /*
  * sk_ddl_table_variables
@@ -311,47 +315,104 @@ sk_ddl_column_users(Oid relid, const char *column)
  * sk_ddl_index_statement
  *		What creates an index anew with other columns beside its key: "add"
  *		more, or without "drop".
+ *
+ * All else is as PostgreSQL defines it: operator classes, collations, options,
+ * a condition.  Its definition has no tablespace, and is of a partitioned table
+ * ONLY, so the beginning is ours.
  */
 char *
 sk_ddl_index_statement(Oid indexid, const char *add, const char *drop)
 {
 	Relation	index = index_open(indexid, AccessShareLock);
+	Oid			tablespace = index->rd_rel->reltablespace;
+	char	   *method = get_am_name(index->rd_rel->relam);
+	char	   *stored = stored_columns(index, add, drop);
+	char	   *key = find_outside(sk_query_text(psprintf("SELECT pg_catalog.pg_get_indexdef('%u')", indexid)), "(");
+	char	   *rest = find_outside(key + 1, ")") + 1;
+	char	   *options = rest;
+	char	   *condition;
+	StringInfoData sql;
+
+	if (strncmp(rest, " INCLUDE (", 10) == 0)
+		options = find_outside(rest + 10, ")") + 1;
+	condition = find_outside(options, " WHERE ");
+	if (condition == NULL)
+		condition = options + strlen(options);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE %sINDEX %s ON %s %s", index->rd_index->indisunique ? "UNIQUE " : "",
+					 quote_identifier(get_rel_name(indexid)), sk_qualified_name(index->rd_index->indrelid),
+					 strcmp(method, "btree") == 0 ? "" : psprintf("USING %s ", quote_identifier(method)));
+	appendStringInfo(&sql, "%.*s", (int) (rest - key), key);
+	if (stored[0] != '\0')
+		appendStringInfo(&sql, " INCLUDE (%s)", stored);
+	appendStringInfo(&sql, "%.*s", (int) (condition - options), options);
+	if (OidIsValid(tablespace))
+		appendStringInfo(&sql, " TABLESPACE %s", quote_identifier(get_tablespace_name(tablespace)));
+	appendStringInfoString(&sql, condition);
+	index_close(index, NoLock);
+	return sql.data;
+}
+
+/* The columns beside the key of an index. */
+static char *
+stored_columns(Relation index, const char *add, const char *drop)
+{
 	Form_pg_index form = index->rd_index;
-	StringInfoData stored;
-	StringInfoData key;
+	List	   *result = NIL;
 
-	initStringInfo(&stored);
-	initStringInfo(&key);
-	for (int i = 0; i < form->indnatts; i++)
+	for (int i = form->indnkeyatts; i < form->indnatts; i++)
 	{
-		char	   *name = sk_query_text(psprintf("SELECT pg_catalog.pg_get_indexdef('%u', %d, true)",
-												  indexid, i + 1));
-		int16		option = i < form->indnkeyatts ? index->rd_indoption[i] : 0;
+		char	   *name = get_attname(form->indrelid, form->indkey.values[i], false);
 
-		if (i < form->indnkeyatts)
-			appendStringInfo(&key, "%s%s%s%s", i > 0 ? ", " : "", name,
-							 option & INDOPTION_DESC ? " DESC" : "",
-							 ((option & INDOPTION_DESC) != 0) == ((option & INDOPTION_NULLS_FIRST) != 0) ? "" :
-							 option & INDOPTION_NULLS_FIRST ? " NULLS FIRST" : " NULLS LAST");
-		else if (drop == NULL || strcmp(name, quote_identifier(drop)) != 0)
-			appendStringInfo(&stored, "%s%s", stored.len > 0 ? ", " : "", name);
+		if (drop == NULL || strcmp(name, drop) != 0)
+			result = lappend(result, name);
 	}
 	if (add != NULL)
-		appendStringInfo(&stored, "%s%s", stored.len > 0 ? ", " : "", quote_identifier(add));
-	appendStringInfoChar(&key, ')');
-	if (stored.len > 0)
-		appendStringInfo(&key, " INCLUDE (%s)", stored.data);
-	if (form->indnullsnotdistinct)
-		appendStringInfoString(&key, " NULLS NOT DISTINCT");
-	if (RelationGetIndexPredicate(index) != NIL)
-		appendStringInfo(&key, " WHERE %s",
-						 sk_query_text(psprintf("SELECT pg_catalog.pg_get_expr(indpred, indrelid)"
-												" FROM pg_catalog.pg_index"
-												" WHERE indexrelid OPERATOR(pg_catalog.=) '%u'", indexid)));
-	index_close(index, NoLock);
-	return psprintf("CREATE %sINDEX %s ON %s (%s", form->indisunique ? "UNIQUE " : "",
-					quote_identifier(get_rel_name(indexid)), sk_qualified_name(form->indrelid),
-					key.data);
+		result = lappend(result, pstrdup(add));
+	return sk_ddl_name_list(result);
+}
+
+/* Where a text occurs in SQL, outside of parentheses and quotes; NULL if it does not. */
+static char *
+find_outside(char *sql, const char *text)
+{
+	int			depth = 0;
+	char		quote = '\0';
+
+	for (char *place = sql; *place != '\0'; place++)
+	{
+		if (quote != '\0')
+			quote = *place == quote ? '\0' : quote;
+		else if (depth == 0 && strncmp(place, text, strlen(text)) == 0)
+			return place;
+		else if (*place == '\'' || *place == '"')
+			quote = *place;
+		else if (*place == '(' || *place == ')')
+			depth += *place == '(' ? 1 : -1;
+	}
+	return NULL;
+}
+
+/*
+ * sk_ddl_index_loss
+ *		What an index would lose if it is created anew; NULL if nothing.
+ */
+char *
+sk_ddl_index_loss(Oid indexid)
+{
+	return sk_query_text(psprintf("SELECT CASE WHEN i.indisreplident THEN 'its place as replica identity'"
+								  " WHEN i.indisclustered THEN 'its mark for CLUSTER'"
+								  " WHEN EXISTS (SELECT FROM pg_catalog.pg_attribute a"
+								  " WHERE a.attrelid OPERATOR(pg_catalog.=) i.indexrelid"
+								  " AND COALESCE(a.attstattarget, '-1') OPERATOR(pg_catalog.>=) '0')"
+								  " THEN 'its statistics targets'"
+								  " WHEN EXISTS (SELECT FROM pg_catalog.pg_partition_tree(i.indexrelid) p"
+								  " JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) p.relid"
+								  " JOIN pg_catalog.pg_class k ON k.oid OPERATOR(pg_catalog.=) i.indexrelid"
+								  " WHERE ROW(c.reltablespace, c.reloptions) IS DISTINCT FROM ROW(k.reltablespace, k.reloptions))"
+								  " THEN 'options of its partitions' END"
+								  " FROM pg_catalog.pg_index i"
+								  " WHERE i.indexrelid OPERATOR(pg_catalog.=) '%u'", indexid));
 }
 
 /*

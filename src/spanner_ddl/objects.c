@@ -42,6 +42,7 @@ static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewInde
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid,
 						   const SkKeyPart *part);
+static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
 static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
@@ -185,7 +186,6 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 	Oid			table = IndexGetRelation(indexid, false);
 	const char *column = linitial(statement->columns);
 	AttrNumber	attnum = get_attnum(table, column);
-	char	   *command;
 	bool		is_there = sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_index"
 												  " WHERE indexrelid OPERATOR(pg_catalog.=) '%u'"
 												  " AND %d OPERATOR(pg_catalog.=) ANY (indkey::pg_catalog.int2[]"
@@ -198,10 +198,29 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 	if (!statement->is_drop && is_there)
 		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
 					 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)));
-	command = sk_ddl_index_statement(indexid, statement->is_drop ? NULL : column,
-									 statement->is_drop ? column : NULL);
-	sk_ddl_emit(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
+	recreate_index(ddl, statement, indexid);
+}
+
+/* PostgreSQL cannot change the columns of an index. */
+static void
+recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid)
+{
+	const char *name = sk_ddl_name(statement->name);
+	const char *column = linitial(statement->columns);
+	char	   *loss = sk_ddl_index_loss(indexid);
+	char	   *command = sk_ddl_index_statement(indexid, statement->is_drop ? NULL : column,
+												 statement->is_drop ? column : NULL);
+	char	   *comment = sk_query_text(psprintf("SELECT pg_catalog.obj_description('%u', 'pg_class')", indexid));
+
+	if (loss != NULL)
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("index \"%s\" would lose %s", name, loss),
+					 errdetail("The index is created anew with other columns."),
+					 errhint("Take that from the index first, and give it back afterwards."));
+	sk_ddl_emit(ddl, "DROP INDEX %s", name);
 	sk_ddl_emit(ddl, "%s", command);
+	if (comment != NULL)
+		sk_ddl_emit(ddl, "COMMENT ON INDEX %s IS %s", name, quote_literal_cstr(comment));
 }
 
 /* CREATE [OR REPLACE] VIEW */

@@ -110,6 +110,7 @@ extern bool sk_ddl_has_unique_key(Oid relid, List *columns);
 extern char *sk_ddl_interleave(Oid relid, Oid *parent);
 extern char *sk_ddl_column_users(Oid relid, const char *column);
 extern char *sk_ddl_index_statement(Oid indexid, const char *add, const char *drop);
+extern char *sk_ddl_index_loss(Oid indexid);
 
 /* sequences.c */
 extern void sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement);
