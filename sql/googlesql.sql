@@ -89,7 +89,8 @@ SELECT count(*) FROM albums;
 -- rows that cannot go stay, and the others do not wait for them
 SELECT spanner.execute_ddl($$CREATE TABLE Expiring (Id INT64 NOT NULL, At TIMESTAMP) PRIMARY KEY (Id),
   ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 1 DAY))$$);
-CREATE TABLE referring (id bigint REFERENCES expiring);
+CREATE TABLE referring (id bigint REFERENCES expiring DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE refers_now (id bigint REFERENCES expiring);
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF OLD.id = 4 THEN
@@ -101,13 +102,20 @@ CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$
   END $$;
 CREATE TRIGGER keep BEFORE DELETE ON expiring FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO expiring SELECT n, now() - interval '2 days' FROM generate_series(1, 1000) n;
-INSERT INTO referring VALUES (1), (3), (500);
+INSERT INTO referring VALUES (1), (3);
+INSERT INTO refers_now VALUES (500);
 SELECT spanner.delete_expired(1);
 SELECT spanner.delete_expired(1);
 SELECT spanner.delete_expired(0);
 SELECT spanner.delete_expired();
 SELECT spanner.delete_expired();
 SELECT id FROM expiring ORDER BY id;
+-- what is deferred stays so in the rest of the transaction
+BEGIN;
+SELECT spanner.delete_expired();
+INSERT INTO referring VALUES (2000);
+INSERT INTO expiring VALUES (2000, now());
+COMMIT;
 
 -- partitions, with another order of columns; an error of one table does not stop another; odd names
 CREATE TABLE parts (id bigint NOT NULL, at timestamptz) PARTITION BY RANGE (id);

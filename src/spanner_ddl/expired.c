@@ -19,7 +19,11 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -33,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -60,6 +65,8 @@ typedef struct Expired
 
 static Relation open_own_table(Oid relid);
 static void check_column(const Expired *expired);
+static List *deferred_constraints(Relation rel);
+static void set_constraints(List *constraints, bool deferred);
 static void find_expired(Expired *expired, int limit);
 static int64 delete_found(Expired *expired, int64 limit);
 static int	delete_piece(Expired *expired, int start, int end, int64 *deleted);
@@ -84,10 +91,13 @@ spanner_delete_rows(PG_FUNCTION_ARGS)
 {
 	Expired		expired = {.rel = open_own_table(PG_GETARG_OID(0)),.column = PG_GETARG_INT16(1)};
 	int			limit = Max(PG_GETARG_INT32(3), 0);
+	List	   *constraints;
 	int64		deleted = 0;
 	int			asked;
 
 	check_column(&expired);
+	constraints = deferred_constraints(expired.rel);
+	set_constraints(constraints, false);
 	expired.older_than = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(2)));
 	expired.staying = initArrayResult(TIDOID, CurrentMemoryContext, false);
 	do
@@ -97,6 +107,7 @@ spanner_delete_rows(PG_FUNCTION_ARGS)
 		find_expired(&expired, asked);
 		deleted += delete_found(&expired, limit - deleted);
 	} while (deleted < limit && expired.count == asked);
+	set_constraints(constraints, true);
 	if (expired.failed > 0)
 		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -141,6 +152,48 @@ check_column(const Expired *expired)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("rows of table \"%s\" expire by a column of type timestamptz only",
 						RelationGetRelationName(expired->rel))));
+}
+
+/*
+ * The constraints that would fail at the commit, when it is too late to pass
+ * over a row.
+ */
+static List *
+deferred_constraints(Relation rel)
+{
+	List	   *result = NIL;
+
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &rel->trigdesc->triggers[i];
+		HeapTuple	tuple;
+		Form_pg_constraint form;
+
+		if (!trigger->tginitdeferred || !TRIGGER_FOR_DELETE(trigger->tgtype))
+			continue;
+		tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(trigger->tgconstraint));
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		form = (Form_pg_constraint) GETSTRUCT(tuple);
+		/* SET CONSTRAINTS asks for that, and others may refer to the table */
+		if (object_aclcheck(NamespaceRelationId, form->connamespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+			result = lappend(result, makeRangeVar(get_namespace_name(form->connamespace),
+												  pstrdup(NameStr(form->conname)), -1));
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+static void
+set_constraints(List *constraints, bool deferred)
+{
+	ConstraintsSetStmt *statement = makeNode(ConstraintsSetStmt);
+
+	statement->constraints = constraints;
+	statement->deferred = deferred;
+	/* without a list it would be all of them */
+	if (constraints != NIL)
+		AfterTriggerSetState(statement);
 }
 
 /* The places of the rows, without those that stay. */
