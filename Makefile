@@ -101,6 +101,8 @@ OBJS = \
 	src/spanner_ddl/execute.o \
 	src/spanner_ddl/expired.o \
 	src/spanner_ddl/export.o \
+	src/spanner_ddl/export_casts.o \
+	src/spanner_ddl/export_text.o \
 	src/spanner_ddl/expression.o \
 	src/spanner_ddl/functions.o \
 	src/spanner_ddl/grammar.o \
@@ -110,6 +112,7 @@ OBJS = \
 	src/spanner_ddl/query.o \
 	src/spanner_ddl/scanner.o \
 	src/spanner_ddl/sequences.o \
+	src/spanner_ddl/stored.o \
 	src/spanner_ddl/tables.o \
 	src/spanner_ddl/tokens.o \
 	src/spanner_ddl/types.o \
@@ -130,6 +133,8 @@ SQL_PARTS = \
 	src/sequence/sequence.sql \
 	src/spanner_ddl/spanner_ddl.sql \
 	src/spanner_ddl/export.sql \
+	src/spanner_ddl/export_indexes.sql \
+	src/spanner_ddl/export_schema.sql \
 	src/allocator/allocator.sql \
 	src/allocator/share_allocator.sql \
 	src/planner/planner.sql \
@@ -206,7 +211,9 @@ REGRESS = \
 	googlesql_refused \
 	googlesql_results \
 	spanner_export \
+	spanner_export_losses \
 	spanner_export_more \
+	spanner_export_names \
 	spanner_postgresql \
 	spanner_schemas \
 	redirect \

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -30,7 +31,6 @@
 #include "spanner_ddl/reader.h"
 
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
-PG_FUNCTION_INFO_V1(spanner_googlesql_name);
 PG_FUNCTION_INFO_V1(spanner_googlesql_query);
 
 /* Where the text goes, and whose columns there are. */
@@ -42,20 +42,20 @@ typedef struct SkWriter
 	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
-static const char *quote_name(const char *name);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes,
 					   const char *separator, const char *end);
-static bool write_const(SkWriter *writer, Const *value);
-static void write_bytes(SkWriter *writer, const bytea *value);
-static bool write_number(SkWriter *writer, Const *value);
-static void write_string(SkWriter *writer, const char *value);
 static bool write_call(SkWriter *writer, FuncExpr *call);
 static bool write_known_call(SkWriter *writer, const char *name, List *arguments);
+static bool write_nextval(SkWriter *writer, FuncExpr *call);
+static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type);
 static bool write_shard(SkWriter *writer, List *arguments);
 static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
+static SkType operand_type(Oid operator, List *args);
+static bool write_minus(SkWriter *writer, Node *value);
+static bool write_regex(SkWriter *writer, List *args);
 static bool is_guarded_in(BoolExpr *expr);
 static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded);
 static Node *without_relabel(Node *node);
@@ -67,36 +67,6 @@ static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
 static bool write_from(SkWriter *writer, Node *item);
 static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
-
-/* Words that GoogleSQL reserves and PostgreSQL does not. */
-static const char *const reserved_words[] = {
-	"assert_rows_modified", "at", "by", "contains", "cube", "current", "define",
-	"enum", "escape", "exclude", "extract", "following", "groups", "hash", "if",
-	"ignore", "interval", "lookup", "merge", "new", "no", "nulls", "of", "over",
-	"partition", "preceding", "proto", "range", "recursive", "respect", "rollup",
-	"rows", "set", "struct", "treat", "unbounded", "unnest", "within"
-};
-
-/*
- * spanner_internal.googlesql_name(name) returns text
- *
- * A name with backquotes where it needs them.
- */
-Datum
-spanner_googlesql_name(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(cstring_to_text(quote_name(NameStr(*PG_GETARG_NAME(0)))));
-}
-
-static const char *
-quote_name(const char *name)
-{
-	bool		is_quoted = quote_identifier(name) != name;
-
-	for (int i = 0; i < lengthof(reserved_words) && !is_quoted; i++)
-		is_quoted = strcmp(reserved_words[i], name) == 0;
-	return is_quoted ? psprintf("`%s`", name) : name;
-}
 
 /*
  * spanner_internal.googlesql_expression(relation, expression) returns text
@@ -159,13 +129,11 @@ write_node(SkWriter *writer, Node *node)
 		case T_Aggref:
 			return write_aggregate(writer, (Aggref *) node);
 		case T_Const:
-			return write_const(writer, (Const *) node);
+			return sk_ddl_write_const(&writer->sql, (Const *) node);
 		case T_RelabelType:
-			return write_node(writer, (Node *) ((RelabelType *) node)->arg);
+			return write_cast(writer, (Node *) ((RelabelType *) node)->arg, exprType(node));
 		case T_ArrayCoerceExpr:
-			/* lengths of elements change, not what they are */
-			return sk_ddl_type_class(get_element_type(exprType(node))) ==
-				sk_ddl_type_class(get_element_type(exprType((Node *) ((ArrayCoerceExpr *) node)->arg))) &&
+			return sk_ddl_is_same_array((ArrayCoerceExpr *) node) &&
 				write_node(writer, (Node *) ((ArrayCoerceExpr *) node)->arg);
 		case T_CoerceToDomain:
 			return write_node(writer, (Node *) ((CoerceToDomain *) node)->arg);
@@ -192,7 +160,8 @@ write_node(SkWriter *writer, Node *node)
 		case T_CoalesceExpr:
 			return write_list(writer, "COALESCE(", ((CoalesceExpr *) node)->args, ", ", ")");
 		case T_NullIfExpr:
-			return write_list(writer, "NULLIF(", ((OpExpr *) node)->args, ", ", ")");
+			return operand_type(((OpExpr *) node)->opno, ((OpExpr *) node)->args) != SK_TYPE_UNKNOWN &&
+				write_list(writer, "NULLIF(", ((OpExpr *) node)->args, ", ", ")");
 		case T_ArrayExpr:
 			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
 		case T_ScalarArrayOpExpr:
@@ -225,95 +194,6 @@ write_list(SkWriter *writer, const char *start, List *nodes, const char *separat
 	return true;
 }
 
-/* A value of a type that GoogleSQL has; spanner_ddl() sets how it is written. */
-static bool
-write_const(SkWriter *writer, Const *value)
-{
-	SkType		type = sk_ddl_type_class(value->consttype);
-	Oid			output;
-	bool		is_varlena;
-	char	   *text;
-
-	if (value->constisnull)
-	{
-		appendStringInfoString(&writer->sql, "NULL");
-		return true;
-	}
-	if (type == SK_TYPE_BYTES)
-	{
-		write_bytes(writer, DatumGetByteaPP(value->constvalue));
-		return true;
-	}
-	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT || type == SK_TYPE_FLOAT32)
-		return write_number(writer, value);
-	if (type == SK_TYPE_UNKNOWN || type == SK_TYPE_INTERVAL)
-		return false;
-	getTypeOutputInfo(value->consttype, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, value->constvalue);
-
-	switch (type)
-	{
-		case SK_TYPE_BOOL:
-			appendStringInfoString(&writer->sql, *text == 't' ? "TRUE" : "FALSE");
-			return true;
-		case SK_TYPE_STRING:
-			write_string(writer, text);
-			return true;
-		case SK_TYPE_UUID:
-			appendStringInfo(&writer->sql, "CAST('%s' AS UUID)", text);
-			return true;
-		case SK_TYPE_ARRAY:
-			appendStringInfoString(&writer->sql, "[]");
-			return strcmp(text, "{}") == 0;
-		default:
-			/* a date, JSON, number or time */
-			appendStringInfo(&writer->sql, "%s ", sk_ddl_type_name(type));
-			write_string(writer, text);
-			/* neither infinite, nor no number, nor before Christ */
-			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
-	}
-}
-
-static void
-write_bytes(SkWriter *writer, const bytea *value)
-{
-	appendStringInfoString(&writer->sql, "b'");
-	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
-		appendStringInfo(&writer->sql, "\\x%02x", (uint8) VARDATA_ANY(value)[i]);
-	appendStringInfoChar(&writer->sql, '\'');
-}
-
-static bool
-write_number(SkWriter *writer, Const *value)
-{
-	Oid			output;
-	bool		is_varlena;
-	char	   *text;
-
-	getTypeOutputInfo(value->consttype, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, value->constvalue);
-
-	appendStringInfoString(&writer->sql, text);
-	/* neither infinite nor no number */
-	return strpbrk(text, "IN") == NULL;
-}
-
-static void
-write_string(SkWriter *writer, const char *value)
-{
-	appendStringInfoChar(&writer->sql, '\'');
-	for (; *value != '\0'; value++)
-	{
-		if (*value == '\'' || *value == '\\')
-			appendStringInfoChar(&writer->sql, '\\');
-		if (*value == '\n')
-			appendStringInfoString(&writer->sql, "\\n");
-		else
-			appendStringInfoChar(&writer->sql, *value);
-	}
-	appendStringInfoChar(&writer->sql, '\'');
-}
-
 /* A call of a function that one of GoogleSQL becomes, with the same arguments. */
 static bool
 write_call(SkWriter *writer, FuncExpr *call)
@@ -325,23 +205,13 @@ write_call(SkWriter *writer, FuncExpr *call)
 	if (schema == NULL || name == NULL)
 		return false;			/* dropped in the meantime */
 	if (call->funcformat != COERCE_EXPLICIT_CALL && call->funcformat != COERCE_SQL_SYNTAX)
-		return write_cast(writer, linitial(call->args), call->funcresulttype);
+		return strcmp(schema, "pg_catalog") == 0 && sk_ddl_keeps_length(call) &&
+			write_cast(writer, linitial(call->args), call->funcresulttype);
 	is_ours = strcmp(schema, "spanner") == 0;
 	if (!is_ours && strcmp(schema, "spanner_internal") != 0 && strcmp(schema, "pg_catalog") != 0)
 		return false;
-	if (strcmp(name, "nextval") == 0 && IsA(linitial(call->args), Const))
-	{
-		Oid			seqid = DatumGetObjectId(((Const *) linitial(call->args))->constvalue);
-		char	   *relname = get_rel_name(seqid);
-		char	   *nspname = get_namespace_name(get_rel_namespace(seqid));
-
-		if (relname == NULL || nspname == NULL)
-			return false;
-		appendStringInfo(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE %s%s)",
-						 strcmp(nspname, "public") == 0 ? "" : psprintf("%s.", quote_name(nspname)),
-						 quote_name(relname));
-		return true;
-	}
+	if (strcmp(name, "nextval") == 0)
+		return write_nextval(writer, call);
 	if (is_ours && strcmp(name, "shard_id") == 0)
 		return write_shard(writer, call->args);
 	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
@@ -378,7 +248,7 @@ write_known_call(SkWriter *writer, const char *name, List *arguments)
 	if (function == NULL && sk_ddl_function_backward(name, 2) != NULL && strstr(name, "trim") != NULL)
 		return write_list(writer, psprintf("%s(", upper_case(sk_ddl_function_backward(name, 2)->name)),
 						  arguments, "", ", ' ')");
-	if (function == NULL)
+	if (function == NULL || !has_known_types(arguments))
 		return false;
 	if (strstr(name, "trim") != NULL && second != NULL && IsA(second, FuncExpr) &&
 		((FuncExpr *) second)->args == NIL)
@@ -389,19 +259,49 @@ write_known_call(SkWriter *writer, const char *name, List *arguments)
 }
 
 static bool
+write_nextval(SkWriter *writer, FuncExpr *call)
+{
+	Oid			seqid = sk_ddl_nextval_sequence((Node *) call);
+	char	   *relname = get_rel_name(seqid);
+	char	   *nspname = get_namespace_name(get_rel_namespace(seqid));
+
+	if (relname == NULL || nspname == NULL)
+		return false;
+	appendStringInfo(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE %s%s)",
+					 strcmp(nspname, "public") == 0 ? "" : psprintf("%s.", sk_ddl_quote_name(nspname)),
+					 sk_ddl_quote_name(relname));
+	return true;
+}
+
+static bool
+has_known_types(List *nodes)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+	{
+		if (sk_ddl_type_class(exprType(lfirst(lc))) == SK_TYPE_UNKNOWN)
+			return false;
+	}
+	return true;
+}
+
+static bool
 write_cast(SkWriter *writer, Node *value, Oid type)
 {
 	SkType		from = sk_ddl_type_class(exprType(value));
 	SkType		to = sk_ddl_type_class(type);
 	const char *cast = sk_ddl_cast(from, to);
 
-	if ((from == to && from != SK_TYPE_UNKNOWN) || (from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT))
+	if (from == to)
+		return sk_ddl_is_same_value(exprType(value), type) && write_node(writer, value);
+	if (from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT)
 		return write_node(writer, value);
 	/* numbers become the type of what they are compared with */
 	if (IsA(value, Const) && !((Const *) value)->constisnull &&
 		((from == SK_TYPE_INT && sk_ddl_is_number(to)) ||
 		 (from == SK_TYPE_NUMERIC && (to == SK_TYPE_FLOAT || to == SK_TYPE_FLOAT32))))
-		return write_number(writer, (Const *) value);
+		return sk_ddl_write_number(&writer->sql, (Const *) value);
 	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
 		return false;
 	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
@@ -462,14 +362,18 @@ write_operator(SkWriter *writer, OpExpr *operator)
 {
 	static const char *const same[] = {"+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"};
 	char	   *name = get_opname(operator->opno);
-	SkType		type = sk_ddl_type_class(exprType(linitial(operator->args)));
+	SkType		type = operand_type(operator->opno, operator->args);
+	bool		is_number = sk_ddl_is_number(type);
 	bool		result;
 
-	if (name == NULL)
-		return false;			/* dropped in the meantime */
+	if (name == NULL || type == SK_TYPE_UNKNOWN)
+		return false;
 	if (list_length(operator->args) == 1)
-		return (strcmp(name, "-") == 0 || (strcmp(name, "~") == 0 && type == SK_TYPE_INT)) &&
-			write_list(writer, psprintf("(%s", name), operator->args, "", ")");
+	{
+		if (strcmp(name, "~") == 0 && type == SK_TYPE_INT)
+			return write_list(writer, "(~", operator->args, "", ")");
+		return is_number && strcmp(name, "-") == 0 && write_minus(writer, linitial(operator->args));
+	}
 	if (write_shift(writer, operator, name, &result))
 		return result;
 	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
@@ -477,23 +381,20 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	if (strcmp(name, "%") == 0 && type == SK_TYPE_INT)
 		return write_list(writer, "MOD(", operator->args, ", ", ")");
 	if (strcmp(name, "/") == 0)
-		return write_list(writer, "(", operator->args, " / ", ")");
-	if (strcmp(name, "~") == 0 && IsA(lsecond(operator->args), Const))
-	{
-		Const	   *value = lsecond_node(Const, operator->args);
-		char	   *regex = value->constisnull ? NULL : TextDatumGetCString(value->constvalue);
-
-		/* what GoogleSQL's becomes is understood by both */
-		return regex != NULL && sk_ddl_regex(regex) != NULL && strcmp(sk_ddl_regex(regex), regex) == 0 &&
-			write_list(writer, "REGEXP_CONTAINS(", operator->args, ", ", ")");
-	}
+		return is_number && write_list(writer, "(", operator->args, " / ", ")");
+	if (strcmp(name, "~") == 0)
+		return type == SK_TYPE_STRING && write_regex(writer, operator->args);
 	if (strcmp(name, "~~") == 0)
 		return write_list(writer, "(", operator->args, " LIKE ", ")");
 	for (int i = 0; i < lengthof(same); i++)
 	{
-		/* of times, the operators are others */
+		/*
+		 * arrays and JSON are not compared; of times, the operators are
+		 * others
+		 */
 		if (strcmp(name, same[i]) == 0)
-			return (strchr("+-*&|", *name) == NULL || sk_ddl_is_number(type) || strcmp(name, "||") == 0) &&
+			return (strcmp(name, "||") == 0 ? type == SK_TYPE_STRING || type == SK_TYPE_BYTES || type == SK_TYPE_ARRAY :
+					strchr("+-*&|", *name) != NULL ? is_number : type != SK_TYPE_ARRAY && type != SK_TYPE_JSON) &&
 				write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
 	}
 	return false;
@@ -538,6 +439,45 @@ is_integer(Node *node, int64 *value)
 		return false;
 	*value = number->consttype == INT4OID ? DatumGetInt32(number->constvalue) : DatumGetInt64(number->constvalue);
 	return true;
+}
+
+/* The type of what an operator of PostgreSQL's own takes on either side. */
+static SkType
+operand_type(Oid operator, List *args)
+{
+	SkType		left = sk_ddl_type_class(exprType(linitial(args)));
+	SkType		right = sk_ddl_type_class(exprType(llast(args)));
+
+	if (operator >= FirstNormalObjectId)
+		return SK_TYPE_UNKNOWN;
+	/* both languages take floats of two lengths as long ones */
+	if ((left == SK_TYPE_FLOAT && right == SK_TYPE_FLOAT32) || (left == SK_TYPE_FLOAT32 && right == SK_TYPE_FLOAT))
+		return SK_TYPE_FLOAT;
+	return left == right ? left : SK_TYPE_UNKNOWN;
+}
+
+/* Two signs in a row would begin a comment. */
+static bool
+write_minus(SkWriter *writer, Node *value)
+{
+	SkWriter	operand = *writer;
+
+	initStringInfo(&operand.sql);
+	if (!write_node(&operand, value))
+		return false;
+	appendStringInfo(&writer->sql, *operand.sql.data == '-' ? "(- %s)" : "(-%s)", operand.sql.data);
+	return true;
+}
+
+/* A regular expression of PostgreSQL that is understood by both. */
+static bool
+write_regex(SkWriter *writer, List *args)
+{
+	Const	   *value = lsecond(args);
+	char	   *regex = IsA(value, Const) && !value->constisnull ? TextDatumGetCString(value->constvalue) : NULL;
+
+	return regex != NULL && sk_ddl_regex(regex) != NULL && strcmp(sk_ddl_regex(regex), regex) == 0 &&
+		write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
 }
 
 static bool
@@ -591,7 +531,8 @@ write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded)
 	char	   *name = get_opname(expr->opno);
 	const char *word = expr->useOr ? "IN" : "NOT IN";
 
-	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0)
+	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0 || expr->opno >= FirstNormalObjectId ||
+		sk_ddl_type_class(get_element_type(exprType(array))) != sk_ddl_type_class(exprType(linitial(expr->args))))
 		return false;
 	if (IsA(array, ArrayExpr))
 		return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
@@ -614,7 +555,7 @@ write_var(SkWriter *writer, Var *var)
 		name = get_attname(writer->relid, var->varattno, true);
 		if (name == NULL)
 			return false;
-		appendStringInfoString(&writer->sql, quote_name(name));
+		appendStringInfoString(&writer->sql, sk_ddl_quote_name(name));
 		return true;
 	}
 	if (var->varlevelsup > 0 || var->varattno <= 0)
@@ -624,8 +565,8 @@ write_var(SkWriter *writer, Var *var)
 	if (rte->rtekind == RTE_JOIN)
 		return write_node(writer, list_nth(rte->joinaliasvars, var->varattno - 1));
 	/* in GoogleSQL, the columns of a view have their tables before them */
-	appendStringInfo(&writer->sql, "%s.%s", quote_name(rte->eref->aliasname),
-					 quote_name(get_rte_attribute_name(rte, var->varattno)));
+	appendStringInfo(&writer->sql, "%s.%s", sk_ddl_quote_name(rte->eref->aliasname),
+					 sk_ddl_quote_name(get_rte_attribute_name(rte, var->varattno)));
 	return true;
 }
 
@@ -677,8 +618,8 @@ write_query(SkWriter *writer, Query *query, Oid view)
 			continue;
 		if (!write_list(writer, is_first ? "" : ", ", list_make1(target->expr), "", " AS "))
 			return false;
-		appendStringInfoString(sql, quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
-											   target->resname));
+		appendStringInfoString(sql, sk_ddl_quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
+													  target->resname));
 		is_first = false;
 	}
 	foreach(lc, query->jointree->fromlist)
@@ -739,12 +680,12 @@ write_from(SkWriter *writer, Node *item)
 		const char *schema = get_namespace_name(get_rel_namespace(rte->relid));
 
 		if (strcmp(schema, "public") != 0)
-			appendStringInfo(&writer->sql, "%s.", quote_name(schema));
-		appendStringInfoString(&writer->sql, quote_name(get_rel_name(rte->relid)));
+			appendStringInfo(&writer->sql, "%s.", sk_ddl_quote_name(schema));
+		appendStringInfoString(&writer->sql, sk_ddl_quote_name(get_rel_name(rte->relid)));
 	}
 	else
 		return false;
-	appendStringInfo(&writer->sql, " AS %s", quote_name(rte->eref->aliasname));
+	appendStringInfo(&writer->sql, " AS %s", sk_ddl_quote_name(rte->eref->aliasname));
 	return true;
 }
 

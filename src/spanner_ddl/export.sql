@@ -24,6 +24,45 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.postgresql_expression(oid, pg_node_tree)
   IS 'an expression as Spanner''s PostgreSQL dialect writes it';
 
+CREATE FUNCTION spanner_internal.is_statement(statement text, dialect text)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_is_statement'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.is_statement(text, text)
+  IS 'whether a text is one statement, or a part of one, for readers of either dialect';
+
+CREATE FUNCTION spanner_internal.not_null_columns(predicate pg_node_tree)
+RETURNS smallint[]
+AS 'MODULE_PATHNAME', 'spanner_not_null_columns'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.not_null_columns(pg_node_tree)
+  IS 'the columns of which a predicate says IS NOT NULL, NULL if it says anything else';
+
+CREATE FUNCTION spanner_internal.drawn_sequence(expression pg_node_tree)
+RETURNS oid
+AS 'MODULE_PATHNAME', 'spanner_drawn_sequence'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION spanner_internal.drawn_sequence(pg_node_tree)
+  IS 'the sequence of which a default is the next value, NULL if it is another expression';
+
+-- All that is exported goes through this: a remark is one line, a statement is one statement.
+CREATE FUNCTION spanner_internal.ddl_statement(statement text, dialect text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN CASE
+  WHEN statement NOT LIKE '--%' AND spanner_internal.is_statement(statement, dialect)
+    THEN statement
+  ELSE regexp_replace(CASE WHEN statement LIKE '--%' THEN statement
+                        ELSE '-- not as one statement: ' || statement END,
+                      '[\x01-\x1f\x7f]', ' ', 'g') END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_statement(text, text)
+  IS 'a statement, or a remark in one line';
+
 CREATE FUNCTION spanner_internal.googlesql_query(view oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
@@ -167,10 +206,14 @@ CREATE FUNCTION spanner_internal.ddl_expression(relation oid, expression pg_node
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-RETURN CASE dialect
-  WHEN 'postgresql' THEN
-    spanner_internal.postgresql_expression(relation, expression)
-  ELSE spanner_internal.googlesql_expression(relation, expression) END;
+BEGIN ATOMIC
+  SELECT e.text
+    FROM (SELECT CASE dialect
+                   WHEN 'postgresql' THEN
+                     spanner_internal.postgresql_expression(relation, expression)
+                   ELSE spanner_internal.googlesql_expression(relation, expression) END AS text) e
+   WHERE spanner_internal.is_statement(e.text, dialect);
+END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_expression(oid, pg_node_tree, text)
   IS 'an expression as a dialect writes it, NULL if it cannot';
@@ -193,6 +236,34 @@ END;
 COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
   IS 'the length of BYTES that a constraint checks, NULL if it is another';
 
+-- A sequence of which the default of another column takes values is one of its own.
+CREATE FUNCTION spanner_internal.ddl_identity(relation oid, attnum smallint)
+RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT s.objid
+    FROM pg_depend s
+    JOIN pg_class c ON c.oid = s.objid AND c.relkind = 'S'
+    LEFT JOIN pg_attrdef d ON d.adrelid = relation AND d.adnum = ddl_identity.attnum
+   WHERE s.classid = 'pg_class'::regclass
+     AND s.refclassid = 'pg_class'::regclass
+     AND s.refobjid = relation
+     AND s.refobjsubid = ddl_identity.attnum
+     AND (s.deptype = 'i'
+          OR s.deptype = 'a'
+             AND spanner_internal.drawn_sequence(d.adbin) = s.objid
+             AND NOT EXISTS (SELECT FROM pg_depend o
+                              WHERE o.classid = 'pg_attrdef'::regclass
+                                AND o.objid <> d.oid
+                                AND o.refclassid = 'pg_class'::regclass
+                                AND o.refobjid = s.objid))
+   LIMIT 1;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_identity(oid, smallint)
+  IS 'the sequence that is a part of a column, NULL if there is none';
+
 -- A column, and what is lost of it.
 CREATE FUNCTION spanner_internal.ddl_column(relation oid, attnum smallint, dialect text,
   OUT definition text, OUT lost text)
@@ -206,6 +277,7 @@ DECLARE
   identity text;
 BEGIN
   SELECT t.*, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
+         (t.atttypmod - 4) >> 16 AS precision, ((t.atttypmod - 4) & 2047 # 1024) - 1024 AS scale,
          (SELECT min(spanner_internal.ddl_length(c.oid)::integer)::text
             FROM pg_constraint c
            WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
@@ -214,9 +286,7 @@ BEGIN
                   WHERE g.tgrelid = relation
                     AND g.tgfoid = 'spanner_internal.on_update'::regproc
                     AND s.refobjid = relation AND s.refobjsubid = t.attnum) AS has_update,
-         (SELECT s.objid FROM pg_depend s JOIN pg_class k ON k.oid = s.objid AND k.relkind = 'S'
-           WHERE s.classid = 'pg_class'::regclass AND s.refobjid = relation
-             AND s.refobjsubid = t.attnum AND s.deptype IN ('a', 'i') LIMIT 1) AS sequence
+         spanner_internal.ddl_identity(relation, t.attnum) AS sequence
     INTO a
     FROM pg_attribute t
     LEFT JOIN pg_attrdef d ON d.adrelid = t.attrelid AND d.adnum = t.attnum
@@ -247,6 +317,11 @@ BEGIN
         || expression || ') STORED';
     END IF;
   END IF;
+  -- NUMERIC has 29 digits before the point and 9 behind it
+  IF is_google AND lost IS NULL AND a.atttypid IN ('numeric'::regtype, 'numeric[]'::regtype)
+     AND a.atttypmod > 0 AND (a.scale > 9 OR a.precision - a.scale > 29) THEN
+    lost := format('digits of column %I, a %s', a.attname, format_type(a.atttypid, a.atttypmod));
+  END IF;
   IF is_google AND a.atttypid = 'spanner.commit_timestamp'::regtype THEN
     definition := definition || ' OPTIONS (allow_commit_timestamp = true)';
   END IF;
@@ -255,22 +330,23 @@ END $$;
 COMMENT ON FUNCTION spanner_internal.ddl_column(oid, smallint, text)
   IS 'a column as Spanner defines it, and what is lost of it';
 
--- The key of a table: its index, and which columns descend by the index beside it.
+-- The key of a table: its index, and which columns descend by the index beside it.  An index of
+-- which all columns descend is none for the order: the key's own is read backward.
 CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
-  OUT descending boolean[], OUT is_empty boolean)
+  OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT k.indexrelid,
          CASE WHEN k.indkey::text <> '0'
-           THEN string_to_array(k.indkey::text, ' ')::smallint[] END,
+           THEN (string_to_array(k.indkey::text, ' ')::smallint[])[1:k.indnkeyatts] END,
          (SELECT array_agg(d & 1 = 1 ORDER BY n)
             FROM unnest(o.indoption::smallint[]) WITH ORDINALITY u (d, n)),
-         k.indkey::text = '0'
+         k.indkey::text = '0', o.indexrelid
     FROM pg_index k
     LEFT JOIN pg_index o
       ON o.indrelid = k.indrelid AND o.indkey = k.indkey AND NOT o.indisunique
-     AND o.indpred IS NULL AND o.indoption::text ~ '[13]'
+     AND o.indpred IS NULL AND o.indoption::text ~ '[13]' AND o.indoption::text ~ '[02]'
    WHERE k.indrelid = relation
      AND (k.indisprimary
           OR k.indnullsnotdistinct
@@ -353,6 +429,30 @@ END;
 COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid)
   IS 'why a table or index cannot be interleaved in a table, NULL if it can';
 
+-- Of tables that are the parents of each other, the oldest one has no parent.
+CREATE FUNCTION spanner_internal.ddl_parent(relation oid, OUT constraint_oid oid, OUT parent oid)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH RECURSIVE ancestors AS (
+    SELECT relation AS oid, NULL::oid AS child
+     UNION
+    SELECT c.confrelid, c.conrelid
+      FROM ancestors a
+      JOIN pg_constraint c ON c.conrelid = a.oid AND c.contype = 'f'
+       AND c.conname = spanner_internal.parent_constraint(a.oid))
+  SELECT c.oid, c.confrelid
+    FROM pg_constraint c
+   WHERE c.conrelid = relation
+     AND c.contype = 'f'
+     AND c.conname = spanner_internal.parent_constraint(relation)
+     AND NOT (EXISTS (SELECT FROM ancestors a WHERE a.oid = relation AND a.child IS NOT NULL)
+              AND relation = (SELECT min(a.oid) FROM ancestors a));
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_parent(oid)
+  IS 'the table that a table is interleaved in, and the foreign key to it';
+
 -- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
 -- one.  Anybody can make a view of that shape over anybody's table, so its trigger says what it is,
 -- as with a row deletion policy: that is dumped, and goes with the view.  Others can give a view of
@@ -400,6 +500,64 @@ END;
 COMMENT ON FUNCTION spanner_internal.ddl_foreign_key(oid, text)
   IS 'a foreign key as Spanner adds it';
 
+-- What a foreign key does and Spanner's do not
+CREATE FUNCTION spanner_internal.ddl_foreign_key_loss(constraint_oid oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT nullif(concat_ws(', ',
+           CASE WHEN c.confmatchtype = 'f' THEN 'MATCH FULL' END,
+           'ON UPDATE ' || CASE c.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL'
+                             WHEN 'd' THEN 'SET DEFAULT' END,
+           'ON DELETE ' || CASE c.confdeltype WHEN 'n' THEN 'SET NULL'
+                             WHEN 'd' THEN 'SET DEFAULT' END,
+           CASE WHEN c.condeferrable THEN 'DEFERRABLE' END), '')
+    FROM pg_constraint c
+   WHERE c.oid = constraint_oid;
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_foreign_key_loss(oid)
+  IS 'what Spanner has not of a foreign key, NULL if it has all';
+
+-- What a table does that Spanner's do not, as remarks
+CREATE FUNCTION spanner_internal.ddl_table_losses(relation oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH losses AS (
+    SELECT 1 AS kind, c.conname AS name, format('%s of foreign key %I',
+             spanner_internal.ddl_foreign_key_loss(c.oid), c.conname) AS loss
+      FROM pg_constraint c
+     WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
+       AND spanner_internal.ddl_foreign_key_loss(c.oid) IS NOT NULL
+     UNION ALL
+    SELECT 2, c.conname, format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid))
+      FROM pg_constraint c
+     WHERE c.conrelid = relation AND c.contype = 'x'
+     UNION ALL
+    SELECT 3, t.tgname, format('trigger %I: %s', t.tgname, pg_get_triggerdef(t.oid))
+      FROM pg_trigger t
+     WHERE t.tgrelid = relation AND NOT t.tgisinternal
+       AND t.tgfoid NOT IN ('spanner_internal.row_deletion_policy'::regproc,
+                            'spanner_internal.on_update'::regproc)
+     UNION ALL
+    SELECT 4, p.polname, format('policy %I', p.polname)
+      FROM pg_policy p
+     WHERE p.polrelid = relation
+     UNION ALL
+    SELECT 5, c.relname, 'row-level security'
+      FROM pg_class c
+     WHERE c.oid = relation AND c.relrowsecurity)
+  SELECT format('-- %s is without %s', spanner_internal.ddl_relation(relation, dialect), l.loss)
+    FROM losses l
+   ORDER BY l.kind, l.name COLLATE "C";
+END;
+
+COMMENT ON FUNCTION spanner_internal.ddl_table_losses(oid, text)
+  IS 'what Spanner has not of a table beside its columns and checks';
+
 -- Clauses behind the columns of a table that are not of its key
 CREATE FUNCTION spanner_internal.ddl_clauses(relation oid, dialect text)
 RETURNS text[]
@@ -411,8 +569,9 @@ DECLARE
   parent record;
   policy record;
 BEGIN
-  SELECT c.confrelid, c.confdeltype INTO parent FROM pg_constraint c
-   WHERE c.conrelid = relation AND c.conname = spanner_internal.parent_constraint(relation);
+  SELECT c.confrelid, c.confdeltype INTO parent
+    FROM spanner_internal.ddl_parent(relation) p
+    JOIN pg_constraint c ON c.oid = p.constraint_oid;
   IF FOUND THEN
     clauses := clauses || format('INTERLEAVE IN PARENT %s%s',
       spanner_internal.ddl_relation(parent.confrelid, dialect),
@@ -502,7 +661,7 @@ BEGIN
   LOOP
     elements := elements || part.definition;
     IF part.lost IS NOT NULL THEN
-      RETURN NEXT format('-- %s is without %s', name, replace(part.lost, E'\n', ' '));
+      RETURN NEXT format('-- %s is without %s', name, part.lost);
     END IF;
   END LOOP;
   FOR part IN
@@ -515,7 +674,7 @@ BEGIN
   LOOP
     IF part.expression IS NULL THEN
       RETURN NEXT format('-- %s is without constraint %I: %s', name, part.conname,
-        replace(part.source, E'\n', ' '));
+        part.source);
     ELSE
       elements := elements || format('CONSTRAINT %s CHECK (%s)',
         spanner_internal.ddl_name(part.conname, dialect), part.expression);
@@ -548,253 +707,3 @@ END $$;
 
 COMMENT ON FUNCTION spanner_internal.ddl_table(oid, text)
   IS 'a table as Spanner creates it';
-
--- Indexes that are not those of a constraint or of the key
-CREATE FUNCTION spanner_internal.ddl_indexes(relation oid, dialect text)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  WITH indexes AS (
-    SELECT i.*, c.relname, m.amname, k.columns AS keys,
-           string_to_array(i.indkey::text, ' ')::smallint[] AS columns,
-           ARRAY(SELECT d & 1 = 1
-                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
-                  ORDER BY n) AS descending,
-           coalesce(pg_get_expr(i.indpred, i.indrelid), '') AS filter
-      FROM pg_index i
-      JOIN pg_class c ON c.oid = i.indexrelid
-      JOIN pg_am m ON m.oid = c.relam
-     CROSS JOIN LATERAL spanner_internal.ddl_key(relation) k
-     WHERE i.indrelid = relation
-       AND i.indexrelid IS DISTINCT FROM k.index
-       -- Spanner makes those that foreign keys need by itself
-       AND NOT EXISTS (SELECT FROM pg_constraint o
-                         JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
-                        WHERE o.conindid = i.indexrelid AND o.contype = 'u')
-       -- the order of the key, which only GoogleSQL says with the table
-       AND NOT coalesce(dialect = 'googlesql' AND NOT i.indisunique AND i.indpred IS NULL
-                        AND i.indkey::text = array_to_string(k.columns, ' ')
-                        AND i.indoption::text ~ '[13]', false)),
-  filters AS (
-    SELECT i.indexrelid, array_agg(a.attname ORDER BY a.attnum) AS not_null, count(*) AS count,
-           (SELECT array_agg(b.attname ORDER BY b.attnum)
-              FROM pg_attribute b
-             WHERE b.attrelid = relation
-               AND b.attnum = ANY (i.columns[1:i.indnkeyatts])) AS key_names
-      FROM indexes i
-      JOIN pg_attribute a
-        ON a.attrelid = relation AND strpos(i.filter, format('(%I IS NOT NULL)', a.attname)) > 0
-     GROUP BY i.indexrelid, i.columns, i.indnkeyatts)
-  SELECT CASE
-           WHEN 0 = ANY (i.columns) OR i.amname <> 'btree'
-             OR regexp_replace(i.filter, '"[^"]*"|\w+ IS NOT NULL| AND |[()]', '', 'g') <> ''
-             THEN '-- ' || pg_get_indexdef(i.indexrelid)
-           ELSE format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
-             CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END,
-             CASE WHEN f.not_null = f.key_names AND dialect <> 'postgresql' THEN 'NULL_FILTERED '
-               ELSE '' END,
-             CASE WHEN n.nspname = 'public' OR dialect = 'postgresql' THEN ''
-               ELSE spanner_internal.ddl_name(n.nspname, dialect) || '.' END,
-             spanner_internal.ddl_name(i.relname, dialect),
-             spanner_internal.ddl_relation(relation, dialect),
-             spanner_internal.ddl_columns(relation, i.columns[1:i.indnkeyatts], dialect,
-               i.descending),
-             CASE dialect WHEN 'postgresql' THEN ' INCLUDE (' ELSE ' STORING (' END
-               || spanner_internal.ddl_columns(relation, i.columns[i.indnkeyatts + 1:], dialect)
-               || ')',
-             CASE WHEN f.not_null IS NOT NULL
-                  AND (dialect = 'postgresql' OR f.not_null <> f.key_names)
-               THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(c, dialect)
-                                                    || ' IS NOT NULL', ' AND ')
-                                    FROM unnest(f.not_null) c) END)
-         END
-    FROM indexes i
-    JOIN pg_class t ON t.oid = i.indrelid
-    JOIN pg_namespace n ON n.oid = t.relnamespace
-    LEFT JOIN filters f USING (indexrelid)
-   ORDER BY i.relname COLLATE "C";
-END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_indexes(oid, text)
-  IS 'the indexes of a table as Spanner creates them';
-
-CREATE FUNCTION spanner_internal.ddl_view(relation oid, dialect text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  SELECT CASE WHEN g.query IS NULL THEN '-- GoogleSQL has no such query: ' ELSE '' END
-         || format('CREATE VIEW %s SQL SECURITY %s AS %s',
-              spanner_internal.ddl_relation(relation, dialect),
-              CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
-                ELSE 'DEFINER' END,
-              coalesce(g.query, translate(btrim(pg_get_viewdef(relation), ' ;'), E'\n', ' ')))
-    FROM pg_class c
-   CROSS JOIN LATERAL
-         (SELECT CASE dialect WHEN 'googlesql' THEN spanner_internal.googlesql_query(relation)
-                   ELSE btrim(pg_get_viewdef(relation), ' ;') END AS query) g
-   WHERE c.oid = relation;
-END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_view(oid, text)
-  IS 'a view as Spanner creates it';
-
--- Columns of the key are published in any case, and not listed.
-CREATE FUNCTION spanner_internal.ddl_streams(schema oid, dialect text)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  WITH tables AS (
-    SELECT r.prpubid, c.relnamespace, r.prqual IS NOT NULL AS filtered,
-           spanner_internal.ddl_relation(c.oid, dialect)
-             || CASE WHEN r.prattrs IS NULL THEN ''
-                  ELSE format('(%s)', spanner_internal.ddl_columns(c.oid, ARRAY(
-                         SELECT a FROM unnest(r.prattrs::smallint[]) a WHERE a <> ALL (k.columns)),
-                         dialect)) END AS definition
-      FROM pg_publication_rel r
-      JOIN pg_class c ON c.oid = r.prrelid
-     CROSS JOIN LATERAL spanner_internal.ddl_key(c.oid) k),
-  streams AS (
-    SELECT p.oid, string_agg(t.definition, ', ' ORDER BY t.definition COLLATE "C") AS list,
-           min(t.relnamespace) AS schema,
-           bool_or(t.filtered) OR EXISTS (SELECT FROM pg_publication_namespace n
-                                           WHERE n.pnpubid = p.oid) AS differs
-      FROM pg_publication p
-      LEFT JOIN tables t ON t.prpubid = p.oid
-     GROUP BY p.oid)
-  SELECT CASE WHEN s.differs
-              THEN '-- a change stream has no conditions, and names its tables: '
-              ELSE '' END
-         || format('CREATE CHANGE STREAM %s%s%s', spanner_internal.ddl_name(p.pubname, dialect),
-              CASE WHEN p.puballtables THEN ' FOR ALL' ELSE ' FOR ' || s.list END,
-              coalesce(CASE dialect WHEN 'postgresql' THEN ' WITH (' ELSE ' OPTIONS (' END
-                || nullif(concat_ws(', ',
-                  CASE WHEN NOT p.pubinsert THEN 'exclude_insert = true' END,
-                  CASE WHEN NOT p.pubupdate THEN 'exclude_update = true' END,
-                  CASE WHEN NOT p.pubdelete THEN 'exclude_delete = true' END), '')
-                || ')', ''))
-    FROM pg_publication p
-    JOIN streams s ON s.oid = p.oid
-   WHERE CASE WHEN s.schema IS NULL THEN to_regnamespace('public') ELSE s.schema END
-         = ddl_streams.schema
-   ORDER BY p.pubname COLLATE "C";
-END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_streams(oid, text)
-  IS 'the publications of a schema''s tables as Spanner''s change streams';
-
-CREATE FUNCTION spanner_internal.ddl_check_dialect(dialect text)
-RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF lower(dialect) IN ('googlesql', 'postgresql') THEN
-    RETURN lower(dialect);
-  END IF;
-  RAISE EXCEPTION 'dialect "%" is not known', dialect
-    USING ERRCODE = 'invalid_parameter_value', HINT = 'Use "googlesql" or "postgresql".';
-END $$;
-
-COMMENT ON FUNCTION spanner_internal.ddl_check_dialect(text)
-  IS 'one of the two dialects in lower case, or an error';
-
-CREATE FUNCTION spanner.spanner_ddl(relation regclass, dialect text DEFAULT 'googlesql')
-RETURNS SETOF text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET bytea_output = 'hex'
-SET datestyle = 'ISO'
-SET extra_float_digits = 1
-SET intervalstyle = 'postgres'
-SET quote_all_identifiers = off
-SET standard_conforming_strings = on
-SET timezone = 'UTC'
-AS $$
-DECLARE
-  relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
-BEGIN
-  dialect := spanner_internal.ddl_check_dialect(dialect);
-  IF relkind IN ('r', 'p') THEN
-    RETURN QUERY SELECT spanner_internal.ddl_table(relation, dialect);
-    RETURN QUERY SELECT spanner_internal.ddl_indexes(relation, dialect);
-    RETURN QUERY SELECT spanner_internal.ddl_foreign_key(c.oid, dialect)
-      FROM pg_constraint c
-     WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
-       AND c.conname IS DISTINCT FROM spanner_internal.parent_constraint(relation)
-     ORDER BY c.conname COLLATE "C";
-  ELSIF relkind = 'v' THEN
-    RETURN NEXT spanner_internal.ddl_view(relation, dialect);
-  ELSIF relkind = 'S' THEN
-    RETURN NEXT coalesce(
-      'CREATE SEQUENCE ' || spanner_internal.ddl_relation(relation, dialect) || ' '
-        || spanner_internal.ddl_sequence(relation, dialect),
-      format('-- sequence %s is not of the kind bit_reversed_positive with 63 bits', relation));
-  ELSE
-    RAISE EXCEPTION '"%" is no table, view or sequence', relation
-      USING ERRCODE = 'wrong_object_type';
-  END IF;
-END $$;
-
-COMMENT ON FUNCTION spanner.spanner_ddl(regclass, text)
-  IS 'Spanner''s DDL for a relation, in one of its dialects';
-
-CREATE FUNCTION spanner.spanner_ddl(schema regnamespace, dialect text DEFAULT 'googlesql')
-RETURNS SETOF text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  dialect := spanner_internal.ddl_check_dialect(dialect);
-  RETURN QUERY
-    SELECT 'CREATE SCHEMA ' || spanner_internal.ddl_name(n.nspname, dialect)
-      FROM pg_namespace n
-     WHERE n.oid = schema AND n.nspname <> 'public';
-  -- parents before children, foreign keys when all tables are there
-  RETURN QUERY
-    WITH RECURSIVE tables AS (
-      SELECT c.oid, c.relname, p.confrelid AS parent
-        FROM pg_class c
-        LEFT JOIN pg_constraint p
-          ON p.conrelid = c.oid AND p.contype = 'f'
-         AND p.conname = spanner_internal.parent_constraint(c.oid)
-       WHERE c.relnamespace = schema AND c.relkind IN ('r', 'p') AND NOT c.relispartition),
-    ordered AS (
-      SELECT t.oid, ARRAY[t.relname::text] AS path
-        FROM tables t
-       WHERE NOT EXISTS (SELECT FROM tables o WHERE o.oid = t.parent)
-       UNION ALL
-      SELECT t.oid, o.path || t.relname::text
-        FROM ordered o
-        JOIN tables t ON t.parent = o.oid),
-    parts AS (
-      SELECT 1 AS kind, ARRAY[c.relname::text] AS path, c.oid
-        FROM pg_class c
-       WHERE c.relnamespace = schema AND c.relkind = 'S'
-         AND NOT EXISTS (SELECT FROM pg_depend d
-                          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
-                            AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i'))
-       UNION ALL
-      SELECT 2, o.path, o.oid FROM ordered o
-       UNION ALL
-      SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
-       WHERE c.relnamespace = schema AND c.relkind = 'v'
-         AND NOT EXISTS (SELECT FROM pg_rewrite r
-                           JOIN pg_depend d
-                             ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                          WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass
-                            AND spanner_internal.synonym_of(d.refobjid) = c.oid))
-    SELECT s.statement
-      FROM parts p
-     CROSS JOIN LATERAL
-           spanner.spanner_ddl(p.oid::regclass, dialect) WITH ORDINALITY s (statement, n)
-     ORDER BY CASE WHEN s.statement ~ '^ALTER TABLE .* FOREIGN KEY' THEN 3 ELSE p.kind END,
-           p.path COLLATE "C", s.n;
-  RETURN QUERY
-    SELECT spanner_internal.ddl_streams(schema, dialect);
-END $$;
-
-COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
-  IS 'Spanner''s DDL for the sequences, tables, indexes, views and change streams of a schema';

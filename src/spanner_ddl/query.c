@@ -211,7 +211,8 @@ sk_ddl_read_query(SkReader *reader)
 /*
  * spanner_internal.postgresql_expression(relation, expression) returns text
  *
- * As PostgreSQL writes it, but for regclass, a type that Spanner has not.
+ * As PostgreSQL writes it, but for regclass, a type that Spanner has not; NULL
+ * with functions and operators that are not PostgreSQL's or ours.
  */
 Datum
 spanner_postgresql_expression(PG_FUNCTION_ARGS)
@@ -220,7 +221,7 @@ spanner_postgresql_expression(PG_FUNCTION_ARGS)
 	char	   *relname = get_rel_name(relid);
 	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
 
-	if (relname == NULL)
+	if (relname == NULL || sk_ddl_is_foreign(node, NULL))
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
 														deparse_context_for(relname, relid),

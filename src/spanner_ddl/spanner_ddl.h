@@ -11,6 +11,7 @@
 #define SK_SPANNER_DDL_H
 
 #include "lib/stringinfo.h"
+#include "nodes/primnodes.h"
 
 #include "compat.h"
 #include "spanner_ddl/tree.h"
@@ -111,6 +112,20 @@ extern char *sk_ddl_interleave(Oid relid, Oid *parent);
 extern char *sk_ddl_column_users(Oid relid, const char *column);
 extern char *sk_ddl_index_statement(Oid indexid, const char *add, const char *drop);
 extern char *sk_ddl_index_loss(Oid indexid);
+
+/* export_casts.c */
+extern bool sk_ddl_keeps_length(FuncExpr *cast);
+extern bool sk_ddl_is_same_array(ArrayCoerceExpr *cast);
+extern bool sk_ddl_is_same_value(Oid from, Oid to);
+
+/* export_text.c */
+extern const char *sk_ddl_quote_name(const char *name);
+extern bool sk_ddl_write_const(StringInfo sql, Const *value);
+extern bool sk_ddl_write_number(StringInfo sql, Const *value);
+
+/* stored.c */
+extern Oid	sk_ddl_nextval_sequence(Node *node);
+extern bool sk_ddl_is_foreign(Node *node, void *context);
 
 /* sequences.c */
 extern void sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement);

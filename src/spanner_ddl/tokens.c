@@ -173,7 +173,8 @@ read_name(SkDdlText *ddl, const SkToken *token)
 {
 	const char *start = ddl->sql + token->start + 1;
 	const char *end = ddl->sql + token->end - 1;
-	char	   *result = read_doubled(start, end, start[-1]);
+	char	   *result = ddl->dialect == SK_GOOGLESQL ?
+		read_escapes(ddl, token, start, end, false) : read_doubled(start, end, '"');
 
 	if (ddl->dialect == SK_GOOGLESQL)
 		result = downcase_identifier(result, strlen(result), false, false);
@@ -249,7 +250,8 @@ read_escapes(SkDdlText *ddl, const SkToken *token, const char *start,
 		char		code[MAX_MULTIBYTE_CHAR_LEN + 1];
 		int			length = 1;
 
-		if (*s == '\'' && ddl->dialect == SK_POSTGRESQL)
+		/* quotes that are doubled */
+		if ((*s == '\'' && ddl->dialect == SK_POSTGRESQL) || (*s == '`' && token->type == SK_TOKEN_NAME))
 			s++;
 		code[0] = *s++;
 		if (code[0] == '\\' && !read_code(&s, end, is_bytes, code, &length))

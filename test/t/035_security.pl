@@ -345,7 +345,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"],
 	sharded_key_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id', '1', true, false"], can_be_key_index => ['0'], label_width => ["'x'"], check_target => ["$move, 'far'"],
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],
-	map({ $_ => ["$other, 'googlesql'"] } qw(ddl_clauses ddl_foreign_key ddl_indexes ddl_relation ddl_sequence ddl_table ddl_view)), ddl_name => ["'x', 'googlesql'"]);
+	map({ $_ => ["$other, 'googlesql'"] } qw(ddl_clauses ddl_foreign_key ddl_indexes ddl_relation ddl_sequence ddl_table ddl_table_losses ddl_view)), ddl_index_columns => [ q{'public.other_pkey'::pg_catalog.regclass} ], ddl_index => [ q{'public.other_pkey'::pg_catalog.regclass, NULL, 'googlesql'} ], ddl_statement => ["'CREATE TABLE x', 'googlesql'"], is_statement => ["'CREATE TABLE x', 'googlesql'"], not_null_columns => ['NULL'], drawn_sequence => ['NULL'], ddl_identity => ["$other, 1::pg_catalog.int2"], ddl_parent => [$other], ddl_foreign_key_loss => ['0'], ddl_name => ["'x', 'googlesql'"]);
 $calls{$_} //= ['spanner_internal.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
 	"SELECT p.proname $members AND p.pronargs = 1 AND p.proargtypes[0] = 'spanner_internal.advisor_facts'::regtype");
 
