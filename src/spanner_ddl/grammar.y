@@ -46,6 +46,7 @@ static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
 {
 static int	yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl);
 static void yyerror(SkRange *range, SkDdlText *ddl, const char *message);
+static bool is_word(SkDdlText *ddl, int i, const char *word);
 
 
 }
@@ -778,7 +779,12 @@ alter_action:
 		{ $$ = NODE(SkAction, .type = SK_DROP_POLICY, .at = @$.first); }
 	| K_DROP K_SYNONYM qualified
 		{ $$ = NODE(SkAction, .type = SK_DROP_SYNONYM, .at = @$.first, .target = $3); }
-	| K_DROP name	{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $2, .at = @$.first); }
+	| K_DROP name
+		{
+			/* without the word COLUMN, TTL is the policy and no column */
+			$$ = NODE(SkAction, .type = is_word(ddl, @$.first + 1, "ttl") ? SK_DROP_POLICY :
+				SK_DROP_COLUMN, .name = $2, .at = @$.first);
+		}
 	| K_DROP K_IF K_EXISTS name
 		{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $4, .at = @$.first,
 			.exists_ok = true); }
