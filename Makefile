@@ -263,6 +263,7 @@ REGRESS = \
 	advise_cases \
 	advise_references \
 	advise_rules \
+	advise_shards \
 	advise_bodies \
 	advise_faked \
 	add_shard_key \

@@ -5,7 +5,7 @@
 --
 
 -- Shard columns, with the number of shards if that is a constant, and the statement
--- that replaces the column by one with another number.
+-- that replaces the column by one with another number of the same keys.
 CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
 RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid,
                pkey_attnum smallint,
@@ -14,14 +14,18 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   SELECT c.relid, c.attnum, c.name, c.expr, n.shards, t.pkey, t.pkey_attnum, t.rows,
          CASE WHEN n.shards IS NOT NULL AND k.key IS NOT NULL THEN
-           format('SELECT spanner.add_shard_key(%L, %L, %s, column_name => %L, dry_run => false)',
-                  c.ident, k.key, coalesce(wanted, n.shards), c.name) END
+           format('SELECT spanner.add_shard_key(%L, %L, %s, column_name => %L%s, dry_run => false)',
+                  c.ident, k.key, coalesce(wanted, n.shards), c.name,
+                  coalesce(', time_bucket => ' || quote_literal(n.time_bucket), '')) END
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid
-   CROSS JOIN LATERAL (SELECT substring(c.expr from 'shard_id\((\d+),')::numeric AS shards) n
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.relid AND d.adnum = c.attnum
+    LEFT JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) n ON true
    CROSS JOIN LATERAL (
-     SELECT CASE WHEN c.generated
-                 THEN spanner_internal.shardable_key(c.relid, c.name) END AS key OFFSET 0) k
+     SELECT CASE WHEN c.generated AND n.key_columns IS NOT NULL
+                  AND (spanner_internal.find_shard_obstacle(c.relid, c.name, n.key_columns)).code
+                      IS NULL
+                 THEN n.key_columns END AS key OFFSET 0) k
    WHERE c.source = 'shard';
 END;
 

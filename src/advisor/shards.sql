@@ -298,19 +298,24 @@ $$;
 COMMENT ON FUNCTION spanner_internal.run_statements(text[], boolean)
   IS 'show statements, and run them unless it is a dry run';
 
--- The trigger that fills a plain shard column is dropped with it.
-CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table)
+-- The trigger that fills a plain shard column is dropped with the last one.
+CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table, column_name name)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT ARRAY(SELECT format('DROP TRIGGER %I ON %s', g.tgname, (t).ident)
                  FROM pg_trigger g
                 WHERE g.tgrelid = (t).relid AND g.tgfoid = 'spanner.fill_shard()'::regprocedure
-                  AND (t).has_column);
+                  AND (t).has_column
+                  AND NOT EXISTS (
+                    SELECT FROM pg_attribute a
+                     WHERE a.attrelid = (t).relid AND a.attnum > 0 AND NOT a.attisdropped
+                       AND a.attname <> column_name
+                       AND spanner_internal.shard_check(a.attrelid, a.attname) IS NOT NULL));
 END;
 
-COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table)
-  IS 'the statements that drop the trigger of a plain shard column';
+COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table, name)
+  IS 'the statements that drop the trigger of a plain shard column, if no other one needs it';
 
 -- The statements that put a shard column in front of a key.  If the old key is to stay
 -- unique, its index may be what names rows for replication.
@@ -352,7 +357,7 @@ BEGIN
            format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
                   t.deferral));
   END IF;
-  statements := spanner_internal.stop_filling(t) || statements
+  statements := spanner_internal.stop_filling(t, column_name) || statements
     || spanner_internal.keep_key_properties(t)
     || spanner_internal.keep_column_properties(t, column_name);
   IF keep_identity THEN
@@ -498,7 +503,7 @@ BEGIN
       || spanner_internal.keep_key_properties(t);
   END IF;
 
-  statements := spanner_internal.stop_filling(t) || statements;
+  statements := spanner_internal.stop_filling(t, column_name) || statements;
   IF dry_run THEN
     RAISE NOTICE USING
       MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),

@@ -6,7 +6,7 @@
 
 CREATE FUNCTION spanner_internal.read_shard_key(expression pg_node_tree, relation oid,
   OUT column_number smallint, OUT shards integer, OUT keys text[],
-  OUT problem text)
+  OUT problem text, OUT key_columns name[], OUT time_bucket interval)
 AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -187,7 +187,7 @@ BEGIN ATOMIC
     format('ALTER TABLE %s ALTER COLUMN %s DROP EXPRESSION, ADD CONSTRAINT %I CHECK (%s = %s)',
            target, column_name, 'spanner_' || trim(column_name, '"') || '_check',
            column_name, expression),
-    format('CREATE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s '
+    format('CREATE OR REPLACE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s '
            'FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
 END;
 

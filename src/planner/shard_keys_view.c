@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "planner/shard_key.h"
 
@@ -30,6 +31,8 @@ typedef enum ResultColumn
 	RESULT_SHARDS,
 	RESULT_KEYS,
 	RESULT_PROBLEM,
+	RESULT_KEY_COLUMNS,
+	RESULT_TIME_BUCKET,
 	RESULT_COUNT
 } ResultColumn;
 
@@ -41,6 +44,8 @@ static bool misses_column(Node *node, void *context);
 static bool has_virtual_key(Node *node, void *context);
 static Datum list_keys(const SkShardKey *key, Oid relid);
 static bool print_key(Node *key, Oid relid, Datum *text);
+static bool list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket);
+static bool read_bucket(Node *key, Interval **bucket);
 
 /*
  * spanner_internal.read_shard_key(expression pg_node_tree, relation oid)
@@ -49,7 +54,9 @@ static bool print_key(Node *key, Oid relid, Datum *text);
  * Reads an expression of the catalogs: of a generated column, a CHECK
  * constraint, an index or a partition key, the latter two as lists.  Returns
  * the column that a CHECK compares, the shards, the keys as text, and why it is
- * no shard key.  NULL if it does not look like one, or is not of the relation.
+ * no shard key.  The last two say how add_shard_key() makes the expression, of
+ * which columns and with which bucket; NULL if it cannot.  All is NULL if it
+ * does not look like a shard key, or is not of the relation.
  *
  * Everybody may call this, with any value of that type from the catalogs, and
  * with a relation that has been dropped since they were read.
@@ -66,7 +73,8 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	SkShardKey	key = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
-	bool		nulls[RESULT_COUNT] = {true, true, true, true};
+	bool		nulls[RESULT_COUNT] = {true, true, true, true, true, true};
+	Interval   *bucket = NULL;
 
 	if (expr == NULL || IsA(expr, PartitionBoundSpec))
 		PG_RETURN_NULL();
@@ -90,6 +98,12 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 		values[RESULT_SHARDS] = Int32GetDatum(key.shards);
 		nulls[RESULT_KEYS] = false;
 		values[RESULT_KEYS] = list_keys(&key, relid);
+	}
+	if (problem == NULL && list_key_columns(&key, relid, &values[RESULT_KEY_COLUMNS], &bucket))
+	{
+		nulls[RESULT_KEY_COLUMNS] = false;
+		nulls[RESULT_TIME_BUCKET] = bucket == NULL;
+		values[RESULT_TIME_BUCKET] = IntervalPGetDatum(bucket);
 	}
 	if (problem)
 	{
@@ -203,4 +217,57 @@ print_key(Node *key, Oid relid, Datum *text)
 									ObjectIdGetDatum(relid));
 	UnlockRelationOid(relid, AccessShareLock);
 	return exists;
+}
+
+/*
+ * The columns of a shard that add_shard_key() can make: each key is one, or all
+ * that are times are in the same bucket.  False for any other shard.
+ */
+static bool
+list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket)
+{
+	List	   *args = sk_hashed_keys(key);
+	Datum	   *names = palloc(Max(list_length(args), 1) * sizeof(Datum));
+	int			plain_times = 0;
+	ListCell   *lc;
+
+	if (key->form != SK_SHARD_ID)
+		return false;
+	foreach(lc, args)
+	{
+		Node	   *column = lfirst(lc);
+		Oid			type = getBaseType(exprType(column));
+
+		if (sk_is_bucket(column))
+		{
+			if (!read_bucket(column, bucket))
+				return false;
+			column = lsecond(((FuncExpr *) column)->args);
+		}
+		else if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+			plain_times++;
+		if (!IsA(column, Var) || ((Var *) column)->varattno <= 0)
+			return false;
+		names[foreach_current_index(lc)] =
+			DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, ((Var *) column)->varattno, false)));
+	}
+	*columns = PointerGetDatum(construct_array(names, list_length(args), NAMEOID, NAMEDATALEN, false,
+											   TYPALIGN_CHAR));
+	return *bucket == NULL || plain_times == 0;
+}
+
+/* Is it a bucket as shard_expression() writes them, of the same length as others? */
+static bool
+read_bucket(Node *key, Interval **bucket)
+{
+	List	   *args = ((FuncExpr *) key)->args;
+	Const	   *stride = linitial_node(Const, args);
+	Const	   *origin = lthird_node(Const, args);
+
+	/* at the start of the year 2000, in UTC */
+	if (DatumGetTimestamp(origin->constvalue) != 0)
+		return false;
+	if (*bucket == NULL)
+		*bucket = DatumGetIntervalP(stride->constvalue);
+	return memcmp(*bucket, DatumGetIntervalP(stride->constvalue), sizeof(Interval)) == 0;
 }
