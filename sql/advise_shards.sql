@@ -32,5 +32,31 @@ SELECT spanner.remove_shard_key('two', 's2', dry_run => false);
 INSERT INTO two VALUES (2) RETURNING *;
 SELECT spanner.remove_shard_key('two', dry_run => false);
 INSERT INTO two VALUES (3) RETURNING *;
+
+-- a list of columns without the new key; one that follows another identity is none
+ALTER PUBLICATION advise_shards SET TABLE two (id);
+SELECT count(*) FROM spanner.add_shard_key('two');
+SELECT spanner.add_shard_key('two', dry_run => false);
+ALTER TABLE two ADD n bigint NOT NULL DEFAULT 0;
+CREATE UNIQUE INDEX two_identity ON two (id);
+ALTER TABLE two REPLICA IDENTITY USING INDEX two_identity;
+SELECT count(*) FROM spanner.add_shard_key('two', dry_run => false);
+UPDATE two SET n = id;
+CREATE TABLE parted (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (1) TO (9);
+ALTER PUBLICATION advise_shards SET (publish_via_partition_root);
+ALTER PUBLICATION advise_shards SET TABLE parted (id);
+SELECT spanner.add_shard_key('parted', dry_run => false);
+
+-- a subscription that is enabled finds rows by the key
+CREATE TABLE got (id bigint PRIMARY KEY);
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+CREATE SUBSCRIPTION advise_shards CONNECTION 'dbname=nothing' PUBLICATION p WITH (connect = false, slot_name = NONE);
+INSERT INTO pg_subscription_rel (srsubid, srrelid, srsubstate) SELECT oid, 'got'::regclass, 'r' FROM pg_subscription WHERE subname = 'advise_shards';
+SELECT count(*) FROM spanner.add_shard_key('got');
+UPDATE pg_subscription SET subenabled = true WHERE subname = 'advise_shards';
+SELECT spanner.add_shard_key('got', dry_run => false);
+ROLLBACK;
 DROP PUBLICATION advise_shards;
 DROP SCHEMA ash CASCADE;

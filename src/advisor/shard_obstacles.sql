@@ -361,6 +361,55 @@ $$;
 COMMENT ON FUNCTION spanner_internal.key_obstacle(spanner_internal.shard_table, boolean)
   IS 'what refers to a primary key, and keeps a shard column out of it';
 
+-- The shard column joins the key by which updates and deletions find rows elsewhere.
+CREATE FUNCTION spanner_internal.replication_obstacle(t spanner_internal.shard_table)
+RETURNS spanner_internal.shard_obstacle
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  list text := (
+    SELECT string_agg(DISTINCT quote_ident(p.pubname), ', ')
+      FROM spanner_internal.list_published() l
+      JOIN pg_publication p ON p.oid = l.pubid AND (p.pubupdate OR p.pubdelete)
+     WHERE l.columns IS NOT NULL
+       AND (l.relid = t.relid OR l.relid IN (SELECT spanner_internal.list_partitions(t.relid)))
+       AND EXISTS (
+         SELECT FROM pg_class c
+          WHERE (c.oid = t.relid OR c.oid IN (SELECT spanner_internal.list_partitions(t.relid)))
+            AND c.relkind = 'r'
+            AND (c.relreplident = 'd'
+                 OR EXISTS (SELECT FROM pg_index i
+                             WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisreplident))));
+BEGIN
+  IF list IS NOT NULL THEN
+    RETURN ('object_not_in_prerequisite_state',
+            format('publications have lists of columns of table "%s"', t.relname),
+            format('These are: %s. Updates and deletions would fail, since a list has to contain '
+                   'the primary key.', list),
+            'Publish all columns, and set the list again afterwards with the shard column.',
+            true)::spanner_internal.shard_obstacle;
+  END IF;
+  list := (SELECT string_agg(DISTINCT quote_ident(s.subname), ', ')
+             FROM pg_subscription_rel r
+             JOIN pg_subscription s ON s.oid = r.srsubid AND s.subenabled
+            WHERE r.srrelid = t.relid
+               OR r.srrelid IN (SELECT spanner_internal.list_partitions(t.relid)));
+  IF list IS NOT NULL THEN
+    RETURN ('object_not_in_prerequisite_state',
+            format('subscriptions write to table "%s"', t.relname),
+            format('These are: %s. They would fail, since they find rows by the primary key, and '
+                   'get no shard column.', list),
+            'Disable them, change the published table in the same way, and enable them again.',
+            true)::spanner_internal.shard_obstacle;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.replication_obstacle(spanner_internal.shard_table)
+  IS 'why a table whose rows are sent or received cannot get a shard column in its key';
+
 -- Can a table get a shard column that is computed from "keys"?  If they are NULL:
 -- can it lose one?  NULL if it can.  Nothing else answers that question.
 CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
@@ -398,6 +447,9 @@ BEGIN
             'Give them another type first.', false)::spanner_internal.shard_obstacle;
   ELSIF o.code IS NULL AND (t.in_key OR keys IS NOT NULL) THEN
     o := spanner_internal.key_obstacle(t, keys IS NOT NULL);
+  END IF;
+  IF o.code IS NULL AND keys IS NOT NULL AND NOT t.has_column THEN
+    o := spanner_internal.replication_obstacle(t);
   END IF;
   RETURN o;
 END
