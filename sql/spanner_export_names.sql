@@ -27,3 +27,15 @@ SELECT spanner.execute_ddl(:'pg');
 TABLE victim;
 DROP TABLE before, victim;
 DROP SCHEMA m CASCADE;
+
+-- every tree of the catalogs may be given, also one that is no expression of one relation
+CREATE TABLE parted (a int) PARTITION BY LIST (a);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE RULE moved AS ON UPDATE TO parted WHERE old.a <> new.a DO INSTEAD INSERT INTO parted VALUES (new.a);
+SELECT count(nullif(spanner_internal.postgresql_expression(ev_class, ev_qual), '')) AS conditions,
+       count(spanner_internal.postgresql_expression(ev_class, ev_action)) AS queries,
+       count(spanner_internal.googlesql_expression(ev_class, ev_action)) AS googlesql
+  FROM pg_rewrite;
+SELECT spanner_internal.postgresql_expression(oid, relpartbound), spanner_internal.googlesql_expression(oid, relpartbound)
+  FROM pg_class WHERE relname = 'parted_1';
+DROP TABLE parted;

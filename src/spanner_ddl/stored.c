@@ -121,13 +121,16 @@ sk_ddl_nextval_sequence(Node *node)
 /*
  * sk_ddl_is_foreign
  *		Does an expression call a function, or have an operator, that is
- *		neither PostgreSQL's nor ours?
+ *		neither PostgreSQL's nor ours?  Also true of what is no expression of
+ *		one relation, as a rule's query and a partition's bound are not.
  */
 bool
 sk_ddl_is_foreign(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, Query) || IsA(node, PartitionBoundSpec) || (IsA(node, Var) && castNode(Var, node)->varno != 1))
+		return true;
 	/* operators that are written: OpExpr has the form of two others */
 	if ((IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr)) &&
 		((OpExpr *) node)->opno >= FirstNormalObjectId)
