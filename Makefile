@@ -270,6 +270,7 @@ REGRESS = \
 	shard_key_kept \
 	key_histogram \
 	key_heatmap \
+	split_losses \
 	split_points \
 	advisor_input \
 	move_split \

@@ -60,6 +60,7 @@
 #include "allocator/restored.h"
 #include "allocator/series.h"
 #include "spi/own_objects.h"
+#include "spi/owner_rights.h"
 
 PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
@@ -211,8 +212,7 @@ change_grant(Relation rel, Oid role, bool is_grant)
 	GrantStmt  *grant = makeNode(GrantStmt);
 	AccessPriv *privilege = makeNode(AccessPriv);
 	RoleSpec   *grantee = makeNode(RoleSpec);
-	Oid			userid;
-	int			sec_context;
+	SkOwnerScope scope;
 	LOCKTAG		tag PG_USED_FOR_ASSERTS_ONLY;
 
 	/* neither dropped, nor written into a row by others meanwhile */
@@ -231,11 +231,9 @@ change_grant(Relation rel, Oid role, bool is_grant)
 	grant->privileges = list_make1(privilege);
 	grant->grantees = list_make1(grantee);
 
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE);
+	sk_owner_enter(&scope, RelationGetRelid(rel));
 	ExecuteGrantStmt(grant);
-	SetUserIdAndSecContext(userid, sec_context);
+	sk_owner_leave(&scope);
 	CommandCounterIncrement();
 }
 

@@ -49,20 +49,32 @@ sk_relation_owner(Oid relid)
 /*
  * sk_owner_enter
  *		Become the owner of a relation that the caller has locked.
- *
- * An error leaves the scope by itself: the transaction puts the user back.
  */
 void
 sk_owner_enter(SkOwnerScope *scope, Oid relid)
 {
 	Oid			owner = sk_relation_owner(relid);
 
-	Assert(IsTransactionState());
 	if (!OidIsValid(owner))
 		elog(ERROR, "cache lookup failed for relation %u", relid);
+	sk_role_enter(scope, owner);
+}
+
+/*
+ * sk_role_enter
+ *		Become a role.  The caller has checked that it may.
+ *
+ * The context is a restricted one also if it is the same role: the code that
+ * runs in it is what others have made.  An error leaves the scope by itself:
+ * the transaction puts the user back.
+ */
+void
+sk_role_enter(SkOwnerScope *scope, Oid role)
+{
+	Assert(IsTransactionState());
 	GetUserIdAndSecContext(&scope->userid, &scope->sec_context);
 	scope->nest_level = NewGUCNestLevel();
-	SetUserIdAndSecContext(owner,
+	SetUserIdAndSecContext(role,
 						   scope->sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
 

@@ -20,6 +20,7 @@ typedef struct SkOwnerScope
 
 extern Oid	sk_relation_owner(Oid relid);
 extern void sk_owner_enter(SkOwnerScope *scope, Oid relid);
+extern void sk_role_enter(SkOwnerScope *scope, Oid role);
 extern void sk_owner_leave(SkOwnerScope *scope);
 
 #endif							/* SK_OWNER_RIGHTS_H */

@@ -58,6 +58,16 @@ AS $$
      AND NOT EXISTS (SELECT FROM pg_publication_rel x
                       WHERE x.prpubid = p.oid AND x.prrelid = relation)
   UNION
+  SELECT format('subscription %I', s.subname)
+    FROM pg_subscription_rel r
+    JOIN pg_subscription s ON s.oid = r.srsubid
+   WHERE r.srrelid = relation
+  UNION
+  SELECT pg_describe_object(refclassid, refobjid, 0)
+    FROM pg_depend
+   WHERE classid = 'pg_class'::regclass AND objid = relation
+     AND refclassid = 'pg_extension'::regclass
+  UNION
   SELECT format('trigger %I, which has transition tables or is a constraint trigger', tgname)
     FROM pg_trigger
    WHERE tgrelid = relation AND NOT tgisinternal
@@ -84,10 +94,11 @@ BEGIN
     RAISE undefined_table USING
       MESSAGE = format('relation with OID %s does not exist', relation::oid);
   ELSIF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition
-    OR t.relnamespace = 'pg_catalog'::regnamespace
+    OR t.relnamespace = 'pg_catalog'::regnamespace OR t.reloftype <> 0
     OR EXISTS (SELECT FROM pg_inherits WHERE relation IN (inhrelid, inhparent)) THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),
-      HINT = 'Name a table that is neither partitioned, temporary or unlogged, nor inherits.';
+      HINT = concat('Name a table that is neither partitioned, temporary, unlogged or of a type, ',
+                    'nor inherits.');
   ELSIF (spanner_internal.split_column(relation)).expression IS NULL THEN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('table "%s" has no primary key', t.relname),
@@ -208,6 +219,43 @@ $$;
 
 COMMENT ON FUNCTION spanner_internal.adoption_policies(regclass, text)
   IS 'the commands that give a table the comment and the policies of another one';
+
+-- Security labels of the table and its columns.
+CREATE FUNCTION spanner_internal.adoption_labels(relation regclass, target text)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT format('SECURITY LABEL FOR %I ON %s %s%s IS %L', l.provider,
+                CASE l.objsubid WHEN 0 THEN 'TABLE' ELSE 'COLUMN' END, target,
+                '.' || quote_ident(a.attname), l.label)
+    FROM pg_seclabel l
+    LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid AND l.objsubid > 0
+   WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation
+   ORDER BY l.provider, l.objsubid
+$$;
+
+COMMENT ON FUNCTION spanner_internal.adoption_labels(regclass, text)
+  IS 'the commands that give a table the security labels of another one';
+
+-- What ANALYZE finds of all partitions has a setting of its own.
+CREATE FUNCTION spanner_internal.adoption_columns(relation regclass)
+RETURNS jsonb
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT jsonb_agg(c || coalesce((
+           SELECT jsonb_build_object('options', (c -> 'options') || to_jsonb(
+                    replace(o, 'n_distinct=', 'n_distinct_inherited=')))
+             FROM jsonb_array_elements_text(c -> 'options') o
+            WHERE starts_with(o, 'n_distinct=')
+              AND strpos(c ->> 'options', '"n_distinct_inherited=') = 0), '{}') ORDER BY n)
+    FROM jsonb_array_elements(spanner_internal.describe_columns(relation)) WITH ORDINALITY x (c, n)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.adoption_columns(regclass)
+  IS 'the columns of a table, as those of the partitioned one in its place';
 
 -- An identity column gets a sequence of the same options on the new table, and goes on where the
 -- old one is; a partition cannot have identity of its own.
@@ -433,8 +481,11 @@ AS $$
   UNION ALL
   SELECT format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING '
                 'CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) '
-                'PARTITION BY RANGE (%s)', target, part, spanner_internal.adoption_key(relation))
+                'PARTITION BY RANGE (%s)%s', target, part, spanner_internal.adoption_key(relation),
+                ' TABLESPACE ' || quote_ident(s.spcname))
     FROM t
+    JOIN pg_class c ON c.oid = relation
+    LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
   UNION ALL
   SELECT r FROM t CROSS JOIN LATERAL spanner_internal.adoption_rights(relation, target) r
   UNION ALL
@@ -445,7 +496,9 @@ AS $$
   SELECT s
     FROM t
    CROSS JOIN LATERAL spanner_internal.statistics_commands(
-     target, spanner_internal.describe_columns(relation)) s
+     target, spanner_internal.adoption_columns(relation)) s
+  UNION ALL
+  SELECT l FROM t CROSS JOIN LATERAL spanner_internal.adoption_labels(relation, target) l
   UNION ALL
   SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_statistics(relation, child) s
   UNION ALL

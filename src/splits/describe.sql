@@ -8,6 +8,18 @@
 -- so that descriptions can be compared.  make_split.sql makes a table of one.
 --
 
+-- Some builds of the server keep a number of their own in the options of a column.
+CREATE FUNCTION spanner_internal.describe_options(options text[])
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT to_jsonb(array_agg(o)) FROM unnest(options) o WHERE o !~ '^pg_attver='
+$$;
+
+COMMENT ON FUNCTION spanner_internal.describe_options(text[])
+  IS 'options of a table, a column or an operator class, NULL if there are none';
+
 -- A type is known by the name that its row has; the catalogs of each server say how it is written.
 CREATE FUNCTION spanner_internal.describe_columns(relation oid)
 RETURNS jsonb
@@ -21,6 +33,9 @@ AS $$
                              THEN jsonb_build_array(cn.nspname, o.collname) END,
            'not_null', nullif(a.attnotnull, false),
            'statistics', nullif(a.attstattarget, -1),
+           'options', spanner_internal.describe_options(a.attoptions),
+           'storage', CASE WHEN a.attstorage <> t.typstorage THEN a.attstorage END,
+           'compression', nullif(a.attcompression, ''),
            'generated', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) END,
            'stored', nullif(a.attgenerated = 's', false))) ORDER BY a.attnum), '[]')
     FROM pg_attribute a
@@ -33,7 +48,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION spanner_internal.describe_columns(oid)
-  IS 'columns of a table, with types, expressions and statistics targets, without defaults';
+  IS 'columns of a table, with types, expressions, storage and statistics, without defaults';
 
 -- Release 18 has constraints that are not enforced.
 CREATE FUNCTION spanner_internal.describe_checks(relation oid)
@@ -66,8 +81,7 @@ AS $$
            'collation', CASE WHEN l.oid IS NOT NULL
                              THEN jsonb_build_array(ln.nspname, l.collname) END,
            'class', jsonb_build_array(cn.nspname, c.opcname),
-           'class_options', (SELECT to_jsonb(array_agg(o)) FROM unnest(ia.attoptions) o
-                              WHERE o !~ '^pg_attver='),
+           'class_options', spanner_internal.describe_options(ia.attoptions),
            'descending', nullif(p.option & 1 <> 0, false),
            'nulls_first', nullif(p.option & 2 <> 0, false),
            'operator', CASE WHEN x.oid IS NOT NULL
@@ -138,14 +152,15 @@ SET TimeZone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
 AS $$
-  SELECT jsonb_build_object(
+  SELECT jsonb_strip_nulls(jsonb_build_object(
            'columns', spanner_internal.describe_columns(relation),
            'checks', spanner_internal.describe_checks(relation),
-           'indexes', spanner_internal.describe_indexes(relation))
+           'indexes', spanner_internal.describe_indexes(relation),
+           'options', (SELECT reloptions FROM pg_class WHERE oid = relation)))
 $$;
 
 COMMENT ON FUNCTION spanner_internal.describe_table(oid)
-  IS 'how a table is made: columns, checks, indexes';
+  IS 'how a table is made: columns, checks, indexes, storage parameters';
 
 -- The rows that a partition takes, as an expression.
 CREATE FUNCTION spanner_internal.describe_bounds(partition oid)
@@ -210,7 +225,8 @@ AS $$
           AND wanted -> 'stored' IS NOT DISTINCT FROM found -> 'stored'
           OR coalesce(starts_with(wanted ->> 'generated', 'spanner.shard_id('), false)
              AND found -> 'generated' IS NULL)
-    FROM (VALUES ('{not_null,generated,stored,statistics}'::text[])) n (names)
+    FROM (VALUES (
+           '{not_null,generated,stored,statistics,options,storage,compression}'::text[])) n (names)
 $$;
 
 COMMENT ON FUNCTION spanner_internal.is_same_column(jsonb, jsonb)

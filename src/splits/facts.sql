@@ -52,6 +52,29 @@ COMMENT ON COLUMN spanner_internal.split_server.copies
   IS 'subscriptions of copied tables: ready, copying or disabled';
 GRANT SELECT ON spanner_internal.split_server TO PUBLIC;
 
+-- A move deletes the rows at the end, and a split on another server has neither the policies nor
+-- the keys of its table.
+CREATE FUNCTION spanner_internal.move_obstacle(relation oid)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT CASE WHEN c.relrowsecurity THEN 'It has row-level security.'
+              ELSE 'These foreign keys refer to it: ' || (
+                SELECT string_agg(format('%I of table %I.%I', k.conname, n.nspname, r.relname),
+                                  ', ' ORDER BY n.nspname, r.relname, k.conname)
+                  FROM pg_constraint k
+                  JOIN pg_class r ON r.oid = k.conrelid
+                  JOIN pg_namespace n ON n.oid = r.relnamespace
+                 WHERE k.contype = 'f' AND k.confrelid = relation) || '.' END
+    FROM pg_class c
+   WHERE c.oid = relation
+$$;
+
+COMMENT ON FUNCTION spanner_internal.move_obstacle(oid)
+  IS 'why the rows of a table cannot move to another server, NULL if they can';
+
 -- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
 CREATE VIEW spanner_internal.split_tables AS
 SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relkind,
@@ -60,6 +83,7 @@ SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relki
                FROM pg_constraint k
               WHERE k.conrelid = c.oid AND k.contype = 'f'
               ORDER BY k.conname) AS foreign_keys,
+       spanner_internal.move_obstacle(c.oid) AS move_obstacle,
        CASE WHEN c.relkind <> 'p' THEN
          CASE WHEN c.reltuples <= 0 AND pg_stat_get_live_tuples(c.oid) > 0
               THEN pg_stat_get_live_tuples(c.oid)
@@ -91,6 +115,8 @@ COMMENT ON COLUMN spanner_internal.split_tables.definition
   IS 'columns without defaults, CHECK constraints, indexes and keys';
 COMMENT ON COLUMN spanner_internal.split_tables.foreign_keys
   IS 'names and definitions of foreign keys';
+COMMENT ON COLUMN spanner_internal.split_tables.move_obstacle
+  IS 'why its rows cannot move, NULL if they can';
 COMMENT ON COLUMN spanner_internal.split_tables.rows
   IS 'estimated number of rows';
 COMMENT ON COLUMN spanner_internal.split_tables.size

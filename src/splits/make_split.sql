@@ -16,6 +16,14 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.run_as(oid, text)
   IS 'run a single command with the rights of a role that the caller may act as';
 
+CREATE FUNCTION spanner_internal.delete_moved_rows(relation regclass, condition text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_delete_moved_rows'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.delete_moved_rows(regclass, text)
+  IS 'delete rows that are on another server now, which fires no triggers';
+
 CREATE FUNCTION spanner_internal.quote_expression(expression text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_quote_expression'
@@ -226,10 +234,34 @@ AS $$
                 (c ->> 'statistics')::integer)
     FROM jsonb_array_elements(columns) c
    WHERE c ->> 'statistics' IS NOT NULL
+  UNION ALL
+  SELECT format('ALTER TABLE %s ALTER COLUMN %I SET %s', target, c ->> 'name',
+                spanner_internal.options_clause(c -> 'options'))
+    FROM jsonb_array_elements(columns) c
+   WHERE c ->> 'options' IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION spanner_internal.statistics_commands(text, jsonb)
-  IS 'the commands that give columns the statistics targets of a description';
+  IS 'the commands that give columns the statistics targets and n_distinct of a description';
+
+CREATE FUNCTION spanner_internal.storage_commands(target text, columns jsonb)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+AS $$
+  SELECT format('ALTER TABLE %s ALTER COLUMN %I SET %s %s', target, c ->> 'name', w.setting, w.word)
+    FROM jsonb_array_elements(columns) c
+   CROSS JOIN LATERAL (VALUES
+     ('STORAGE', CASE c ->> 'storage' WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
+                                      WHEN 'x' THEN 'EXTENDED' WHEN 'm' THEN 'MAIN' END),
+     ('COMPRESSION', CASE c ->> 'compression' WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END))
+     w (setting, word)
+   WHERE w.word IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION spanner_internal.storage_commands(text, jsonb)
+  IS 'the commands that have columns stored as a description says';
 
 CREATE FUNCTION spanner_internal.table_commands(
   schemaname name,
@@ -250,8 +282,9 @@ AS $$
     UNION ALL
     SELECT 3, n, spanner_internal.check_clause(c)
       FROM jsonb_array_elements(definition -> 'checks') WITH ORDINALITY x (c, n))
-  SELECT format('CREATE TABLE %I.%I (%s)', schemaname, tablename,
-                string_agg(part, ', ' ORDER BY kind, n))
+  SELECT concat(format('CREATE TABLE %I.%I (%s)', schemaname, tablename,
+                       string_agg(part, ', ' ORDER BY kind, n)),
+                ' WITH ' || spanner_internal.options_clause(definition -> 'options'))
     FROM parts
   UNION ALL
   SELECT format('CREATE %sINDEX %I ON %I.%I USING %I (%s)%s',
@@ -268,6 +301,10 @@ AS $$
   SELECT s
     FROM spanner_internal.statistics_commands(format('%I.%I', schemaname, tablename),
                                               definition -> 'columns') s
+  UNION ALL
+  SELECT s
+    FROM spanner_internal.storage_commands(format('%I.%I', schemaname, tablename),
+                                           definition -> 'columns') s
 $$;
 
 COMMENT ON FUNCTION spanner_internal.table_commands(name, name, jsonb)

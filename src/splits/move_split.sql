@@ -118,7 +118,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-  m spanner_internal.split_move := spanner_internal.plan_move(partition, to_server, at, connection);
+  m spanner_internal.split_move :=
+    spanner_internal.plan_move(partition, to_server, at, connection, give_up);
 BEGIN
   IF give_up THEN
     RETURN QUERY SELECT * FROM spanner_internal.give_up_steps(m);

@@ -80,6 +80,26 @@ $$;
 COMMENT ON FUNCTION spanner_internal.identifies_rows(regclass, jsonb)
   IS 'has a table a replica identity, with the column that the split is cut by';
 
+-- When a move is planned, and on the source when it begins.
+CREATE FUNCTION spanner_internal.check_move_obstacle(tablename name, obstacle text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF obstacle IS NOT NULL THEN
+    RAISE dependent_objects_still_exist USING
+      MESSAGE = format('the rows of table "%s" cannot move', tablename),
+      DETAIL = obstacle,
+      HINT = concat('Drop the foreign keys, or run ALTER TABLE ... DISABLE ROW LEVEL SECURITY: ',
+                    'the table on the other server will have neither.');
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION spanner_internal.check_move_obstacle(name, text)
+  IS 'raise an error if something keeps the rows of a table from moving';
+
 -- Step 1, on the source, if the key has a generated shard: that cannot be published.
 CREATE FUNCTION spanner_internal.make_shard_plain(
   schemaname name,
@@ -132,7 +152,9 @@ AS $$
 DECLARE
   relation constant regclass := spanner_internal.split_table(schemaname, tablename);
 BEGIN
-  PERFORM spanner_internal.check_move_name(move);
+  PERFORM spanner_internal.check_move_name(move),
+          spanner_internal.check_move_obstacle(tablename,
+            CASE WHEN move ~ '^spanner_move_' THEN spanner_internal.move_obstacle(relation) END);
   IF current_setting('wal_level') <> 'logical' THEN
     RAISE object_not_in_prerequisite_state USING MESSAGE = 'wal_level is not logical',
       HINT = 'Set wal_level to logical and restart the server.';
@@ -535,9 +557,7 @@ AS $$
 DECLARE
   relation constant regclass := spanner_internal.split_table(schemaname, tablename);
 BEGIN
-  PERFORM spanner_internal.run_as_owner(relation,
-    format('DELETE FROM %I.%I WHERE %s', schemaname, tablename,
-           spanner_internal.cut_condition(cut, '>=')));
+  PERFORM spanner_internal.delete_moved_rows(relation, spanner_internal.cut_condition(cut, '>='));
   PERFORM spanner_internal.run_as_owner(relation,
     format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', schemaname, tablename,
            spanner_internal.below_name(tablename, cut)));

@@ -172,8 +172,8 @@ COMMENT ON FUNCTION spanner_internal.free_name(spanner_internal.split_move)
   IS 'a name for the new partition when a split is cut';
 
 -- The source has to answer, to have the table, and to be able to publish it.  The target has to
--- have the same version of the extension.
-CREATE FUNCTION spanner_internal.ask_for_move(m spanner_internal.split_move)
+-- have the same version of the extension.  A move that is given up publishes nothing.
+CREATE FUNCTION spanner_internal.ask_for_move(m spanner_internal.split_move, give_up boolean)
 RETURNS jsonb
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -186,19 +186,22 @@ BEGIN
       MESSAGE = format('there is no table "%s.%s" on server "%s"', m.schemaname, m.tablename,
                        m.server),
       HINT = 'If a former move has not ended, run its other steps.';
-  ELSIF facts ->> 'wal_level' <> 'logical' THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('wal_level of %s is %s',
-                       coalesce('server "' || m.server || '"', 'this server'),
-                       facts ->> 'wal_level'),
-      HINT = 'Set wal_level to logical there and restart that server.';
+  ELSIF NOT give_up THEN
+    PERFORM spanner_internal.check_move_obstacle(m.tablename, facts #>> '{table,move_obstacle}');
+    IF facts ->> 'wal_level' <> 'logical' THEN
+      RAISE object_not_in_prerequisite_state USING
+        MESSAGE = format('wal_level of %s is %s',
+                         coalesce('server "' || m.server || '"', 'this server'),
+                         facts ->> 'wal_level'),
+        HINT = 'Set wal_level to logical there and restart that server.';
+    END IF;
   END IF;
   PERFORM spanner_internal.ask_server(m.to_server, NULL, NULL);
   RETURN facts -> 'table';
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.ask_for_move(spanner_internal.split_move)
+COMMENT ON FUNCTION spanner_internal.ask_for_move(spanner_internal.split_move, boolean)
   IS 'what the source of a move says of its table';
 
 -- Constraints that moves have made say which rows a split had before.
@@ -407,7 +410,8 @@ CREATE FUNCTION spanner_internal.plan_move(
   partition regclass,
   to_server name,
   at text,
-  connection text)
+  connection text,
+  give_up boolean)
 RETURNS spanner_internal.split_move
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -435,7 +439,7 @@ BEGIN
   IF m.cut IS NOT NULL THEN
     m.new_name := spanner_internal.free_name(m);
   END IF;
-  facts := spanner_internal.ask_for_move(m);
+  facts := spanner_internal.ask_for_move(m, coalesce(give_up, false));
   there := facts -> 'definition';
   known := spanner_internal.describe_table(m.partition);
   m.shard := spanner_internal.generated_shard(known -> 'columns', there -> 'indexes');
@@ -451,17 +455,17 @@ BEGIN
   END IF;
   m.definition := jsonb_strip_nulls(spanner_internal.describe_target(m, known));
   m.connection := coalesce(connection, spanner_internal.connection_to(m.server));
-  PERFORM spanner_internal.tell_what_stays(m, facts -> 'foreign_keys');
+  PERFORM spanner_internal.tell_what_stays(m, facts);
   RETURN m;
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.plan_move(regclass, name, text, text)
+COMMENT ON FUNCTION spanner_internal.plan_move(regclass, name, text, text, boolean)
   IS 'all that the steps of a move are made of';
 
 CREATE FUNCTION spanner_internal.tell_what_stays(
   m spanner_internal.split_move,
-  foreign_keys jsonb)
+  facts jsonb)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -469,7 +473,7 @@ AS $$
 DECLARE
   lost text;
 BEGIN
-  FOR lost IN SELECT jsonb_array_elements_text(foreign_keys)
+  FOR lost IN SELECT jsonb_array_elements_text(facts -> 'foreign_keys')
   LOOP
     RAISE NOTICE 'foreign key % does not move along', lost;
   END LOOP;
@@ -491,8 +495,16 @@ BEGIN
   LOOP
     RAISE NOTICE 'statistics object % does not move along', lost;
   END LOOP;
+  -- what another server says becomes no part of a statement
+  FOR lost IN
+    SELECT o
+      FROM jsonb_array_elements_text(facts #> '{definition,options}') o
+     WHERE NOT coalesce(m.definition -> 'options', '[]') ? o
+  LOOP
+    RAISE NOTICE 'storage parameter % does not move along', lost;
+  END LOOP;
 END
 $$;
 
 COMMENT ON FUNCTION spanner_internal.tell_what_stays(spanner_internal.split_move, jsonb)
-  IS 'notices of foreign keys, triggers and statistics objects that a split loses';
+  IS 'notices of what a split loses: foreign keys, triggers, statistics objects, parameters';
