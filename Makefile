@@ -219,6 +219,7 @@ REGRESS = \
 	redirect \
 	redirect_more \
 	draw_privileges \
+	draw_as_core \
 	member_guard \
 	redirect_ddl \
 	identity_always \
