@@ -45,7 +45,7 @@ BEGIN
   CREATE TRIGGER number BEFORE INSERT ON trusted FOR EACH ROW EXECUTE FUNCTION by_owner();
   GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA dp TO regress_draw;
 END $$;
-CREATE PROCEDURE draw(kind text, rights text) LANGUAGE plpgsql SET search_path = public, dp AS $$
+CREATE PROCEDURE draw(kind text, rights text) LANGUAGE plpgsql SET search_path = dp, public AS $$
 BEGIN
   IF rights <> 'none' THEN
     EXECUTE format('GRANT %s ON SEQUENCE dp.s TO regress_draw', rights);

@@ -40,7 +40,7 @@ SELECT spanner.adopt_table('typed');
 CREATE TABLE member (id int PRIMARY KEY);
 ALTER EXTENSION postgres_fdw ADD TABLE member;
 SET client_min_messages = error;
-CREATE SUBSCRIPTION regress_losses CONNECTION 'dbname=nowhere' PUBLICATION nothing WITH (connect = false, slot_name = NONE);
+CREATE SUBSCRIPTION regress_losses CONNECTION 'host=/nowhere' PUBLICATION nothing WITH (connect = false, slot_name = NONE);
 SET allow_system_table_mods = on;
 INSERT INTO pg_subscription_rel SELECT oid, 'member'::regclass, 'i' FROM pg_subscription WHERE subname = 'regress_losses';
 RESET allow_system_table_mods;
