@@ -132,6 +132,7 @@ SQL_PARTS = \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
 	src/spanner_ddl/spanner_ddl.sql \
+	src/spanner_ddl/export_lost.sql \
 	src/spanner_ddl/export.sql \
 	src/spanner_ddl/export_indexes.sql \
 	src/spanner_ddl/export_schema.sql \
@@ -212,6 +213,7 @@ REGRESS = \
 	googlesql_results \
 	spanner_export \
 	spanner_export_losses \
+	spanner_export_lost \
 	spanner_export_more \
 	spanner_export_names \
 	spanner_postgresql \

@@ -276,7 +276,7 @@ DECLARE
   expression text;
   identity text;
 BEGIN
-  SELECT t.*, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
+  SELECT t.*, d.oid AS default_oid, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
          (t.atttypmod - 4) >> 16 AS precision, ((t.atttypmod - 4) & 2047 # 1024) - 1024 AS scale,
          (SELECT min(spanner_internal.ddl_length(c.oid)::integer)::text
             FROM pg_constraint c
@@ -307,7 +307,8 @@ BEGIN
       'which is not of the kind bit_reversed_positive with 63 bits', a.attname);
   ELSIF a.adbin IS NOT NULL THEN
     expression := spanner_internal.ddl_expression(relation, a.adbin, dialect);
-    IF expression IS NULL THEN
+    IF expression IS NULL
+       OR spanner_internal.needs_lost('pg_attrdef', a.default_oid, dialect) THEN
       lost := format('the expression of column %I: %s', a.attname, a.source);
     ELSIF a.attgenerated = '' THEN
       definition := definition || format(' DEFAULT (%s)', expression)
@@ -429,8 +430,10 @@ END;
 COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid)
   IS 'why a table or index cannot be interleaved in a table, NULL if it can';
 
--- Of tables that are the parents of each other, the oldest one has no parent.
-CREATE FUNCTION spanner_internal.ddl_parent(relation oid, OUT constraint_oid oid, OUT parent oid)
+-- Of tables that are the parents of each other, the oldest one has no parent.  Nor has a table
+-- without a key.
+CREATE FUNCTION spanner_internal.ddl_parent(relation oid, dialect text,
+  OUT constraint_oid oid, OUT parent oid)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
@@ -447,10 +450,13 @@ BEGIN ATOMIC
      AND c.contype = 'f'
      AND c.conname = spanner_internal.parent_constraint(relation)
      AND NOT (EXISTS (SELECT FROM ancestors a WHERE a.oid = relation AND a.child IS NOT NULL)
-              AND relation = (SELECT min(a.oid) FROM ancestors a));
+              AND relation = (SELECT min(a.oid) FROM ancestors a))
+     AND spanner_internal.can_be_key(relation,
+           (SELECT k.columns FROM spanner_internal.ddl_key(relation) k), dialect)
+     AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect);
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_parent(oid)
+COMMENT ON FUNCTION spanner_internal.ddl_parent(oid, text)
   IS 'the table that a table is interleaved in, and the foreign key to it';
 
 -- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
@@ -486,7 +492,10 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT format('ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s',
+  SELECT CASE WHEN spanner_internal.can_be_key(c.conrelid, c.conkey, dialect)
+                   AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
+              THEN '' ELSE '-- ' END
+         || format('ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s',
                 spanner_internal.ddl_relation(c.conrelid, dialect),
                 spanner_internal.ddl_name(c.conname, dialect),
                 spanner_internal.ddl_columns(c.conrelid, c.conkey, dialect),
@@ -570,7 +579,7 @@ DECLARE
   policy record;
 BEGIN
   SELECT c.confrelid, c.confdeltype INTO parent
-    FROM spanner_internal.ddl_parent(relation) p
+    FROM spanner_internal.ddl_parent(relation, dialect) p
     JOIN pg_constraint c ON c.oid = p.constraint_oid;
   IF FOUND THEN
     clauses := clauses || format('INTERLEAVE IN PARENT %s%s',
@@ -665,14 +674,15 @@ BEGIN
     END IF;
   END LOOP;
   FOR part IN
-    SELECT c.conname, spanner_internal.ddl_expression(relation, c.conbin, dialect) AS expression,
-           pg_get_constraintdef(c.oid) AS source
+    SELECT c.oid, c.conname, pg_get_constraintdef(c.oid) AS source,
+           spanner_internal.ddl_expression(relation, c.conbin, dialect) AS expression
       FROM pg_constraint c
      WHERE c.conrelid = relation AND c.contype = 'c'
        AND (NOT is_google OR spanner_internal.ddl_length(c.oid) IS NULL)
      ORDER BY c.conname COLLATE "C"
   LOOP
-    IF part.expression IS NULL THEN
+    IF part.expression IS NULL
+       OR spanner_internal.needs_lost('pg_constraint', part.oid, dialect) THEN
       RETURN NEXT format('-- %s is without constraint %I: %s', name, part.conname,
         part.source);
     ELSE
@@ -683,6 +693,10 @@ BEGIN
 
   IF key.index IS NULL THEN
     RETURN NEXT format('-- %s has no key: Spanner adds one that is hidden', name);
+  ELSIF NOT spanner_internal.can_be_key(relation, key.columns, dialect) THEN
+    RETURN NEXT format('-- %s is without its key (%s): Spanner adds one that is hidden', name,
+      key.list);
+    key.index := NULL;
   ELSIF key.is_empty AND NOT is_google THEN
     RETURN NEXT format('-- %s has an empty key, as only GoogleSQL can write it', name);
   ELSIF NOT is_google AND EXISTS (SELECT FROM pg_attribute a

@@ -82,7 +82,10 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH indexes AS (
     SELECT i.indexrelid, r.relname, c.filter, c.nullable, cardinality(c.nullable) > 1 AS differs,
-           0 = ANY (c.key) OR m.amname <> 'btree' OR c.filter IS NULL AS is_lost
+           0 = ANY (c.key) OR m.amname <> 'btree' OR c.filter IS NULL
+             OR NOT spanner_internal.can_be_key(relation, c.key, dialect)
+             OR EXISTS (SELECT FROM unnest(c.stored || c.filter) u (attnum)
+                         WHERE spanner_internal.is_lost(relation, u.attnum, dialect)) AS is_lost
       FROM pg_index i
       JOIN pg_class r ON r.oid = i.indexrelid
       JOIN pg_am m ON m.oid = r.relam

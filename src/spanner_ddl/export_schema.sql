@@ -5,16 +5,14 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT CASE WHEN g.query IS NULL THEN '-- GoogleSQL has no such query: ' ELSE '' END
+  SELECT CASE WHEN q.query IS NULL THEN '-- Spanner has not all of this: ' ELSE '' END
          || format('CREATE VIEW %s SQL SECURITY %s AS %s',
               spanner_internal.ddl_relation(relation, dialect),
               CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
                 ELSE 'DEFINER' END,
-              coalesce(g.query, btrim(pg_get_viewdef(relation), ' ;')))
+              coalesce(q.query, btrim(pg_get_viewdef(relation), ' ;')))
     FROM pg_class c
-   CROSS JOIN LATERAL
-         (SELECT CASE dialect WHEN 'googlesql' THEN spanner_internal.googlesql_query(relation)
-                   ELSE btrim(pg_get_viewdef(relation), ' ;') END AS query) g
+   CROSS JOIN LATERAL spanner_internal.ddl_query(relation, dialect) q (query)
    WHERE c.oid = relation;
 END;
 
@@ -34,7 +32,8 @@ BEGIN ATOMIC
                   ELSE format('(%s)', spanner_internal.ddl_columns(c.oid, ARRAY(
                          SELECT a
                            FROM unnest(r.prattrs::smallint[]) a
-                          WHERE a <> ALL (coalesce(k.columns, '{}'))),
+                          WHERE a <> ALL (coalesce(k.columns, '{}'))
+                            AND NOT spanner_internal.is_lost(c.oid, a, dialect)),
                          dialect)) END AS definition
       FROM pg_publication_rel r
       JOIN pg_class c ON c.oid = r.prrelid
@@ -110,7 +109,7 @@ BEGIN
     RETURN QUERY SELECT spanner_internal.ddl_statement(
                           spanner_internal.ddl_foreign_key(c.oid, dialect), dialect)
       FROM pg_constraint c
-     CROSS JOIN LATERAL spanner_internal.ddl_parent(relation) p
+     CROSS JOIN LATERAL spanner_internal.ddl_parent(relation, dialect) p
      WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
        AND c.oid IS DISTINCT FROM p.constraint_oid
      ORDER BY c.conname COLLATE "C";
@@ -149,7 +148,7 @@ BEGIN
     WITH RECURSIVE tables AS (
       SELECT c.oid, c.relname, p.parent
         FROM pg_class c
-       CROSS JOIN LATERAL spanner_internal.ddl_parent(c.oid) p
+       CROSS JOIN LATERAL spanner_internal.ddl_parent(c.oid, dialect) p
        WHERE c.relnamespace = schema AND c.relkind IN ('r', 'p') AND NOT c.relispartition),
     ordered AS (
       SELECT t.oid, ARRAY[t.relname::text] AS path
