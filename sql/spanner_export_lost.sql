@@ -35,6 +35,9 @@ CREATE TABLE spans_parent (id bigint PRIMARY KEY);
 CREATE TABLE spans_child (id bigint REFERENCES spans_parent ON DELETE CASCADE, i interval, PRIMARY KEY (id, i));
 CREATE TABLE numbers_child (n numeric REFERENCES numbers ON DELETE CASCADE, id bigint, PRIMARY KEY (n, id));
 CREATE INDEX ON docs (tags);
+-- keys of the PostgreSQL dialect have no order
+SELECT spanner.execute_ddl('CREATE TABLE lost.ups (a INT64 NOT NULL, b INT64 NOT NULL) PRIMARY KEY (a, b DESC);
+  CREATE TABLE lost.downs (a INT64 NOT NULL, b INT64 NOT NULL, c INT64 NOT NULL) PRIMARY KEY (a, b DESC, c), INTERLEAVE IN PARENT lost.ups');
 SELECT spanner.spanner_ddl(schema => 'lost');
 SELECT spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql');
 

@@ -416,7 +416,7 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 	if (new_type != old_type || new_typmod != old_typmod)
 		sk_ddl_emit(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
 					cast == NULL ? "" :
-					psprintf(type == SK_TYPE_BYTES ? " USING pg_catalog.convert_to(%s, 'UTF8')" : " USING pg_catalog.convert_from(%s, 'UTF8')",
+					psprintf(type == SK_TYPE_BYTES ? " USING spanner_internal.string_to_bytes(%s)" : " USING spanner_internal.bytes_to_string(%s)",
 							 quote_identifier(action->name)));
 	check = sk_ddl_length_check(table->name, column);
 	if (check != NULL)

@@ -61,6 +61,7 @@ static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded)
 static Node *without_relabel(Node *node);
 static bool write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result);
 static bool is_integer(Node *node, int64 *value);
+static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
@@ -153,6 +154,11 @@ write_node(SkWriter *writer, Node *node)
 		case T_NullTest:
 			return write_list(writer, "(", list_make1(((NullTest *) node)->arg), "",
 							  ((NullTest *) node)->nulltesttype == IS_NULL ? " IS NULL)" : " IS NOT NULL)");
+		case T_BooleanTest:
+			return write_boolean_test(writer, (BooleanTest *) node);
+		case T_DistinctExpr:
+			return operand_type(((OpExpr *) node)->opno, ((OpExpr *) node)->args) != SK_TYPE_UNKNOWN &&
+				write_list(writer, "(", ((OpExpr *) node)->args, " IS DISTINCT FROM ", ")");
 		case T_CaseExpr:
 			return write_case(writer, (CaseExpr *) node);
 		case T_CaseTestExpr:
@@ -478,6 +484,18 @@ write_regex(SkWriter *writer, List *args)
 
 	return regex != NULL && sk_ddl_regex(regex) != NULL && strcmp(sk_ddl_regex(regex), regex) == 0 &&
 		write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
+}
+
+/* IS UNKNOWN is IS NULL. */
+static bool
+write_boolean_test(SkWriter *writer, BooleanTest *test)
+{
+	static const char *const tests[] = {
+		[IS_TRUE] = "TRUE",[IS_NOT_TRUE] = "NOT TRUE",[IS_FALSE] = "FALSE",
+		[IS_NOT_FALSE] = "NOT FALSE",[IS_UNKNOWN] = "NULL",[IS_NOT_UNKNOWN] = "NOT NULL"
+	};
+
+	return write_list(writer, "(", list_make1(test->arg), "", psprintf(" IS %s)", tests[test->booltesttype]));
 }
 
 static bool

@@ -361,8 +361,9 @@ COMMENT ON FUNCTION spanner_internal.ddl_key(oid)
   IS 'the key of a table as Spanner sees it';
 
 -- What Spanner says of a table or index whose key does not begin with the key of its parent.
--- Which way a key goes is known if its columns do not all go one way.
-CREATE FUNCTION spanner_internal.interleave_problem(child oid, parent oid)
+-- Which way a key goes is known if its columns do not all go one way.  Keys of the PostgreSQL
+-- dialect ascend, and an index beside one is an index like others.
+CREATE FUNCTION spanner_internal.interleave_problem(child oid, parent oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -391,8 +392,10 @@ BEGIN ATOMIC
            c.declared < cardinality(o.columns) AS is_short, p.attname, a.attname AS child_name,
            spanner_internal.ddl_type(p.atttypid, p.atttypmod, NULL, 'googlesql') AS type,
            spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, 'googlesql') AS child_type,
-           coalesce(o.descending[u.n], c.descending[1], false) AS descends,
-           coalesce(c.descending[u.n], o.descending[1], false) AS child_descends,
+           (dialect = 'googlesql' OR c.kind = 'Index ')
+             AND coalesce(o.descending[u.n], c.descending[1], false) AS descends,
+           (dialect = 'googlesql' OR c.kind = 'Index ')
+             AND coalesce(c.descending[u.n], o.descending[1], false) AS child_descends,
            CASE WHEN p.attnotnull THEN 'not null' ELSE 'nullable' END AS nullability,
            CASE WHEN a.attnotnull THEN 'not null' ELSE 'nullable' END AS child_nullability,
            c.filtered OR c.kind = 'Index ' AND a.attnotnull AS may_differ
@@ -427,7 +430,7 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid)
+COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid, text)
   IS 'why a table or index cannot be interleaved in a table, NULL if it can';
 
 -- Of tables that are the parents of each other, the oldest one has no parent.  Nor has a table
@@ -453,7 +456,8 @@ BEGIN ATOMIC
               AND relation = (SELECT min(a.oid) FROM ancestors a))
      AND spanner_internal.can_be_key(relation,
            (SELECT k.columns FROM spanner_internal.ddl_key(relation) k), dialect)
-     AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect);
+     AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
+     AND spanner_internal.interleave_problem(relation, c.confrelid, dialect) IS NULL;
 END;
 
 COMMENT ON FUNCTION spanner_internal.ddl_parent(oid, text)

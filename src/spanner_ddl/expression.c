@@ -137,7 +137,7 @@ read_comparison(SkReader *reader)
 	}
 }
 
-/* IS, IN, LIKE, BETWEEN; returns false if none comes next */
+/* IS, IS DISTINCT FROM, IN, LIKE, BETWEEN; returns false if none comes next */
 static bool
 read_predicate(SkReader *reader, SkExpr *left)
 {
@@ -148,6 +148,17 @@ read_predicate(SkReader *reader, SkExpr *left)
 	if (accept(reader, "is"))
 	{
 		not = accept(reader, "not") ? " NOT" : "";
+		if (accept(reader, "distinct"))
+		{
+			SkExpr		right;
+
+			expect(reader, "from");
+			right = read_binary(reader, 0);
+			(void) sk_ddl_match_types(list_make2(left, &right), NULL);
+			*left = make_expr(psprintf("%s IS%s DISTINCT FROM %s", left->sql, not, right.sql),
+							  SK_TYPE_BOOL, false);
+			return true;
+		}
 		if (!at(reader, "null") && !at(reader, "true") && !at(reader, "false"))
 			fail(reader);
 		sql = psprintf("%s IS%s %s", left->sql, not, upper_case(peek(reader, 0)->text));

@@ -101,7 +101,9 @@ static const SkDdlFunction functions[] = {
 	{"rtrim", ".", '1', "pg_catalog.rtrim($1, spanner_internal.white_space())"},
 	{"rtrim", "..", '1', "pg_catalog.rtrim($1, $2)"},
 	{"sha256", ".", 'b', "pg_catalog.sha256($1)"},
+	{"sha256 string", ".", 'b', "pg_catalog.sha256(spanner_internal.string_to_bytes($1))"},
 	{"sha512", ".", 'b', "pg_catalog.sha512($1)"},
+	{"sha512 string", ".", 'b', "pg_catalog.sha512(spanner_internal.string_to_bytes($1))"},
 	{"sqrt", ".", 'f', "pg_catalog.sqrt(($1)::double precision)"},
 	{"starts_with", "..", 'o', "pg_catalog.starts_with($1, $2)"},
 	{"string", ".", 's', "spanner.timestamp_to_string($1, %z)"},
@@ -271,6 +273,8 @@ find_variant(SkReader *reader, int start, const char *name, SkExpr *arguments, i
 		type = arguments[0].type;
 	if (type == SK_TYPE_NUMERIC)
 		variant = sk_ddl_function(psprintf("%s numeric", name), count);
+	if (type == SK_TYPE_STRING)
+		variant = sk_ddl_function(psprintf("%s string", name), count);
 	if (strcmp(name, "div") == 0 && type != SK_TYPE_INT && type != SK_TYPE_NUMERIC)
 		sk_ddl_refuse(reader->ddl, start, "DIV() of values of this type", "Cast them: CAST(x AS INT64).");
 	if (strcmp(name, "sum") == 0 && type == SK_TYPE_FLOAT32)

@@ -57,6 +57,22 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner_internal.float_to_numeric(double precision)
   IS 'GoogleSQL''s cast, which takes all digits';
 
+CREATE FUNCTION spanner_internal.string_to_bytes(value text)
+RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN pg_catalog.convert_to(value, 'UTF8');
+
+COMMENT ON FUNCTION spanner_internal.string_to_bytes(text)
+  IS 'GoogleSQL''s cast, also for generated columns';
+
+CREATE FUNCTION spanner_internal.bytes_to_string(value bytea)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN pg_catalog.convert_from(value, 'UTF8');
+
+COMMENT ON FUNCTION spanner_internal.bytes_to_string(bytea)
+  IS 'GoogleSQL''s cast, also for generated columns';
+
 CREATE FUNCTION spanner_internal.white_space()
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_white_space'

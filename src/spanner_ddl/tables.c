@@ -698,7 +698,8 @@ sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
 {
 	char	   *problem;
 
-	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u')", child, parent));
+	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u', '%s')", child, parent,
+									 ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql"));
 	if (problem != NULL)
 		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
 					 errmsg("%s", problem));

@@ -81,7 +81,7 @@ static const struct
 {
 	{SK_TYPE_BOOL, SK_TYPE_INT, "%1::integer::bigint"},
 	{SK_TYPE_BOOL, SK_TYPE_STRING, "%1::text"},
-	{SK_TYPE_BYTES, SK_TYPE_STRING, "pg_catalog.convert_from($1, 'UTF8')"},
+	{SK_TYPE_BYTES, SK_TYPE_STRING, "spanner_internal.bytes_to_string($1)"},
 	{SK_TYPE_DATE, SK_TYPE_STRING, "pg_catalog.\"left\"(spanner.timestamp_to_string(%1::timestamp AT TIME ZONE 'UTC'), 10)"},
 	{SK_TYPE_DATE, SK_TYPE_TIMESTAMP, "(%1::timestamp AT TIME ZONE %Z)"},
 	{SK_TYPE_FLOAT, SK_TYPE_FLOAT32, "%1::real"},
@@ -100,7 +100,7 @@ static const struct
 	{SK_TYPE_NUMERIC, SK_TYPE_INT, "%1::bigint"},
 	{SK_TYPE_NUMERIC, SK_TYPE_STRING, "pg_catalog.trim_scale($1)::text"},
 	{SK_TYPE_STRING, SK_TYPE_BOOL, "%1::boolean"},
-	{SK_TYPE_STRING, SK_TYPE_BYTES, "pg_catalog.convert_to($1, 'UTF8')"},
+	{SK_TYPE_STRING, SK_TYPE_BYTES, "spanner_internal.string_to_bytes($1)"},
 	{SK_TYPE_STRING, SK_TYPE_DATE, "%1::date"},
 	{SK_TYPE_STRING, SK_TYPE_FLOAT, "%1::double precision"},
 	{SK_TYPE_STRING, SK_TYPE_FLOAT32, "%1::real"},
