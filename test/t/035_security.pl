@@ -320,7 +320,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	await_copy => [ q{'x') LIMIT (0} ], await_move => [ q{'far', 'x', pg_catalog.now()) LIMIT (0} ], await_rest => [ q{'far', 'x'} ],
 	below_name => [ q{'x', '{"at": 1}'} ], bound_clause => [ q{'5', 'MINVALUE', 3} ], bound_value => [q{'''x'''}], bounds_check => [ q{'x', 'id > 5'} ], bring_back => [ q{'public', 'divided_p0'} ],
 	check_clause => [ q{'{"name": "c", "expression": "a > 5"}'} ], check_foreign_table => [ q{'public.far_away'} ], check_found_table => [ qq{$move, $described, $described} ],
-	check_made_table => ["$other, $owner, $described"], check_move => ["$move, true"], check_move_name => [ q{'spanner_move_000000000000'} ], check_move_obstacle => ["'x', NULL"], delete_moved_rows => ["$other, 'true'"], describe_options => [ q{'{x=1}'} ], check_not_swapped => [ q{'public', 'divided_p0', 'far'} ],
+	check_made_table => ["$other, $owner, $described"], check_move => ["$move, true"], check_move_name => [ q{'spanner_move_000000000000'} ], check_move_obstacle => ["'x', NULL"], delete_moved_rows => ["$other, 'false'"], describe_options => [ q{'{x=1}'} ], check_not_swapped => [ q{'public', 'divided_p0', 'far'} ],
 	check_split_names => [ q{'public.divided', 1) LIMIT (0} ], check_split_owner => [ q{'public.divided', 'public.divided_p0'} ], check_split_server => [ q{'public.divided', 'far'} ],
 	close_split => [ q{'public', 'nothing', NULL} ], column_clause => ["$described OPERATOR(pg_catalog.#>) '{columns,0}'"], connection_to => [ 'NULL', q{'far'} ], copy_state => [ q{'x'} ],
 	count_outside => [ q{'public.divided_p0', 'public.divided') LIMIT (0} ], count_rows => [ "$other, NULL", q{'public.divided_p0', true} ],
