@@ -99,6 +99,17 @@ SELECT spanner.create_splits('sp_default', 2, bits => 63);
 SELECT spanner.create_splits(NULL, 2);
 SELECT spanner.split_stats(0);
 
+-- counted by the leader of a parallel query, whose snapshot stays
+CREATE TABLE sp_parallel (id int) WITH (parallel_workers = 2);
+INSERT INTO sp_parallel SELECT generate_series(1, 1000);
+ANALYZE sp_parallel;
+BEGIN;
+SELECT set_config(name, 'on', true) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT spanner_internal.count_rows('sp_parallel', false), id FROM sp_parallel WHERE id = 7;
+ROLLBACK;
+DROP TABLE sp_parallel;
+
 -- servers
 CREATE FOREIGN DATA WRAPPER sp_wrapper;
 CREATE SERVER sp_server FOREIGN DATA WRAPPER sp_wrapper;

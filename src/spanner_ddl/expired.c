@@ -147,6 +147,7 @@ check_column(const Expired *expired)
 	AttrNumber	column = expired->column;
 
 	if (column <= 0 || column > RelationGetNumberOfAttributes(expired->rel) ||
+		TupleDescAttr(RelationGetDescr(expired->rel), column - 1)->attisdropped ||
 		getBaseType(get_atttype(RelationGetRelid(expired->rel), column)) != TIMESTAMPTZOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -396,9 +396,17 @@ run(Query *query, const char *text, Tuplestorestate *rows, MemoryContext caller)
 	TupleTableSlot *result;
 	MemoryContext work;
 
-	/* what this command has done so far is to be seen, such as a new label */
-	CommandCounterIncrement();
-	PushActiveSnapshot(GetLatestSnapshot());
+	/*
+	 * What this command has done so far is to be seen, such as a new label. A
+	 * parallel query has written nothing, and keeps its snapshot.
+	 */
+	if (IsInParallelMode())
+		PushActiveSnapshot(GetActiveSnapshot());
+	else
+	{
+		CommandCounterIncrement();
+		PushActiveSnapshot(GetLatestSnapshot());
+	}
 	rewritten = pg_rewrite_query(query);
 	Assert(list_length(rewritten) == 1);
 	plan = sk_plan_query(linitial_node(Query, rewritten), text,
