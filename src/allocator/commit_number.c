@@ -136,6 +136,7 @@ static void check_trigger(FunctionCallInfo fcinfo);
 static HeapTuple new_tuple(TriggerData *trigger);
 static Target *find_queued(TriggerData *trigger);
 static Target *find_target(TriggerData *trigger);
+static bool is_same_target(const SkNumberTarget *a, const SkNumberTarget *b);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
 static LastAssigned *last_assigned_entry(int64 allocator_id,
@@ -227,6 +228,14 @@ find_queued(TriggerData *trigger)
 	return NULL;
 }
 
+static bool
+is_same_target(const SkNumberTarget *a, const SkNumberTarget *b)
+{
+	return a->relid == b->relid && a->attnum == b->attnum && a->allocator_id == b->allocator_id &&
+		a->series_count == b->series_count &&
+		memcmp(a->series, b->series, a->series_count * sizeof(AttrNumber)) == 0;
+}
+
 /*
  * What numbers a row, NULL if it has a number.  Names are looked up for each
  * row: they may have changed in between.
@@ -252,7 +261,7 @@ find_target(TriggerData *trigger)
 	{
 		target = lfirst(lc);
 		if (target->trigger == trigger->tg_trigger->tgoid &&
-			memcmp(&target->number, &number, sizeof(number)) == 0)
+			is_same_target(&target->number, &number))
 			return target;
 	}
 

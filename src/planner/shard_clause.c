@@ -162,7 +162,7 @@ sk_any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 	}
 	if (seen != NULL)
 		hash_destroy(seen);
-	if (list_length(values) == 1)
+	if (list_length(values) <= 1)
 		return condition;
 	return sk_shard_in(key, (Expr *)
 					   eval_const_expressions(root, (Node *) sk_shard_array(values)));

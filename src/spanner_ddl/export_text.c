@@ -207,14 +207,14 @@ write_escaped(StringInfo sql, const char *value, char quote)
 	appendStringInfoChar(sql, quote);
 	for (; *value != '\0'; value++)
 	{
-		unsigned char c = *value;
+		char		c = *value;
 
 		if (c == '\\' || (c == quote && c == '`'))
 			appendStringInfo(sql, "\\%c", c);
 		else if (c == '\n')
 			appendStringInfoString(sql, "\\n");
-		else if (c == quote || c < ' ' || c == 0x7f)
-			appendStringInfo(sql, "\\x%02x", c);
+		else if (c == quote || (unsigned char) c < ' ' || c == 0x7f)
+			appendStringInfo(sql, "\\x%02x", (unsigned char) c);
 		else
 			appendStringInfoChar(sql, c);
 	}

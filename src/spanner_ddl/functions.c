@@ -196,7 +196,7 @@ sk_ddl_read_call(SkReader *reader)
 	int			start = reader->next;
 	char	   *name = peek(reader, 0)->text;
 	const SkDdlFunction *function = sk_ddl_function(name, -1);
-	SkExpr		arguments[MAX_ARGUMENTS + 1];
+	SkExpr		arguments[MAX_ARGUMENTS + 1] = {0};
 	int			count = 0;
 	SkExpr		result;
 
@@ -371,7 +371,7 @@ sk_ddl_regex(const char *regex)
 		const char *class = NULL;
 
 		for (int i = 0; *s == '\\' && i < lengthof(classes); i++)
-			class = pg_tolower((unsigned char) s[1]) == classes[i][0] ? classes[i] + 1 : class;
+			class = pg_tolower((unsigned char) s[1]) == (unsigned char) classes[i][0] ? classes[i] + 1 : class;
 		if (class != NULL)
 		{
 			bool		negated = *++s < 'a';

@@ -135,7 +135,7 @@ add_constraints(SkNewTable *table, List *elements)
 			continue;
 		if (element->constraint != NULL)
 			add_constraint(table, element->constraint);
-		else
+		if (element->column != NULL)
 			foreach(constraint, element->column->constraints)
 				add_constraint(table, lfirst(constraint));
 	}

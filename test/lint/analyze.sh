@@ -28,7 +28,16 @@ done
 	exit 1
 }
 version=$(sed -n 's/^#define PG_VERSION_NUM //p' "$include/pg_config.h" "$include"/pg_config_*.h 2> /dev/null | head -n 1)
-[ $# -gt 0 ] || set -- src/*.c src/*/*.c
+if [ $# = 0 ]
+then
+	for file in src/*.c src/*/*.c
+	do
+		case $file in
+			*/grammar.c | */scanner.c) ;;	# bison and flex make them
+			*) set -- "$@" "$file" ;;
+		esac
+	done
+fi
 
 found=$(printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 sh -c '
 	include=$0
