@@ -117,6 +117,7 @@ OBJS = \
 	src/spanner_ddl/tokens.o \
 	src/spanner_ddl/types.o \
 	src/splits/count_rows.o \
+	src/splits/delete_moved.o \
 	src/splits/run_as.o \
 	src/spi/command_relations.o \
 	src/spi/own_objects.o \
@@ -300,6 +301,7 @@ ISOLATION = \
 	sequence_waiting \
 	series_begin \
 	series_order \
+	delete_moved \
 	shard_key_locks \
 	shard_merge \
 	shard_rest

@@ -132,7 +132,8 @@ ALTER TABLE chain ADD COLUMN EE2 FLOAT64 AS (E + 0) STORED$$);
 INSERT INTO chain VALUES (7, 0.00003, true) RETURNING *;
 -- PostgreSQL's own
 CREATE TABLE own (id bigint PRIMARY KEY, s text, a text[], r real, CHECK (s = ANY (a)), CHECK (btrim(s) <> ''),
-  CHECK (id >> 3 > 0), CHECK (id << 3 > 0), CHECK (r::numeric > 0));
+  CHECK (id >> 3 > 0), CHECK (id << 3 > 0), CHECK (r::numeric > 0),
+  CHECK (a IS DISTINCT FROM '{x}'), CHECK (nullif(a, '{}') IS NOT NULL), CHECK (s IS DISTINCT FROM 'x'));
 SELECT spanner.spanner_ddl('own'::regclass);
 
 SET client_min_messages = warning;

@@ -55,3 +55,16 @@ SELECT spanner.execute_ddl(:'pg');
 SELECT s FROM written WHERE dialect = 'postgresql' AND s !~ '^--' EXCEPT SELECT s FROM spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql') s;
 DROP PUBLICATION lost_stream;
 DROP SCHEMA lost CASCADE;
+
+-- views that need each other, and a pile of them with many columns
+CREATE SCHEMA pile;
+CREATE TABLE pile.t (id bigint PRIMARY KEY, a int, b int, c int, d int, e int, f int, g int, h int, lost interval);
+CREATE VIEW pile.v0 AS SELECT id, a, b, c, d, e, f, g, h FROM pile.t;
+SELECT format('CREATE VIEW pile.v%s AS SELECT * FROM pile.v%s', i, i - 1) FROM generate_series(1, 9) i \gexec
+CREATE VIEW pile.needs AS SELECT lost FROM pile.t;
+CREATE VIEW pile.first AS SELECT 1::bigint AS x;
+CREATE VIEW pile.second AS SELECT x FROM pile.first;
+CREATE OR REPLACE VIEW pile.first AS SELECT x FROM pile.second;
+CREATE VIEW pile.third AS SELECT x, lost FROM pile.first, pile.needs;
+SELECT spanner.spanner_ddl(v) FROM unnest('{pile.v9,pile.second,pile.third}'::regclass[]) v;
+DROP SCHEMA pile CASCADE;

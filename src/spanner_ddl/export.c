@@ -54,6 +54,7 @@ static bool write_shard(SkWriter *writer, List *arguments);
 static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
 static SkType operand_type(Oid operator, List *args);
+static bool is_compared(OpExpr *operator);
 static bool write_minus(SkWriter *writer, Node *value);
 static bool write_regex(SkWriter *writer, List *args);
 static bool is_guarded_in(BoolExpr *expr);
@@ -157,7 +158,7 @@ write_node(SkWriter *writer, Node *node)
 		case T_BooleanTest:
 			return write_boolean_test(writer, (BooleanTest *) node);
 		case T_DistinctExpr:
-			return operand_type(((OpExpr *) node)->opno, ((OpExpr *) node)->args) != SK_TYPE_UNKNOWN &&
+			return is_compared((OpExpr *) node) &&
 				write_list(writer, "(", ((OpExpr *) node)->args, " IS DISTINCT FROM ", ")");
 		case T_CaseExpr:
 			return write_case(writer, (CaseExpr *) node);
@@ -166,7 +167,7 @@ write_node(SkWriter *writer, Node *node)
 		case T_CoalesceExpr:
 			return write_list(writer, "COALESCE(", ((CoalesceExpr *) node)->args, ", ", ")");
 		case T_NullIfExpr:
-			return operand_type(((OpExpr *) node)->opno, ((OpExpr *) node)->args) != SK_TYPE_UNKNOWN &&
+			return is_compared((OpExpr *) node) &&
 				write_list(writer, "NULLIF(", ((OpExpr *) node)->args, ", ", ")");
 		case T_ArrayExpr:
 			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
@@ -460,6 +461,15 @@ operand_type(Oid operator, List *args)
 	if ((left == SK_TYPE_FLOAT && right == SK_TYPE_FLOAT32) || (left == SK_TYPE_FLOAT32 && right == SK_TYPE_FLOAT))
 		return SK_TYPE_FLOAT;
 	return left == right ? left : SK_TYPE_UNKNOWN;
+}
+
+/* Does an operator that means equality compare what GoogleSQL compares? */
+static bool
+is_compared(OpExpr *operator)
+{
+	SkType		type = operand_type(operator->opno, operator->args);
+
+	return type != SK_TYPE_UNKNOWN && type != SK_TYPE_ARRAY && type != SK_TYPE_JSON;
 }
 
 /* Two signs in a row would begin a comment. */

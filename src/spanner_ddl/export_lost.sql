@@ -1,7 +1,7 @@
 -- What an export has not, and what needs it.  The catalogs say which object needs which, so nothing
 -- is written that would miss something when it is imported.
 
--- A column, or with attnum 0 a relation.
+-- A column, or with attnum 0 a relation.  What a view needs is known of its rule.
 CREATE FUNCTION spanner_internal.is_lost(relation oid, attnum integer, dialect text)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -17,58 +17,64 @@ BEGIN
     WHEN 'S' THEN
       RETURN spanner_internal.ddl_sequence(relation, dialect) IS NULL;
     WHEN 'v' THEN
-      RETURN spanner_internal.ddl_query(relation, dialect) IS NULL;
+      RETURN false;
     ELSE
       RETURN true;
   END CASE;
 END $$;
 
 COMMENT ON FUNCTION spanner_internal.is_lost(oid, integer, text)
-  IS 'whether a dialect has nothing for a column or a relation';
+  IS 'whether a dialect has nothing for a column, a table or a sequence';
 
 -- A default, a constraint or a rule.  Of functions, operators and types that are not pinned, only
--- those of this extension are known there.  The rule of a view depends on the view, too.
+-- those of this extension are known there.
 CREATE FUNCTION spanner_internal.needs_lost(class regclass, object oid, dialect text)
 RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  own oid := (SELECT r.ev_class FROM pg_rewrite r
-               WHERE class = 'pg_rewrite'::regclass AND r.oid = object);
-BEGIN
-  RETURN EXISTS (
-    SELECT
-      FROM pg_depend d
-     WHERE d.classid = class AND d.objid = object AND d.refobjid IS DISTINCT FROM own
-       AND CASE WHEN d.refclassid = 'pg_class'::regclass
-                THEN spanner_internal.is_lost(d.refobjid, d.refobjsubid, dialect)
-                ELSE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass,
-                                      'pg_type'::regclass)
-                     AND NOT EXISTS (SELECT FROM pg_depend e
-                                       JOIN pg_extension x ON x.oid = e.refobjid
-                                      WHERE e.classid = d.refclassid AND e.objid = d.refobjid
-                                        AND e.deptype = 'e' AND x.extname = 'spanner_keys') END);
-END $$;
+RETURN EXISTS (
+  SELECT
+    FROM pg_depend d
+   WHERE d.classid = class AND d.objid = object
+     AND CASE WHEN d.refclassid = 'pg_class'::regclass
+              THEN spanner_internal.is_lost(d.refobjid, d.refobjsubid, dialect)
+              ELSE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass,
+                                    'pg_type'::regclass)
+                   AND NOT EXISTS (SELECT FROM pg_depend e
+                                     JOIN pg_extension x ON x.oid = e.refobjid
+                                    WHERE e.classid = d.refclassid AND e.objid = d.refobjid
+                                      AND e.deptype = 'e' AND x.extname = 'spanner_keys') END);
 
 COMMENT ON FUNCTION spanner_internal.needs_lost(regclass, oid, text)
   IS 'whether a default, a constraint or a rule needs something that a dialect has not';
 
--- The query of a view, NULL if it cannot be said.
+-- The query of a view, NULL if it cannot be said.  A view needs what the views below it need; each
+-- of them is looked at once, and they can be in a circle.
 CREATE FUNCTION spanner_internal.ddl_query(view oid, dialect text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  IF EXISTS (SELECT FROM pg_rewrite r
-              WHERE r.ev_class = view AND r.rulename = '_RETURN'
-                AND spanner_internal.needs_lost('pg_rewrite', r.oid, dialect)) THEN
+  IF EXISTS (
+    WITH RECURSIVE views AS (
+      SELECT view AS oid
+       UNION
+      SELECT c.oid
+        FROM views v
+        JOIN pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+        JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                        AND d.refclassid = 'pg_class'::regclass
+        JOIN pg_class c ON c.oid = d.refobjid AND c.relkind = 'v')
+    SELECT
+      FROM views v
+      JOIN pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+     WHERE spanner_internal.needs_lost('pg_rewrite', r.oid, dialect)
+        OR dialect = 'googlesql' AND spanner_internal.googlesql_query(v.oid) IS NULL) THEN
     RETURN NULL;
-  ELSIF dialect = 'postgresql' THEN
-    RETURN btrim(pg_get_viewdef(view), ' ;');
   END IF;
-  RETURN spanner_internal.googlesql_query(view);
+  RETURN CASE dialect WHEN 'postgresql' THEN btrim(pg_get_viewdef(view), ' ;')
+                      ELSE spanner_internal.googlesql_query(view) END;
 END $$;
 
 COMMENT ON FUNCTION spanner_internal.ddl_query(oid, text)

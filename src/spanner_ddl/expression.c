@@ -155,8 +155,8 @@ read_predicate(SkReader *reader, SkExpr *left)
 			expect(reader, "from");
 			right = read_binary(reader, 0);
 			(void) sk_ddl_match_types(list_make2(left, &right), NULL);
-			*left = make_expr(psprintf("%s IS%s DISTINCT FROM %s", left->sql, not, right.sql),
-							  SK_TYPE_BOOL, false);
+			*left = make_expr(psprintf("(%s IS%s DISTINCT FROM %s)", left->sql, not, right.sql),
+							  SK_TYPE_BOOL, true);
 			return true;
 		}
 		if (!at(reader, "null") && !at(reader, "true") && !at(reader, "false"))

@@ -16,14 +16,6 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner_internal.run_as(oid, text)
   IS 'run a single command with the rights of a role that the caller may act as';
 
-CREATE FUNCTION spanner_internal.delete_moved_rows(relation regclass, condition text)
-RETURNS void
-AS 'MODULE_PATHNAME', 'spanner_delete_moved_rows'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.delete_moved_rows(regclass, text)
-  IS 'delete rows that are on another server now, which fires no triggers';
-
 CREATE FUNCTION spanner_internal.quote_expression(expression text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_quote_expression'

@@ -547,6 +547,31 @@ $$;
 COMMENT ON FUNCTION spanner_internal.name_split(name, name, name)
   IS 'rename the table of a new split';
 
+-- Triggers, rules and policies of the table do not notice.
+CREATE FUNCTION spanner_internal.delete_moved_rows(
+  relation regclass,
+  column_name name,
+  at text,
+  by_collation regcollation)
+RETURNS void
+AS 'MODULE_PATHNAME', 'spanner_delete_moved_rows'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner_internal.delete_moved_rows(regclass, name, text, regcollation)
+  IS 'delete the rows from a value on, which are on another server now';
+
+CREATE FUNCTION spanner_internal.delete_cut(relation regclass, cut jsonb)
+RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT spanner_internal.delete_moved_rows(relation, (cut ->> 'column')::name, cut ->> 'at',
+           spanner_internal.qualified(cut -> 'collation')::regcollation)
+$$;
+
+COMMENT ON FUNCTION spanner_internal.delete_cut(regclass, jsonb)
+  IS 'delete the rows that have moved when a split is cut';
+
 -- Step 13, on the source: a part of the split has moved.
 CREATE FUNCTION spanner_internal.delete_moved(schemaname name, tablename name, cut jsonb)
 RETURNS void
@@ -557,7 +582,7 @@ AS $$
 DECLARE
   relation constant regclass := spanner_internal.split_table(schemaname, tablename);
 BEGIN
-  PERFORM spanner_internal.delete_moved_rows(relation, spanner_internal.cut_condition(cut, '>='));
+  PERFORM spanner_internal.delete_cut(relation, cut);
   PERFORM spanner_internal.run_as_owner(relation,
     format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', schemaname, tablename,
            spanner_internal.below_name(tablename, cut)));

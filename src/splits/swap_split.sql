@@ -33,8 +33,7 @@ BEGIN
   ELSE
     -- first, or the target would delete the rows as well
     EXECUTE format('ALTER PUBLICATION %I DROP TABLE %s', m.move, old);
-    PERFORM spanner_internal.delete_moved_rows(m.partition,
-              spanner_internal.cut_condition(m.cut, '>='));
+    PERFORM spanner_internal.delete_cut(m.partition, m.cut);
     PERFORM spanner_internal.run_as_owner(m.parent,
       format('ALTER TABLE %s ATTACH PARTITION %s %s', m.parent, old, below));
   END IF;

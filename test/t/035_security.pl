@@ -119,7 +119,7 @@ foreach my $file (glob 'src/*/*.c')
 	$runs_sql{ $file =~ s{src/(.*)\.c}{$1}r } = 1 if slurp_file($file) =~ /SPI_(execute|prepare)|sk_query_/;
 }
 is(join(' ', sort keys %runs_sql),
-	'advisor/key_sample allocator/commands sequence/column_label sequence/convert sequence/sync spanner_ddl/alter_table spanner_ddl/catalog spanner_ddl/deletion_policy spanner_ddl/execute spanner_ddl/expired spanner_ddl/objects spanner_ddl/sequences spanner_ddl/tables spi/relation_query spi/run_command splits/count_rows',
+	'advisor/key_sample allocator/commands sequence/column_label sequence/convert sequence/sync spanner_ddl/alter_table spanner_ddl/catalog spanner_ddl/deletion_policy spanner_ddl/execute spanner_ddl/expired spanner_ddl/objects spanner_ddl/sequences spanner_ddl/tables spi/relation_query spi/run_command splits/count_rows splits/delete_moved',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
@@ -320,7 +320,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	await_copy => [ q{'x') LIMIT (0} ], await_move => [ q{'far', 'x', pg_catalog.now()) LIMIT (0} ], await_rest => [ q{'far', 'x'} ],
 	below_name => [ q{'x', '{"at": 1}'} ], bound_clause => [ q{'5', 'MINVALUE', 3} ], bound_value => [q{'''x'''}], bounds_check => [ q{'x', 'id > 5'} ], bring_back => [ q{'public', 'divided_p0'} ],
 	check_clause => [ q{'{"name": "c", "expression": "a > 5"}'} ], check_foreign_table => [ q{'public.far_away'} ], check_found_table => [ qq{$move, $described, $described} ],
-	check_made_table => ["$other, $owner, $described"], check_move => ["$move, true"], check_move_name => [ q{'spanner_move_000000000000'} ], check_move_obstacle => ["'x', NULL"], delete_moved_rows => ["$other, 'false'"], describe_options => [ q{'{x=1}'} ], check_not_swapped => [ q{'public', 'divided_p0', 'far'} ],
+	check_made_table => ["$other, $owner, $described"], check_move => ["$move, true"], check_move_name => [ q{'spanner_move_000000000000'} ], check_move_obstacle => ["'x', NULL"], delete_moved_rows => ["$other, 'v', '~', NULL"], delete_cut => [qq{$other, '{"column": "v", "at": "~"}'}], describe_options => [ q{'{x=1}'} ], check_not_swapped => [ q{'public', 'divided_p0', 'far'} ],
 	check_split_names => [ q{'public.divided', 1) LIMIT (0} ], check_split_owner => [ q{'public.divided', 'public.divided_p0'} ], check_split_server => [ q{'public.divided', 'far'} ],
 	close_split => [ q{'public', 'nothing', NULL} ], column_clause => ["$described OPERATOR(pg_catalog.#>) '{columns,0}'"], connection_to => [ 'NULL', q{'far'} ], copy_state => [ q{'x'} ],
 	count_outside => [ q{'public.divided_p0', 'public.divided') LIMIT (0} ], count_rows => [ "$other, NULL", q{'public.divided_p0', true} ],

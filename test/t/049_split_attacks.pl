@@ -339,7 +339,10 @@ nothing_has_run('names that are hard to quote');
 
 # A move that has been swapped cannot be given up
 is(perform(q{spanner.move_split('sp.p1', 'far')}, 6), '', 'a move begins');
+$node->safe_psql('app', 'ALTER TABLE sp.p1 ENABLE ROW LEVEL SECURITY');
+like(superuser_runs(q{SELECT spanner.move_split('sp.p1', 'far')}), qr/the rows of table "p1" cannot move\nDETAIL:  It has row-level security\./, 'policies keep rows from moving');
 my $give_up = steps_of(q{spanner.move_split('sp.p1', 'far', give_up => true)});
+$node->safe_psql('app', 'ALTER TABLE sp.p1 DISABLE ROW LEVEL SECURITY');
 is(perform(q{spanner.move_split('sp.p1', 'far')}), '', 'and ends');
 like(superuser_runs("\\set ON_ERROR_STOP on\n$give_up"), qr/partition "p1" is where it was to go/, 'it is not given up behind the swap');
 is($node->safe_psql('app', 'SELECT count(*) FROM sp.t'), 3000, 'no row is lost');
