@@ -38,8 +38,9 @@ CREATE INDEX ON docs (tags);
 -- keys of the PostgreSQL dialect have no order
 SELECT spanner.execute_ddl('CREATE TABLE lost.ups (a INT64 NOT NULL, b INT64 NOT NULL) PRIMARY KEY (a, b DESC);
   CREATE TABLE lost.downs (a INT64 NOT NULL, b INT64 NOT NULL, c INT64 NOT NULL) PRIMARY KEY (a, b DESC, c), INTERLEAVE IN PARENT lost.ups');
-SELECT spanner.spanner_ddl(schema => 'lost');
-SELECT spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql');
+-- releases write the queries of PostgreSQL's views in two ways
+SELECT regexp_replace(s, '^(-- .* VIEW \S+).*', '\1') FROM spanner.spanner_ddl(schema => 'lost') s;
+SELECT regexp_replace(s, '(VIEW \S+).*', '\1') FROM spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql') s;
 
 SELECT string_agg(s, E';\n') AS google FROM spanner.spanner_ddl(schema => 'lost') s \gset
 SELECT string_agg(s, E';\n') AS pg FROM spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql') s \gset
@@ -66,5 +67,5 @@ CREATE VIEW pile.first AS SELECT 1::bigint AS x;
 CREATE VIEW pile.second AS SELECT x FROM pile.first;
 CREATE OR REPLACE VIEW pile.first AS SELECT x FROM pile.second;
 CREATE VIEW pile.third AS SELECT x, lost FROM pile.first, pile.needs;
-SELECT spanner.spanner_ddl(v) FROM unnest('{pile.v9,pile.second,pile.third}'::regclass[]) v;
+SELECT regexp_replace(s, '^(-- .* VIEW \S+).*', '\1') FROM unnest('{pile.v9,pile.second,pile.third}'::regclass[]) v, spanner.spanner_ddl(v) s;
 DROP SCHEMA pile CASCADE;

@@ -5,7 +5,10 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT CASE WHEN q.query IS NULL THEN '-- Spanner has not all of this: ' ELSE '' END
+  SELECT CASE WHEN q.query IS NULL
+              THEN format('-- %s has no such query: ',
+                          CASE dialect WHEN 'googlesql' THEN 'GoogleSQL' ELSE 'Spanner' END)
+              ELSE '' END
          || format('CREATE VIEW %s SQL SECURITY %s AS %s',
               spanner_internal.ddl_relation(relation, dialect),
               CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
