@@ -10,6 +10,9 @@ CREATE EXTENSION spanner_keys;
 CREATE EXTENSION dblink;
 CREATE EXTENSION postgres_fdw;
 
+-- before memory is measured
+CREATE FUNCTION trim_memory() RETURNS void AS '$libdir/trim_memory' LANGUAGE C;
+
 -- sequences: each kind, with and without cache, identity, ascending
 SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE TABLE reversed (id bigserial PRIMARY KEY, note text);
