@@ -236,8 +236,7 @@ sub log_memory
 }
 
 # What processes keep: clients are held until their sessions have been idle for a while, since amid
-# a large statement a process has more.  Sessions that are young, and those of other programs, are not
-# waited for.
+# a large statement a process has more.  What is not idle in the end is left out.
 sub sample_memory
 {
 	my $old = "pid <> pg_backend_pid() AND backend_type ~ 'client|allocator' AND now() - backend_start > interval '$warm s'";

@@ -7,8 +7,9 @@
 #
 # Clients draw from sequences of all kinds and allocators of all modes, change
 # them, and read shards; a split moves to another database and back; sessions,
-# workers and the postmaster are killed, and the server is stopped and restarted.  At the end no value
-# may have been given twice or be lost, and the memory of processes must not have grown.
+# workers and the postmaster are killed, and the server is stopped and
+# restarted.  At the end no value may have been given twice or be lost, and the
+# memory of processes must not have grown.
 # COPT is for the compiler, as for make.  SOAK_CLIENTS (6) draw, with
 # SOAK_PAUSE (10000) microseconds between statements.  If the soak fails, KEEP_LOG
 # names a file for the server's log.
