@@ -198,6 +198,7 @@ REGRESS = \
 	leave \
 	as_in_core \
 	allocator \
+	allocator_names \
 	allocator_errors \
 	allocator_privileges \
 	allocator_remote \

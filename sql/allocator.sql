@@ -113,36 +113,24 @@ SELECT spanner.release_allocator('batch');
 SELECT :remaining > 0 AS remained, pool_remaining, lost_values - :lost = :remaining AS lost
   FROM spanner.stat_allocator WHERE name = 'batch';
 
--- names, and who still has an old one
-CREATE TABLE named (id bigint DEFAULT spanner.next_value('batch'), "The number" bigint);
-CREATE CONSTRAINT TRIGGER numbers AFTER INSERT ON named DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('batch', 'The number');
-BEGIN;
-SELECT spanner.drop_allocator('batch');
-ROLLBACK;
-SELECT spanner.rename_allocator('batch', 'Grüße "x"');
-SELECT spanner.next_value('Grüße "x"');
-SELECT spanner.next_value('batch');
-DROP TABLE named;
-CREATE SEQUENCE "Batch";
-SELECT spanner.next_value('"Batch"');
-SELECT spanner.next_value('al."Batch"');
-DROP SEQUENCE "Batch";
-SELECT spanner.create_allocator('sync', if_not_exists => true) > 0 AS id;
-SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', if_exists => true);
-SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;
-SELECT spanner.create_allocator('Grüße "x"') > 0 AS id;
-SELECT spanner.next_value('Grüße "x"');
-
 -- statistics
 SELECT database = current_database() AS here, name, mode, "values" > 0 AS "values", refills > 0 AS refills,
        waits > 0 AS waits, wait_ms > 0 AS wait_ms, refill_ms_avg <= refill_ms_max AS average,
        pool_remaining > 0 AS remaining, batch_now, last_error, last_refill <= now() AS past
   FROM spanner.stat_allocator WHERE name IN ('async', 'sync', 'own') ORDER BY name COLLATE "C";
--- the worker may have left
-SELECT spanner.next_value('async') > 0 AS drawn;
-SELECT count(*), count(pid) FROM spanner.stat_allocator_worker
- WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database());
+-- the worker may have left; an empty pool calls it
+DO $$
+BEGIN
+    FOR i IN 1 .. 100000 LOOP
+        PERFORM spanner.next_value('async');
+        IF (SELECT count(*) = 1 AND count(pid) = 1 FROM spanner.stat_allocator_worker
+             WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database())) THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    RAISE EXCEPTION 'no worker of this database was seen';
+END
+$$;
 
 TRUNCATE spanner.allocator;
 SELECT spanner.next_value('own');

@@ -1,0 +1,30 @@
+-- Allocators' names, and who still has an old one.
+
+CREATE SCHEMA an;
+SET search_path = an;
+
+SELECT spanner.create_allocator('sync', mode => 'sync') > 0 AS id;
+SELECT spanner.create_allocator('batch', mode => 'batch', start_value => 100) > 0 AS id;
+
+CREATE TABLE named (id bigint DEFAULT spanner.next_value('batch'), "The number" bigint);
+CREATE CONSTRAINT TRIGGER numbers AFTER INSERT ON named DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('batch', 'The number');
+BEGIN;
+SELECT spanner.drop_allocator('batch');
+ROLLBACK;
+SELECT spanner.rename_allocator('batch', 'Grüße "x"');
+SELECT spanner.next_value('Grüße "x"');
+SELECT spanner.next_value('batch');
+DROP TABLE named;
+CREATE SEQUENCE "Batch";
+SELECT spanner.next_value('"Batch"');
+SELECT spanner.next_value('an."Batch"');
+DROP SEQUENCE "Batch";
+SELECT spanner.create_allocator('sync', if_not_exists => true) > 0 AS id;
+SELECT spanner.drop_allocator('Grüße "x"'), spanner.drop_allocator('Grüße "x"', if_exists => true);
+SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;
+SELECT spanner.create_allocator('Grüße "x"') > 0 AS id;
+SELECT spanner.next_value('Grüße "x"');
+
+TRUNCATE spanner.allocator;
+DROP SCHEMA an;
