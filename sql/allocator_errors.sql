@@ -38,6 +38,8 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (15, $$SELECT spanner.create_allocator('x', mode => 'remote')$$),
   (16, $$SELECT spanner.create_allocator('x', server => 'nowhere')$$),
   (17, $$SELECT spanner.create_allocator('x', mode => 'remote', server => 'nowhere')$$),
+  (18, $$SELECT spanner.create_allocator('x', batch_size => NULL)$$),
+  (19, $$SELECT spanner.create_allocator('x', max_value => NULL)$$),
   (20, $$SELECT spanner.alter_allocator('nobody', batch_size => 1)$$),
   (21, $$SELECT spanner.alter_allocator(NULL)$$),
   (22, $$SELECT spanner.alter_allocator('a', mode => 'slow')$$),

@@ -33,6 +33,10 @@ SELECT bits, stripes, w.*
   FROM (VALUES (4, 2), (9, 2), (10, 2), (11, 2), (15, 2), (15, 16), (15, 64), (15, 128), (17, 4)) k (bits, stripes),
        wrong_runs(bits, stripes) w;
 
+-- narrow values have fewer stripes by default
+SELECT spanner.create_sequence('s.narrow', 'striped', bits => 6);
+SELECT array_agg(nextval('s.narrow')) FROM generate_series(1, 8);
+
 -- its index is not much larger than that of plain counters
 CREATE FUNCTION index_size(kind text, key text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
