@@ -92,5 +92,18 @@ SELECT plan($$SELECT * FROM checked WHERE name = 'n7'$$);
 SELECT plan($$SELECT * FROM indexed WHERE name = 'n7'$$);
 SELECT plan($$SELECT * FROM indexed WHERE name IN ('n7', 'n8')$$);
 
+-- more values than are compared one by one
+CREATE TABLE many (h int GENERATED ALWAYS AS (spanner.shard_id(1000, id)) STORED, id bigint, PRIMARY KEY (h, id));
+INSERT INTO many (id) SELECT generate_series(1, 3000);
+ANALYZE many;
+SET enable_seqscan = off;
+CREATE TABLE queries AS
+SELECT t, format('SELECT * FROM %I WHERE %s = ANY (%L)', t, k, array_agg(prefix || i)) AS query
+  FROM (VALUES ('whole', 'name', 'n'), ('many', 'id', '')) x (t, k, prefix), generate_series(1, 40) i GROUP BY t, k
+UNION ALL
+SELECT 'or', 'SELECT * FROM many WHERE ' || string_agg('id = ' || i, ' OR ') FROM generate_series(1, 40) i;
+SELECT t, EXISTS (SELECT FROM plan(query) line WHERE line ~ 'Cond: .*h = ANY') AS listed FROM queries ORDER BY t COLLATE "C";
+SELECT t, same(query) FROM queries ORDER BY t COLLATE "C";
+
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_spellings CASCADE;
