@@ -12,6 +12,7 @@ CREATE CONSTRAINT TRIGGER numbers AFTER INSERT ON named DEFERRABLE INITIALLY DEF
 BEGIN;
 SELECT spanner.drop_allocator('batch');
 ROLLBACK;
+SELECT spanner.next_value('batch');
 SELECT spanner.rename_allocator('batch', 'Grüße "x"');
 SELECT spanner.next_value('Grüße "x"');
 SELECT spanner.next_value('batch');
