@@ -251,6 +251,26 @@ $user->safe_psql('postgres',
 pass('other servers serve meanwhile');
 $deaf->close;
 
+# Nor is one waited for that has no connect_timeout, which takes ten seconds: its answer is looked at below.
+my $mute = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1')
+  or die "could not listen: $!";
+$user->safe_psql('postgres', 'CREATE DATABASE patient');
+$user->safe_psql(
+	'patient', qq{
+	CREATE EXTENSION dblink;
+	CREATE EXTENSION spanner_keys;
+	CREATE SERVER mute FOREIGN DATA WRAPPER dblink_fdw
+		OPTIONS (host '127.0.0.1', port '@{[ $mute->sockport ]}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER mute;
+	SELECT spanner.create_allocator('mute', mode => 'remote', server => 'mute');});
+my $patient = IPC::Run::start(
+	[
+		'psql', '-XAtq', '-d', $user->connstr('patient'), '-c', q{SET spanner_keys.allocator_timeout = '60s'},
+		'-c', q{SELECT spanner.next_value('mute')}
+	],
+	'>', \my $patient_out, '2>', \my $patient_err,
+	IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+
 # A low-water mark that two blocks do not reach, of a hub that others draw from
 $hub->safe_psql('postgres', q{SELECT spanner.create_allocator('wide')});
 $_->safe_psql('postgres',
@@ -420,6 +440,13 @@ like(
 $standby->promote;
 like(draw('standby'), qr/^\d+$/, 'promoted, it does');
 $standby->stop;
+
+$patient->finish;
+like(
+	$patient_err,
+	qr/could not refill allocator "mute": could not connect to server "mute": .*timeout expired/,
+	'a server that does not speak, without a connect_timeout');
+$mute->close;
 
 # The hub is away, and comes back.
 $user->safe_psql('postgres',

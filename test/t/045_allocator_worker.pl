@@ -166,25 +166,21 @@ SKIP:
 	cmp_ok($many - $few, '<', 40000, "20,000 series are dropped: $few, $many kB");
 }
 
-# Many rows at once take as long as they are many.  What counts is the time of the processor, in ticks.
-sub ticks
+# Each change of a transaction is looked for among those that are noted, which are not more for many rows.
+sub bytes_noted
 {
 	my ($rows) = @_;
-	my $ticks = q{SELECT s[14]::int + s[15]::int FROM string_to_array(pg_read_file('/proc/self/stat'), ' ') s};
 
-	return min(map {
-		my ($before, $after) = split /\n/, sql(qq{$ticks;
-			BEGIN;
-			INSERT INTO spanner.allocator (name, owner_role) SELECT 'row ' || i, 'pg_monitor' FROM generate_series(1, $rows) i;
-			UPDATE spanner.allocator SET max_value = 1000 WHERE name LIKE 'row %';
-			ROLLBACK;
-			$ticks});
-		$after - $before;
-	} 1 .. 2);
+	return sql(qq{
+		BEGIN;
+		INSERT INTO spanner.allocator (name, owner_role) SELECT 'row ' || i, 'pg_monitor' FROM generate_series(1, $rows) i;
+		UPDATE spanner.allocator SET max_value = 1000 WHERE name LIKE 'row %';
+		SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'TopTransactionContext';
+		ROLLBACK});
 }
-my ($few, $many) = (ticks(5000), ticks(40000));
+my ($few, $many) = (bytes_noted(1000), bytes_noted(20000));
 
-cmp_ok($many, '<', 13 * $few, "eight times as many rows: $few, $many ticks");
+cmp_ok($many - $few, '<', 1000, "twenty times as many rows: $few, $many bytes are noted");
 
 # The last numbers of more allocators than a session remembers
 sql(q{CREATE TABLE row_of (n bigint);
