@@ -26,15 +26,18 @@ CREATE FUNCTION skips(query text) RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(*) FROM plan(query) line WHERE line ~ 'SpannerShardSkip');
 SELECT plan('SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC');
 SELECT plan('SELECT DISTINCT ON (sensor) * FROM reading WHERE site = ''x'' ORDER BY sensor, v DESC');
-CREATE FUNCTION reads(query text, OUT searches int, OUT fetched int) LANGUAGE plpgsql AS $$
+CREATE FUNCTION reads(query text, OUT searches int, OUT fetched int, OUT removed int) LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
 BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
   searches := substring(plan::text, '"Index Searches": (\d+)');
   fetched := substring(plan::text, '"Heap Tuples Fetched": (\d+)');
+  removed := substring(plan::text, '"Rows Removed by Filter": (\d+)');
 END $$;
-SELECT * FROM reads('SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC');
+SELECT searches, fetched FROM reads('SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC');
+SELECT removed > 0 AS filtered, fetched - removed AS passed
+  FROM reads('SELECT DISTINCT ON (sensor) * FROM reading WHERE v IS NOT NULL ORDER BY sensor, at DESC');
 
 -- where it is made, and where not
 SELECT q, skips(q)

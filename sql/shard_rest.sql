@@ -16,12 +16,13 @@ INSERT INTO far (at, uid, note)
 SELECT timestamptz '2026-01-01Z' + i / 5 * interval '1 s', i % 7 + i, CASE WHEN i < 5 THEN 'b' WHEN i < 300 OR i > 39990 THEN 'x' ELSE 'y' || i END
   FROM generate_series(1, 40000) i;
 VACUUM ANALYZE far;
-CREATE FUNCTION counters(query text) RETURNS TABLE (fetched int, sorted int) LANGUAGE plpgsql AS $$
+CREATE FUNCTION counters(query text) RETURNS TABLE (fetched int, removed int, sorted int) LANGUAGE plpgsql AS $$
 DECLARE
   line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
     fetched := coalesce(substring(line, 'Heap Tuples Fetched: (\d+)')::int, fetched);
+    removed := coalesce(substring(line, 'Rows Removed by Filter: (\d+)')::int, removed);
     sorted := coalesce(substring(line, 'Rows Sorted: (\d+)')::int, sorted);
   END LOOP;
   RETURN NEXT;
@@ -33,6 +34,11 @@ SELECT q, c.fetched < 48000 AS in_time, c.sorted
     $$SELECT * FROM far WHERE note || '' < 'y' ORDER BY at DESC LIMIT 20$$,
     $$SELECT * FROM far WHERE note || '' < 'a' ORDER BY at LIMIT 1$$,
     $$SELECT * FROM far WHERE note || '' < 'y' AND at > '2026-01-01 01:00Z' AND s <> 2 ORDER BY at LIMIT 3$$]) q, counters(q) c;
+-- each row that is read passes the filter, is counted as removed, or was the next of its shard
+SELECT q, c.fetched - c.removed AS passed
+  FROM unnest(ARRAY[
+    $$SELECT * FROM far WHERE note || '' < 'a' ORDER BY at LIMIT 1$$,
+    $$SELECT * FROM far WHERE note || '' = 'y39990' ORDER BY at LIMIT 1$$]) q, counters(q) c;
 SELECT q, same(q, true)
   FROM unnest(ARRAY[
     $$SELECT at FROM far WHERE note || '' < 'y' ORDER BY at DESC LIMIT 20$$,
