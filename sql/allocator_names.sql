@@ -27,5 +27,9 @@ SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;
 SELECT spanner.create_allocator('Grüße "x"') > 0 AS id;
 SELECT spanner.next_value('Grüße "x"');
 
+-- two names of as many bytes as a name may have, of which the last one differs
+SELECT spanner.create_allocator(repeat('n', 127) || last, start_value => start) > 0 AS id FROM (VALUES ('a', 1), ('b', 101)) v (last, start);
+SELECT spanner.next_value(repeat('n', 127) || last) FROM unnest(ARRAY['a', 'b', 'a']) last;
+
 TRUNCATE spanner.allocator;
 DROP SCHEMA an;
