@@ -75,6 +75,10 @@ CREATE INDEX away ON part (a) TABLESPACE more_ddl WHERE a > '';
 SELECT ddl('ALTER INDEX away ADD STORED COLUMN d');
 SELECT indexdef, tablespace FROM pg_indexes WHERE schemaname = 'more_ddl' AND indexname = 'away';
 
+-- only an order that no direction of the key has needs an index
+SELECT s FROM spanner.postgresql_ddl('CREATE TABLE Down (A INT64, B INT64) PRIMARY KEY (A DESC, B DESC);
+  CREATE TABLE Mixed (A INT64, B INT64) PRIMARY KEY (A, B DESC)') s WHERE s !~ 'COMMENT';
+
 SET client_min_messages = warning;
 DROP SCHEMA more_ddl CASCADE;
 DROP TABLESPACE more_ddl;
