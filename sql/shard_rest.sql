@@ -35,7 +35,7 @@ SELECT q, c.fetched < 48000 AS in_time, c.sorted
     $$SELECT * FROM far WHERE note || '' < 'a' ORDER BY at LIMIT 1$$,
     $$SELECT * FROM far WHERE note || '' < 'y' AND at > '2026-01-01 01:00Z' AND s <> 2 ORDER BY at LIMIT 3$$]) q, counters(q) c;
 -- each row that is read passes the filter, is counted as removed, or was the next of its shard
-SELECT q, c.fetched - c.removed AS passed
+SELECT q, c.fetched - c.removed AS not_removed
   FROM unnest(ARRAY[
     $$SELECT * FROM far WHERE note || '' < 'a' ORDER BY at LIMIT 1$$,
     $$SELECT * FROM far WHERE note || '' = 'y39990' ORDER BY at LIMIT 1$$]) q, counters(q) c;

@@ -194,7 +194,7 @@ cluster_build()
 	}
 }
 
-# They are built with the header that has been installed, not with the source's.
+# The public header that they are built with is the one that has been installed.
 cluster_install_modules()
 {
 	local dir=$1 module

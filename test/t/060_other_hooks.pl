@@ -42,6 +42,15 @@ sub calls
 }
 
 $node->init;
+$node->start;
+my ($result) = $node->psql('postgres', "LOAD 'other_hooks'");
+if (!is($result, 0, 'module other_hooks is installed'))
+{
+	diag('make -C test/modules/other_hooks install');
+	done_testing();
+	exit 1;
+}
+$node->stop;
 my @alone = calls('other_hooks');
 my @with_us = calls('other_hooks, spanner_keys');
 
