@@ -10,7 +10,7 @@
 #   make citus CITUS=/path/to/citus          a cluster of Citus, built from a checkout
 #   make deb-check, dist                     packages: CONTRIBUTING.md
 
-EXTENSION = spanner_keys
+EXTENSION = spanner_keys spanner_keys_ddl spanner_keys_advisor spanner_keys_splits
 MODULE_big = spanner_keys
 PGFILEDESC = "spanner_keys - primary keys without hotspots"
 SCRIPTS = src/splits/spanner_keys_perform
@@ -127,19 +127,23 @@ OBJS = \
 	src/spi/row_writer.o \
 	src/spi/run_command.o
 
-# The install script is put together from a part of each room, in this order.
-SQL_PARTS = \
+# The install scripts are put together from parts of the modules, in this order.
+SQL_spanner_keys = \
 	src/spanner_keys.sql \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
+	src/allocator/allocator.sql \
+	src/allocator/share_allocator.sql \
+	src/planner/planner.sql
+SQL_spanner_keys_ddl = \
+	src/spanner_ddl/extension.sql \
 	src/spanner_ddl/spanner_ddl.sql \
 	src/spanner_ddl/export_lost.sql \
 	src/spanner_ddl/export.sql \
 	src/spanner_ddl/export_indexes.sql \
-	src/spanner_ddl/export_schema.sql \
-	src/allocator/allocator.sql \
-	src/allocator/share_allocator.sql \
-	src/planner/planner.sql \
+	src/spanner_ddl/export_schema.sql
+SQL_spanner_keys_advisor = \
+	src/advisor/extension.sql \
 	src/advisor/catalog_text.sql \
 	src/advisor/column_sample.sql \
 	src/advisor/facts.sql \
@@ -158,7 +162,9 @@ SQL_PARTS = \
 	src/advisor/key_space.sql \
 	src/advisor/pictures.sql \
 	src/advisor/heatmap_text.sql \
-	src/advisor/heatmap_page.sql \
+	src/advisor/heatmap_page.sql
+SQL_spanner_keys_splits = \
+	src/splits/extension.sql \
 	src/splits/describe.sql \
 	src/splits/facts.sql \
 	src/splits/servers.sql \
@@ -174,7 +180,7 @@ SQL_PARTS = \
 	src/splits/copy_table.sql \
 	src/splits/check_splits.sql
 
-DATA_built = sql/spanner_keys--1.0.sql
+DATA_built = $(EXTENSION:%=sql/%--1.0.sql)
 HEADERS_spanner_keys = src/sequence/access_method.h
 
 REGRESS = \
@@ -280,7 +286,7 @@ REGRESS = \
 	advisor_input \
 	move_split \
 	adopt_table
-REGRESS_OPTS = --load-extension=$(EXTENSION)
+REGRESS_OPTS = $(addprefix --load-extension=,$(EXTENSION))
 ISOLATION = \
 	advise_locked \
 	advisor_drop \
@@ -306,7 +312,7 @@ ISOLATION = \
 	shard_key_locks \
 	shard_merge \
 	shard_rest
-ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --load-extension=$(EXTENSION)
+ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation $(addprefix --load-extension=,$(EXTENSION))
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 
@@ -341,7 +347,8 @@ ifdef VPATH
 $(shell mkdir -p sql $(dir $(OBJS)))
 endif
 
-sql/spanner_keys--1.0.sql: $(addprefix $(srcdir)/,$(SQL_PARTS))
+.SECONDEXPANSION:
+$(DATA_built): sql/%--1.0.sql: $$(addprefix $(srcdir)/,$$(SQL_$$*))
 	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
 
 install: install-manual
@@ -410,7 +417,7 @@ deb-check:
 # What is committed, as PGXN wants it.
 dist:
 	@version=$$(perl -MJSON::PP -0777 -ne 'print decode_json($$_)->{version}' META.json) && \
-		git archive --format=zip --prefix=$(EXTENSION)-$$version/ -o $(EXTENSION)-$$version.zip HEAD && \
-		echo $(EXTENSION)-$$version.zip
+		git archive --format=zip --prefix=spanner_keys-$$version/ -o spanner_keys-$$version.zip HEAD && \
+		echo spanner_keys-$$version.zip
 
 .PHONY: demo demo-cluster check test bench bench-keys bench-allocator bench-planner lint indent matrix assert-check asan valgrind coverage analyze core-check soak clients suites citus deb-check dist

@@ -1,9 +1,24 @@
--- The extension as it is installed: schema, privileges, comments.
+-- The extensions as they are installed: schema, privileges, comments.
 
--- it is fixed to its schema, and needs no preloading
+-- they are fixed to their schema, and need no preloading
 SELECT extname, extrelocatable, nspname
   FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
- WHERE extname = 'spanner_keys';
+ WHERE extname ~ '^spanner_keys'
+ ORDER BY extname;
+
+-- three require the first, and none of the three another one
+SELECT e.extname, r.extname AS requires
+  FROM pg_depend d
+  JOIN pg_extension e ON d.classid = 'pg_extension'::regclass AND e.oid = d.objid
+  JOIN pg_extension r ON d.refclassid = 'pg_extension'::regclass AND r.oid = d.refobjid
+ WHERE e.extname ~ '^spanner_keys'
+ ORDER BY e.extname;
+
+-- who wants a sequence does not get the tools
+SELECT count(*) <= 110 AS is_small
+  FROM pg_depend
+ WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'spanner_keys');
 
 -- everybody may use the schemas and call their functions, but for these
 SELECT s, has_schema_privilege('public', s, 'USAGE') AS usage,
@@ -22,28 +37,35 @@ SELECT oid::regprocedure
    AND has_function_privilege('public', oid, 'EXECUTE')
  ORDER BY oid::regprocedure::text COLLATE "C";
 
--- every object has a comment
-SELECT pg_describe_object(classid, objid, objsubid)
-  FROM pg_depend
- WHERE refclassid = 'pg_extension'::regclass
-   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'spanner_keys')
-   AND deptype = 'e' AND classid <> 'pg_type'::regclass
-   AND obj_description(objid, classid::regclass::name) IS NULL
- ORDER BY 1;
+-- every object that users see has a comment
+SELECT i.type, i.identity
+  FROM pg_depend d, pg_identify_object(d.classid, d.objid, d.objsubid) i
+ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+   AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname ~ '^spanner_keys')
+   AND d.classid <> 'pg_type'::regclass
+   AND i.schema IS DISTINCT FROM 'spanner_internal'
+   AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+ ORDER BY i.type, i.identity COLLATE "C";
 
 -- functions for users, their volatility and parallel safety
-SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
-       proleakproof, prosupport
+SELECT substr(e.extname, 13) AS extension, p.oid::regprocedure, provolatile, proparallel,
+       proisstrict, proleakproof, prosupport
   FROM pg_proc p
+  JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                  AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  JOIN pg_extension e ON e.oid = d.refobjid
  WHERE pronamespace = 'spanner'::regnamespace
- ORDER BY p.oid::regprocedure::text COLLATE "C";
+ ORDER BY e.extname, p.oid::regprocedure::text COLLATE "C";
 
 -- those that only the extension calls
-SELECT p.oid::regprocedure, provolatile, proparallel, proisstrict,
-       proleakproof, prosupport
+SELECT substr(e.extname, 13) AS extension, p.oid::regprocedure, provolatile, proparallel,
+       proisstrict, proleakproof, prosupport
   FROM pg_proc p
+  JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                  AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  JOIN pg_extension e ON e.oid = d.refobjid
  WHERE pronamespace = 'spanner_internal'::regnamespace
- ORDER BY p.oid::regprocedure::text COLLATE "C";
+ ORDER BY e.extname, p.oid::regprocedure::text COLLATE "C";
 
 -- bodies in SQL and PL/pgSQL can be read, which CREATE EXTENSION does not look at
 SET check_function_bodies = on;
@@ -71,7 +93,17 @@ CREATE DOMAIN install_domain AS bigint DEFAULT nextval('install_seq') + 0 * next
 CREATE TABLE install_table (id install_domain, other bigint DEFAULT nextval('install_seq'));
 INSERT INTO install_table DEFAULT VALUES RETURNING id > 2 ^ 40 AS id, other > 2 ^ 40 AS other;
 
--- without the extension the same draws the plain counter
+-- each of the others goes alone, and the first with what requires it
+DROP EXTENSION spanner_keys_splits;
+DROP EXTENSION spanner_keys_advisor;
+DROP EXTENSION spanner_keys_ddl;
+SELECT p.oid::regprocedure
+  FROM pg_proc p
+ WHERE pronamespace::regnamespace::text ~ '^spanner'
+   AND NOT EXISTS (SELECT FROM pg_depend d
+                    WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+
+-- without the extension the same takes the plain counter
 BEGIN;
 DROP EXTENSION spanner_keys;
 INSERT INTO install_table DEFAULT VALUES RETURNING *;
@@ -113,3 +145,15 @@ DROP DOMAIN install_domain;
 DROP SEQUENCE install_seq;
 CREATE EXTENSION spanner_keys;
 SELECT spanner.bit_reverse(100, true);
+
+-- each of the others brings the first, and one script cannot be run without it
+DROP EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_advisor;
+CREATE EXTENSION spanner_keys_advisor CASCADE;
+CREATE EXTENSION spanner_keys_splits;
+CREATE EXTENSION spanner_keys_ddl;
+DROP EXTENSION spanner_keys CASCADE;
+CREATE EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_ddl;
+CREATE EXTENSION spanner_keys_advisor;
+CREATE EXTENSION spanner_keys_splits;

@@ -32,6 +32,10 @@ SELECT c.command, test_member_guard.attempt(c.command) FROM (VALUES
   ('ALTER EXTENSION spanner_keys DROP FUNCTION spanner.nextval(regclass)'),
   ('ALTER EXTENSION spanner_keys DROP VIEW spanner.sequences'),
   ('ALTER EXTENSION spanner_keys ADD SCHEMA test_member_guard'),
+  ('ALTER FUNCTION spanner.execute_ddl(text, text) RENAME TO elsewhere'),
+  ('ALTER FUNCTION spanner.check_splits(regclass) SET SCHEMA public'),
+  ('ALTER EXTENSION spanner_keys_ddl DROP FUNCTION spanner.execute_ddl(text, text)'),
+  ('ALTER EXTENSION spanner_keys_splits ADD SCHEMA test_member_guard'),
   ('ALTER EXTENSION nothing DROP SCHEMA spanner'),
   ('ALTER TABLE IF EXISTS spanner.nothing RENAME TO elsewhere')) c (command);
 

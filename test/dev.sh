@@ -5,7 +5,7 @@
 #
 # Usage: test/dev.sh start [setting=value ...]	build, install, start
 #		 test/dev.sh build [x=y ...]		build again, with arguments for make, and install
-#		 test/dev.sh psql [ARGUMENT ...]	a session in a database that has the extension
+#		 test/dev.sh psql [ARGUMENT ...]	a session in a database that has the extensions
 #		 test/dev.sh test [NAME ...]		build, run regress and isolation tests, or all of them
 #		 test/dev.sh tap NNN ...			build, run test/t/NNN_*.pl
 #		 test/dev.sh log					follow the server's log
@@ -52,7 +52,8 @@ start()
 	"${make[@]}" all && test/bin/overlay.sh test/dev.sh --inside "$@" || exit
 	connect
 	psql -Xq -c 'CREATE DATABASE dev'
-	psql -Xq -d dev -c 'CREATE EXTENSION spanner_keys'
+	psql -Xq -d dev -c 'CREATE EXTENSION spanner_keys' -c 'CREATE EXTENSION spanner_keys_ddl' \
+		-c 'CREATE EXTENSION spanner_keys_advisor' -c 'CREATE EXTENSION spanner_keys_splits'
 	echo "test/dev.sh psql, build, test, tap, log and stop use the server in $dir"
 }
 

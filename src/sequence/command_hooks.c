@@ -109,7 +109,6 @@ void
 sk_sequence_init(void)
 {
 	sk_registry_init();
-	sk_extension_init();
 	sk_member_guard_init();
 	sk_binding_init();
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
@@ -565,7 +564,7 @@ drops_extension(Node *command)
 		  ((DropStmt *) command)->removeType == OBJECT_EXTENSION))
 		return false;
 
-	owner = sk_extension_owner();
+	owner = sk_extension_owner(SK_EXTENSION);
 	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
 		return false;
 	if (IsA(command, DropOwnedStmt))

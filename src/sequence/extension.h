@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * extension.h
- *	  The extension's own functions, and calls of them.
+ *	  Calls of the extension's functions, and functions of other libraries.
  *
  * src/sequence/extension.h
  *
@@ -12,23 +12,8 @@
 
 #include "nodes/primnodes.h"
 
-/* The functions in C that other code looks for. */
-typedef enum SkFunction
-{
-	SK_FUNCTION_ASCENDING_NEXTVAL,
-	SK_FUNCTION_CURRVAL,
-	SK_FUNCTION_LASTVAL,
-	SK_FUNCTION_MAP_COUNTER,
-	SK_FUNCTION_MAY_CALL,
-	SK_FUNCTION_MAY_DRAW,
-	SK_FUNCTION_NEXTVAL,
-	SK_FUNCTION_SEQUENCE_SUPPORT,
-	SK_FUNCTION_SETVAL,
-	SK_FUNCTION_SETVAL_CALLED
-} SkFunction;
+#include "spi/own_objects.h"
 
-extern void sk_extension_init(void);
-extern Oid	sk_function(SkFunction function);
 extern Oid	sk_loader_function(const char *name);
 extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
 extern Expr *sk_make_guarded(SkFunction guard, List *arguments, Expr *value);

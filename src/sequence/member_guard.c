@@ -35,6 +35,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
+#include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
@@ -42,6 +43,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
@@ -89,14 +91,20 @@ sk_member_guard_init(void)
 void
 sk_guard_members(Node *command)
 {
-	if (!IsA(command, AlterExtensionContentsStmt) ||
-		strcmp(((AlterExtensionContentsStmt *) command)->extname, SK_EXTENSION) != 0 ||
-		!sk_extension_exists() || sk_runs_own_script() || IsBinaryUpgrade ||
-		!has_privs_of_role(GetUserId(), sk_extension_owner()))
+	const char *extension;
+	Oid			owner;
+
+	if (!IsA(command, AlterExtensionContentsStmt))
+		return;
+	extension = ((AlterExtensionContentsStmt *) command)->extname;
+	if (!sk_is_own_extension(extension) || sk_runs_own_script() || IsBinaryUpgrade)
+		return;
+	owner = sk_extension_owner(extension);
+	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-			 errmsg("cannot change the members of extension \"%s\"", SK_EXTENSION),
+			 errmsg("cannot change the members of extension \"%s\"", extension),
 			 errdetail("Its scripts make them, and it does not work without them."),
 			 errhint("Drop the extension to be rid of its objects.")));
 }
@@ -137,8 +145,9 @@ check_place(Oid class, Oid object)
 	ereport(ERROR,
 			(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			 errmsg("cannot rename or move %s because extension \"%s\" requires it",
-					getObjectDescription(&address, false), SK_EXTENSION),
-			 errdetail("Sequences would give plain counters, which can be ids that exist."),
+					getObjectDescription(&address, false),
+					get_extension_name(getExtensionOfObject(class, object))),
+			 errdetail("The library finds it by its name and schema."),
 			 errhint("Drop the extension to be rid of its objects.")));
 }
 

@@ -43,7 +43,8 @@ RETURN EXISTS (
                    AND NOT EXISTS (SELECT FROM pg_depend e
                                      JOIN pg_extension x ON x.oid = e.refobjid
                                     WHERE e.classid = d.refclassid AND e.objid = d.refobjid
-                                      AND e.deptype = 'e' AND x.extname = 'spanner_keys') END);
+                                      AND e.deptype = 'e'
+                                      AND x.extname IN ('spanner_keys', 'spanner_keys_ddl')) END);
 
 COMMENT ON FUNCTION spanner_internal.needs_lost(regclass, oid, text)
   IS 'whether a default, a constraint or a rule needs something that a dialect has not';

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * own_objects.c
- *	  The extension in this database, and what belongs to it.
+ *	  The extensions of the library in this database, and what belongs to them.
  *
  * The library can be loaded in a database that does not have the extension,
  * and where anybody may have made schemas of these names.  So nothing acts
- * before the extension is found here, and membership in it tells its schemas,
- * functions and tables from those of others.
+ * before the extension is found here.  Membership in it tells its schemas,
+ * tables and types from those of others.  Its functions in C have a name, a
+ * schema and a symbol: only superusers create functions in C, and no command
+ * renames or moves a member.
  *
  * src/spi/own_objects.c
  *
@@ -20,12 +22,14 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -33,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "spi/own_objects.h"
 
 /* Its schema, once it has been found. */
@@ -47,25 +52,86 @@ static OwnSchema schemas[] = {
 	{SK_INTERNAL_SCHEMA, InvalidOid}
 };
 
-/* Is "extension" known, perhaps to be InvalidOid? */
-static bool is_known = false;
+/* The extensions of the library: the core comes first, the others require it. */
+static const char *const extensions[] = {
+	SK_EXTENSION, SK_EXTENSION "_advisor", SK_EXTENSION "_ddl",
+	SK_EXTENSION "_splits"
+};
+
+/* Its function in C, once it has been looked for. */
+typedef struct OwnFunction
+{
+	const char *schema;
+	const char *name;
+	const char *symbol;			/* in the library */
+	int			nargs;
+	Oid			types[6];
+	bool		is_cached;
+	Oid			oid;			/* InvalidOid if there is none */
+} OwnFunction;
+
+static OwnFunction functions[] = {
+	[SK_FUNCTION_ALL_SHARDS] =
+	{SK_INTERNAL_SCHEMA, "all_shards", "spanner_all_shards", 1, {INT4OID}},
+	[SK_FUNCTION_ASCENDING_NEXTVAL] =
+	{SK_INTERNAL_SCHEMA, "ascending_nextval", "spanner_ascending_nextval", 2, {REGCLASSOID, INT4OID}},
+	[SK_FUNCTION_BIT_REVERSE] =
+	{SK_SCHEMA, "bit_reverse", "spanner_bit_reverse", 2, {INT8OID, BOOLOID}},
+	[SK_FUNCTION_CURRVAL] =
+	{SK_SCHEMA, "currval", "spanner_currval", 1, {REGCLASSOID}},
+	[SK_FUNCTION_FINGERPRINT_BYTES] =
+	{SK_SCHEMA, "farm_fingerprint", "spanner_farm_fingerprint_bytea", 1, {BYTEAOID}},
+	[SK_FUNCTION_FINGERPRINT_TEXT] =
+	{SK_SCHEMA, "farm_fingerprint", "spanner_farm_fingerprint_text", 1, {TEXTOID}},
+	[SK_FUNCTION_LASTVAL] =
+	{SK_SCHEMA, "lastval", "spanner_lastval", 0, {InvalidOid}},
+	[SK_FUNCTION_MAP_COUNTER] =
+	{SK_INTERNAL_SCHEMA, "map_counter", "spanner_map_counter", 2, {INT8OID, REGCLASSOID}},
+	[SK_FUNCTION_MAY_CALL] =
+	{SK_INTERNAL_SCHEMA, "may_call", "spanner_may_call", 1, {REGPROCEDUREOID}},
+	[SK_FUNCTION_MAY_DRAW] =
+	{SK_INTERNAL_SCHEMA, "may_draw", "spanner_may_draw", 2, {REGCLASSOID, REGPROCEDUREOID}},
+	[SK_FUNCTION_NEXTVAL] =
+	{SK_SCHEMA, "nextval", "spanner_nextval", 1, {REGCLASSOID}},
+	[SK_FUNCTION_SEQUENCE_SUPPORT] =
+	{SK_INTERNAL_SCHEMA, "sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
+	[SK_FUNCTION_SETVAL] =
+	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
+	[SK_FUNCTION_SETVAL_CALLED] =
+	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
+	[SK_FUNCTION_SHARD_ID] =
+	{SK_SCHEMA, "shard_id", "spanner_shard_id", 2, {INT4OID, ANYOID}},
+	[SK_FUNCTION_SHARD_IDS] =
+	{SK_INTERNAL_SCHEMA, "shard_ids", "spanner_shard_ids", 2, {INT4OID, ANYOID}},
+	[SK_FUNCTION_TIME_BUCKETS] =
+	{SK_INTERNAL_SCHEMA, "time_buckets", "spanner_time_buckets", 6, {INTERVALOID, TIMESTAMPOID, TIMESTAMPOID, TIMESTAMPOID, BOOLOID, INT4OID}},
+	[SK_FUNCTION_TIME_BUCKETS_TZ] =
+	{SK_INTERNAL_SCHEMA, "time_buckets", "spanner_time_buckets", 6, {INTERVALOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, BOOLOID, INT4OID}},
+	[SK_FUNCTION_TIMESTAMP_TO_STRING] =
+	{SK_SCHEMA, "timestamp_to_string", "spanner_timestamp_to_string", 2, {TIMESTAMPTZOID, TEXTOID}},
+};
+
+/* Is "extension" cached, perhaps as InvalidOid? */
+static bool is_cached = false;
 static Oid	extension = InvalidOid;
 
 static uint64 invalidations = 0;
 
-static void watch_schemas(void);
+static void watch_objects(void);
 static Oid	find_extension(void);
-static void forget_objects(Datum arg, int cacheid, uint32 hashvalue);
-static bool is_own_function(Oid function, const char *symbol, int nargs,
-							const Oid *types);
+static void forget_schemas(Datum arg, int cacheid, uint32 hashvalue);
+static void forget_functions(Datum arg, int cacheid, uint32 hashvalue);
+static Oid	find_function(SkFunction function);
 
 static void
-watch_schemas(void)
+watch_objects(void)
 {
 	static bool registered = false;
 
-	if (!registered)
-		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_objects, (Datum) 0);
+	if (registered)
+		return;
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schemas, (Datum) 0);
+	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
 	registered = true;
 }
 
@@ -73,24 +139,34 @@ watch_schemas(void)
 static Oid
 find_extension(void)
 {
-	watch_schemas();
-	if (!is_known)
-	{
-		/* before the look, which may accept that something has changed */
-		is_known = true;
-		extension = get_extension_oid(SK_EXTENSION, true);
-	}
+	uint64		before;
+
+	watch_objects();
+	if (is_cached)
+		return extension;
+	/* the look may accept that something has changed */
+	before = invalidations;
+	extension = get_extension_oid(SK_EXTENSION, true);
+	is_cached = before == invalidations;
 	return extension;
 }
 
 /* The extension comes and goes together with its schemas. */
 static void
-forget_objects(Datum arg, int cacheid, uint32 hashvalue)
+forget_schemas(Datum arg, int cacheid, uint32 hashvalue)
 {
-	invalidations++;
-	is_known = false;
+	is_cached = false;
 	for (int i = 0; i < lengthof(schemas); i++)
 		schemas[i].oid = InvalidOid;
+	forget_functions(arg, cacheid, hashvalue);
+}
+
+static void
+forget_functions(Datum arg, int cacheid, uint32 hashvalue)
+{
+	invalidations++;
+	for (int i = 0; i < lengthof(functions); i++)
+		functions[i].is_cached = false;
 }
 
 /*
@@ -104,11 +180,26 @@ sk_extension_exists(void)
 }
 
 /*
+ * sk_is_own_extension
+ *		Is it the name of an extension of the library?
+ */
+bool
+sk_is_own_extension(const char *name)
+{
+	for (int i = 0; name != NULL && i < lengthof(extensions); i++)
+	{
+		if (strcmp(name, extensions[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * sk_extension_owner
- *		Who owns the extension; InvalidOid if the database does not have it.
+ *		Who owns an extension; InvalidOid if the database does not have it.
  */
 Oid
-sk_extension_owner(void)
+sk_extension_owner(const char *name)
 {
 	Relation	catalog = table_open(ExtensionRelationId, AccessShareLock);
 	Oid			result = InvalidOid;
@@ -117,7 +208,7 @@ sk_extension_owner(void)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum(SK_EXTENSION));
+				F_NAMEEQ, CStringGetDatum(name));
 	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1,
 							  &key);
 	tuple = systable_getnext(scan);
@@ -130,23 +221,32 @@ sk_extension_owner(void)
 
 /*
  * sk_runs_own_script
- *		Is a script of the extension under way, which may change what it likes?
+ *		Is a script of an extension of the library under way, which may change
+ *		what it likes?
  */
 bool
 sk_runs_own_script(void)
 {
-	return creating_extension && CurrentExtensionObject == find_extension();
+	return creating_extension &&
+		sk_is_own_extension(get_extension_name(CurrentExtensionObject));
 }
 
 /*
  * sk_is_member
- *		Does an object belong to the extension?
+ *		Does an object belong to an extension of the library?
+ *
+ * Only the core has schemas, so the others make nothing stale here.
  */
 bool
 sk_is_member(Oid class, Oid object)
 {
-	return OidIsValid(find_extension()) &&
-		getExtensionOfObject(class, object) == extension;
+	Oid			owner;
+
+	if (!OidIsValid(find_extension()))
+		return false;
+	owner = getExtensionOfObject(class, object);
+	return owner == extension ||
+		(OidIsValid(owner) && sk_is_own_extension(get_extension_name(owner)));
 }
 
 /*
@@ -186,60 +286,95 @@ sk_own_table(const char *name)
 }
 
 /*
- * sk_own_function
- *		The function of the extension that is a symbol of the library.
+ * sk_function
+ *		The OID of a function of the extension.
  *
- * Whatever its name and schema are: scripts of the extension have made it, and
- * only superusers make functions in C.
+ * Raises an error if the database does not have the extension, or one of a
+ * release before the library's.
  */
 Oid
-sk_own_function(const char *symbol, int nargs, const Oid *types)
+sk_function(SkFunction function)
 {
-	Relation	catalog = table_open(DependRelationId, AccessShareLock);
-	Oid			result = InvalidOid;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	Oid			result = find_function(function);
 
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(ExtensionRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(find_extension()));
-	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL,
-							  lengthof(keys), keys);
-	while (!OidIsValid(result) &&
-		   HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-
-		if (form->classid == ProcedureRelationId &&
-			form->deptype == DEPENDENCY_EXTENSION &&
-			is_own_function(form->objid, symbol, nargs, types))
-			result = form->objid;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
+	if (OidIsValid(result))
+		return result;
+	if (!sk_extension_exists())
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("extension \"%s\" does not exist in this database",
+						SK_EXTENSION),
+				 errhint("Run CREATE EXTENSION %s.", SK_EXTENSION)));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("function %s.%s of extension \"%s\" is missing",
+					functions[function].schema, functions[function].name,
+					SK_EXTENSION),
+			 errhint("Run ALTER EXTENSION %s UPDATE, or create the extension anew.",
+					 SK_EXTENSION)));
 }
 
-static bool
-is_own_function(Oid function, const char *symbol, int nargs, const Oid *types)
+/*
+ * sk_callable_function
+ *		The OID of a function of the extension that the current user may call;
+ *		else InvalidOid.
+ */
+Oid
+sk_callable_function(SkFunction function)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Form_pg_proc form;
-	bool		result = false;
-	bool		isnull;
-	Datum		source;
+	Oid			result = find_function(function);
 
+	return OidIsValid(result) &&
+		object_aclcheck(ProcedureRelationId, result, GetUserId(),
+						ACL_EXECUTE) == ACLCHECK_OK ? result : InvalidOid;
+}
+
+/*
+ * sk_is_function
+ *		Is it this function of the extension, and not another one of that name?
+ */
+bool
+sk_is_function(Oid funcid, SkFunction function)
+{
+	return funcid >= FirstNormalObjectId && funcid == find_function(function);
+}
+
+/*
+ * The function of the table, InvalidOid if there is none.  Only the script of
+ * the extension makes a function of such a symbol.  Privileges do not matter:
+ * those of the caller's expression were checked before.
+ */
+static Oid
+find_function(SkFunction function)
+{
+	OwnFunction *f = &functions[function];
+	uint64		before = invalidations;
+	Oid			schema;
+	HeapTuple	tuple = NULL;
+
+	Assert(function < lengthof(functions) && f->name != NULL);
+	if (f->is_cached)
+		return f->oid;
+	watch_objects();
+	f->oid = InvalidOid;
+	schema = get_namespace_oid(f->schema, true);
+	if (OidIsValid(schema))
+		tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(f->name),
+								PointerGetDatum(buildoidvector(f->types, f->nargs)),
+								ObjectIdGetDatum(schema));
+	/* the look may have accepted that something has changed */
+	f->is_cached = before == invalidations;
 	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	if (form->prolang == ClanguageId && form->pronargs == nargs &&
-		memcmp(form->proargtypes.values, types, nargs * sizeof(Oid)) == 0)
+		return InvalidOid;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
 	{
-		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
-		result = !isnull && strcmp(TextDatumGetCString(source), symbol) == 0;
+		bool		isnull;
+		Datum		source = SysCacheGetAttr(PROCNAMEARGSNSP, tuple,
+											 Anum_pg_proc_prosrc, &isnull);
+
+		if (!isnull && strcmp(TextDatumGetCString(source), f->symbol) == 0)
+			f->oid = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
 	}
 	ReleaseSysCache(tuple);
-	return result;
+	return f->oid;
 }

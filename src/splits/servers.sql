@@ -83,7 +83,7 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys'
+  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys_splits'
 $$;
 
 COMMENT ON FUNCTION spanner_internal.extension_version()
@@ -109,7 +109,7 @@ BEGIN
   BEGIN
     EXECUTE format('SELECT extversion FROM %s WHERE extname = $1',
                    spanner_internal.open_relation(server, 'pg_extension'))
-      INTO version USING 'spanner_keys'::name;
+      INTO version USING 'spanner_keys_splits'::name;
     IF version = spanner_internal.extension_version() THEN
       EXECUTE format('SELECT to_jsonb(s) FROM %s s',
                      spanner_internal.open_relation(server, 'spanner_internal.split_server'))
