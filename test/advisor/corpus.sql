@@ -4,6 +4,7 @@
 -- Tables are empty, so that names, types and defaults alone have to tell.
 
 CREATE EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_advisor;
 CREATE SEQUENCE numbers;
 CREATE SEQUENCE hib_entity_seq INCREMENT BY 50;
 SELECT spanner.create_sequence('reversed', 'bit_reversed_positive');

@@ -7,6 +7,9 @@
 -- test/bin/soak.sql
 
 CREATE EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_advisor;
+CREATE EXTENSION spanner_keys_ddl;
+CREATE EXTENSION spanner_keys_splits;
 CREATE EXTENSION dblink;
 CREATE EXTENSION postgres_fdw;
 

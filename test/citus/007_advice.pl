@@ -63,6 +63,7 @@ sub move_shard
 
 query($coordinator, q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
 	CREATE TABLE readings (device bigint, at timestamptz, value numeric,
 	  shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, device, at)) STORED, PRIMARY KEY (shard_id, at, device));
 	CREATE TABLE events (device bigint, at timestamptz, value numeric, PRIMARY KEY (at, device));

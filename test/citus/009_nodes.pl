@@ -26,6 +26,9 @@ sub insert_rows
 
 query($coordinator, q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_ddl;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE TABLE altered (customer bigint, id bigserial);
 	CREATE TABLE converted (customer bigint, id bigserial);
 	CREATE TABLE mapped (customer bigint, id bigserial);
@@ -101,7 +104,7 @@ command_ok([ 'pg_dump', '-f', $dump, '-d', $coordinator->connstr('postgres'), '-
 my $restored = start_node('restored');
 my $new_worker = start_node('new_worker');
 
-query($restored, 'CREATE EXTENSION spanner_keys');
+query($restored, 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_ddl; CREATE EXTENSION spanner_keys_splits');
 command_ok([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $restored->connstr('postgres') ], 'it is restored');
 query($restored, qq{
 	SELECT setval('pg_dist_groupid_seq', $groups);

@@ -86,7 +86,7 @@ sub create_target
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 $owner");
 	$node->safe_psql('postgres',
 		"ALTER DATABASE $database SET spanner.default_sequence_kind = 'striped(stripes=16)'");
-	$node->safe_psql($database, 'CREATE EXTENSION spanner_keys') if $with_extension;
+	$node->safe_psql($database, 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_ddl; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_splits') if $with_extension;
 	return;
 }
 
@@ -142,7 +142,7 @@ $node->safe_psql(
 	CREATE ROLE dumper LOGIN;
 	CREATE DATABASE source TEMPLATE template0 OWNER dumper;
 	ALTER DATABASE source SET spanner.default_sequence_kind = 'bit_reversed_positive';});
-$node->safe_psql('source', 'CREATE EXTENSION spanner_keys');
+$node->safe_psql('source', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_ddl; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_splits');
 $node->safe_psql(
 	'source', q{
 	CREATE SCHEMA app;
@@ -326,6 +326,9 @@ is( $node->safe_psql('without', q{
 $node->safe_psql('postgres', 'CREATE DATABASE stored');
 $node->safe_psql('stored', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_ddl;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	SET spanner.default_sequence_kind = 'striped';
 	SELECT spanner.create_allocator('gapless', mode => 'on_commit');
 	CREATE TABLE sharded (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz, number bigint);

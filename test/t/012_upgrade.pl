@@ -201,6 +201,9 @@ foreach my $database (@databases)
 		CREATE TABLE plain_serial (id serial PRIMARY KEY, v integer);
 		CREATE TABLE plain_identity (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v integer);
 		CREATE EXTENSION spanner_keys;
+		CREATE EXTENSION spanner_keys_ddl;
+		CREATE EXTENSION spanner_keys_advisor;
+		CREATE EXTENSION spanner_keys_splits;
 		CREATE EXTENSION permuted;
 		GRANT CREATE ON SCHEMA public TO maker;
 		SELECT spanner.create_allocator('numbers', 'sync');

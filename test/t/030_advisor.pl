@@ -43,7 +43,7 @@ sub create_database
 	my ($database, $sql) = @_;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, "CREATE EXTENSION spanner_keys; $sql");
+	$node->safe_psql($database, "CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor; $sql");
 	return;
 }
 

@@ -59,6 +59,8 @@ $node->start;
 $node->safe_psql(
 	'postgres', qq{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE TABLE serial_keys (id bigserial PRIMARY KEY, note text);
 	INSERT INTO serial_keys (note) SELECT 'x' FROM generate_series(1, $rows);
 	CREATE TABLE random_keys (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), at integer);
@@ -185,6 +187,8 @@ $node->safe_psql(
 	'latin1', q{
 	SET client_encoding = 'UTF8';
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE TABLE "é" (id text PRIMARY KEY);
 	INSERT INTO "é" SELECT 'ü' || i FROM generate_series(1000, 1999) i;});
 like($node->safe_psql('latin1', q{SET client_encoding = 'UTF8'; SELECT spanner.key_heatmap_text('"é"')}),
@@ -198,6 +202,8 @@ $node->safe_psql('postgres', q{CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE
 $node->safe_psql(
 	'ascii', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE TABLE "é" (id text PRIMARY KEY);
 	INSERT INTO "é" SELECT 'ü' || i FROM generate_series(1000, 1999) i;});
 like($node->safe_psql('ascii', q{SELECT spanner.key_heatmap_text('"é"')}), qr/^Hotspot.*\+##.*: as dense/ms, 'text in SQL_ASCII');

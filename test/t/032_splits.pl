@@ -62,7 +62,7 @@ foreach my $node ($front, @servers)
 	$node->init;
 	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off");
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_splits');
 }
 $front->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw');
 for my $i (0 .. $#names)

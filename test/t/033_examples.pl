@@ -118,7 +118,7 @@ sub check_file
 	my @claims = claims($sql);
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, 'CREATE EXTENSION spanner_keys');
+	$node->safe_psql($database, 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_ddl; CREATE EXTENSION spanner_keys_advisor');
 	$node->command_ok(
 		[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), '-f', "$examples/$file" ],
 		"$file runs");

@@ -73,7 +73,7 @@ foreach my $schema ('spanner', 'spanner_internal')
 	refused($_, 'CREATE EXTENSION spanner_keys', $in_use, "schema $schema prepared, $_ installs") foreach $superuser, 'db_owner';
 	run_as('attacker', "DROP SCHEMA $schema");
 }
-run_as('db_owner', 'CREATE EXTENSION spanner_keys');
+run_as('db_owner', "CREATE EXTENSION $_") foreach qw(spanner_keys spanner_keys_ddl spanner_keys_advisor spanner_keys_splits);
 
 # Nobody but a superuser can put another table or function in the place of the
 # extension's: statements find them by name, and run as their owner.

@@ -372,7 +372,7 @@ sub check_messages
 $node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->append_conf('postgresql.conf', "fsync = off\njit = off\ntimezone = 'UTC'\nwal_level = logical\nmax_parallel_workers_per_gather = 0");
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_ddl; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_splits');
 check_document($_) foreach map { s{^\Q$top\E/}{}r } "$top/README.md", sort glob("$top/docs/*.md");
 check_reference();
 check_messages();

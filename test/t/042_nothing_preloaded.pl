@@ -26,6 +26,7 @@ sub run_as
 
 run_as('shop_owner', <<'SQL');
 CREATE EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_advisor;
 CREATE TABLE visit (
   shard_id int GENERATED ALWAYS AS (spanner.shard_id(64, at, userid)) STORED,
   at int NOT NULL, userid int NOT NULL, note text, PRIMARY KEY (shard_id, at, userid));

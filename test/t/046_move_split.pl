@@ -20,7 +20,7 @@ foreach my $node (values %node)
 	$node->append_conf('postgresql.conf',
 		"autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms\nmax_connections = 40\nwal_receiver_timeout = 5s");
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
 }
 $here->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw');
 foreach my $name ('server2', 'server3')

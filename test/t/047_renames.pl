@@ -15,6 +15,8 @@ $node->start;
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE ROLE mallory LOGIN;
 	GRANT CREATE ON DATABASE postgres TO mallory});
 
@@ -60,6 +62,8 @@ $node->safe_psql(
 $node->safe_psql(
 	'app', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	ALTER SCHEMA public OWNER TO dbo;
 	CREATE TABLE public.t (id bigserial PRIMARY KEY, number int);
 	INSERT INTO public.t SELECT FROM generate_series(1, 20);

@@ -16,6 +16,7 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
 	SELECT spanner.create_sequence('s', 'bit_reversed_positive');
 	SELECT spanner.create_allocator('in_order', 'sync')});
 my $disable = join '; ', map { "ALTER EVENT TRIGGER $_ DISABLE" }
@@ -79,6 +80,7 @@ $node->safe_psql('bare', q{
 # After DROP EXTENSION nothing is guarded, in the same transaction either.
 $node->safe_psql('bare', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_advisor;
 	BEGIN;
 	DROP EXTENSION spanner_keys;
 	CREATE SCHEMA spanner CREATE TABLE allocator (id int);
@@ -138,7 +140,7 @@ draws_mapped('the extension is still there');
 unguarded('ALTER SCHEMA spanner RENAME TO x', 'ALTER SCHEMA spanner_internal RENAME TO y', $enable);
 $node->safe_psql('postgres', 'DROP EXTENSION spanner_keys');
 is($node->safe_psql('postgres', q{SELECT nextval('s') < 2^20, (SELECT count(*) FROM pg_seclabel)}), 't|0', 'dropped under other names: an ordinary sequence');
-$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor');
 
 $node->stop;
 done_testing();

@@ -71,10 +71,11 @@ $node->safe_psql(
 	CREATE DATABASE bait OWNER db_owner;
 	CREATE DATABASE rem OWNER rem_owner;
 	CREATE DATABASE far;});
-$node->safe_psql('far', 'CREATE EXTENSION spanner_keys');
+$node->safe_psql('far', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
 $node->safe_psql(
 	'app', qq{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE EXTENSION postgres_fdw;
 	GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO mallory, db_owner;
 	GRANT CREATE ON DATABASE app TO mallory;

@@ -16,12 +16,13 @@ $node->start;
 foreach my $name ('server2', 'server3')
 {
 	$node->safe_psql('postgres', "CREATE DATABASE $name");
-	$node->safe_psql($name, 'CREATE EXTENSION spanner_keys');
+	$node->safe_psql($name, 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
 }
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 $node->safe_psql(
 	'postgres', qq{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_splits;
 	CREATE EXTENSION postgres_fdw;
 	CREATE ROLE clerk LOGIN;
 	CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL CHECK (name <> ''), tax numeric);
@@ -97,7 +98,7 @@ value('CREATE TABLE hidden (a int PRIMARY KEY); ALTER TABLE hidden ENABLE ROW LE
 like(error_of(q{SELECT spanner.copy_table('hidden', '{server2}')}), qr/table "hidden" has row-level security\nDETAIL:  Who may read a copy/, 'policies');
 value('DROP EXTENSION spanner_keys', 'server3');
 like(error_of(q{SELECT spanner.copy_table('country', '{server2,server3}')}), qr/another version of extension spanner_keys\nDETAIL:  It is none there/, 'versions are compared first');
-value('CREATE EXTENSION spanner_keys', 'server3');
+value('CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits', 'server3');
 
 # Splits say which servers get copies.
 value(q{SET spanner.default_sequence_kind = 'bit_reversed_positive';

@@ -17,7 +17,7 @@ $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrie
 $node->start;
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 $node->safe_psql('postgres', 'CREATE ROLE clerk LOGIN; CREATE ROLE "far clerk" LOGIN; CREATE DATABASE server2');
-$node->safe_psql($_, 'CREATE EXTENSION spanner_keys') foreach 'postgres', 'server2';
+$node->safe_psql($_, 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits') foreach 'postgres', 'server2';
 $node->safe_psql(
 	'postgres', qq{
 	CREATE EXTENSION postgres_fdw;

@@ -20,7 +20,7 @@ foreach my $node (values %node)
 	$node->init(allows_streaming => 'logical');
 	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms\nwal_receiver_timeout = 5s");
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys');
+	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
 }
 my $user = $here->safe_psql('postgres', 'SELECT current_user');
 $here->safe_psql(
