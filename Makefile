@@ -41,7 +41,6 @@ OBJS = \
 	src/keys/farmhash.o \
 	src/keys/key_functions.o \
 	src/keys/shard_id.o \
-	src/keys/time_buckets.o \
 	src/keys/time_zone.o \
 	src/planner/derive.o \
 	src/planner/equality.o \

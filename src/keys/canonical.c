@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * canonical.c
- *	  Canonical text of a key value.
+ *	  Canonical text of a key value, and the SQL functions that give texts.
  *
  * Shard ids are stored, so the text of a value must never change: it depends
  * on the value alone, on no setting, and is UTF-8 in a database of any
@@ -29,8 +29,11 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -42,9 +45,24 @@
 #include "utils/uuid.h"
 
 #include "keys/canonical.h"
+#include "keys/time_zone.h"
 
 /* Least room in which a conversion can make progress. */
 #define SK_CONVERSION_ROOM 64
+
+#define SK_UUID_TEXT_LENGTH 36
+
+/* The time zone last used by one call site of timestamp_to_string(). */
+typedef struct SkTimeZone
+{
+	pg_tz	   *zone;			/* NULL if the offset is fixed */
+	int			offset;			/* in minutes east of UTC */
+	Size		name_len;
+	char		name[TZ_STRLEN_MAX + 1];
+} SkTimeZone;
+
+PG_FUNCTION_INFO_V1(spanner_generate_uuid);
+PG_FUNCTION_INFO_V1(spanner_timestamp_to_string);
 
 static void set_int2(SkKeyText *key, Datum value);
 static void set_int4(SkKeyText *key, Datum value);
@@ -64,6 +82,8 @@ static void set_timestamptz(SkKeyText *key, Datum value);
 static void set_enum(SkKeyText *key, Datum value);
 static void set_cstring(SkKeyText *key, Datum value);
 static int	format_timestamp(Timestamp value, char *out);
+static int	format_timestamptz(TimestampTz value, int offset, char *out);
+static void format_uuid(const unsigned char *uuid, char *out);
 static char *append_date(char *out, int julian_day);
 static inline char *append_digits(char *out, unsigned int value, int width);
 static int	format_date(DateADT value, char *out);
@@ -71,6 +91,8 @@ static int	format_float(double value, char *out);
 static int	shorten_float(double value, char *out, int len);
 static void convert_to_utf8(SkKeyText *key);
 static bool is_ascii(const char *data, Size len);
+static SkTimeZone *find_time_zone(FunctionCallInfo fcinfo, Datum name);
+static int	zone_offset(SkTimeZone *zone, TimestampTz value);
 
 /*
  * The types that a key can have, in the order in which messages list them.
@@ -170,14 +192,13 @@ sk_key_text_release(SkKeyText *key)
 }
 
 /*
- * sk_format_timestamptz
- *		Write a time as GoogleSQL does, "offset" minutes east of UTC.
+ * Write a time as GoogleSQL does, "offset" minutes east of UTC.
  *
  * "out" needs SK_KEY_SPACE bytes and is not terminated; returns the length.
  * Minutes of the offset appear only if there are any.
  */
-int
-sk_format_timestamptz(TimestampTz value, int offset, char *out)
+static int
+format_timestamptz(TimestampTz value, int offset, char *out)
 {
 	char	   *end;
 
@@ -198,13 +219,12 @@ sk_format_timestamptz(TimestampTz value, int offset, char *out)
 }
 
 /*
- * sk_format_uuid
- *		Write a UUID in lower case with dashes.
+ * Write a UUID in lower case with dashes.
  *
  * "out" needs SK_UUID_TEXT_LENGTH bytes and is not terminated.
  */
-void
-sk_format_uuid(const unsigned char *uuid, char *out)
+static void
+format_uuid(const unsigned char *uuid, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -454,7 +474,7 @@ set_bool(SkKeyText *key, Datum value)
 static void
 set_uuid(SkKeyText *key, Datum value)
 {
-	sk_format_uuid(DatumGetUUIDP(value)->data, key->space);
+	format_uuid(DatumGetUUIDP(value)->data, key->space);
 	key->len = SK_UUID_TEXT_LENGTH;
 }
 
@@ -473,7 +493,7 @@ set_timestamp(SkKeyText *key, Datum value)
 static void
 set_timestamptz(SkKeyText *key, Datum value)
 {
-	key->len = sk_format_timestamptz(DatumGetTimestampTz(value), 0, key->space);
+	key->len = format_timestamptz(DatumGetTimestampTz(value), 0, key->space);
 }
 
 static void
@@ -569,4 +589,98 @@ is_ascii(const char *data, Size len)
 			return false;
 	}
 	return true;
+}
+
+/* Return the time zone of a name; a call site remembers the last one. */
+static SkTimeZone *
+find_time_zone(FunctionCallInfo fcinfo, Datum name)
+{
+	SkTimeZone *zone = fcinfo->flinfo->fn_extra;
+	SkTimeZone	found;
+	SkKeyText	wanted;
+
+	sk_key_text(SK_KEY_TEXT, name, &wanted);
+	if (zone && zone->name_len == wanted.len &&
+		memcmp(zone->name, wanted.data, wanted.len) == 0)
+	{
+		sk_key_text_release(&wanted);
+		return zone;
+	}
+
+	found.name_len = Min(wanted.len, TZ_STRLEN_MAX);
+	memcpy(found.name, wanted.data, found.name_len);
+	found.name[found.name_len] = '\0';
+	if (found.name_len < wanted.len || !sk_parse_time_zone(found.name, &found.zone, &found.offset))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized",
+						TextDatumGetCString(name)),
+				 errhint(SK_TIME_ZONE_HINT)));
+	sk_key_text_release(&wanted);
+
+	if (zone == NULL)
+		zone = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SkTimeZone));
+	*zone = found;
+	fcinfo->flinfo->fn_extra = zone;
+	return zone;
+}
+
+/* Zones had odd seconds before standard time; they are cut off. */
+static int
+zone_offset(SkTimeZone *zone, TimestampTz value)
+{
+	pg_time_t	seconds;
+	struct pg_tm *local;
+
+	if (zone->zone == NULL || TIMESTAMP_NOT_FINITE(value))
+		return zone->offset;
+
+	seconds = timestamptz_to_time_t(value);
+	if (value % USECS_PER_SEC < 0)
+		seconds--;
+	local = pg_localtime(&seconds, zone->zone);
+	return local ? local->tm_gmtoff / SECS_PER_MINUTE : 0;
+}
+
+/*
+ * spanner.generate_uuid() returns text
+ *
+ * A random UUID of version 4, 36 characters in lower case.
+ */
+Datum
+spanner_generate_uuid(PG_FUNCTION_ARGS)
+{
+	unsigned char uuid[UUID_LEN];
+	char		out[SK_UUID_TEXT_LENGTH];
+
+	if (!pg_strong_random(uuid, UUID_LEN))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+
+	/* version 4, variant of RFC 4122 */
+	uuid[6] = (uuid[6] & 0x0F) | 0x40;
+	uuid[8] = (uuid[8] & 0x3F) | 0x80;
+	format_uuid(uuid, out);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, SK_UUID_TEXT_LENGTH));
+}
+
+/*
+ * spanner.timestamp_to_string(value timestamptz, time_zone text) returns text
+ *
+ * What GoogleSQL's CAST(TIMESTAMP AS STRING) gives in a time zone, which is
+ * the name of a zone or an offset from UTC.  An unknown zone is an error.
+ * Infinite values, and years outside 0001..9999, which GoogleSQL does not
+ * have, are written as canonical.c says.
+ */
+Datum
+spanner_timestamp_to_string(PG_FUNCTION_ARGS)
+{
+	TimestampTz value = PG_GETARG_TIMESTAMPTZ(0);
+	SkTimeZone *zone = find_time_zone(fcinfo, PG_GETARG_DATUM(1));
+	char		out[SK_KEY_SPACE];
+	int			len;
+
+	len = format_timestamptz(value, zone_offset(zone, value), out);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, len));
 }

@@ -10,8 +10,6 @@
 #ifndef SK_CANONICAL_H
 #define SK_CANONICAL_H
 
-#include "datatype/timestamp.h"
-
 /*
  * How the value of a key turns into text; found once per call site.  All but
  * the first are the rows of the table of canonical.c.
@@ -42,8 +40,6 @@ typedef enum SkKeyKind
 /* Room for every text that is formatted in place: numbers, times, labels. */
 #define SK_KEY_SPACE 64
 
-#define SK_UUID_TEXT_LENGTH 36
-
 /* The longest list of shards that shard_ids() makes without being asked for. */
 #define SK_MAX_SHARD_LIST 65536
 
@@ -63,7 +59,5 @@ extern SkKeyKind sk_key_kind(Oid type);
 extern char *sk_key_type_names(void);
 extern void sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key);
 extern void sk_key_text_release(SkKeyText *key);
-extern int	sk_format_timestamptz(TimestampTz value, int offset, char *out);
-extern void sk_format_uuid(const unsigned char *uuid, char *out);
 
 #endif							/* SK_CANONICAL_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_functions.c
- *	  SQL functions on keys: bit reversal, fingerprints, UUIDs, times.
+ *	  SQL functions on keys: bit reversal, fingerprints, buckets of time.
  *
  * src/keys/key_functions.c
  *
@@ -9,39 +9,24 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "pgtime.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "keys/bit_reverse.h"
 #include "keys/canonical.h"
 #include "keys/farmhash.h"
-#include "keys/time_zone.h"
-
-/* The time zone last used by one call site of timestamp_to_string(). */
-typedef struct SkTimeZone
-{
-	pg_tz	   *zone;			/* NULL if the offset is fixed */
-	int			offset;			/* in minutes east of UTC */
-	Size		name_len;
-	char		name[TZ_STRLEN_MAX + 1];
-} SkTimeZone;
+#include "keys/moments.h"
 
 PG_FUNCTION_INFO_V1(spanner_bit_reverse);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_bytea);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_text);
-PG_FUNCTION_INFO_V1(spanner_generate_uuid);
-PG_FUNCTION_INFO_V1(spanner_timestamp_to_string);
+PG_FUNCTION_INFO_V1(spanner_time_buckets);
 
 static uint64 fingerprint(SkKeyKind kind, Datum value);
-static SkTimeZone *find_time_zone(FunctionCallInfo fcinfo, Datum name);
-static int	zone_offset(SkTimeZone *zone, TimestampTz value);
+static bool is_usual(Timestamp moment);
 
 /*
  * spanner.bit_reverse(value bigint, preserve_sign boolean) returns bigint
@@ -78,46 +63,57 @@ spanner_farm_fingerprint_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner.generate_uuid() returns text
+ * spanner_internal.time_buckets(stride interval, origin timestamptz,
+ * low timestamptz, high timestamptz, open_end boolean, most integer)
+ * returns timestamptz[]
  *
- * A random UUID of version 4, 36 characters in lower case.
+ * What date_bin() gives for the moments from low to high, high itself excluded
+ * if the end is open.  If that is more than "most" buckets, or the range goes
+ * to moments that date_bin() may fail for, the result is any most + 1 elements,
+ * which mean all shards in shard_ids().
  */
 Datum
-spanner_generate_uuid(PG_FUNCTION_ARGS)
+spanner_time_buckets(PG_FUNCTION_ARGS)
 {
-	unsigned char uuid[UUID_LEN];
-	char		out[SK_UUID_TEXT_LENGTH];
+	Interval   *stride = PG_GETARG_INTERVAL_P(0);
+	int64		step = stride->day * USECS_PER_DAY + stride->time;
+	Timestamp	origin = PG_GETARG_TIMESTAMP(1);
+	Timestamp	low = PG_GETARG_TIMESTAMP(2);
+	Timestamp	high = PG_GETARG_TIMESTAMP(3);
+	int32		most = PG_GETARG_INT32(5);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	int64		count = 0;
+	Datum	   *buckets;
 
-	if (!pg_strong_random(uuid, UUID_LEN))
+	if (type != TIMESTAMPOID)
+		type = TIMESTAMPTZOID;
+	if (most < 0 || most > SK_MAX_SHARD_LIST || stride->month != 0 || step <= 0 ||
+		!is_usual(origin))
 		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-
-	/* version 4, variant of RFC 4122 */
-	uuid[6] = (uuid[6] & 0x0F) | 0x40;
-	uuid[8] = (uuid[8] & 0x3F) | 0x80;
-	sk_format_uuid(uuid, out);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, SK_UUID_TEXT_LENGTH));
-}
-
-/*
- * spanner.timestamp_to_string(value timestamptz, time_zone text) returns text
- *
- * What GoogleSQL's CAST(TIMESTAMP AS STRING) gives in a time zone, which is
- * the name of a zone or an offset from UTC.  An unknown zone is an error.
- * Infinite values, and years outside 0001..9999, which GoogleSQL does not
- * have, are written as canonical.c says.
- */
-Datum
-spanner_timestamp_to_string(PG_FUNCTION_ARGS)
-{
-	TimestampTz value = PG_GETARG_TIMESTAMPTZ(0);
-	SkTimeZone *zone = find_time_zone(fcinfo, PG_GETARG_DATUM(1));
-	char		out[SK_KEY_SPACE];
-	int			len;
-
-	len = sk_format_timestamptz(value, zone_offset(zone, value), out);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, len));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid bucket of time")));
+	if (is_usual(low) && is_usual(high))
+	{
+		if (PG_GETARG_BOOL(4))
+			high--;
+		if (low <= high)
+		{
+			low = DatumGetTimestamp(DirectFunctionCall3(timestamp_bin,
+														PG_GETARG_DATUM(0),
+														TimestampGetDatum(low),
+														TimestampGetDatum(origin)));
+			count = (high - low) / step + 1;
+		}
+	}
+	else if (low <= high)
+		count = most + 1;
+	count = Min(count, most + 1);
+	buckets = palloc(Max(count, 1) * sizeof(Datum));
+	for (int64 i = 0; i < count; i++)
+		buckets[i] = TimestampGetDatum(is_usual(low) ? low + i * step : low);
+	PG_RETURN_ARRAYTYPE_P(construct_array(buckets, (int) count, type,
+										  sizeof(Timestamp), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }
 
 static uint64
@@ -132,53 +128,8 @@ fingerprint(SkKeyKind kind, Datum value)
 	return result;
 }
 
-/* Return the time zone of a name; a call site remembers the last one. */
-static SkTimeZone *
-find_time_zone(FunctionCallInfo fcinfo, Datum name)
+static bool
+is_usual(Timestamp moment)
 {
-	SkTimeZone *zone = fcinfo->flinfo->fn_extra;
-	SkTimeZone	found;
-	SkKeyText	wanted;
-
-	sk_key_text(SK_KEY_TEXT, name, &wanted);
-	if (zone && zone->name_len == wanted.len &&
-		memcmp(zone->name, wanted.data, wanted.len) == 0)
-	{
-		sk_key_text_release(&wanted);
-		return zone;
-	}
-
-	found.name_len = Min(wanted.len, TZ_STRLEN_MAX);
-	memcpy(found.name, wanted.data, found.name_len);
-	found.name[found.name_len] = '\0';
-	if (found.name_len < wanted.len || !sk_parse_time_zone(found.name, &found.zone, &found.offset))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time zone \"%s\" not recognized",
-						TextDatumGetCString(name)),
-				 errhint(SK_TIME_ZONE_HINT)));
-	sk_key_text_release(&wanted);
-
-	if (zone == NULL)
-		zone = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SkTimeZone));
-	*zone = found;
-	fcinfo->flinfo->fn_extra = zone;
-	return zone;
-}
-
-/* Zones had odd seconds before standard time; they are cut off. */
-static int
-zone_offset(SkTimeZone *zone, TimestampTz value)
-{
-	pg_time_t	seconds;
-	struct pg_tm *local;
-
-	if (zone->zone == NULL || TIMESTAMP_NOT_FINITE(value))
-		return zone->offset;
-
-	seconds = timestamptz_to_time_t(value);
-	if (value % USECS_PER_SEC < 0)
-		seconds--;
-	local = pg_localtime(&seconds, zone->zone);
-	return local ? local->tm_gmtoff / SECS_PER_MINUTE : 0;
+	return moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL;
 }

@@ -48,6 +48,8 @@ static const int encodings[] = {
 	PG_EUC_JP, PG_EUC_CN, PG_EUC_KR, PG_EUC_TW, PG_EUC_JIS_2004
 };
 
+extern PGDLLEXPORT Datum spanner_timestamp_to_string(PG_FUNCTION_ARGS);
+
 /* The value, malloc'd so that the sanitizer sees its end. */
 static void *stored = NULL;
 
@@ -161,9 +163,12 @@ static void
 check_timestamp(SkKeyKind kind, int64 value, uint8 settings, int16 zone)
 {
 	PGFunction	input = kind == SK_KEY_TIMESTAMP ? timestamp_in : timestamptz_in;
-	int			offset = zone % (15 * MINS_PER_HOUR + 59);
+	int			offset = zone % (14 * MINS_PER_HOUR + 1);
 	Timestamp	local;
-	char		space[SK_KEY_SPACE + 1];
+	FmgrInfo	to_string = {.fn_addr = spanner_timestamp_to_string,.fn_nargs = 2,
+	.fn_strict = true,.fn_mcxt = CurrentMemoryContext};
+	char	   *name;
+	Datum		written;
 	FuzzKey		key;
 
 	/* negative numbers of which most are no times */
@@ -177,8 +182,11 @@ check_timestamp(SkKeyKind kind, int64 value, uint8 settings, int16 zone)
 	local = value + (TIMESTAMP_NOT_FINITE(value) ? 0 : offset * USECS_PER_MINUTE);
 	if (!IS_VALID_TIMESTAMP(local) && !TIMESTAMP_NOT_FINITE(local))
 		return;
-	space[sk_format_timestamptz(value, offset, space)] = '\0';
-	fuzz_check(DatumGetTimestampTz(read_time(timestamptz_in, space)) == value);
+	name = psprintf("%c%02d:%02d", offset < 0 ? '-' : '+',
+					abs(offset) / MINS_PER_HOUR, abs(offset) % MINS_PER_HOUR);
+	written = FunctionCall2(&to_string, TimestampTzGetDatum(value),
+						 CStringGetTextDatum(name));
+	fuzz_check(DatumGetTimestampTz(read_time(timestamptz_in, TextDatumGetCString(written))) == value);
 }
 
 static void
