@@ -182,135 +182,121 @@ SQL_spanner_keys_splits = \
 DATA_built = $(EXTENSION:%=sql/%--1.0.sql)
 HEADERS_spanner_keys = src/sequence/access_method.h
 
-REGRESS = \
-	install \
-	bit_reverse \
-	farm_fingerprint \
-	timestamp_to_string \
-	shard_id \
+REGRESS_keys = \
+	keys_bit_reverse \
+	keys_farm_fingerprint \
+	keys_timestamp_to_string \
+	keys_shard_id \
 	sequence_kinds \
-	striped \
 	sequence_options \
 	sequence_functions \
 	sequence_views \
 	sequence_changes \
-	default_kind \
-	default_kind_fit \
-	ddl_cost \
-	increment \
-	widths \
-	narrow_keys \
-	leave \
-	as_in_core \
-	allocator \
+	sequence_default_kind \
+	sequence_command_cost \
+	sequence_increment \
+	sequence_widths \
+	sequence_unbind \
+	sequence_redirect \
+	sequence_redirect_ddl \
+	sequence_privileges \
+	sequence_foreign_code \
+	sequence_member_guard \
+	sequence_identity_always \
+	sequence_identity_ddl \
+	sequence_identity_partitions \
+	sequence_ascending \
+	sequence_convert \
+	sequence_setval \
+	sequence_errors \
+	allocator_modes \
 	allocator_names \
 	allocator_errors \
 	allocator_privileges \
 	allocator_remote \
 	allocator_roles \
 	allocator_transaction \
-	execute_ddl \
-	execute_ddl_errors \
-	execute_ddl_more \
-	execute_ddl_names \
-	googlesql \
-	googlesql_alter \
-	googlesql_expressions \
-	googlesql_refused \
-	googlesql_results \
-	spanner_export \
-	spanner_export_losses \
-	spanner_export_lost \
-	spanner_export_more \
-	spanner_export_names \
-	spanner_postgresql \
-	spanner_schemas \
-	redirect \
-	redirect_more \
-	draw_privileges \
-	draw_as_core \
-	member_guard \
-	redirect_ddl \
-	identity_always \
-	identity_ddl \
-	identity_partitions \
-	ascending \
-	ascending_values \
-	convert \
-	setval \
-	derived_shard \
-	shard_buckets \
-	shard_costs \
-	shard_expressions \
-	shard_forms \
-	shard_keys \
-	shard_latest \
-	shard_merge \
-	shard_merge_reads \
-	shard_sources \
-	shard_spellings \
-	shard_more \
-	shard_planning \
-	shard_reports \
-	shard_rest \
-	shard_security \
-	shard_traps \
-	stored_expressions \
-	fill_shard \
-	bad_input \
-	relation_rights \
-	on_commit \
-	on_commit_errors \
-	on_commit_indexes \
-	on_commit_many \
-	on_commit_statements \
-	on_commit_triggers \
-	series \
-	series_on_commit \
-	series_errors \
-	advise \
-	advise_more \
-	advise_cases \
-	advise_references \
-	advise_rules \
-	advise_shards \
-	advise_bodies \
-	advise_faked \
-	add_shard_key \
-	shard_key_kept \
-	key_histogram \
-	key_heatmap \
-	split_losses \
-	split_points \
-	advisor_input \
-	move_split \
-	adopt_table
+	allocator_on_commit \
+	allocator_on_commit_errors \
+	allocator_on_commit_indexes \
+	allocator_on_commit_many \
+	allocator_on_commit_triggers \
+	allocator_series \
+	allocator_series_on_commit \
+	allocator_series_errors \
+	planner_derive \
+	planner_derive_sources \
+	planner_time_buckets \
+	planner_costs \
+	planner_expressions \
+	planner_spellings \
+	planner_shard_keys \
+	planner_skip_scan \
+	planner_merge \
+	planner_merge_fallback \
+	planner_merge_reads \
+	planner_results \
+	planner_explain \
+	planner_session_state \
+	planner_privileges \
+	planner_stored_expressions \
+	planner_fill_shard
+REGRESS_ddl = \
+	ddl_execute \
+	ddl_execute_errors \
+	ddl_googlesql \
+	ddl_googlesql_alter \
+	ddl_googlesql_errors \
+	ddl_expressions \
+	ddl_postgresql \
+	ddl_export \
+	ddl_export_losses \
+	ddl_round_trip
+REGRESS_advisor = \
+	advisor_advise \
+	advisor_references \
+	advisor_rules \
+	advisor_function_bodies \
+	advisor_made_up_facts \
+	advisor_shard_key \
+	advisor_key_histogram \
+	advisor_key_heatmap \
+	advisor_errors
+REGRESS_splits = \
+	splits_create \
+	splits_losses \
+	splits_move \
+	splits_adopt
+REGRESS = install $(REGRESS_keys) $(REGRESS_ddl) $(REGRESS_advisor) $(REGRESS_splits)
 REGRESS_OPTS = $(addprefix --load-extension=,$(EXTENSION))
-ISOLATION = \
-	advise_locked \
-	advisor_drop \
+ISOLATION_keys = \
 	allocator_create \
 	allocator_lock \
+	allocator_on_commit \
 	allocator_reindex \
 	allocator_roles \
+	allocator_series_begin \
+	allocator_series_order \
 	allocator_snapshot \
-	ascending_alter \
-	bind_unbind \
-	convert_waiting \
-	drop_extension \
-	identity_detach \
-	nextval_alter \
-	on_commit \
+	planner_merge \
+	planner_merge_fallback \
+	sequence_ascending_alter \
+	sequence_bind_unbind \
+	sequence_convert_waiting \
 	sequence_drop \
+	sequence_drop_extension \
+	sequence_identity_detach \
 	sequence_locks \
+	sequence_nextval_alter \
 	sequence_snapshot \
-	sequence_waiting \
-	series_begin \
-	series_order \
-	delete_moved \
-	shard_key_locks \
-	shard_merge \
-	shard_rest
+	sequence_waiting
+ISOLATION_advisor = \
+	advisor_drop \
+	advisor_locked \
+	advisor_shard_key_locks
+ISOLATION_splits = \
+	splits_delete_moved
+ISOLATION = $(ISOLATION_keys) $(ISOLATION_advisor) $(ISOLATION_splits)
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation $(addprefix --load-extension=,$(EXTENSION))
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -182,8 +182,8 @@ installcheck()
 
 # A statement takes a hundred times as long without its caches.  So there are a
 # few short tests of each room, and the extension is created before.
-discard_tests="shard_id default_kind_fit identity_always redirect_more execute_ddl_more"
-discard_tests+=" allocator allocator_roles on_commit fill_shard shard_merge"
+discard_tests="keys_shard_id sequence_default_kind sequence_identity_always sequence_redirect ddl_execute"
+discard_tests+=" allocator_modes allocator_roles allocator_on_commit planner_fill_shard planner_merge"
 discard()
 {
 	local database=discard

@@ -3,7 +3,7 @@
 # valgrind.sh
 #	  Run the regress tests with the server under valgrind's memcheck.
 #
-# Usage: test/bin/valgrind.sh		REGRESS="install shard_id" picks tests
+# Usage: test/bin/valgrind.sh		REGRESS="install keys_shard_id" picks tests
 #
 # Reports what has a frame of the extension.  A server of a distribution hides
 # palloc'd chunks from valgrind; one that was built with -DUSE_VALGRIND, and is

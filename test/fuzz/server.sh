@@ -110,7 +110,7 @@ write_seeds()
 
 				open(my $file, ">", "$ENV{CORPUS}/" . ++$number) or die;
 				print $file $statement;
-			}' "$build"/sql/execute_ddl*.sql "$build"/sql/googlesql*.sql "$build"/sql/spanner_postgresql.sql ;;
+			}' "$build"/sql/ddl_execute*.sql "$build"/sql/ddl_expressions.sql "$build"/sql/ddl_googlesql*.sql "$build"/sql/ddl_postgresql.sql ;;
 		*) while IFS= read -r line
 			do
 				number=$((number + 1))

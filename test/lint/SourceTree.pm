@@ -87,13 +87,14 @@ sub line_at
 	return 1 + (substr($string, 0, $offset) =~ tr/\n//);
 }
 
-# The value of a list in the Makefile.
+# The value of a list in the Makefile, with the lists that it is made of.
 sub make_list
 {
 	my ($name) = @_;
-	my $makefile = $text{Makefile} =~ s/\\\n/ /gr;
+	my $makefile = $text{Makefile} =~ s{\\\n}{ }gr;
 
-	return $makefile =~ /^$name\s*=\s*(.*)$/m ? split(' ', $1) : ();
+	return () unless $makefile =~ m{^$name\s*=\s*(.*)$}m;
+	return map { m{^\$\((\w+)\)$} ? make_list($1) : $_ } split(" ", $1);
 }
 
 # The arguments of the call whose opening parenthesis is at the offset.

@@ -18,7 +18,7 @@ use SourceTree;
 
 my $max_file = 800;
 my $max_function = 80;
-my $max_regress = 150;
+my $max_regress = 400;
 my $max_text = 100;
 my $max_body = 60;
 
