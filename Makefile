@@ -66,12 +66,11 @@ OBJS = \
 	src/planner/skip_scan.o \
 	src/sequence/arguments.o \
 	src/sequence/binding.o \
-	src/sequence/bit_reversed.o \
+	src/sequence/builtin_kinds.o \
 	src/sequence/column_label.o \
 	src/sequence/command_hooks.o \
 	src/sequence/convert.o \
 	src/sequence/core_support.o \
-	src/sequence/default_kind.o \
 	src/sequence/draw_privilege.o \
 	src/sequence/extension.o \
 	src/sequence/kind.o \
@@ -85,13 +84,9 @@ OBJS = \
 	src/sequence/redirect/identity_ddl.o \
 	src/sequence/redirect/planner_hook.o \
 	src/sequence/redirect/sequence_support.o \
-	src/sequence/registry.o \
 	src/sequence/sequence.o \
 	src/sequence/sequence_change.o \
-	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/state_functions.o \
-	src/sequence/striped.o \
 	src/sequence/sync.o \
 	src/sequence/widths.o \
 	src/spanner_ddl/alter_table.o \

@@ -127,7 +127,6 @@ ROLLBACK;
 -- the prefix of the other settings is refused
 SET spanner_keys.default_sequence_kind = 'striped';
 ALTER ROLE CURRENT_USER SET spanner_keys.default_sequence_kind = 'striped';
-SET spanner_keys.default_sequence_kind = DEFAULT;
 
 -- nobody can give all databases a kind that does not exist
 ALTER SYSTEM SET spanner.default_sequence_kind = 'nonsense';

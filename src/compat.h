@@ -42,7 +42,6 @@
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/acl.h"
-#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
@@ -441,20 +440,6 @@ sk_create_statistics(Oid relid, CreateStatsStmt *stmt)
 	if (sk_has_type(CreateStatistics, ObjectAddress (CreateStatsStmt *, bool)))
 		return ((SkCreateChecked) function) (stmt, true);
 	return ((SkCreateUnchecked) function) (stmt);
-}
-
-/* 16: the settings are in a hash table, of which a list is made */
-#define SK_SETTINGS_ARE_SORTED (PG_VERSION_NUM < 160000)
-
-static inline struct config_generic **
-sk_guc_variables(int *count)
-{
-#if PG_VERSION_NUM >= 160000
-	return get_guc_variables(count);
-#else
-	*count = GetNumConfigOptions();
-	return get_guc_variables();
-#endif
 }
 
 /* 17: whoever asks for a lock says whether a stronger one will do */

@@ -21,9 +21,6 @@ CREATE TABLE spanner_internal.advisor_rule (
   elsewhere text,
   explanation text NOT NULL);
 
-COMMENT ON TABLE spanner_internal.advisor_rule
-  IS 'the rules of spanner.advise, while the script of the extension runs';
-
 -- Rules that are silenced, on a table, one of its columns or one of its indexes.
 -- The table is dumped, and restored before the indexes are, so it has their names.
 CREATE TABLE spanner.silenced_rule (
@@ -45,6 +42,7 @@ SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule',
   ' WHERE c.oid OPERATOR(pg_catalog.=) relation'
   ' AND c.relpersistence OPERATOR(pg_catalog.<>) ''t'')');
 
+-- Trigger: only the owner of a table silences rules on it, and not on a temporary one.
 CREATE FUNCTION spanner_internal.check_silenced_rule()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -73,9 +71,6 @@ BEGIN
   RETURN silence;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_silenced_rule()
-  IS 'trigger: only the owner of a table silences rules on it, and not on a temporary one';
 
 REVOKE ALL ON FUNCTION spanner_internal.check_silenced_rule() FROM PUBLIC;
 
@@ -121,9 +116,6 @@ BEGIN
   RETURN silence;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.find_silence(regclass, text, name)
-  IS 'the row that spanner.silence_rule() inserts or deletes';
 
 CREATE FUNCTION spanner.silence_rule(
   relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
@@ -173,9 +165,6 @@ RETURN CASE
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_severity(text, text[], text, text, float8)
-  IS 'how severe a finding of a rule is for a target and a measured rate of inserts';
-
 -- The first row, if the target had to be guessed.
 CREATE FUNCTION spanner_internal.describe_target(facts spanner_internal.advisor_facts)
 RETURNS text
@@ -192,9 +181,6 @@ BEGIN ATOMIC
                  CASE count(*) WHEN 1 THEN '1 table' ELSE count(*) || ' tables' END AS tables
             FROM unnest((facts).tables) t GROUP BY t.target) q;
 END;
-
-COMMENT ON FUNCTION spanner_internal.describe_target(spanner_internal.advisor_facts)
-  IS 'which targets were guessed, as a sentence';
 
 -- Queries run with settings that do not depend on the session.  For all tables,
 -- nested loops are off: the planner would choose them, as it does not know how
@@ -264,9 +250,6 @@ BEGIN
               f.object COLLATE "C";
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.run_advisor(regclass, text)
-  IS 'what spanner.advise does';
 
 CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS TABLE (

@@ -6,45 +6,35 @@
 -- NULL means what is locked or dropped just now.
 --
 
+-- The statement that creates an index, or one of its columns, without waiting for a lock.
 CREATE FUNCTION spanner_internal.index_text(indexid oid, column_number integer)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_index_text'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.index_text(oid, integer)
-  IS 'the statement that creates an index, or one of its columns, without waiting for a lock';
-
+-- An expression over the columns of a relation, without waiting for a lock.
 CREATE FUNCTION spanner_internal.expression_text(expression pg_node_tree, relation oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_expression_text'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.expression_text(pg_node_tree, oid)
-  IS 'an expression over the columns of a relation, without waiting for a lock';
-
+-- The definition of a constraint, without waiting for a lock.
 CREATE FUNCTION spanner_internal.constraint_text("constraint" oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_constraint_text'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.constraint_text(oid)
-  IS 'the definition of a constraint, without waiting for a lock';
-
+-- The partition key of a table, without waiting for a lock.
 CREATE FUNCTION spanner_internal.partition_key_text(relation oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_partition_key_text'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.partition_key_text(oid)
-  IS 'the partition key of a table, without waiting for a lock';
-
+-- The body of a function in standard SQL, if the relations in it are not locked.
 CREATE FUNCTION spanner_internal.body_text(function oid, relations oid[])
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_body_text'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.body_text(oid, oid[])
-  IS 'the body of a function in standard SQL, if the relations in it are not locked';
 
 -- NULL for a body that is a string, or stored in more than a megabyte.
 CREATE FUNCTION spanner_internal.function_text(function oid)
@@ -60,24 +50,17 @@ BEGIN ATOMIC
    WHERE p.oid = function AND octet_length(p.prosqlbody::text) <= 1048576;
 END;
 
-COMMENT ON FUNCTION spanner_internal.function_text(oid)
-  IS 'the body of a function in standard SQL, without waiting for a lock';
-
+-- The size of a relation, without waiting for a lock.
 CREATE FUNCTION spanner_internal.relation_bytes(relation oid)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_relation_bytes'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.relation_bytes(oid)
-  IS 'the size of a relation, without waiting for a lock';
-
+-- The counter that a sequence gave last, without waiting for a lock.
 CREATE FUNCTION spanner_internal.last_counter(sequence oid)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_last_counter'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.last_counter(oid)
-  IS 'the counter that a sequence gave last, without waiting for a lock';
 
 -- The server's own view opens every table of every publication.
 CREATE FUNCTION spanner_internal.list_published(OUT relid oid, OUT pubid oid,
@@ -117,9 +100,6 @@ BEGIN ATOMIC
    WHERE t.pubviaroot OR c.relkind = 'r';
 END;
 
-COMMENT ON FUNCTION spanner_internal.list_published()
-  IS 'tables whose changes are published, and the columns if they are listed';
-
 -- The partitions of a table at all levels; pg_partition_tree() would lock them.
 CREATE FUNCTION spanner_internal.list_partitions(relation oid)
 RETURNS SETOF oid
@@ -135,6 +115,3 @@ BEGIN ATOMIC
       JOIN pg_inherits i ON i.inhparent = t.inhrelid)
   SELECT inhrelid FROM parts;
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_partitions(oid)
-  IS 'the partitions of a table, at all levels';

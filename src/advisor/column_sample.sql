@@ -4,6 +4,7 @@
 -- Advisor: what the first rows of a table tell about a column
 --
 
+-- Is it a UUID of version 1, 6 or 7, whose high-order bits are a time?
 CREATE FUNCTION spanner_internal.is_uuid_of_time(value text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -11,17 +12,11 @@ RETURN value ~* ('^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|'
                  '(\\x)?[0-9a-f]{12}[167][0-9a-f]{3}[89ab][0-9a-f]{15}$)')
    AND length(value) IN (32, 34, 36);
 
-COMMENT ON FUNCTION spanner_internal.is_uuid_of_time(text)
-  IS 'is it a UUID of version 1, 6 or 7, whose high-order bits are a time';
-
 -- Values are read without a query, so no code of the table's owner runs.
 CREATE FUNCTION spanner_internal.first_values(relation oid, column_number smallint)
 RETURNS SETOF text
 AS 'MODULE_PATHNAME', 'spanner_first_values'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION spanner_internal.first_values(oid, smallint)
-  IS 'a column of the first rows of a table, without waiting for a lock';
 
 -- Numbers and dates are compared as such, all others by their bytes.
 CREATE FUNCTION spanner_internal.sample_column(
@@ -54,6 +49,3 @@ BEGIN ATOMIC
     FROM pair p
    CROSS JOIN type t;
 END;
-
-COMMENT ON FUNCTION spanner_internal.sample_column(oid, smallint)
-  IS 'what the first rows of a table tell about a column';

@@ -66,6 +66,7 @@ CREATE TYPE spanner_internal.advisor_reference AS (
 -- Sequences with an end that no default uses: applications call nextval().
 CREATE TYPE spanner_internal.advisor_sequence AS (seqid oid, ident text, ends numeric);
 
+-- What the rules of the advisor look at.
 CREATE TYPE spanner_internal.advisor_facts AS (
   tables spanner_internal.advisor_table[],
   indexes spanner_internal.advisor_index[],
@@ -81,22 +82,6 @@ CREATE TYPE spanner_internal.advisor_facts AS (
 CREATE TYPE spanner_internal.advisor_finding AS (
   relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
 
-COMMENT ON TYPE spanner_internal.advisor_table IS 'a table that advice is given on';
-COMMENT ON TYPE spanner_internal.advisor_index IS 'an index of such a table';
-COMMENT ON TYPE spanner_internal.advisor_column
-  IS 'a column of such a table, and where its values come from';
-COMMENT ON TYPE spanner_internal.advisor_measure IS 'what statistics or rows say of a column';
-COMMENT ON TYPE spanner_internal.advisor_suspect
-  IS 'a column whose values grow with time, and why that is supposed';
-COMMENT ON TYPE spanner_internal.advisor_redundant
-  IS 'an index, and another one that can stand in for it';
-COMMENT ON TYPE spanner_internal.advisor_hotspot
-  IS 'a key or an index that grows at one end, or at few places';
-COMMENT ON TYPE spanner_internal.advisor_reference IS 'a column that refers to a wider one';
-COMMENT ON TYPE spanner_internal.advisor_sequence IS 'a sequence that no default uses';
-COMMENT ON TYPE spanner_internal.advisor_facts IS 'what the rules of the advisor look at';
-COMMENT ON TYPE spanner_internal.advisor_finding IS 'what a rule of the advisor has found';
-
 -- By their names, columns that hold times as numbers.  The functions on names are not
 -- STRICT, so that the planner takes their bodies for calls.
 CREATE FUNCTION spanner_internal.is_number_of_time(name text)
@@ -104,9 +89,6 @@ RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN name ~* '(^|_)(ts|timestamp|epoch|unixtime)(_?[mun]s)?$|(_at|_?time|_date)_[mun]s$'
     OR name ~* '(^|_)(stream|topological|event)_ordering$';
-
-COMMENT ON FUNCTION spanner_internal.is_number_of_time(text)
-  IS 'does the name of an integer column say that it holds a time, or a place in a stream';
 
 -- By their names, columns whose times are no order of insertion.
 CREATE FUNCTION spanner_internal.is_later_time(name text)
@@ -117,9 +99,6 @@ RETURN name ~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|'
                'holiday|deadline|schedul|execut|trigger|next)[a-z]*(_|$)'
     OR name ~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|'
                'triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$';
-
-COMMENT ON FUNCTION spanner_internal.is_later_time(text)
-  IS 'does the name of a column say that its time is not that of the insertion';
 
 -- Where the values of a column come from, judged by the expression of the default.
 -- Literals do not count, and what comes first decides: it has the high bits.
@@ -148,10 +127,6 @@ BEGIN ATOMIC
                            regexp_instr(e.text, '\mspanner\.next_value\(')), 0) AS draw) p;
 END;
 
-COMMENT ON FUNCTION spanner_internal.read_default(text, boolean)
-  IS 'where values come from that an expression makes: random, uuid, now, derived from a sequence, '
-     'or NULL';
-
 -- Tables that Citus knows, and by which column it distributes them: "h" is by hash,
 -- "r" by ranges, "n" a reference table, and "l" one that it keeps on one node.
 CREATE FUNCTION spanner_internal.list_distributions(
@@ -172,9 +147,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.list_distributions()
-  IS 'tables that Citus has distributed';
 
 -- There is a rate of inserts if the server has counted for a day.
 CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
@@ -231,9 +203,6 @@ BEGIN ATOMIC
          ELSE c.oid = $1 END;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_tables(oid, text)
-  IS 'the tables that advice is given on; 0 means all';
-
 -- If everything that keeps the order of time is removed from an expression, and
 -- a column is left, the expression grows with that column.
 CREATE FUNCTION spanner_internal.advisor_indexes(tables spanner_internal.advisor_table[])
@@ -283,9 +252,6 @@ BEGIN ATOMIC
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_indexes(spanner_internal.advisor_table[])
-  IS 'the valid indexes of these tables';
-
 -- The sequence that a default draws from: of the column, of its domain, or of
 -- an identity.
 CREATE FUNCTION spanner_internal.list_drawn_sequences()
@@ -311,9 +277,6 @@ BEGIN ATOMIC
    WHERE p.classid = 'pg_type'::regclass AND p.refclassid = 'pg_class'::regclass
    GROUP BY 3;
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_drawn_sequences()
-  IS 'sequences that the defaults of columns and domains use';
 
 -- What functions in defaults make, and what BEFORE INSERT triggers assign to
 -- columns.  Functions of the server and of extensions are recognized by their
@@ -375,9 +338,7 @@ BEGIN ATOMIC
    GROUP BY 1, 2;
 END;
 
-COMMENT ON FUNCTION spanner_internal.list_default_bodies()
-  IS 'what functions in defaults make, and what BEFORE INSERT triggers assign';
-
+-- Columns of these tables, and where their values come from.
 CREATE FUNCTION spanner_internal.advisor_columns(
   tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[])
 RETURNS SETOF spanner_internal.advisor_column
@@ -459,10 +420,6 @@ BEGIN ATOMIC
            OFFSET 0) q;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_columns(spanner_internal.advisor_table[],
-                                                     spanner_internal.advisor_index[])
-  IS 'columns of these tables, and where their values come from';
-
 -- In tables with rows and without statistics, at most 200 columns are sampled.
 -- To see whether there are rows, 1,000 columns are opened, first where the server
 -- has counted inserts.
@@ -525,11 +482,6 @@ BEGIN ATOMIC
     FROM samples;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_measures(spanner_internal.advisor_table[],
-                                                      spanner_internal.advisor_index[],
-                                                      spanner_internal.advisor_column[])
-  IS 'what statistics or rows say of these columns';
-
 -- Where tools keep the names of the migrations that have run: a row for each release.
 CREATE FUNCTION spanner_internal.is_migration_table(name text)
 RETURNS boolean
@@ -537,9 +489,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN name ~* '(^|_)migrations?$|^(flyway_schema_history|schema_version|databasechangelog)$'
     OR name ~* '^(alembic|goose_db|db|schema)_version$|^__efmigrationshistory$';
 
-COMMENT ON FUNCTION spanner_internal.is_migration_table(text)
-  IS 'does the name of a table say that it lists migrations of the schema';
-
+-- Columns whose values grow with time, and why that is supposed.
 CREATE FUNCTION spanner_internal.advisor_suspects(
   tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[],
   measures spanner_internal.advisor_measure[])
@@ -564,11 +514,7 @@ BEGIN ATOMIC
    WHERE q.why IS NOT NULL;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_suspects(spanner_internal.advisor_table[],
-                                                      spanner_internal.advisor_column[],
-                                                      spanner_internal.advisor_measure[])
-  IS 'columns whose values grow with time, and why that is supposed';
-
+-- Indexes whose work another one can do.
 CREATE FUNCTION spanner_internal.advisor_redundants(indexes spanner_internal.advisor_index[])
 RETURNS SETOF spanner_internal.advisor_redundant
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
@@ -586,9 +532,7 @@ BEGIN ATOMIC
    GROUP BY i.indexid;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_redundants(spanner_internal.advisor_index[])
-  IS 'indexes whose work another one can do';
-
+-- Does something use a column in a way that keeps its type from being changed?
 CREATE FUNCTION spanner_internal.is_type_used(relation oid, column_number smallint)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -602,9 +546,6 @@ RETURN EXISTS (SELECT FROM pg_depend d
                                            WHERE e.oid = d.objid AND e.adnum = column_number)))
     OR EXISTS (SELECT FROM pg_partitioned_table h
                 WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
-
-COMMENT ON FUNCTION spanner_internal.is_type_used(oid, smallint)
-  IS 'does something use a column in a way that keeps its type from being changed';
 
 -- The statement is NULL where the type cannot change: a view, a policy or the like
 -- uses the column, it is a part of a partition key, or it has a domain.  A column that is
@@ -630,9 +571,6 @@ BEGIN ATOMIC
           OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_references()
-  IS 'columns that refer to wider ones';
-
 -- An extension's sequences are its own matter.  Those with a kind count differently.
 CREATE FUNCTION spanner_internal.advisor_sequences(relation oid)
 RETURNS SETOF spanner_internal.advisor_sequence
@@ -654,9 +592,8 @@ BEGIN ATOMIC
    ORDER BY c.oid LIMIT 1000;
 END;
 
-COMMENT ON FUNCTION spanner_internal.advisor_sequences(oid)
-  IS 'sequences that no default uses; 0 means all';
-
+-- What the rules look at: SELECT * FROM
+-- spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one.
 CREATE FUNCTION spanner_internal.advisor_facts(
   relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner_internal.advisor_facts
@@ -685,7 +622,3 @@ BEGIN
   RETURN f;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.advisor_facts(regclass, text)
-  IS 'what the rules look at: '
-     'SELECT * FROM spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one';

@@ -39,9 +39,6 @@ BEGIN ATOMIC
    WHERE l.letter <> '';
 END;
 
-COMMENT ON FUNCTION spanner_internal.escape_html(text, integer)
-  IS 'a text as a part of a page, in ASCII characters';
-
 -- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is
 -- 430 wide and 320 high, and its largest keys are on top; bars begin at 612.
 CREATE FUNCTION spanner_internal.draw_cells(h spanner_internal.heatmap)
@@ -81,9 +78,6 @@ CREATE FUNCTION spanner_internal.label_width(label text)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN length(label) + length(regexp_replace(label, '[ -~]', '', 'g'));
-
-COMMENT ON FUNCTION spanner_internal.label_width(text)
-  IS 'how wide a label is, in letters';
 
 -- Keys at the left; below, rows and what they are ordered by.  A label at the
 -- beginning, in the middle and at the end: there is no room for more.  A range without rows
@@ -167,6 +161,7 @@ BEGIN ATOMIC
     FROM bar b;
 END;
 
+-- A picture as a part of a page.
 CREATE FUNCTION spanner_internal.draw_heatmap(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -203,15 +198,6 @@ BEGIN ATOMIC
          spanner_internal.escape_html((h).origin), (h).key_buckets, (h).time_buckets)
     FROM legend l;
 END;
-
-COMMENT ON FUNCTION spanner_internal.draw_cells(spanner_internal.heatmap)
-  IS 'the field of a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_axes(spanner_internal.heatmap)
-  IS 'the axes of a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_bars(spanner_internal.heatmap)
-  IS 'the bars beside a picture as SVG';
-COMMENT ON FUNCTION spanner_internal.draw_heatmap(spanner_internal.heatmap)
-  IS 'a picture as a part of a page';
 
 -- Even is blue; what is denser is warmer, what is thinner paler.  In a light
 -- and in a dark page, each step has 1.4 times the luminance of its neighbour.
@@ -272,8 +258,6 @@ footer { grid-column: 1 / -1; }
 </style>
 ';
 
-COMMENT ON FUNCTION spanner_internal.heatmap_style() IS 'what the page of a picture looks like';
-
 -- The page needs no other file: it contains its style and its SVG, and has no
 -- script.
 CREATE FUNCTION spanner_internal.heatmap_page(title text, class text, sections text)
@@ -300,8 +284,6 @@ Drawn %s in database %s by spanner_keys %s on PostgreSQL %s.</footer>
    to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner_internal.escape_html(current_database()::text),
    (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
    spanner_internal.escape_html(current_setting('server_version')));
-
-COMMENT ON FUNCTION spanner_internal.heatmap_page(text, text, text) IS 'a page with pictures';
 
 CREATE FUNCTION spanner.key_heatmap_html(
   relation regclass,

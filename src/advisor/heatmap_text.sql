@@ -20,9 +20,6 @@ BEGIN ATOMIC
            ELSE '{32,46,46,58,43,43,35,35,124,43,43,45,62}' END) WITH ORDINALITY u (code, n);
 END;
 
-COMMENT ON FUNCTION spanner_internal.heatmap_charset()
-  IS 'the characters of a picture for a terminal';
-
 -- How many columns of a terminal a text takes: characters of East Asia and signs
 -- take two, marks above others none.
 CREATE FUNCTION spanner_internal.display_width(string text)
@@ -36,9 +33,6 @@ RETURN CASE WHEN getdatabaseencoding() <> 'UTF8' OR octet_length(string) = lengt
                 '\U0001f300-\U0001faff\U00020000-\U0003fffd]', '', 'g'))
               - length(regexp_replace(string, '[^\u0300-\u036f\u200b-\u200d\ufe00-\ufe0f]',
                                       '', 'g')) END;
-
-COMMENT ON FUNCTION spanner_internal.display_width(text)
-  IS 'how many columns of a terminal a text takes';
 
 -- A name or key for a terminal, cut to "most" columns.  Control characters, and
 -- marks that change the direction of writing, are shown as "?".
@@ -57,9 +51,6 @@ BEGIN ATOMIC
                      '?', 'g')
                    ELSE regexp_replace(label, '[\x01-\x1f\x7f]', '?', 'g') END AS label) c;
 END;
-
-COMMENT ON FUNCTION spanner_internal.clean_label(text, integer)
-  IS 'a name or key as it is shown in a terminal';
 
 -- The field, with its largest keys on top, and the axes.
 CREATE FUNCTION spanner_internal.heatmap_lines(h spanner_internal.heatmap, charset text[])
@@ -99,9 +90,6 @@ BEGIN ATOMIC
             FROM margin m) q
    ORDER BY q.n;
 END;
-
-COMMENT ON FUNCTION spanner_internal.heatmap_lines(spanner_internal.heatmap, text[])
-  IS 'the field of a picture and its axes, line by line';
 
 CREATE FUNCTION spanner.key_heatmap_text(
   relation regclass,

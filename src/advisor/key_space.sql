@@ -33,11 +33,7 @@ CREATE TYPE spanner_internal.key_buckets AS (
   cells bigint[], key_from text[], key_to text[], key_label text[],
   time_from text[], time_to text);
 
-COMMENT ON TYPE spanner_internal.picture_key IS 'a key, and how its table is sampled';
-COMMENT ON TYPE spanner_internal.key_range IS 'the range of sampled keys';
-COMMENT ON TYPE spanner_internal.key_scale IS 'how key space is divided into buckets';
-COMMENT ON TYPE spanner_internal.key_buckets IS 'sampled rows in buckets';
-
+-- Keys of a sample of the rows of a table, as numbers or texts.
 CREATE FUNCTION spanner_internal.sample_keys(
   relation oid, indexid oid, column_number smallint, all_columns boolean, order_by smallint,
   block_percent float8, row_share float8,
@@ -47,17 +43,11 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_sample_keys'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 30000;
 
-COMMENT ON FUNCTION
-  spanner_internal.sample_keys(oid, oid, smallint, boolean, smallint, float8, float8)
-  IS 'keys of a sample of the rows of a table, as numbers or texts';
-
+-- Refuse to sample what has no rows here.
 CREATE FUNCTION spanner_internal.check_sampled(relation oid)
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_check_sampled'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.check_sampled(oid)
-  IS 'refuse to sample what has no rows here';
 
 -- The number of a column, which has to be there.
 CREATE FUNCTION spanner_internal.find_column(relation oid, column_name name)
@@ -79,9 +69,6 @@ BEGIN
   RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.find_column(oid, name)
-  IS 'the number of a column of a table';
 
 -- The key that an index is, or the primary key of a table, or a column.
 CREATE FUNCTION spanner_internal.find_key(relation oid, column_name name)
@@ -125,9 +112,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.find_key(oid, name)
-  IS 'the key that is meant by a table or an index, and perhaps a column';
-
 -- Blocks and rows of a table or its partitions.  Where nobody has counted the
 -- rows, their number is guessed by the width of the columns.
 CREATE FUNCTION spanner_internal.estimate_rows(
@@ -150,9 +134,6 @@ BEGIN ATOMIC
                                  FROM pg_attribute a
                                 WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
 END;
-
-COMMENT ON FUNCTION spanner_internal.estimate_rows(oid)
-  IS 'blocks and rows of a table, and whether the server has counted the rows';
 
 -- A table with few rows is read whole.  Of the others, 10 rows of a block are
 -- taken on average.  For fewer than 100 rows, all blocks could be empty.
@@ -186,9 +167,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.plan_sample(oid, name, integer)
-  IS 'a key, and which part of the rows of its table to take';
-
 -- The first 8 bytes of a UUID as a number, and the other way.
 CREATE FUNCTION spanner_internal.uuid_number(uuid text)
 RETURNS numeric
@@ -196,17 +174,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mod(('x' || translate(left(uuid, 18), '-', ''))::bit(64)::bigint + 18446744073709551616,
            18446744073709551616);
 
+-- A UUID whose first 8 bytes are a number; the others are a digit.
 CREATE FUNCTION spanner_internal.number_uuid(number numeric, filling text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
                           THEN number - 18446744073709551616 ELSE number END)::bigint), 16, '0')
         || repeat(filling, 16))::uuid::text;
-
-COMMENT ON FUNCTION spanner_internal.uuid_number(text)
-  IS 'the first 8 bytes of a UUID as a number';
-COMMENT ON FUNCTION spanner_internal.number_uuid(numeric, text)
-  IS 'a UUID whose first 8 bytes are a number; the others are a digit';
 
 -- A number as a value of the type of the keys.
 CREATE FUNCTION spanner_internal.number_label(type oid, number numeric, upper boolean)
@@ -253,9 +227,6 @@ BEGIN
   END CASE;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.number_label(oid, numeric, boolean)
-  IS 'a key that is a number, as text';
 
 -- Where there are few positions, each has a bucket.  If the sampled keys look as
 -- if they were spread over all values that have so many bits, those are the
@@ -310,10 +281,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION
-  spanner_internal.scale_numbers(spanner_internal.key_range, float8, integer)
-  IS 'buckets of equal width for keys that are numbers';
-
 -- The last of all values that have 15, 31, 53 or 63 bits, or are UUIDs.
 CREATE FUNCTION spanner_internal.whole_range(
   r spanner_internal.key_range, tuples float8)
@@ -331,9 +298,6 @@ BEGIN ATOMIC
    WHERE (r).type = 'uuid'::regtype
      AND (r).low < 1152921504606846976 AND (r).high > 17293822569102704639;
 END;
-
-COMMENT ON FUNCTION spanner_internal.whole_range(spanner_internal.key_range, float8)
-  IS 'the last value of the space that keys are spread over';
 
 -- Texts are numbers, too: behind what all keys begin with, the characters that
 -- occur at a place are its digits.  So keys of decimal or hexadecimal digits
@@ -381,10 +345,6 @@ BEGIN ATOMIC
     FROM start s;
 END;
 
-COMMENT ON FUNCTION
-  spanner_internal.text_starts(text[], text, text, integer, integer, integer)
-  IS 'the texts that buckets of equal width begin with';
-
 -- Few different texts have a bucket each.  Keys that are known by their rank
 -- have as many rows in each bucket.
 CREATE FUNCTION spanner_internal.scale_texts(
@@ -418,9 +378,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.scale_texts(spanner_internal.key_range, integer)
-  IS 'buckets for keys that are texts or known by their rank';
-
 -- What a bucket begins and ends with.  Texts are sampled keys, NULL if there are
 -- none.  A number at the end is the last in the bucket, or the first of the next
 -- if keys have no neighbours, such as times.
@@ -451,9 +408,3 @@ LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN (s).prefix > 12 THEN '..' || substr(label, CASE WHEN (s).type = 'bytea'::regtype
               THEN 2 * (s).prefix - 1 ELSE (s).prefix - 3 END)
             ELSE label END;
-
-COMMENT ON FUNCTION
-  spanner_internal.bucket_bounds(spanner_internal.key_scale, integer, text, text)
-  IS 'what a bucket begins and ends with, as text';
-COMMENT ON FUNCTION spanner_internal.short_label(spanner_internal.key_scale, text)
-  IS 'the label of a bucket beside a picture';

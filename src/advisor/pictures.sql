@@ -25,19 +25,13 @@ BEGIN ATOMIC
                                       order_by, (k).block_percent, (k).row_share) s;
 END;
 
-COMMENT ON FUNCTION
-  spanner_internal.sample_rows(spanner_internal.picture_key, boolean, smallint)
-  IS 'rows of a sample, with a number or a text as the position of the key';
-
+-- How key space is divided into buckets.
 CREATE FUNCTION spanner_internal.scale_keys(
   r spanner_internal.key_range, tuples float8, buckets integer)
 RETURNS spanner_internal.key_scale
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (r).first IS NULL THEN spanner_internal.scale_numbers(r, tuples, buckets)
             ELSE spanner_internal.scale_texts(r, buckets) END;
-
-COMMENT ON FUNCTION spanner_internal.scale_keys(spanner_internal.key_range, float8, integer)
-  IS 'how key space is divided into buckets';
 
 -- Read a sample, and count its rows by time bucket and key bucket.
 CREATE FUNCTION spanner_internal.count_buckets(
@@ -121,10 +115,6 @@ BEGIN ATOMIC
        LEFT JOIN label l ON l.place = f.place) t;
 END;
 
-COMMENT ON FUNCTION spanner_internal.count_buckets(
-  spanner_internal.picture_key, boolean, smallint, integer, integer)
-  IS 'rows of a sample by time bucket and key bucket';
-
 -- The same, or an error where no row was found.  If the first column has fewer
 -- values than there are buckets, "all_columns" has all of them count, and is
 -- set to that.
@@ -154,10 +144,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.fill_buckets(
-  spanner_internal.picture_key, smallint, integer, integer, boolean)
-  IS 'rows of a sample in buckets, and how many rows the table has';
-
+-- Refuse a number of buckets.
 CREATE FUNCTION spanner_internal.check_buckets(argument text, value integer, most integer)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -170,9 +157,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_buckets(text, integer, integer)
-  IS 'refuse a number of buckets';
 
 CREATE FUNCTION spanner.key_histogram(
   relation regclass,
@@ -225,8 +209,6 @@ CREATE TYPE spanner_internal.heatmap AS (
   cells bigint[], time_from text[], time_to text,
   key_from text[], key_to text[], key_label text[]);
 
-COMMENT ON TYPE spanner_internal.heatmap IS 'a picture of key space';
-
 -- The share of the busiest of some key ranges in each of some slices of time.
 CREATE FUNCTION spanner_internal.busiest_shares(
   cells bigint[], time_buckets integer, key_buckets integer, slices integer, ranges integer)
@@ -244,10 +226,7 @@ BEGIN ATOMIC
   SELECT array_agg(s.share ORDER BY s.n) FROM share s;
 END;
 
-COMMENT ON FUNCTION
-  spanner_internal.busiest_shares(bigint[], integer, integer, integer, integer)
-  IS 'the share of the busiest key range in each slice of time';
-
+-- What the share of the busiest key range says.
 CREATE FUNCTION spanner_internal.verdict_on(busiest float8, ranges integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -257,9 +236,6 @@ BEGIN ATOMIC
               ELSE 'even' END
     FROM (SELECT (busiest - 1.0::float8 / ranges) / (1 - 1.0::float8 / ranges) AS excess) e;
 END;
-
-COMMENT ON FUNCTION spanner_internal.verdict_on(float8, integer)
-  IS 'what the share of the busiest key range says';
 
 -- Few rows go to few keys by chance.  A slice of time hides that a key grows if
 -- the key passes a whole key range in it.  So there may be fewer slices than
@@ -307,16 +283,11 @@ BEGIN ATOMIC
        LIMIT 1) e ON true;
 END;
 
-COMMENT ON FUNCTION spanner_internal.judge_buckets(spanner_internal.key_buckets)
-  IS 'what a picture says';
-
+-- A whole number with its digits in groups of three.
 CREATE FUNCTION spanner_internal.group_digits(number float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
-
-COMMENT ON FUNCTION spanner_internal.group_digits(float8)
-  IS 'a whole number with its digits in groups of three';
 
 -- The verdict, and a sentence that tells it.  A key that orders the rows does
 -- not tell where they were inserted.
@@ -351,10 +322,6 @@ BEGIN ATOMIC
                    'which does not tell where rows were inserted.'
                  WHEN j.verdict IS NULL THEN 'Too few rows to tell how they spread.' END AS text) t;
 END;
-
-COMMENT ON FUNCTION
-  spanner_internal.describe_buckets(spanner_internal.key_buckets, name, boolean)
-  IS 'what a picture says, as a word and as a sentence';
 
 -- The key is chosen as for key_histogram().  The order of insertion is that of
 -- the column order_by, or if that is NULL the place in the table.
@@ -398,10 +365,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION
-  spanner_internal.read_heatmap(regclass, integer, integer, name, name, integer)
-  IS 'where in key space rows went in the order of their insertion, and what that says';
-
 -- What a picture was drawn from, as a sentence.
 CREATE FUNCTION spanner_internal.describe_origin(
   k spanner_internal.picture_key, b spanner_internal.key_buckets, total float8)
@@ -414,10 +377,7 @@ RETURN CASE WHEN (k).fraction < 1 THEN
             WHEN (b).keys = 1 THEN 'Drawn from 1 row.'
             ELSE format('Drawn from all %s rows.', spanner_internal.group_digits((b).keys)) END;
 
-COMMENT ON FUNCTION spanner_internal.describe_origin(
-  spanner_internal.picture_key, spanner_internal.key_buckets, float8)
-  IS 'how many rows a picture was made from';
-
+-- The cells of a picture as rows, and how dense they are compared with an even spread.
 CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)
 RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint, ratio numeric)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -429,9 +389,6 @@ BEGIN ATOMIC
    CROSS JOIN (SELECT sum(c) AS rows FROM unnest((h).cells) c) s;
 END;
 
-COMMENT ON FUNCTION spanner_internal.heatmap_cells(spanner_internal.heatmap)
-  IS 'the cells of a picture as rows, and how dense they are compared with an even spread';
-
 -- How dense a cell is, compared with an even spread of the rows: 0 for no row,
 -- then in steps that begin at 0, a quarter, a half, 2, 4, 8 and 16 times.
 CREATE FUNCTION spanner_internal.density_step(ratio numeric)
@@ -439,9 +396,6 @@ RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ratio = 0 THEN 0
             ELSE 1 + width_bucket(ratio, '{0.25,0.5,2,4,8,16}'::numeric[]) END;
-
-COMMENT ON FUNCTION spanner_internal.density_step(numeric)
-  IS 'how dense a cell of a picture is, in steps';
 
 CREATE FUNCTION spanner.key_heatmap(
   relation regclass,

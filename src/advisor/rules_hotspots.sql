@@ -49,9 +49,6 @@ BEGIN ATOMIC
        GROUP BY b.attname) w ON p.keys > 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.suspect_keys(spanner_internal.advisor_facts)
-  IS 'primary keys that begin with a column of which the facts suspect that it grows';
-
 -- Statements that put the shard of a column in front of an index.  NULL for the
 -- index of a constraint, or one that something else relies on.
 CREATE FUNCTION spanner_internal.sharded_index(
@@ -68,10 +65,6 @@ RETURN CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 
          || CASE WHEN (i).predicate IS NULL AND null_share >= 0.5
                  THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END)
   END;
-
-COMMENT ON FUNCTION spanner_internal.sharded_index(spanner_internal.advisor_index, boolean, text,
-                                                   oid, oid, float8)
-  IS 'statements that put a shard in front of an index';
 
 -- Other indexes whose first column is such a suspect.
 CREATE FUNCTION spanner_internal.suspect_indexes(facts spanner_internal.advisor_facts)
@@ -100,9 +93,6 @@ BEGIN ATOMIC
                        OFFSET 0) d
    WHERE NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
 END;
-
-COMMENT ON FUNCTION spanner_internal.suspect_indexes(spanner_internal.advisor_facts)
-  IS 'indexes that begin with a column of which the facts suspect that it grows';
 
 -- First columns with few values before one that grows: inserts go to one place for
 -- each value.  By statistics alone, few means fewer than the shards that would be
@@ -156,9 +146,6 @@ BEGIN ATOMIC
          OFFSET 0) x;
 END;
 
-COMMENT ON FUNCTION spanner_internal.few_prefixes(spanner_internal.advisor_facts)
-  IS 'keys and indexes that begin with few values before a column that grows';
-
 -- Rules that differ in why the column is a suspect, and in what they say of it.  In a
 -- finding, %1$s is the column, %2$s its default, %3$s how the index begins.
 CREATE VIEW spanner_internal.hotspot_rule AS
@@ -193,9 +180,6 @@ CREATE VIEW spanner_internal.hotspot_rule AS
        'so, or it ascends'))
     r (rule, is_key, reasons, finding);
 
-COMMENT ON VIEW spanner_internal.hotspot_rule
-  IS 'rules about keys and indexes that grow at one end';
-
 GRANT SELECT ON spanner_internal.hotspot_rule TO PUBLIC;
 
 -- A default that makes UUIDs of time is replaced.  For all other keys and indexes, the
@@ -223,9 +207,6 @@ BEGIN ATOMIC
                  WHEN h.type = ANY ('{text,varchar}'::regtype[])
                    THEN 'spanner.generate_uuid()' END AS random) u;
 END;
-
-COMMENT ON FUNCTION spanner_internal.find_hotspots(spanner_internal.advisor_facts)
-  IS 'what the rules about keys and indexes that grow at one end have found';
 
 INSERT INTO spanner_internal.advisor_rule
 SELECT r.rule, r.place, r.severity, '{splits,spanner}',

@@ -26,10 +26,6 @@ RETURN (
                LATERAL (
                  SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
 
-COMMENT ON FUNCTION spanner_internal.replaced_index(spanner_internal.advisor_index, boolean, text,
-                                                    text)
-  IS 'statements that put another index in the place of one';
-
 -- What comes behind USING in the definition of an index.  The server leaves out the
 -- tablespace, which stands before WHERE.
 CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
@@ -47,9 +43,6 @@ RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
                               CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
                               (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
                        concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
-
-COMMENT ON FUNCTION spanner_internal.index_body(spanner_internal.advisor_index, boolean)
-  IS 'access method, columns, options, tablespace and predicate of an index';
 
 CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding

@@ -17,11 +17,6 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN maximum >> bits > 0 THEN format(', bits => %s', bits) ELSE '' END;
 
-COMMENT ON FUNCTION spanner_internal.integer_bits(oid)
-  IS 'bits of the values that an integer column can hold, the sign aside';
-COMMENT ON FUNCTION spanner_internal.bits_argument(integer, bigint)
-  IS 'the bits that a sequence may have for its columns, as an argument; empty if all fit';
-
 -- The bits that all columns can hold whose defaults draw from a sequence.
 CREATE FUNCTION spanner_internal.list_drawn_bits()
 RETURNS TABLE (seqid oid, bits integer)
@@ -37,9 +32,6 @@ BEGIN ATOMIC
    WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
    GROUP BY 1;
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_drawn_bits()
-  IS 'the bits of the narrowest column that a sequence fills';
 
 -- Columns that come from sequences, and the statements that have them bit-reversed.  There
 -- is none if the sequence cannot be, or is converted with the column that owns it.  What
@@ -81,9 +73,6 @@ BEGIN ATOMIC
        WHERE s.why = 'sequence' OFFSET 0) q;
 END;
 
-COMMENT ON FUNCTION spanner_internal.list_conversions(spanner_internal.advisor_facts)
-  IS 'columns that come from sequences, and statements that have them bit-reversed';
-
 -- Why there is no such statement.
 CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
 RETURNS text
@@ -92,9 +81,6 @@ RETURN CASE WHEN owner IS NULL
             THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
             ELSE format('; the sequence belongs to %s, and is converted there',
                         owner::regclass) END;
-
-COMMENT ON FUNCTION spanner_internal.why_not_converted(oid)
-  IS 'why a sequence is not converted for a column, whatever the table that owns it';
 
 CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
@@ -160,15 +146,13 @@ BEGIN ATOMIC
    WHERE q.largest > q.last::float8 * 1000;
 END;
 
+-- Names of columns, as a list.
 CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
           FROM unnest(columns) WITH ORDINALITY u (attnum, n)
           JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
-
-COMMENT ON FUNCTION spanner_internal.column_list(oid, smallint[])
-  IS 'names of columns, as a list';
 
 -- The unique index that could become the key of a table without one.  It is none that
 -- another one makes superfluous.
@@ -183,9 +167,6 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
    ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid;
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_possible_keys(spanner_internal.advisor_facts)
-  IS 'the unique indexes that could become keys, one for each table without a key';
 
 -- Foreign keys to a parent that rows are deleted with, or whose columns their own key
 -- contains.  A parent of few rows, or whose name says that it holds types, is none: the
@@ -216,9 +197,6 @@ BEGIN ATOMIC
                         'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
 END;
 
-COMMENT ON FUNCTION spanner_internal.list_parents(spanner_internal.advisor_facts)
-  IS 'foreign keys by which rows belong to a row of another table';
-
 -- What the server asks of an index that becomes that of a key.
 CREATE FUNCTION spanner_internal.can_be_key_index(index oid)
 RETURNS boolean
@@ -233,9 +211,6 @@ RETURN NOT EXISTS (
    WHERE x.indexrelid = index
      AND (x.indnullsnotdistinct OR k.opclass <> 0
           AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation)));
-
-COMMENT ON FUNCTION spanner_internal.can_be_key_index(oid)
-  IS 'can a unique index become that of a primary key as it is';
 
 -- Columns that a new key begins with: the one by which Citus distributes the table, or those
 -- of the parent that the rows are stored with.
@@ -259,9 +234,6 @@ BEGIN ATOMIC
                       WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
                         AND NOT a.attnotnull);
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_key_beginnings(spanner_internal.advisor_facts)
-  IS 'columns that a key begins with, for tables without one';
 
 -- A unique index of columns that are not null can become the key, or a column that
 -- has a sequence of its own, whose values are spread then.  Else a new column can, if one
@@ -440,10 +412,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.interleaved_key(
-  spanner_internal.advisor_table, smallint[], smallint[], smallint[], text)
-  IS 'statements that put the columns of a parent in front of a primary key';
-
 -- If the key begins with the columns of one parent, it is stored with that one.  If
 -- there are several such parents, a person has to decide.  A row without parent cannot
 -- be stored with it.  The new key stands in for an index of the same columns, or of the
@@ -522,9 +490,6 @@ BEGIN ATOMIC
                      || '"?\s*-')
    ORDER BY m.names[1], m.names[2], f.oid;
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_counting_functions()
-  IS 'columns that functions count up, by the text of the functions';
 
 -- A row for each sequence, and a number that every transaction updates: by the
 -- names of the columns, or by a function that counts it up.

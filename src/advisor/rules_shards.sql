@@ -29,9 +29,6 @@ BEGIN ATOMIC
    WHERE c.source = 'shard';
 END;
 
-COMMENT ON FUNCTION spanner_internal.shard_columns(spanner_internal.advisor_facts, integer)
-  IS 'shard columns, and statements that replace them';
-
 -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
 -- of negative hashes.  The planner knows that of farm_fingerprint().
 CREATE FUNCTION spanner_internal.rule_shard_signed(facts spanner_internal.advisor_facts)
@@ -79,9 +76,6 @@ BEGIN ATOMIC
             WHERE i.indrelid = c.oid AND g.attnum = ANY (i.indkey::int2[])
               AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END));
 END;
-
-COMMENT ON FUNCTION spanner_internal.identities_with(oid, name, text)
-  IS 'how many tables have a column in their replica identity, and statements that change that';
 
 -- A generated column in the replica identity is not published: updates and
 -- deletions fail, here or at the subscriber.  From release 18 on it can be.  Citus

@@ -1,26 +1,14 @@
 /* src/advisor/run_rules.sql */
 
 --
--- Advisor: comments on the rules, one query of all, and the rules as a view
+-- Advisor: one query of all rules, and the rules as a view
 --
 -- They are made of the table of rules, which is dropped then.  In the query, the first
 -- rules come last: they look at sequences, and may wait for locks.  Afterwards, what the
 -- others look at can be gone.
 
 DO $$
-DECLARE
-  r spanner_internal.advisor_rule;
 BEGIN
-  FOR r IN SELECT * FROM spanner_internal.advisor_rule a
-            WHERE a.targets IS NOT NULL
-              AND NOT EXISTS (SELECT FROM spanner_internal.hotspot_rule h
-                               WHERE h.rule OPERATOR(pg_catalog.=) a.rule)
-  LOOP
-    EXECUTE pg_catalog.format(
-      'COMMENT ON FUNCTION spanner_internal.%I(spanner_internal.advisor_facts) IS %L',
-                              pg_catalog.concat('rule_', r.rule),
-                              pg_catalog.concat('rule of spanner.advise: ', r.explanation));
-  END LOOP;
   EXECUTE (
     SELECT pg_catalog.format(
       'CREATE FUNCTION spanner_internal.run_rules(facts spanner_internal.advisor_facts)
@@ -53,13 +41,7 @@ $$;
 DROP TABLE spanner_internal.advisor_rule;
 ALTER VIEW spanner_internal.advisor_rules RENAME TO advisor_rule;
 
-COMMENT ON VIEW spanner_internal.advisor_rule
-  IS 'the rules of spanner.advise, in the order in which they run';
-
 GRANT SELECT ON spanner_internal.advisor_rule TO PUBLIC;
-
-COMMENT ON FUNCTION spanner_internal.run_rules(spanner_internal.advisor_facts)
-  IS 'what all rules of spanner.advise have found';
 
 CREATE VIEW spanner.advisor_rules AS
   SELECT r.rule, r.severity, r.targets IS NOT NULL AS checkable, r.explanation, r.targets

@@ -12,15 +12,11 @@ CREATE TYPE spanner_internal.shard_table AS (
   has_column boolean, in_key boolean, index_tail text, constraint_tail text, deferral text,
   is_replica_identity boolean, comment text);
 
-COMMENT ON TYPE spanner_internal.shard_table
-  IS 'a table that gets or loses a shard column, and its primary key';
-
 -- Why a table cannot have a shard key.  If "warns", a dry run only warns.
 CREATE TYPE spanner_internal.shard_obstacle AS (
   code text, message text, detail text, hint text, warns boolean);
 
-COMMENT ON TYPE spanner_internal.shard_obstacle IS 'why a table cannot get or lose a shard column';
-
+-- A table and its primary key, as spanner.add_shard_key looks at them.
 CREATE FUNCTION spanner_internal.read_shard_table(relation oid, column_name name)
 RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -71,9 +67,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.read_shard_table(oid, name)
-  IS 'a table and its primary key, as spanner.add_shard_key looks at them';
-
 -- The columns that store rows of a table, also in arrays, domains and composite
 -- types.  A table that is rewritten must have none.
 CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
@@ -106,9 +99,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.list_row_type_users(oid)
-  IS 'columns that store rows of a table';
-
 -- GROUP BY of the key alone may leave out the other columns, and relies on the key.
 CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
 RETURNS SETOF text
@@ -128,9 +118,6 @@ BEGIN
    WHERE i.indexrelid = key_index;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.list_key_users(oid)
-  IS 'views and functions that rely on a primary key';
 
 -- What a table has to be.
 CREATE FUNCTION spanner_internal.table_obstacle(relation oid, t spanner_internal.shard_table)
@@ -181,9 +168,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.table_obstacle(oid, spanner_internal.shard_table)
-  IS 'why a table has no key that a shard column could join';
-
 -- The CHECK constraint of a plain shard column.
 CREATE FUNCTION spanner_internal.shard_check(relation oid, column_name name)
 RETURNS oid
@@ -196,9 +180,6 @@ BEGIN ATOMIC
    CROSS JOIN LATERAL spanner_internal.read_shard_key(c.conbin, c.conrelid) k
    WHERE a.attrelid = relation AND a.attname = column_name AND k.column_number = a.attnum;
 END;
-
-COMMENT ON FUNCTION spanner_internal.shard_check(oid, name)
-  IS 'the CHECK constraint by which a plain column is a shard; NULL if it is none';
 
 -- What else uses the column.  ALTER TABLE would drop indexes and constraints
 -- together with it.
@@ -221,9 +202,6 @@ BEGIN
        AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.list_column_users(oid, name)
-  IS 'what uses a shard column, but for its key and its CHECK constraint';
 
 -- The column has to be a shard column, or has to be missing if one is added.
 CREATE FUNCTION spanner_internal.column_obstacle(
@@ -275,9 +253,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.column_obstacle(spanner_internal.shard_table, name, boolean)
-  IS 'why a table cannot get, or lose, a shard column of this name';
-
 -- A column that the shard is computed from.
 CREATE FUNCTION spanner_internal.hash_obstacle(t spanner_internal.shard_table, name name)
 RETURNS spanner_internal.shard_obstacle
@@ -314,9 +289,6 @@ BEGIN
   RETURN NULL;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.hash_obstacle(spanner_internal.shard_table, name)
-  IS 'why a shard cannot be computed from a column';
 
 -- Foreign keys, and queries that group by the key alone.
 CREATE FUNCTION spanner_internal.key_obstacle(t spanner_internal.shard_table, is_added boolean)
@@ -357,9 +329,6 @@ BEGIN
   RETURN NULL;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.key_obstacle(spanner_internal.shard_table, boolean)
-  IS 'what refers to a primary key, and keeps a shard column out of it';
 
 -- The shard column joins the key by which updates and deletions find rows elsewhere.
 CREATE FUNCTION spanner_internal.replication_obstacle(t spanner_internal.shard_table)
@@ -407,9 +376,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.replication_obstacle(spanner_internal.shard_table)
-  IS 'why a table whose rows are sent or received cannot get a shard column in its key';
-
 -- Can a table get a shard column that is computed from "keys"?  If they are NULL:
 -- can it lose one?  NULL if it can.  Nothing else answers that question.
 CREATE FUNCTION spanner_internal.find_shard_obstacle(relation oid, column_name name, keys name[])
@@ -455,9 +421,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.find_shard_obstacle(oid, name, name[])
-  IS 'why a table cannot get a shard column, or lose it; NULL if it can';
-
+-- The columns that spanner.add_shard_key would hash, NULL if it would refuse the table.
 CREATE FUNCTION spanner_internal.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
 RETURNS name[]
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -465,6 +429,3 @@ BEGIN ATOMIC
   SELECT (t).key FROM spanner_internal.read_shard_table($1, $2) t
    WHERE (spanner_internal.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
 END;
-
-COMMENT ON FUNCTION spanner_internal.shardable_key(oid, name)
-  IS 'the columns that spanner.add_shard_key would hash, NULL if it would refuse the table';

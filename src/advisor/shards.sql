@@ -27,9 +27,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.new_index_name(name, name, text)
-  IS 'a name for an index that takes the place of another one';
-
 -- Look at a table.  Unless it is a dry run, lock it as strongly as the statements
 -- will, so that what was read about it holds until they have run.
 CREATE FUNCTION spanner_internal.open_shard_table(
@@ -74,9 +71,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.open_shard_table(oid, name, name[], boolean, text)
-  IS 'check and lock a table that gets or loses a shard column';
-
 -- The statements after those that change a key.
 CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
 RETURNS text[]
@@ -106,9 +100,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.keep_key_properties(spanner_internal.shard_table)
-  IS 'statements that restore what a primary key had besides its columns';
-
 -- The statements that give a shard column that is replaced its comment and rights.
 CREATE FUNCTION spanner_internal.keep_column_properties(
   t spanner_internal.shard_table, column_name name)
@@ -128,9 +119,6 @@ BEGIN ATOMIC
    WHERE a.attrelid = (t).relid AND a.attname = column_name;
 END;
 
-COMMENT ON FUNCTION spanner_internal.keep_column_properties(spanner_internal.shard_table, name)
-  IS 'statements that restore what a shard column had besides its values';
-
 -- The publications of a table, or of its partitions in its place.
 CREATE FUNCTION spanner_internal.list_publications(relation oid)
 RETURNS SETOF name
@@ -141,9 +129,6 @@ BEGIN ATOMIC
     JOIN pg_publication p ON p.oid = l.pubid
    WHERE l.relid = relation OR l.relid IN (SELECT spanner_internal.list_partitions(relation));
 END;
-
-COMMENT ON FUNCTION spanner_internal.list_publications(oid)
-  IS 'the publications of a table or of its partitions';
 
 -- One statement does them all, but Citus takes a change of a constraint alone.
 CREATE FUNCTION spanner_internal.alter_table_statements(
@@ -159,9 +144,6 @@ BEGIN ATOMIC
    WHERE a.action IS NOT NULL;
 END;
 
-COMMENT ON FUNCTION spanner_internal.alter_table_statements(spanner_internal.shard_table, text[])
-  IS 'statements that change a table in several ways';
-
 -- While Citus moves a shard, it sends changes by the replica identity, but no
 -- generated columns.  So a key that has one cannot be the identity, nor can whole rows.
 CREATE FUNCTION spanner_internal.needs_identity(t spanner_internal.shard_table)
@@ -175,9 +157,6 @@ BEGIN ATOMIC
     FROM pg_class c
    WHERE c.oid = (t).relid;
 END;
-
-COMMENT ON FUNCTION spanner_internal.needs_identity(spanner_internal.shard_table)
-  IS 'has a table of Citus to keep the index of its key without the shard as replica identity';
 
 -- The call of spanner.shard_id that a shard column is generated as.
 CREATE FUNCTION spanner_internal.shard_expression(
@@ -215,9 +194,6 @@ BEGIN
   RETURN format('spanner.shard_id(%s, %s)', shards, arguments);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.shard_expression(oid, name[], integer, interval)
-  IS 'the call of spanner.shard_id that a shard column is generated as';
 
 -- Notices about what relies on the key.
 CREATE FUNCTION spanner_internal.report_new_key(
@@ -271,9 +247,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.report_new_key(spanner_internal.shard_table, boolean, boolean)
-  IS 'tell what relies on the primary key of a table';
-
 -- Shows statements, and runs them unless it is a dry run.  A plain table gets its
 -- new index while the old one is still in use, by a statement that a user can also
 -- run CONCURRENTLY.  That does not work for a partitioned table, which cannot adopt
@@ -295,9 +268,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.run_statements(text[], boolean)
-  IS 'show statements, and run them unless it is a dry run';
-
 -- The trigger that fills a plain shard column is dropped with the last one.
 CREATE FUNCTION spanner_internal.stop_filling(t spanner_internal.shard_table, column_name name)
 RETURNS text[]
@@ -313,9 +283,6 @@ BEGIN ATOMIC
                        AND a.attname <> column_name
                        AND spanner_internal.shard_check(a.attrelid, a.attname) IS NOT NULL));
 END;
-
-COMMENT ON FUNCTION spanner_internal.stop_filling(spanner_internal.shard_table, name)
-  IS 'the statements that drop the trigger of a plain shard column, if no other one needs it';
 
 -- The statements that put a shard column in front of a key.  If the old key is to stay
 -- unique, its index may be what names rows for replication.
@@ -367,10 +334,6 @@ BEGIN
   RETURN statements;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.sharded_key_statements(spanner_internal.shard_table, name,
-                                                            text, boolean, boolean)
-  IS 'the statements that put a shard column in front of a key';
 
 CREATE FUNCTION spanner.add_shard_key(
   relation regclass,
@@ -516,6 +479,7 @@ $$;
 COMMENT ON FUNCTION spanner.remove_shard_key(regclass, name, boolean)
   IS 'undo spanner.add_shard_key, or show the statements that would';
 
+-- Raise an error unless a load makes sense.
 CREATE FUNCTION spanner_internal.check_load(
   writes float8, reads float8, nodes integer, rows_per_read float8, writes_per_shard float8)
 RETURNS boolean
@@ -532,9 +496,6 @@ BEGIN
   RETURN true;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_load(float8, float8, integer, float8, float8)
-  IS 'raise an error unless a load makes sense';
 
 -- A read in order takes 2.5 microseconds for each shard and 0.2 for each row:
 -- what the ordered merge of the shards costs.  A node may get a quarter more

@@ -66,6 +66,7 @@ typedef struct LastUsed
 
 static int	allocator_timeout = 10000;
 
+static void define_settings(void);
 static void nap(void);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
@@ -565,18 +566,15 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 void
 sk_allocator_init(void)
 {
+	define_settings();
 	sk_cache_init();
 	sk_change_init();
 	sk_reserve_init();
 	sk_commit_number_init();
 }
 
-/*
- * sk_allocator_settings
- *		Define the settings of allocators.
- */
-void
-sk_allocator_settings(void)
+static void
+define_settings(void)
 {
 	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
 							"Sets how long a batch of an allocator should last.",

@@ -30,6 +30,7 @@ static build_simple_rel_hook_type prev_build_simple_rel_hook = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type prev_set_join_pathlist_hook = NULL;
 
+static void define_settings(void);
 static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
@@ -42,6 +43,7 @@ static void add_paths(PlannerInfo *root, RelOptInfo *rel);
 void
 sk_planner_init(void)
 {
+	define_settings();
 	sk_known_functions_init();
 	sk_shard_key_init();
 	sk_merge_init();
@@ -136,8 +138,8 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 	}
 }
 
-void
-sk_planner_settings(void)
+static void
+define_settings(void)
 {
 	DefineCustomBoolVariable("spanner_keys.enable_derived_shard",
 							 "Enables the planner to derive the shard from the keys.",

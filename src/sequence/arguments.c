@@ -49,66 +49,6 @@ static bool is_integer(Oid type);
 static void check_owner(Oid table);
 
 /*
- * sk_split_name
- *		Take apart a name with dots, as a list of String.
- */
-List *
-sk_split_name(const char *name)
-{
-	List	   *parts;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid name \"%s\"", name),
-				 errhint("Double-quote what is not a lower-case identifier, and separate schema and name by a dot.")));
-	foreach(lc, parts)
-		result = lappend(result, makeString(pstrdup(lfirst(lc))));
-	return result;
-}
-
-/*
- * sk_make_range_var
- *		Make what names a relation from the parts of a name.
- *
- * "name" is the whole, for messages.
- */
-RangeVar *
-sk_make_range_var(List *names, const char *name)
-{
-	if (list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid name \"%s\"", name),
-				 errdetail("It has too many parts."),
-				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
-	if (list_length(names) == 3 &&
-		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is in another database", name)));
-	return makeRangeVarFromNameList(names);
-}
-
-/*
- * sk_schema_oid
- *		The OID of a schema, which has to exist.
- */
-Oid
-sk_schema_oid(const char *name)
-{
-	Oid			result = get_namespace_oid(name, true);
-
-	if (!OidIsValid(result))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema \"%s\" does not exist", name)));
-	return result;
-}
-
-/*
  * sk_named_column
  *		The sequence of the column that the first two arguments name.
  *
@@ -368,42 +308,4 @@ static bool
 is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-/*
- * sk_column_sequence
- *		The sequence that fills a column: one that the column owns, of an
- *		identity or not, or one that nobody owns and the default draws from.
- *
- * Returns InvalidOid if there is none.
- */
-Oid
-sk_column_sequence(Oid table, AttrNumber column)
-{
-	Relation	rel;
-	Oid			seqid;
-	Oid			owner;
-	int32		owner_column;
-	ListCell   *lc;
-
-	foreach(lc, getOwnedSequences(table))
-	{
-		seqid = lfirst_oid(lc);
-		if (sk_sequence_owner(seqid, &owner, &owner_column) &&
-			owner_column == column)
-			return seqid;
-	}
-	rel = try_relation_open(table, AccessShareLock);
-	if (rel == NULL)
-		return InvalidOid;
-	seqid = column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
-		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef ?
-		sk_drawn_sequence(build_column_default(rel, column)) : InvalidOid;
-	relation_close(rel, AccessShareLock);
-	if (OidIsValid(seqid) &&
-		(get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
-		 sk_sequence_owner(seqid, &owner, &owner_column) ||
-		 sk_relation_owner(seqid) != sk_relation_owner(table)))
-		return InvalidOid;
-	return seqid;
 }

@@ -15,14 +15,10 @@
 
 #include "sequence/sequence.h"
 
-extern List *sk_split_name(const char *name);
-extern RangeVar *sk_make_range_var(List *names, const char *name);
-extern Oid	sk_schema_oid(const char *name);
 extern Oid	sk_named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
 extern SkSequence *sk_lock_column(FunctionCallInfo fcinfo, bool changes_kind,
 								  List **columns);
 extern List *sk_storing_columns(Oid seqid);
 extern char *sk_stored_values(List *columns, List **relids);
-extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 #endif							/* SK_ARGUMENTS_H */

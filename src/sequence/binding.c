@@ -53,7 +53,6 @@
 #include "sequence/core_support.h"
 #include "sequence/extension.h"
 #include "sequence/label.h"
-#include "sequence/registry.h"
 #include "spi/own_objects.h"
 #include "spi/relation_changes.h"
 

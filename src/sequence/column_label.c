@@ -28,7 +28,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "spi/run_command.h"
 
@@ -143,26 +142,25 @@ sk_check_column_label(Oid table, int32 column, const char *label)
  * sk_column_labels_command_end
  *		Have labels of columns and sequences agree after a command.
  *
- * In a restore no label is taken away: the sequence of a column may come later.
+ * If it restores a dump, no label is taken away: the sequence of a column may
+ * come later.
  */
 void
-sk_column_labels_command_end(Node *command)
+sk_column_labels_command_end(Node *command, bool restores)
 {
-	bool		is_label = IsA(command, SecLabelStmt);
-
 	if (IsA(command, CreateExtensionStmt) &&
 		strcmp(((CreateExtensionStmt *) command)->extname, SK_CITUS) != 0)
 		return;
-	if (!(is_label || sk_bindings_exist()) || !sk_citus_exists())
+	if (!sk_citus_exists())
 		return;
 	if (sk_sent_by_citus())
-		label_sequences(is_label);
+		label_sequences(IsA(command, SecLabelStmt));
 	else if (IsA(command, CreateExtensionStmt))
 		label_columns("c.sequence_label IS NOT NULL");
 	else
 		label_columns(psprintf("(c.relid IN %s OR c.seqid IN %s) AND %s",
 							   SK_TOUCHED, SK_TOUCHED,
-							   sk_restoring() ? "c.sequence_label IS NOT NULL" : "true"));
+							   restores ? "c.sequence_label IS NOT NULL" : "true"));
 }
 
 static void

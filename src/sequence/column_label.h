@@ -21,7 +21,7 @@ extern bool sk_citus_exists(void);
 extern bool sk_sent_by_citus(void);
 extern void sk_label_columns(Oid seqid);
 extern void sk_check_column_label(Oid table, int32 column, const char *label);
-extern void sk_column_labels_command_end(Node *command);
+extern void sk_column_labels_command_end(Node *command, bool restores);
 extern void sk_lock_columns(Oid seqid);
 extern void sk_find_nodes(SkSequence *seq);
 

@@ -61,12 +61,10 @@
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "sequence/core_support.h"
-#include "sequence/default_kind.h"
 #include "sequence/draw_privilege.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/redirect/redirect.h"
-#include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
 #include "sequence/widths.h"
@@ -108,7 +106,8 @@ static bool drops_extension(Node *command);
 void
 sk_sequence_init(void)
 {
-	sk_registry_init();
+	sk_builtin_kinds_init();
+	sk_default_kind_init();
 	sk_member_guard_init();
 	sk_binding_init();
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
@@ -124,9 +123,6 @@ guarding_utility(PlannedStmt *pstmt, const char *queryString,
 				 ParamListInfo params, QueryEnvironment *queryEnv,
 				 DestReceiver *dest, QueryCompletion *qc)
 {
-	if (!sk_settings_defined && !IsA(pstmt->utilityStmt, TransactionStmt) &&
-		!IsA(pstmt->utilityStmt, CopyStmt))
-		sk_define_settings();
 	guard_command(pstmt->utilityStmt);
 
 	if (draws_for_identity(pstmt->utilityStmt))
@@ -243,7 +239,8 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 		PG_RETURN_VOID();
 	if (!sk_restoring() && !IsA(parsetree, CreateExtensionStmt))
 		follow_command(parsetree);
-	sk_column_labels_command_end(parsetree);
+	if (IsA(parsetree, SecLabelStmt) || sk_bindings_exist())
+		sk_column_labels_command_end(parsetree, sk_restoring());
 	PG_RETURN_VOID();
 }
 

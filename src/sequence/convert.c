@@ -33,8 +33,6 @@
 #include "sequence/arguments.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/default_kind.h"
-#include "sequence/registry.h"
 #include "sequence/sequence_change.h"
 #include "spi/relation_query.h"
 #include "spi/run_command.h"

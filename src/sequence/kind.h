@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kind.h
- *	  The kind of a sequence: an access method and its options.
+ *	  Kinds of sequences: access methods and their options.
  *
  * src/sequence/kind.h
  *
@@ -27,6 +27,14 @@ typedef struct SkKind
 	const SequenceAccessMethod *am;
 	SkSequenceOptions *options;
 } SkKind;
+
+/* builtin_kinds.c */
+extern void sk_builtin_kinds_init(void);
+
+extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
+extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
+extern char *sk_sequence_am_name(const SequenceAccessMethod *am);
+extern char *sk_sequence_am_names(void);
 
 extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);

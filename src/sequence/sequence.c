@@ -1,17 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * sequence.c
- *	  What the catalogs and the disk say of a sequence.
+ *	  What the catalogs and the disk say of a sequence, and of the columns that
+ *	  store its values.
  *
  * Whoever changes a sequence opens it by sk_sequence_lock().  Locks are taken
  * in the order in which writers of the table take them: the table that owns
  * the sequence, what is below the table, the sequence.
+ *
+ * Values of a sequence are stored in the column that owns it, and in columns
+ * whose default is its next value.  Anybody can write such a default, so only
+ * tables of the sequence's owner count.
  *
  * src/sequence/sequence.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -20,33 +27,69 @@
 #include "access/xlog.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
 #include "commands/seclabel.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "common/int.h"
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+#include "port/pg_bitutils.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
 #include "sequence/column_label.h"
-#include "sequence/registry.h"
+#include "sequence/extension.h"
 #include "sequence/sequence.h"
-#include "sequence/widths.h"
+#include "spi/own_objects.h"
+#include "spi/owner_rights.h"
 
-static LOCKMODE table_lock(Oid seqid, LOCKMODE rows, bool changes_kind);
+PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
+PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
+PG_FUNCTION_INFO_V1(spanner_describe_sequence);
+
+/* Columns of spanner_internal.describe_sequence() */
+enum
+{
+	COL_KIND,
+	COL_BITS,
+	COL_SKIP_RANGE_MIN,
+	COL_SKIP_RANGE_MAX,
+	COL_COUNTER,
+	COL_USED,
+	NUM_COLS
+};
+
 static void check_owning_table(Oid seqid, Oid table);
+static bool read_state(Oid seqid, int64 *next, bool *used);
+static List *storing_columns(Oid seqid);
+static Oid	parent_with_column(Oid relid, const char *column);
+static Node *default_expression(Oid attrdef);
+static List *split_name(const char *name);
+static bool may_see_counter(Oid seqid);
+static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
+static void describe_options(Oid seqid, const char *label, Datum *values,
+							 bool *nulls);
+static Datum percent_used(int64 used, int64 max_counter);
 
 /*
  * sk_sequence_read
@@ -68,7 +111,7 @@ sk_sequence_read(Oid seqid)
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->columns = sk_sequence_columns(seqid);
+	seq->columns = storing_columns(seqid);
 	seq->column_width = sk_narrowest_width(seq->columns);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
@@ -82,13 +125,13 @@ sk_sequence_read(Oid seqid)
 		SkLabel    *parts = sk_label_parse_kind(label);
 
 		/* a label that is not complete yet */
-		sk_fit_columns(seq, parts, NIL);
+		sk_fit_columns(seq, parts);
 		if (sk_sequence_am_find(parts->kind) == NULL)
 			seq->lost_kind = parts->kind;
 		else
 			seq->kind = sk_kind_make(parts, seq->width);
 	}
-	(void) sk_sequence_state(seqid, &seq->next, &seq->used);
+	(void) read_state(seqid, &seq->next, &seq->used);
 	return seq;
 }
 
@@ -129,22 +172,22 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 	int32		column;
 
 	/*
-	 * Writers lock the table before the sequence that its default draws from.
-	 * The other order would deadlock with them.  Nor is a weak lock on the
-	 * table made stronger later: table_lock() knows what the change needs.
+	 * Writers lock the table before the sequence that its default uses.  The
+	 * other order would deadlock with them.  Nor is a weak lock on the table
+	 * made stronger later: the default of an identity column changes with the
+	 * kind.
 	 */
-	if (sk_sequence_owner(seqid, &table, &column))
-	{
-		LOCKMODE	mode = table_lock(seqid, rows, changes_kind);
-
-		if (mode != NoLock)
-		{
-			LockRelationOid(table, mode);
-			(void) find_all_inheritors(table, mode, NULL);
-		}
-	}
-	else
+	if (!sk_sequence_owner(seqid, &table, &column))
 		table = InvalidOid;
+	else if (changes_kind &&
+			 (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
+			  sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
+		rows = AccessExclusiveLock;
+	if (OidIsValid(table) && rows != NoLock)
+	{
+		LockRelationOid(table, rows);
+		(void) find_all_inheritors(table, rows, NULL);
+	}
 	if (changes_kind)
 		sk_lock_columns(seqid);
 	/* it conflicts with that of transactions that have drawn */
@@ -154,36 +197,6 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 		return NULL;
 	check_owning_table(seqid, table);
 	return sk_sequence_read(seqid);
-}
-
-static LOCKMODE
-table_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
-{
-	Oid			table;
-	int32		column;
-
-	if (changes_kind &&
-		(sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
-		 sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
-		return AccessExclusiveLock;
-	return rows;
-}
-
-/* Raise an error if what we have locked is not what we have looked at. */
-static void
-check_owning_table(Oid seqid, Oid table)
-{
-	Oid			owner = InvalidOid;
-	int32		column;
-
-	if (!sk_sequence_owner(seqid, &owner, &column))
-		owner = InvalidOid;
-	if (owner != table)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("owner of sequence \"%s\" was changed concurrently",
-						get_rel_name(seqid)),
-				 errhint("Try again.")));
 }
 
 /*
@@ -222,18 +235,6 @@ sk_sequence_form(Oid seqid)
 	result = *(Form_pg_sequence) GETSTRUCT(tuple);
 	ReleaseSysCache(tuple);
 	return result;
-}
-
-/*
- * sk_type_width
- *		How many value bits a type has: smallint, integer, or else bigint.
- */
-int
-sk_type_width(Oid type)
-{
-	if (type == INT2OID)
-		return 15;
-	return type == INT4OID ? 31 : 63;
 }
 
 /*
@@ -337,51 +338,6 @@ sk_dependents(Oid relid, Oid classid)
 }
 
 /*
- * sk_sequence_state
- *		Read the next counter of a sequence, as far as it is known on disk.
- *
- * *used tells whether the counter has moved from its start.  At a restart core
- * forgets that counters were drawn.  Counters that sessions hold in their
- * caches count as drawn.  Returns false where there is nothing to read, on an
- * unlogged sequence during recovery.  Privileges are the caller's business.
- */
-bool
-sk_sequence_state(Oid seqid, int64 *next, bool *used)
-{
-	FormData_pg_sequence form = sk_sequence_form(seqid);
-
-	/* a weaker lock lets a change put another file in the place of this one */
-	Relation	rel = relation_open(seqid, RowExclusiveLock);
-	Buffer		buffer;
-	Page		page;
-	HeapTupleData row;
-	FormData_pg_sequence_data data;
-
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-	{
-		relation_close(rel, RowExclusiveLock);
-		return false;
-	}
-	/* its only page has its only row, whatever happens to the counter */
-	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
-	buffer = ReadBuffer(rel, 0);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	row.t_data = (HeapTupleHeader)
-		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
-	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
-	UnlockReleaseBuffer(buffer);
-	relation_close(rel, RowExclusiveLock);
-
-	*used = data.is_called || data.last_value != form.seqstart;
-	*next = data.last_value;
-	if (data.is_called &&
-		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
-		*next = PG_INT64_MAX;
-	return true;
-}
-
-/*
  * sk_sequence_obstacle
  *		Why the counter of a sequence cannot be mapped; NULL if it can.
  */
@@ -442,4 +398,560 @@ sk_restoring(void)
 {
 	return !check_function_bodies ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+/*
+ * sk_type_width
+ *		How many value bits a type has: smallint, integer, or else bigint.
+ */
+int
+sk_type_width(Oid type)
+{
+	if (type == INT2OID)
+		return 15;
+	return type == INT4OID ? 31 : 63;
+}
+
+/*
+ * sk_column_width
+ *		The same of a column, whose type may be a domain.
+ */
+int
+sk_column_width(Oid relid, AttrNumber attnum)
+{
+	return sk_type_width(getBaseType(get_atttype(relid, attnum)));
+}
+
+/*
+ * sk_narrowest_column
+ *		The first of some columns that holds no more value bits than the others.
+ *
+ * NULL if there is no column.
+ */
+ObjectAddress *
+sk_narrowest_column(List *columns)
+{
+	ObjectAddress *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		if (result == NULL ||
+			sk_column_width(column->objectId, column->objectSubId) <
+			sk_column_width(result->objectId, result->objectSubId))
+			result = column;
+	}
+	return result;
+}
+
+/*
+ * sk_narrowest_width
+ *		How many value bits all of these columns hold.
+ */
+int
+sk_narrowest_width(List *columns)
+{
+	ObjectAddress *narrowest = sk_narrowest_column(columns);
+
+	return narrowest == NULL ? 63 :
+		sk_column_width(narrowest->objectId, narrowest->objectSubId);
+}
+
+/*
+ * sk_fit_columns
+ *		Have a label without bits give no values that the columns do not hold.
+ */
+void
+sk_fit_columns(const SkSequence *seq, SkLabel *label)
+{
+	if (seq->column_width < seq->width &&
+		sk_label_option(label->options, "bits") == NULL)
+		sk_label_set(label, "bits", psprintf("%d", seq->column_width));
+}
+
+/*
+ * sk_fit_label
+ *		Give a label no more bits and stripes than fit.
+ *
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
+ * that store its values, nor "width".  Returns how many bits these allow.
+ */
+int
+sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
+{
+	int			limit;
+	int64		bits;
+
+	/* of a sequence that ascends; sk_sequence_obstacle() is asked before */
+	Assert(seq->form.seqmax >= 1);
+	limit = Min(Min(width, Min(seq->width, seq->column_width)),
+				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
+	bits = Min(limit, sk_label_int64(label->options, "bits", 63));
+	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
+	if (bits >= SK_MIN_BITS &&
+		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
+		sk_label_unset(label, "stripes");
+	return limit;
+}
+
+/*
+ * sk_add_column
+ *		Add a column to a list of ObjectAddresses, as that of the table that it
+ *		is inherited from, where it can be altered.
+ */
+List *
+sk_add_column(List *columns, Oid relid, AttrNumber attnum)
+{
+	char	   *name = get_attname(relid, attnum, false);
+	ObjectAddress *column;
+	ListCell   *lc;
+	Oid			parent;
+
+	while (OidIsValid(parent = parent_with_column(relid, name)))
+		relid = parent;
+	attnum = get_attnum(relid, name);
+	foreach(lc, columns)
+	{
+		column = lfirst(lc);
+		if (column->objectId == relid && column->objectSubId == attnum)
+			return columns;
+	}
+	column = palloc(sizeof(ObjectAddress));
+	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
+	return lappend(columns, column);
+}
+
+/*
+ * sk_drawn_sequence
+ *		The sequence whose next value the default of an integer column is.
+ *
+ * Returns InvalidOid for any other expression.
+ */
+Oid
+sk_drawn_sequence(Node *expr)
+{
+	FuncExpr   *call = (FuncExpr *) expr;
+	Const	   *sequence;
+
+	if (expr != NULL && IsA(expr, CoerceToDomain))
+		return sk_drawn_sequence((Node *) ((CoerceToDomain *) expr)->arg);
+	if (expr == NULL || !IsA(expr, FuncExpr))
+		return InvalidOid;
+	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
+		return sk_drawn_sequence(linitial(call->args));
+	if (call->funcid != F_NEXTVAL &&
+		!(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL)))
+		return InvalidOid;
+	sequence = linitial(call->args);
+	if (!IsA(sequence, Const) || sequence->constisnull)
+		return InvalidOid;
+	return DatumGetObjectId(sequence->constvalue);
+}
+
+/*
+ * sk_column_sequence
+ *		The sequence that fills a column: one that the column owns, of an
+ *		identity or not, or one that nobody owns and the default draws from.
+ *
+ * Returns InvalidOid if there is none.
+ */
+Oid
+sk_column_sequence(Oid table, AttrNumber column)
+{
+	Relation	rel;
+	Oid			seqid;
+	Oid			owner;
+	int32		owner_column;
+	ListCell   *lc;
+
+	foreach(lc, getOwnedSequences(table))
+	{
+		seqid = lfirst_oid(lc);
+		if (sk_sequence_owner(seqid, &owner, &owner_column) &&
+			owner_column == column)
+			return seqid;
+	}
+	rel = try_relation_open(table, AccessShareLock);
+	if (rel == NULL)
+		return InvalidOid;
+	seqid = column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
+		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef ?
+		sk_drawn_sequence(build_column_default(rel, column)) : InvalidOid;
+	relation_close(rel, AccessShareLock);
+	if (OidIsValid(seqid) &&
+		(get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
+		 sk_sequence_owner(seqid, &owner, &owner_column) ||
+		 sk_relation_owner(seqid) != sk_relation_owner(table)))
+		return InvalidOid;
+	return seqid;
+}
+
+/*
+ * sk_parse_name
+ *		Read the name of a relation, written as in SQL.
+ *
+ * Core's functions read it alike, but say less about what is wrong.
+ */
+RangeVar *
+sk_parse_name(const char *name)
+{
+	List	   *names = split_name(name);
+
+	if (list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid name \"%s\"", name),
+				 errdetail("It has too many parts."),
+				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
+	if (list_length(names) == 3 &&
+		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is in another database", name)));
+	return makeRangeVarFromNameList(names);
+}
+
+/* Raise an error if what we have locked is not what we have looked at. */
+static void
+check_owning_table(Oid seqid, Oid table)
+{
+	Oid			owner = InvalidOid;
+	int32		column;
+
+	if (!sk_sequence_owner(seqid, &owner, &column))
+		owner = InvalidOid;
+	if (owner != table)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("owner of sequence \"%s\" was changed concurrently",
+						get_rel_name(seqid)),
+				 errhint("Try again.")));
+}
+
+/*
+ * Read the next counter of a sequence, as far as it is known on disk.
+ *
+ * *used tells whether the counter has moved from its start.  At a restart core
+ * forgets that counters were drawn.  Counters that sessions hold in their
+ * caches count as drawn.  Returns false where there is nothing to read, on an
+ * unlogged sequence during recovery.  Privileges are the caller's business.
+ */
+static bool
+read_state(Oid seqid, int64 *next, bool *used)
+{
+	FormData_pg_sequence form = sk_sequence_form(seqid);
+
+	/* a weaker lock lets a change put another file in the place of this one */
+	Relation	rel = relation_open(seqid, RowExclusiveLock);
+	Buffer		buffer;
+	Page		page;
+	HeapTupleData row;
+	FormData_pg_sequence_data data;
+
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+	{
+		relation_close(rel, RowExclusiveLock);
+		return false;
+	}
+	/* its only page has its only row, whatever happens to the counter */
+	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
+	buffer = ReadBuffer(rel, 0);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	row.t_data = (HeapTupleHeader)
+		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
+	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
+	UnlockReleaseBuffer(buffer);
+	relation_close(rel, RowExclusiveLock);
+
+	*used = data.is_called || data.last_value != form.seqstart;
+	*next = data.last_value;
+	if (data.is_called &&
+		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
+		*next = PG_INT64_MAX;
+	return true;
+}
+
+/*
+ * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
+ * locked: what uses the sequence can come at any time, and its command is
+ * followed then.
+ */
+static List *
+storing_columns(Oid seqid)
+{
+	List	   *result = NIL;
+	Oid			table;
+	int32		attnum;
+	ListCell   *lc;
+
+	if (sk_sequence_owner(seqid, &table, &attnum))
+		result = sk_add_column(result, table, attnum);
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (sk_drawn_sequence(default_expression(lfirst_oid(lc))) == seqid &&
+			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
+			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
+			result = sk_add_column(result, column.objectId, column.objectSubId);
+	}
+	return result;
+}
+
+static Oid
+parent_with_column(Oid relid, const char *column)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (get_attnum(parent, column) != InvalidAttrNumber)
+			result = parent;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+static Node *
+default_expression(Oid attrdef)
+{
+	Relation	catalog = table_open(AttrDefaultRelationId, AccessShareLock);
+	Node	   *result = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(attrdef));
+	scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, NULL, 1,
+							  &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		source = heap_getattr(tuple, Anum_pg_attrdef_adbin,
+										  RelationGetDescr(catalog), &isnull);
+
+		result = stringToNode(TextDatumGetCString(source));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/* Take apart a name with dots, as a list of String. */
+static List *
+split_name(const char *name)
+{
+	List	   *parts;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name \"%s\"", name),
+				 errhint("Double-quote what is not a lower-case identifier, and separate schema and name by a dot.")));
+	foreach(lc, parts)
+		result = lappend(result, makeString(pstrdup(lfirst(lc))));
+	return result;
+}
+
+/* May the current user see the counter of a sequence? */
+static bool
+may_see_counter(Oid seqid)
+{
+	return pg_class_aclcheck(seqid, GetUserId(),
+							 ACL_SELECT | ACL_USAGE) == ACLCHECK_OK;
+}
+
+static void
+describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
+{
+	SkSequenceOptions *options = sk_kind_from_label(label, 63)->options;
+	int64		next;
+	bool		used;
+
+	values[COL_BITS] = Int32GetDatum(options->bits);
+	nulls[COL_BITS] = false;
+	if (options->has_skip_range)
+	{
+		values[COL_SKIP_RANGE_MIN] = Int64GetDatum(options->skip_range_min);
+		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
+		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
+	}
+	if (!may_see_counter(seqid) || !read_state(seqid, &next, &used))
+		return;
+	values[COL_USED] = percent_used(next - 1, options->max_counter);
+	nulls[COL_USED] = false;
+	values[COL_COUNTER] = Int64GetDatum(next);
+	nulls[COL_COUNTER] = !used;
+}
+
+/*
+ * The share of its counters that a sequence has used, as a numeric in percent.
+ *
+ * It has two digits after the point, or as many as two digits of the share
+ * need: what has been used never reads as 0.  Nor does it read as 100 while a
+ * counter is left.
+ */
+static Datum
+percent_used(int64 used, int64 max_counter)
+{
+	double		percent = 100.0 * (double) used / (double) max_counter;
+	int			digits = 2;
+
+	if (used >= max_counter)
+		percent = 100;
+	else if (percent > 99.99)
+		percent = 99.99;
+	else if (percent > 0)
+		digits = Max(2, 1 - (int) floor(log10(percent)));
+	return DirectFunctionCall3(numeric_in,
+							   CStringGetDatum(psprintf("%.*f", digits, percent)),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/*
+ * The next counter as Spanner shows it: it is there from the first use on, and
+ * a restart then sets it.
+ */
+static Datum
+state_datum(FunctionCallInfo fcinfo, Oid seqid)
+{
+	int64		counter;
+	bool		used;
+
+	if (!read_state(seqid, &counter, &used) || !used)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(counter);
+}
+
+/*
+ * spanner.get_internal_sequence_state(sequence text) returns bigint
+ *
+ * The next counter, or NULL before the first use.  The name is written as in
+ * SQL, with quotes and schema where they are needed.
+ */
+Datum
+spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	RangeVar   *range = sk_parse_name(name);
+	Oid			seqid = RangeVarGetRelid(range, NoLock, true);
+
+	if (!OidIsValid(seqid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("Sequence not found: %s", name),
+				 errhint("Qualify the name with its schema if that is not in the search path.")));
+	sk_sequence_check_relkind(seqid);
+	if (!may_see_counter(seqid))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, range->relname);
+	return state_datum(fcinfo, seqid);
+}
+
+/*
+ * spanner.get_table_column_identity_state(table_column text) returns bigint
+ *
+ * The same for the sequence that a column owns.  The argument is
+ * '[schema.]table.column'.
+ */
+Datum
+spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
+{
+	char	   *identifier = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	List	   *names = split_name(identifier);
+	RangeVar   *range;
+	char	   *column;
+	Oid			table;
+	Oid			seqid;
+
+	if (list_length(names) < 2 || list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("The column identifier's format is invalid: %s. It should be either \"<schema>.<table>.<column>\" or \"<table>.<column>\".",
+						identifier),
+				 errhint("Quote names that contain a dot.")));
+	column = strVal(llast(names));
+	range = makeRangeVarFromNameList(list_truncate(names, list_length(names) - 1));
+	table = RangeVarGetRelid(range, NoLock, true);
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("Table not found for the GET_TABLE_COLUMN_IDENTITY_STATE function: %s",
+						range->relname),
+				 errhint("Qualify the name with its schema if that is not in the search path.")));
+	seqid = sk_column_sequence(table, get_attnum(table, column));
+	if (!OidIsValid(seqid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("Identity column not found in table %s: %s",
+						range->relname, column)));
+	if (!may_see_counter(seqid) &&
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, range->relname);
+	return state_datum(fcinfo, seqid);
+}
+
+/*
+ * spanner_internal.describe_sequence(sequence regclass) returns record
+ *
+ * What the view spanner.sequences shows.  Fields that are not known are NULL:
+ * all but the kind if the method's library is not loaded, the counter without
+ * the right to see it, everything if the sequence is gone.
+ */
+Datum
+spanner_describe_sequence(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+	Relation	rel;
+	char	   *stored;
+	SkLabel    *label = NULL;
+	const char *problem;
+	TupleDesc	tupdesc;
+	Datum		values[NUM_COLS] = {0};
+	bool		nulls[NUM_COLS];
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	memset(nulls, true, sizeof(nulls));
+
+	/* it may have been dropped since it was listed */
+	rel = try_relation_open(seqid, AccessShareLock);
+	if (rel == NULL)
+		PG_RETURN_NULL();
+	if (rel->rd_rel->relkind != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a sequence",
+						RelationGetRelationName(rel)),
+				 errhint("Name a sequence; the view spanner.sequences lists them.")));
+	stored = sk_sequence_label(seqid);
+	if (stored != NULL)
+		label = sk_label_parse(stored, &problem);
+	if (label != NULL)
+	{
+		values[COL_KIND] = CStringGetTextDatum(label->kind);
+		nulls[COL_KIND] = false;
+		if (sk_sequence_am_find(label->kind) != NULL)
+			describe_options(seqid, stored, values, nulls);
+	}
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }

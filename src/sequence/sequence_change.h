@@ -38,14 +38,14 @@ typedef struct SkSequenceChange
 	SkStart		start;			/* what becomes of START then */
 } SkSequenceChange;
 
+extern void sk_default_kind_init(void);
+extern char *sk_default_sequence_kind(void);
+extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
+extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);
 extern void sk_change_sequence(SkSequence *seq, const SkSequenceChange *change);
 extern void sk_complete_label(Oid seqid);
 extern SkKind *sk_check_change(SkSequence *seq, const SkSequenceChange *change);
-extern void sk_check_start_counter(int64 counter);
-extern void sk_check_counter_has_value(const char *name, int64 counter,
-									   const SkSequenceOptions *options);
-extern const SkObstacle *sk_overlap_obstacle(const SkSequence *seq,
-											 const SkKind *kind);
+extern void sk_narrow_sequence(Oid seqid, Oid type);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 
 /* leave.c */
@@ -55,10 +55,5 @@ extern void sk_report_left(List *sequences);
 
 /* sync.c */
 extern bool sk_sync_stored(Oid seqid, bool goes_back);
-
-/* sequence_commands.c */
-extern Oid	sk_create_sequence(RangeVar *name, SkSequenceChange *change,
-							   bool if_not_exists);
-extern void sk_alter_sequence(Oid seqid, const SkSequenceChange *change);
 
 #endif							/* SK_SEQUENCE_CHANGE_H */

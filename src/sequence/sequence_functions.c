@@ -40,6 +40,7 @@ static SkBinding last_handed_out;
 
 PG_FUNCTION_INFO_V1(spanner_nextval);
 PG_FUNCTION_INFO_V1(spanner_map_counter);
+PG_FUNCTION_INFO_V1(spanner_unmap_value);
 PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_setval);
@@ -437,4 +438,24 @@ report_exhausted(SkBinding *binding)
 					   (long long) binding->options->skip_range_min,
 					   (long long) binding->options->skip_range_max),
 			 errhint("Make the skip range smaller, or use a new sequence with more bits.")));
+}
+
+/*
+ * spanner_internal.unmap_value(value bigint, sequence regclass) returns bigint
+ *
+ * The counter that gives a value, whether drawn already or not; NULL if none
+ * does.  On a sequence that is not bound, a value is its own counter.
+ */
+Datum
+spanner_unmap_value(PG_FUNCTION_ARGS)
+{
+	int64		value = PG_GETARG_INT64(0);
+	SkBinding  *binding = sk_binding_get(PG_GETARG_OID(1));
+	int64		counter;
+
+	if (binding->am == NULL)
+		PG_RETURN_INT64(value);
+	if (!binding->am->unmap(binding->options, value, &counter))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(counter);
 }

@@ -80,7 +80,7 @@ static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
 
 void
-sk_spanner_ddl_settings(void)
+sk_spanner_ddl_init(void)
 {
 	DefineCustomStringVariable("spanner.default_time_zone",
 							   "Sets the time zone in which Spanner's expressions see timestamps.",
@@ -108,7 +108,6 @@ check_time_zone(char **newval, void **extra, GucSource source)
 const char *
 sk_ddl_time_zone(void)
 {
-	sk_define_settings();
 	return *default_time_zone != '\0' ? default_time_zone : "America/Los_Angeles";
 }
 

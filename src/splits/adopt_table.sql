@@ -75,9 +75,6 @@ AS $$
    ORDER BY 1
 $$;
 
-COMMENT ON FUNCTION spanner_internal.list_adoption_obstacles(regclass)
-  IS 'what refers to a table, and would be wrong when the table becomes a partition';
-
 -- A constraint that is not enforced is not valid either, and needs not be.
 CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
 RETURNS void
@@ -130,27 +127,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_adoption(regclass)
-  IS 'raise an error unless a table can become a partition of itself';
-
+-- A role, as GRANT and CREATE POLICY take it.
 CREATE FUNCTION spanner_internal.role_clause(role oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END
-$$;
+RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END;
 
-COMMENT ON FUNCTION spanner_internal.role_clause(oid)
-  IS 'a role, as GRANT and CREATE POLICY take it';
-
+-- The commands that give the rights on a table on another one.
 CREATE FUNCTION spanner_internal.adoption_rights(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   -- what default privileges have given, and what the owner has given up
   SELECT format('REVOKE ALL ON TABLE %s FROM %s', target, spanner_internal.role_clause(a.grantee))
     FROM pg_class c
@@ -177,18 +164,14 @@ AS $$
                 CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
     FROM pg_attribute c
    CROSS JOIN aclexplode(c.attacl) a
-   WHERE c.attrelid = relation
-$$;
+   WHERE c.attrelid = relation;
+END;
 
-COMMENT ON FUNCTION spanner_internal.adoption_rights(regclass, text)
-  IS 'the commands that give the rights on a table on another one';
-
+-- The commands that give a table the comment and the policies of another one.
 CREATE FUNCTION spanner_internal.adoption_policies(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('COMMENT ON TABLE %s IS %L', target, d)
     FROM obj_description(relation, 'pg_class') d
    WHERE d IS NOT NULL
@@ -214,48 +197,36 @@ AS $$
     FROM pg_class c
    CROSS JOIN LATERAL (VALUES (c.relrowsecurity, 'ENABLE'),
                               (c.relforcerowsecurity, 'FORCE')) s (is_set, word)
-   WHERE c.oid = relation AND s.is_set
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_policies(regclass, text)
-  IS 'the commands that give a table the comment and the policies of another one';
+   WHERE c.oid = relation AND s.is_set;
+END;
 
 -- Security labels of the table and its columns.
 CREATE FUNCTION spanner_internal.adoption_labels(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('SECURITY LABEL FOR %I ON %s %s%s IS %L', l.provider,
                 CASE l.objsubid WHEN 0 THEN 'TABLE' ELSE 'COLUMN' END, target,
                 '.' || quote_ident(a.attname), l.label)
     FROM pg_seclabel l
     LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid AND l.objsubid > 0
    WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation
-   ORDER BY l.provider, l.objsubid
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_labels(regclass, text)
-  IS 'the commands that give a table the security labels of another one';
+   ORDER BY l.provider, l.objsubid;
+END;
 
 -- What ANALYZE finds of all partitions has a setting of its own.
 CREATE FUNCTION spanner_internal.adoption_columns(relation regclass)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT jsonb_agg(c || coalesce((
            SELECT jsonb_build_object('options', (c -> 'options') || to_jsonb(
                     replace(o, 'n_distinct=', 'n_distinct_inherited=')))
              FROM jsonb_array_elements_text(c -> 'options') o
             WHERE starts_with(o, 'n_distinct=')
               AND strpos(c ->> 'options', '"n_distinct_inherited=') = 0), '{}') ORDER BY n)
-    FROM jsonb_array_elements(spanner_internal.describe_columns(relation)) WITH ORDINALITY x (c, n)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_columns(regclass)
-  IS 'the columns of a table, as those of the partitioned one in its place';
+    FROM jsonb_array_elements(spanner_internal.describe_columns(relation)) WITH ORDINALITY x (c, n);
+END;
 
 -- An identity column gets a sequence of the same options on the new table, and goes on where the
 -- old one is; a partition cannot have identity of its own.
@@ -267,9 +238,7 @@ CREATE FUNCTION spanner_internal.adoption_identity(
   identity "char")
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH s AS (
     SELECT format('%I.%I', n.nspname, c.relname) AS old_name, c.relname, c.relacl, c.relowner,
            format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_new')) AS new_name,
@@ -304,19 +273,14 @@ AS $$
     FROM s
    CROSS JOIN aclexplode(s.relacl) g
    WHERE g.grantee <> s.relowner
-   GROUP BY old_name, g.grantee, g.is_grantable
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_identity(regclass, text, text, name, "char")
-  IS 'the commands that give an identity column to the partitioned table';
+   GROUP BY old_name, g.grantee, g.is_grantable;
+END;
 
 -- LIKE leaves out the default of an identity whose sequence has a kind.
 CREATE FUNCTION spanner_internal.adoption_sequences(relation regclass, target text, child text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH owned AS (
     SELECT s.seqrelid::regclass AS sequence, d.deptype, a.attname, a.attidentity, a.attnum
       FROM pg_depend d
@@ -343,20 +307,15 @@ AS $$
     FROM owned o
    CROSS JOIN LATERAL spanner_internal.adoption_identity(o.sequence, target, child, o.attname,
                                                          o.attidentity) c
-   WHERE o.deptype = 'i'
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_sequences(regclass, text, text)
-  IS 'the commands that give the sequences of a table to the partitioned one in its place';
+   WHERE o.deptype = 'i';
+END;
 
 -- Indexes of the partition get other names, and the partitioned table gets indexes of the old
 -- names, which take them in.
 CREATE FUNCTION spanner_internal.adoption_indexes(relation regclass, nspname name, child name)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT x.command
     FROM pg_index i
     JOIN pg_class c ON c.oid = i.indexrelid
@@ -368,18 +327,14 @@ AS $$
          || quote_literal(obj_description(c.oid, 'pg_class')))) x (place, command)
    WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion
      AND x.command IS NOT NULL
-   ORDER BY c.relname, x.place
-$$;
+   ORDER BY c.relname, x.place;
+END;
 
-COMMENT ON FUNCTION spanner_internal.adoption_indexes(regclass, name, name)
-  IS 'the commands that give the indexes of a table to the partitioned one in its place';
-
+-- The commands that give the triggers of a table to the partitioned one in its place.
 CREATE FUNCTION spanner_internal.adoption_triggers(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT x.command
     FROM pg_trigger t
    CROSS JOIN LATERAL (VALUES
@@ -391,19 +346,14 @@ AS $$
          || quote_literal(obj_description(t.oid, 'pg_trigger')))) x (place, command)
    WHERE t.tgrelid = relation AND NOT t.tgisinternal
      AND x.command IS NOT NULL AND (x.place <> 2 OR t.tgenabled <> 'O')
-   ORDER BY t.tgname, x.place
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_triggers(regclass, text)
-  IS 'the commands that give the triggers of a table to the partitioned one in its place';
+   ORDER BY t.tgname, x.place;
+END;
 
 -- Statistics objects of the partition get other names, as its indexes do.
 CREATE FUNCTION spanner_internal.adoption_statistics(relation regclass, child name)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT x.command
     FROM pg_statistic_ext s
     JOIN pg_class c ON c.oid = s.stxrelid AND c.relowner = s.stxowner
@@ -417,19 +367,14 @@ AS $$
      (4, format('COMMENT ON STATISTICS %I.%I IS ', n.nspname, s.stxname)
          || quote_literal(obj_description(s.oid, 'pg_statistic_ext')))) x (place, command)
    WHERE s.stxrelid = relation AND x.command IS NOT NULL
-   ORDER BY n.nspname, s.stxname, x.place
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_statistics(regclass, name)
-  IS 'the commands that give the statistics objects of a table to the partitioned one';
+   ORDER BY n.nspname, s.stxname, x.place;
+END;
 
 -- All of them are views of the owner of the table.
 CREATE FUNCTION spanner_internal.adoption_views(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
                 ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
                 rtrim(pg_get_viewdef(v.oid), ';'))
@@ -440,28 +385,21 @@ AS $$
        JOIN pg_rewrite r ON r.oid = d.objid
       WHERE d.classid = 'pg_rewrite'::regclass
         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = relation)
-   ORDER BY 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_views(regclass)
-  IS 'the commands that have the views of a table read the partitioned one in its place';
+   ORDER BY 1;
+END;
 
 -- A generated column cannot be a partition key, but what it is generated as.
 CREATE FUNCTION spanner_internal.adoption_key(relation regclass)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(spanner_internal.quote_expression(pg_get_expr(d.adbin, d.adrelid)),
                   quote_ident(a.attname))
     FROM spanner_internal.split_column(relation) k
     JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum
-    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> ''
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_key(regclass)
-  IS 'the partition key that a table gets';
+    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+     AND a.attgenerated <> '';
+END;
 
 -- In their order.  Each is made while the table has its name still, and is one command.
 CREATE FUNCTION spanner_internal.adoption_commands(relation regclass)
@@ -469,7 +407,7 @@ RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH t AS (
     SELECT n.nspname, p.name AS child, format('%I.%I', n.nspname, c.relname) AS target,
            format('%I.%I', n.nspname, p.name) AS part
@@ -514,11 +452,8 @@ AS $$
   UNION ALL
   SELECT g FROM t CROSS JOIN LATERAL spanner_internal.adoption_triggers(relation, target) g
   UNION ALL
-  SELECT v FROM spanner_internal.adoption_views(relation) v
-$$;
-
-COMMENT ON FUNCTION spanner_internal.adoption_commands(regclass)
-  IS 'the commands that make a table a partitioned one with itself as the only partition';
+  SELECT v FROM spanner_internal.adoption_views(relation) v;
+END;
 
 -- The step of adopt_table().  New sequences are as the old ones: no default kind for them.
 CREATE FUNCTION spanner_internal.adopt(schemaname name, tablename name)
@@ -552,9 +487,6 @@ BEGIN
   END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.adopt(name, name)
-  IS 'make a table a partitioned one with itself as the only partition';
 
 CREATE FUNCTION spanner.adopt_table(
   relation regclass,

@@ -8,8 +8,7 @@
 CREATE FUNCTION spanner_internal.server_findings(facts jsonb, OUT finding text, OUT detail text)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT 'extension version', p
     FROM spanner_internal.version_problem(facts) p
    WHERE p IS NOT NULL
@@ -19,11 +18,8 @@ AS $$
   UNION ALL
   SELECT 'left by a move', string_agg(m, ', ')
     FROM jsonb_array_elements_text(facts -> 'moves') m
-  HAVING count(*) > 0
-$$;
-
-COMMENT ON FUNCTION spanner_internal.server_findings(jsonb)
-  IS 'what is wrong with a server that has splits';
+  HAVING count(*) > 0;
+END;
 
 -- The bounds are an expression of the partitioned table, so they are not evaluated where a
 -- partition is of another owner.
@@ -44,9 +40,7 @@ EXCEPTION WHEN insufficient_privilege THEN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.count_outside(regclass, regclass)
-  IS 'how many rows a foreign partition has outside of its bounds';
-
+-- What is wrong with the table behind a foreign partition.
 CREATE FUNCTION spanner_internal.partition_findings(
   partition regclass,
   relation regclass,
@@ -72,9 +66,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.partition_findings(regclass, regclass, jsonb)
-  IS 'what is wrong with the table behind a foreign partition';
 
 CREATE FUNCTION spanner.check_splits(
   relation regclass,
@@ -137,18 +128,14 @@ COMMENT ON FUNCTION spanner.check_splits(regclass)
 CREATE FUNCTION spanner_internal.list_split_servers(relation regclass)
 RETURNS SETOF name
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT s.srvname
     FROM pg_class c
     JOIN pg_foreign_server s ON has_server_privilege(c.relowner, s.oid, 'USAGE')
     JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
     JOIN pg_roles o ON o.oid = s.srvowner
-   WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.list_split_servers(regclass)
-  IS 'the servers that check_split_server() lets a table have splits on';
+   WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner);
+END;
 
 -- Shares of each split and of its server, of rows and inserts together, and where least is.
 CREATE FUNCTION spanner_internal.split_loads(
@@ -164,8 +151,7 @@ CREATE FUNCTION spanner_internal.split_loads(
   OUT emptiest name)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH stats AS MATERIALIZED (
     SELECT s.split, s.partition, s.server,
            s.rows::numeric / nullif(sum(s.rows) OVER (), 0) AS row_share,
@@ -190,11 +176,8 @@ AS $$
     FROM stats s
     JOIN load l ON l.server IS NOT DISTINCT FROM s.server
    CROSS JOIN (SELECT server FROM load WHERE may_get_more ORDER BY share, server LIMIT 1) m
-   ORDER BY s.split
-$$;
-
-COMMENT ON FUNCTION spanner_internal.split_loads(regclass)
-  IS 'what share of rows and inserts each split has, and its server';
+   ORDER BY s.split;
+END;
 
 CREATE FUNCTION spanner.split_advice(
   relation regclass,

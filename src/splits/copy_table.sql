@@ -9,28 +9,24 @@
 -- belong to the whole server, so the database is a part of the name.
 --
 
+-- Publication, slot and subscription of the copy of a table on a server.
 CREATE FUNCTION spanner_internal.copy_name(relation regclass, server name)
 RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT 'spanner_copy_' || left(md5(format('%I %I.%I %I', current_database(), n.nspname,
                                             c.relname, server)), 12)
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE c.oid = relation
-$$;
-
-COMMENT ON FUNCTION spanner_internal.copy_name(regclass, name)
-  IS 'publication, slot and subscription of the copy of a table on a server';
+   WHERE c.oid = relation;
+END;
 
 -- Where a query may need the rows of small tables.
 CREATE FUNCTION spanner_internal.servers_with_splits()
 RETURNS SETOF name
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT s.srvname
     FROM pg_foreign_server s
     JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
@@ -39,11 +35,8 @@ AS $$
        FROM pg_foreign_table f
        JOIN pg_class c ON c.oid = f.ftrelid AND c.relispartition
       WHERE f.ftserver = s.oid)
-   ORDER BY 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.servers_with_splits()
-  IS 'the servers that foreign partitions are on';
+   ORDER BY 1;
+END;
 
 -- A copy has begun if there is a publication or a slot of its name.
 CREATE FUNCTION spanner_internal.list_copies(
@@ -54,8 +47,7 @@ CREATE FUNCTION spanner_internal.list_copies(
   OUT tablename name)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT s.srvname, n.copy, h.nspname, c.relname
     FROM pg_class c
     JOIN pg_namespace h ON h.oid = c.relnamespace
@@ -65,12 +57,10 @@ AS $$
      AND (EXISTS (SELECT FROM pg_publication p WHERE p.pubname = n.copy)
           OR EXISTS (SELECT FROM pg_replication_slots r
                       WHERE r.slot_name = n.copy AND r.database = current_database()))
-   ORDER BY s.srvname
-$$;
+   ORDER BY s.srvname;
+END;
 
-COMMENT ON FUNCTION spanner_internal.list_copies(regclass)
-  IS 'the servers that have a copy of a table, and the names of the copies';
-
+-- Raise an error unless a table can have copies.
 CREATE FUNCTION spanner_internal.check_copied_table(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -108,9 +98,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_copied_table(regclass)
-  IS 'raise an error unless a table can have copies';
-
 -- A new slot would begin with what changes from now on, and a subscription that exists would go on
 -- with that.  It would never get what has changed since the old slot was lost.
 CREATE FUNCTION spanner_internal.check_copy_continues(relation regclass, server name)
@@ -139,32 +126,23 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_copy_continues(regclass, name)
-  IS 'raise an error if the copy of a table has missed changes';
-
 -- A copy is read: who may change the table may not change the copy.
 CREATE FUNCTION spanner_internal.describe_copy(relation regclass, server name)
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT jsonb_strip_nulls(spanner_internal.describe_table(relation) || jsonb_build_object(
-           'version', spanner_internal.extension_version(),
-           'owner', spanner_internal.owner_there(relation, server),
-           'grants', (
-             SELECT coalesce(jsonb_agg(g || jsonb_build_object('privileges', p.reading)
-                                       ORDER BY n), '[]')
-               FROM jsonb_array_elements(spanner_internal.grants_there(relation, server))
-                    WITH ORDINALITY x (g, n)
-              CROSS JOIN LATERAL (
-                SELECT jsonb_agg(r)
-                  FROM jsonb_array_elements_text(g -> 'privileges') r
-                 WHERE r = ANY ('{SELECT,REFERENCES}')) p (reading)
-              WHERE p.reading IS NOT NULL)))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_copy(regclass, name)
-  IS 'the description of the copy of a table';
+RETURN jsonb_strip_nulls(spanner_internal.describe_table(relation) || jsonb_build_object(
+         'version', spanner_internal.extension_version(),
+         'owner', spanner_internal.owner_there(relation, server),
+         'grants', (
+           SELECT coalesce(jsonb_agg(g || jsonb_build_object('privileges', p.reading)
+                                     ORDER BY n), '[]')
+             FROM jsonb_array_elements(spanner_internal.grants_there(relation, server))
+                  WITH ORDINALITY x (g, n)
+            CROSS JOIN LATERAL (
+              SELECT jsonb_agg(r)
+                FROM jsonb_array_elements_text(g -> 'privileges') r
+               WHERE r = ANY ('{SELECT,REFERENCES}')) p (reading)
+            WHERE p.reading IS NOT NULL)));
 
 -- The owner of a table may give it triggers at any time.  Until release 16 a worker runs them as
 -- the owner of the subscription, so the copy belongs to the same role there.
@@ -184,9 +162,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.make_copy(name, name, jsonb)
-  IS 'make the copy of a table, as it is described';
-
 -- A step that ends a copy, on its server.  Without the subscription the table is no copy.
 CREATE FUNCTION spanner_internal.drop_copy(copy name, schemaname name, tablename name)
 RETURNS void
@@ -202,9 +177,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.drop_copy(name, name, name)
-  IS 'drop a copy of a table, and its subscription';
-
+-- The steps that copy a table to servers, or that give the copies up.
 CREATE FUNCTION spanner_internal.copy_steps(
   relation regclass,
   servers name[],
@@ -212,8 +185,7 @@ CREATE FUNCTION spanner_internal.copy_steps(
   give_up boolean)
 RETURNS TABLE (step integer, server name, statement text)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH copy AS (
     SELECT p.n, p.place, n.nspname, c.relname,
            spanner_internal.copy_name(relation, p.place) AS name
@@ -238,11 +210,8 @@ AS $$
      (2, NULL, true, spanner_internal.step_call('unpublish_split', c.name)))
      s (step, server, ends, statement)
    WHERE s.ends = give_up
-   ORDER BY s.step, c.n
-$$;
-
-COMMENT ON FUNCTION spanner_internal.copy_steps(regclass, name[], text, boolean)
-  IS 'the steps that copy a table to servers, or that give the copies up';
+   ORDER BY s.step, c.n;
+END;
 
 CREATE FUNCTION spanner.copy_table(
   relation regclass,
@@ -292,8 +261,7 @@ COMMENT ON FUNCTION spanner.copy_table(regclass, name[], text, boolean)
 CREATE FUNCTION spanner_internal.copy_source_problem(copy name, relation regclass)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT CASE WHEN NOT EXISTS (
                 SELECT
                   FROM pg_publication p
@@ -307,11 +275,8 @@ AS $$
                           pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_insert_lsn(),
                                                          s.confirmed_flush_lsn))) END
     FROM (VALUES (1)) x
-    LEFT JOIN pg_replication_slots s ON s.slot_name = copy
-$$;
-
-COMMENT ON FUNCTION spanner_internal.copy_source_problem(name, regclass)
-  IS 'why a copy of a table does not get its changes, as far as it can be seen here';
+    LEFT JOIN pg_replication_slots s ON s.slot_name = copy;
+END;
 
 -- Of one copy.
 CREATE FUNCTION spanner_internal.copy_problems(
@@ -322,8 +287,7 @@ CREATE FUNCTION spanner_internal.copy_problems(
   OUT detail text)
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH there AS (
     SELECT facts #> '{table,definition}' AS definition,
            coalesce(facts -> 'copies' ->> copy, 'missing') AS state)
@@ -345,12 +309,10 @@ AS $$
   SELECT d.finding, d.detail
     FROM there
    CROSS JOIN spanner_internal.split_differences(
-     spanner_internal.describe_table(relation), definition) d
-$$;
+     spanner_internal.describe_table(relation), definition) d;
+END;
 
-COMMENT ON FUNCTION spanner_internal.copy_problems(regclass, name, jsonb)
-  IS 'what is wrong with a copy of a table';
-
+-- What is wrong with the copies of a table.
 CREATE FUNCTION spanner_internal.copy_findings(
   relation regclass,
   OUT server name,
@@ -385,6 +347,3 @@ BEGIN
      WHERE s NOT IN (SELECT l.server FROM spanner_internal.list_copies(relation) l);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.copy_findings(regclass)
-  IS 'what is wrong with the copies of a table';

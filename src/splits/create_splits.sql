@@ -9,24 +9,19 @@
 CREATE FUNCTION spanner_internal.owner_there(relation regclass, server name)
 RETURNS name
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT CASE WHEN server IS NULL OR NOT o.rolsuper THEN o.rolname END
     FROM pg_class c
     JOIN pg_roles o ON o.oid = c.relowner
-   WHERE c.oid = relation
-$$;
-
-COMMENT ON FUNCTION spanner_internal.owner_there(regclass, name)
-  IS 'the owner that a table of a split has on a server, NULL for who makes it';
+   WHERE c.oid = relation;
+END;
 
 -- The user of a user mapping gets the rights of the role that it is for, on the table or only on
 -- some columns.  Anybody may make a mapping.
 CREATE FUNCTION spanner_internal.mapped_grants(relation regclass, server name)
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH mapped AS (
     SELECT o.option_value AS role, m.umuser, p.privilege,
            m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege) AS on_table
@@ -49,67 +44,42 @@ AS $$
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'role', role, 'grantable', false, 'privileges', privileges, 'column', attname))
            ORDER BY role, attname NULLS FIRST), '[]')
-    FROM grants
-$$;
-
-COMMENT ON FUNCTION spanner_internal.mapped_grants(regclass, name)
-  IS 'rights that a table of a split gets on a server for those who connect from here';
+    FROM grants;
+END;
 
 -- Rights on a table of another server: those that roles have on the table here, too.
 CREATE FUNCTION spanner_internal.grants_there(relation regclass, server name)
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT spanner_internal.describe_grants(relation)
-         || spanner_internal.mapped_grants(relation, server)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.grants_there(regclass, name)
-  IS 'rights that a table of a split gets on a server';
+RETURN spanner_internal.describe_grants(relation)
+       || spanner_internal.mapped_grants(relation, server);
 
 -- Names of indexes begin with that of the split instead of that of the table.
 CREATE FUNCTION spanner_internal.name_indexes(indexes jsonb, old_base name, new_base name)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(jsonb_agg(i || jsonb_build_object('name', spanner_internal.split_index_name(
              new_base, CASE WHEN starts_with(i ->> 'name', old_base || '_')
                             THEN substr(i ->> 'name', length(old_base) + 2)
                             ELSE i ->> 'name' END)) ORDER BY n), '[]')
-    FROM jsonb_array_elements(indexes) WITH ORDINALITY x (i, n)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.name_indexes(jsonb, name, name)
-  IS 'indexes of a description, named as those of a split';
+    FROM jsonb_array_elements(indexes) WITH ORDINALITY x (i, n);
+END;
 
 -- Where a foreign table has its rows.
 CREATE FUNCTION spanner_internal.split_options(server name, schemaname name, tablename name)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT format(' SERVER %I OPTIONS (schema_name %L, table_name %L, '
-                'batch_size ''1000'', async_capable ''true'')', server, schemaname, tablename)
-$$;
+RETURN format(' SERVER %I OPTIONS (schema_name %L, table_name %L, '
+              'batch_size ''1000'', async_capable ''true'')', server, schemaname, tablename);
 
-COMMENT ON FUNCTION spanner_internal.split_options(name, name, name)
-  IS 'the end of CREATE FOREIGN TABLE';
-
+-- The CHECK constraint of the bounds of a split, if it has any.
 CREATE FUNCTION spanner_internal.bounds_check(tablename name, expression text)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT CASE WHEN expression IS NULL THEN '[]'
-              ELSE jsonb_build_object('name', spanner_internal.split_name(tablename, '_bounds'),
-                                      'expression', expression) END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.bounds_check(name, text)
-  IS 'the CHECK constraint of the bounds of a split, if it has any';
+RETURN CASE WHEN expression IS NULL THEN '[]'
+            ELSE jsonb_build_object('name', spanner_internal.split_name(tablename, '_bounds'),
+                                    'expression', expression) END;
 
 -- The server refuses such a foreign partition too, but does not say what to do.
 CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
@@ -133,9 +103,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_no_unique_index(regclass)
-  IS 'raise an error if a partitioned table cannot have foreign partitions';
 
 -- Where the values of the first column of the partition key come from.
 CREATE FUNCTION spanner_internal.split_values(
@@ -185,9 +152,6 @@ BEGIN
        AND key.typename = ANY ('{text,character varying,character}'));
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.split_values(regclass)
-  IS 'which values a partition key has: bits and stripes of a sequence, shards, or random uuids';
 
 -- The columns that identify a row, which are the primary key on each server.  The
 -- table here cannot have a unique index that shows them.
@@ -243,9 +207,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.split_identity(regclass, name[])
-  IS 'the columns that identify a row of a partitioned table';
-
 -- Which partitioned tables can get splits.
 CREATE FUNCTION spanner_internal.check_split_table(relation regclass)
 RETURNS void
@@ -287,9 +248,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_split_table(regclass)
-  IS 'raise an error unless splits can be made of a table';
-
+-- The bounds between equal ranges of shard ids.
 CREATE FUNCTION spanner_internal.shard_points(splits integer, shards integer, type regtype)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -309,9 +268,6 @@ BEGIN
   RETURN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.shard_points(integer, integer, regtype)
-  IS 'the bounds between equal ranges of shard ids';
 
 -- The lower bounds of all of "splits" equal ranges but the first.
 CREATE FUNCTION spanner_internal.equal_points(
@@ -374,21 +330,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.equal_points(regclass, integer, integer, integer, integer)
-  IS 'the bounds between equal ranges of the values that the partition key of a table has';
-
 -- A bound as the catalogs have it: a literal, or a word or number.
 CREATE FUNCTION spanner_internal.bound_value(bound text)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT CASE WHEN bound ~ '^''' THEN replace(substr(bound, 2, length(bound) - 2), '''''', '''')
-              ELSE bound END
-$$;
-
-COMMENT ON FUNCTION spanner_internal.bound_value(text)
-  IS 'the value of a bound of a partition';
+RETURN CASE WHEN bound ~ '^''' THEN replace(substr(bound, 2, length(bound) - 2), '''''', '''')
+            ELSE bound END;
 
 -- The bounds and servers of another table.
 CREATE FUNCTION spanner_internal.points_of(
@@ -420,22 +367,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.points_of(regclass, regtype)
-  IS 'the bounds between the splits of a table, and their servers';
-
 -- A bound that is MINVALUE or MAXVALUE is NULL.
 CREATE FUNCTION spanner_internal.bound_clause(at text, word text, width integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT format('(%s)', concat(coalesce(quote_literal(at), word),
-                               repeat(', ' || CASE WHEN at IS NULL THEN word ELSE 'MINVALUE' END,
-                                      width - 1)))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.bound_clause(text, text, integer)
-  IS 'a bound of a partition, of as many columns as the partition key has';
+RETURN format('(%s)', concat(coalesce(quote_literal(at), word),
+                             repeat(', ' || CASE WHEN at IS NULL THEN word ELSE 'MINVALUE' END,
+                                    width - 1)));
 
 -- A step of create_splits().  The partition belongs to the owner of the table, who runs the
 -- command: reading a bound can call functions of a domain.
@@ -486,16 +424,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.add_split(name, name, name, name, text, text, name[])
-  IS 'make a partition for a range, here or on another server';
-
 -- What the table of a split on another server is like: as the table here, with the columns that
 -- identify a row as its key, or else an index on the partition key.
 CREATE FUNCTION spanner_internal.describe_split(relation regclass, key name[])
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH columns AS (
     SELECT coalesce(key, array_agg(a.attname ORDER BY k.n)) AS names
       FROM pg_partitioned_table p
@@ -515,28 +449,21 @@ AS $$
            'version', spanner_internal.extension_version(),
            'indexes', (d -> 'indexes') || coalesce(i.indexes, '[]'))
     FROM spanner_internal.describe_table(relation) d
-   CROSS JOIN identity i
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_split(regclass, name[])
-  IS 'the description of the table of a split that has no rows yet';
+   CROSS JOIN identity i;
+END;
 
 -- The condition of a range, for the CHECK constraint there.
 CREATE FUNCTION spanner_internal.range_condition(relation regclass, lower text, upper text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT nullif(concat_ws(' AND ',
            CASE WHEN NOT coalesce(a.attnotnull, false) THEN k.expression || ' IS NOT NULL' END,
            k.expression || ' >= ' || quote_literal(lower),
            k.expression || ' < ' || quote_literal(upper)), '')
     FROM spanner_internal.split_column(relation) k
-    LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND a.attnum > 0
-$$;
-
-COMMENT ON FUNCTION spanner_internal.range_condition(regclass, text, text)
-  IS 'the condition that a row of a table belongs to a range of keys';
+    LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND a.attnum > 0;
+END;
 
 -- The identity of rows on other servers; NULL if it is not known.
 CREATE FUNCTION spanner_internal.known_identity(relation regclass, key name[])
@@ -558,9 +485,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.known_identity(regclass, name[])
-  IS 'the columns that identify a row, with a warning if they are not known';
-
 -- The steps, first those on other servers: a partition is not made here before its table is there.
 CREATE FUNCTION spanner_internal.split_steps(
   relation regclass,
@@ -571,8 +495,7 @@ CREATE FUNCTION spanner_internal.split_steps(
   OUT statement text)
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH part AS (
     SELECT i, n.nspname, c.relname, spanner_internal.split_name(c.relname, '_p' || i) AS name,
            places[1 + i % cardinality(places)] AS place, points[i] AS lower, points[i + 1] AS upper
@@ -599,12 +522,10 @@ AS $$
   (SELECT NULL, spanner_internal.step_call('add_split', nspname, relname, name, place, lower, upper,
                                            key::text)
      FROM part
-    ORDER BY i)
-$$;
+    ORDER BY i);
+END;
 
-COMMENT ON FUNCTION spanner_internal.split_steps(regclass, text[], name[], name[])
-  IS 'the steps that make partitions of a table, and the tables behind them';
-
+-- Raise an error if a relation has a name that create_splits() would give.
 CREATE FUNCTION spanner_internal.check_split_names(relation regclass, splits integer)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -626,9 +547,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_split_names(regclass, integer)
-  IS 'raise an error if a relation has a name that create_splits() would give';
 
 CREATE FUNCTION spanner.create_splits(
   relation regclass,

@@ -12,20 +12,15 @@
 CREATE FUNCTION spanner_internal.describe_options(options text[])
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT to_jsonb(array_agg(o)) FROM unnest(options) o WHERE o !~ '^pg_attver='
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_options(text[])
-  IS 'options of a table, a column or an operator class, NULL if there are none';
+BEGIN ATOMIC
+  SELECT to_jsonb(array_agg(o)) FROM unnest(options) o WHERE o !~ '^pg_attver=';
+END;
 
 -- A type is known by the name that its row has; the catalogs of each server say how it is written.
 CREATE FUNCTION spanner_internal.describe_columns(relation oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'name', a.attname,
            'type', jsonb_build_array(tn.nspname, t.typname, a.atttypmod),
@@ -44,18 +39,14 @@ AS $$
     LEFT JOIN pg_collation o ON o.oid = a.attcollation
     LEFT JOIN pg_namespace cn ON cn.oid = o.collnamespace
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-   WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_columns(oid)
-  IS 'columns of a table, with types, expressions, storage and statistics, without defaults';
+   WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped;
+END;
 
 -- Release 18 has constraints that are not enforced.
 CREATE FUNCTION spanner_internal.describe_checks(relation oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'name', k.conname,
            'expression', pg_get_expr(k.conbin, k.conrelid),
@@ -64,17 +55,14 @@ AS $$
            'not_enforced', nullif(to_jsonb(k) ->> 'conenforced' = 'false', false)))
            ORDER BY k.conname), '[]')
     FROM pg_constraint k
-   WHERE k.conrelid = relation AND k.contype = 'c'
-$$;
+   WHERE k.conrelid = relation AND k.contype = 'c';
+END;
 
-COMMENT ON FUNCTION spanner_internal.describe_checks(oid)
-  IS 'CHECK constraints of a table';
-
+-- Key columns and expressions of an index.
 CREATE FUNCTION spanner_internal.describe_index_keys(index oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'column', a.attname,
            'expression', CASE p.attnum WHEN 0 THEN pg_get_indexdef(index, p.n::integer, false) END,
@@ -99,18 +87,14 @@ AS $$
     LEFT JOIN pg_constraint k ON k.conindid = index AND k.contype = 'x'
     LEFT JOIN pg_operator x ON x.oid = k.conexclop[p.n]
     LEFT JOIN pg_namespace xn ON xn.oid = x.oprnamespace
-   WHERE i.indexrelid = index AND p.n <= i.indnkeyatts
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_index_keys(oid)
-  IS 'key columns and expressions of an index';
+   WHERE i.indexrelid = index AND p.n <= i.indnkeyatts;
+END;
 
 -- "kind" is that of the constraint, if there is one: p, u or x.
 CREATE FUNCTION spanner_internal.describe_indexes(relation oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'name', c.relname,
            'kind', k.contype,
@@ -133,11 +117,8 @@ AS $$
     JOIN pg_class c ON c.oid = i.indexrelid
     JOIN pg_am m ON m.oid = c.relam
     LEFT JOIN pg_constraint k ON k.conindid = c.oid AND k.contype = ANY ('{p,u,x}')
-   WHERE i.indrelid = relation AND i.indisvalid
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_indexes(oid)
-  IS 'indexes of a table, and the constraints that they belong to';
+   WHERE i.indrelid = relation AND i.indisvalid;
+END;
 
 -- Constants within expressions depend on settings.
 CREATE FUNCTION spanner_internal.describe_table(relation oid)
@@ -151,16 +132,11 @@ SET IntervalStyle = 'postgres'
 SET TimeZone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
-AS $$
-  SELECT jsonb_strip_nulls(jsonb_build_object(
-           'columns', spanner_internal.describe_columns(relation),
-           'checks', spanner_internal.describe_checks(relation),
-           'indexes', spanner_internal.describe_indexes(relation),
-           'options', (SELECT reloptions FROM pg_class WHERE oid = relation)))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_table(oid)
-  IS 'how a table is made: columns, checks, indexes, storage parameters';
+RETURN jsonb_strip_nulls(jsonb_build_object(
+         'columns', spanner_internal.describe_columns(relation),
+         'checks', spanner_internal.describe_checks(relation),
+         'indexes', spanner_internal.describe_indexes(relation),
+         'options', (SELECT reloptions FROM pg_class WHERE oid = relation)));
 
 -- The rows that a partition takes, as an expression.
 CREATE FUNCTION spanner_internal.describe_bounds(partition oid)
@@ -174,19 +150,13 @@ SET IntervalStyle = 'postgres'
 SET TimeZone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
-AS $$
-  SELECT pg_get_partition_constraintdef(partition)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_bounds(oid)
-  IS 'the partition constraint of a partition';
+RETURN pg_get_partition_constraintdef(partition);
 
 -- The rights that others than the owner have on a table, and on its columns.
 CREATE FUNCTION spanner_internal.describe_grants(relation oid)
 RETURNS jsonb
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH acl (attname, relacl) AS (
     SELECT NULL, relacl FROM pg_class WHERE oid = relation
     UNION ALL
@@ -205,11 +175,8 @@ AS $$
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'role', role, 'grantable', is_grantable, 'privileges', privileges, 'column', attname))
            ORDER BY role NULLS FIRST, is_grantable, attname NULLS FIRST), '[]')
-    FROM granted
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_grants(oid)
-  IS 'rights on a table and its columns; those of all have no role';
+    FROM granted;
+END;
 
 -- What the rows of a foreign partition differ in from what is known here.  A column there may
 -- be NOT NULL where the one here is not, as those of its keys are, and may be plain where the
@@ -217,8 +184,7 @@ COMMENT ON FUNCTION spanner_internal.describe_grants(oid)
 CREATE FUNCTION spanner_internal.is_same_column(wanted jsonb, found jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT wanted - n.names = found - n.names
      AND (wanted -> 'not_null' IS NULL OR found -> 'not_null' IS NOT NULL)
      AND (wanted -> 'generated' IS NOT DISTINCT FROM found -> 'generated'
@@ -226,12 +192,10 @@ AS $$
           OR coalesce(starts_with(wanted ->> 'generated', 'spanner.shard_id('), false)
              AND found -> 'generated' IS NULL)
     FROM (VALUES (
-           '{not_null,generated,stored,statistics,options,storage,compression}'::text[])) n (names)
-$$;
+           '{not_null,generated,stored,statistics,options,storage,compression}'::text[])) n (names);
+END;
 
-COMMENT ON FUNCTION spanner_internal.is_same_column(jsonb, jsonb)
-  IS 'can a column on another server hold the values of one here';
-
+-- How a table on another server differs from what is known here.
 CREATE FUNCTION spanner_internal.split_differences(
   wanted jsonb,
   found jsonb,
@@ -239,8 +203,7 @@ CREATE FUNCTION spanner_internal.split_differences(
   OUT detail text)
 RETURNS SETOF record
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH missing (finding, name) AS (
     SELECT 'column missing', w ->> 'name'
       FROM jsonb_array_elements(wanted -> 'columns') w
@@ -269,8 +232,5 @@ AS $$
   UNION ALL
   SELECT 'key missing', 'no primary key or unique constraint'
    WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(found -> 'indexes') f
-                      WHERE f ->> 'kind' = ANY ('{p,u}'))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.split_differences(jsonb, jsonb)
-  IS 'how a table on another server differs from what is known here';
+                      WHERE f ->> 'kind' = ANY ('{p,u}'));
+END;

@@ -8,6 +8,7 @@
 -- except for a moment to get its size.
 --
 
+-- What split functions on another server ask this one: WAL positions, what moves have left.
 CREATE VIEW spanner_internal.split_server AS
 SELECT current_setting('wal_level') AS wal_level,
        CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn() END AS insert_lsn,
@@ -35,21 +36,6 @@ SELECT current_setting('wal_level') AS wal_level,
           JOIN pg_database d ON d.oid = s.subdbid
           LEFT JOIN pg_subscription_rel r ON r.srsubid = s.oid
          WHERE s.subname ~ '^spanner_copy_' AND d.datname = current_database()) AS copies;
-
-COMMENT ON VIEW spanner_internal.split_server
-  IS 'what split functions on another server ask this one: WAL positions, what moves have left';
-COMMENT ON COLUMN spanner_internal.split_server.wal_level
-  IS 'logical, if splits can leave this server';
-COMMENT ON COLUMN spanner_internal.split_server.insert_lsn
-  IS 'end of the write-ahead log; NULL on a standby';
-COMMENT ON COLUMN spanner_internal.split_server.flush_lsn
-  IS 'how far it is on disk; NULL on a standby';
-COMMENT ON COLUMN spanner_internal.split_server.wal_writer_delay
-  IS 'milliseconds between rounds of the WAL writer';
-COMMENT ON COLUMN spanner_internal.split_server.moves
-  IS 'publications, subscriptions and slots of moves';
-COMMENT ON COLUMN spanner_internal.split_server.copies
-  IS 'subscriptions of copied tables: ready, copying or disabled';
 GRANT SELECT ON spanner_internal.split_server TO PUBLIC;
 
 -- A move deletes the rows at the end, and a split on another server has neither the policies nor
@@ -57,9 +43,8 @@ GRANT SELECT ON spanner_internal.split_server TO PUBLIC;
 CREATE FUNCTION spanner_internal.move_obstacle(relation oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT CASE WHEN c.relrowsecurity THEN 'It has row-level security.'
               ELSE 'These foreign keys refer to it: ' || (
                 SELECT string_agg(format('%I of table %I.%I', k.conname, n.nspname, r.relname),
@@ -69,11 +54,8 @@ AS $$
                   JOIN pg_namespace n ON n.oid = r.relnamespace
                  WHERE k.contype = 'f' AND k.confrelid = relation) || '.' END
     FROM pg_class c
-   WHERE c.oid = relation
-$$;
-
-COMMENT ON FUNCTION spanner_internal.move_obstacle(oid)
-  IS 'why the rows of a table cannot move to another server, NULL if they can';
+   WHERE c.oid = relation;
+END;
 
 -- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
 CREATE VIEW spanner_internal.split_tables AS
@@ -102,27 +84,6 @@ SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relki
      FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) w (width)
  WHERE c.relkind = ANY ('{r,p}') AND c.relpersistence <> 't';
-
-COMMENT ON VIEW spanner_internal.split_tables
-  IS 'what split functions on another server ask this one: how a table is made, and how full it is';
-COMMENT ON COLUMN spanner_internal.split_tables.schemaname
-  IS 'schema of the table';
-COMMENT ON COLUMN spanner_internal.split_tables.tablename
-  IS 'name of the table';
-COMMENT ON COLUMN spanner_internal.split_tables.relkind
-  IS 'r, or p for a partitioned table';
-COMMENT ON COLUMN spanner_internal.split_tables.definition
-  IS 'columns without defaults, CHECK constraints, indexes and keys';
-COMMENT ON COLUMN spanner_internal.split_tables.foreign_keys
-  IS 'names and definitions of foreign keys';
-COMMENT ON COLUMN spanner_internal.split_tables.move_obstacle
-  IS 'why its rows cannot move, NULL if they can';
-COMMENT ON COLUMN spanner_internal.split_tables.rows
-  IS 'estimated number of rows';
-COMMENT ON COLUMN spanner_internal.split_tables.size
-  IS 'bytes, with indexes';
-COMMENT ON COLUMN spanner_internal.split_tables.inserts
-  IS 'rows inserted since statistics were reset';
 GRANT SELECT ON spanner_internal.split_tables TO PUBLIC;
 
 -- A name with a suffix, of at most 63 bytes; the suffix is kept whole.
@@ -135,9 +96,6 @@ BEGIN ATOMIC
    WHERE octet_length(left(base, n)) + octet_length(suffix) <= 63;
 END;
 
-COMMENT ON FUNCTION spanner_internal.split_name(text, text)
-  IS 'a name with a suffix, cut to the length of a name';
-
 -- An index of a split is named after the table and the index; if that is too long, a
 -- hash keeps the names of two indexes apart.
 CREATE FUNCTION spanner_internal.split_index_name(base text, index_name text)
@@ -149,36 +107,27 @@ BEGIN ATOMIC
     FROM concat(base, '_', index_name) n (name);
 END;
 
-COMMENT ON FUNCTION spanner_internal.split_index_name(text, text)
-  IS 'the name of an index of a split';
-
+-- The relation of that name, NULL if there is none.
 CREATE FUNCTION spanner_internal.find_relation(schemaname name, relation_name name)
 RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT c.oid
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname = schemaname AND c.relname = relation_name
-$$;
+   WHERE n.nspname = schemaname AND c.relname = relation_name;
+END;
 
-COMMENT ON FUNCTION spanner_internal.find_relation(name, name)
-  IS 'the relation of that name, NULL if there is none';
-
+-- The table that a partition is one of, NULL for other tables.
 CREATE FUNCTION spanner_internal.parent_of(partition regclass)
 RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT i.inhparent
     FROM pg_inherits i
     JOIN pg_class c ON c.oid = i.inhrelid
-   WHERE i.inhrelid = partition AND c.relispartition
-$$;
-
-COMMENT ON FUNCTION spanner_internal.parent_of(regclass)
-  IS 'the table that a partition is one of, NULL for other tables';
+   WHERE i.inhrelid = partition AND c.relispartition;
+END;
 
 -- A bound of several columns is a list of literals, as the server quotes them, or words.  The
 -- first column decides.
@@ -203,15 +152,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.split_bounds(text)
-  IS 'the bounds of a range, the first column of each alone';
-
 -- Sorts as the ranges do, if bounds are numbers.
 CREATE FUNCTION spanner_internal.split_order(range text, lower text, name name)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT concat(
            CASE WHEN lower = 'MINVALUE' THEN '0'
                 WHEN v.value ~ '^-?[0-9]{1,19}$'
@@ -219,11 +164,8 @@ AS $$
                 WHEN lower IS NOT NULL THEN '2' || lower
                 WHEN range = 'DEFAULT' THEN '9'
                 ELSE '3' || range END, ' ', range, name)
-    FROM btrim(lower, '''') v (value)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.split_order(text, text, name)
-  IS 'a text by which partitions are sorted by their ranges';
+    FROM btrim(lower, '''') v (value);
+END;
 
 -- Instead of a partition that is partitioned itself, its partitions are listed.
 CREATE FUNCTION spanner_internal.list_splits(
@@ -282,6 +224,3 @@ BEGIN
    ORDER BY 1;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.list_splits(regclass)
-  IS 'the partitions of a table in the order of their ranges, with servers, and names there';

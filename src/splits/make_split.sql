@@ -8,22 +8,19 @@
 -- text through that is more than one.  Each command runs alone, as the owner of the table.
 --
 
+-- Run a single command with the rights of a role that the caller may act as.
 CREATE FUNCTION spanner_internal.run_as(role oid, command text)
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_run_as'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.run_as(oid, text)
-  IS 'run a single command with the rights of a role that the caller may act as';
-
+-- An expression in parentheses, an error if the text is not a single one.
 CREATE FUNCTION spanner_internal.quote_expression(expression text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_quote_expression'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.quote_expression(text)
-  IS 'an expression in parentheses, an error if the text is not a single one';
-
+-- Run a single command with the rights of the owner of a relation.
 CREATE FUNCTION spanner_internal.run_as_owner(relation regclass, command text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
@@ -43,35 +40,22 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.run_as_owner(regclass, text)
-  IS 'run a single command with the rights of the owner of a relation';
-
 -- A statement that is printed: a call, whose arguments are literals whatever they contain.
 CREATE FUNCTION spanner_internal.step_call(function_name name, VARIADIC arguments text[])
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT format('SELECT spanner_internal.%I(%s)', function_name,
-                (SELECT string_agg(quote_nullable(a), ', ' ORDER BY n)
-                   FROM unnest(arguments) WITH ORDINALITY x (a, n)))
-$$;
+RETURN format('SELECT spanner_internal.%I(%s)', function_name,
+              (SELECT string_agg(quote_nullable(a), ', ' ORDER BY n)
+                 FROM unnest(arguments) WITH ORDINALITY x (a, n)));
 
-COMMENT ON FUNCTION spanner_internal.step_call(name, text[])
-  IS 'the statement that calls a function of the schema spanner_internal';
-
+-- A name that a description has as schema and name.
 CREATE FUNCTION spanner_internal.qualified(names jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
-  SELECT format('%I.%I', names ->> 0, names ->> 1)
-$$;
+RETURN format('%I.%I', names ->> 0, names ->> 1);
 
-COMMENT ON FUNCTION spanner_internal.qualified(jsonb)
-  IS 'a name that a description has as schema and name';
-
+-- A column of a description, as CREATE TABLE takes it.
 CREATE FUNCTION spanner_internal.column_clause(definition jsonb)
 RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -99,61 +83,42 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.column_clause(jsonb)
-  IS 'a column of a description, as CREATE TABLE takes it';
-
+-- A CHECK constraint of a description, as CREATE TABLE takes it.
 CREATE FUNCTION spanner_internal.check_clause(definition jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT format('CONSTRAINT %I CHECK %s%s', definition ->> 'name',
-                spanner_internal.quote_expression(definition ->> 'expression'),
-                CASE WHEN (definition ->> 'not_enforced')::boolean THEN ' NOT ENFORCED' END)
-$$;
+RETURN format('CONSTRAINT %I CHECK %s%s', definition ->> 'name',
+              spanner_internal.quote_expression(definition ->> 'expression'),
+              CASE WHEN (definition ->> 'not_enforced')::boolean THEN ' NOT ENFORCED' END);
 
-COMMENT ON FUNCTION spanner_internal.check_clause(jsonb)
-  IS 'a CHECK constraint of a description, as CREATE TABLE takes it';
-
+-- An operator of an exclusion constraint, if there is one of that name.
 CREATE FUNCTION spanner_internal.operator_clause(names jsonb)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('WITH OPERATOR(%I.%s)', n.nspname, o.oprname)
     FROM pg_operator o
     JOIN pg_namespace n ON n.oid = o.oprnamespace
    WHERE n.nspname = names ->> 0 AND o.oprname = names ->> 1
-   LIMIT 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.operator_clause(jsonb)
-  IS 'an operator of an exclusion constraint, if there is one of that name';
+   LIMIT 1;
+END;
 
 -- Storage parameters and options of operator classes are texts "name=value".
 CREATE FUNCTION spanner_internal.options_clause(options jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('(%s)', string_agg(format('%I = %L', split_part(o, '=', 1),
                                           substr(o, strpos(o, '=') + 1)), ', '))
     FROM jsonb_array_elements_text(options) o
-HAVING count(*) > 0
-$$;
+HAVING count(*) > 0;
+END;
 
-COMMENT ON FUNCTION spanner_internal.options_clause(jsonb)
-  IS 'options of an index, as CREATE INDEX takes them';
-
+-- Key columns of an index, as CREATE INDEX takes them.
 CREATE FUNCTION spanner_internal.index_keys_clause(keys jsonb)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT string_agg(concat_ws(' ',
            coalesce(quote_ident(k ->> 'column'),
                     spanner_internal.quote_expression(k ->> 'expression')),
@@ -165,63 +130,46 @@ AS $$
                 THEN CASE WHEN (k ->> 'nulls_first')::boolean THEN 'NULLS FIRST'
                           ELSE 'NULLS LAST' END END,
            spanner_internal.operator_clause(k -> 'operator')), ', ' ORDER BY n)
-    FROM jsonb_array_elements(keys) WITH ORDINALITY x (k, n)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.index_keys_clause(jsonb)
-  IS 'key columns of an index, as CREATE INDEX takes them';
+    FROM jsonb_array_elements(keys) WITH ORDINALITY x (k, n);
+END;
 
 -- What follows the key columns.
 CREATE FUNCTION spanner_internal.index_tail(definition jsonb)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT coalesce(' ' || nullif(concat_ws(' ',
-           (SELECT format('INCLUDE (%s)', string_agg(quote_ident(c), ', ' ORDER BY n))
-              FROM jsonb_array_elements_text(definition -> 'include') WITH ORDINALITY x (c, n)
-            HAVING count(*) > 0),
-           CASE WHEN (definition ->> 'nulls_not_distinct')::boolean
-                     AND definition ->> 'kind' IS NULL THEN 'NULLS NOT DISTINCT' END,
-           'WITH ' || spanner_internal.options_clause(definition -> 'options'),
-           'WHERE ' || spanner_internal.quote_expression(definition ->> 'predicate'),
-           CASE WHEN (definition ->> 'deferrable')::boolean THEN 'DEFERRABLE' END,
-           CASE WHEN (definition ->> 'deferred')::boolean THEN 'INITIALLY DEFERRED' END), ''), '')
-$$;
+RETURN coalesce(' ' || nullif(concat_ws(' ',
+         (SELECT format('INCLUDE (%s)', string_agg(quote_ident(c), ', ' ORDER BY n))
+            FROM jsonb_array_elements_text(definition -> 'include') WITH ORDINALITY x (c, n)
+          HAVING count(*) > 0),
+         CASE WHEN (definition ->> 'nulls_not_distinct')::boolean
+                   AND definition ->> 'kind' IS NULL THEN 'NULLS NOT DISTINCT' END,
+         'WITH ' || spanner_internal.options_clause(definition -> 'options'),
+         'WHERE ' || spanner_internal.quote_expression(definition ->> 'predicate'),
+         CASE WHEN (definition ->> 'deferrable')::boolean THEN 'DEFERRABLE' END,
+         CASE WHEN (definition ->> 'deferred')::boolean THEN 'INITIALLY DEFERRED' END), ''), '');
 
-COMMENT ON FUNCTION spanner_internal.index_tail(jsonb)
-  IS 'included columns, options, predicate and times of an index or a constraint';
-
+-- A key or exclusion constraint of a description, as CREATE TABLE takes it.
 CREATE FUNCTION spanner_internal.key_clause(definition jsonb)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT CASE definition ->> 'kind'
-         WHEN 'x' THEN format('EXCLUDE USING %I (%s)%s', definition ->> 'method',
-                              spanner_internal.index_keys_clause(definition -> 'keys'),
-                              spanner_internal.index_tail(definition))
-         ELSE format('%s%s (%s%s)%s',
-                     CASE definition ->> 'kind' WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
-                     CASE WHEN (definition ->> 'nulls_not_distinct')::boolean
-                          THEN ' NULLS NOT DISTINCT' END,
-                     (SELECT string_agg(quote_ident(k ->> 'column'), ', ' ORDER BY n)
-                        FROM jsonb_array_elements(definition -> 'keys') WITH ORDINALITY x (k, n)),
-                     CASE WHEN (definition ->> 'period')::boolean THEN ' WITHOUT OVERLAPS' END,
-                     spanner_internal.index_tail(definition)) END
-$$;
+RETURN CASE definition ->> 'kind'
+       WHEN 'x' THEN format('EXCLUDE USING %I (%s)%s', definition ->> 'method',
+                            spanner_internal.index_keys_clause(definition -> 'keys'),
+                            spanner_internal.index_tail(definition))
+       ELSE format('%s%s (%s%s)%s',
+                   CASE definition ->> 'kind' WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
+                   CASE WHEN (definition ->> 'nulls_not_distinct')::boolean
+                        THEN ' NULLS NOT DISTINCT' END,
+                   (SELECT string_agg(quote_ident(k ->> 'column'), ', ' ORDER BY n)
+                      FROM jsonb_array_elements(definition -> 'keys') WITH ORDINALITY x (k, n)),
+                   CASE WHEN (definition ->> 'period')::boolean THEN ' WITHOUT OVERLAPS' END,
+                   spanner_internal.index_tail(definition)) END;
 
-COMMENT ON FUNCTION spanner_internal.key_clause(jsonb)
-  IS 'a key or exclusion constraint of a description, as CREATE TABLE takes it';
-
+-- The commands that give columns the statistics targets and n_distinct of a description.
 CREATE FUNCTION spanner_internal.statistics_commands(target text, columns jsonb)
 RETURNS SETOF text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', target, c ->> 'name',
                 (c ->> 'statistics')::integer)
     FROM jsonb_array_elements(columns) c
@@ -230,18 +178,14 @@ AS $$
   SELECT format('ALTER TABLE %s ALTER COLUMN %I SET %s', target, c ->> 'name',
                 spanner_internal.options_clause(c -> 'options'))
     FROM jsonb_array_elements(columns) c
-   WHERE c ->> 'options' IS NOT NULL
-$$;
+   WHERE c ->> 'options' IS NOT NULL;
+END;
 
-COMMENT ON FUNCTION spanner_internal.statistics_commands(text, jsonb)
-  IS 'the commands that give columns the statistics targets and n_distinct of a description';
-
+-- The commands that have columns stored as a description says.
 CREATE FUNCTION spanner_internal.storage_commands(target text, columns jsonb)
 RETURNS SETOF text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('ALTER TABLE %s ALTER COLUMN %I SET %s %s', target, c ->> 'name', w.setting, w.word)
     FROM jsonb_array_elements(columns) c
    CROSS JOIN LATERAL (VALUES
@@ -249,21 +193,17 @@ AS $$
                                       WHEN 'x' THEN 'EXTENDED' WHEN 'm' THEN 'MAIN' END),
      ('COMPRESSION', CASE c ->> 'compression' WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END))
      w (setting, word)
-   WHERE w.word IS NOT NULL
-$$;
+   WHERE w.word IS NOT NULL;
+END;
 
-COMMENT ON FUNCTION spanner_internal.storage_commands(text, jsonb)
-  IS 'the commands that have columns stored as a description says';
-
+-- The commands that make a table of its description.
 CREATE FUNCTION spanner_internal.table_commands(
   schemaname name,
   tablename name,
   definition jsonb)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH parts (kind, n, part) AS (
     SELECT 1, n, spanner_internal.column_clause(c)
       FROM jsonb_array_elements(definition -> 'columns') WITH ORDINALITY x (c, n)
@@ -296,19 +236,14 @@ AS $$
   UNION ALL
   SELECT s
     FROM spanner_internal.storage_commands(format('%I.%I', schemaname, tablename),
-                                           definition -> 'columns') s
-$$;
-
-COMMENT ON FUNCTION spanner_internal.table_commands(name, name, jsonb)
-  IS 'the commands that make a table of its description';
+                                           definition -> 'columns') s;
+END;
 
 -- A right is one of a table, and a role is quoted.
 CREATE FUNCTION spanner_internal.grant_commands(target text, grants jsonb)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('GRANT %s ON TABLE %s TO %s%s',
                 (SELECT string_agg(concat(p, ' (' || quote_ident(g ->> 'column') || ')'), ', '
                                    ORDER BY n)
@@ -316,11 +251,8 @@ AS $$
                   WHERE p ~ '^[A-Z]+$'),
                 target, coalesce(quote_ident(g ->> 'role'), 'PUBLIC'),
                 CASE WHEN (g ->> 'grantable')::boolean THEN ' WITH GRANT OPTION' END)
-    FROM jsonb_array_elements(grants) g
-$$;
-
-COMMENT ON FUNCTION spanner_internal.grant_commands(text, jsonb)
-  IS 'the commands that give rights on a table and its columns';
+    FROM jsonb_array_elements(grants) g;
+END;
 
 -- A table of that name may be left from the same step.
 CREATE FUNCTION spanner_internal.check_made_table(relation regclass, owner oid, definition jsonb)
@@ -346,9 +278,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_made_table(regclass, oid, jsonb)
-  IS 'raise an error unless a table is one that make_split() has made';
 
 -- A step that has been done does nothing again.
 CREATE FUNCTION spanner_internal.make_split(schemaname name, tablename name, definition jsonb)
@@ -385,6 +314,3 @@ BEGIN
   END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.make_split(name, name, jsonb)
-  IS 'make the table of a split, as it is described';

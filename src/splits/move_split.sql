@@ -11,8 +11,7 @@
 CREATE FUNCTION spanner_internal.move_steps(m spanner_internal.split_move)
 RETURNS TABLE (step integer, server name, statement text)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH names AS (
     SELECT n.nspname AS parent_schema, c.relname AS parent_name,
            m.cut IS NOT NULL AS is_cut, m.server IS NOT NULL AS is_there,
@@ -72,17 +71,14 @@ AS $$
      (17, m.to_server, is_cut,
       spanner_internal.step_call('analyze_split', m.schemaname, m.new_name)))
      s (step, server, applies, statement)
-   WHERE s.applies
-$$;
+   WHERE s.applies;
+END;
 
-COMMENT ON FUNCTION spanner_internal.move_steps(spanner_internal.split_move)
-  IS 'the steps of a move';
-
+-- The steps that give up a move before its swap.
 CREATE FUNCTION spanner_internal.give_up_steps(m spanner_internal.split_move)
 RETURNS TABLE (step integer, server name, statement text)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT s.step, s.server, s.statement
     FROM (VALUES
       (1, NULL, true,
@@ -97,11 +93,8 @@ AS $$
       (5, NULL, m.to_server IS NULL,
        spanner_internal.step_call('bring_back', m.nspname, m.name)))
       s (step, server, applies, statement)
-   WHERE s.applies
-$$;
-
-COMMENT ON FUNCTION spanner_internal.give_up_steps(spanner_internal.split_move)
-  IS 'the steps that give up a move before its swap';
+   WHERE s.applies;
+END;
 
 CREATE FUNCTION spanner.move_split(
   partition regclass,

@@ -20,9 +20,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_move_name(name)
-  IS 'raise an error unless a name is one that move_split() or copy_table() gives';
-
+-- The table of that name, or an error.
 CREATE FUNCTION spanner_internal.split_table(schemaname name, tablename name)
 RETURNS regclass
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -40,30 +38,20 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.split_table(name, name)
-  IS 'the table of that name, or an error';
-
 -- A split is cut at a value of a column: the rows from there on move.
 CREATE FUNCTION spanner_internal.cut_condition(cut jsonb, operator text)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
-  SELECT format('%I%s %s %L', cut ->> 'column',
-                ' COLLATE ' || spanner_internal.qualified(cut -> 'collation'),
-                CASE operator WHEN '<' THEN '<' ELSE '>=' END, cut ->> 'at')
-$$;
-
-COMMENT ON FUNCTION spanner_internal.cut_condition(jsonb, text)
-  IS 'the condition on the rows that stay (<) or move (>=) when a split is cut';
+RETURN format('%I%s %s %L', cut ->> 'column',
+              ' COLLATE ' || spanner_internal.qualified(cut -> 'collation'),
+              CASE operator WHEN '<' THEN '<' ELSE '>=' END, cut ->> 'at');
 
 -- Can rows be found by what is published of their old versions?
 CREATE FUNCTION spanner_internal.identifies_rows(relation regclass, cut jsonb)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH identity AS (
     SELECT array_agg(a.attname::text) AS columns
       FROM pg_class c
@@ -74,11 +62,8 @@ AS $$
                          AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1])
      WHERE c.oid = relation)
   SELECT coalesce(columns IS NOT NULL AND (cut IS NULL OR cut ->> 'column' = ANY (columns)), false)
-    FROM identity
-$$;
-
-COMMENT ON FUNCTION spanner_internal.identifies_rows(regclass, jsonb)
-  IS 'has a table a replica identity, with the column that the split is cut by';
+    FROM identity;
+END;
 
 -- When a move is planned, and on the source when it begins.
 CREATE FUNCTION spanner_internal.check_move_obstacle(tablename name, obstacle text)
@@ -96,9 +81,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_move_obstacle(name, text)
-  IS 'raise an error if something keeps the rows of a table from moving';
 
 -- Step 1, on the source, if the key has a generated shard: that cannot be published.
 CREATE FUNCTION spanner_internal.make_shard_plain(
@@ -134,9 +116,6 @@ BEGIN
   END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.make_shard_plain(name, name, name)
-  IS 'make a generated shard column a plain one, with the same values';
 
 -- Step 1, on the source.
 CREATE FUNCTION spanner_internal.publish_split(
@@ -176,9 +155,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.publish_split(name, name, name, jsonb)
-  IS 'publish a split, or the part that moves';
-
 -- Step 1 on the source: a view of the rows that stay.  Step 3 on the target: one of all rows, by
 -- the name that the new split will have.  postgres_fdw looks for ctid.
 CREATE FUNCTION spanner_internal.show_split(
@@ -209,9 +185,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.show_split(name, name, name, jsonb, jsonb)
-  IS 'make a view of a split, or of the rows that stay';
-
 -- Step 2, on the source.
 CREATE FUNCTION spanner_internal.reserve_slot(move name)
 RETURNS void
@@ -233,9 +206,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.reserve_slot(name)
-  IS 'make the replication slot of a move';
-
 -- Step 3, if the target is here: replication needs a table of the same name.
 CREATE FUNCTION spanner_internal.set_aside(schemaname name, partition name)
 RETURNS void
@@ -254,31 +224,24 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.set_aside(name, name)
-  IS 'rename a foreign partition, whose rows come here';
-
+-- The state of the copy as the subscription has it, NULL without a subscription.
 CREATE FUNCTION spanner_internal.copy_state(move name)
 RETURNS "char"
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT coalesce(r.srsubstate, ' ')
     FROM pg_subscription s
     JOIN pg_database d ON d.oid = s.subdbid AND d.datname = current_database()
     LEFT JOIN pg_subscription_rel r ON r.srsubid = s.oid
-   WHERE s.subname = move
-$$;
-
-COMMENT ON FUNCTION spanner_internal.copy_state(name)
-  IS 'the state of the copy as the subscription has it, NULL without a subscription';
+   WHERE s.subname = move;
+END;
 
 -- What a worker of a subscription runs when it writes to a table: triggers that fire for it, and
 -- what the columns, constraints and indexes of the table call.  Superusers may make all of it.
 CREATE FUNCTION spanner_internal.code_of_others(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH part (classid, objid) AS (
     SELECT 'pg_class'::regclass, relation::oid
     UNION ALL
@@ -302,11 +265,8 @@ AS $$
     JOIN pg_depend d ON d.classid = p.classid AND d.objid = p.objid AND d.deptype = 'n'
     JOIN owned o ON o.classid = d.refclassid AND o.objid = d.refobjid
     JOIN pg_roles r ON r.oid = o.owner AND NOT r.rolsuper
-   WHERE o.owner <> (SELECT oid FROM pg_roles WHERE rolname = current_user)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.code_of_others(regclass)
-  IS 'functions, operators and types of other roles that writing to a table can run';
+   WHERE o.owner <> (SELECT oid FROM pg_roles WHERE rolname = current_user);
+END;
 
 -- Release 16 has workers write as the owner of the table.
 CREATE FUNCTION spanner_internal.check_applied_code(relation regclass)
@@ -330,9 +290,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_applied_code(regclass)
-  IS 'raise an error if a subscription to a table would run code of others';
 
 -- Step 4, on the target.  Commits are synchronous: a crash must not lose the state of a copy whose
 -- slot is gone.  A crash just before that commit does (f), since core drops the slot first: the
@@ -369,9 +326,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.subscribe_split(name, name, name, text)
-  IS 'begin to copy the rows of a split to the table here';
-
 -- Step 5, on the target.
 CREATE FUNCTION spanner_internal.await_copy(move name)
 RETURNS void
@@ -405,9 +359,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.await_copy(name)
-  IS 'wait until the rows of a split have been copied';
-
 -- Step 8, on the source: nobody can write there directly any more.
 CREATE FUNCTION spanner_internal.close_split(schemaname name, tablename name, cut jsonb)
 RETURNS void
@@ -433,19 +384,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.close_split(name, name, jsonb)
-  IS 'keep direct writers from rows that have moved';
-
+-- The name of the constraint on the rows that stay.
 CREATE FUNCTION spanner_internal.below_name(tablename name, cut jsonb)
 RETURNS name
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT spanner_internal.split_name(tablename, '_below_' || left(md5(cut ->> 'at'), 6))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.below_name(name, jsonb)
-  IS 'the name of the constraint on the rows that stay';
+RETURN spanner_internal.split_name(tablename, '_below_' || left(md5(cut ->> 'at'), 6));
 
 -- Step 10, on the target.
 CREATE FUNCTION spanner_internal.unsubscribe_split(move name)
@@ -463,9 +406,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.unsubscribe_split(name)
-  IS 'drop the subscription of a move';
 
 -- Step 11, on the source.
 CREATE FUNCTION spanner_internal.unpublish_split(move name)
@@ -490,9 +430,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.unpublish_split(name)
-  IS 'drop the slot and the publication of a move';
-
 -- Drop a relation of a kind, if there is one of that name.
 CREATE FUNCTION spanner_internal.drop_left(schemaname name, relation_name name, kind "char")
 RETURNS void
@@ -512,21 +449,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.drop_left(name, name, "char")
-  IS 'drop a table or view that a move has left';
-
 -- Step 12, on the source: all of the split has moved.
 CREATE FUNCTION spanner_internal.drop_moved(schemaname name, tablename name)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT spanner_internal.drop_left(schemaname, spanner_internal.split_name(tablename, '_moved'),
-                                    'r')
-$$;
-
-COMMENT ON FUNCTION spanner_internal.drop_moved(name, name)
-  IS 'drop the table of a split that has moved';
+                                    'r');
+END;
 
 -- Step 12, on the target: the table gets the name that its view had.
 CREATE FUNCTION spanner_internal.name_split(schemaname name, tablename name, new_name name)
@@ -544,9 +474,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.name_split(name, name, name)
-  IS 'rename the table of a new split';
-
 -- Triggers, rules and policies of the table do not notice.
 CREATE FUNCTION spanner_internal.delete_moved_rows(
   relation regclass,
@@ -557,20 +484,15 @@ RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_delete_moved_rows'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.delete_moved_rows(regclass, name, text, regcollation)
-  IS 'delete the rows from a value on, which are on another server now';
-
+-- Delete the rows that have moved when a split is cut.
 CREATE FUNCTION spanner_internal.delete_cut(relation regclass, cut jsonb)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT spanner_internal.delete_moved_rows(relation, (cut ->> 'column')::name, cut ->> 'at',
-           spanner_internal.qualified(cut -> 'collation')::regcollation)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.delete_cut(regclass, jsonb)
-  IS 'delete the rows that have moved when a split is cut';
+           spanner_internal.qualified(cut -> 'collation')::regcollation);
+END;
 
 -- Step 13, on the source: a part of the split has moved.
 CREATE FUNCTION spanner_internal.delete_moved(schemaname name, tablename name, cut jsonb)
@@ -589,36 +511,26 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.delete_moved(name, name, jsonb)
-  IS 'delete the rows of a split that have moved';
-
 -- Step 14, here: from the view of the rows that stay to the table, which has no others now.
 CREATE FUNCTION spanner_internal.point_split(schemaname name, partition name, tablename name)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT spanner_internal.run_as_owner(spanner_internal.find_relation(schemaname, partition),
            format('ALTER FOREIGN TABLE %I.%I OPTIONS (SET table_name %L)', schemaname, partition,
-                  tablename))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.point_split(name, name, name)
-  IS 'have a foreign partition read another table of its server';
+                  tablename));
+END;
 
 -- Step 15, on the source.
 CREATE FUNCTION spanner_internal.hide_rest(schemaname name, viewname name)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT spanner_internal.drop_left(schemaname, viewname, 'v')
-$$;
+BEGIN ATOMIC
+  SELECT spanner_internal.drop_left(schemaname, viewname, 'v');
+END;
 
-COMMENT ON FUNCTION spanner_internal.hide_rest(name, name)
-  IS 'drop the view of the rows that stay';
-
+-- Collect statistics of a split.
 CREATE FUNCTION spanner_internal.analyze_split(schemaname name, tablename name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -630,25 +542,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.analyze_split(name, name)
-  IS 'collect statistics of a split';
-
 -- To give up: a move that has swapped the partitions has to go on.
 CREATE FUNCTION spanner_internal.is_swapped(schemaname name, new_name name, to_server name)
 RETURNS boolean
 LANGUAGE sql STABLE CALLED ON NULL INPUT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT EXISTS (
-    SELECT
-      FROM spanner_internal.find_relation(schemaname, new_name) r
-     CROSS JOIN LATERAL spanner_internal.list_splits(spanner_internal.parent_of(r)) s
-     WHERE s.partition = r AND s.server IS NOT DISTINCT FROM to_server)
-$$;
+RETURN EXISTS (
+  SELECT
+    FROM spanner_internal.find_relation(schemaname, new_name) r
+   CROSS JOIN LATERAL spanner_internal.list_splits(spanner_internal.parent_of(r)) s
+   WHERE s.partition = r AND s.server IS NOT DISTINCT FROM to_server);
 
-COMMENT ON FUNCTION spanner_internal.is_swapped(name, name, name)
-  IS 'is a split where a move was to bring it';
-
+-- Raise an error if a move cannot be given up any more.
 CREATE FUNCTION spanner_internal.check_not_swapped(
   schemaname name,
   new_name name,
@@ -666,9 +570,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_not_swapped(name, name, name)
-  IS 'raise an error if a move cannot be given up any more';
-
+-- Drop what a move that is given up has made on its target.
 CREATE FUNCTION spanner_internal.discard_split(schemaname name, tablename name, viewname name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -680,9 +582,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.discard_split(name, name, name)
-  IS 'drop what a move that is given up has made on its target';
-
+-- Undo set_aside().
 CREATE FUNCTION spanner_internal.bring_back(schemaname name, partition name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -699,6 +599,3 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.bring_back(name, name)
-  IS 'undo set_aside()';

@@ -15,8 +15,6 @@ CREATE TYPE spanner_internal.split_move AS (
   server name, schemaname name, tablename name, to_server name, cut jsonb, shard name,
   definition jsonb, connection text);
 
-COMMENT ON TYPE spanner_internal.split_move IS 'what a move of a split is made of';
-
 -- While a split is coming here, its name is that of the table that is made for it.
 CREATE FUNCTION spanner_internal.find_split(partition regclass, to_server name)
 RETURNS spanner_internal.split_move
@@ -51,9 +49,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.find_split(regclass, name)
-  IS 'the partition that is to move, and its table';
-
 -- The owner of the table runs the code of its partitions, so they have to be of the same owner.
 CREATE FUNCTION spanner_internal.check_split_owner(parent regclass, partition regclass)
 RETURNS void
@@ -74,9 +69,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_split_owner(regclass, regclass)
-  IS 'raise an error unless a partition and its table have one owner';
 
 -- Can it go there?
 CREATE FUNCTION spanner_internal.check_move(m spanner_internal.split_move, is_cut boolean)
@@ -103,9 +95,6 @@ BEGIN
   PERFORM spanner_internal.check_split_owner(m.parent, m.partition);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_move(spanner_internal.split_move, boolean)
-  IS 'raise an error unless a split can move to a server';
 
 -- The value is kept as a text that every session reads alike.
 CREATE FUNCTION spanner_internal.cut_of(m spanner_internal.split_move, at text)
@@ -149,14 +138,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.cut_of(spanner_internal.split_move, text)
-  IS 'where a split is cut, NULL if all of it moves';
-
+-- A name for the new partition when a split is cut.
 CREATE FUNCTION spanner_internal.free_name(m spanner_internal.split_move)
 RETURNS name
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT n.name
     FROM generate_series(1, 10000) i
    CROSS JOIN LATERAL spanner_internal.split_name(m.name, '_' || i) n (name)
@@ -165,11 +151,8 @@ AS $$
       WHERE c.oid = spanner_internal.find_relation(m.nspname, n.name)
         AND (c.relispartition OR m.to_server IS NOT NULL))
    ORDER BY i
-   LIMIT 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.free_name(spanner_internal.split_move)
-  IS 'a name for the new partition when a split is cut';
+   LIMIT 1;
+END;
 
 -- The source has to answer, to have the table, and to be able to publish it.  The target has to
 -- have the same version of the extension.  A move that is given up publishes nothing.
@@ -201,28 +184,18 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.ask_for_move(spanner_internal.split_move, boolean)
-  IS 'what the source of a move says of its table';
-
 -- Constraints that moves have made say which rows a split had before.
 CREATE FUNCTION spanner_internal.is_bounds_check(name text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT name ~ '_bounds$|_below_[0-9a-f]{6}$'
-$$;
-
-COMMENT ON FUNCTION spanner_internal.is_bounds_check(text)
-  IS 'does a CHECK constraint hold the bounds of a split';
+RETURN name ~ '_bounds$|_below_[0-9a-f]{6}$';
 
 -- A key that another server describes is taken over by the names of its columns, if they are
 -- columns here; what has expressions, or is no B-tree, is not.
 CREATE FUNCTION spanner_internal.taken_index(columns jsonb, definition jsonb)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT jsonb_strip_nulls(jsonb_build_object(
            'name', definition ->> 'name',
            'kind', CASE WHEN definition ->> 'kind' = ANY ('{p,u}') THEN definition ->> 'kind' END,
@@ -238,11 +211,8 @@ AS $$
      AND NOT EXISTS (
        SELECT FROM jsonb_array_elements(definition -> 'keys') k
         WHERE k ->> 'column' IS NULL
-           OR NOT columns @> jsonb_build_array(jsonb_build_object('name', k ->> 'column')))
-$$;
-
-COMMENT ON FUNCTION spanner_internal.taken_index(jsonb, jsonb)
-  IS 'a key that a table on another server has, NULL for other indexes';
+           OR NOT columns @> jsonb_build_array(jsonb_build_object('name', k ->> 'column')));
+END;
 
 -- What another server says must be what is known here, but for keys, which the table here cannot
 -- have.  "wanted" has the indexes of the partitioned table.
@@ -297,51 +267,38 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_found_table(spanner_internal.split_move, jsonb, jsonb)
-  IS 'raise an error if a table on another server is not what is known of it here';
-
 -- A column that is generated as a shard, and in a key.
 CREATE FUNCTION spanner_internal.generated_shard(columns jsonb, indexes jsonb)
 RETURNS name
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT (c ->> 'name')::name
     FROM jsonb_array_elements(columns) c
    WHERE starts_with(c ->> 'generated', 'spanner.shard_id(') AND (c ->> 'stored')::boolean
      AND EXISTS (SELECT FROM jsonb_array_elements(indexes) i
                   WHERE i ->> 'unique' = 'true'
                     AND i -> 'keys' @> jsonb_build_array(jsonb_build_object('column', c -> 'name')))
-   LIMIT 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.generated_shard(jsonb, jsonb)
-  IS 'the shard column that cannot be published, NULL if there is none';
+   LIMIT 1;
+END;
 
 -- It becomes a plain column with a CHECK constraint, see plain_shard_statements().
 CREATE FUNCTION spanner_internal.plain_shard(definition jsonb, shard name)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-AS $$
-  SELECT definition || coalesce((
-           SELECT jsonb_build_object(
-                    'fill_shard', true,
-                    'columns', (SELECT jsonb_agg(CASE WHEN x.c ->> 'name' = shard
-                                                      THEN x.c - 'generated' - 'stored'
-                                                      ELSE x.c END ORDER BY n)
-                                  FROM jsonb_array_elements(definition -> 'columns')
-                                       WITH ORDINALITY x (c, n)),
-                    'checks', (definition -> 'checks') || jsonb_build_object(
-                      'name', concat('spanner_', shard, '_check'),
-                      'expression', format('%I = %s', shard, c ->> 'generated')))
-             FROM jsonb_array_elements(definition -> 'columns') c
-            WHERE c ->> 'name' = shard), '{}')
-$$;
-
-COMMENT ON FUNCTION spanner_internal.plain_shard(jsonb, name)
-  IS 'a description with a plain column in the place of a generated shard';
+RETURN definition || coalesce((
+         SELECT jsonb_build_object(
+                  'fill_shard', true,
+                  'columns', (SELECT jsonb_agg(CASE WHEN x.c ->> 'name' = shard
+                                                    THEN x.c - 'generated' - 'stored'
+                                                    ELSE x.c END ORDER BY n)
+                                FROM jsonb_array_elements(definition -> 'columns')
+                                     WITH ORDINALITY x (c, n)),
+                  'checks', (definition -> 'checks') || jsonb_build_object(
+                    'name', concat('spanner_', shard, '_check'),
+                    'expression', format('%I = %s', shard, c ->> 'generated')))
+           FROM jsonb_array_elements(definition -> 'columns') c
+          WHERE c ->> 'name' = shard), '{}');
 
 -- The table on the target, of what is known here.
 CREATE FUNCTION spanner_internal.describe_target(
@@ -349,8 +306,7 @@ CREATE FUNCTION spanner_internal.describe_target(
   known jsonb)
 RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH kept AS (
     SELECT known || jsonb_build_object('checks', coalesce(jsonb_agg(c ORDER BY n), '[]')) AS d
       FROM jsonb_array_elements(known -> 'checks') WITH ORDINALITY x (c, n)
@@ -364,18 +320,14 @@ AS $$
              concat_ws(' AND ', spanner_internal.describe_bounds(m.partition),
                        spanner_internal.cut_condition(m.cut, '>='))))
     FROM kept
-   CROSS JOIN LATERAL spanner_internal.plain_shard(d, m.shard) p
-$$;
-
-COMMENT ON FUNCTION spanner_internal.describe_target(spanner_internal.split_move, jsonb)
-  IS 'the description of the table that a move makes';
+   CROSS JOIN LATERAL spanner_internal.plain_shard(d, m.shard) p;
+END;
 
 -- How the target reaches the source: as the foreign server says, and as this session does.
 CREATE FUNCTION spanner_internal.connection_to(server name)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH options (n, name, value) AS (
     SELECT 1, o.option_name, o.option_value
       FROM pg_foreign_server s
@@ -400,12 +352,10 @@ AS $$
      WHERE server IS NULL AND l.value IS NOT NULL)
   SELECT string_agg(format('%s=''%s''', name, regexp_replace(value, '([\\''])', '\\\1', 'g')),
                     ' ' ORDER BY n)
-    FROM options
-$$;
+    FROM options;
+END;
 
-COMMENT ON FUNCTION spanner_internal.connection_to(name)
-  IS 'the connection string of a server; NULL is this one';
-
+-- All that the steps of a move are made of.
 CREATE FUNCTION spanner_internal.plan_move(
   partition regclass,
   to_server name,
@@ -460,9 +410,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.plan_move(regclass, name, text, text, boolean)
-  IS 'all that the steps of a move are made of';
-
+-- Notices of what a split loses: foreign keys, triggers, statistics objects, parameters.
 CREATE FUNCTION spanner_internal.tell_what_stays(
   m spanner_internal.split_move,
   facts jsonb)
@@ -505,6 +453,3 @@ BEGIN
   END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.tell_what_stays(spanner_internal.split_move, jsonb)
-  IS 'notices of what a split loses: foreign keys, triggers, statistics objects, parameters';

@@ -4,6 +4,7 @@
 -- Splits: where to split
 --
 
+-- Raise an error unless so many shards or stripes can be divided into so many splits.
 CREATE FUNCTION spanner_internal.check_split_count(splits integer, units integer, unit text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -33,9 +34,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_split_count(integer, integer, text)
-  IS 'raise an error unless so many shards or stripes can be divided into so many splits';
 
 CREATE FUNCTION spanner.split_points(
   n integer,
@@ -125,31 +123,21 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.split_column(regclass)
-  IS 'the first column or expression of the key that a table is split by';
-
 -- Is x.v, a value of the key, strictly between the bounds of a partition?  The type is one of the
 -- server itself, and the bounds are literals, as the catalogs here have them.
 CREATE FUNCTION spanner_internal.inside_condition(typename text, lower text, upper text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT concat_ws(' AND ', 'true',
-           CASE WHEN lower <> 'MINVALUE' THEN format('x.v > %s::%s', lower, typename) END,
-           CASE WHEN upper <> 'MAXVALUE' THEN format('x.v < %s::%s', upper, typename) END)
-$$;
-
-COMMENT ON FUNCTION spanner_internal.inside_condition(text, text, text)
-  IS 'the condition that a value lies within a partition';
+RETURN concat_ws(' AND ', 'true',
+         CASE WHEN lower <> 'MINVALUE' THEN format('x.v > %s::%s', lower, typename) END,
+         CASE WHEN upper <> 'MAXVALUE' THEN format('x.v < %s::%s', upper, typename) END);
 
 -- Of the statistics of a column: values that are common, with their share of the rows, and
 -- bounds of equal shares of the rest.
 CREATE FUNCTION spanner_internal.sample_shares(statistics jsonb, OUT value text, OUT share float8)
 RETURNS SETOF record
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   WITH common AS (
     SELECT c.value, s.share::float8
       FROM jsonb_array_elements_text(nullif(statistics -> 'common', 'null'))
@@ -165,11 +153,8 @@ AS $$
   UNION ALL
   SELECT b.value, (1 - coalesce((SELECT sum(share) FROM common), 0)) / (b.count - 1)
     FROM bounds b
-   WHERE b.n > 1
-$$;
-
-COMMENT ON FUNCTION spanner_internal.sample_shares(jsonb)
-  IS 'values that ANALYZE has found in a column, and the share of rows up to each of them';
+   WHERE b.n > 1;
+END;
 
 -- What ANALYZE has sampled, on each server for its part.
 CREATE FUNCTION spanner_internal.split_sample(relation regclass, OUT value text, OUT rows float8)
@@ -220,9 +205,6 @@ BEGIN
   END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.split_sample(regclass)
-  IS 'values of the key that a table is split by, and the rows between each and the one before';
 
 CREATE FUNCTION spanner.split_points(relation regclass, n integer)
 RETURNS SETOF text

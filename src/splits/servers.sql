@@ -35,9 +35,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.check_foreign_table(regclass)
-  IS 'raise an error unless the current user may connect to the server of a foreign table';
-
 -- A view or catalog that every server has, to be read here.
 CREATE FUNCTION spanner_internal.open_relation(server name, relation regclass)
 RETURNS regclass
@@ -75,19 +72,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.open_relation(name, regclass)
-  IS 'a view or catalog of another server, as a temporary foreign table; NULL is this server';
-
+-- The version of this extension here.
 CREATE FUNCTION spanner_internal.extension_version()
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys_splits'
-$$;
-
-COMMENT ON FUNCTION spanner_internal.extension_version()
-  IS 'the version of this extension here';
+BEGIN ATOMIC
+  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys_splits';
+END;
 
 -- The version comes first, and from a catalog: without the extension anybody may have made a
 -- schema there that looks like ours.  If it is another version, nothing else is asked.
@@ -139,22 +130,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.split_facts(name, name, name, name)
-  IS 'what this server, or another one, knows of itself, a table and the values of a column';
-
+-- How the version of the extension on another server differs, NULL if it does not.
 CREATE FUNCTION spanner_internal.version_problem(facts jsonb)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT format('%s there, %s here', coalesce(facts ->> 'extension_version', 'none'), v.here)
     FROM spanner_internal.extension_version() v (here)
-   WHERE facts ->> 'extension_version' IS DISTINCT FROM v.here
-$$;
+   WHERE facts ->> 'extension_version' IS DISTINCT FROM v.here;
+END;
 
-COMMENT ON FUNCTION spanner_internal.version_problem(jsonb)
-  IS 'how the version of the extension on another server differs, NULL if it does not';
-
+-- What a server of the same version knows; see split_facts().
 CREATE FUNCTION spanner_internal.ask_server(
   server name,
   schemaname name,
@@ -178,9 +164,6 @@ BEGIN
   RETURN facts;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.ask_server(name, name, name, name)
-  IS 'what a server of the same version knows; see split_facts()';
 
 -- Rows go only where the owner of the table, or a superuser, has said that they may.
 CREATE FUNCTION spanner_internal.check_split_server(relation regclass, server name)
@@ -221,9 +204,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_split_server(regclass, name)
-  IS 'raise an error unless a table can have partitions on a server';
 
 -- Has the other side applied all that the source had committed when this was
 -- called?  An asynchronous commit may not be flushed yet, so the position of the log
@@ -273,9 +253,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.await_move(name, name, timestamptz)
-  IS 'wait until a move of a split is in step with its source';
-
 -- A move whose slot is gone has ended.
 CREATE FUNCTION spanner_internal.await_rest(server name, move name)
 RETURNS void
@@ -288,6 +265,3 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.await_rest(name, name)
-  IS 'wait for what has been written to the source of a move until it was closed';

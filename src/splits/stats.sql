@@ -4,13 +4,11 @@
 -- Splits: how full they are
 --
 
+-- Count rows, with the rights of the owner of the table if the caller has them.
 CREATE FUNCTION spanner_internal.count_rows(relation regclass, outside boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_count_rows'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION spanner_internal.count_rows(regclass, boolean)
-  IS 'count rows, with the rights of the owner of the table if the caller has them';
 
 -- Privileges are checked first: who may not read the table waits for no lock.  The constraints of
 -- partitions are left alone, since they can call functions of another owner.

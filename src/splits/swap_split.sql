@@ -40,9 +40,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.leave_here(spanner_internal.split_move, text, timestamptz)
-  IS 'take a partition, or its upper part, out of a table, when all of it is on the target';
-
 -- Step 7, from another server.
 CREATE FUNCTION spanner_internal.leave_server(
   m spanner_internal.split_move,
@@ -58,9 +55,6 @@ BEGIN
   PERFORM spanner_internal.await_move(m.server, m.move, until);
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.leave_server(spanner_internal.split_move, timestamptz)
-  IS 'take a foreign partition out of a table, when all of it is on the target';
 
 -- Step 7: a foreign partition, with the rights and the statistics targets that the one before had.
 CREATE FUNCTION spanner_internal.attach_server(
@@ -95,10 +89,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.attach_server(
-    spanner_internal.split_move, name, text, name, name, jsonb)
-  IS 'make a foreign partition in the place of one that has moved';
-
 -- Step 7: the table that has been made here.
 CREATE FUNCTION spanner_internal.attach_here(m spanner_internal.split_move, range text)
 RETURNS void
@@ -116,9 +106,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.attach_here(spanner_internal.split_move, text)
-  IS 'make a table a partition in the place of one that has moved';
-
 -- The ranges that a partition is divided into; all of it is "above", if it is not cut.
 CREATE FUNCTION spanner_internal.swap_ranges(
   m spanner_internal.split_move,
@@ -126,8 +113,7 @@ CREATE FUNCTION spanner_internal.swap_ranges(
   OUT below text,
   OUT above text)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT CASE WHEN m.cut IS NOT NULL
               THEN format('FOR VALUES FROM %s TO %s', b.all_lower, c.point) END,
          format('FOR VALUES FROM %s TO %s',
@@ -135,11 +121,8 @@ AS $$
     FROM pg_partitioned_table p
    CROSS JOIN spanner_internal.split_bounds(range) b
    CROSS JOIN LATERAL spanner_internal.bound_clause(m.cut ->> 'at', '', p.partnatts) c (point)
-   WHERE p.partrelid = m.parent
-$$;
-
-COMMENT ON FUNCTION spanner_internal.swap_ranges(spanner_internal.split_move, text)
-  IS 'the ranges of the partitions that take the place of one';
+   WHERE p.partrelid = m.parent;
+END;
 
 -- Step 7: the move as it is to be swapped, of what the catalogs say now.
 CREATE FUNCTION spanner_internal.find_swap(
@@ -178,9 +161,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.find_swap(name, name, name, name)
-  IS 'the partition that is to be swapped, and its range';
-
 -- Step 7, before anybody waits for it: what has been changed of a table during its copy is not
 -- replicated, and a foreign table has no columns or checks of its own.
 CREATE FUNCTION spanner_internal.check_target(m spanner_internal.split_move, to_server name)
@@ -209,9 +189,6 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.check_target(spanner_internal.split_move, name)
-  IS 'raise an error if the table of a move is not like its partition any more';
 
 -- Step 7, here: one transaction that holds the lock, and does nothing if it has been done.  If it
 -- waits longer than a second for a lock or for the other side, it gives up, and writers go on.
@@ -271,6 +248,3 @@ BEGIN
   END IF;
 END
 $$;
-
-COMMENT ON FUNCTION spanner_internal.swap_split(name, name, name, name, name, name, jsonb)
-  IS 'put a moved split in the place of the old one';

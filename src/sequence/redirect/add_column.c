@@ -37,9 +37,9 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "sequence/default_kind.h"
 #include "sequence/redirect/redirect.h"
 #include "sequence/sequence.h"
+#include "sequence/sequence_change.h"
 #include "spi/owner_rights.h"
 #include "spi/tree_marks.h"
 

@@ -45,7 +45,6 @@
 #include "sequence/binding.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/identity_column.h"
-#include "sequence/registry.h"
 #include "sequence/sequence.h"
 #include "spi/own_objects.h"
 
@@ -55,33 +54,6 @@ static void change_dependency(Oid table, AttrNumber column, Oid seqid,
 							  char from, char to);
 static bool set_identity(Oid table, const char *column, char identity);
 static bool has_default(Oid table, const char *column);
-
-/*
- * sk_drawn_sequence
- *		The sequence that the default of an integer column draws from.
- *
- * Returns InvalidOid for any other expression.
- */
-Oid
-sk_drawn_sequence(Node *expr)
-{
-	FuncExpr   *call = (FuncExpr *) expr;
-	Const	   *sequence;
-
-	if (expr != NULL && IsA(expr, CoerceToDomain))
-		return sk_drawn_sequence((Node *) ((CoerceToDomain *) expr)->arg);
-	if (expr == NULL || !IsA(expr, FuncExpr))
-		return InvalidOid;
-	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
-		return sk_drawn_sequence(linitial(call->args));
-	if (call->funcid != F_NEXTVAL &&
-		!(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL)))
-		return InvalidOid;
-	sequence = linitial(call->args);
-	if (!IsA(sequence, Const) || sequence->constisnull)
-		return InvalidOid;
-	return DatumGetObjectId(sequence->constvalue);
-}
 
 /*
  * sk_identity_columns

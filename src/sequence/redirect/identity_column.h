@@ -22,7 +22,6 @@ typedef struct SkIdentityColumn
 	SkIdentity	identity;
 } SkIdentityColumn;
 
-extern Oid	sk_drawn_sequence(Node *expr);
 extern List *sk_identity_columns(Relation rel, Oid table);
 extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
 extern void sk_restore_identity(Oid seqid, SkIdentity identity);

@@ -50,7 +50,6 @@
 #include "sequence/redirect/identity_column.h"
 #include "sequence/redirect/redirect.h"
 #include "sequence/sequence.h"
-#include "spanner_keys.h"
 #include "spi/relation_changes.h"
 
 /* What is known of a relation; most have no such columns. */
@@ -108,8 +107,6 @@ sk_planner_hook_init(void)
 static PlannedStmt *
 mapping_planner(SK_PLANNER_ARGS)
 {
-	if (!sk_settings_defined)
-		sk_define_used_settings();
 	/* what only reads has no identity column to fill */
 	if ((parse->commandType != CMD_SELECT || parse->hasModifyingCTE) &&
 		sk_bindings_possible && sk_bindings_exist())

@@ -45,7 +45,6 @@
 #include "sequence/draw_privilege.h"
 #include "sequence/extension.h"
 #include "sequence/redirect/ascending.h"
-#include "spanner_keys.h"
 
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
@@ -65,8 +64,6 @@ spanner_sequence_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
-	if (!sk_settings_defined)
-		sk_put_off_settings();
 	if (IsA(request, SupportRequestSimplify))
 	{
 		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;

@@ -1,8 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * striped.c
- *	  Access method striped: as many key ranges as there are stripes.
+ * builtin_kinds.c
+ *	  Access methods bit_reversed_positive and striped: counter to value.
  *
+ * bit_reversed_positive is Cloud Spanner's.  The value is the counter with its
+ * bits in reverse order.  Counters that follow each other differ in the highest
+ * bits of their values, so that any number of equal key ranges gets the same
+ * share of the inserts.
+ *
+ * striped has as many key ranges as there are stripes.
  * Only the lowest k = log2(stripes) bits of the counter are reversed, and
  * go to the top of the value; the rest, the run, gives the position in the
  * stripe.  Inserts spread over "stripes" equal key ranges as with full
@@ -23,7 +29,7 @@
  * Values that have been given out must never be given for another counter,
  * so nothing of this may change.
  *
- * src/sequence/striped.c
+ * src/sequence/builtin_kinds.c
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +38,7 @@
 #include "port/pg_bitutils.h"
 
 #include "keys/bit_reverse.h"
-#include "sequence/registry.h"
+#include "sequence/kind.h"
 
 #define SK_DEFAULT_STRIPES 64
 #define SK_MAX_STRIPES 65536
@@ -54,6 +60,12 @@ typedef struct SkStripedOptions
 	uint64		runs;			/* values of a stripe */
 } SkStripedOptions;
 
+static bool bit_reversed_nextval(const SkSequenceOptions *options,
+								 int64 counter, int64 *value);
+static bool bit_reversed_unmap(const SkSequenceOptions *options, int64 value,
+							   int64 *counter);
+static int64 bit_reversed_least_distance(const SkSequenceOptions *options,
+										 int64 increment, int64 last);
 static int	default_stripes(int bits);
 static void striped_parse_options(SkSequenceOptions *options, List *own);
 static bool striped_nextval(const SkSequenceOptions *options, int64 counter,
@@ -65,8 +77,17 @@ static uint64 run_to_position(const SkStripedOptions *striped, uint64 run);
 static uint64 position_to_run(const SkStripedOptions *striped,
 							  uint64 position);
 
+static const SequenceAccessMethod bit_reversed_positive_am = {
+	.version = SK_SEQUENCE_AM_VERSION,
+	.name = "bit_reversed_positive",
+	.description = "the counter with its bits reversed, as in Cloud Spanner",
+	.nextval = bit_reversed_nextval,
+	.unmap = bit_reversed_unmap,
+	.least_distance = bit_reversed_least_distance,
+};
+
 /* No least_distance: the passes of a block put values side by side. */
-const SequenceAccessMethod sk_striped_am = {
+static const SequenceAccessMethod striped_am = {
 	.version = SK_SEQUENCE_AM_VERSION,
 	.name = "striped",
 	.description = "dense runs in a power-of-two number of key ranges",
@@ -75,6 +96,49 @@ const SequenceAccessMethod sk_striped_am = {
 	.unmap = striped_unmap,
 	.describe = striped_describe,
 };
+
+/*
+ * sk_builtin_kinds_init
+ *		Register the access methods that are built in.
+ */
+void
+sk_builtin_kinds_init(void)
+{
+	sk_register_sequence_am(&bit_reversed_positive_am);
+	sk_register_sequence_am(&striped_am);
+}
+
+static bool
+bit_reversed_nextval(const SkSequenceOptions *options, int64 counter,
+					 int64 *value)
+{
+	Assert(options->bits >= SK_MIN_BITS && options->bits <= 63);
+	Assert(counter >= 1 && counter <= options->max_counter);
+	*value = (int64) sk_reverse_low_bits((uint64) counter, options->bits);
+	return true;
+}
+
+static bool
+bit_reversed_unmap(const SkSequenceOptions *options, int64 value,
+				   int64 *counter)
+{
+	if (value < 1 || value > options->max_counter)
+		return false;
+	*counter = (int64) sk_reverse_low_bits((uint64) value, options->bits);
+	return true;
+}
+
+/*
+ * Counters of at most m bits have values whose lowest bits, all but m, are
+ * zeros, whatever the increment.
+ */
+static int64
+bit_reversed_least_distance(const SkSequenceOptions *options, int64 increment,
+							int64 last)
+{
+	Assert(last >= 1 && last <= options->max_counter);
+	return INT64CONST(1) << (options->bits - 1 - pg_leftmost_one_pos64(last));
+}
 
 /* The default gives way where the values are narrow. */
 static int
