@@ -76,7 +76,6 @@ OBJS = \
 	src/sequence/kind.o \
 	src/sequence/label.o \
 	src/sequence/leave.o \
-	src/sequence/member_guard.o \
 	src/sequence/redirect/add_column.o \
 	src/sequence/redirect/ascending.o \
 	src/sequence/redirect/ascending_values.o \

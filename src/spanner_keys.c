@@ -25,14 +25,15 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	sk_own_objects_init();
 	sk_allocator_init();
 	sk_planner_init();
 	sk_sequence_init();
 	sk_spanner_ddl_init();
 
 	/*
-	 * Only our own prefix is reserved, after all settings with it are defined.
-	 * Clients of Spanner set parameters such as
+	 * Only our own prefix is reserved, after all settings with it are
+	 * defined. Clients of Spanner set parameters such as
 	 * spanner.retry_aborts_internally, which must not fail here.
 	 */
 	MarkGUCPrefixReserved("spanner_keys");

@@ -22,4 +22,7 @@ extern void sk_sequence_init(void);
 /* spanner_ddl/execute.c */
 extern void sk_spanner_ddl_init(void);
 
+/* spi/own_objects.c */
+extern void sk_own_objects_init(void);
+
 #endif							/* SPANNER_KEYS_H */

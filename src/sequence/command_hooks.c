@@ -22,7 +22,7 @@
  * label's provider.  Event triggers can be turned off.  So the utility hook
  * guards what they guard as well, once the library is loaded.  For the tags
  * that can rename or move an object of the extension, loading it is enough: see
- * member_guard.c.
+ * spi/own_objects.c.
  *
  * Before a command drops the extension, core's functions lose our support
  * function, and sequences their labels.  Both would keep the extension, and a
@@ -108,7 +108,6 @@ sk_sequence_init(void)
 {
 	sk_builtin_kinds_init();
 	sk_default_kind_init();
-	sk_member_guard_init();
 	sk_binding_init();
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_draw_privilege_init();

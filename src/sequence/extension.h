@@ -19,8 +19,4 @@ extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
 extern Expr *sk_make_guarded(SkFunction guard, List *arguments, Expr *value);
 extern Expr *sk_make_oid(Oid type, Oid value);
 
-/* in member_guard.c */
-extern void sk_member_guard_init(void);
-extern void sk_guard_members(Node *command);
-
 #endif							/* SK_EXTENSION_H */

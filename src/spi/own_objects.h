@@ -10,6 +10,8 @@
 #ifndef SK_OWN_OBJECTS_H
 #define SK_OWN_OBJECTS_H
 
+#include "nodes/nodes.h"
+
 #define SK_EXTENSION "spanner_keys"
 #define SK_SCHEMA "spanner"
 #define SK_INTERNAL_SCHEMA "spanner_internal"
@@ -38,10 +40,9 @@ typedef enum SkFunction
 	SK_FUNCTION_TIMESTAMP_TO_STRING
 } SkFunction;
 
+extern void sk_guard_members(Node *command);
 extern bool sk_extension_exists(void);
-extern bool sk_is_own_extension(const char *name);
 extern Oid	sk_extension_owner(const char *name);
-extern bool sk_runs_own_script(void);
 extern bool sk_is_member(Oid class, Oid object);
 extern Oid	sk_own_schema(const char *name);
 extern Oid	sk_own_table(const char *name);

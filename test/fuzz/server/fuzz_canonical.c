@@ -185,7 +185,7 @@ check_timestamp(SkKeyKind kind, int64 value, uint8 settings, int16 zone)
 	name = psprintf("%c%02d:%02d", offset < 0 ? '-' : '+',
 					abs(offset) / MINS_PER_HOUR, abs(offset) % MINS_PER_HOUR);
 	written = FunctionCall2(&to_string, TimestampTzGetDatum(value),
-						 CStringGetTextDatum(name));
+							CStringGetTextDatum(name));
 	fuzz_check(DatumGetTimestampTz(read_time(timestamptz_in, TextDatumGetCString(written))) == value);
 }
 
