@@ -17,25 +17,16 @@ SCRIPTS = src/splits/spanner_keys_perform
 
 OBJS = \
 	src/spanner_keys.o \
-	src/advisor/catalog_text.o \
-	src/advisor/column_sample.o \
-	src/advisor/key_sample.o \
+	src/advisor/sample.o \
 	src/allocator/allocator.o \
 	src/allocator/cache.o \
-	src/allocator/change.o \
 	src/allocator/commands.o \
 	src/allocator/commit_number.o \
-	src/allocator/number_rows.o \
 	src/allocator/pool.o \
 	src/allocator/remote.o \
-	src/allocator/remote_connection.o \
 	src/allocator/reserve.o \
-	src/allocator/restored.o \
-	src/allocator/row.o \
-	src/allocator/series.o \
-	src/allocator/shared_state.o \
-	src/allocator/stats.o \
 	src/allocator/table.o \
+	src/allocator/transaction.o \
 	src/allocator/worker.o \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
@@ -43,33 +34,24 @@ OBJS = \
 	src/keys/shard_id.o \
 	src/keys/time_zone.o \
 	src/planner/derive.o \
-	src/planner/equality.o \
 	src/planner/fill_shard.o \
-	src/planner/index_order.o \
 	src/planner/key_expression.o \
-	src/planner/key_values.o \
 	src/planner/known_functions.o \
-	src/planner/merge_bound.o \
 	src/planner/merge_path.o \
-	src/planner/merge_rest.o \
 	src/planner/merge_scan.o \
 	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
-	src/planner/row_comparison.o \
 	src/planner/shard_clause.o \
+	src/planner/shard_index.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
 	src/planner/shard_paths.o \
 	src/planner/shard_statistics.o \
-	src/planner/skip_path.o \
-	src/planner/skip_scan.o \
-	src/sequence/arguments.o \
 	src/sequence/binding.o \
 	src/sequence/builtin_kinds.o \
 	src/sequence/column_label.o \
 	src/sequence/command_hooks.o \
-	src/sequence/convert.o \
 	src/sequence/core_support.o \
 	src/sequence/draw_privilege.o \
 	src/sequence/extension.o \
@@ -85,8 +67,8 @@ OBJS = \
 	src/sequence/redirect/sequence_support.o \
 	src/sequence/sequence.o \
 	src/sequence/sequence_change.o \
+	src/sequence/sequence_commands.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/sync.o \
 	src/sequence/widths.o \
 	src/spanner_ddl/alter_table.o \
 	src/spanner_ddl/catalog.o \
@@ -109,16 +91,14 @@ OBJS = \
 	src/spanner_ddl/tables.o \
 	src/spanner_ddl/tokens.o \
 	src/spanner_ddl/types.o \
-	src/splits/count_rows.o \
-	src/splits/delete_moved.o \
-	src/splits/run_as.o \
 	src/spi/command_relations.o \
 	src/spi/own_objects.o \
 	src/spi/owner_rights.o \
 	src/spi/relation_changes.o \
 	src/spi/relation_query.o \
 	src/spi/row_writer.o \
-	src/spi/run_command.o
+	src/spi/run_command.o \
+	src/splits/splits.o
 
 # The install scripts are put together from parts of the modules, in this order.
 SQL_spanner_keys = \

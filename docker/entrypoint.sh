@@ -22,7 +22,7 @@ then
 			--pwfile=<(printf '%s\n' "$POSTGRES_PASSWORD")
 	fi
 	printf 'host all all all %s\n' "$method" >> "$PGDATA/pg_hba.conf"
-	# New databases have the extension.
+	# New databases have spanner_keys.  The other three are one CREATE EXTENSION away.
 	printf 'CREATE EXTENSION spanner_keys;\n' | postgres --single -D "$PGDATA" template1 > /dev/null
 	printf 'CREATE EXTENSION spanner_keys;\n' | postgres --single -D "$PGDATA" postgres > /dev/null
 fi

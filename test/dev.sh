@@ -48,12 +48,16 @@ build()
 
 start()
 {
+	local extension
+
 	[ ! -e "$state" ] || stop
 	"${make[@]}" all && test/bin/overlay.sh test/dev.sh --inside "$@" || exit
 	connect
 	psql -Xq -c 'CREATE DATABASE dev'
-	psql -Xq -d dev -c 'CREATE EXTENSION spanner_keys' -c 'CREATE EXTENSION spanner_keys_ddl' \
-		-c 'CREATE EXTENSION spanner_keys_advisor' -c 'CREATE EXTENSION spanner_keys_splits'
+	for extension in $("${make[@]}" --eval='print-it: ; @echo $(EXTENSION)' print-it)
+	do
+		psql -Xq -d dev -c "CREATE EXTENSION $extension"
+	done
 	echo "test/dev.sh psql, build, test, tap, log and stop use the server in $dir"
 }
 

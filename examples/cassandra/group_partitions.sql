@@ -5,6 +5,8 @@
 -- which partition a name is in.  With names of servers as its third argument,
 -- spanner.create_splits() puts the partitions on other servers.
 
+CREATE EXTENSION IF NOT EXISTS spanner_keys_splits;
+
 CREATE SCHEMA example_group_partitions;
 SET search_path = example_group_partitions;
 

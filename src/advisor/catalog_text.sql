@@ -1,66 +1,50 @@
 /* src/advisor/catalog_text.sql */
 
 --
--- Advisor: what the catalogs hold, as text, without waiting for locks
+-- Advisor: what the catalogs hold, without waiting for locks
 --
--- NULL means what is locked or dropped just now.
+-- The server's own functions open the relation that they are asked about, and so wait as long as
+-- somebody has locked it.  Advice on all tables would then wait for the owner of each.  Here they
+-- are called only if the relation is free; NULL means what is locked or dropped just now.
 --
 
--- The statement that creates an index, or one of its columns, without waiting for a lock.
+-- Is a relation there, so that no lock of another session keeps the server's functions waiting?
+CREATE FUNCTION spanner_internal.is_free(relation oid)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_is_free'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- The statement that creates an index, or one of its columns.
 CREATE FUNCTION spanner_internal.index_text(indexid oid, column_number integer)
 RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_index_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN spanner_internal.is_free(indexid)
+            THEN pg_get_indexdef(indexid, column_number, false) END;
 
--- An expression over the columns of a relation, without waiting for a lock.
-CREATE FUNCTION spanner_internal.expression_text(expression pg_node_tree, relation oid)
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_expression_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- The definition of a constraint, without waiting for a lock.
-CREATE FUNCTION spanner_internal.constraint_text("constraint" oid)
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_constraint_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- The partition key of a table, without waiting for a lock.
-CREATE FUNCTION spanner_internal.partition_key_text(relation oid)
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_partition_key_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- The body of a function in standard SQL, if the relations in it are not locked.
-CREATE FUNCTION spanner_internal.body_text(function oid, relations oid[])
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_body_text'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- NULL for a body that is a string, or stored in more than a megabyte.
+-- The body of a function in standard SQL: the server opens the relations in it.  NULL for a body
+-- that is a string, or stored in more than a megabyte.
 CREATE FUNCTION spanner_internal.function_text(function oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT spanner_internal.body_text(p.oid, ARRAY(
-           SELECT d.refobjid
-             FROM pg_depend d
-            WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-              AND d.refclassid = 'pg_class'::regclass))
+  SELECT pg_get_function_sqlbody(p.oid)
     FROM pg_proc p
-   WHERE p.oid = function AND octet_length(p.prosqlbody::text) <= 1048576;
+   WHERE p.oid = function
+     AND octet_length(p.prosqlbody::text) <= 1048576
+     AND NOT EXISTS (
+           SELECT
+             FROM pg_depend d
+            WHERE d.classid = 'pg_proc'::regclass
+              AND d.objid = p.oid
+              AND d.refclassid = 'pg_class'::regclass
+              AND NOT spanner_internal.is_free(d.refobjid));
 END;
 
--- The size of a relation, without waiting for a lock.
-CREATE FUNCTION spanner_internal.relation_bytes(relation oid)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_relation_bytes'
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-
--- The counter that a sequence gave last, without waiting for a lock.
+-- The counter that a sequence gave last.
 CREATE FUNCTION spanner_internal.last_counter(sequence oid)
 RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_last_counter'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN CASE WHEN spanner_internal.is_free(sequence) THEN pg_sequence_last_value(sequence) END;
 
 -- The server's own view opens every table of every publication.
 CREATE FUNCTION spanner_internal.list_published(OUT relid oid, OUT pubid oid,

@@ -225,7 +225,8 @@ BEGIN ATOMIC
          i.indisreplident,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
-         spanner_internal.expression_text(i.indpred, i.indrelid),
+         CASE WHEN spanner_internal.is_free(i.indrelid)
+              THEN pg_get_expr(i.indpred, i.indrelid) END,
          CASE WHEN i.indkey[0] = 0 THEN spanner_internal.index_text(i.indexrelid, 1) END,
          (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
                    CASE WHEN u.attnum = 0
@@ -383,7 +384,8 @@ BEGIN ATOMIC
                  a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
                  left(coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0)
-                                    ELSE spanner_internal.expression_text(d.adbin, d.adrelid) END,
+                                    WHEN spanner_internal.is_free(d.adrelid)
+                                    THEN pg_get_expr(d.adbin, d.adrelid) END,
                                y.typdefault), 10000) AS expr,
                  b.source AS made, b.assigned,
                  a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity,

@@ -202,7 +202,7 @@ BEGIN ATOMIC
          format('ANALYZE %s', t.ident)
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
            ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
-   WHERE spanner_internal.relation_bytes(t.relid) >= 1048576
+   WHERE CASE WHEN spanner_internal.is_free(t.relid) THEN pg_relation_size(t.relid) END >= 1048576
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m
                       WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;

@@ -316,7 +316,8 @@ BEGIN ATOMIC
     FROM unnest((facts).columns) c
     JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object,
                  'CHECK constraint' AS kind,
-                 left(spanner_internal.constraint_text(k.oid), 10000) AS definition
+                 CASE WHEN spanner_internal.is_free(k.conrelid)
+                      THEN left(pg_get_constraintdef(k.oid), 10000) END AS definition
             FROM pg_constraint k
            WHERE k.contype = 'c'
              AND k.conrelid IN (SELECT m.relid FROM unnest((facts).columns) m
@@ -327,7 +328,8 @@ BEGIN ATOMIC
             FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
           UNION ALL
           SELECT h.partrelid, 0, t.relname::text, 'partition key',
-                 spanner_internal.partition_key_text(h.partrelid)
+                 CASE WHEN spanner_internal.is_free(h.partrelid)
+                      THEN pg_get_partkeydef(h.partrelid) END
             FROM pg_partitioned_table h JOIN unnest((facts).tables) t ON t.relid = h.partrelid
            WHERE h.partexprs IS NOT NULL
           UNION ALL

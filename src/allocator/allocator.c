@@ -17,34 +17,57 @@
 #include <limits.h>
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
-#include "allocator/cache.h"
-#include "allocator/change.h"
-#include "allocator/number_rows.h"
+#include "allocator/commit_number.h"
 #include "allocator/reserve.h"
-#include "allocator/series.h"
-#include "allocator/shared_state.h"
+#include "allocator/transaction.h"
 #include "allocator/worker.h"
 #include "compat.h"
 #include "spanner_keys.h"
 #include "spi/own_objects.h"
 
+PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
+PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
+
+/* Columns of spanner_internal.list_allocator_pools() */
+enum
+{
+	POOL_DATABASE,
+	POOL_TABLE,
+	POOL_ALLOCATOR,
+	POOL_VALUES,
+	POOL_REFILLS,
+	POOL_WAITS,
+	POOL_WAIT_MS,
+	POOL_REFILL_MS,
+	POOL_REFILL_MS_MAX,
+	POOL_SIZE,
+	POOL_BATCH,
+	POOL_LOST,
+	POOL_ERROR,
+	POOL_LAST_REFILL,
+	POOL_COLUMNS
+};
 
 /* The allocator that a call site used last. */
 typedef struct LastUsed
@@ -76,27 +99,75 @@ static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
 static bool has_locked_row(SkAllocator *allocator);
 static void report_timeout(SkAllocator *allocator, TransactionId blocked_by);
 static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
-							  bool whole, SkRange *range);
+							  bool whole, SkValues *range);
 static SkTakeResult wait_for_values(SkAllocator *allocator, int64 count,
-									bool whole, SkRange *range);
-static SkRange draw_from_pool(SkAllocator *allocator, int64 count,
-							  bool whole);
-static SkRange draw(SkAllocator *allocator, int64 count, bool whole);
+									bool whole, SkValues *range);
+static SkValues fetch_from_pool(SkAllocator *allocator, int64 count, bool whole);
+static SkValues fetch(SkAllocator *allocator, int64 count, bool whole);
 static void check_call(FunctionCallInfo fcinfo, SkAllocator *allocator);
 static void wait_for_series(SkAllocator *allocator, ArrayType *series,
 							TimestampTz *begin);
-static SkAllocator *find_allocator(FunctionCallInfo fcinfo,
-								   ArrayType *series);
+static SkAllocator *find_allocator(FunctionCallInfo fcinfo, int series_argno);
 static bool is_last_used(const LastUsed *last, text *name,
 						 const ArrayType *series);
 static SkAllocator *allocator_argument(FunctionCallInfo fcinfo,
 									   int series_argno);
+static bool may_see_error(const SkPoolKey *key);
+static void put_pool(ReturnSetInfo *result, const SkPool *pool);
 
 static inline SkWorkerKind
 worker_kind(SkAllocator *allocator)
 {
 	return allocator->row.mode == SK_MODE_REMOTE ?
 		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
+}
+
+/* The argument VARIADIC series, NULL if it is empty or not there. */
+static inline ArrayType *
+series_argument(FunctionCallInfo fcinfo, int argno)
+{
+	ArrayType  *series;
+
+	if (likely(PG_NARGS() <= argno))
+		return NULL;
+	series = PG_GETARG_ARRAYTYPE_P(argno);
+	return ARR_NDIM(series) == 0 ? NULL : series;
+}
+
+/*
+ * sk_allocator_init
+ *		Start what allocators need.
+ */
+void
+sk_allocator_init(void)
+{
+	define_settings();
+	sk_cache_init();
+	sk_commit_number_init();
+	sk_pool_init();
+	sk_transaction_init();
+	sk_worker_init();
+}
+
+static void
+define_settings(void)
+{
+	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
+							"Sets how long a batch of an allocator should last.",
+							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
+							&sk_allocator_refill_target,
+							50, 1, 3600 * 1000,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("spanner_keys.allocator_timeout",
+							"Sets how long to wait for values of an allocator.",
+							"Zero waits without a limit.",
+							&allocator_timeout,
+							10000, 0, INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
 }
 
 /* Before what is waited for is looked for again. */
@@ -240,7 +311,7 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
  */
 static SkTakeResult
 wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
-		  SkRange *range)
+		  SkValues *range)
 {
 	SkWorkerKind kind = worker_kind(allocator);
 
@@ -285,7 +356,7 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
  */
 static SkTakeResult
 wait_for_values(SkAllocator *allocator, int64 count, bool whole,
-				SkRange *range)
+				SkValues *range)
 {
 	volatile SkTakeResult result = SK_TAKE_EMPTY;
 	SkWaiter	waiter;
@@ -306,11 +377,11 @@ wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 	return result;
 }
 
-static SkRange
-draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
+static SkValues
+fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 {
 	SkTakeResult result;
-	SkRange		range;
+	SkValues		range;
 	bool		wake;
 
 	Assert(sk_mode_has_pool(allocator->row.mode) ||
@@ -337,10 +408,10 @@ draw_from_pool(SkAllocator *allocator, int64 count, bool whole)
  * Draw "count" values one after the other if "whole", else from 1 to "count"
  * of them.  The caller has checked privileges.
  */
-static SkRange
-draw(SkAllocator *allocator, int64 count, bool whole)
+static SkValues
+fetch(SkAllocator *allocator, int64 count, bool whole)
 {
-	/* whoever has just lost the right must not draw by what was known before */
+	/* whoever has just lost the right must not fetch by what was known before */
 	Assert(allocator->usable_by == GetUserId());
 	Assert(count >= 1);
 	switch (allocator->row.mode)
@@ -358,7 +429,7 @@ draw(SkAllocator *allocator, int64 count, bool whole)
 		default:
 			if (allocator->row.is_own || !IsUnderPostmaster)
 				return sk_own_take(&allocator->row, count);
-			return draw_from_pool(allocator, count, whole);
+			return fetch_from_pool(allocator, count, whole);
 	}
 }
 
@@ -367,18 +438,6 @@ check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
 {
 	sk_check_writable(fcinfo->flinfo->fn_oid);
 	sk_allocator_check_usage(allocator);
-}
-
-/* The argument VARIADIC series, NULL if it is empty or not there. */
-static inline ArrayType *
-series_argument(FunctionCallInfo fcinfo, int argno)
-{
-	ArrayType  *series;
-
-	if (likely(PG_NARGS() <= argno))
-		return NULL;
-	series = PG_GETARG_ARRAYTYPE_P(argno);
-	return ARR_NDIM(series) == 0 ? NULL : series;
 }
 
 /*
@@ -407,9 +466,9 @@ wait_for_series(SkAllocator *allocator, ArrayType *series, TimestampTz *begin)
 	nap();
 }
 
-/* An allocator from which the user may draw, or a series of it. */
+/* An allocator from which the user may fetch, or a series of it. */
 static SkAllocator *
-find_allocator(FunctionCallInfo fcinfo, ArrayType *series)
+find_allocator(FunctionCallInfo fcinfo, int series_argno)
 {
 	TimestampTz begin = 0;
 
@@ -419,15 +478,15 @@ find_allocator(FunctionCallInfo fcinfo, ArrayType *series)
 			sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 		int64		id = found->id;
 		bool		may_begin = found->row.mode != SK_MODE_REMOTE;
-		ArrayType  *values;
+		ArrayType  *series;
 
 		check_call(fcinfo, found);
+		series = sk_series_of_argument(fcinfo, series_argno);
 		if (series == NULL)
 			return found;
-		values = sk_series_of_array(series);
 		if (again)
-			wait_for_series(found, values, &begin);
-		found = sk_allocator_by_series(id, values, may_begin);
+			wait_for_series(found, series, &begin);
+		found = sk_allocator_by_series(id, series, may_begin);
 		if (found != NULL)
 		{
 			check_call(fcinfo, found);
@@ -456,7 +515,7 @@ allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 
 	if (!is_last_used(last, PG_GETARG_TEXT_PP(0), series))
 	{
-		SkAllocator *found = find_allocator(fcinfo, series);
+		SkAllocator *found = find_allocator(fcinfo, series_argno);
 
 		if (last == NULL)
 			last = fcinfo->flinfo->fn_extra =
@@ -479,6 +538,51 @@ allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 }
 
 /*
+ * An error of another server can name its address, and the user there.  So it
+ * is for those who would get it when they fetch, and for monitoring.
+ */
+static bool
+may_see_error(const SkPoolKey *key)
+{
+	SkAllocatorRow row;
+
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	return key->dbid == MyDatabaseId && key->relid == sk_allocator_table() &&
+		sk_allocator_read(NULL, key->allocator_id, &row) &&
+		sk_may_use(&row, GetUserId());
+}
+
+static void
+put_pool(ReturnSetInfo *result, const SkPool *pool)
+{
+	const SkPoolStats *stats = &pool->stats;
+	Datum		values[POOL_COLUMNS];
+	bool		nulls[POOL_COLUMNS] = {false};
+
+	values[POOL_DATABASE] = ObjectIdGetDatum(pool->key.dbid);
+	values[POOL_TABLE] = ObjectIdGetDatum(pool->key.relid);
+	values[POOL_ALLOCATOR] = Int64GetDatum(pool->key.allocator_id);
+	values[POOL_VALUES] = Int64GetDatum(stats->values);
+	values[POOL_REFILLS] = Int64GetDatum(stats->refills);
+	values[POOL_WAITS] = Int64GetDatum(stats->waits);
+	values[POOL_WAIT_MS] = Float8GetDatum(stats->wait_us / 1000.0);
+	values[POOL_REFILL_MS] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
+	values[POOL_REFILL_MS_MAX] = Float8GetDatum(stats->refill_us_max / 1000.0);
+	nulls[POOL_REFILL_MS] = nulls[POOL_REFILL_MS_MAX] = stats->refills == 0;
+	values[POOL_SIZE] = Int64GetDatum(sk_pool_size(pool));
+	values[POOL_BATCH] = Int32GetDatum(pool->batch);
+	nulls[POOL_BATCH] = pool->batch == 0;
+	values[POOL_LOST] = Int64GetDatum(stats->lost);
+	values[POOL_ERROR] = CStringGetTextDatum(pool->error.message);
+	nulls[POOL_ERROR] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
+	values[POOL_LAST_REFILL] = TimestampTzGetDatum(stats->last_refill);
+	nulls[POOL_LAST_REFILL] = stats->last_refill == 0;
+	Assert(result->setDesc->natts == POOL_COLUMNS);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
  * spanner.next_value(name text, VARIADIC series text[]) returns bigint
  *
  * Draws one value from an allocator, or from a series of it.
@@ -486,7 +590,7 @@ allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(draw(allocator_argument(fcinfo, 1), 1, true).first);
+	PG_RETURN_INT64(fetch(allocator_argument(fcinfo, 1), 1, true).first);
 }
 
 /*
@@ -500,7 +604,7 @@ Datum
 spanner_next_values(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
-	SkRange    *range;
+	SkValues    *range;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -514,7 +618,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		context->max_calls = count;
 		context->user_fctx =
 			MemoryContextAllocZero(context->multi_call_memory_ctx,
-								   sizeof(SkRange));
+								   sizeof(SkValues));
 	}
 
 	context = SRF_PERCALL_SETUP();
@@ -523,7 +627,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(context);
 	if (range->first == range->end)
 	{
-		*range = draw(find_allocator(fcinfo, series_argument(fcinfo, 2)),
+		*range = fetch(find_allocator(fcinfo, 2),
 					  context->max_calls - context->call_cntr, false);
 		Assert(range->first < range->end);
 	}
@@ -540,7 +644,7 @@ Datum
 spanner_reserve_block(PG_FUNCTION_ARGS)
 {
 	int64		count = PG_GETARG_INT64(1);
-	SkRange		range;
+	SkValues		range;
 	TupleDesc	tupdesc;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
@@ -552,7 +656,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	range = draw(allocator_argument(fcinfo, 2), count, true);
+	range = fetch(allocator_argument(fcinfo, 2), count, true);
 	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);
@@ -560,39 +664,46 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 }
 
 /*
- * sk_allocator_init
- *		Start what allocators need.
+ * spanner_internal.list_allocator_pools() returns setof record
+ *
+ * One row for each pool in shared memory.
  */
-void
-sk_allocator_init(void)
+Datum
+spanner_list_allocator_pools(PG_FUNCTION_ARGS)
 {
-	define_settings();
-	sk_cache_init();
-	sk_change_init();
-	sk_reserve_init();
-	sk_commit_number_init();
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < sk_shared_state()->size; i++)
+	{
+		SkPool		pool;
+
+		if (sk_pool_read(i, &pool))
+			put_pool((ReturnSetInfo *) fcinfo->resultinfo, &pool);
+	}
+	return (Datum) 0;
 }
 
-static void
-define_settings(void)
+/*
+ * spanner_internal.count_allocator_pools(OUT size integer, OUT used integer,
+ * OUT taken_over bigint, OUT lost_values bigint)
+ */
+Datum
+spanner_count_allocator_pools(PG_FUNCTION_ARGS)
 {
-	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
-							"Sets how long a batch of an allocator should last.",
-							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
-							&sk_allocator_refill_target,
-							50, 1, 3600 * 1000,
-							PGC_SIGHUP,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	DefineCustomIntVariable("spanner_keys.allocator_timeout",
-							"Sets how long to wait for values of an allocator.",
-							"Zero waits without a limit.",
-							&allocator_timeout,
-							10000, 0, INT_MAX,
-							PGC_USERSET,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	sk_commit_number_settings();
-	sk_shared_state_settings();
-	sk_worker_settings();
+	SkSharedState *state = sk_shared_state();
+	int			used = 0;
+	TupleDesc	tupdesc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	LWLockAcquire(state->lock, LW_SHARED);
+	for (int i = 0; i < state->size; i++)
+		used += OidIsValid(state->pools[i].key.dbid);
+	values[0] = Int32GetDatum(state->size);
+	values[1] = Int32GetDatum(used);
+	values[2] = Int64GetDatum(state->header->taken_over);
+	values[3] = Int64GetDatum(state->header->lost);
+	LWLockRelease(state->lock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }

@@ -1,11 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * cache.c
- *	  What this session knows of the allocators that it uses.
+ *	  The allocators and series that this session uses.
  *
  * The whole cache is dropped when anybody changes an allocator or a role.
  * Reserving values is no such change.  What was read of rows that the current
  * transaction has written is forgotten at its end.
+ *
+ * A series is a row of the table with a counter and a stamp of its own.  All
+ * else it has of its allocator.  So values are taken from it by its id, as from
+ * an allocator, and a change of the allocator is one of all its series.
+ *
+ * What a series counts for are texts.  The value of a column has one text, that
+ * which shard_id() hashes, which is the same for all equal values, of another
+ * type too, and depends on no setting.
+ *
+ * The first one who uses a series makes its row, in its own transaction.
+ * Others who want the same series wait for the end of that.
  *
  * src/allocator/cache.c
  *
@@ -17,9 +28,13 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "common/hashfn.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -27,12 +42,17 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "allocator/cache.h"
-#include "allocator/series.h"
+#include "allocator/reserve.h"
+#include "keys/canonical.h"
 #include "spi/relation_changes.h"
+
+/* What is locked while a series is made differs from what queues for a row. */
+#define SK_SERIES_QUEUE 0x8000
 
 /* A session with more allocators than that begins anew. */
 #define SK_MAX_CACHED 10000
@@ -70,12 +90,309 @@ static void report_missing(const char *name, int64 id);
 static void drop_foreign_pool(const SkAllocatorRow *row);
 static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
 static SkAllocator *load_allocator(const char *name, int64 id);
+static ArrayType *make_series(Datum *values, int count);
+static Datum text_of_value(Datum value, Oid type);
+static void make_row(SkTable *table, int64 parent_id, ArrayType *series,
+					 SkAllocatorRow *row);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
 static void forget_own_rows(XactEvent event, void *arg);
 static void forget_subtransaction(SubXactEvent event, SubTransactionId subid,
 								  SubTransactionId parent, void *arg);
 static void forget_pointer(void *pointer);
+
+/*
+ * sk_allocator_by_name
+ *		Find an allocator by its name.  Raises an error if there is none.
+ *
+ * The result is good until the next call of such a function.
+ */
+SkAllocator *
+sk_allocator_by_name(const char *name)
+{
+	SkAllocator *allocator;
+	NameEntry  *entry;
+
+	prepare_cache();
+	if (strlen(name) > SK_MAX_ALLOCATOR_NAME)
+		entry = NULL;
+	else
+		entry = hash_search(by_name, name, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->allocator;
+
+	allocator = load_allocator(name, 0);
+	entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
+	entry->allocator = allocator;
+	return allocator;
+}
+
+/*
+ * sk_allocator_by_id
+ *		The same, by id.
+ */
+SkAllocator *
+sk_allocator_by_id(int64 id)
+{
+	SkAllocator *allocator;
+
+	prepare_cache();
+	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
+	return allocator != NULL ? allocator : load_allocator(NULL, id);
+}
+
+/*
+ * sk_series_of_argument
+ *		The series that the last argument of a function names; NULL if it is empty,
+ *		or if the function has only "argno" arguments.
+ */
+ArrayType *
+sk_series_of_argument(FunctionCallInfo fcinfo, int argno)
+{
+	ArrayType  *values = PG_NARGS() <= argno ? NULL : PG_GETARG_ARRAYTYPE_P(argno);
+	Datum	   *texts;
+	bool	   *nulls;
+	int			count;
+
+	if (values == NULL || ARR_NDIM(values) == 0)
+		return NULL;
+	deconstruct_array(values, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &count);
+	if (ARR_NDIM(values) > 1 || count > SK_MAX_SERIES_COLUMNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series is a list of 1 to %d values", SK_MAX_SERIES_COLUMNS)));
+	for (int i = 0; i < count; i++)
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("value %d of the series must not be null", i + 1)));
+	return make_series(texts, count);
+}
+
+/*
+ * sk_series_of_row
+ *		The series that columns of a row name.
+ */
+ArrayType *
+sk_series_of_row(TupleTableSlot *slot, Relation rel, const AttrNumber *columns,
+				 int count)
+{
+	Datum		texts[SK_MAX_SERIES_COLUMNS];
+
+	Assert(count >= 1 && count <= SK_MAX_SERIES_COLUMNS);
+	for (int i = 0; i < count; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), columns[i] - 1);
+		bool		isnull;
+		Datum		value = slot_getattr(slot, columns[i], &isnull);
+
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("null value in column \"%s\" of relation \"%s\", which tells the series of a number",
+							NameStr(column->attname), RelationGetRelationName(rel)),
+					 errhint("Declare the column NOT NULL, or give it a value that means none."),
+					 errtablecol(rel, columns[i])));
+		texts[i] = text_of_value(value, column->atttypid);
+	}
+	return make_series(texts, count);
+}
+
+/*
+ * sk_series_compare
+ *		Compare series in an order that is the same for everybody; NULL, the
+ *		allocator itself, comes first.
+ */
+int
+sk_series_compare(const ArrayType *a, const ArrayType *b)
+{
+	Size		a_size = a == NULL ? 0 : VARSIZE(a);
+	Size		b_size = b == NULL ? 0 : VARSIZE(b);
+
+	if (a_size != b_size)
+		return a_size < b_size ? -1 : 1;
+	return a_size == 0 ? 0 : memcmp(a, b, a_size);
+}
+
+/*
+ * sk_series_print
+ *		A series for a message: its values with commas between them.
+ */
+char *
+sk_series_print(ArrayType *series)
+{
+	StringInfoData result;
+	Datum	   *values;
+	int			count;
+
+	initStringInfo(&result);
+	deconstruct_array(series, TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &count);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&result, "%s%s", i > 0 ? ", " : "", TextDatumGetCString(values[i]));
+	return result.data;
+}
+
+/*
+ * sk_series_begin
+ *		Find a series of an allocator, or make it.
+ *
+ * Waits for a transaction that is making it.
+ */
+void
+sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
+				SkAllocatorRow *row)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	uint64		hash;
+	uint16		part;
+
+	Assert(table->mode >= RowExclusiveLock);
+	if (sk_series_find(table, parent_id, series, row))
+		return;
+	hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), parent_id);
+	part = (uint16) (hash >> 32) | SK_SERIES_QUEUE;
+	LockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
+	if (!sk_series_find_settled(table, parent_id, series, row))
+		make_row(table, parent_id, series, row);
+	/* others find the row now, and wait for the transaction */
+	UnlockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
+}
+
+/*
+ * sk_allocator_by_series
+ *		The same for a series of an allocator.  One that is not there begins in
+ *		the transaction, or, unless "may_begin", the result is NULL.
+ *
+ * The caller has checked privileges.
+ */
+SkAllocator *
+sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
+{
+	bool		found = true;
+	SeriesEntry key = {{parent_id}};
+	SeriesEntry *entry;
+	SkAllocatorRow row;
+	SkTable		table;
+	uint64		epoch;
+
+	prepare_cache();
+	epoch = cache_epoch;
+	key.key.hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), 0);
+	entry = hash_search(by_series, &key.key, HASH_FIND, NULL);
+	if (entry != NULL && sk_series_compare(entry->allocator->row.series, series) == 0)
+		return entry->allocator;
+
+	sk_table_open(&table, may_begin ? RowExclusiveLock : AccessShareLock);
+	if (may_begin)
+		sk_series_begin(&table, parent_id, series, &row);
+	else
+		found = sk_series_find(&table, parent_id, series, &row);
+	sk_table_close(&table);
+	if (!found)
+		return NULL;
+	if (entry == NULL)
+		entry = hash_search(by_series, &key.key, HASH_ENTER, NULL);
+	entry->allocator = keep_allocator(&row, epoch);
+	return entry->allocator;
+}
+
+/*
+ * sk_allocator_check_usage
+ *		May the current user draw from an allocator?
+ */
+void
+sk_allocator_check_usage(SkAllocator *allocator)
+{
+	SkAllocatorRow *row = &allocator->row;
+	Oid			userid = GetUserId();
+
+	if (likely(allocator->usable_by == userid))
+		return;
+	sk_check_usage(row, userid);
+	allocator->usable_by = userid;
+}
+
+/*
+ * sk_may_use
+ *		May a role draw from an allocator?
+ */
+bool
+sk_may_use(const SkAllocatorRow *row, Oid role)
+{
+	ListCell   *lc;
+
+	foreach(lc, row->usage_roles)
+	{
+		if (!OidIsValid(lfirst_oid(lc)) ||
+			has_privs_of_role(role, lfirst_oid(lc)))
+			return true;
+	}
+	return has_privs_of_role(role, row->owner_role);
+}
+
+/*
+ * sk_check_usage
+ *		Raise an error if a role may not draw from an allocator.
+ */
+void
+sk_check_usage(const SkAllocatorRow *row, Oid role)
+{
+	if (!sk_may_use(row, role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for allocator \"%s\"", row->name),
+				 errhint("Its owner can allow it with spanner.grant_allocator().")));
+}
+
+/*
+ * sk_check_writable
+ *		May the transaction write?  "function" is what the user has called.
+ */
+void
+sk_check_writable(Oid function)
+{
+	char	   *name;
+
+	if (likely(!XactReadOnly && !IsInParallelMode() && !RecoveryInProgress()))
+		return;
+	name = psprintf("spanner.%s()", get_func_name(function));
+	PreventCommandDuringRecovery(name);
+	PreventCommandIfReadOnly(name);
+	PreventCommandIfParallelMode(name);
+}
+
+/*
+ * sk_forget_with_transaction
+ *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
+ */
+void
+sk_forget_with_transaction(void **pointer)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
+
+	/* what it points to is made after this, so that nothing is left of it */
+	Assert(*pointer == NULL);
+	callback->func = forget_pointer;
+	callback->arg = pointer;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+}
+
+/*
+ * sk_cache_init
+ *		Watch for changes.
+ */
+void
+sk_cache_init(void)
+{
+	sk_on_relation_change(forget_relation);
+	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
+	/* the owner of the database is a member of pg_database_owner */
+	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
+	RegisterXactCallback(forget_own_rows, NULL);
+	RegisterSubXactCallback(forget_subtransaction, NULL);
+}
 
 static void
 prepare_cache(void)
@@ -209,147 +526,66 @@ load_allocator(const char *name, int64 id)
 	return keep_allocator(&row, epoch);
 }
 
-/*
- * sk_allocator_by_name
- *		Find an allocator by its name.  Raises an error if there is none.
- *
- * The result is good until the next call of such a function.
- */
-SkAllocator *
-sk_allocator_by_name(const char *name)
+static ArrayType *
+make_series(Datum *values, int count)
 {
-	SkAllocator *allocator;
-	NameEntry  *entry;
+	ArrayType  *result = construct_array(values, count, TEXTOID, -1, false, TYPALIGN_INT);
 
-	prepare_cache();
-	if (strlen(name) > SK_MAX_ALLOCATOR_NAME)
-		entry = NULL;
-	else
-		entry = hash_search(by_name, name, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry->allocator;
-
-	allocator = load_allocator(name, 0);
-	entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
-	entry->allocator = allocator;
-	return allocator;
-}
-
-/*
- * sk_allocator_by_id
- *		The same, by id.
- */
-SkAllocator *
-sk_allocator_by_id(int64 id)
-{
-	SkAllocator *allocator;
-
-	prepare_cache();
-	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
-	return allocator != NULL ? allocator : load_allocator(NULL, id);
-}
-
-/*
- * sk_allocator_by_series
- *		The same for a series of an allocator.  One that is not there begins in
- *		the transaction, or, unless "may_begin", the result is NULL.
- *
- * The caller has checked privileges.
- */
-SkAllocator *
-sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
-{
-	bool		found = true;
-	SeriesEntry key = {{parent_id}};
-	SeriesEntry *entry;
-	SkAllocatorRow row;
-	SkTable		table;
-	uint64		epoch;
-
-	prepare_cache();
-	epoch = cache_epoch;
-	key.key.hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), 0);
-	entry = hash_search(by_series, &key.key, HASH_FIND, NULL);
-	if (entry != NULL && sk_series_compare(entry->allocator->row.series, series) == 0)
-		return entry->allocator;
-
-	sk_table_open(&table, RowExclusiveLock);
-	if (may_begin)
-		sk_series_begin(&table, parent_id, series, &row);
-	else
-		found = sk_series_find(&table, parent_id, series, &row);
-	sk_table_close(&table);
-	if (!found)
-		return NULL;
-	if (entry == NULL)
-		entry = hash_search(by_series, &key.key, HASH_ENTER, NULL);
-	entry->allocator = keep_allocator(&row, epoch);
-	return entry->allocator;
-}
-
-/*
- * sk_allocator_check_usage
- *		May the current user draw from an allocator?
- */
-void
-sk_allocator_check_usage(SkAllocator *allocator)
-{
-	SkAllocatorRow *row = &allocator->row;
-	Oid			userid = GetUserId();
-
-	if (likely(allocator->usable_by == userid))
-		return;
-	sk_check_usage(row, userid);
-	allocator->usable_by = userid;
-}
-
-/*
- * sk_may_use
- *		May a role draw from an allocator?
- */
-bool
-sk_may_use(const SkAllocatorRow *row, Oid role)
-{
-	ListCell   *lc;
-
-	foreach(lc, row->usage_roles)
-	{
-		if (!OidIsValid(lfirst_oid(lc)) ||
-			has_privs_of_role(role, lfirst_oid(lc)))
-			return true;
-	}
-	return has_privs_of_role(role, row->owner_role);
-}
-
-/*
- * sk_check_usage
- *		Raise an error if a role may not draw from an allocator.
- */
-void
-sk_check_usage(const SkAllocatorRow *row, Oid role)
-{
-	if (!sk_may_use(row, role))
+	if (VARSIZE(result) > SK_MAX_SERIES_BYTES)
 		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for allocator \"%s\"", row->name),
-				 errhint("Its owner can allow it with spanner.grant_allocator().")));
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("values of a series are too long"),
+				 errdetail("Together they may have about %d bytes.", SK_MAX_SERIES_BYTES)));
+	return result;
 }
 
-/*
- * sk_check_writable
- *		May the transaction write?  "function" is what the user has called.
- */
-void
-sk_check_writable(Oid function)
+/* A text in the encoding of the database; bytes are shown in hexadecimal. */
+static Datum
+text_of_value(Datum value, Oid type)
 {
-	char	   *name;
+	SkKeyKind	kind = sk_key_kind(type);
+	SkKeyText	key;
+	Datum		result;
 
-	if (likely(!XactReadOnly && !IsInParallelMode() && !RecoveryInProgress()))
-		return;
-	name = psprintf("spanner.%s()", get_func_name(function));
-	PreventCommandDuringRecovery(name);
-	PreventCommandIfReadOnly(name);
-	PreventCommandIfParallelMode(name);
+	sk_key_text(kind, value, &key);
+	if (kind == SK_KEY_BYTEA)
+	{
+		char	   *hex = palloc(2 * key.len + 3);
+
+		memcpy(hex, "\\x", 2);
+		hex[2 + hex_encode(key.data, key.len, hex + 2)] = '\0';
+		result = CStringGetTextDatum(hex);
+	}
+	else
+	{
+		char	   *text = pnstrdup(key.data, key.len);
+
+		result = CStringGetTextDatum(pg_any_to_server(text, key.len, PG_UTF8));
+	}
+	sk_key_text_release(&key);
+	return result;
+}
+
+/* Make the row of a series, which nobody else does meanwhile. */
+static void
+make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row)
+{
+	SkAllocatorRow parent;
+
+	if (!sk_row_keep(table, parent_id, &parent))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator of series (%s) does not exist", sk_series_print(series))));
+	/* it was found by its name, which series have not */
+	Assert(parent.parent_id == 0);
+	*row = parent;
+	row->parent_id = parent_id;
+	row->series = series;
+	row->next_value = Max(parent.start_value, parent.min_value);
+	/* values of a series of that name may have been given before a promotion */
+	sk_reserve_leave_gap(row);
+	sk_row_insert(table, row);
+	row->is_own = true;
 }
 
 static void
@@ -389,37 +625,4 @@ static void
 forget_pointer(void *pointer)
 {
 	*(void **) pointer = NULL;
-}
-
-/*
- * sk_forget_with_transaction
- *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
- */
-void
-sk_forget_with_transaction(void **pointer)
-{
-	MemoryContextCallback *callback =
-		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
-
-	/* what it points to is made after this, so that nothing is left of it */
-	Assert(*pointer == NULL);
-	callback->func = forget_pointer;
-	callback->arg = pointer;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
-}
-
-/*
- * sk_cache_init
- *		Watch for changes.
- */
-void
-sk_cache_init(void)
-{
-	sk_on_relation_change(forget_relation);
-	CacheRegisterSyscacheCallback(AUTHOID, forget_all, (Datum) 0);
-	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
-	/* the owner of the database is a member of pg_database_owner */
-	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
-	RegisterXactCallback(forget_own_rows, NULL);
-	RegisterSubXactCallback(forget_subtransaction, NULL);
 }

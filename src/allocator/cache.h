@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cache.h
- *	  What a session knows of allocators.
+ *	  The allocators and series that a session uses.
  *
  * src/allocator/cache.h
  *
@@ -10,8 +10,13 @@
 #ifndef SK_ALLOCATOR_CACHE_H
 #define SK_ALLOCATOR_CACHE_H
 
+#include "fmgr.h"
+
 #include "allocator/pool.h"
 #include "allocator/table.h"
+
+/* The most values that a series has. */
+#define SK_MAX_SERIES_COLUMNS 32
 
 typedef struct SkAllocator
 {
@@ -34,6 +39,14 @@ extern void sk_allocator_check_usage(SkAllocator *allocator);
 extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
 extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
 extern void sk_check_writable(Oid function);
+
+extern ArrayType *sk_series_of_argument(FunctionCallInfo fcinfo, int argno);
+extern ArrayType *sk_series_of_row(TupleTableSlot *slot, Relation rel,
+								   const AttrNumber *columns, int count);
+extern int	sk_series_compare(const ArrayType *a, const ArrayType *b);
+extern char *sk_series_print(ArrayType *series);
+extern void sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
+							SkAllocatorRow *row);
 
 extern void sk_forget_with_transaction(void **pointer);
 

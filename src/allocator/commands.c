@@ -26,11 +26,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "allocator/cache.h"
-#include "allocator/change.h"
-#include "allocator/pool.h"
 #include "allocator/reserve.h"
-#include "allocator/series.h"
+#include "allocator/transaction.h"
 #include "compat.h"
 #include "spi/run_command.h"
 

@@ -38,42 +38,86 @@
  * between, and what the setting says elsewhere, SyncRepWaitMode included, stays
  * as it is.
  *
+ * An allocator gives exactly as many numbers as there are rows that get one.
+ * Rows that are gone or have a number already are left out before the
+ * allocator is locked, and a row whose update does nothing is an error.
+ *
+ * Allocators are locked in the order of their ids, their series in an order of
+ * their values, to the end of the transaction.  The latest version of their
+ * rows counts, whatever the snapshot shows, so that numbering works in every
+ * isolation level.
+ *
+ * Rows are written as the owner of their table, as foreign keys do it: who
+ * may insert need not be allowed to update.  The owner, not the one who
+ * inserts, must be allowed to draw from the allocator.
+ *
  * src/allocator/commit_number.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "replication/syncrep.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
-#include "allocator/cache.h"
-#include "allocator/number_rows.h"
+#include "allocator/commit_number.h"
+#include "allocator/transaction.h"
+#include "compat.h"
+#include "keys/canonical.h"
+#include "spi/owner_rights.h"
+#include "spi/row_writer.h"
 
 PG_FUNCTION_INFO_V1(spanner_assign_on_commit);
 PG_FUNCTION_INFO_V1(spanner_last_assigned);
 
-/* A trigger that has been called in this transaction. */
+/*
+ * A trigger that has been called in this transaction, the column and the
+ * allocator that its arguments have named.
+ */
 typedef struct Target
 {
-	SkNumberTarget number;
 	Oid			trigger;
+	Oid			relid;
+	AttrNumber	attnum;
+	int64		allocator_id;
+	int			series_count;	/* of columns that name the series */
+	AttrNumber	series[SK_MAX_SERIES_COLUMNS];
+
 	bool		is_queued;		/* have we queued an event? */
 	int			queued_level;	/* in which level of subtransactions? */
 	ItemPointerData queued_tid; /* for which row version? */
 	uint64		seen;			/* rows_ever when it was queued, 0 at first */
 } Target;
+
+/* A row that may be due for a number. */
+typedef struct Unnumbered
+{
+	const Target *target;
+	ItemPointerData tid;		/* any version of the row */
+} Unnumbered;
 
 /* How far a transaction has come. */
 typedef struct Progress
@@ -110,7 +154,7 @@ typedef struct Assignment
 typedef struct Numbering
 {
 	List	   *targets;		/* of Target */
-	SkUnnumbered *rows;
+	Unnumbered *rows;
 	uint64		row_space;
 	uint64		rows_ever;
 	List	   *assignments;	/* of Assignment */
@@ -120,6 +164,42 @@ typedef struct Numbering
 	bool		is_called_at_once;
 	bool		is_numbering;
 } Numbering;
+
+/* A row that gets a number. */
+typedef struct DueRow
+{
+	const Target *target;
+	ItemPointerData tid;		/* the latest version */
+	ArrayType  *series;			/* NULL if the target has none */
+	uint64		position;
+} DueRow;
+
+/* A cell that is to hold a number; hash key. */
+typedef struct Cell
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	ItemPointerData tid;
+} Cell;
+
+/* What writes numbers into a column. */
+typedef struct ColumnWriter
+{
+	SkRowWriter rows;
+	Relation	rel;
+	AttrNumber	attnum;
+	Oid			type;			/* of the column, without its domain */
+	ExprState  *coercion;		/* of a bigint to the type of the column */
+	TupleTableSlot *old;
+	TupleTableSlot *new;
+} ColumnWriter;
+
+/* A table that rows are read from, NULL before the first. */
+typedef struct RowReader
+{
+	Relation	rel;
+	TupleTableSlot *slot;
+} RowReader;
 
 /* In TopTransactionContext, NULL if there is nothing to number. */
 static Numbering *numbering = NULL;
@@ -135,17 +215,50 @@ static int	user_setting = -1;
 static void check_trigger(FunctionCallInfo fcinfo);
 static HeapTuple new_tuple(TriggerData *trigger);
 static Target *find_queued(TriggerData *trigger);
+static bool is_same_target(const Target *a, const Target *b);
+static void check_column(Relation rel, AttrNumber attnum);
+static void check_mode(const char *name, SkMode mode);
+static AttrNumber find_column(Relation rel, const char *column,
+							  bool is_number);
+static AttrNumber find_series_column(Relation rel, const char *name,
+									 AttrNumber number);
+static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
+					 TupleTableSlot *slot);
+static bool lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid);
+static bool set_target(Target *target, Relation rel, HeapTuple tuple,
+					   char *const *arguments, int count);
+static ArrayType *row_series(const Target *target, Relation rel,
+							 TupleTableSlot *slot);
+static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
+						  AttrNumber attnum);
+static void check_series(const Target *target, Relation rel,
+						 TupleTableSlot *old, TupleTableSlot *new);
 static Target *find_target(TriggerData *trigger);
-static bool is_same_target(const SkNumberTarget *a, const SkNumberTarget *b);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
 static LastAssigned *last_assigned_entry(int64 allocator_id,
 										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
-static void remember_assignment(const SkAssignment *assignment);
+static void close_reader(RowReader *reader);
+static bool is_due(RowReader *reader, DueRow *row);
+static bool is_noted(HTAB *cells, const DueRow *row);
+static bool has_several_targets(const Unnumbered *rows, uint64 count);
+static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
+static int	compare_counters(const DueRow *x, const DueRow *y);
+static int	compare_due(const void *a, const void *b);
+static void begin_writing(ColumnWriter *writer, const Target *target,
+						  Oid *userid, int *sec_context);
+static void end_writing(ColumnWriter *writer, Oid userid, int sec_context);
+static bool holds_number(const ColumnWriter *writer, int64 number);
+static void report_other_series(Relation rel, ArrayType *series, int64 number);
+static void write_number(ColumnWriter *writer, const DueRow *due,
+						 int64 number);
+static void number_table(const SkAllocatorRow *allocator, DueRow *due,
+						 uint64 count, int64 *last);
+static void number_group(DueRow *due, uint64 count);
+static void number_rows(const Unnumbered *rows, uint64 count);
 static void number_all(void);
 static void queue_again(TriggerData *trigger, Target *target);
-static int64 id_of_series(int64 parent_id, ArrayType *series);
 static void flush_late(ResourceReleasePhase phase, bool is_commit,
 					   bool is_top_level, void *arg);
 static void release_early(void);
@@ -154,6 +267,32 @@ static void start_level(int level);
 static void end_level(int level, bool is_rolled_back);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
+
+static inline ItemPointer
+row_version(TriggerData *trigger)
+{
+	return &new_tuple(trigger)->t_self;
+}
+
+/*
+ * sk_commit_number_init
+ *		Watch the ends of transactions.
+ */
+void
+sk_commit_number_init(void)
+{
+	DefineCustomBoolVariable("spanner_keys.early_lock_release",
+							 "Enables transactions that number rows to release their locks before their commit is durable.",
+							 "COMMIT returns when it is durable, but others see the rows shortly before that.",
+							 &enable_early_release,
+							 false,
+							 PGC_SUSET,
+							 0,
+							 NULL, NULL, NULL);
+	RegisterResourceReleaseCallback(flush_late, NULL);
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
+}
 
 static void
 check_trigger(FunctionCallInfo fcinfo)
@@ -204,12 +343,6 @@ new_tuple(TriggerData *trigger)
 		trigger->tg_newtuple : trigger->tg_trigtuple;
 }
 
-static inline ItemPointer
-row_version(TriggerData *trigger)
-{
-	return &new_tuple(trigger)->t_self;
-}
-
 /* The target if this event is the one that we have queued for it. */
 static Target *
 find_queued(TriggerData *trigger)
@@ -229,11 +362,207 @@ find_queued(TriggerData *trigger)
 }
 
 static bool
-is_same_target(const SkNumberTarget *a, const SkNumberTarget *b)
+is_same_target(const Target *a, const Target *b)
 {
-	return a->relid == b->relid && a->attnum == b->attnum && a->allocator_id == b->allocator_id &&
+	return a->trigger == b->trigger && a->relid == b->relid && a->attnum == b->attnum && a->allocator_id == b->allocator_id &&
 		a->series_count == b->series_count &&
 		memcmp(a->series, b->series, a->series_count * sizeof(AttrNumber)) == 0;
+}
+
+static void
+check_column(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	Oid			type = getBaseType(column->atttypid);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID &&
+		type != NUMERICOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" cannot hold numbers of an allocator",
+						NameStr(column->attname), RelationGetRelationName(rel)),
+				 errdetail("Its type is %s.", format_type_be(column->atttypid)),
+				 errhint("Use a column of type smallint, integer, bigint or numeric.")));
+	if (column->attgenerated != '\0' || column->attidentity != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" is an identity or generated column",
+						NameStr(column->attname), RelationGetRelationName(rel)),
+				 errhint("Use a column that has no other source of values.")));
+	if (column->attnotnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" is NOT NULL",
+						NameStr(column->attname), RelationGetRelationName(rel)),
+				 errdetail("Rows have no number until their transaction commits."),
+				 errhint("Use ALTER TABLE ... ALTER COLUMN ... DROP NOT NULL.")));
+}
+
+static void
+check_mode(const char *name, SkMode mode)
+{
+	if (mode != SK_MODE_ON_COMMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("allocator \"%s\" does not assign values on commit",
+						name),
+				 errdetail("Its mode is \"%s\".", sk_mode_names[mode]),
+				 errhint("Change it with %s.",
+						 "spanner.alter_allocator(name, mode => 'on_commit')")));
+}
+
+static AttrNumber
+find_column(Relation rel, const char *column, bool is_number)
+{
+	AttrNumber	result = get_attnum(RelationGetRelid(rel), column);
+
+	if (result <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(rel)),
+				 is_number ?
+				 errhint("Create the trigger with the name of a column as its second argument.") :
+				 errhint("Create the trigger with the names of columns after its second argument.")));
+	return result;
+}
+
+/* A virtual generated column, 'v' in releases that have them, is not stored. */
+static AttrNumber
+find_series_column(Relation rel, const char *name, AttrNumber number)
+{
+	AttrNumber	attnum = find_column(rel, name, false);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	if (sk_key_kind(column->atttypid) == SK_KEY_UNSUPPORTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
+						name, RelationGetRelationName(rel)),
+				 errdetail("Its type is %s.", format_type_be(column->atttypid)),
+				 errhint("Types of keys are %s.", sk_key_type_names())));
+	if (attnum == number || column->attgenerated == 'v')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
+						name, RelationGetRelationName(rel)),
+				 attnum == number ? errdetail("It is to hold the number.") :
+				 errdetail("It is a virtual generated column.")));
+	return attnum;
+}
+
+/*
+ * Find the latest version of a row, if it is there and has no number.  The row
+ * is of the current transaction, so nothing matters but what that has done.
+ */
+static bool
+find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
+{
+	TableScanDesc scan;
+
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, slot))
+		return slot_attisnull(slot, attnum);
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	return table_tuple_fetch_row_version(rel, tid, SnapshotSelf, slot) &&
+		slot_attisnull(slot, attnum);
+}
+
+/* Is a row there, in any version, without a number? */
+static bool
+lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		result = find_row(rel, attnum, &tid, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
+ * Find columns and an allocator, and check that they fit.
+ *
+ * "arguments" are the allocator, the column, and those that tell the series.
+ * Returns false if the tuple has its number, and needs no allocator.  A dump
+ * may restore that later.
+ */
+static bool
+set_target(Target *target, Relation rel, HeapTuple tuple,
+				 char *const *arguments, int count)
+{
+	SkAllocator *found;
+
+	Assert(count >= 2 && count <= SK_MAX_SERIES_COLUMNS + 2);
+	target->relid = RelationGetRelid(rel);
+	target->attnum = find_column(rel, arguments[1], true);
+	check_column(rel, target->attnum);
+	for (int i = 2; i < count; i++)
+		target->series[target->series_count++] =
+			find_series_column(rel, arguments[i], target->attnum);
+	/* the row may have lost its number since */
+	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)) &&
+		!lacks_number(rel, target->attnum, tuple->t_self))
+		return false;
+	found = sk_allocator_by_name(arguments[0]);
+	check_mode(found->row.name, found->row.mode);
+	target->allocator_id = found->id;
+	return true;
+}
+
+static ArrayType *
+row_series(const Target *target, Relation rel, TupleTableSlot *slot)
+{
+	return target->series_count == 0 ? NULL :
+		sk_series_of_row(slot, rel, target->series, target->series_count);
+}
+
+static bool
+is_same_value(TupleTableSlot *old, TupleTableSlot *new, AttrNumber attnum)
+{
+	Form_pg_attribute column = TupleDescAttr(old->tts_tupleDescriptor, attnum - 1);
+	bool		is_null[2];
+	Datum		values[2];
+
+	values[0] = slot_getattr(old, attnum, &is_null[0]);
+	values[1] = slot_getattr(new, attnum, &is_null[1]);
+	return is_null[0] == is_null[1] &&
+		(is_null[0] || datum_image_eq(values[0], values[1], column->attbyval, column->attlen));
+}
+
+/*
+ * Refuse an update that takes a number into another series.
+ *
+ * A row with a NULL, which got its number by hand, is of no series.
+ */
+static void
+check_series(const Target *target, Relation rel,
+					   TupleTableSlot *old, TupleTableSlot *new)
+{
+	bool		is_changed = false;
+	bool		has_null = false;
+
+	for (int i = 0; i < target->series_count; i++)
+	{
+		is_changed |= !is_same_value(old, new, target->series[i]);
+		has_null |= slot_attisnull(old, target->series[i]) ||
+			slot_attisnull(new, target->series[i]);
+	}
+	if (!is_changed || slot_attisnull(new, target->attnum) ||
+		!is_same_value(old, new, target->attnum) ||
+		(!has_null &&
+		 sk_series_compare(row_series(target, rel, old), row_series(target, rel, new)) == 0))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+			 errmsg("cannot change the series of a numbered row of relation \"%s\"",
+					RelationGetRelationName(rel)),
+			 has_null ? 0 :
+			 errdetail("Its number is one of series (%s), not of (%s).",
+					   sk_series_print(row_series(target, rel, old)),
+					   sk_series_print(row_series(target, rel, new))),
+			 errhint("Set column \"%s\" to NULL as well: the row gets a number of the other series.",
+					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->attnum - 1)->attname))));
 }
 
 /*
@@ -244,31 +573,29 @@ static Target *
 find_target(TriggerData *trigger)
 {
 	MemoryContext old;
-	SkNumberTarget number;
+	Target		number = {.trigger = trigger->tg_trigger->tgoid};
 	Target	   *target;
 	ListCell   *lc;
-	bool		is_due = sk_number_target(&number, trigger->tg_relation, new_tuple(trigger),
-										  trigger->tg_trigger->tgargs,
-										  trigger->tg_trigger->tgnargs);
+	bool		is_due = set_target(&number, trigger->tg_relation, new_tuple(trigger),
+									trigger->tg_trigger->tgargs,
+									trigger->tg_trigger->tgnargs);
 
 	/* a row that keeps its number stays in its series */
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		sk_number_check_series(&number, trigger->tg_relation,
+		check_series(&number, trigger->tg_relation,
 							   trigger->tg_trigslot, trigger->tg_newslot);
 	if (!is_due)
 		return NULL;
 	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
-		if (target->trigger == trigger->tg_trigger->tgoid &&
-			is_same_target(&target->number, &number))
+		if (is_same_target(target, &number))
 			return target;
 	}
 
 	old = MemoryContextSwitchTo(TopTransactionContext);
-	target = palloc0(sizeof(Target));
-	target->number = number;
-	target->trigger = trigger->tg_trigger->tgoid;
+	target = palloc(sizeof(Target));
+	*target = number;
 	numbering->targets = lappend(numbering->targets, target);
 	MemoryContextSwitchTo(old);
 	return target;
@@ -283,11 +610,11 @@ note_row(Target *target, ItemPointer tid)
 	if (next == numbering->row_space)
 	{
 		numbering->rows = next == 0 ?
-			MemoryContextAlloc(TopTransactionContext, 16 * sizeof(SkUnnumbered)) :
-			repalloc_huge(numbering->rows, 2 * next * sizeof(SkUnnumbered));
+			MemoryContextAlloc(TopTransactionContext, 16 * sizeof(Unnumbered)) :
+			repalloc_huge(numbering->rows, 2 * next * sizeof(Unnumbered));
 		numbering->row_space = Max(16, 2 * next);
 	}
-	numbering->rows[next].target = &target->number;
+	numbering->rows[next].target = target;
 	numbering->rows[next].tid = *tid;
 	numbering->progress.rows++;
 	numbering->rows_ever++;
@@ -305,6 +632,13 @@ queue_event(TriggerData *trigger)
 	TriggerDesc *triggers = palloc0(sizeof(TriggerDesc));
 	Trigger    *copy = palloc(sizeof(Trigger));
 
+	/*
+	 * Core queues what ri_TrigDesc says, and finds the trigger again by tgoid
+	 * in the relation cache when the event is called.  If it looked for it in
+	 * the relation cache already here, a trigger that is for UPDATE only or
+	 * has a WHEN condition would not be queued: the tests of triggers of
+	 * numbers on commit see rows without a number.
+	 */
 	/* it has fired before, so its conditions do not matter any more */
 	*copy = *trigger->tg_trigger;
 	copy->tgtype |= TRIGGER_TYPE_INSERT;
@@ -390,11 +724,331 @@ remember_number(int64 id, int64 number)
 }
 
 static void
-remember_assignment(const SkAssignment *assignment)
+close_reader(RowReader *reader)
 {
-	remember_number(assignment->allocator_id, assignment->last);
-	if (assignment->counter_id != assignment->allocator_id)
-		remember_number(assignment->counter_id, assignment->last);
+	if (reader->rel == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(reader->slot);
+	table_close(reader->rel, NoLock);
+	reader->rel = NULL;
+}
+
+/* Is the row to be numbered?  Sets the latest version, and its series. */
+static bool
+is_due(RowReader *reader, DueRow *row)
+{
+	if (reader->rel == NULL || RelationGetRelid(reader->rel) != row->target->relid)
+	{
+		close_reader(reader);
+		reader->rel = table_open(row->target->relid, RowExclusiveLock);
+		reader->slot = table_slot_create(reader->rel, NULL);
+	}
+	if (!find_row(reader->rel, row->target->attnum, &row->tid, reader->slot))
+		return false;
+	row->series = row_series(row->target, reader->rel, reader->slot);
+	return true;
+}
+
+/*
+ * Note the cell that a row's number is for.  Returns whether it was noted
+ * before.
+ */
+static bool
+is_noted(HTAB *cells, const DueRow *row)
+{
+	Cell		cell;
+	bool		found;
+
+	memset(&cell, 0, sizeof(Cell));
+	cell.relid = row->target->relid;
+	cell.attnum = row->target->attnum;
+	cell.tid = row->tid;
+	(void) hash_search(cells, &cell, HASH_ENTER, &found);
+	return found;
+}
+
+static bool
+has_several_targets(const Unnumbered *rows, uint64 count)
+{
+	for (uint64 i = 1; i < count; i++)
+		if (rows[i].target != rows[0].target)
+			return true;
+	return false;
+}
+
+/*
+ * Take the rows that need a number.  Two triggers may fill the same column, of
+ * which the first one wins.  A row of one trigger can be there several times,
+ * too: when it was inserted and updated.  It has a number at the second time.
+ *
+ * Rows of one counter are looked at when they are written.  One must be due
+ * before that is locked.
+ */
+static uint64
+collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
+{
+	RowReader	reader = {NULL};
+	HTAB	   *cells = NULL;
+	bool		has_several = has_several_targets(rows, count);
+	bool		is_one_counter = !has_several && rows[0].target->series_count == 0;
+	uint64		found = 0;
+
+	Assert(count >= 1);
+	if (has_several)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(Cell);
+		ctl.entrysize = sizeof(Cell);
+		ctl.hcxt = CurrentMemoryContext;
+		cells = hash_create("cells to number", 256, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	/* what was inserted so far can be updated */
+	CommandCounterIncrement();
+	for (uint64 i = 0; i < count; i++)
+	{
+		DueRow		row = {rows[i].target, rows[i].tid, NULL, i};
+
+		CHECK_FOR_INTERRUPTS();
+		if ((is_one_counter && found > 0) ||
+			(is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row))))
+			due[found++] = row;
+	}
+	close_reader(&reader);
+	if (cells != NULL)
+		hash_destroy(cells);
+	return found;
+}
+
+/*
+ * By allocator and series.  Series that begin get their ids in this order, so
+ * ids would be no order that is the same for all transactions.
+ */
+static int
+compare_counters(const DueRow *x, const DueRow *y)
+{
+	if (x->target->allocator_id != y->target->allocator_id)
+		return x->target->allocator_id < y->target->allocator_id ? -1 : 1;
+	return sk_series_compare(x->series, y->series);
+}
+
+/* By counter, and as the rows came. */
+static int
+compare_due(const void *a, const void *b)
+{
+	const DueRow *x = a;
+	const DueRow *y = b;
+	int			result = compare_counters(x, y);
+
+	if (result != 0)
+		return result;
+	return x->position < y->position ? -1 : 1;
+}
+
+/*
+ * Become the owner of the table, and prepare to write.  A check, a domain or a
+ * trigger runs as the owner.  Triggers that are deferred go on doing so later,
+ * so the security context is not a restricted one.
+ */
+static void
+begin_writing(ColumnWriter *writer, const Target *target,
+			  Oid *userid, int *sec_context)
+{
+	Relation	rel = table_open(target->relid, RowExclusiveLock);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->attnum - 1);
+	CaseTestExpr *number = makeNode(CaseTestExpr);
+	Node	   *coercion;
+
+	GetUserIdAndSecContext(userid, sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   *sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+	sk_writer_begin(&writer->rows, rel, target->attnum);
+	number->typeId = INT8OID;
+	number->typeMod = -1;
+	coercion = coerce_to_target_type(NULL, (Node *) number, INT8OID,
+									 column->atttypid, column->atttypmod,
+									 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+	Assert(coercion != NULL);
+	writer->coercion = ExecPrepareExpr((Expr *) coercion, writer->rows.estate);
+	writer->rel = rel;
+	writer->attnum = target->attnum;
+	writer->type = getBaseType(column->atttypid);
+	writer->old = table_slot_create(rel, NULL);
+	writer->new = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
+}
+
+static void
+end_writing(ColumnWriter *writer, Oid userid, int sec_context)
+{
+	ExecDropSingleTupleTableSlot(writer->new);
+	ExecDropSingleTupleTableSlot(writer->old);
+	sk_writer_end(&writer->rows);
+	SetUserIdAndSecContext(userid, sec_context);
+	table_close(writer->rel, NoLock);
+}
+
+/* Does the column hold a number? */
+static bool
+holds_number(const ColumnWriter *writer, int64 number)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(writer->new, writer->attnum, &isnull);
+
+	if (isnull)
+		return false;
+	switch (writer->type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value) == number;
+		case INT4OID:
+			return DatumGetInt32(value) == number;
+		case INT8OID:
+			return DatumGetInt64(value) == number;
+		default:
+			Assert(writer->type == NUMERICOID);
+			return DatumGetBool(DirectFunctionCall2(numeric_eq, value,
+													NumericGetDatum(int64_to_numeric(number))));
+	}
+}
+
+static void
+report_other_series(Relation rel, ArrayType *series, int64 number)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			 errmsg("could not write number %lld into a row of relation \"%s\"",
+					(long long) number, RelationGetRelationName(rel)),
+			 errdetail("The number is one of series (%s), which the row has left.",
+					   sk_series_print(series)),
+			 errhint("Look for a trigger on the table that changes the columns of the series.")));
+}
+
+/*
+ * Write a number into the row that is in writer->old.  A trigger may keep it
+ * from being stored, which is an error.
+ */
+static void
+write_number(ColumnWriter *writer, const DueRow *due, int64 number)
+{
+	TupleTableSlot *new = writer->new;
+	int			natts = RelationGetDescr(writer->rel)->natts;
+	ExprContext *context = GetPerTupleExprContext(writer->rows.estate);
+
+	ExecClearTuple(new);
+	ResetExprContext(context);
+	slot_getallattrs(writer->old);
+	memcpy(new->tts_values, writer->old->tts_values, natts * sizeof(Datum));
+	memcpy(new->tts_isnull, writer->old->tts_isnull, natts * sizeof(bool));
+	context->caseValue_datum = Int64GetDatum(number);
+	context->caseValue_isNull = false;
+	new->tts_values[writer->attnum - 1] =
+		ExecEvalExprSwitchContext(writer->coercion, context,
+								  &new->tts_isnull[writer->attnum - 1]);
+	ExecStoreVirtualTuple(new);
+
+	sk_writer_write(&writer->rows, CMD_UPDATE, writer->old, new);
+	if (ItemPointerIsValid(&new->tts_tid) &&
+		sk_series_compare(row_series(due->target, writer->rel, new), due->series) != 0)
+		report_other_series(writer->rel, due->series, number);
+	if (ItemPointerIsValid(&new->tts_tid) &&
+		holds_number(writer, number))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			 errmsg("could not write number %lld into a row of relation \"%s\"",
+					(long long) number, RelationGetRelationName(writer->rel)),
+			 ItemPointerIsValid(&new->tts_tid) ?
+			 errdetail("Another value was stored in its place.") :
+			 errdetail("The update of the row was suppressed."),
+			 ItemPointerIsValid(&new->tts_tid) ?
+			 errhint("Look for a trigger on the table that changes the column, or at the column's type.") :
+			 errhint("Look for a trigger on the table that suppresses updates.")));
+}
+
+/* Number rows of one table.  Sets *last to the last number, if there is one. */
+static void
+number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
+			 int64 *last)
+{
+	ColumnWriter writer;
+	Oid			userid;
+	int			sec_context;
+
+	sk_check_usage(&sk_allocator_by_id(allocator->id)->row,
+				   sk_relation_owner(due->target->relid));
+	begin_writing(&writer, due->target, &userid, &sec_context);
+	for (uint64 i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+
+		/* a trigger of a row before may have changed or deleted this one */
+		if (!find_row(writer.rel, writer.attnum, &due[i].tid, writer.old))
+			continue;
+		/* nothing happens in between, so no number is lost */
+		*last = sk_own_take(allocator, 1).first;
+		write_number(&writer, &due[i], *last);
+	}
+	end_writing(&writer, userid, sec_context);
+}
+
+/*
+ * Number the rows of one allocator, or of one series, which is locked first, and
+ * note the last number if any of them was left.
+ */
+static void
+number_group(DueRow *due, uint64 count)
+{
+	int64		allocator_id = due[0].target->allocator_id;
+	ArrayType  *series = due[0].series;
+	SkAllocatorRow allocator;
+	SkMode		mode;
+	int64		first;
+	int64		last;
+	uint64		end;
+
+	PreventCommandIfReadOnly("spanner.assign_on_commit()");
+	/* the cache may forget it while the triggers of users run */
+	allocator = series == NULL ? sk_allocator_by_id(allocator_id)->row :
+		sk_allocator_by_series(allocator_id, series, true)->row;
+	first = sk_own_next(&allocator, &mode);
+	check_mode(allocator.name, mode);
+	last = first - 1;
+	for (uint64 i = 0; i < count; i = end)
+	{
+		for (end = i + 1; end < count; end++)
+			if (due[end].target != due[i].target)
+				break;
+		number_table(&allocator, due + i, end - i, &last);
+	}
+	if (last < first)
+		return;
+	remember_number(allocator_id, last);
+	if (series != NULL)
+		remember_number(allocator.id, last);
+}
+
+/* Give numbers to rows, in their order. */
+static void
+number_rows(const Unnumbered *rows, uint64 count)
+{
+	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
+											 count * sizeof(DueRow));
+	uint64		due_count = collect_due(rows, count, due);
+	uint64		end;
+
+	qsort(due, due_count, sizeof(DueRow), compare_due);
+	for (uint64 i = 0; i < due_count; i = end)
+	{
+		for (end = i + 1; end < due_count; end++)
+			if (compare_counters(&due[end], &due[i]) != 0)
+				break;
+		/* all transactions lock the rows of allocators in this order */
+		Assert(end == due_count || compare_counters(&due[i], &due[end]) < 0);
+		number_group(due + i, end - i);
+	}
+	pfree(due);
 }
 
 /*
@@ -415,18 +1069,14 @@ number_all(void)
 		while (progress->done < progress->rows)
 		{
 			uint64		count = progress->rows - progress->done;
-			SkUnnumbered *batch =
+			Unnumbered *batch =
 				MemoryContextAllocHuge(CurrentMemoryContext,
-									   count * sizeof(SkUnnumbered));
-			List	   *assigned;
-			ListCell   *lc;
+									   count * sizeof(Unnumbered));
 
 			memcpy(batch, numbering->rows + progress->done,
-				   count * sizeof(SkUnnumbered));
-			assigned = sk_number_rows(batch, count);
+				   count * sizeof(Unnumbered));
+			number_rows(batch, count);
 			progress->done += count;
-			foreach(lc, assigned)
-				remember_assignment(lfirst(lc));
 			pfree(batch);
 		}
 	}
@@ -451,99 +1101,6 @@ queue_again(TriggerData *trigger, Target *target)
 		target->queued_level = GetCurrentTransactionNestLevel();
 		target->queued_tid = *row_version(trigger);
 	}
-}
-
-/*
- * spanner.assign_on_commit() returns trigger
- *
- * Deferred constraint trigger with the arguments (allocator, column), and the
- * columns that tell the series.
- */
-Datum
-spanner_assign_on_commit(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	Target	   *target;
-
-	check_trigger(fcinfo);
-	/* a row of a dump that has no number had none */
-	if (sk_dump_is_restored())
-		return PointerGetDatum(NULL);
-	if (numbering == NULL)
-	{
-		sk_forget_with_transaction((void **) &numbering);
-		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
-	}
-	if (numbering->is_queueing)
-	{
-		numbering->is_called_at_once = true;
-		return PointerGetDatum(NULL);
-	}
-
-	target = find_queued(trigger);
-	if (target == NULL)
-	{
-		target = find_target(trigger);
-		if (target == NULL)
-			return PointerGetDatum(NULL);
-		note_row(target, row_version(trigger));
-		if (!target->is_queued)
-		{
-			target->seen = 0;
-			queue_again(trigger, target);
-		}
-	}
-	else
-	{
-		target->is_queued = false;
-		Assert(target->seen <= numbering->rows_ever);
-		if (target->seen == numbering->rows_ever)
-			number_all();
-		else
-		{
-			target->seen = numbering->rows_ever;
-			queue_again(trigger, target);
-		}
-	}
-	return PointerGetDatum(NULL);
-}
-
-/* The id of a series, 0 if there is none. */
-static int64
-id_of_series(int64 parent_id, ArrayType *series)
-{
-	SkTable		table;
-	SkAllocatorRow row;
-	bool		found;
-
-	sk_table_open(&table, AccessShareLock);
-	found = sk_series_find(&table, parent_id, series, &row);
-	sk_table_close(&table);
-	return found ? row.id : 0;
-}
-
-/*
- * spanner.last_assigned(name text, VARIADIC series text[]) returns bigint
- *
- * The last number that a committed transaction of this session has assigned,
- * of whatever series without one.
- */
-Datum
-spanner_last_assigned(PG_FUNCTION_ARGS)
-{
-	SkAllocator *allocator =
-		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
-	int64		id = allocator->id;
-	LastAssigned *entry;
-
-	sk_allocator_check_usage(allocator);
-	if (series != NULL)
-		id = id_of_series(id, series);
-	entry = last_assigned_entry(id, HASH_FIND);
-	if (entry == NULL || !entry->is_committed)
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(entry->number);
 }
 
 /*
@@ -666,30 +1223,79 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 }
 
 /*
- * sk_commit_number_settings
- *		Define the setting.
+ * spanner.assign_on_commit() returns trigger
+ *
+ * Deferred constraint trigger with the arguments (allocator, column), and the
+ * columns that tell the series.
  */
-void
-sk_commit_number_settings(void)
+Datum
+spanner_assign_on_commit(PG_FUNCTION_ARGS)
 {
-	DefineCustomBoolVariable("spanner_keys.early_lock_release",
-							 "Enables transactions that number rows to release their locks before their commit is durable.",
-							 "COMMIT returns when it is durable, but others see the rows shortly before that.",
-							 &enable_early_release,
-							 false,
-							 PGC_SUSET,
-							 0,
-							 NULL, NULL, NULL);
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Target	   *target;
+
+	check_trigger(fcinfo);
+	/* a row of a dump that has no number had none */
+	if (sk_dump_is_restored())
+		return PointerGetDatum(NULL);
+	if (numbering == NULL)
+	{
+		sk_forget_with_transaction((void **) &numbering);
+		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
+	}
+	if (numbering->is_queueing)
+	{
+		numbering->is_called_at_once = true;
+		return PointerGetDatum(NULL);
+	}
+
+	target = find_queued(trigger);
+	if (target == NULL)
+	{
+		target = find_target(trigger);
+		if (target == NULL)
+			return PointerGetDatum(NULL);
+		note_row(target, row_version(trigger));
+		if (!target->is_queued)
+		{
+			target->seen = 0;
+			queue_again(trigger, target);
+		}
+	}
+	else
+	{
+		target->is_queued = false;
+		Assert(target->seen <= numbering->rows_ever);
+		if (target->seen == numbering->rows_ever)
+			number_all();
+		else
+		{
+			target->seen = numbering->rows_ever;
+			queue_again(trigger, target);
+		}
+	}
+	return PointerGetDatum(NULL);
 }
 
 /*
- * sk_commit_number_init
- *		Watch the ends of transactions.
+ * spanner.last_assigned(name text, VARIADIC series text[]) returns bigint
+ *
+ * The last number that a committed transaction of this session has assigned,
+ * of whatever series without one.
  */
-void
-sk_commit_number_init(void)
+Datum
+spanner_last_assigned(PG_FUNCTION_ARGS)
 {
-	RegisterResourceReleaseCallback(flush_late, NULL);
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
+	SkAllocator *allocator =
+		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
+	LastAssigned *entry;
+
+	sk_allocator_check_usage(allocator);
+	if (series != NULL)
+		allocator = sk_allocator_by_series(allocator->id, series, false);
+	entry = allocator == NULL ? NULL : last_assigned_entry(allocator->id, HASH_FIND);
+	if (entry == NULL || !entry->is_committed)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry->number);
 }

@@ -1,17 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * pool.c
- *	  Pools of reserved values, shared by all sessions.
+ *	  Pools of reserved values, and the shared memory that they are in.
+ *
+ * Nothing has to be preloaded: whoever needs the memory first makes it.  Its
+ * size is fixed from then on, and stands in a small segment of its own, since
+ * later sessions may have another spanner_keys.max_allocators.  If there is
+ * not enough memory, the next one may try with a smaller size.
  *
  * A pool holds up to two ranges: the current one, which values are taken
  * from, and the next one.  All of it is under the spinlock of the pool, which
  * is held for a few assignments only.  The LWLock of the shared state is
  * taken before a spinlock, never after; it is needed only to find the pool of
- * an allocator (shared_state.c).
+ * an allocator.
  *
  * "wanted" is what the sessions that wait now want, no more and no less: a
- * session takes its values and its wish out of the pool under the same hold
+ * session takes its values and its request out of the pool under the same hold
  * of the spinlock.  So the worker can see at any time what is missing.
+ *
+ * When there is no free pool, that of another allocator is taken over: the one
+ * that has not been used for the longest time.  Its values are lost, so the
+ * batches of a pool that was taken over begin with what is wanted, and grow.  A
+ * database that has its share of all pools takes one of its own, so that it
+ * cannot empty those of the others.
  *
  * src/allocator/pool.c
  *
@@ -21,30 +32,67 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/ipc.h"
+#include "utils/guc.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "allocator/shared_state.h"
+#include "allocator/pool.h"
 #include "compat.h"
+
+#define SK_TRANCHE_NAME "SpannerKeysAllocator"
+#define SK_MAX_ALLOCATORS 65536
+
+/* How many databases the pools are shared fairly among. */
+#define SK_MAX_SHARES 64
 
 /* How long to leave a failing allocator alone while nobody waits for it. */
 #define SK_RETRY_MS 1000
 
-/* How long to leave an allocator alone whose row somebody has locked. */
-#define SK_LOCKED_MS 10
+/* How many pools a database has. */
+typedef struct Share
+{
+	Oid			dbid;
+	int			pools;
+} Share;
+
+static int	max_allocators = 64;
+static int	arrays_of = 0;		/* what init_arrays() is to make */
+
+#ifdef SK_SEGMENT_NEEDS_REQUEST
+static shmem_request_hook_type prev_shmem_request_hook = NULL;
+
+static void request_memory(void);
+#endif
 
 #ifdef USE_ASSERT_CHECKING
 static bool is_ordered(const SkPool *pool);
 #endif
-static bool take_range(SkPool *pool, int64 count, bool whole, SkRange *range);
+static void init_header(SK_SEGMENT_ARGS);
+static Size lay_out(SkSharedState *state, int size, char *arrays);
+static Size arrays_size(int size);
+static void init_arrays(SK_SEGMENT_ARGS);
+static SkPool *find_pool(const SkPoolKey *key);
+static int	count_shares(Share *shares);
+static bool is_idle(const SkPool *pool);
+static bool looks_idle(SkPool *pool);
+static int	find_free_pool(void);
+static int *bucket_of(const SkPoolKey *key);
+static void unlink_pool(int index, const SkPoolKey *key);
+static bool give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
+static void empty_pool(SkPool *pool);
+static bool take_range(SkPool *pool, int64 count, bool whole, SkValues *range);
 static SkTakeResult take_values(SkPool *pool, const SkPoolKey *key,
-								int64 count, bool whole, SkRange *range);
-static void forget_wish(SkWaiter *waiter);
+								int64 count, bool whole, SkValues *range);
+static void withdraw_request(SkWaiter *waiter);
 static bool ask_for_batch(SkPool *pool);
 static bool has_failed(SkWaiter *waiter);
 static SkPool *lock_pool(const SkPoolKey *key);
-static void discard_below(SkPool *pool, SkRange *range, int64 minimum);
+static void discard_below(SkPool *pool, SkValues *range, int64 minimum);
 static void discard_values(SkPool *pool, int64 minimum);
 static void unlock_pool(SkPool *pool);
 static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
@@ -53,120 +101,147 @@ static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
 static int64 values_up_to(int64 limit, int64 first);
 static bool publish_range(SkPool *pool, const SkRefill *refill,
 						  TimestampTz now);
+static void copy_clipped(char *target, const char *source, int size);
 
-/*
- * Does the next range, if there is one, lie behind the current one?  Then values
- * that are taken one after the other ascend.
- */
-#ifdef USE_ASSERT_CHECKING
-static bool
-is_ordered(const SkPool *pool)
+static inline int64
+range_size(const SkValues *range)
 {
-	return range_size(&pool->current) >= 0 &&
-		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
-}
-#endif
-
-static bool
-take_range(SkPool *pool, int64 count, bool whole, SkRange *range)
-{
-	SkRange    *current = &pool->current;
-	SkRange    *next = &pool->next;
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	Assert(count >= 1);
-	Assert(is_ordered(pool));
-	if (range_size(current) < count && range_size(next) > 0)
-	{
-		if (current->end == next->first || range_size(current) == 0)
-		{
-			if (range_size(current) == 0)
-				current->first = next->first;
-			current->end = next->end;
-			next->first = next->end;
-		}
-		else if (whole && range_size(next) >= count)
-		{
-			/* values do not go down, so what is left here is lost */
-			pool->stats.lost += range_size(current);
-			*current = *next;
-			next->first = next->end;
-		}
-	}
-	if (range_size(current) < (whole ? count : 1))
-		return false;
-
-	range->first = current->first;
-	range->end = range->first + Min(count, range_size(current));
-	current->first = range->end;
-	Assert(whole ? range_size(range) == count : range_size(range) >= 1);
-	Assert(is_ordered(pool));
-	return true;
+	Assert(range->first <= range->end);
+	return range->end - range->first;
 }
 
-static SkTakeResult
-take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			SkRange *range)
+/* With two ranges in the pool, another one would push the first one out. */
+static inline bool
+pool_is_full(const SkPool *pool)
+{
+	return sk_pool_size(pool) >= pool->low_water_mark ||
+		range_size(&pool->next) > 0;
+}
+
+static inline bool
+is_pool_of(const SkPool *pool, const SkPoolKey *key)
+{
+	return pool->key.allocator_id == key->allocator_id &&
+		pool->key.relid == key->relid && pool->key.dbid == key->dbid;
+}
+
+/* Whether a pool is to be filled. */
+static inline char *
+pending_mark(const SkPool *pool)
 {
 	SkSharedState *state = sk_shared_state();
 
-	if (!is_pool_of(pool, key))
-		return SK_TAKE_GONE;
-	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
-	if (!take_range(pool, count, whole, range))
-		return SK_TAKE_EMPTY;
-	pool->stats.values += range_size(range);
-	return SK_TAKE_DONE;
-}
-
-static void
-forget_wish(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	Assert(waiter->wanted >= 0 && pool->wanted >= waiter->wanted);
-	pool->wanted -= waiter->wanted;
-	if (pool->wanted == 0)
-		pool->largest = 0;
-	waiter->wanted = 0;
-}
-
-/* Is there less than should be, and has nobody asked for more? */
-static bool
-ask_for_batch(SkPool *pool)
-{
-	char	   *pending = pending_mark(pool);
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	if (*pending || (pool_size(pool) >= pool->wanted && pool_is_full(pool)))
-		return false;
-	*pending = 1;
-	return true;
+	Assert(pool >= state->pools && pool < state->pools + state->size);
+	return &state->pending[pool - state->pools];
 }
 
 /*
- * Has reserving values failed since the session began to wait, or are there
- * not as many left as it wants?
+ * sk_shared_state
+ *		The shared memory of the allocators, as this process sees it.
  */
-static bool
-has_failed(SkWaiter *waiter)
+SkSharedState *
+sk_shared_state(void)
 {
-	SkPool	   *pool = waiter->pool;
+	static SkSharedState state;
+	SkSharedHeader *header;
+	char		name[64];
+	char	   *arrays;
+	bool		found;
 
-	/* they are counted for the pool, whoever has it */
-	Assert(pool->failures >= waiter->failures);
-	if (pool->failures != waiter->failures)
-		waiter->error = pool->error;
-	else if (pool->left < waiter->count - pool_size(pool))
+	if (likely(state.pools != NULL))
+		return &state;
+
+	header = sk_named_segment("spanner_keys allocator " SK_LAYOUT, sizeof(SkSharedHeader),
+							  init_header, &found);
+	sk_register_tranche(header->tranche, SK_TRANCHE_NAME);
+
+	/* the size is settled by whoever gets the memory for it */
+	LWLockAcquire(&header->lock, LW_EXCLUSIVE);
+	Assert(header->size >= 0 && header->size <= SK_MAX_ALLOCATORS);
+	arrays_of = header->size > 0 ? header->size : max_allocators;
+	snprintf(name, sizeof(name), "spanner_keys allocator " SK_LAYOUT " pools %d", arrays_of);
+	arrays = sk_named_segment(name, arrays_size(arrays_of), init_arrays, &found);
+	header->size = arrays_of;
+	LWLockRelease(&header->lock);
+
+	state.header = header;
+	state.lock = &header->lock;
+	(void) lay_out(&state, header->size, arrays);
+	return &state;
+}
+
+/*
+ * sk_pool_open
+ *		Find the pool of an allocator, or give it one.
+ *
+ * Returns NULL if sessions wait at all of them.
+ */
+SkPool *
+sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool;
+	int			index;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	pool = find_pool(key);
+	if (pool != NULL && pool->kind != kind)
+		pool = NULL;
+	LWLockRelease(state->lock);
+	if (pool != NULL)
+		return pool;
+
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	pool = find_pool(key);
+	if (pool != NULL)
 	{
-		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
-		waiter->error.is_remote = false;
-		waiter->error.limit = pool->limit;
+		SpinLockAcquire(&pool->mutex);
+		pool->kind = kind;
+		SpinLockRelease(&pool->mutex);
 	}
-	else
-		return false;
-	return true;
+	while (pool == NULL && (index = find_free_pool()) >= 0)
+	{
+		if (give_pool(index, key, kind))
+			pool = &state->pools[index];
+	}
+	LWLockRelease(state->lock);
+	return pool;
+}
+
+/*
+ * sk_pool_forget_dropped
+ *		Free the pools of databases that are gone, which would count as in use.
+ *
+ * To be called in a transaction.
+ */
+void
+sk_pool_forget_dropped(void)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPoolKey	none = {InvalidOid};
+
+	Assert(IsTransactionState());
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		Oid			dbid = pool->key.dbid;
+
+		if (!OidIsValid(dbid) ||
+			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
+			continue;
+		LWLockAcquire(state->lock, LW_EXCLUSIVE);
+		if (pool->key.dbid == dbid)
+		{
+			unlink_pool(i, &pool->key);
+			SpinLockAcquire(&pool->mutex);
+			/* its sessions are gone, and each has withdrawn its wish */
+			Assert(pool->wanted == 0);
+			pool->key = none;
+			state->pending[i] = 0;
+			SpinLockRelease(&pool->mutex);
+		}
+		LWLockRelease(state->lock);
+	}
 }
 
 /*
@@ -180,7 +255,7 @@ has_failed(SkWaiter *waiter)
  */
 SkTakeResult
 sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			 SkWaiter *waiter, SkRange *range, bool *wake)
+			 SkWaiter *waiter, SkValues *range, bool *wake)
 {
 	SkTakeResult result;
 
@@ -192,7 +267,7 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	if (result == SK_TAKE_DONE)
 	{
 		if (waiter != NULL)
-			forget_wish(waiter);
+			withdraw_request(waiter);
 		*wake = ask_for_batch(pool);
 	}
 	else if (result == SK_TAKE_EMPTY && waiter != NULL)
@@ -269,61 +344,11 @@ sk_pool_wait_end(SkWaiter *waiter)
 	Assert(is_pool_of(pool, &waiter->key) || waiter->wanted == 0);
 	if (is_pool_of(pool, &waiter->key))
 	{
-		forget_wish(waiter);
+		withdraw_request(waiter);
 		pool->stats.waits++;
 		pool->stats.wait_us += waited_us;
 	}
 	SpinLockRelease(&pool->mutex);
-}
-
-/* The pool of an allocator, NULL if it has none; until unlock_pool(). */
-static SkPool *
-lock_pool(const SkPoolKey *key)
-{
-	SkPool	   *pool;
-
-	LWLockAcquire(sk_shared_state()->lock, LW_SHARED);
-	pool = sk_pool_find(key);
-	if (pool != NULL)
-		SpinLockAcquire(&pool->mutex);
-	return pool;
-}
-
-static void
-discard_below(SkPool *pool, SkRange *range, int64 minimum)
-{
-	int64		first = Min(minimum, range->end);
-
-	if (range->first < first)
-	{
-		pool->stats.lost += first - range->first;
-		range->first = first;
-	}
-}
-
-static void
-discard_values(SkPool *pool, int64 minimum)
-{
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	discard_below(pool, &pool->current, minimum);
-	discard_below(pool, &pool->next, minimum);
-	Assert(is_ordered(pool));
-	/* what is under way lies behind what has come, so it may come too */
-	if (pool->last_end >= minimum && minimum < PG_INT64_MAX)
-		return;
-	pool->generation++;
-	pool->last_end = PG_INT64_MIN;
-	pool->batch = 0;
-	pool->low_water_mark = 0;
-	pool->left = PG_INT64_MAX;
-}
-
-static void
-unlock_pool(SkPool *pool)
-{
-	if (pool != NULL)
-		SpinLockRelease(&pool->mutex);
-	LWLockRelease(sk_shared_state()->lock);
 }
 
 /*
@@ -403,15 +428,15 @@ sk_pool_drop(const SkPoolKey *key, uint64 generation)
  *
  * The caller has locked the row, so that nobody reserves meanwhile.
  */
-SkRange
+SkValues
 sk_pool_withdraw(const SkPoolKey *key, int64 end)
 {
-	SkRange		result = {end, end};
+	SkValues		result = {end, end};
 	SkPool	   *pool = lock_pool(key);
 
 	if (pool != NULL)
 	{
-		SkRange		last = range_size(&pool->next) > 0 ? pool->next : pool->current;
+		SkValues		last = range_size(&pool->next) > 0 ? pool->next : pool->current;
 
 		if (pool->current.end == pool->next.first)
 			last.first = pool->current.first;
@@ -427,89 +452,6 @@ sk_pool_withdraw(const SkPoolKey *key, int64 end)
 	/* nothing that a session has taken is given back */
 	Assert(result.end == end && result.first <= end);
 	return result;
-}
-
-/*
- * The next pool of a worker that is to be filled, from an index on, or -1.
- * Whoever marks one wakes the worker afterwards, so a look without a lock will
- * do.
- */
-static int
-next_pending(int index, Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-
-	while (index < state->size)
-	{
-		char	   *mark = memchr(state->pending + index, 1, state->size - index);
-
-		if (mark == NULL)
-			break;
-		index = mark - state->pending;
-		if (state->pools[index].key.dbid == dbid &&
-			state->pools[index].kind == kind)
-			return index;
-		index++;
-	}
-	return -1;
-}
-
-static bool
-collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
-{
-	int64		missing = pool->wanted - pool_size(pool);
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	Assert(pool->wanted >= 0 && pool->largest >= 0);
-	if (now < pool->locked_until)
-		return false;
-	/* the values may be in two pieces, each too small for who waits */
-	if (missing <= 0 && pool->starved)
-		missing = pool->largest;
-	/* who wants more from here on marks the pool again */
-	*pending_mark(pool) = 0;
-	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
-		return false;
-	refill->pool = pool;
-	refill->key = pool->key;
-	refill->generation = pool->generation;
-	refill->wanted = Max(missing, 0);
-	refill->largest = pool->largest;
-	refill->begin = now;
-	refill->since_last_us = pool->stats.last_refill == 0 ? -1 :
-		now - pool->stats.last_refill;
-	refill->batch = pool->batch;
-	refill->low_water_mark = pool->low_water_mark;
-	refill->is_scarce = pool->is_scarce;
-	refill->result = SK_REFILL_FAILED;
-	refill->error.sqlerrcode = 0;
-	refill->blocked_by = InvalidTransactionId;
-	pool->is_filling = true;
-	return true;
-}
-
-/*
- * Nobody can fill the pool of a table that is gone.  If the pool kept asking,
- * the worker would never leave.
- */
-static void
-end_if_dropped(SkPool *pool, const SkPoolKey *key)
-{
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
-		return;
-
-	SpinLockAcquire(&pool->mutex);
-	if (is_pool_of(pool, key))
-	{
-		empty_pool(pool);
-		*pending_mark(pool) = 0;
-		pool->blocked_by = InvalidTransactionId;
-		pool->failures++;
-		memset(&pool->error, 0, sizeof(SkPoolError));
-		pool->error.sqlerrcode = ERRCODE_UNDEFINED_OBJECT;
-	}
-	SpinLockRelease(&pool->mutex);
-	ConditionVariableBroadcast(&pool->filled);
 }
 
 /*
@@ -543,64 +485,6 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 			end_if_dropped(pool, &key);
 	}
 	return count;
-}
-
-/* How many values there are in [first, limit]. */
-static int64
-values_up_to(int64 limit, int64 first)
-{
-	uint64		count;
-
-	if (first > limit)
-		return 0;
-	count = (uint64) limit - (uint64) first;
-	return count < (uint64) PG_INT64_MAX ? (int64) count + 1 : PG_INT64_MAX;
-}
-
-static bool
-publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
-{
-	int64		taken_us = now - refill->begin;
-	bool		in_order = refill->range.first >= pool->last_end;
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	Assert(range_size(&refill->range) >= 1);
-	Assert(refill->range.end - 1 <= refill->limit);
-	Assert(refill->batch >= 1 && refill->low_water_mark >= 0);
-	pool->stats.refills++;
-	pool->stats.refill_us += taken_us;
-	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
-	pool->stats.last_refill = now;
-	pool->starved = false;
-	if (pool->generation != refill->generation)
-	{
-		pool->stats.lost += range_size(&refill->range);
-		*pending_mark(pool) |= pool->wanted > 0;
-		return true;
-	}
-
-	if (!in_order)
-		empty_pool(pool);
-	if (range_size(&pool->next) > 0)
-	{
-		pool->stats.lost += range_size(&pool->current);
-		pool->current = pool->next;
-		pool->next = refill->range;
-	}
-	else if (range_size(&pool->current) == 0)
-		pool->current = refill->range;
-	else if (pool->current.end == refill->range.first)
-		pool->current.end = refill->range.end;
-	else
-		pool->next = refill->range;
-	Assert(is_ordered(pool));
-	pool->last_end = refill->range.end;
-	pool->limit = refill->limit;
-	pool->left = values_up_to(refill->limit, refill->range.end);
-	pool->batch = refill->batch;
-	pool->low_water_mark = refill->low_water_mark;
-	*pending_mark(pool) |= pool->wanted > pool_size(pool);
-	return in_order;
 }
 
 /*
@@ -734,3 +618,605 @@ sk_pool_read(int index, SkPool *copy)
 	SpinLockRelease(&pool->mutex);
 	return OidIsValid(copy->key.dbid);
 }
+
+/*
+ * sk_pool_error
+ *		Note why values could not be reserved.
+ */
+void
+sk_pool_error(SkPoolError *error, int sqlerrcode, const char *message,
+			  const char *hint)
+{
+	error->sqlerrcode = sqlerrcode;
+	error->is_remote = false;
+	copy_clipped(error->message, message, sizeof(error->message));
+	copy_clipped(error->hint, hint, sizeof(error->hint));
+}
+
+/*
+ * sk_pool_init
+ *		Define the setting, and ask for the memory if that is still possible.
+ */
+void
+sk_pool_init(void)
+{
+	DefineCustomIntVariable("spanner_keys.max_allocators",
+							"Sets how many allocators of the server can have a pool of values at a time.",
+							"Without preloading, the session that uses an allocator first decides.",
+							&max_allocators,
+							64, 1, SK_MAX_ALLOCATORS,
+							process_shared_preload_libraries_in_progress ?
+							PGC_POSTMASTER : PGC_SIGHUP,
+							0,
+							NULL, NULL, NULL);
+#ifdef SK_SEGMENT_NEEDS_REQUEST
+	if (process_shared_preload_libraries_in_progress)
+	{
+		prev_shmem_request_hook = shmem_request_hook;
+		shmem_request_hook = request_memory;
+	}
+#endif
+}
+
+static void
+init_header(SK_SEGMENT_ARGS)
+{
+	SkSharedHeader *header = segment;
+
+	memset(header, 0, sizeof(SkSharedHeader));
+	header->tranche = LWLockNewTrancheId(SK_TRANCHE_NAME);
+	LWLockInitialize(&header->lock, header->tranche);
+}
+
+/* Lay out the arrays one behind the other, and return their size. */
+static Size
+lay_out(SkSharedState *state, int size, char *arrays)
+{
+	Size		end = MAXALIGN(size * sizeof(TimestampTz));
+
+	Assert(size >= 1 && size <= SK_MAX_ALLOCATORS);
+	state->size = size;
+	/* as many workers as there can be, and as many that have failed to start */
+	state->worker_size = 2 * max_worker_processes + 8;
+	state->bucket_mask = pg_nextpower2_32(size) - 1;
+	state->last_used = (TimestampTz *) arrays;
+	state->workers = (SkWorkerEntry *) (arrays + end);
+	end += MAXALIGN(state->worker_size * sizeof(SkWorkerEntry));
+	state->buckets = (int *) (arrays + end);
+	end += MAXALIGN((state->bucket_mask + 1) * sizeof(int));
+	state->pending = arrays + end;
+	end += MAXALIGN(size);
+	state->pools = (SkPool *) (arrays + end);
+	return end + MAXALIGN(size * sizeof(SkPool));
+}
+
+static Size
+arrays_size(int size)
+{
+	SkSharedState state;
+	char		start;
+
+	return lay_out(&state, size, &start);
+}
+
+static void
+init_arrays(SK_SEGMENT_ARGS)
+{
+	SkSharedState state;
+
+	memset(segment, 0, lay_out(&state, arrays_of, segment));
+	for (uint32 i = 0; i <= state.bucket_mask; i++)
+		state.buckets[i] = -1;
+	for (int i = 0; i < arrays_of; i++)
+	{
+		SpinLockInit(&state.pools[i].mutex);
+		ConditionVariableInit(&state.pools[i].filled);
+		state.pools[i].next_in_bucket = -1;
+	}
+}
+
+/*
+ * The pool of an allocator, NULL if it has none.
+ *
+ * The caller holds the LWLock.
+ */
+static SkPool *
+find_pool(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+
+	Assert(LWLockHeldByMe(state->lock));
+	for (int i = *bucket_of(key); i >= 0; i = state->pools[i].next_in_bucket)
+		if (is_pool_of(&state->pools[i], key))
+			return &state->pools[i];
+	return NULL;
+}
+
+/* Count the pools of each database, and return the number of databases. */
+static int
+count_shares(Share *shares)
+{
+	SkSharedState *state = sk_shared_state();
+	int			count = 1;
+
+	Assert(LWLockHeldByMe(state->lock));
+	for (int i = 0; i < state->size; i++)
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		int			j = 0;
+
+		if (!OidIsValid(dbid))
+			continue;
+		while (j < count && shares[j].dbid != dbid)
+			j++;
+		if (j == SK_MAX_SHARES)
+			continue;
+		if (j == count)
+		{
+			shares[count].dbid = dbid;
+			shares[count++].pools = 0;
+		}
+		shares[j].pools++;
+	}
+	return count;
+}
+
+/* Nobody waits at it, and no batch is on its way to it. */
+static bool
+is_idle(const SkPool *pool)
+{
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	return pool->wanted == 0 && !pool->is_filling;
+}
+
+/* The same without the lock: a session may begin to wait at any time. */
+static bool
+looks_idle(SkPool *pool)
+{
+	bool		result;
+
+	SpinLockAcquire(&pool->mutex);
+	result = is_idle(pool);
+	SpinLockRelease(&pool->mutex);
+	return result;
+}
+
+/* The index of a pool that is free, or else of one to be taken over, or -1. */
+static int
+find_free_pool(void)
+{
+	SkSharedState *state = sk_shared_state();
+	Share		shares[SK_MAX_SHARES] = {{MyDatabaseId, 0}};
+	int			databases = count_shares(shares);
+	int			fair = state->size / databases;
+	int			any = -1;
+	int			best = -1;
+
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	Assert(databases >= 1 && databases <= SK_MAX_SHARES);
+	for (int i = 0; i < state->size; i++)
+	{
+		Oid			dbid = state->pools[i].key.dbid;
+		bool		is_fair = dbid == MyDatabaseId && shares[0].pools >= fair;
+
+		if (!OidIsValid(dbid))
+			return i;
+		/* a database above its share gives to one below */
+		for (int j = 1; shares[0].pools < fair && j < databases; j++)
+			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
+		if ((any >= 0 && !is_fair &&
+			 state->last_used[i] >= state->last_used[any]) ||
+			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
+			!looks_idle(&state->pools[i]))
+			continue;
+		if (any < 0 || state->last_used[i] < state->last_used[any])
+			any = i;
+		if (is_fair)
+			best = i;
+	}
+	return best >= 0 ? best : any;
+}
+
+static int *
+bucket_of(const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+	uint32		hash = hash_combine(hash_bytes_uint32(key->dbid ^ (uint32) (key->allocator_id >> 32)),
+									hash_bytes_uint32((uint32) key->allocator_id));
+
+	return &state->buckets[hash & state->bucket_mask];
+}
+
+static void
+unlink_pool(int index, const SkPoolKey *key)
+{
+	SkSharedState *state = sk_shared_state();
+	int		   *link = bucket_of(key);
+
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	while (*link != index)
+	{
+		Assert(*link >= 0 && *link < state->size);
+		link = &state->pools[*link].next_in_bucket;
+	}
+	*link = state->pools[index].next_in_bucket;
+}
+
+/*
+ * Returns false if a session has begun to wait at the pool since it was chosen.
+ *
+ * Who begins to wait compares the key under the same spinlock, not under the
+ * LWLock.  So a pool keeps its allocator as long as somebody waits at it, and a
+ * wish is withdrawn from the pool that has counted it.
+ */
+static bool
+give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPool	   *pool = &state->pools[index];
+	SkPoolKey	former = pool->key;
+	int		   *bucket = bucket_of(key);
+	bool		was_used = OidIsValid(former.dbid);
+
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	Assert(key->dbid == MyDatabaseId && find_pool(key) == NULL);
+	SpinLockAcquire(&pool->mutex);
+	if (was_used && !is_idle(pool))
+	{
+		SpinLockRelease(&pool->mutex);
+		return false;
+	}
+	if (was_used)
+	{
+		state->header->taken_over++;
+		state->header->lost += sk_pool_size(pool);
+	}
+	pool->key = *key;
+	pool->kind = kind;
+	pool->generation++;
+	memset(&pool->current, 0, offsetof(SkPool, filled) - offsetof(SkPool, current));
+	pool->last_end = PG_INT64_MIN;
+	pool->left = PG_INT64_MAX;
+	pool->is_scarce = was_used;
+	state->pending[index] = 0;
+	SpinLockRelease(&pool->mutex);
+	if (was_used)
+		unlink_pool(index, &former);
+	state->last_used[index] = GetCurrentStatementStartTimestamp();
+	pool->next_in_bucket = *bucket;
+	*bucket = index;
+	return true;
+}
+
+static void
+empty_pool(SkPool *pool)
+{
+	pool->stats.lost += sk_pool_size(pool);
+	pool->current.first = pool->current.end = 0;
+	pool->next.first = pool->next.end = 0;
+}
+
+#ifdef USE_ASSERT_CHECKING
+static bool
+is_ordered(const SkPool *pool)
+{
+	return range_size(&pool->current) >= 0 &&
+		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
+}
+#endif
+
+static bool
+take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
+{
+	SkValues    *current = &pool->current;
+	SkValues    *next = &pool->next;
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(count >= 1);
+	Assert(is_ordered(pool));
+	if (range_size(current) < count && range_size(next) > 0)
+	{
+		if (current->end == next->first || range_size(current) == 0)
+		{
+			if (range_size(current) == 0)
+				current->first = next->first;
+			current->end = next->end;
+			next->first = next->end;
+		}
+		else if (whole && range_size(next) >= count)
+		{
+			/* values do not go down, so what is left here is lost */
+			pool->stats.lost += range_size(current);
+			*current = *next;
+			next->first = next->end;
+		}
+	}
+	if (range_size(current) < (whole ? count : 1))
+		return false;
+
+	range->first = current->first;
+	range->end = range->first + Min(count, range_size(current));
+	current->first = range->end;
+	Assert(whole ? range_size(range) == count : range_size(range) >= 1);
+	Assert(is_ordered(pool));
+	return true;
+}
+
+static SkTakeResult
+take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
+			SkValues *range)
+{
+	SkSharedState *state = sk_shared_state();
+
+	if (!is_pool_of(pool, key))
+		return SK_TAKE_GONE;
+	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
+	if (!take_range(pool, count, whole, range))
+		return SK_TAKE_EMPTY;
+	pool->stats.values += range_size(range);
+	return SK_TAKE_DONE;
+}
+
+static void
+withdraw_request(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(waiter->wanted >= 0 && pool->wanted >= waiter->wanted);
+	pool->wanted -= waiter->wanted;
+	if (pool->wanted == 0)
+		pool->largest = 0;
+	waiter->wanted = 0;
+}
+
+/* Is there less than should be, and has nobody asked for more? */
+static bool
+ask_for_batch(SkPool *pool)
+{
+	char	   *pending = pending_mark(pool);
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	if (*pending || (sk_pool_size(pool) >= pool->wanted && pool_is_full(pool)))
+		return false;
+	*pending = 1;
+	return true;
+}
+
+/*
+ * Has reserving values failed since the session began to wait, or are there
+ * not as many left as it wants?
+ */
+static bool
+has_failed(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	/* they are counted for the pool, whoever has it */
+	Assert(pool->failures >= waiter->failures);
+	if (pool->failures != waiter->failures)
+		waiter->error = pool->error;
+	else if (pool->left < waiter->count - sk_pool_size(pool))
+	{
+		waiter->error.sqlerrcode = ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
+		waiter->error.is_remote = false;
+		waiter->error.limit = pool->limit;
+	}
+	else
+		return false;
+	return true;
+}
+
+/* The pool of an allocator, NULL if it has none; until unlock_pool(). */
+static SkPool *
+lock_pool(const SkPoolKey *key)
+{
+	SkPool	   *pool;
+
+	LWLockAcquire(sk_shared_state()->lock, LW_SHARED);
+	pool = find_pool(key);
+	if (pool != NULL)
+		SpinLockAcquire(&pool->mutex);
+	return pool;
+}
+
+static void
+discard_below(SkPool *pool, SkValues *range, int64 minimum)
+{
+	int64		first = Min(minimum, range->end);
+
+	if (range->first < first)
+	{
+		pool->stats.lost += first - range->first;
+		range->first = first;
+	}
+}
+
+static void
+discard_values(SkPool *pool, int64 minimum)
+{
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	discard_below(pool, &pool->current, minimum);
+	discard_below(pool, &pool->next, minimum);
+	Assert(is_ordered(pool));
+	/* what is under way lies behind what has come, so it may come too */
+	if (pool->last_end >= minimum && minimum < PG_INT64_MAX)
+		return;
+	pool->generation++;
+	pool->last_end = PG_INT64_MIN;
+	pool->batch = 0;
+	pool->low_water_mark = 0;
+	pool->left = PG_INT64_MAX;
+}
+
+static void
+unlock_pool(SkPool *pool)
+{
+	if (pool != NULL)
+		SpinLockRelease(&pool->mutex);
+	LWLockRelease(sk_shared_state()->lock);
+}
+
+/*
+ * The next pool of a worker that is to be filled, from an index on, or -1.
+ * Whoever marks one wakes the worker afterwards, so a look without a lock will
+ * do.
+ */
+static int
+next_pending(int index, Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	while (index < state->size)
+	{
+		char	   *mark = memchr(state->pending + index, 1, state->size - index);
+
+		if (mark == NULL)
+			break;
+		index = mark - state->pending;
+		if (state->pools[index].key.dbid == dbid &&
+			state->pools[index].kind == kind)
+			return index;
+		index++;
+	}
+	return -1;
+}
+
+static bool
+collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
+{
+	int64		missing = pool->wanted - sk_pool_size(pool);
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(pool->wanted >= 0 && pool->largest >= 0);
+	if (now < pool->locked_until)
+		return false;
+	/* the values may be in two pieces, each too small for who waits */
+	if (missing <= 0 && pool->starved)
+		missing = pool->largest;
+	/* who wants more from here on marks the pool again */
+	*pending_mark(pool) = 0;
+	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
+		return false;
+	refill->pool = pool;
+	refill->key = pool->key;
+	refill->generation = pool->generation;
+	refill->wanted = Max(missing, 0);
+	refill->largest = pool->largest;
+	refill->begin = now;
+	refill->since_last_us = pool->stats.last_refill == 0 ? -1 :
+		now - pool->stats.last_refill;
+	refill->batch = pool->batch;
+	refill->low_water_mark = pool->low_water_mark;
+	refill->is_scarce = pool->is_scarce;
+	refill->result = SK_REFILL_FAILED;
+	refill->error.sqlerrcode = 0;
+	refill->blocked_by = InvalidTransactionId;
+	pool->is_filling = true;
+	return true;
+}
+
+/*
+ * Nobody can fill the pool of a table that is gone.  If the pool kept asking,
+ * the worker would never leave.
+ */
+static void
+end_if_dropped(SkPool *pool, const SkPoolKey *key)
+{
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
+		return;
+
+	SpinLockAcquire(&pool->mutex);
+	if (is_pool_of(pool, key))
+	{
+		empty_pool(pool);
+		*pending_mark(pool) = 0;
+		pool->blocked_by = InvalidTransactionId;
+		pool->failures++;
+		memset(&pool->error, 0, sizeof(SkPoolError));
+		pool->error.sqlerrcode = ERRCODE_UNDEFINED_OBJECT;
+	}
+	SpinLockRelease(&pool->mutex);
+	ConditionVariableBroadcast(&pool->filled);
+}
+
+/* How many values there are in [first, limit]. */
+static int64
+values_up_to(int64 limit, int64 first)
+{
+	uint64		count;
+
+	if (first > limit)
+		return 0;
+	count = (uint64) limit - (uint64) first;
+	return count < (uint64) PG_INT64_MAX ? (int64) count + 1 : PG_INT64_MAX;
+}
+
+static bool
+publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
+{
+	int64		taken_us = now - refill->begin;
+	bool		in_order = refill->range.first >= pool->last_end;
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(range_size(&refill->range) >= 1);
+	Assert(refill->range.end - 1 <= refill->limit);
+	Assert(refill->batch >= 1 && refill->low_water_mark >= 0);
+	pool->stats.refills++;
+	pool->stats.refill_us += taken_us;
+	pool->stats.refill_us_max = Max(pool->stats.refill_us_max, taken_us);
+	pool->stats.last_refill = now;
+	pool->starved = false;
+	if (pool->generation != refill->generation)
+	{
+		pool->stats.lost += range_size(&refill->range);
+		*pending_mark(pool) |= pool->wanted > 0;
+		return true;
+	}
+
+	if (!in_order)
+		empty_pool(pool);
+	if (range_size(&pool->next) > 0)
+	{
+		pool->stats.lost += range_size(&pool->current);
+		pool->current = pool->next;
+		pool->next = refill->range;
+	}
+	else if (range_size(&pool->current) == 0)
+		pool->current = refill->range;
+	else if (pool->current.end == refill->range.first)
+		pool->current.end = refill->range.end;
+	else
+		pool->next = refill->range;
+	Assert(is_ordered(pool));
+	pool->last_end = refill->range.end;
+	pool->limit = refill->limit;
+	pool->left = values_up_to(refill->limit, refill->range.end);
+	pool->batch = refill->batch;
+	pool->low_water_mark = refill->low_water_mark;
+	*pending_mark(pool) |= pool->wanted > sk_pool_size(pool);
+	return in_order;
+}
+
+/* A character is copied as a whole, or not at all. */
+static void
+copy_clipped(char *target, const char *source, int size)
+{
+	int			length = source == NULL ? 0 :
+		pg_mbcliplen(source, strlen(source), size - 1);
+
+	if (length > 0)
+		memcpy(target, source, length);
+	target[length] = '\0';
+}
+
+#ifdef SK_SEGMENT_NEEDS_REQUEST
+static void
+request_memory(void)
+{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
+	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(SkSharedHeader)),
+									arrays_size(max_allocators)));
+}
+#endif

@@ -11,25 +11,50 @@
  *
  * Each step is a transaction here, which fails for its allocator alone.
  *
+ * Connections are made by contrib's dblink.  It finds the options of the
+ * connection in the foreign server and in the user mapping of the current user,
+ * checks that this user may use the server, and demands a password from all but
+ * superusers.  So it is called as the role that the connection is for, in a
+ * restricted security context, in a transaction.
+ *
  * src/allocator/remote.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "commands/dbcommands.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
+#include <limits.h>
 
-#include "allocator/cache.h"
-#include "allocator/remote.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "executor/executor.h"
+#include "foreign/foreign.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
 #include "allocator/reserve.h"
-#include "allocator/shared_state.h"
+#include "allocator/worker.h"
 #include "compat.h"
 #include "spi/run_command.h"
+
+/* How long making a connection may take if the server has no option for it. */
+#define SK_CONNECT_TIMEOUT_S "10"
 
 /* How long to wait for an answer; the other server may have to wait too. */
 #define SK_ANSWER_TIMEOUT_MS 30000
@@ -54,13 +79,22 @@ typedef enum RequestPhase
 	PHASE_SERVER
 } RequestPhase;
 
+/* A connection, and what it was made for. */
+typedef struct Connection
+{
+	char		name[NAMEDATALEN];	/* dblink's; empty if it is not open */
+	char		server[NAMEDATALEN];
+	Oid			userid;			/* whose user mapping it uses */
+	uint64		epoch;			/* of servers and user mappings */
+} Connection;
+
 /* What is asked for an allocator.  There is at most one request for each. */
 typedef struct Request
 {
 	RequestState state;
 	RequestPhase phase;
 	SkRefill	refill;
-	SkConnection connection;
+	Connection connection;
 
 	int64		count;			/* of values; 0: not yet chosen */
 	bool		again;			/* to be made anew */
@@ -76,16 +110,47 @@ typedef struct Request
 	SkPoolError connect_error;
 } Request;
 
+/* The former user. */
+typedef struct Role
+{
+	Oid			userid;
+	int			sec_context;
+} Role;
+
 /* In TopMemoryContext. */
 static List *requests = NIL;
+
+/* Counts the changes after which a connection may have to be another one. */
+static uint64 servers_epoch = 0;
+
+static TimeoutId time_limit;
 
 StaticAssertDecl(sizeof(SkPoolKey) == 2 * sizeof(Oid) + sizeof(int64),
 				 "keys of pools cannot be compared as bytes");
 
+static bool is_for(const Connection *connection, const char *server,
+				   Oid userid);
+static void note_change(Datum arg, int cacheid, uint32 hashvalue);
+static void cancel_step(void);
+static void prepare_process(void);
+static void check_server(const ForeignServer *server, Oid userid);
+static void become(Oid userid, Role *former);
+static void leave(const Role *former);
+static int	connect_limit_ms(const char *server);
+static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
+static Datum call_dblink(const char *function, const char *arg1,
+						 const char *arg2);
+static void open_connection(Connection *connection, const char *server,
+							Oid userid);
+static void send_query(Connection *connection, const char *query);
+static bool get_result(const char *name, int64 *first, int64 *last);
+static bool receive_numbers(Connection *connection, int64 *first,
+							int64 *last);
+static void close_connection(Connection *connection);
 static void describe_step(void *arg);
 static const char *first_line(const char *message);
 static void note_failure(Request *request, ErrorData *error);
-static void close_connection(void *request);
+static void close_step(void *request);
 static void run_step(Request *request, void (*step) (void *arg));
 static Request *find_request(const SkPoolKey *key);
 static char *name_there(const SkAllocatorRow *row);
@@ -97,6 +162,442 @@ static void send_request(void *arg);
 static void ask(Request *request);
 static void check_range(Request *request, int64 first, int64 last);
 static void receive_values(void *arg);
+
+/*
+ * sk_limit_time
+ *		Have what a worker does canceled after a time, until sk_end_limit().
+ *
+ * The worker ignores the signal by which lock_timeout does that.
+ */
+void
+sk_limit_time(int limit_ms)
+{
+	static bool done = false;
+
+	if (!done)
+		time_limit = RegisterTimeout(USER_TIMEOUT, cancel_step);
+	done = true;
+	enable_timeout_after(time_limit, limit_ms);
+}
+
+/*
+ * sk_end_limit
+ *		Nothing is canceled any more.
+ */
+void
+sk_end_limit(void)
+{
+	disable_timeout(time_limit, false);
+	QueryCancelPending = false;
+}
+
+/*
+ * sk_remote_disconnect
+ *		Close the connections that are not in use, and forget their requests.
+ */
+void
+sk_remote_disconnect(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state != REQUEST_NONE)
+			continue;
+		if (request->connection.name[0] != '\0')
+			run_step(request, close_step);
+		requests = foreach_delete_current(requests, lc);
+		if (request->query != NULL)
+			pfree(request->query);
+		pfree(request);
+	}
+}
+
+/*
+ * sk_remote_exchange
+ *		Ask for what pools need, and look for answers.
+ *
+ * Puts refills that are done or have failed, of this or of earlier calls,
+ * into "refills", which has room for SK_MAX_REFILLS, and returns how many
+ * these are.
+ */
+int
+sk_remote_exchange(SkRefill *refills, int count)
+{
+	int			finished = 0;
+	ListCell   *lc;
+
+	Assert(count >= 0 && count <= SK_MAX_REFILLS);
+	for (int i = 0; i < count; i++)
+	{
+		Request    *request = find_request(&refills[i].key);
+
+		if (request->state != REQUEST_NONE)
+		{
+			/* leave it for the next time */
+			refills[i].result = SK_REFILL_LOCKED;
+			(void) sk_pool_finish(&refills[i]);
+			continue;
+		}
+		request->refill = refills[i];
+		request->count = 0;
+		request->was_lost = false;
+		ask(request);
+	}
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state == REQUEST_WAITING)
+		{
+			run_step(request, receive_values);
+			if (request->again)
+				ask(request);
+		}
+		/* the others can wait for the next call */
+		if (request->state == REQUEST_FINISHED && finished < SK_MAX_REFILLS)
+		{
+			refills[finished++] = request->refill;
+			request->state = REQUEST_NONE;
+		}
+	}
+	return finished;
+}
+
+/*
+ * sk_remote_delay
+ *		After how many milliseconds to call sk_remote_exchange() again; -1 if
+ *		nothing is under way.
+ */
+long
+sk_remote_delay(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	long		delay = -1;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+		long		waited;
+
+		if (request->state == REQUEST_NONE)
+			continue;
+		waited = TimestampDifferenceMilliseconds(request->begin, now) / 4;
+		waited = Min(Max(waited, SK_MIN_DELAY_MS), SK_MAX_DELAY_MS);
+		delay = delay < 0 ? waited : Min(delay, waited);
+	}
+	return delay;
+}
+
+/* Was it made, or tried, for that server and role as they are now? */
+static bool
+is_for(const Connection *connection, const char *server,
+					 Oid userid)
+{
+	return strcmp(connection->server, server) == 0 &&
+		connection->userid == userid && connection->epoch == servers_epoch;
+}
+
+static void
+note_change(Datum arg, int cacheid, uint32 hashvalue)
+{
+	servers_epoch++;
+}
+
+/* Runs in a signal handler. */
+static void
+cancel_step(void)
+{
+	InterruptPending = true;
+	QueryCancelPending = true;
+}
+
+/* What this process needs once. */
+static void
+prepare_process(void)
+{
+	static bool done = false;
+
+	if (done)
+		return;
+	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
+	/* a former superuser needs a password */
+	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
+	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
+	done = true;
+}
+
+/*
+ * dblink lets superusers connect without a password.  The owner of the server
+ * decides where to, and as whom: they can make a user mapping for anybody.  And
+ * who may write into spanner.allocator, like the owner of the database, can
+ * make a superuser the owner of an allocator.  So they could connect with the
+ * rights of this server's account.
+ */
+static void
+check_server(const ForeignServer *server, Oid userid)
+{
+	if (superuser_arg(userid) && !superuser_arg(server->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("server \"%s\" does not belong to a superuser",
+						server->servername),
+				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
+				 errhint("Give the allocator, or the server, to another role.")));
+}
+
+/* Until leave(). */
+static void
+become(Oid userid, Role *former)
+{
+	GetUserIdAndSecContext(&former->userid, &former->sec_context);
+	SetUserIdAndSecContext(userid,
+						   former->sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+}
+
+static void
+leave(const Role *former)
+{
+	SetUserIdAndSecContext(former->userid, former->sec_context);
+}
+
+/*
+ * Older releases of dblink wait within libpq, which applies connect_timeout to
+ * each host.  Newer ones wait outside, where nobody applies it.
+ */
+static int
+connect_limit_ms(const char *server)
+{
+	ForeignServer *foreign_server = GetForeignServerByName(server, false);
+	const char *seconds = SK_CONNECT_TIMEOUT_S;
+	int			hosts = 1;
+	int64		limit;
+	ListCell   *lc;
+
+	foreach(lc, foreign_server->options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "connect_timeout") == 0)
+			seconds = defGetString(option);
+		else if (strcmp(option->defname, "host") == 0)
+			for (const char *c = defGetString(option); *c != '\0'; c++)
+				hosts += *c == ',';
+	}
+	/* the least that libpq accepts is two seconds; 0 is no limit */
+	limit = Max(atoi(seconds), 2) * (int64) hosts * 1000;
+	if (atoi(seconds) <= 0)
+		limit = INT_MAX;
+	return (int) Min(limit + 500, INT_MAX);
+}
+
+/*
+ * Find a function of dblink, with that name and arguments of type text.  It is
+ * a member of the extension, whatever its schema is called; and only a
+ * superuser can have made a function in C.
+ */
+static void
+find_dblink(const char *function, int nargs, FmgrInfo *finfo)
+{
+	Oid			extension = get_extension_oid("dblink", true);
+	CatCList   *list;
+	Oid			found = InvalidOid;
+
+	if (!OidIsValid(extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" does not exist", "dblink"),
+				 errhint("Create the extension \"%s\" in this database.",
+						 "dblink")));
+	list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+	for (int i = 0; i < list->n_members; i++)
+	{
+		Form_pg_proc candidate = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+		bool		fits = candidate->prolang == ClanguageId && candidate->pronargs == nargs;
+
+		for (int j = 0; fits && j < nargs; j++)
+			fits = candidate->proargtypes.values[j] == TEXTOID;
+		if (fits && getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
+			found = candidate->oid;
+	}
+	ReleaseCatCacheList(list);
+	if (!OidIsValid(found))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("extension \"%s\" has no function \"%s\"",
+						"dblink", function),
+				 errhint("Drop the extension, and create it anew.")));
+	fmgr_info(found, finfo);
+}
+
+/* Call a function of dblink.  "arg2" may be missing. */
+static Datum
+call_dblink(const char *function, const char *arg1, const char *arg2)
+{
+	FmgrInfo	finfo;
+
+	find_dblink(function, arg2 != NULL ? 2 : 1, &finfo);
+	if (arg2 == NULL)
+		return FunctionCall1(&finfo, CStringGetTextDatum(arg1));
+	return FunctionCall2(&finfo, CStringGetTextDatum(arg1), CStringGetTextDatum(arg2));
+}
+
+/*
+ * Connect to a foreign server with the user mapping of a role.
+ *
+ * The names of dblink's connections are never used again, so it does no harm
+ * if it could not be asked to close one.
+ */
+static void
+open_connection(Connection *connection, const char *server, Oid userid)
+{
+	static uint64 number = 0;
+	char		name[NAMEDATALEN];
+	Role		former;
+
+	Assert(IsTransactionState());
+	/* dblink would keep the one before, under a name that we forget */
+	Assert(connection->name[0] == '\0');
+	prepare_process();
+	/* dblink would take another text for a connection string */
+	check_server(GetForeignServerByName(server, false), userid);
+	strlcpy(connection->server, server, NAMEDATALEN);
+	connection->userid = userid;
+	connection->epoch = servers_epoch;
+	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
+
+	become(userid, &former);
+	sk_limit_time(connect_limit_ms(server));
+	PG_TRY();
+	{
+		(void) call_dblink("dblink_connect", name, server);
+	}
+	PG_FINALLY();
+	{
+		sk_end_limit();
+	}
+	PG_END_TRY();
+	leave(&former);
+	strlcpy(connection->name, name, NAMEDATALEN);
+}
+
+/* Send a query, which becomes a transaction of its own there. */
+static void
+send_query(Connection *connection, const char *query)
+{
+	Role		former;
+
+	Assert(connection->name[0] != '\0');
+	become(connection->userid, &former);
+	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, query)) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("connection to server \"%s\" is broken",
+						connection->server),
+				 errhint("Look at the log of that server.")));
+	leave(&former);
+}
+
+/* The first row of a result; false if there is none.  Of two NULLs, 0 and -1. */
+static bool
+get_result(const char *name, int64 *first, int64 *last)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	ReturnSetInfo result = {T_ReturnSetInfo};
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
+	FmgrInfo	finfo;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
+	sk_finish_tupdesc(tupdesc);
+	result.econtext = CreateStandaloneExprContext();
+	result.expectedDesc = tupdesc;
+	result.allowedModes = SFRM_Materialize;
+	find_dblink("dblink_get_result", 1, &finfo);
+	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
+	fcinfo->args[0].value = CStringGetTextDatum(name);
+	fcinfo->args[0].isnull = false;
+	(void) FunctionCallInvoke(fcinfo);
+
+	if (result.setResult != NULL)
+	{
+		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
+		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
+		{
+			bool		isnull[2];
+
+			Assert(TupleDescAttr(result.setDesc, 0)->atttypid == INT8OID &&
+				   TupleDescAttr(result.setDesc, 1)->atttypid == INT8OID);
+			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
+			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
+			if (isnull[0] && isnull[1])
+			{
+				*first = 0;
+				*last = -1;
+			}
+			found = isnull[0] == isnull[1];
+		}
+		ExecDropSingleTupleTableSlot(slot);
+		tuplestore_end(result.setResult);
+	}
+	FreeExprContext(result.econtext, true);
+	return found;
+}
+
+/*
+ * Get the two numbers that a query returns.
+ *
+ * Returns false if they are not there yet.  They come when the transaction is
+ * committed, so the last call, which finds that there are no more results,
+ * does not wait for long.
+ */
+static bool
+receive_numbers(Connection *connection, int64 *first, int64 *last)
+{
+	int64		nothing;
+	Role		former;
+	bool		done;
+
+	Assert(connection->name[0] != '\0');
+	become(connection->userid, &former);
+	done = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) == 0;
+	if (done)
+	{
+		if (!get_result(connection->name, first, last))
+			ereport(ERROR,
+					(errcode(ERRCODE_CONNECTION_FAILURE),
+					 errmsg("no answer came from server \"%s\"",
+							connection->server),
+					 errhint("Look at the log of that server.")));
+		(void) get_result(connection->name, &nothing, &nothing);
+	}
+	leave(&former);
+	return done;
+}
+
+/* Close a connection.  It counts as closed even if that fails. */
+static void
+close_connection(Connection *connection)
+{
+	char		name[NAMEDATALEN];
+	Role		former;
+
+	Assert(connection->name[0] != '\0');
+	strlcpy(name, connection->name, NAMEDATALEN);
+	connection->name[0] = '\0';
+	become(connection->userid, &former);
+	(void) call_dblink("dblink_disconnect", name, NULL);
+	leave(&former);
+}
 
 static void
 describe_step(void *arg)
@@ -163,7 +664,7 @@ note_failure(Request *request, ErrorData *error)
 		}
 		message = psprintf("server \"%s\": %s", request->row.server, message);
 	}
-	sk_reserve_error(result, code, first_line(message), hint);
+	sk_pool_error(result, code, first_line(message), hint);
 	result->is_remote = request->phase != PHASE_HERE;
 
 	if (request->phase == PHASE_CONNECT)
@@ -176,9 +677,9 @@ note_failure(Request *request, ErrorData *error)
 }
 
 static void
-close_connection(void *request)
+close_step(void *request)
 {
-	sk_connection_close(&((Request *) request)->connection);
+	close_connection(&((Request *) request)->connection);
 }
 
 /* Run a step in a transaction.  An error becomes the result. */
@@ -202,33 +703,9 @@ run_step(Request *request, void (*step) (void *arg))
 	{
 		note_failure(request, error);
 		if (request->connection.name[0] != '\0')
-			(void) sk_run_transaction(close_connection, request, activity, "off");
+			(void) sk_run_transaction(close_step, request, activity, "off");
 	}
 	error_context_stack = callback.previous;
-}
-
-/*
- * sk_remote_disconnect
- *		Close the connections that are not in use, and forget their requests.
- */
-void
-sk_remote_disconnect(void)
-{
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		Request    *request = lfirst(lc);
-
-		if (request->state != REQUEST_NONE)
-			continue;
-		if (request->connection.name[0] != '\0')
-			run_step(request, close_connection);
-		requests = foreach_delete_current(requests, lc);
-		if (request->query != NULL)
-			pfree(request->query);
-		pfree(request);
-	}
 }
 
 static Request *
@@ -341,7 +818,7 @@ find_other(const Request *request, bool is_dead)
 
 		if ((is_dead ? other->retry_at > request->begin :
 			 other->state == REQUEST_NONE && other->connection.name[0] != '\0') &&
-			sk_connection_is_for(&other->connection, request->row.server,
+			is_for(&other->connection, request->row.server,
 								 request->row.owner_role))
 			return other;
 	}
@@ -356,13 +833,13 @@ find_other(const Request *request, bool is_dead)
 static bool
 have_connection(Request *request)
 {
-	SkConnection *connection = &request->connection;
+	Connection *connection = &request->connection;
 	const SkAllocatorRow *row = &request->row;
 	Request    *other;
 
 	request->is_fresh = false;
 	if (connection->name[0] != '\0' &&
-		sk_connection_is_for(connection, row->server, row->owner_role))
+		is_for(connection, row->server, row->owner_role))
 		return true;
 	other = find_other(request, true);
 	if (other != NULL)
@@ -371,7 +848,7 @@ have_connection(Request *request)
 		return false;
 	}
 	if (connection->name[0] != '\0')
-		sk_connection_close(connection);
+		close_connection(connection);
 	other = find_other(request, false);
 	if (other != NULL)
 	{
@@ -379,7 +856,7 @@ have_connection(Request *request)
 		other->connection.name[0] = '\0';
 		return true;
 	}
-	sk_connection_open(connection, row->server, row->owner_role);
+	open_connection(connection, row->server, row->owner_role);
 	request->is_fresh = true;
 	return true;
 }
@@ -401,7 +878,7 @@ send_request(void *arg)
 	if (!have_connection(request))
 		return;
 	request->phase = PHASE_SERVER;
-	sk_connection_send(&request->connection, request->query);
+	send_query(&request->connection, request->query);
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }
@@ -455,7 +932,7 @@ receive_values(void *arg)
 	int64		last;
 
 	request->phase = PHASE_SERVER;
-	if (!sk_connection_receive(&request->connection, &first, &last))
+	if (!receive_numbers(&request->connection, &first, &last))
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
 									   SK_ANSWER_TIMEOUT_MS))
@@ -473,82 +950,4 @@ receive_values(void *arg)
 	request->refill.range.end = last + 1;
 	request->refill.limit = request->row.max_value;
 	request->refill.result = SK_REFILL_DONE;
-}
-
-/*
- * sk_remote_exchange
- *		Ask for what pools need, and look for answers.
- *
- * Puts refills that are done or have failed, of this or of earlier calls,
- * into "refills", which has room for SK_MAX_REFILLS, and returns how many
- * these are.
- */
-int
-sk_remote_exchange(SkRefill *refills, int count)
-{
-	int			finished = 0;
-	ListCell   *lc;
-
-	Assert(count >= 0 && count <= SK_MAX_REFILLS);
-	for (int i = 0; i < count; i++)
-	{
-		Request    *request = find_request(&refills[i].key);
-
-		if (request->state != REQUEST_NONE)
-		{
-			/* leave it for the next time */
-			refills[i].result = SK_REFILL_LOCKED;
-			(void) sk_pool_finish(&refills[i]);
-			continue;
-		}
-		request->refill = refills[i];
-		request->count = 0;
-		request->was_lost = false;
-		ask(request);
-	}
-
-	foreach(lc, requests)
-	{
-		Request    *request = lfirst(lc);
-
-		if (request->state == REQUEST_WAITING)
-		{
-			run_step(request, receive_values);
-			if (request->again)
-				ask(request);
-		}
-		/* the others can wait for the next call */
-		if (request->state == REQUEST_FINISHED && finished < SK_MAX_REFILLS)
-		{
-			refills[finished++] = request->refill;
-			request->state = REQUEST_NONE;
-		}
-	}
-	return finished;
-}
-
-/*
- * sk_remote_delay
- *		After how many milliseconds to call sk_remote_exchange() again; -1 if
- *		nothing is under way.
- */
-long
-sk_remote_delay(void)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	long		delay = -1;
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		Request    *request = lfirst(lc);
-		long		waited;
-
-		if (request->state == REQUEST_NONE)
-			continue;
-		waited = TimestampDifferenceMilliseconds(request->begin, now) / 4;
-		waited = Min(Max(waited, SK_MIN_DELAY_MS), SK_MAX_DELAY_MS);
-		delay = delay < 0 ? waited : Min(delay, waited);
-	}
-	return delay;
 }

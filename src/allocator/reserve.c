@@ -3,15 +3,9 @@
  * reserve.c
  *	  Reserving values in the table spanner.allocator.
  *
- * The worker reserves for many pools in one transaction, and passes over rows
- * that others have locked.
- *
- * A session reserves in its own transaction: in mode sync, when rows are
- * numbered at the commit, and when the transaction has changed or locked an
- * allocator.  The first value locks the row, so that everybody else waits for
- * the end of the transaction.  Until then the counter is counted here, and it
- * is written once, just before the transaction commits or is prepared.  A
- * rollback, also of a subtransaction, gives the values back.
+ * What the workers, commands and transactions of sessions have in common: the
+ * stamp of a counter and its gap after a promotion, the size of a batch, and
+ * values that go back from a pool.
  *
  * src/allocator/reserve.c
  *
@@ -19,17 +13,11 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "allocator/cache.h"
 #include "allocator/reserve.h"
-#include "compat.h"
 
 /* Without failover_gap, as many batches of the largest size are left out. */
 #define SK_GAP_BATCHES 10
@@ -39,50 +27,7 @@
 
 int			sk_allocator_refill_target = 50;
 
-/* What a counter was when a subtransaction first moved it. */
-typedef struct Mark
-{
-	int			level;
-	int64		next;
-} Mark;
-
-typedef struct OwnCounterKey
-{
-	int64		id;
-	int64		table;			/* OID of spanner.allocator */
-} OwnCounterKey;
-
-typedef struct OwnCounter
-{
-	OwnCounterKey key;
-	SkMode		mode;
-	int64		next;
-	int64		max_value;
-	ItemPointerData tid;		/* of the row when it was locked */
-	bool		is_stale;		/* the row may have changed but for "next" */
-	uint64		epoch;			/* of the cache, when the options were read */
-	int			level;			/* of the subtransaction that locked the row */
-	List	   *marks;			/* ascending levels */
-} OwnCounter;
-
-/* In TopTransactionContext. */
-static HTAB *counters = NULL;
-
-static void write_counter(SkTable *table, OwnCounter *counter);
-static void copy_clipped(char *target, const char *source, int size);
 static int	count_gaps(const SkAllocatorRow *row);
-static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
-static void reserve_pool(SkTable *table, SkRefill *refill);
-static OwnCounter *find_counter(const SkAllocatorRow *row);
-#ifdef USE_ASSERT_CHECKING
-static bool marks_ascend(const OwnCounter *counter);
-#endif
-static OwnCounter *hold_counter(const SkAllocatorRow *known);
-static void move_counter(OwnCounter *counter, int64 next);
-static void roll_back(OwnCounter *counter, int level);
-static void leave_level(OwnCounter *counter, int level);
-static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
-							   SubTransactionId parent, void *arg);
 
 /*
  * sk_report_exhausted
@@ -99,48 +44,17 @@ sk_report_exhausted(const char *name, int64 max_value)
 					 "spanner.alter_allocator(name, max_value => ...)")));
 }
 
-/* A character is copied as a whole, or not at all. */
-static void
-copy_clipped(char *target, const char *source, int size)
-{
-	int			length = source == NULL ? 0 :
-		pg_mbcliplen(source, strlen(source), size - 1);
-
-	if (length > 0)
-		memcpy(target, source, length);
-	target[length] = '\0';
-}
-
 /*
- * sk_reserve_error
- *		Note why values could not be reserved.
+ * sk_reserve_stamp
+ *		Note that the counter is one that this server knows, and when.
+ *
+ * pg_upgrade makes a new system, whose timelines begin with 1 again.
  */
 void
-sk_reserve_error(SkPoolError *error, int sqlerrcode,
-				 const char *message, const char *hint)
+sk_reserve_stamp(SkAllocatorRow *row)
 {
-	error->sqlerrcode = sqlerrcode;
-	error->is_remote = false;
-	copy_clipped(error->message, message, sizeof(error->message));
-	copy_clipped(error->hint, hint, sizeof(error->hint));
-}
-
-/*
- * How many gaps are to be left: one for each timeline that has begun since the
- * row was written.  Each may be that of a server that left a gap itself, gave
- * values behind it, and was lost before it told anybody.
- */
-static int
-count_gaps(const SkAllocatorRow *row)
-{
-	uint32		now = GetWALInsertionTimeLine();
-	uint32		then = row->timeline;
-
-	if (sk_row_is_of_this_timeline(row))
-		return 0;
-	if (then == 0 || then >= now || row->system != (int64) GetSystemIdentifier())
-		return 1;
-	return Min(now - then, SK_MAX_GAPS);
+	row->timeline = GetWALInsertionTimeLine();
+	row->system = GetSystemIdentifier();
 }
 
 /*
@@ -160,7 +74,7 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 
 	if (gaps == 0)
 		return;
-	sk_row_stamp(row);
+	sk_reserve_stamp(row);
 	if (!sk_mode_has_pool(row->mode))
 		return;
 	for (int i = 0; i < gaps && row->next_value <= row->max_value; i++)
@@ -182,70 +96,6 @@ sk_reserve_leave_gap(SkAllocatorRow *row)
 					(unsigned long long) row->next_value - (unsigned long long) former)));
 }
 
-/* Decide which values a pool gets: fewer than a batch if no more are left. */
-static bool
-plan_refill(SkRefill *refill, SkAllocatorRow *row)
-{
-	int64		size;
-	uint64		left;
-
-	sk_reserve_choose_batch(refill, row);
-	if (row->next_value > row->max_value)
-	{
-		sk_reserve_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-						 "all values are used up", NULL);
-		refill->error.limit = row->max_value;
-		return false;
-	}
-	left = (uint64) row->max_value - (uint64) row->next_value + 1;
-
-	/* a request for more than is left must not take the rest from others */
-	size = refill->wanted;
-	if (size > 0 && (uint64) size > left)
-		size -= refill->largest;
-	size = Max(refill->batch, size);
-	refill->limit = row->max_value;
-	refill->range.first = row->next_value;
-	refill->range.end = row->next_value + (int64) Min(left, (uint64) size);
-	Assert(refill->range.first < refill->range.end);
-	Assert(refill->range.end - 1 <= row->max_value);
-	return true;
-}
-
-static void
-reserve_pool(SkTable *table, SkRefill *refill)
-{
-	SkAllocatorRow row;
-
-	if (!sk_reserve_lock(table, refill, SK_WORKER_LOCAL, &row))
-		return;
-	sk_reserve_leave_gap(&row);
-	if (!plan_refill(refill, &row))
-		return;
-	row.next_value = refill->range.end;
-	sk_row_update(table, &row, SK_WRITE_RESERVES);
-	refill->result = SK_REFILL_DONE;
-}
-
-/*
- * sk_reserve_pools
- *		Reserve what pools need, in the current transaction.
- *
- * Sets the result of each.  Values may be handed out when the transaction is
- * committed, not before.
- */
-void
-sk_reserve_pools(SkRefill *refills, int count)
-{
-	SkTable		table;
-
-	Assert(count >= 1 && count <= SK_MAX_REFILLS);
-	sk_table_open(&table, RowExclusiveLock);
-	for (int i = 0; i < count; i++)
-		reserve_pool(&table, &refills[i]);
-	sk_table_close(&table);
-}
-
 /*
  * sk_reserve_lock
  *		Lock the row of a pool that workers of a kind fill.
@@ -264,7 +114,7 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	/* the extension may have been created again since the pool asked */
 	if (refill->key.relid != RelationGetRelid(table->rel))
 	{
-		sk_reserve_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
+		sk_pool_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
 						 "it does not exist", NULL);
 		return false;
 	}
@@ -274,7 +124,7 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 			if (kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
 				sk_mode_has_pool(row->mode))
 				return true;
-			sk_reserve_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+			sk_pool_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 							 psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
 							 "Repeat the statement.");
 			break;
@@ -283,7 +133,7 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 			refill->blocked_by = sk_row_locker(table, id, &is_own);
 			break;
 		case SK_ROW_GONE:
-			sk_reserve_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
+			sk_pool_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
 							 "it does not exist", NULL);
 			break;
 	}
@@ -341,7 +191,7 @@ int64
 sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 {
 	SkPoolKey	key = {MyDatabaseId, RelationGetRelid(table->rel), row->id};
-	SkRange		range = sk_pool_withdraw(&key, row->next_value);
+	SkValues		range = sk_pool_withdraw(&key, row->next_value);
 
 	if (range.first == range.end)
 		return 0;
@@ -352,318 +202,22 @@ sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 	return range.end - range.first;
 }
 
-static OwnCounter *
-find_counter(const SkAllocatorRow *row)
-{
-	OwnCounterKey key = {row->id, row->table};
-
-	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
-}
-
-static inline Mark *
-last_mark(const OwnCounter *counter)
-{
-	return counter->marks == NIL ? NULL : llast(counter->marks);
-}
-
-#ifdef USE_ASSERT_CHECKING
-/* A counter and its marks are of levels that have not ended, outermost first. */
-static bool
-marks_ascend(const OwnCounter *counter)
-{
-	int			level = counter->level;
-	ListCell   *lc;
-
-	if (level < 1)
-		return false;
-	foreach(lc, counter->marks)
-	{
-		if (((Mark *) lfirst(lc))->level <= level)
-			return false;
-		level = ((Mark *) lfirst(lc))->level;
-	}
-	return level <= GetCurrentTransactionNestLevel();
-}
-#endif
-
-/* Lock the row unless that has been done. */
-static OwnCounter *
-hold_counter(const SkAllocatorRow *known)
-{
-	OwnCounter *counter = find_counter(known);
-	OwnCounterKey key = {known->id, known->table};
-	SkAllocatorRow row;
-	SkTable		table;
-
-	Assert(counter == NULL || marks_ascend(counter));
-	if (likely(counter != NULL && !counter->is_stale &&
-			   (known->parent_id == 0 || counter->epoch == sk_allocator_epoch)))
-		return counter;
-
-	sk_table_open(&table, RowExclusiveLock);
-	if (sk_row_lock(&table, known->id, LockWaitBlock, &row) != SK_ROW_FOUND)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator \"%s\" does not exist", known->name)));
-	sk_table_close(&table);
-	if (row.mode == SK_MODE_REMOTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot take values from allocator \"%s\" in the transaction that has changed it",
-						known->name),
-				 errdetail("Its values come from server \"%s\".", row.server),
-				 errhint("Commit the change first.")));
-	if (counters == NULL)
-	{
-		HASHCTL		ctl;
-
-		sk_forget_with_transaction((void **) &counters);
-		ctl.keysize = sizeof(OwnCounterKey);
-		ctl.entrysize = sizeof(OwnCounter);
-		ctl.hcxt = TopTransactionContext;
-		counters = hash_create("spanner_keys own counters", 16, &ctl,
-							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	if (counter == NULL)
-	{
-		sk_reserve_leave_gap(&row);
-		counter = hash_search(counters, &key, HASH_ENTER, NULL);
-		counter->next = row.next_value;
-		counter->level = GetCurrentTransactionNestLevel();
-		counter->marks = NIL;
-	}
-	counter->mode = row.mode;
-	counter->max_value = row.max_value;
-	counter->tid = row.tid;
-	counter->is_stale = false;
-	counter->epoch = sk_allocator_epoch;
-	/* that of a series may be below a bound which its allocator has got since */
-	if (counter->next < row.min_value)
-		move_counter(counter, row.min_value);
-	return counter;
-}
-
-/* Remember where a subtransaction began, unless it locked the row itself. */
-static void
-move_counter(OwnCounter *counter, int64 next)
-{
-	int			level = GetCurrentTransactionNestLevel();
-	Mark	   *last = last_mark(counter);
-
-	if (level > counter->level && (last == NULL || last->level < level))
-	{
-		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-		Mark	   *mark = palloc(sizeof(Mark));
-
-		mark->level = level;
-		mark->next = counter->next;
-		counter->marks = lappend(counter->marks, mark);
-		MemoryContextSwitchTo(old);
-	}
-	Assert(marks_ascend(counter));
-	counter->next = next;
-}
-
 /*
- * sk_own_take
- *		Reserve values in the current transaction.
+ * How many gaps are to be left: one for each timeline that has begun since the
+ * row was written.  Each may be that of a server that left a gap itself, gave
+ * values behind it, and was lost before it told anybody.
  */
-SkRange
-sk_own_take(const SkAllocatorRow *row, int64 count)
+static int
+count_gaps(const SkAllocatorRow *row)
 {
-	OwnCounter *counter = hold_counter(row);
-	SkRange		range;
+	uint32		now = GetWALInsertionTimeLine();
+	uint32		then = row->timeline;
 
-	Assert(count >= 1);
-	Assert(!IsInParallelMode());
-	range.first = counter->next;
-	if (range.first > counter->max_value ||
-		(uint64) count - 1 > (uint64) counter->max_value - (uint64) range.first)
-		sk_report_exhausted(row->name, counter->max_value);
-	range.end = range.first + count;
-	move_counter(counter, range.end);
-	return range;
-}
-
-/*
- * sk_own_next
- *		The value that would be taken next, and the mode of the allocator.
- */
-int64
-sk_own_next(const SkAllocatorRow *row, SkMode *mode)
-{
-	OwnCounter *counter = hold_counter(row);
-
-	*mode = counter->mode;
-	return counter->next;
-}
-
-/*
- * sk_own_read
- *		Give a row that has been read the counter of the transaction.
- */
-void
-sk_own_read(SkAllocatorRow *row)
-{
-	OwnCounter *counter = find_counter(row);
-
-	if (counter != NULL)
-		row->next_value = counter->next;
-}
-
-/*
- * sk_own_note_update
- *		Note that the row has been written, and whether the counter in there
- *		was moved.
- */
-void
-sk_own_note_update(const SkAllocatorRow *row, bool is_moved)
-{
-	OwnCounter *counter = find_counter(row);
-
-	if (counter == NULL)
-		return;
-	counter->is_stale = true;
-	if (is_moved)
-		move_counter(counter, row->next_value);
-}
-
-/*
- * sk_own_note_series
- *		Note that an allocator was changed, of which counters may be series.
- */
-void
-sk_own_note_series(void)
-{
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
-
-	if (counters == NULL)
-		return;
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
-		counter->is_stale = true;
-}
-
-/*
- * sk_own_write
- *		Write the counters to the tables that they were drawn from.
- *
- * A pool may have values that come before those that were taken here, so it
- * is emptied.  In modes without a pool this is an ordinary reservation.
- */
-void
-sk_own_write(void)
-{
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
-	SkTable		table = {0};
-
-	if (counters == NULL)
-		return;
-	/* a subtransaction could still be rolled back */
-	Assert(GetCurrentTransactionNestLevel() == 1);
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
-	{
-		if (table.rel != NULL && counter->key.table != RelationGetRelid(table.rel))
-		{
-			sk_table_close(&table);
-			table.rel = NULL;
-		}
-		if (table.rel == NULL)
-			sk_table_open_again(&table, (Oid) counter->key.table);
-		write_counter(&table, counter);
-	}
-	if (table.rel != NULL)
-		sk_table_close(&table);
-}
-
-/* The row is there, unless the transaction has deleted it. */
-static void
-write_counter(SkTable *table, OwnCounter *counter)
-{
-	SkAllocatorRow row;
-
-	Assert(counter->level == 1 && counter->marks == NIL);
-	if (sk_row_lock_again(table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
-		row.next_value == counter->next)
-		return;
-	sk_row_stamp(&row);
-	row.next_value = counter->next;
-	sk_row_update(table, &row, sk_mode_has_pool(row.mode) ?
-				  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
-}
-
-/* A row that was locked in the subtransaction is free again. */
-static void
-roll_back(OwnCounter *counter, int level)
-{
-	Mark	   *last;
-
-	Assert(level >= 2 && marks_ascend(counter));
-	if (counter->level >= level)
-	{
-		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
-		return;
-	}
-	/* its changes of the row are undone as well */
-	counter->is_stale = true;
-	while ((last = last_mark(counter)) != NULL && last->level >= level)
-	{
-		Assert(last->level == level);
-		counter->next = last->next;
-		counter->marks = list_delete_last(counter->marks);
-	}
-}
-
-/* The parent takes over what a subtransaction has done. */
-static void
-leave_level(OwnCounter *counter, int level)
-{
-	Mark	   *last = last_mark(counter);
-	int			count = list_length(counter->marks);
-
-	Assert(level >= 2 && marks_ascend(counter));
-	if (last != NULL && last->level == level)
-	{
-		last->level = level - 1;
-		if (level - 1 <= counter->level ||
-			(count > 1 &&
-			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
-			counter->marks = list_delete_last(counter->marks);
-	}
-	counter->level = Min(counter->level, level - 1);
-	Assert(marks_ascend(counter));
-}
-
-static void
-end_subtransaction(SubXactEvent event, SubTransactionId subid,
-				   SubTransactionId parent, void *arg)
-{
-	int			level = GetCurrentTransactionNestLevel();
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
-
-	if (counters == NULL ||
-		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
-		return;
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
-	{
-		if (event == SUBXACT_EVENT_COMMIT_SUB)
-			leave_level(counter, level);
-		else
-			roll_back(counter, level);
-	}
-}
-
-/*
- * sk_reserve_init
- *		Watch the ends of subtransactions.
- */
-void
-sk_reserve_init(void)
-{
-	RegisterSubXactCallback(end_subtransaction, NULL);
+	if (row->system != (int64) GetSystemIdentifier())
+		return 1;
+	if (then == now)
+		return 0;
+	if (then == 0 || then > now)
+		return 1;
+	return Min(now - then, SK_MAX_GAPS);
 }

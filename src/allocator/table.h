@@ -19,15 +19,31 @@
 #include "utils/guc.h"
 #include "utils/relcache.h"
 
-/* row.c */
+/* The columns of the table. */
+typedef enum SkAllocatorColumn
+{
+	SK_COLUMN_ID = 1,
+	SK_COLUMN_NAME,
+	SK_COLUMN_MODE,
+	SK_COLUMN_NEXT_VALUE,
+	SK_COLUMN_MIN_VALUE,
+	SK_COLUMN_MAX_VALUE,
+	SK_COLUMN_BATCH_SIZE,
+	SK_COLUMN_MAX_BATCH_SIZE,
+	SK_COLUMN_LOW_WATER_MARK,
+	SK_COLUMN_FAILOVER_GAP,
+	SK_COLUMN_TIMELINE,
+	SK_COLUMN_SYSTEM,
+	SK_COLUMN_SERVER,
+	SK_COLUMN_REMOTE_NAME,
+	SK_COLUMN_OWNER_ROLE,
+	SK_COLUMN_USAGE_ROLES,
+	SK_COLUMN_START_VALUE,
+	SK_COLUMN_PARENT_ID,
+	SK_COLUMN_SERIES
+} SkAllocatorColumn;
 
-/* The columns that other files ask for. */
-#define SK_COLUMN_ID 1
-#define SK_COLUMN_NAME 2
-#define SK_COLUMN_OWNER_ROLE 15
-#define SK_COLUMN_PARENT_ID 18
-#define SK_COLUMN_SERIES 19
-#define SK_COLUMN_COUNT 19
+#define SK_COLUMN_COUNT SK_COLUMN_SERIES
 
 /* The longest name that the table admits, in bytes. */
 #define SK_MAX_ALLOCATOR_NAME 128
@@ -74,18 +90,8 @@ typedef struct SkAllocatorRow
 
 extern const char *const sk_mode_names[];
 extern SkMode sk_mode_from_name(const char *name);
-extern void sk_row_check_columns(Relation rel);
 extern void sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc,
 						 SkAllocatorRow *row);
-extern void sk_row_store(TupleTableSlot *slot, const SkAllocatorRow *row);
-extern void sk_row_stamp(SkAllocatorRow *row);
-extern bool sk_row_is_of_this_timeline(const SkAllocatorRow *row);
-extern HeapTuple sk_row_complete(HeapTuple tuple, TupleDesc tupdesc,
-								 bool is_replicated);
-extern HeapTuple sk_row_merge(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
-extern void sk_row_inherit(SkAllocatorRow *row, const SkAllocatorRow *parent);
-extern bool sk_row_has_options_of(const SkAllocatorRow *row,
-								  const SkAllocatorRow *other);
 extern void sk_row_check(const SkAllocatorRow *row);
 extern void sk_allocator_name(const char *source, const char *what, char *name);
 
@@ -102,8 +108,6 @@ sk_dump_is_restored(void)
 {
 	return !check_function_bodies;
 }
-
-/* table.c */
 
 /* The open table, and the former user. */
 typedef struct SkTable

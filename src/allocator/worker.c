@@ -19,8 +19,10 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -28,23 +30,21 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "allocator/cache.h"
-#include "allocator/remote.h"
 #include "allocator/reserve.h"
-#include "allocator/series.h"
-#include "allocator/shared_state.h"
 #include "allocator/worker.h"
 #include "compat.h"
 #include "spi/run_command.h"
 
-/* How long to leave an allocator alone whose row somebody has locked. */
-#define SK_LOCKED_RETRY_MS 10
+PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 
 /* How long the worker waits for those who are making a series themselves. */
 #define SK_SERIES_LIMIT_MS 20
@@ -86,6 +86,19 @@ typedef struct Batch
 	int			count;
 } Batch;
 
+/* Columns of spanner_internal.list_allocator_workers() */
+enum
+{
+	WORKER_DATABASE,
+	WORKER_PID,
+	WORKER_STATE,
+	WORKER_STARTED,
+	WORKER_IDLE_SINCE,
+	WORKER_PENDING,
+	WORKER_BLOCKED_BY,
+	WORKER_COLUMNS
+};
+
 /* Of this process, if it is a worker. */
 static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
@@ -96,6 +109,8 @@ static bool attach(int index);
 static bool leave(bool even_if_pending);
 static void leave_at_exit(int code, Datum arg);
 static void set_session_defaults(void);
+static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
+static void reserve_pool(SkTable *table, SkRefill *refill);
 static void reserve_batch(void *arg);
 static bool try_to_reserve(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
@@ -109,6 +124,123 @@ static void give_back_unused(void *arg);
 static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
 static bool launch(const SkWorkerEntry *entry);
+static bool may_launch(const SkWorkerEntry *entry);
+static void put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker);
+
+/*
+ * sk_worker_wake
+ *		Wake the worker of this database, or start it.
+ *
+ * Returns false if it cannot be started.
+ */
+bool
+sk_worker_wake(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		launched = true;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	if (entry != NULL && entry->latch != NULL)
+	{
+		SetLatch(entry->latch);
+		LWLockRelease(state->lock);
+		return true;
+	}
+	LWLockRelease(state->lock);
+
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(kind);
+	if (entry == NULL)
+		launched = false;
+	else if (entry->latch != NULL)
+		SetLatch(entry->latch);
+	else if (may_launch(entry))
+	{
+		launched = launch(entry);
+		entry->launched = launched ? GetCurrentTimestamp() : 0;
+	}
+	LWLockRelease(state->lock);
+	return launched;
+}
+
+/*
+ * sk_worker_is_running
+ *		Has this database a worker of that kind, which has started?
+ */
+bool
+sk_worker_is_running(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		result;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	result = entry != NULL && entry->latch != NULL;
+	LWLockRelease(state->lock);
+	return result;
+}
+
+/*
+ * sk_worker_make_series
+ *		Have the worker that asks other servers make a series of an allocator.
+ *
+ * It makes one at a time: who does not find the series asks again.  Returns
+ * false if the worker cannot be started.
+ */
+bool
+sk_worker_make_series(int64 parent_id, const ArrayType *series)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+
+	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(SK_WORKER_REMOTE);
+	if (entry != NULL && entry->parent_id == 0)
+	{
+		entry->parent_id = parent_id;
+		memcpy(entry->series, series, VARSIZE(series));
+	}
+	LWLockRelease(state->lock);
+	return sk_worker_wake(SK_WORKER_REMOTE);
+}
+
+/*
+ * sk_worker_init
+ *		Define the settings of the worker.
+ */
+void
+sk_worker_init(void)
+{
+	DefineCustomIntVariable("spanner_keys.allocator_idle_timeout",
+							"Sets how long an allocator worker stays without work.",
+							"Commands on a database wait until it is gone.",
+							&idle_timeout,
+							1000, 0, SK_MAX_IDLE_TIMEOUT,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomEnumVariable("spanner_keys.allocator_return_unused",
+							 "Sets when values of allocators that were reserved and not used are given back.",
+							 NULL,
+							 &return_unused,
+							 false, return_unused_values,
+							 PGC_SIGHUP,
+							 0,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("spanner_keys.allocator_synchronous_commit",
+							 "Sets how durable a reservation is before its values are handed out.",
+							 NULL,
+							 &reservation_commit,
+							 SYNCHRONOUS_COMMIT_REMOTE_FLUSH,
+							 synchronous_commit_values,
+							 PGC_SIGHUP,
+							 0,
+							 NULL, NULL, NULL);
+}
 
 /* Become a worker.  Returns false if the entry has one. */
 static bool
@@ -194,12 +326,66 @@ set_session_defaults(void)
 						PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/* Decide which values a pool gets: fewer than a batch if no more are left. */
+static bool
+plan_refill(SkRefill *refill, SkAllocatorRow *row)
+{
+	int64		size;
+	uint64		left;
+
+	sk_reserve_choose_batch(refill, row);
+	if (row->next_value > row->max_value)
+	{
+		sk_pool_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+						 "all values are used up", NULL);
+		refill->error.limit = row->max_value;
+		return false;
+	}
+	left = (uint64) row->max_value - (uint64) row->next_value + 1;
+
+	/* a request for more than is left must not take the rest from others */
+	size = refill->wanted;
+	if (size > 0 && (uint64) size > left)
+		size -= refill->largest;
+	size = Max(refill->batch, size);
+	refill->limit = row->max_value;
+	refill->range.first = row->next_value;
+	refill->range.end = row->next_value + (int64) Min(left, (uint64) size);
+	Assert(refill->range.first < refill->range.end);
+	Assert(refill->range.end - 1 <= row->max_value);
+	return true;
+}
+
+static void
+reserve_pool(SkTable *table, SkRefill *refill)
+{
+	SkAllocatorRow row;
+
+	if (!sk_reserve_lock(table, refill, SK_WORKER_LOCAL, &row))
+		return;
+	sk_reserve_leave_gap(&row);
+	if (!plan_refill(refill, &row))
+		return;
+	row.next_value = refill->range.end;
+	sk_row_update(table, &row, SK_WRITE_RESERVES);
+	refill->result = SK_REFILL_DONE;
+}
+
+/*
+ * Reserve what pools need, in the current transaction.  Values may be issued when
+ * that is committed, not before.
+ */
 static void
 reserve_batch(void *arg)
 {
 	Batch	   *batch = arg;
+	SkTable		table;
 
-	sk_reserve_pools(batch->list, batch->count);
+	Assert(batch->count >= 1 && batch->count <= SK_MAX_REFILLS);
+	sk_table_open(&table, RowExclusiveLock);
+	for (int i = 0; i < batch->count; i++)
+		reserve_pool(&table, &batch->list[i]);
+	sk_table_close(&table);
 }
 
 /* Reserve in a transaction, and commit it.  Sets the results. */
@@ -214,7 +400,7 @@ try_to_reserve(SkRefill *list, int count)
 	for (int i = 0; error != NULL && i < count; i++)
 	{
 		list[i].result = SK_REFILL_FAILED;
-		sk_reserve_error(&list[i].error, error->sqlerrcode, error->message,
+		sk_pool_error(&list[i].error, error->sqlerrcode, error->message,
 						 error->hint);
 	}
 	return error == NULL;
@@ -378,7 +564,7 @@ work_until_idle(void)
 		else if (TimestampDifferenceExceeds(idle_since, now, idle_timeout))
 			return;
 		if (result == FILL_BLOCKED)
-			timeout = SK_LOCKED_RETRY_MS;
+			timeout = SK_LOCKED_MS;
 		if (result == FILL_WAITING)
 			timeout = sk_remote_delay();
 
@@ -412,12 +598,119 @@ give_back_unused(void *arg)
 		return;
 	sk_table_open(&table, RowExclusiveLock);
 	for (int i = 0; i < sk_shared_state()->size; i++)
-		if (sk_pool_read(i, &pool) && pool_size(&pool) > 0 &&
+		if (sk_pool_read(i, &pool) && sk_pool_size(&pool) > 0 &&
 			pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
 			pool.key.relid == RelationGetRelid(table.rel) &&
 			sk_row_lock(&table, pool.key.allocator_id, LockWaitSkip, &row) == SK_ROW_FOUND)
 			(void) sk_reserve_undo(&table, &row);
 	sk_table_close(&table);
+}
+
+static SkWorkerEntry *
+find_entry(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	Assert(LWLockHeldByMe(state->lock));
+	for (int i = 0; i < state->worker_size; i++)
+	{
+		SkWorkerEntry *entry = &state->workers[i];
+
+		if (entry->dbid == dbid && entry->kind == kind)
+			return entry;
+	}
+	return NULL;
+}
+
+/* NULL if others have workers, or start them, in all places there are. */
+static SkWorkerEntry *
+make_entry(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
+
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	for (int i = 0; entry == NULL && i < state->worker_size; i++)
+	{
+		SkWorkerEntry *other = &state->workers[i];
+
+		if (OidIsValid(other->dbid) &&
+			(other->latch != NULL || !may_launch(other)))
+			continue;
+		memset(other, 0, sizeof(SkWorkerEntry));
+		other->dbid = MyDatabaseId;
+		other->kind = kind;
+		entry = other;
+	}
+	return entry;
+}
+
+static bool
+launch(const SkWorkerEntry *entry)
+{
+	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
+	BackgroundWorker worker;
+
+	/* it looks for its entry when we let go of the lock */
+	Assert(LWLockHeldByMeInMode(sk_shared_state()->lock, LW_EXCLUSIVE));
+	Assert(entry->latch == NULL && entry->dbid == MyDatabaseId);
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "spanner_keys", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "spanner_allocator_worker",
+			sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
+			 type, entry->dbid);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
+	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/*
+ * Has enough time passed since the worker of an entry was started?
+ *
+ * Until then it may still come.  The clock may have gone back.
+ */
+static bool
+may_launch(const SkWorkerEntry *entry)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return entry->launched == 0 || now < entry->launched ||
+		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
+}
+
+static void
+put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
+{
+	const char *state = worker->pid == 0 ? "starting" :
+		worker->blocked ? "blocked" :
+		worker->idle_since != 0 ? "idle" : "reserving";
+	Datum		values[WORKER_COLUMNS];
+	bool		nulls[WORKER_COLUMNS] = {false};
+	TransactionId blocked_by = InvalidTransactionId;
+	SkPool		pool;
+
+	for (int i = 0; worker->blocked && i < sk_shared_state()->size; i++)
+		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
+			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
+			blocked_by = pool.blocked_by;
+	values[WORKER_DATABASE] = ObjectIdGetDatum(worker->dbid);
+	values[WORKER_PID] = Int32GetDatum(worker->pid);
+	nulls[WORKER_PID] = worker->pid == 0;
+	values[WORKER_STATE] = CStringGetTextDatum(state);
+	values[WORKER_STARTED] = TimestampTzGetDatum(worker->started);
+	nulls[WORKER_STARTED] = worker->pid == 0;
+	values[WORKER_IDLE_SINCE] = TimestampTzGetDatum(worker->idle_since);
+	nulls[WORKER_IDLE_SINCE] = worker->idle_since == 0;
+	values[WORKER_PENDING] = Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind));
+	values[WORKER_BLOCKED_BY] = TransactionIdGetDatum(blocked_by);
+	nulls[WORKER_BLOCKED_BY] = !TransactionIdIsValid(blocked_by);
+	Assert(result->setDesc->natts == WORKER_COLUMNS);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 /*
@@ -465,195 +758,27 @@ spanner_allocator_worker(Datum arg)
 	pgstat_report_stat(true);
 }
 
-static SkWorkerEntry *
-find_entry(Oid dbid, SkWorkerKind kind)
+/*
+ * spanner_internal.list_allocator_workers() returns setof record
+ *
+ * One row for each worker that runs or is being started.
+ */
+Datum
+spanner_list_allocator_workers(PG_FUNCTION_ARGS)
 {
 	SkSharedState *state = sk_shared_state();
 
-	Assert(LWLockHeldByMe(state->lock));
+	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; i < state->worker_size; i++)
 	{
-		SkWorkerEntry *entry = &state->workers[i];
+		SkWorkerEntry worker;
 
-		if (entry->dbid == dbid && entry->kind == kind)
-			return entry;
-	}
-	return NULL;
-}
-
-/* NULL if others have workers, or start them, in all places there are. */
-static SkWorkerEntry *
-make_entry(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
-
-	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
-	for (int i = 0; entry == NULL && i < state->worker_size; i++)
-	{
-		SkWorkerEntry *other = &state->workers[i];
-
-		if (OidIsValid(other->dbid) &&
-			(other->latch != NULL || !sk_worker_may_launch(other)))
-			continue;
-		memset(other, 0, sizeof(SkWorkerEntry));
-		other->dbid = MyDatabaseId;
-		other->kind = kind;
-		entry = other;
-	}
-	return entry;
-}
-
-static bool
-launch(const SkWorkerEntry *entry)
-{
-	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
-	BackgroundWorker worker;
-
-	/* it looks for its entry when we let go of the lock */
-	Assert(LWLockHeldByMeInMode(sk_shared_state()->lock, LW_EXCLUSIVE));
-	Assert(entry->latch == NULL && entry->dbid == MyDatabaseId);
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "spanner_keys", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "spanner_allocator_worker",
-			sizeof(worker.bgw_function_name));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
-			 type, entry->dbid);
-	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
-	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
-}
-
-/*
- * sk_worker_wake
- *		Wake the worker of this database, or start it.
- *
- * Returns false if it cannot be started.
- */
-bool
-sk_worker_wake(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-	bool		launched = true;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	if (entry != NULL && entry->latch != NULL)
-	{
-		SetLatch(entry->latch);
+		LWLockAcquire(state->lock, LW_SHARED);
+		worker = state->workers[i];
 		LWLockRelease(state->lock);
-		return true;
+		/* one that was ended by force, or could not start, is not there */
+		if (worker.pid != 0 || !may_launch(&worker))
+			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
 	}
-	LWLockRelease(state->lock);
-
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	entry = make_entry(kind);
-	if (entry == NULL)
-		launched = false;
-	else if (entry->latch != NULL)
-		SetLatch(entry->latch);
-	else if (sk_worker_may_launch(entry))
-	{
-		launched = launch(entry);
-		entry->launched = launched ? GetCurrentTimestamp() : 0;
-	}
-	LWLockRelease(state->lock);
-	return launched;
-}
-
-/*
- * sk_worker_may_launch
- *		Has enough time passed since the worker of an entry was started?
- *
- * Until then it may still come.  The clock may have gone back.
- */
-bool
-sk_worker_may_launch(const SkWorkerEntry *entry)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	return entry->launched == 0 || now < entry->launched ||
-		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
-}
-
-/*
- * sk_worker_is_running
- *		Has this database a worker of that kind, which has started?
- */
-bool
-sk_worker_is_running(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-	bool		result;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	result = entry != NULL && entry->latch != NULL;
-	LWLockRelease(state->lock);
-	return result;
-}
-
-/*
- * sk_worker_make_series
- *		Have the worker that asks other servers make a series of an allocator.
- *
- * It makes one at a time: who does not find the series asks again.  Returns
- * false if the worker cannot be started.
- */
-bool
-sk_worker_make_series(int64 parent_id, const ArrayType *series)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-
-	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	entry = make_entry(SK_WORKER_REMOTE);
-	if (entry != NULL && entry->parent_id == 0)
-	{
-		entry->parent_id = parent_id;
-		memcpy(entry->series, series, VARSIZE(series));
-	}
-	LWLockRelease(state->lock);
-	return sk_worker_wake(SK_WORKER_REMOTE);
-}
-
-/*
- * sk_worker_settings
- *		Define the settings of the worker.
- */
-void
-sk_worker_settings(void)
-{
-	DefineCustomIntVariable("spanner_keys.allocator_idle_timeout",
-							"Sets how long an allocator worker stays without work.",
-							"Commands on a database wait until it is gone.",
-							&idle_timeout,
-							1000, 0, SK_MAX_IDLE_TIMEOUT,
-							PGC_SIGHUP,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	DefineCustomEnumVariable("spanner_keys.allocator_return_unused",
-							 "Sets when values of allocators that were reserved and not used are given back.",
-							 NULL,
-							 &return_unused,
-							 false, return_unused_values,
-							 PGC_SIGHUP,
-							 0,
-							 NULL, NULL, NULL);
-	DefineCustomEnumVariable("spanner_keys.allocator_synchronous_commit",
-							 "Sets how durable a reservation is before its values are handed out.",
-							 NULL,
-							 &reservation_commit,
-							 SYNCHRONOUS_COMMIT_REMOTE_FLUSH,
-							 synchronous_commit_values,
-							 PGC_SIGHUP,
-							 0,
-							 NULL, NULL, NULL);
+	return (Datum) 0;
 }

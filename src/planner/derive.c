@@ -12,6 +12,10 @@
  * no knowledge of the rest of the query is needed.  The bounds of a partition
  * can be conditions on the shard, too.
  *
+ * A key is known if each of its columns is equal to something.  A key that is
+ * an expression is known, too, if a clause compares the expression itself.  And
+ * for a bucket of time, a range of the column says in which buckets it is.
+ *
  * src/planner/derive.c
  *
  *-------------------------------------------------------------------------
@@ -36,17 +40,25 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
+#include "utils/typcache.h"
 
 #include "compat.h"
 #include "keys/canonical.h"
+#include "keys/moments.h"
 #include "planner/derive.h"
+#include "planner/known_functions.h"
 #include "planner/planner.h"
+#include "planner/shard_clause.h"
 
 /* How many ways to combine values of several relations are tried. */
 #define SK_MAX_JOIN_COMBINATIONS 16
+
+/* So many values are compared with one another; more go into a hash table. */
+#define SK_FEW_VALUES 32
 
 /* A value that a join clause gives, and the relations that it is from. */
 typedef struct SkJoinValue
@@ -55,8 +67,17 @@ typedef struct SkJoinValue
 	Relids		relids;
 } SkJoinValue;
 
-static List *clauses_of(List *rinfos);
+/* What the mutator needs that puts values into a call. */
+typedef struct SkReplacement
+{
+	const SkColumns *columns;
+	Node	  **keys;			/* what is equal to a key, or NULL */
+} SkReplacement;
+
+static bool is_exact(const SkColumns *columns);
+static bool lists_all_shards(const SkShardKey *key, Expr *condition);
 static bool contradicts(List *bounds, Expr *condition);
+static List *clauses_of(List *rinfos);
 static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key);
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
@@ -78,16 +99,34 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 void *arg);
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
-static List *arm_clauses(Node *arm);
-static bool is_exact(const SkColumns *columns);
-static bool lists_all_shards(const SkShardKey *key, Expr *condition);
 static bool find_guards(const SkColumns *columns, List **guards);
+static Expr *usual_moments(Expr *value);
 static Expr *derive_guarded(PlannerInfo *root, const SkShardKey *key,
 							FuncExpr *call, List *guards, bool is_list);
 static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
+static List *arm_clauses(Node *arm);
+static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
+					   List *conditions);
+static HTAB *create_shard_set(void);
+static bool is_new_shard(HTAB *seen, const Const *value);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
+static void init_terms(SkColumns *columns);
+static SkColumns copy_columns(const SkColumns *columns);
+static void match_term(PlannerInfo *root, const SkClause *clause,
+					   SkColumns *columns, SkKeyTerm *term);
+static void match_bound(PlannerInfo *root, const SkClause *clause,
+						SkKeyTerm *term);
+static bool is_missing(const SkColumns *columns, int column);
+static bool is_used(const SkColumns *columns, int column);
+static bool are_known(const SkColumns *columns, const SkKeyTerm *term);
+static FuncExpr *replace_known(const SkColumns *columns, bool *is_list,
+							   Index *level);
+static Node *list_buckets(const SkColumns *columns, const SkKeyTerm *term);
+static int	find_column(const SkColumns *columns, const Node *column);
+static int	column_place(const SkColumns *columns, const Node *column);
+static Node *replace_keys(Node *node, void *context);
 
 /*
  * sk_derive_clauses
@@ -151,20 +190,6 @@ sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 }
 
 /*
- * sk_make_clause
- *		An expression that holds, and its security level.
- */
-SkClause *
-sk_make_clause(Expr *expr, Index level)
-{
-	SkClause   *result = palloc(sizeof(SkClause));
-
-	result->expr = expr;
-	result->level = level;
-	return result;
-}
-
-/*
  * sk_derive_condition
  *		The condition on the shard that follows from what is known.
  *
@@ -185,9 +210,9 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 		if (columns->by_element[i] && columns->values[i].is_array &&
-			sk_is_used(columns, i))
+			is_used(columns, i))
 			return derive_elements(root, columns, i);
-	call = sk_replace_keys(columns, &is_list, &level);
+	call = replace_known(columns, &is_list, &level);
 	if (call == NULL)
 		return NULL;
 	/* a fingerprint is wider than the shard that is made of it */
@@ -207,25 +232,6 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 		condition = sk_shard_is(key, (Expr *)
 								eval_const_expressions(root, (Node *) call));
 	return condition ? sk_make_clause(condition, level) : NULL;
-}
-
-/* Is each column of the key equal to something? */
-static bool
-is_exact(const SkColumns *columns)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (!sk_is_used(columns, i))
-			return false;
-	return true;
-}
-
-static bool
-lists_all_shards(const SkShardKey *key, Expr *condition)
-{
-	Const	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
-
-	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
-		!list->constisnull && sk_array_length((Node *) list) >= key->shards;
 }
 
 /*
@@ -249,7 +255,7 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	{
 		List	   *exprs = arm_clauses(lfirst(lc));
 		List	   *clauses = NIL;
-		SkColumns	arm = sk_copy_columns(columns);
+		SkColumns	arm = copy_columns(columns);
 		SkClause   *condition;
 		ListCell   *lc2;
 
@@ -273,7 +279,102 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	}
 	if (arms)
 		*arms = sk_make_clause(make_orclause(completed), level);
-	return sk_make_clause(sk_any_shard(root, columns->key, conditions), level);
+	return sk_make_clause(any_shard(root, columns->key, conditions), level);
+}
+
+/*
+ * sk_init_columns
+ *		List the columns among the keys, each once; nothing is known of them.
+ */
+void
+sk_init_columns(SkColumns *columns, const SkShardKey *key)
+{
+	List	   *vars = pull_var_clause((Node *) key->call, 0);
+	int			size = list_length(vars);
+	ListCell   *lc;
+
+	columns->key = key;
+	columns->count = 0;
+	columns->columns = palloc(size * sizeof(Var *));
+	columns->inside = palloc0(size * sizeof(bool));
+	columns->by_element = palloc0(size * sizeof(bool));
+	columns->values = palloc0(size * sizeof(SkKeyValue));
+	foreach(lc, vars)
+	{
+		if (find_column(columns, lfirst(lc)) < 0)
+			columns->columns[columns->count++] = lfirst(lc);
+	}
+	init_terms(columns);
+}
+
+/*
+ * sk_match_clauses
+ *		Learn what a list of SkClause says of the columns.
+ *
+ * One value is better than a list of them, which is better than nothing.
+ */
+void
+sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SkClause   *clause = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkKeyValue *value = &columns->values[i];
+			SkKeyValue	found;
+
+			if (value->value && !value->is_array)
+				continue;
+			if (sk_match_equality(root, clause->expr,
+								  (Node *) columns->columns[i], &found) &&
+				(value->value == NULL || !found.is_array) &&
+				(!columns->inside[i] ||
+				 sk_can_replace(root, columns->columns[i], &found)))
+			{
+				*value = found;
+				value->level = clause->level;
+			}
+		}
+		for (int i = 0; i < columns->term_count; i++)
+			match_term(root, clause, columns, &columns->terms[i]);
+	}
+}
+
+/*
+ * sk_all_known
+ *		Is something known of each key?
+ */
+bool
+sk_all_known(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (is_missing(columns, i))
+			return false;
+	return true;
+}
+
+/* Is each column of the key equal to something? */
+static bool
+is_exact(const SkColumns *columns)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (!is_used(columns, i))
+			return false;
+	return true;
+}
+
+static bool
+lists_all_shards(const SkShardKey *key, Expr *condition)
+{
+	Const	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+
+	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
+		!list->constisnull && sk_array_length((Node *) list) >= key->shards;
 }
 
 /* Is the shard a constant, and the bounds leave another one? */
@@ -410,7 +511,7 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 			continue;
 		choices[i] = find_join_values(root, rel, columns->columns[i],
 									  columns->inside[i]);
-		if (choices[i] == NIL && sk_is_missing(columns, i))
+		if (choices[i] == NIL && is_missing(columns, i))
 			return NIL;
 		found |= choices[i] != NIL;
 	}
@@ -436,16 +537,17 @@ combine_one_source(PlannerInfo *root, const SkColumns *columns,
 	foreach(lc, choices[first])
 	{
 		Relids		source = ((SkJoinValue *) lfirst(lc))->relids;
-		SkColumns	choice = *columns;
+		SkColumns	choice;
 
 		if (find_choice(choices[first], source) != lfirst(lc))
 			continue;
-		choice.values = palloc(columns->count * sizeof(SkKeyValue));
+		choice = copy_columns(columns);
 		for (int i = 0; i < columns->count; i++)
 		{
 			SkJoinValue *found = find_choice(choices[i], source);
 
-			choice.values[i] = found ? found->value : columns->values[i];
+			if (found)
+				choice.values[i] = found->value;
 		}
 		result = add_condition(root, result, &choice);
 	}
@@ -478,15 +580,13 @@ combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices)
 						   SK_MAX_JOIN_COMBINATIONS);
 	for (int n = 0; n < combinations; n++)
 	{
-		SkColumns	choice = *columns;
+		SkColumns	choice = copy_columns(columns);
 		int			rest = n;
 
-		choice.values = palloc(columns->count * sizeof(SkKeyValue));
 		for (int i = 0; i < columns->count; i++)
 		{
 			int			length = list_length(choices[i]);
 
-			choice.values[i] = columns->values[i];
 			if (length == 0)
 				continue;
 			choice.values[i] =
@@ -528,7 +628,7 @@ find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
 		SkJoinValue *found;
 
 		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!sk_match_equality(root, rinfo->clause, column, &value) ||
+			!sk_match_equality(root, rinfo->clause, (const Node *) column, &value) ||
 			(inside && !sk_can_replace(root, column, &value)))
 			continue;
 		found = palloc(sizeof(SkJoinValue));
@@ -581,15 +681,45 @@ find_guards(const SkColumns *columns, List **guards)
 		Oid			type = columns->columns[i]->vartype;
 		SkKeyValue *value = &columns->values[i];
 
-		if (!columns->inside[i] || value->is_array || !sk_is_used(columns, i) ||
+		if (!columns->inside[i] || value->is_array || !is_used(columns, i) ||
 			(type != TIMESTAMPOID && type != TIMESTAMPTZOID))
 			continue;
 		if (!IsA(value->value, Const))
-			*guards = lappend(*guards, sk_usual_moments(value->value));
+			*guards = lappend(*guards, usual_moments(value->value));
 		else if (!sk_is_usual_moment((Node *) value->value))
 			return false;
 	}
 	return true;
+}
+
+/* The condition that a value is a usual moment. */
+static Expr *
+usual_moments(Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Timestamp	limits[] = {SK_FIRST_USUAL, SK_LAST_USUAL};
+	static const StrategyNumber strategies[] = {
+		BTGreaterEqualStrategyNumber, BTLessStrategyNumber
+	};
+	List	   *result = NIL;
+
+	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	for (int i = 0; i < lengthof(limits); i++)
+	{
+		Const	   *limit = makeConst(type, -1, InvalidOid, sizeof(Timestamp),
+									  TimestampGetDatum(limits[i]), false,
+									  FLOAT8PASSBYVAL);
+		OpExpr	   *comparison = (OpExpr *)
+			make_opclause(get_opfamily_member(family, type, type,
+											  strategies[i]),
+						  BOOLOID, false, copyObject(value), (Expr *) limit,
+						  InvalidOid, InvalidOid);
+
+		set_opfuncid(comparison);
+		result = lappend(result, comparison);
+	}
+	return make_andclause(result);
 }
 
 /* The shard if the values are usual moments, else all shards. */
@@ -614,7 +744,7 @@ derive_guarded(PlannerInfo *root, const SkShardKey *key, FuncExpr *call,
 	usual->location = -1;
 	choice->casetype = INT4ARRAYOID;
 	choice->args = list_make1(usual);
-	choice->defresult = sk_all_shards(key);
+	choice->defresult = sk_all_shards(key, true);
 	choice->location = -1;
 	return sk_shard_in(key, (Expr *) choice);
 }
@@ -625,7 +755,7 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 {
 	List	   *conditions = NIL;
 	Index		level = columns->values[column].level;
-	SkColumns	choice = sk_copy_columns(columns);
+	SkColumns	choice = copy_columns(columns);
 	Expr	   *result;
 	ListCell   *lc;
 
@@ -648,8 +778,70 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 		conditions = lappend(conditions, condition->expr);
 		level = Max(level, condition->level);
 	}
-	result = sk_any_shard(root, columns->key, conditions);
+	result = any_shard(root, columns->key, conditions);
 	return sk_make_clause(result, level);
+}
+
+/*
+ * Some conditions that each fix the shard, as one list; else as an OR.  No
+ * shard is NULL.
+ */
+static Expr *
+any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
+{
+	List	   *values = NIL;
+	Expr	   *condition = NULL;
+	HTAB	   *seen = NULL;
+	ListCell   *lc;
+
+	if (list_length(conditions) > SK_FEW_VALUES)
+		seen = create_shard_set();
+	foreach(lc, conditions)
+	{
+		Node	   *value;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!IsA(lfirst(lc), OpExpr))
+			return make_orclause(conditions);
+		value = lsecond(((OpExpr *) lfirst(lc))->args);
+		if (IsA(value, Const) && ((Const *) value)->constisnull &&
+			(condition != NULL || lnext(conditions, lc) != NULL))
+			continue;
+		condition = lfirst(lc);
+		if (seen == NULL || !IsA(value, Const))
+			values = list_append_unique(values, value);
+		else if (is_new_shard(seen, (Const *) value))
+			values = lappend(values, value);
+	}
+	if (seen != NULL)
+		hash_destroy(seen);
+	if (list_length(values) <= 1)
+		return condition;
+	return sk_shard_in(key, (Expr *)
+					   eval_const_expressions(root, (Node *) sk_shard_array(values)));
+}
+
+static HTAB *
+create_shard_set(void)
+{
+	HASHCTL		ctl;
+
+	ctl.keysize = sizeof(int64);
+	ctl.entrysize = sizeof(int64);
+	ctl.hcxt = CurrentMemoryContext;
+	return hash_create("spanner_keys shards", 256, &ctl,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static bool
+is_new_shard(HTAB *seen, const Const *value)
+{
+	int64		shard = value->consttype == INT8OID ?
+		DatumGetInt64(value->constvalue) : DatumGetInt32(value->constvalue);
+	bool		found;
+
+	(void) hash_search(seen, &shard, HASH_ENTER, &found);
+	return !found;
 }
 
 /* The clauses of one arm of an OR, without RestrictInfos. */
@@ -719,4 +911,251 @@ can_be_listed(const SkShardKey *key, List *args)
 		combinations *= length;
 	}
 	return combinations <= SK_MAX_COMBINATIONS;
+}
+
+static void
+init_terms(SkColumns *columns)
+{
+	const SkShardKey *key = columns->key;
+	List	   *keys = sk_hashed_keys(key);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	columns->term_count = list_length(keys);
+	columns->terms = palloc0(columns->term_count * sizeof(SkKeyTerm));
+	foreach(lc, keys)
+	{
+		SkKeyTerm  *term = &columns->terms[foreach_current_index(lc)];
+
+		term->key = lfirst(lc);
+		term->is_column = IsA(term->key, Var) && key->form == SK_SHARD_ID;
+		term->is_bucket = key->can_derive && key->form == SK_SHARD_ID &&
+			sk_is_bucket(term->key);
+		foreach(lc2, pull_var_clause(term->key, 0))
+		{
+			int			place = column_place(columns, lfirst(lc2));
+
+			term->columns = bms_add_member(term->columns, place);
+			if (!term->is_column)
+				columns->inside[place] = columns->by_element[place] = true;
+		}
+	}
+}
+
+/* A copy of what is known, to learn more. */
+static SkColumns
+copy_columns(const SkColumns *columns)
+{
+	SkColumns	result = *columns;
+
+	result.values = palloc(columns->count * sizeof(SkKeyValue));
+	memcpy(result.values, columns->values, columns->count * sizeof(SkKeyValue));
+	result.terms = palloc(columns->term_count * sizeof(SkKeyTerm));
+	memcpy(result.terms, columns->terms, columns->term_count * sizeof(SkKeyTerm));
+	return result;
+}
+
+/* Does a clause compare a key that is an expression, or bound its column? */
+static void
+match_term(PlannerInfo *root, const SkClause *clause, SkColumns *columns,
+		   SkKeyTerm *term)
+{
+	SkKeyValue	found;
+
+	if (term->is_column || bms_is_empty(term->columns) ||
+		!columns->key->can_derive)
+		return;
+	if (term->is_bucket)
+		match_bound(root, clause, term);
+	if ((term->value.value == NULL || term->value.is_array) &&
+		sk_match_equality(root, clause->expr, term->key, &found) &&
+		(term->value.value == NULL || !found.is_array) &&
+		(columns->key->form == SK_SHARD_ID ||
+		 (!found.is_array &&
+		  exprType((Node *) found.value) == exprType(term->key))))
+	{
+		term->value = found;
+		term->value.level = clause->level;
+	}
+}
+
+/* The first bound on each side counts. */
+static void
+match_bound(PlannerInfo *root, const SkClause *clause, SkKeyTerm *term)
+{
+	Var		   *column = lsecond_node(Var, ((FuncExpr *) term->key)->args);
+	Oid			family = lookup_type_cache(column->vartype,
+										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	SkKeyValue	found;
+	int			strategy = sk_match_comparison(root, clause->expr, column,
+											   family, &found);
+
+	if (strategy == 0 || exprType((Node *) found.value) != column->vartype)
+		return;
+	found.level = clause->level;
+	switch (strategy)
+	{
+		case BTGreaterStrategyNumber:
+		case BTGreaterEqualStrategyNumber:
+			if (term->low.value == NULL)
+				term->low = found;
+			break;
+		case BTLessStrategyNumber:
+		case BTLessEqualStrategyNumber:
+			if (term->high.value == NULL)
+			{
+				term->high = found;
+				term->open_end = strategy == BTLessStrategyNumber;
+			}
+			break;
+		default:
+			break;
+	}
+}
+
+/* Is nothing known of a column, nor of a key that it is in? */
+static bool
+is_missing(const SkColumns *columns, int column)
+{
+	if (columns->values[column].value != NULL)
+		return false;
+	for (int i = 0; i < columns->term_count; i++)
+	{
+		SkKeyTerm  *term = &columns->terms[i];
+
+		if (bms_is_member(column, term->columns) && term->value.value == NULL &&
+			(term->low.value == NULL || term->high.value == NULL))
+			return true;
+	}
+	return false;
+}
+
+/* Does the value of a column take its place in a key? */
+static bool
+is_used(const SkColumns *columns, int column)
+{
+	for (int i = 0; i < columns->term_count; i++)
+		if (bms_is_member(column, columns->terms[i].columns) &&
+			are_known(columns, &columns->terms[i]))
+			return true;
+	return false;
+}
+
+/* Is each column of a key equal to something? */
+static bool
+are_known(const SkColumns *columns, const SkKeyTerm *term)
+{
+	int			column = -1;
+
+	while ((column = bms_next_member(term->columns, column)) >= 0)
+		if (columns->values[column].value == NULL)
+			return false;
+	return true;
+}
+
+/*
+ * The call with what is known of its keys; NULL if that cannot be. "is_list"
+ * says whether one of them is a list, "level" which security level the clauses
+ * have.
+ */
+static FuncExpr *
+replace_known(const SkColumns *columns, bool *is_list, Index *level)
+{
+	SkReplacement replacement;
+
+	*is_list = false;
+	*level = 0;
+	replacement.columns = columns;
+	replacement.keys = palloc0(columns->term_count * sizeof(Node *));
+	for (int i = 0; i < columns->count; i++)
+	{
+		if (!is_used(columns, i))
+			continue;
+		*is_list |= columns->values[i].is_array;
+		*level = Max(*level, columns->values[i].level);
+	}
+	for (int i = 0; i < columns->term_count; i++)
+	{
+		SkKeyTerm  *term = &columns->terms[i];
+
+		if (are_known(columns, term))
+			continue;
+		replacement.keys[i] = (Node *) term->value.value;
+		*is_list |= term->value.value == NULL || term->value.is_array;
+		*level = Max(*level, term->value.level);
+		if (term->value.value == NULL)
+		{
+			replacement.keys[i] = list_buckets(columns, term);
+			*level = Max(*level, Max(term->low.level, term->high.level));
+		}
+		if (replacement.keys[i] == NULL)
+			return NULL;
+	}
+	return (FuncExpr *) replace_keys((Node *) columns->key->call, &replacement);
+}
+
+/* The buckets of a range as an array; too many of them mean all shards. */
+static Node *
+list_buckets(const SkColumns *columns, const SkKeyTerm *term)
+{
+	List	   *bin = ((FuncExpr *) term->key)->args;
+	Oid			type = exprType(lsecond(bin));
+	const Oid	argtypes[] = {INTERVALOID, type, type, type, BOOLOID, INT4OID};
+	Oid			function;
+	List	   *args;
+
+	if (columns->key->shards > SK_MAX_SHARD_LIST)
+		return NULL;
+	function = sk_internal_function("time_buckets", lengthof(argtypes), argtypes);
+	if (!OidIsValid(function))
+		return NULL;
+	args = list_make5(linitial(bin), lthird(bin), term->low.value,
+					  term->high.value, makeBoolConst(term->open_end, false));
+	args = lappend(args, makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								   Int32GetDatum(columns->key->shards), false,
+								   true));
+	return (Node *) makeFuncExpr(function, get_array_type(type), args,
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* The place of a column among those of the key, or -1. */
+static int
+find_column(const SkColumns *columns, const Node *column)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (columns->columns[i]->varattno == ((const Var *) column)->varattno)
+			return i;
+	return -1;
+}
+
+/* The same for one of the columns of the key. */
+static int
+column_place(const SkColumns *columns, const Node *column)
+{
+	int			result = find_column(columns, column);
+
+	Assert(result >= 0 && result < columns->count);
+	return result;
+}
+
+/* A call, with what is known for its keys and their columns. */
+static Node *
+replace_keys(Node *node, void *context)
+{
+	SkReplacement *replacement = context;
+	const SkColumns *columns = replacement->columns;
+
+	if (node == NULL)
+		return NULL;
+	for (int i = 0; i < columns->term_count; i++)
+		if (node == columns->terms[i].key && replacement->keys[i] != NULL)
+			return copyObject(replacement->keys[i]);
+	if (IsA(node, Var))
+	{
+		SkKeyValue *value = &columns->values[column_place(columns, node)];
+
+		Assert(value->value != NULL);
+		return copyObject((Node *) value->value);
+	}
+	return expression_tree_mutator(node, replace_keys, context);
 }

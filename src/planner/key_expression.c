@@ -677,39 +677,6 @@ sk_is_usual_moment(Node *value)
 		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
 }
 
-/*
- * sk_usual_moments
- *		The condition that a value is a usual moment.
- */
-Expr *
-sk_usual_moments(Expr *value)
-{
-	Oid			type = exprType((Node *) value);
-	Oid			family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	Timestamp	limits[] = {SK_FIRST_USUAL, SK_LAST_USUAL};
-	static const StrategyNumber strategies[] = {
-		BTGreaterEqualStrategyNumber, BTLessStrategyNumber
-	};
-	List	   *result = NIL;
-
-	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
-	for (int i = 0; i < lengthof(limits); i++)
-	{
-		Const	   *limit = makeConst(type, -1, InvalidOid, sizeof(Timestamp),
-									  TimestampGetDatum(limits[i]), false,
-									  FLOAT8PASSBYVAL);
-		OpExpr	   *comparison = (OpExpr *)
-			make_opclause(get_opfamily_member(family, type, type,
-											  strategies[i]),
-						  BOOLOID, false, copyObject(value), (Expr *) limit,
-						  InvalidOid, InvalidOid);
-
-		set_opfuncid(comparison);
-		result = lappend(result, comparison);
-	}
-	return make_andclause(result);
-}
-
 /* A leakproof function promises not to fail. */
 static bool
 find_argument(Oid function, int *argument, SkSafety *safety)

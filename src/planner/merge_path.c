@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * merge_path.c
- *	  Paths that merge the shards of an index in order.
+ *	  Paths that scan an index shard by shard: in order, or for the first rows
+ *	  of groups.
  *
  * Within one shard an index (shard, a, b) is ordered by (a, b).  The path
  * scans it once for each shard, and merges.  It is one scan of the table for
@@ -10,6 +11,14 @@
  *
  * The scan of one shard is planned as an ordinary index scan, the template,
  * with the condition "shard = 0" in front.
+ *
+ * For DISTINCT ON (sensor) ... ORDER BY sensor, at DESC the rows that can be
+ * first are few in an index (shard, sensor, at): in each shard, the first or
+ * the last of each sensor.  A path that skips goes from one sensor to the next,
+ * and returns no others, in no order.  A sort is put above, and the server
+ * takes the first of each sensor.  So the path returns fewer rows than the
+ * table has.  It is made only where nothing else sees them: the query is the
+ * scan of one table, DISTINCT, and what comes after it.
  *
  * src/planner/merge_path.c
  *
@@ -42,9 +51,8 @@
 
 #include "compat.h"
 #include "planner/derive.h"
-#include "planner/index_order.h"
-#include "planner/merge_path.h"
-#include "planner/merge_scan.h"
+#include "planner/shard_index.h"
+#include "planner/merge.h"
 #include "planner/planner.h"
 
 /* How many rows of a shard are looked for at first. */
@@ -65,7 +73,7 @@
 #define SK_MAX_FILTER_RISK 100.0
 
 /*
- * What a merge with a filter may cost before the rest is sorted, as a share of the
+ * What a merge with a filter may cost before it falls back to a sort, as a share of the
  * scan of the table; and how many times more rows that has to be than expected.
  */
 #define SK_BUDGET 0.15
@@ -74,40 +82,70 @@
 /* What it costs to find the page of each row anew, in cpu_tuple_cost. */
 #define SK_SCATTERED_ROW_COST 20.0
 
-static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel,
-						CustomPath *path, List *tlist, List *clauses,
-						List *custom_plans);
-static List *filter_clauses(List *clauses, CustomPath *path);
-static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
-							 RestrictInfo *rinfo);
-static int	shard_condition(CustomPath *path);
-static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
-						   const SkShardKey *key, IndexOptInfo *index,
-						   List *filter, List *clauses,
-						   const SkOrder *order);
+/* So many times more groups than the statistics say are reckoned with. */
+#define SK_GROUP_RISK 4.0
+
+/* A path that merges or skips, and what its plan is made of. */
+typedef struct SkMergePath
+{
+	CustomPath	custom;			/* its child is the template */
+	IndexPath  *template;
+	double		tuples;			/* that the template reads of a shard */
+	double		streams;		/* shards that are likely scanned */
+	SkMergePlan plan;
+	List	   *columns;		/* of the index that the order consists of */
+	List	   *filter;			/* conditions on the shard alone */
+} SkMergePath;
+
+static bool can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, List *derived);
 static bool is_wanted_order(PlannerInfo *root, RelOptInfo *rel,
 							SkOrder *order);
+static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+						List *tlist, List *clauses, List *custom_plans);
+static int	shard_condition(const SkMergePath *path);
+static List *filter_clauses(List *clauses, const SkMergePath *path);
+static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
+					  const SkShardKey *key);
+static List *find_shard_filter(RelOptInfo *rel, const SkShardKey *key,
+							   List *derived);
+static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
+							 RestrictInfo *rinfo);
+static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
+						   const SkShardKey *key, IndexOptInfo *index,
+						   List *filter, List *clauses, const SkOrder *order);
+static void insert_path(RelOptInfo *rel, Path *path);
 static bool loses_to_sort(PlannerInfo *root, RelOptInfo *rel,
 						  const Path *path);
 static Cost wanted_cost(PlannerInfo *root, RelOptInfo *rel, const Path *path);
 static double joined_rows(PlannerInfo *root, RelOptInfo *rel,
 						  RelOptInfo *other);
-static void insert_path(RelOptInfo *rel, Path *path);
 static bool leads_join(PlannerInfo *root, const Path *path);
 static bool is_no_better(const Path *path, const Path *other);
-static int	likely_depth(PlannerInfo *root, IndexPath *template,
-						 double streams);
-static int	wanted_rows(PlannerInfo *root, IndexPath *template,
-						double streams);
-#ifdef USE_ASSERT_CHECKING
-static bool is_shard_zero(Node *condition);
-#endif
-static void cost_merge(PlannerInfo *root, Path *path, IndexPath *template,
-					   Expr *column, double streams);
-static void set_budget(PlannerInfo *root, CustomPath *path, double streams);
-static Cost rest_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
+static SkMergePath *make_merge_path(PlannerInfo *root, RelOptInfo *rel,
+									const SkShardKey *key,
+									IndexOptInfo *index, List *filter,
+									List *clauses, const SkOrder *order);
+static int	likely_depth(PlannerInfo *root, const SkMergePath *path);
+static double read_rows(const SkMergePath *path);
+static int	wanted_rows(PlannerInfo *root, const SkMergePath *path);
+static RestrictInfo *shard_is_zero(PlannerInfo *root, const SkShardKey *key);
+static void cost_merge(PlannerInfo *root, SkMergePath *merge);
+static void set_budget(PlannerInfo *root, SkMergePath *merge);
+static Cost fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
 static double filter_risk(double passing);
 static double order_correlation(PlannerInfo *root, Expr *column);
+static bool is_distinct_of(PlannerInfo *root, RelOptInfo *rel);
+static int	find_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+						int position, SkOrder *groups);
+static bool leads_groups(PlannerInfo *root, IndexOptInfo *index, int position,
+						 SkOrder *order);
+static bool can_be_null(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum);
+static double count_groups(PlannerInfo *root, Expr *column);
+static void add_skip_path(PlannerInfo *root, RelOptInfo *rel,
+						  const SkShardKey *key, IndexOptInfo *index,
+						  List *filter, List *clauses, const SkOrder *order);
+static void cost_skip(PlannerInfo *root, SkMergePath *skip, double groups);
 
 static const CustomPathMethods merge_path_methods = {
 	.CustomName = SK_MERGE_NAME,
@@ -124,7 +162,7 @@ sk_merge_init(void)
 /*
  * sk_add_merge_paths
  *		Add the paths that give the rows of a table in the order that the
- *		columns behind the shard have in an index.
+ *		columns after the shard have in an index, or the first of each group.
  *
  * "derived" is what has been derived for the shard; it narrows the shards.
  */
@@ -132,36 +170,49 @@ void
 sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				   List *derived)
 {
+	bool		merges = can_gain_by_merge(root, rel, key, derived);
+	bool		skips = is_distinct_of(root, rel);
 	List	   *filter;
 	ListCell   *lc;
 
-	if (!has_useful_pathkeys(root, rel) || !sk_can_merge(root, rel, key) ||
-		sk_one_shard(key, derived) || sk_one_shard(key, rel->baserestrictinfo))
+	if ((!merges && !skips) || !can_merge(root, rel, key))
 		return;
-	/* to look into each shard costs more than a small partition gains */
-	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
-		rel->tuples <= SK_FEW_ROWS * key->shards)
-		return;
-
-	filter = sk_shard_filter(rel, key, derived);
+	filter = find_shard_filter(rel, key, derived);
 	foreach(lc, key->indexes)
 	{
 		IndexOptInfo *index = lfirst(lc);
 		SkOrder		orders[2];
+		SkOrder		groups[2];
 		int			position = sk_shard_position(key, index);
-		int			count = sk_orders_in_shard(root, rel, index, position,
-											   orders);
-		bool		index_only;
-		List	   *clauses;
+		int			order_count = merges ?
+			sk_orders_in_shard(root, rel, index, position, orders) : 0;
+		int			group_count = skips ?
+			find_groups(root, rel, index, position, groups) : 0;
+		List	   *clauses = NIL;
 
-		if (count == 0)
+		if (order_count + group_count > 0)
+			clauses = sk_index_clauses(root, rel, index, position,
+									   shard_is_zero(root, key), NULL);
+		if (clauses == NIL)
 			continue;
-		clauses = sk_index_clauses(root, rel, index, position,
-								   sk_shard_zero(root, key), &index_only);
-		for (int i = 0; i < count && clauses != NIL; i++)
+		for (int i = 0; i < order_count; i++)
 			if (is_wanted_order(root, rel, &orders[i]))
 				add_merge_path(root, rel, key, index, filter, clauses, &orders[i]);
+		for (int i = 0; i < group_count; i++)
+			add_skip_path(root, rel, key, index, filter, clauses, &groups[i]);
 	}
+}
+
+/* Is there an order to be had, of more than one shard and more than few rows? */
+static bool
+can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  List *derived)
+{
+	/* to look into each shard costs more than a small partition gains */
+	return has_useful_pathkeys(root, rel) &&
+		!sk_one_shard(key, derived) && !sk_one_shard(key, rel->baserestrictinfo) &&
+		!(rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+		  rel->tuples <= SK_FEW_ROWS * key->shards);
 }
 
 /*
@@ -187,6 +238,7 @@ static Plan *
 plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		   List *tlist, List *clauses, List *custom_plans)
 {
+	SkMergePath *merge = (SkMergePath *) path;
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *template = linitial(custom_plans);
 	IndexScan  *index_scan;
@@ -198,45 +250,42 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	index_scan = castNode(IndexScan, template);
 
 	/* the executor puts the shards in place of "shard = 0" */
-	shard = shard_condition(path);
+	shard = shard_condition(merge);
 	Assert(list_length(index_scan->indexqual) == list_length(index_scan->indexqualorig));
-	Assert(is_shard_zero(list_nth(index_scan->indexqualorig, shard)));
+	Assert(IsA(list_nth(index_scan->indexqualorig, shard), OpExpr));
 	index_scan->indexqual =
 		list_delete_nth_cell(list_copy(index_scan->indexqual), shard);
 	index_scan->indexqualorig =
 		list_delete_nth_cell(list_copy(index_scan->indexqualorig), shard);
 
-	Assert(list_length(path->custom_private) ==
-		   SK_MERGE_PRIVATE_COUNT + SK_MERGE_EXPRS_COUNT);
-	scan->custom_private = list_truncate(list_copy(path->custom_private),
-										 SK_MERGE_PRIVATE_COUNT);
-	scan->custom_exprs = list_copy_tail(path->custom_private,
-										SK_MERGE_PRIVATE_COUNT);
+	/* create_merge_state() takes both lists apart */
+	StaticAssertStmt(sizeof(SkMergePlan) % sizeof(int) == 0, "a field is no int");
+	for (int i = 0; i < sizeof(SkMergePlan) / sizeof(int); i++)
+		scan->custom_private = lappend_int(scan->custom_private,
+										   ((int *) &merge->plan)[i]);
+	scan->custom_exprs = list_make2(merge->columns, merge->filter);
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = filter_clauses(clauses, path);
+	scan->scan.plan.qual = filter_clauses(clauses, merge);
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = list_make1(template);
-	scan->methods = intVal(list_nth(path->custom_private, SK_MERGE_SKIPS)) == SK_NO_SKIP ?
+	scan->methods = merge->plan.skips == SK_NO_SKIP ?
 		&sk_merge_scan_methods : &sk_skip_scan_methods;
 	return &scan->scan.plan;
 }
 
 /* Which index condition of the template is that on the shard. */
 static int
-shard_condition(CustomPath *path)
+shard_condition(const SkMergePath *path)
 {
-	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
-	int			position = intVal(list_nth(path->custom_private,
-										   SK_MERGE_SHARD_POSITION));
 	int			result = 0;
 	ListCell   *lc;
 
-	foreach(lc, template->indexclauses)
+	foreach(lc, path->template->indexclauses)
 	{
 		IndexClause *clause = lfirst_node(IndexClause, lc);
 
-		if (clause->indexcol == position)
+		if (clause->indexcol == path->plan.position)
 			break;
 		result += list_length(clause->indexquals);
 	}
@@ -250,12 +299,9 @@ shard_condition(CustomPath *path)
  * "shard = 0" implies them.
  */
 static List *
-filter_clauses(List *clauses, CustomPath *path)
+filter_clauses(List *clauses, const SkMergePath *path)
 {
-	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
-	List	   *shard_filter = list_nth(path->custom_private,
-										SK_MERGE_PRIVATE_COUNT +
-										SK_MERGE_SHARD_FILTER);
+	IndexPath  *template = path->template;
 	List	   *result = NIL;
 	ListCell   *lc;
 
@@ -266,18 +312,15 @@ filter_clauses(List *clauses, CustomPath *path)
 		if (!rinfo->pseudoconstant &&
 			list_member_ptr(template->indexinfo->indrestrictinfo, rinfo) &&
 			!is_redundant_with_indexclauses(rinfo, template->indexclauses) &&
-			!list_member(shard_filter, rinfo->clause))
+			!list_member(path->filter, rinfo->clause))
 			result = lappend(result, rinfo->clause);
 	}
 	return result;
 }
 
-/*
- * sk_can_merge
- *		Can the shards of a table be scanned one by one?
- */
-bool
-sk_can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
+/* Can the shards of a table be scanned one by one? */
+static bool
+can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 {
 	Relation	relation;
 	bool		result;
@@ -291,12 +334,9 @@ sk_can_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 	return result;
 }
 
-/*
- * sk_shard_filter
- *		The conditions that need nothing of a row but its shard.
- */
-List *
-sk_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
+/* The conditions that need nothing of a row but its shard. */
+static List *
+find_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
 {
 	List	   *result = extract_actual_clauses(derived, false);
 	ListCell   *lc;
@@ -338,26 +378,23 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 			   IndexOptInfo *index, List *filter, List *clauses,
 			   const SkOrder *order)
 {
-	double		streams;
-	CustomPath *path = sk_make_merge_path(root, rel, key, index, filter,
-										  clauses, order, &streams);
-	List	   *columns = list_nth(path->custom_private,
-								   SK_MERGE_PRIVATE_COUNT + SK_MERGE_KEYS);
+	SkMergePath *merge = make_merge_path(root, rel, key, index, filter,
+										 clauses, order);
+	Path	   *path = &merge->custom.path;
 
-	path->path.pathkeys = order->pathkeys;
-	cost_merge(root, &path->path, linitial_node(IndexPath, path->custom_paths),
-			   linitial(columns), streams);
-	set_budget(root, path, streams);
+	path->pathkeys = order->pathkeys;
+	cost_merge(root, merge);
+	set_budget(root, merge);
 	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
-		 streams, get_rel_name(index->indexoid), path->path.startup_cost,
-		 path->path.total_cost);
-	if (loses_to_sort(root, rel, &path->path))
+		 merge->streams, get_rel_name(index->indexoid), path->startup_cost,
+		 path->total_cost);
+	if (loses_to_sort(root, rel, path))
 		return;
 	if (!rel->consider_startup || root->join_info_list != NIL ||
 		rel->reloptkind != RELOPT_BASEREL)
-		add_path(rel, &path->path);
-	else if (leads_join(root, &path->path))
-		insert_path(rel, &path->path);
+		add_path(rel, path);
+	else if (leads_join(root, path))
+		insert_path(rel, path);
 }
 
 /*
@@ -500,59 +537,52 @@ is_no_better(const Path *path, const Path *other)
 		path->rows >= other->rows && path->startup_cost >= other->startup_cost;
 }
 
-/*
- * sk_make_merge_path
- *		A path that scans an index shard by shard; without its cost and order.
- *
- * "streams" is set to the number of shards that are likely scanned.
- */
-CustomPath *
-sk_make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				   IndexOptInfo *index, List *filter, List *clauses,
-				   const SkOrder *order, double *streams)
+/* A path that scans an index shard by shard; without its cost and order. */
+static SkMergePath *
+make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				IndexOptInfo *index, List *filter, List *clauses,
+				const SkOrder *order)
 {
-	int			position = sk_shard_position(key, index);
-	CustomPath *path;
-	IndexPath  *template;
-	ListCell   *first = list_nth_cell(index->indextlist, position + 1);
-	List	   *columns = list_make1(lfirst_node(TargetEntry, first)->expr);
-
-	Assert(order->column_count >= 1 &&
-		   position + order->column_count < index->nkeycolumns);
-	for (int i = 2; i <= order->column_count; i++)
-		columns = lappend(columns,
-						  list_nth_node(TargetEntry, index->indextlist,
-										position + i)->expr);
-
-	*streams = key->shards *
+	SkMergePath *result = palloc0(sizeof(SkMergePath));
+	CustomPath *path = &result->custom;
+	SkMergePlan *plan = &result->plan;
+	double		streams = key->shards *
 		clauselist_selectivity(root, filter, rel->relid, JOIN_INNER, NULL);
-	*streams = Min(Max(rint(*streams), 1), key->shards);
-	template = create_index_path(root, index, clauses, NIL, NIL, NIL,
-								 order->direction, false, NULL, *streams, false);
 
-	path = makeNode(CustomPath);
+	NodeSetTag(path, T_CustomPath);
+	streams = Min(Max(rint(streams), 1), key->shards);
+	result->streams = streams;
+	result->template = create_index_path(root, index, clauses, NIL, NIL, NIL,
+										 order->direction, false, NULL, streams,
+										 false);
+	result->tuples = clamp_row_est(result->template->indexselectivity * rel->tuples);
+
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = rel->reltarget;
 	path->path.parallel_safe = rel->consider_parallel;
 	path->path.rows = rel->rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_paths = list_make1(template);
-	path->custom_private =
-		list_make5(makeInteger(key->shards),
-				   makeInteger(key->attnum),
-				   makeInteger(position),
-				   makeInteger(ScanDirectionIsBackward(order->direction)),
-				   makeInteger(likely_depth(root, template, *streams)));
-	path->custom_private = list_concat(path->custom_private,
-									   list_make5(makeInteger(key->first),
-												  makeInteger(wanted_rows(root, template, *streams)),
-												  makeInteger(SK_NO_SKIP),
-												  makeInteger(0), makeInteger(0)));
-	path->custom_private = list_concat(path->custom_private,
-									   list_make2(columns, filter));
+	path->custom_paths = list_make1(result->template);
 	path->methods = &merge_path_methods;
-	return path;
+
+	plan->shards = key->shards;
+	plan->first_shard = key->first;
+	plan->column = key->attnum;
+	plan->position = sk_shard_position(key, index);
+	plan->backward = ScanDirectionIsBackward(order->direction);
+	plan->depth = likely_depth(root, result);
+	plan->wanted = wanted_rows(root, result);
+	plan->skips = SK_NO_SKIP;
+
+	Assert(order->column_count >= 1 &&
+		   plan->position + order->column_count < index->nkeycolumns);
+	for (int i = 1; i <= order->column_count; i++)
+		result->columns = lappend(result->columns,
+								  list_nth_node(TargetEntry, index->indextlist,
+												plan->position + i)->expr);
+	result->filter = filter;
+	return result;
 }
 
 /*
@@ -560,41 +590,40 @@ sk_make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
  * shards, unevenly: twice the square root of the share is added.
  */
 static int
-likely_depth(PlannerInfo *root, IndexPath *template, double streams)
+likely_depth(PlannerInfo *root, const SkMergePath *path)
 {
-	RelOptInfo *rel = template->path.parent;
-	double		tuples = clamp_row_est(template->indexselectivity *
-									   rel->tuples);
-	double		share = root->limit_tuples / streams;
+	double		share = root->limit_tuples / path->streams;
 
-	Assert(streams >= 1.0 && rel->rows > 0.0);
 	if (root->limit_tuples < 0)
 		return SK_MIN_DEPTH;
-	share *= Max(streams * tuples / rel->rows, 1.0);
+	share *= read_rows(path);
 	return SK_MIN_DEPTH + (int) Min(share + 2.0 * sqrt(share), SK_MAX_DEPTH);
+}
+
+/* How many rows are read for each one that passes the filter. */
+static double
+read_rows(const SkMergePath *path)
+{
+	double		rows = path->custom.path.parent->rows;
+
+	Assert(path->streams >= 1.0 && rows > 0.0);
+	return Max(path->streams * path->tuples / rows, 1.0);
 }
 
 /* How many rows of all shards are likely wanted; 0 if many, or nobody knows. */
 static int
-wanted_rows(PlannerInfo *root, IndexPath *template, double streams)
+wanted_rows(PlannerInfo *root, const SkMergePath *path)
 {
-	RelOptInfo *rel = template->path.parent;
-	double		tuples = clamp_row_est(template->indexselectivity *
-									   rel->tuples);
-	double		wanted = root->limit_tuples *
-		Max(streams * tuples / rel->rows, 1.0);
+	double		wanted = root->limit_tuples * read_rows(path);
 
-	if (bms_membership(root->all_baserels) != BMS_SINGLETON || wanted > streams)
+	if (bms_membership(root->all_baserels) != BMS_SINGLETON || wanted > path->streams)
 		return 0;
 	return (int) Max(ceil(wanted), 0.0);
 }
 
-/*
- * sk_shard_zero
- *		The condition on the shard that the template has.
- */
-RestrictInfo *
-sk_shard_zero(PlannerInfo *root, const SkShardKey *key)
+/* The condition on the shard that the template has. */
+static RestrictInfo *
+shard_is_zero(PlannerInfo *root, const SkShardKey *key)
 {
 	Expr	   *zero = (Expr *) makeConst(INT4OID, -1, InvalidOid,
 										  sizeof(int32), Int32GetDatum(0),
@@ -605,21 +634,6 @@ sk_shard_zero(PlannerInfo *root, const SkShardKey *key)
 	return result;
 }
 
-#ifdef USE_ASSERT_CHECKING
-/* Is it what sk_shard_zero() has made, and the server may have copied? */
-static bool
-is_shard_zero(Node *condition)
-{
-	Const	   *value;
-
-	if (!IsA(condition, OpExpr))
-		return false;
-	value = lsecond(((OpExpr *) condition)->args);
-	return IsA(value, Const) && !value->constisnull &&
-		value->consttype == INT4OID && DatumGetInt32(value->constvalue) == 0;
-}
-#endif
-
 /*
  * The first row is known when each shard has given one.  That takes a page of
  * each, which counts unless a LIMIT asks for few rows: a join that needs few of
@@ -629,12 +643,13 @@ is_shard_zero(Node *condition)
  * a sort of the whole table would read once.
  */
 static void
-cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
-		   double streams)
+cost_merge(PlannerInfo *root, SkMergePath *merge)
 {
-	double		tuples = clamp_row_est(template->indexselectivity *
-									   template->path.parent->tuples);
-	double		correlation = order_correlation(root, column);
+	Path	   *path = &merge->custom.path;
+	IndexPath  *template = merge->template;
+	double		streams = merge->streams;
+	double		tuples = merge->tuples;
+	double		correlation = order_correlation(root, linitial(merge->columns));
 	Cost		startup = template->path.startup_cost;
 	Cost		first = (template->path.total_cost - startup) / tuples;
 	Cost		comparison = 2.0 * cpu_operator_cost * (log2(streams) + 1.0);
@@ -657,35 +672,32 @@ cost_merge(PlannerInfo *root, Path *path, IndexPath *template, Expr *column,
 
 /*
  * Where a filter is left, the merge may read so many rows as cost a part of what
- * it costs to scan the table.  Then the rest is sorted.  If that cannot be, or is
+ * it costs to scan the table.  Then it falls back to a sort.  If that cannot be, or is
  * expected, the merge costs more instead.
  */
 static void
-set_budget(PlannerInfo *root, CustomPath *path, double streams)
+set_budget(PlannerInfo *root, SkMergePath *merge)
 {
-	IndexPath  *template = linitial_node(IndexPath, path->custom_paths);
-	RelOptInfo *rel = path->path.parent;
-	double		tuples = streams *
-		clamp_row_est(template->indexselectivity * rel->tuples);
+	Path	   *path = &merge->custom.path;
+	RelOptInfo *rel = path->parent;
+	double		tuples = merge->streams * merge->tuples;
 	double		passing = Min(rel->rows / tuples, 1.0);
-	Cost		row = (path->path.total_cost - path->path.startup_cost) / tuples;
-	Cost		cost = SK_BUDGET * rest_cost(root, rel, template->indexinfo) -
-		path->path.startup_cost;
+	Cost		row = (path->total_cost - path->startup_cost) / tuples;
+	Cost		cost = SK_BUDGET * fallback_cost(root, rel, merge->template->indexinfo) -
+		path->startup_cost;
 	double		budget = Min(rint(cost / row), INT_MAX);
 
 	if (passing == 1.0)
 		return;
 	if (budget < 1 || budget < SK_BUDGET_RESERVE * root->limit_tuples / passing)
 	{
-		path->path.total_cost =
-			Max(path->path.total_cost * filter_risk(passing), path->path.startup_cost);
+		path->total_cost =
+			Max(path->total_cost * filter_risk(passing), path->startup_cost);
 		return;
 	}
-	lfirst(list_nth_cell(path->custom_private, SK_MERGE_BUDGET)) =
-		makeInteger((int) budget);
+	merge->plan.budget = (int) budget;
 	if (root->parse->rowMarks == NIL && root->limit_tuples < INT_MAX / 2)
-		lfirst(list_nth_cell(path->custom_private, SK_MERGE_LIMIT)) =
-			makeInteger((int) root->limit_tuples);
+		merge->plan.limit = (int) root->limit_tuples;
 }
 
 /*
@@ -694,7 +706,7 @@ set_budget(PlannerInfo *root, CustomPath *path, double streams)
  * once more.
  */
 static Cost
-rest_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 {
 	Path	   *cheapest = NULL;
 	ListCell   *lc;
@@ -752,4 +764,160 @@ order_correlation(PlannerInfo *root, Expr *column)
 	}
 	ReleaseVariableStats(variable);
 	return result;
+}
+
+/* Do all rows of a relation go to a DISTINCT of one column, and nowhere else? */
+static bool
+is_distinct_of(PlannerInfo *root, RelOptInfo *rel)
+{
+	Query	   *query = root->parse;
+
+	return query->distinctClause != NIL && query->commandType == CMD_SELECT &&
+		list_length(root->distinct_pathkeys) == 1 &&
+		(root->sort_pathkeys == NIL ||
+		 linitial(root->sort_pathkeys) == linitial(root->distinct_pathkeys) ||
+		 linitial_node(PathKey, root->sort_pathkeys)->pk_eclass ==
+		 linitial_node(PathKey, root->distinct_pathkeys)->pk_eclass) &&
+		query->groupClause == NIL && query->groupingSets == NIL &&
+		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
+		query->havingQual == NULL && query->setOperations == NULL &&
+		query->rowMarks == NIL && root->join_info_list == NIL &&
+		rel->reloptkind == RELOPT_BASEREL && rel->lateral_relids == NULL &&
+		bms_equal(root->all_baserels, rel->relids) &&
+		!contain_volatile_functions((Node *) query->targetList);
+}
+
+/*
+ * In which directions are the rows of one shard ordered by the column of
+ * DISTINCT, and within it as the query wants?  An order ends with that column;
+ * those between it and the shard are fixed.
+ */
+static int
+find_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, int position,
+			SkOrder *groups)
+{
+	static const ScanDirection directions[] = {
+		ForwardScanDirection, BackwardScanDirection
+	};
+	int			count = 0;
+
+	for (int i = 0; i < lengthof(directions); i++)
+	{
+		SkOrder    *order = &groups[count];
+
+		order->direction = directions[i];
+		if (leads_groups(root, index, position, order) &&
+			!can_be_null(root, rel, index->indexkeys[position + order->column_count]))
+			count++;
+	}
+	return count;
+}
+
+static bool
+leads_groups(PlannerInfo *root, IndexOptInfo *index, int position, SkOrder *order)
+{
+	IndexOptInfo suffix;
+	List	   *pathkeys;
+	EquivalenceClass *group =
+		linitial_node(PathKey, root->distinct_pathkeys)->pk_eclass;
+	int			columns;
+
+	if (index->sortopfamily == NULL || index->nkeycolumns <= position + 1)
+		return false;
+	suffix = sk_index_in_shard(index, position);
+	pathkeys = build_index_pathkeys(root, &suffix, order->direction);
+	if (pathkeys == NIL ||
+		linitial_node(PathKey, pathkeys)->pk_eclass != group ||
+		list_length(pathkeys) < list_length(root->sort_pathkeys))
+		return false;
+	for (int i = 1; i < list_length(root->sort_pathkeys); i++)
+		if (list_nth(pathkeys, i) != list_nth(root->sort_pathkeys, i))
+			return false;
+
+	columns = suffix.nkeycolumns;
+	for (suffix.nkeycolumns = 1; suffix.nkeycolumns < columns;
+		 suffix.nkeycolumns++)
+		if (build_index_pathkeys(root, &suffix, order->direction) != NIL)
+			break;
+	order->column_count = suffix.nkeycolumns;
+	return suffix.indexkeys[order->column_count - 1] > 0 &&
+		suffix.opcintype[order->column_count - 1] != NAMEOID;
+}
+
+static bool
+can_be_null(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
+{
+	Relation	relation;
+	bool		result;
+
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	result = !sk_never_null(RelationGetDescr(relation), attnum);
+	table_close(relation, NoLock);
+	return result;
+}
+
+/* How many values a column has; 0 if the statistics do not say. */
+static double
+count_groups(PlannerInfo *root, Expr *column)
+{
+	VariableStatData variable;
+	bool		is_default;
+	double		result;
+
+	examine_variable(root, (Node *) column, 0, &variable);
+	result = get_variable_numdistinct(&variable, &is_default);
+	ReleaseVariableStats(variable);
+	return is_default ? 0 : result;
+}
+
+static void
+add_skip_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			  IndexOptInfo *index, List *filter, List *clauses,
+			  const SkOrder *order)
+{
+	SkMergePath *skip = make_merge_path(root, rel, key, index, filter,
+										clauses, order);
+	Path	   *path = &skip->custom.path;
+	double		groups = count_groups(root, llast(skip->columns));
+
+	if (groups <= 0)
+		return;
+	skip->plan.skips = order->column_count - 1;
+	cost_skip(root, skip, groups);
+	elog(DEBUG2, "skip of %.0f groups in %.0f shards: cost %.2f..%.2f",
+		 groups, skip->streams, path->startup_cost, path->total_cost);
+	/* the server tries an unsorted path only if it is the cheapest one */
+	add_path(rel, (Path *)
+			 create_sort_path(root, rel, path,
+							  list_length(root->sort_pathkeys) > 1 ?
+							  root->sort_pathkeys : root->distinct_pathkeys, -1.0));
+}
+
+/*
+ * Each row is found by a descent, and is on pages of its own.  Where a filter is
+ * left, the scan may have to read on in vain: it is taken to read as much of all
+ * as the filter takes away.
+ */
+static void
+cost_skip(PlannerInfo *root, SkMergePath *skip, double groups)
+{
+	Path	   *path = &skip->custom.path;
+	IndexPath  *template = skip->template;
+	RelOptInfo *rel = path->parent;
+	double		streams = skip->streams;
+	double		rows = streams * Min(SK_GROUP_RISK * groups, skip->tuples);
+	double		passing = Min(rel->rows / (streams * skip->tuples), 1.0);
+	double		pages;
+
+	pages = index_pages_fetched(rows, rel->pages, template->indexinfo->pages, root) +
+		Min(rows, template->indexinfo->pages);
+	path->rows = clamp_row_est(Min(streams * groups, rel->rows));
+	path->startup_cost = template->path.startup_cost;
+	path->total_cost = path->startup_cost +
+		rows * (template->path.startup_cost + cpu_tuple_cost +
+				SK_SKIP_STEPS * cpu_index_tuple_cost) +
+		pages * random_page_cost +
+		(1.0 - passing) * streams * template->path.total_cost;
+	path->total_cost += (rows + streams) * rel->baserestrictcost.per_tuple;
+	sk_copy_disabled_nodes(path, &template->path);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * merge_stream.c
- *	  The streams of a shard merge, and their order.
+ *	  The streams of a shard merge, one for each shard, and their order.
  *
  * One scan of the index serves all shards.  It descends to a shard, and the
  * TIDs that it finds there are kept: rows are fetched by them later, one by
@@ -19,6 +19,17 @@
  * that have been found is such a bound, too.  Shards without a row up to there
  * wait until the merge gets that far.
  *
+ * A bound compares as many columns of the order as a B-tree can use at once:
+ * they follow each other, have one direction and are never NULL.  A column is
+ * never NULL in a scan that has a condition on it, unless that is IS NULL.
+ * Columns that are fixed by an equality come before, for a B-tree starts at
+ * the equality, and would skip a row comparison on the same column.
+ *
+ * A merge that skips returns the first rows of the groups of each shard, one
+ * shard after the other.  It goes to the first row of a group that passes the
+ * filter, and from there to the next group.  A few entries of the index are
+ * skipped one by one, which is cheaper than a descent if the next group is near.
+ *
  * One page of the table at most stays pinned between two rows.
  *
  * src/planner/merge_stream.c
@@ -28,28 +39,35 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/nbtree.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
+#include "catalog/pg_index.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "planner/merge_bound.h"
-#include "planner/merge_stream.h"
+#include "planner/merge.h"
 
 /* So many shards for each wanted row, and most have none. */
 #define SK_SHARDS_FOR_ROW 4
 
+/* The number of a column of the order in the index. */
+#define index_attno(merge, column) \
+	((merge)->keys[(merge)->shard_key].sk_attno + 1 + (column))
+
+static void advance(SkMerge *merge);
 static void start_streams(SkMerge *merge);
 static void start_first_streams(SkMerge *merge);
 static bool set_stop(SkMerge *merge, const SkStream *stream);
 static void keep_limit(SkMerge *merge);
-static bool is_behind_limit(SkMerge *merge);
+static bool is_after_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
 static void look_into_shards(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
@@ -63,6 +81,67 @@ static Datum read_column(SkMerge *merge, int column, bool *isnull);
 static void free_row(SkMerge *merge, SkStream *stream);
 static int	compare_streams(Datum a, Datum b, void *arg);
 static int	compare_backward(Datum a, Datum b, void *arg);
+static void set_bound(SkMerge *merge, SkMergeBound *bound,
+					  const Datum *values);
+static void set_scan_keys(SkMerge *merge, int32 shard,
+						  const SkMergeBound *bound);
+static bool is_fixed(const SkMerge *merge, AttrNumber attno);
+static bool is_never_null(const SkMerge *merge, int column);
+static bool has_row_comparison(const SkMerge *merge);
+static bool is_descending(const SkMerge *merge, AttrNumber attno);
+static bool scans_upward(const SkMerge *merge, AttrNumber attno);
+static bool has_nulls_first(const SkMerge *merge, AttrNumber attno);
+static void init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start);
+static void init_column_bound(SkMerge *merge, SkMergeBound *bound,
+							  StrategyNumber strategy);
+static bool is_implied(const ScanKeyData *key, const SkMergeBound *bound);
+static bool next_shard(SkMerge *merge);
+static bool is_same_group(SkMerge *merge);
+
+/*
+ * sk_merge_open
+ *		Choose the columns of the bounds.
+ *
+ * The conditions must be known, but for their values.  "skip_column" is the
+ * one that makes groups, among those of the order, or SK_NO_SKIP.
+ */
+void
+sk_merge_open(SkMerge *merge, int skip_column)
+{
+	int			first = 0;
+	int			count = 0;
+
+	while (first < merge->column_count &&
+		   is_fixed(merge, index_attno(merge, first)))
+		first++;
+	while (first + count < merge->column_count &&
+		   is_never_null(merge, first + count) &&
+		   is_descending(merge, index_attno(merge, first + count)) ==
+		   is_descending(merge, index_attno(merge, first)))
+		count++;
+
+	Assert(first + count <= merge->column_count);
+	merge->start.first = first;
+	merge->start.count = count;
+	merge->stop = merge->start;
+	/* what is not after a row includes NULLs if they come first */
+	if (count == 0 && first < merge->column_count &&
+		!has_nulls_first(merge, index_attno(merge, first)))
+		merge->stop.count = 1;
+	/* a B-tree that forgets the bound would forget rows */
+	if (SK_BTREE_LOSES_CONDITIONS && has_row_comparison(merge))
+		merge->stop.count = 0;
+	init_bound(merge, &merge->start, true);
+	init_bound(merge, &merge->stop, false);
+	if (skip_column != SK_NO_SKIP)
+	{
+		merge->skip.first = skip_column;
+		merge->skip.count = 1;
+		init_column_bound(merge, &merge->skip,
+						  scans_upward(merge, index_attno(merge, skip_column)) ?
+						  BTGreaterStrategyNumber : BTLessStrategyNumber);
+	}
+}
 
 /*
  * sk_merge_start
@@ -77,59 +156,113 @@ sk_merge_start(SkMerge *merge, const int32 *shards, int count)
 
 	/* what an earlier start has made is gone with its memory */
 	Assert(merge->scan == NULL && merge->streams == NULL);
-	Assert(count <= merge->shards && merge->max_ahead >= 1);
+	Assert(merge->max_ahead >= 1);
 	merge->streams = palloc0(count * sizeof(SkStream));
 	merge->stream_count = count;
-	merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
 	merge->scan = sk_index_beginscan(merge->table, merge->index,
 									 merge->snapshot, merge->key_count + 1);
 	for (int i = 0; i < count; i++)
 		merge->streams[i].shard = shards[i];
-	merge->deferred_count = 0;
-	if (merge->stop.count > 0 && merge->wanted > 0 &&
-		merge->wanted <= count / SK_SHARDS_FOR_ROW)
-		start_first_streams(merge);
+	if (merge->skip.count > 0)
+	{
+		/* the group of an entry is looked at without its row */
+		merge->scan->xs_want_itup = true;
+		merge->stream_next = 0;
+		merge->in_shard = false;
+		merge->has_group = false;
+	}
 	else
-		start_streams(merge);
-	binaryheap_build(merge->heap);
+	{
+		merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
+		if (merge->stop.count > 0 && merge->wanted > 0 &&
+			merge->wanted <= count / SK_SHARDS_FOR_ROW)
+			start_first_streams(merge);
+		else
+			start_streams(merge);
+		binaryheap_build(merge->heap);
+	}
 	MemoryContextSwitchTo(old);
 }
 
 /*
- * sk_merge_current
- *		The row that is first in order, or NULL if there is none left.
+ * sk_merge_next
+ *		The next row in order, or NULL if there is none left.
  *
- * It belongs to the merge, and lives until sk_merge_advance().
+ * It belongs to the merge, and lives until the next call.
  */
 HeapTuple
-sk_merge_current(SkMerge *merge)
+sk_merge_next(SkMerge *merge)
 {
 	SkStream   *stream;
 
-	if (merge->deferred_count > 0 && is_behind_limit(merge))
+	if (merge->has_returned)
+		advance(merge);
+	if (merge->deferred_count > 0 && is_after_limit(merge))
 		start_deferred(merge);
-	if (binaryheap_empty(merge->heap))
+	merge->has_returned = !binaryheap_empty(merge->heap);
+	if (!merge->has_returned)
 		return NULL;
 	stream = (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
 	return stream->tuple;
 }
 
 /*
- * sk_merge_advance
- *		Go to the next row.
+ * sk_merge_next_group
+ *		The next row that is the first visible one of a group; false if none is
+ *		left.  It is in the slot.
+ *
+ * The same group goes on until sk_merge_skip_group().
+ */
+bool
+sk_merge_next_group(SkMerge *merge)
+{
+	int			steps = 0;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!merge->in_shard && !next_shard(merge))
+			return false;
+		if (index_getnext_tid(merge->scan, merge->direction) == NULL)
+		{
+			merge->in_shard = false;
+			continue;
+		}
+		if (merge->has_group && is_same_group(merge))
+		{
+			if (++steps >= SK_SKIP_STEPS)
+			{
+				scan_shard(merge, merge->streams[merge->stream_next - 1].shard,
+						   &merge->skip);
+				merge->has_group = false;
+			}
+			continue;
+		}
+		merge->has_group = false;
+		if (!index_fetch_heap(merge->scan, merge->fetch_slot))
+			continue;
+		InstrCountFiltered2(merge->node, 1);
+		return true;
+	}
+}
+
+/*
+ * sk_merge_skip_group
+ *		Go on after the group of the row that sk_merge_next_group() has returned.
  */
 void
-sk_merge_advance(SkMerge *merge)
+sk_merge_skip_group(SkMerge *merge)
 {
-	SkStream   *stream =
-		(SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
-	MemoryContext old = MemoryContextSwitchTo(merge->context);
+	bool		isnull;
+	Datum		value = index_getattr(merge->scan->xs_itup,
+									  merge->skip.key.sk_attno,
+									  merge->scan->xs_itupdesc, &isnull);
 
-	if (next_row(merge, stream))
-		binaryheap_replace_first(merge->heap, PointerGetDatum(stream));
-	else
-		(void) binaryheap_remove_first(merge->heap);
-	MemoryContextSwitchTo(old);
+	if (isnull)
+		elog(ERROR, "index \"%s\" has a NULL in a column that cannot be NULL",
+			 RelationGetRelationName(merge->index));
+	set_bound(merge, &merge->skip, &value);
+	merge->has_group = true;
 }
 
 /*
@@ -145,10 +278,26 @@ sk_merge_reset(SkMerge *merge)
 	merge->streams = NULL;
 	merge->stream_count = 0;
 	merge->heap = NULL;
+	merge->has_returned = false;
 	merge->limit = NULL;
 	merge->deferred_count = 0;
 	MemoryContextReset(merge->context);
 	MemoryContextReset(merge->bound_context);
+}
+
+/* Put the stream of the row that was returned in its new place. */
+static void
+advance(SkMerge *merge)
+{
+	SkStream   *stream =
+		(SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
+	MemoryContext old = MemoryContextSwitchTo(merge->context);
+
+	if (next_row(merge, stream))
+		binaryheap_replace_first(merge->heap, PointerGetDatum(stream));
+	else
+		(void) binaryheap_remove_first(merge->heap);
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -207,7 +356,7 @@ start_first_streams(SkMerge *merge)
 	binaryheap_free(first);
 }
 
-/* Scans are to stop behind the current row of a stream. */
+/* Scans are to stop after the current row of a stream. */
 static bool
 set_stop(SkMerge *merge, const SkStream *stream)
 {
@@ -216,7 +365,7 @@ set_stop(SkMerge *merge, const SkStream *stream)
 	for (int i = stop->first; i < stop->first + stop->count; i++)
 		if (stream->nulls[i])
 			return false;
-	sk_set_merge_bound(merge, stop, &stream->keys[stop->first]);
+	set_bound(merge, stop, &stream->keys[stop->first]);
 	return true;
 }
 
@@ -245,7 +394,7 @@ keep_limit(SkMerge *merge)
  * order make no difference: rows that are equal without them come in any order.
  */
 static bool
-is_behind_limit(SkMerge *merge)
+is_after_limit(SkMerge *merge)
 {
 	SkMergeBound *stop = &merge->stop;
 	SkStream   *stream;
@@ -340,7 +489,7 @@ guess_stop(SkMerge *merge, const SkStream *stream)
 		if (isnull)
 			return false;
 	}
-	sk_set_merge_bound(merge, stop, values);
+	set_bound(merge, stop, values);
 	ExecClearTuple(merge->fetch_slot);
 	return true;
 }
@@ -348,7 +497,7 @@ guess_stop(SkMerge *merge, const SkStream *stream)
 static void
 scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound)
 {
-	sk_merge_scan_keys(merge, shard, bound);
+	set_scan_keys(merge, shard, bound);
 	index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1, NULL, 0);
 	InstrCountTuples2(merge->node, 1);
 }
@@ -421,7 +570,7 @@ read_on(SkMerge *merge, SkStream *stream)
 	if (stream->tuple && merge->start.count > 0)
 	{
 		start = &merge->start;
-		sk_set_merge_bound(merge, start, &stream->keys[start->first]);
+		set_bound(merge, start, &stream->keys[start->first]);
 	}
 	scan_shard(merge, stream->shard, start);
 	while (stream->tuple)
@@ -554,4 +703,224 @@ static int
 compare_backward(Datum a, Datum b, void *arg)
 {
 	return compare_streams(b, a, arg);
+}
+
+/* Set the row of a bound, given its columns.  There is one at a time. */
+static void
+set_bound(SkMerge *merge, SkMergeBound *bound, const Datum *values)
+{
+	MemoryContext old;
+
+	Assert(bound->count >= 1);
+	MemoryContextReset(merge->bound_context);
+	old = MemoryContextSwitchTo(merge->bound_context);
+	for (int i = 0; i < bound->count; i++)
+	{
+		SkMergeColumn *column = &merge->columns[bound->first + i];
+		ScanKey		key = bound->count > 1 ? &bound->members[i] : &bound->key;
+
+		key->sk_argument = datumCopy(values[i], column->by_value,
+									 column->length);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The keys of the scan of one shard, with a bound or without. Their number
+ * must not change from scan to scan, so the shard is repeated.
+ */
+static void
+set_scan_keys(SkMerge *merge, int32 shard, const SkMergeBound *bound)
+{
+	ScanKey		keys = merge->keys;
+	ScanKey		result = merge->scan_keys;
+	int			spare = bound ? 0 : 1;
+	bool		placed = bound == NULL;
+
+	Assert(bound == NULL || bound->count >= 1);
+	for (int i = 0; bound && i < merge->key_count; i++)
+		if (is_implied(&keys[i], bound))
+			spare++;
+
+	keys[merge->shard_key].sk_argument = Int32GetDatum(shard);
+	for (int i = 0; i < merge->key_count; i++)
+	{
+		if (!placed && keys[i].sk_attno > bound->key.sk_attno)
+		{
+			*result++ = bound->key;
+			placed = true;
+		}
+		if (i == merge->shard_key)
+			while (spare-- > 0)
+				*result++ = keys[i];
+		if (bound == NULL || !is_implied(&keys[i], bound))
+			*result++ = keys[i];
+	}
+	if (!placed)
+		*result++ = bound->key;
+	Assert(result == merge->scan_keys + merge->key_count + 1);
+	for (int i = 1; i <= merge->key_count; i++)
+		Assert(merge->scan_keys[i - 1].sk_attno <= merge->scan_keys[i].sk_attno);
+}
+
+/* Does a condition leave one value of a column, or NULL? */
+static bool
+is_fixed(const SkMerge *merge, AttrNumber attno)
+{
+	for (int i = 0; i < merge->key_count; i++)
+	{
+		ScanKey		key = &merge->keys[i];
+
+		if (key->sk_attno == attno &&
+			((key->sk_flags & SK_SEARCHNULL) != 0 ||
+			 (key->sk_strategy == BTEqualStrategyNumber &&
+			  (key->sk_flags & (SK_ROW_HEADER | SK_SEARCHARRAY)) == 0)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_never_null(const SkMerge *merge, int column)
+{
+	AttrNumber	attnum = merge->columns[column].attnum;
+
+	if (attnum > 0 && sk_never_null(RelationGetDescr(merge->table), attnum))
+		return true;
+	for (int i = 0; i < merge->key_count; i++)
+		if (merge->keys[i].sk_attno == index_attno(merge, column) &&
+			(merge->keys[i].sk_flags & SK_SEARCHNULL) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_row_comparison(const SkMerge *merge)
+{
+	for (int i = 0; i < merge->key_count; i++)
+		if ((merge->keys[i].sk_flags & SK_ROW_HEADER) != 0)
+			return true;
+	return false;
+}
+
+static bool
+is_descending(const SkMerge *merge, AttrNumber attno)
+{
+	return (merge->index->rd_indoption[attno - 1] & INDOPTION_DESC) != 0;
+}
+
+/* Does the scan give the values of a column from the least to the greatest? */
+static bool
+scans_upward(const SkMerge *merge, AttrNumber attno)
+{
+	return is_descending(merge, attno) == ScanDirectionIsBackward(merge->direction);
+}
+
+/* Does the scan give the NULLs of a column before its values? */
+static bool
+has_nulls_first(const SkMerge *merge, AttrNumber attno)
+{
+	return ((merge->index->rd_indoption[attno - 1] & INDOPTION_NULLS_FIRST) != 0) !=
+		ScanDirectionIsBackward(merge->direction);
+}
+
+/* Set up a bound: its operator, and the columns that it compares. */
+static void
+init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
+{
+	Relation	index = merge->index;
+	AttrNumber	attno = index_attno(merge, bound->first);
+	StrategyNumber strategy;
+
+	if (bound->count == 0)
+		return;
+	strategy = scans_upward(merge, attno) == is_start ?
+		BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
+	if (bound->count == 1)
+	{
+		init_column_bound(merge, bound, strategy);
+		return;
+	}
+
+	bound->members = palloc0(bound->count * sizeof(ScanKeyData));
+	for (int i = 0; i < bound->count; i++)
+		ScanKeyEntryInitialize(&bound->members[i],
+							   SK_ROW_MEMBER |
+							   (i == bound->count - 1 ? SK_ROW_END : 0),
+							   attno + i, strategy, InvalidOid,
+							   index->rd_indcollation[attno + i - 1],
+							   index_getprocid(index, attno + i, BTORDER_PROC),
+							   (Datum) 0);
+	memset(&bound->key, 0, sizeof(ScanKeyData));
+	bound->key.sk_flags = SK_ROW_HEADER;
+	bound->key.sk_attno = attno;
+	bound->key.sk_strategy = strategy;
+	bound->key.sk_argument = PointerGetDatum(bound->members);
+}
+
+/* The same for a bound that compares one column. */
+static void
+init_column_bound(SkMerge *merge, SkMergeBound *bound, StrategyNumber strategy)
+{
+	AttrNumber	attno = index_attno(merge, bound->first);
+	Oid			type = merge->index->rd_opcintype[attno - 1];
+	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[attno - 1],
+											   type, type, strategy);
+
+	ScanKeyEntryInitialize(&bound->key, 0, attno, strategy, InvalidOid,
+						   merge->index->rd_indcollation[attno - 1],
+						   get_opcode(operator), (Datum) 0);
+}
+
+/*
+ * Does the bound imply a condition that the row of the bound passes?  Then the
+ * condition must not compete for where the scan starts.
+ */
+static bool
+is_implied(const ScanKeyData *key, const SkMergeBound *bound)
+{
+	bool		upward = bound->key.sk_strategy >= BTGreaterEqualStrategyNumber;
+	ScanKey		member;
+	int			count = 1;
+
+	if (key->sk_attno != bound->key.sk_attno ||
+		(key->sk_flags & (SK_ISNULL | SK_SEARCHARRAY | SK_SEARCHNULL |
+						  SK_SEARCHNOTNULL)) != 0 ||
+		!(upward ? key->sk_strategy >= BTGreaterEqualStrategyNumber :
+		  key->sk_strategy <= BTLessEqualStrategyNumber))
+		return false;
+	if ((key->sk_flags & SK_ROW_HEADER) == 0)
+		return true;
+	for (member = (ScanKey) DatumGetPointer(key->sk_argument);
+		 (member->sk_flags & SK_ROW_END) == 0; member++)
+		if (member[1].sk_attno != key->sk_attno + count++)
+			return false;
+	return count <= bound->count;
+}
+
+/* Begin with the next shard of a merge that skips; false if none is left. */
+static bool
+next_shard(SkMerge *merge)
+{
+	if (merge->stream_next >= merge->stream_count)
+		return false;
+	scan_shard(merge, merge->streams[merge->stream_next++].shard, NULL);
+	merge->in_shard = true;
+	merge->has_group = false;
+	return true;
+}
+
+/* Is the entry that the scan has found of the group that is skipped? */
+static bool
+is_same_group(SkMerge *merge)
+{
+	SkMergeColumn *column = &merge->columns[merge->skip.first];
+	bool		isnull;
+	Datum		value = index_getattr(merge->scan->xs_itup,
+									  merge->skip.key.sk_attno,
+									  merge->scan->xs_itupdesc, &isnull);
+
+	Assert(!isnull);
+	return ApplySortComparator(value, isnull, merge->skip.key.sk_argument,
+							   false, &column->order) == 0;
 }

@@ -36,8 +36,7 @@
 #include "compat.h"
 #include "planner/derive.h"
 #include "planner/planner.h"
-#include "planner/row_comparison.h"
-#include "spi/tree_marks.h"
+#include "planner/shard_index.h"
 
 /*
  * A list of conditions on the way to a table, and what else holds for the rows
@@ -76,8 +75,6 @@ static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  const Var *column, List **visited,
 						  SkKeyValue *result);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
-static int *location_of(Expr *condition);
-static bool is_added(RestrictInfo *rinfo);
 static bool mark_redundant(List *clauses);
 static void scale_paths(List *paths, double factor);
 static void cost_pruned_paths(PlannerInfo *root, RelOptInfo *rel);
@@ -147,24 +144,6 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 		scale_paths(rel->pathlist, rel->rows / rows);
 		scale_paths(rel->partial_pathlist, rel->rows / rows);
 	}
-}
-
-/*
- * sk_without_added
- *		Those of some RestrictInfos that are the query's own.
- */
-List *
-sk_without_added(List *clauses)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		if (!is_added(lfirst_node(RestrictInfo, lc)))
-			result = lappend(result, lfirst(lc));
-	}
-	return result;
 }
 
 /*
@@ -491,7 +470,6 @@ mark_added(PlannerInfo *root, const SkShardKey *key, const Var *column, List *co
 	foreach(lc, conditions)
 	{
 		SkClause   *added = lfirst(lc);
-		int		   *location;
 
 		if (joins_same_table(root, column, added->expr))
 		{
@@ -499,14 +477,7 @@ mark_added(PlannerInfo *root, const SkShardKey *key, const Var *column, List *co
 			continue;
 		}
 		added->expr = without_equality(root, key, added->expr);
-		location = location_of(added->expr);
-
-		/*
-		 * it is a comparison, a list or an OR: no estimate is left
-		 * uncorrected
-		 */
-		Assert(location != NULL);
-		*location = SK_ADDED_LOCATION;
+		sk_mark_added(added->expr);
 	}
 	return conditions;
 }
@@ -584,7 +555,7 @@ find_constant(PlannerInfo *root, List *clauses, List *all, const Var *column,
 		Node	   *next;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!sk_match_equality(root, clause->expr, column, &found))
+		if (!sk_match_equality(root, clause->expr, (const Node *) column, &found))
 			continue;
 		found.level = clause->level;
 		next = (Node *) found.value;
@@ -613,40 +584,12 @@ find_constant(PlannerInfo *root, List *clauses, List *all, const Var *column,
 static bool
 mentions(List *lists, Index relid, AttrNumber attnum)
 {
+	Bitmapset  *attnums = NULL;
 	ListCell   *lc;
 
 	foreach(lc, lists)
-	{
-		SkQuals    *quals = lfirst(lc);
-		Bitmapset  *attnums = NULL;
-
-		pull_varattnos(*quals->quals, relid, &attnums);
-		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
-						  attnums))
-			return true;
-	}
-	return false;
-}
-
-/* Where the mark of a condition is, or NULL if it cannot have one. */
-static int *
-location_of(Expr *condition)
-{
-	if (IsA(condition, OpExpr))
-		return &((OpExpr *) condition)->location;
-	if (IsA(condition, ScalarArrayOpExpr))
-		return &((ScalarArrayOpExpr *) condition)->location;
-	if (IsA(condition, BoolExpr))
-		return &((BoolExpr *) condition)->location;
-	return NULL;
-}
-
-static bool
-is_added(RestrictInfo *rinfo)
-{
-	int		   *location = location_of(rinfo->clause);
-
-	return location != NULL && *location == SK_ADDED_LOCATION;
+		pull_varattnos(*((SkQuals *) lfirst(lc))->quals, relid, &attnums);
+	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
 }
 
 /* Have added conditions not count.  Is there one among these RestrictInfos? */
@@ -660,7 +603,7 @@ mark_redundant(List *clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (is_added(rinfo))
+		if (sk_is_added(rinfo))
 		{
 			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
 			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
@@ -752,7 +695,7 @@ share_left(RelOptInfo *rel, Relids outer)
 		List	   *args;
 		int			length;
 
-		if (!is_added(rinfo) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
+		if (!sk_is_added(rinfo) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
 			!join_clause_is_movable_into(rinfo, rel->relids, tables))
 			continue;
 		args = ((ScalarArrayOpExpr *) rinfo->clause)->args;

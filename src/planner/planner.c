@@ -131,10 +131,7 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 		if (sk_enable_shard_list && extra.base == NIL)
 			sk_add_list_paths(root, rel, key, extra.joins == NIL);
 		if (sk_enable_shard_merge)
-		{
 			sk_add_merge_paths(root, rel, key, extra.base);
-			sk_add_skip_paths(root, rel, key, extra.base);
-		}
 	}
 }
 

@@ -25,13 +25,8 @@ extern void sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 
 /* parent_quals.c */
 extern void sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
-extern List *sk_without_added(List *clauses);
 extern void sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel);
 extern void sk_forget_added(RelOptInfo *joinrel, List *clauses);
-
-/* skip_path.c */
-extern void sk_add_skip_paths(PlannerInfo *root, RelOptInfo *rel,
-							  const SkShardKey *key, List *derived);
 
 /* shard_paths.c */
 extern void sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel,

@@ -60,7 +60,6 @@ extern List *sk_hashed_keys(const SkShardKey *key);
 extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);
 extern bool sk_is_bucket(Node *key);
 extern bool sk_is_usual_moment(Node *value);
-extern Expr *sk_usual_moments(Expr *value);
 extern bool sk_has_trusted_bounds(Oid partition);
 
 #endif							/* SK_SHARD_KEY_H */

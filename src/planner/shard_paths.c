@@ -26,14 +26,15 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "planner/derive.h"
-#include "planner/index_order.h"
 #include "planner/planner.h"
-#include "planner/row_comparison.h"
+#include "planner/shard_clause.h"
+#include "planner/shard_index.h"
 
 /* The server looks at the statistics. */
 #define SK_UNKNOWN_SELECTIVITY (-1.0)
@@ -59,21 +60,21 @@ static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
 static void restore_restrictions(const SkShardKey *key, List *saved);
 static void forget_join(RelOptInfo *rel, RestrictInfo *join);
-static bool restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
-									const SkShardKey *key);
-static bool mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel,
-					 int attnum);
+static bool restricts_second_column(RelOptInfo *rel, const SkShardKey *key);
+static bool mentions(List *clauses, RelOptInfo *rel, int attnum);
 static amcostestimate_function set_cost_function(const SkShardKey *key,
 												 amcostestimate_function function);
-static void estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
-						  Cost *startup_cost, Cost *total_cost,
-						  Selectivity *selectivity, double *correlation,
-						  double *pages);
+static void estimate_cost(PlannerInfo *root, IndexPath *path,
+						  double loop_count, Cost *startup_cost,
+						  Cost *total_cost, Selectivity *selectivity,
+						  double *correlation, double *pages);
 static List *derived_clauses(const IndexPath *path);
 static void set_selectivity(List *clauses, double selectivity);
 static Bitmapset *fixed_columns(const IndexPath *path);
 static bool are_fixed(const IndexOptInfo *index, const Bitmapset *fixed,
 					  bool in_front);
+static void add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, RestrictInfo *shard);
 
 /*
  * sk_add_shard_paths
@@ -99,7 +100,7 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		current = &cost;
 		add_index_paths(root, rel, key, extra);
 		if (shard)
-			sk_add_ordered_paths(root, rel, key, shard);
+			add_ordered_paths(root, rel, key, shard);
 	}
 	PG_FINALLY();
 	{
@@ -134,14 +135,14 @@ sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->has_eclass_joins = false;
 	}
 	if (key->covers_rows && key->shards <= sk_max_merge_shards &&
-		restricts_second_column(root, rel, key) &&
+		restricts_second_column(rel, key) &&
 		!sk_has_shard_condition(key, rel->baserestrictinfo))
 	{
 		condition = (ScalarArrayOpExpr *)
-			sk_shard_in(key, (Expr *) sk_all_shards_const(key));
+			sk_shard_in(key, sk_all_shards(key, false));
 		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
 		add_index_paths(root, rel, key, &extra);
-		lsecond(condition->args) = sk_all_shards(key);
+		lsecond(condition->args) = sk_all_shards(key, true);
 	}
 	rel->joininfo = joininfo;
 	rel->has_eclass_joins = has_eclass_joins;
@@ -275,8 +276,7 @@ forget_join(RelOptInfo *rel, RestrictInfo *join)
 }
 
 static bool
-restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
-						const SkShardKey *key)
+restricts_second_column(RelOptInfo *rel, const SkShardKey *key)
 {
 	ListCell   *lc;
 
@@ -287,29 +287,21 @@ restricts_second_column(PlannerInfo *root, RelOptInfo *rel,
 		if (index->nkeycolumns < 2 || sk_shard_position(key, index) != 0)
 			continue;
 		if (index->indexkeys[1] == 0 || rel->has_eclass_joins ||
-			mentions(root, rel->baserestrictinfo, rel, index->indexkeys[1]) ||
-			mentions(root, rel->joininfo, rel, index->indexkeys[1]))
+			mentions(rel->baserestrictinfo, rel, index->indexkeys[1]) ||
+			mentions(rel->joininfo, rel, index->indexkeys[1]))
 			return true;
 	}
 	return false;
 }
 
 static bool
-mentions(PlannerInfo *root, List *clauses, RelOptInfo *rel, int attnum)
+mentions(List *clauses, RelOptInfo *rel, int attnum)
 {
-	ListCell   *lc;
+	Bitmapset  *attnums = NULL;
 
-	foreach(lc, clauses)
-	{
-		Bitmapset  *attnums = NULL;
-
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause,
-					   rel->relid, &attnums);
-		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
-						  attnums))
-			return true;
-	}
-	return false;
+	pull_varattnos((Node *) extract_actual_clauses(clauses, false), rel->relid,
+				   &attnums);
+	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
 }
 
 /* Returns the function that the indexes of the key have had: all are B-trees. */
@@ -429,4 +421,38 @@ are_fixed(const IndexOptInfo *index, const Bitmapset *fixed, bool in_front)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Add index scans of one shard that give a useful order. "shard" is the
+ * derived condition that fixes the shard.
+ */
+static void
+add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  RestrictInfo *shard)
+{
+	ListCell   *lc;
+
+	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL)
+		return;
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+		SkOrder		orders[2];
+		int			position = sk_shard_position(key, index);
+		int			count = sk_orders_in_shard(root, rel, index, position,
+											   orders);
+		bool		index_only;
+		List	   *clauses;
+
+		if (count == 0)
+			continue;
+		clauses = sk_index_clauses(root, rel, index, position, shard,
+								   &index_only);
+		for (int i = 0; i < count && clauses != NIL; i++)
+			add_path(rel, (Path *)
+					 create_index_path(root, index, clauses, NIL, NIL,
+									   orders[i].pathkeys, orders[i].direction,
+									   index_only, NULL, 1.0, false));
+	}
 }

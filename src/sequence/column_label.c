@@ -39,40 +39,7 @@
 /* How Citus names its sessions on other nodes. */
 #define SK_CITUS_SESSION "citus_internal gpid="
 
-/*
- * Columns, the sequence that each draws from, and both labels.  A default goes
- * before an owned sequence that nothing draws from.  Part of a format.
- */
-#define SK_COLUMNS \
-	"(SELECT DISTINCT ON (relid, attnum) c.*, ls.label AS sequence_label, lc.label AS column_label," \
-	" pg_catalog.format('%%I.%%I', n.nspname, k.relname) AS table_name," \
-	" pg_catalog.quote_ident(a.attname) AS column_name" \
-	" FROM (SELECT d.adrelid AS relid, d.adnum::pg_catalog.int4 AS attnum, p.refobjid AS seqid, 1 AS place" \
-	" FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_depend p ON p.objid OPERATOR(pg_catalog.=) d.oid" \
-	" AND p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass" \
-	" JOIN pg_catalog.pg_class s ON s.oid OPERATOR(pg_catalog.=) p.refobjid AND s.relkind OPERATOR(pg_catalog.=) 'S'" \
-	" WHERE p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" UNION ALL SELECT p.refobjid, p.refobjsubid, p.objid, 2" \
-	" FROM pg_catalog.pg_depend p" \
-	" JOIN pg_catalog.pg_class s ON s.oid OPERATOR(pg_catalog.=) p.objid AND s.relkind OPERATOR(pg_catalog.=) 'S'" \
-	" WHERE p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" AND p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" AND p.deptype OPERATOR(pg_catalog.=) ANY ('{a,i}'::pg_catalog.\"char\"[])" \
-	" UNION ALL SELECT l.objoid, l.objsubid, NULL, 3 FROM pg_catalog.pg_seclabel l" \
-	" WHERE l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" AND l.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
-	" AND l.objsubid OPERATOR(pg_catalog.>) 0) c" \
-	" JOIN pg_catalog.pg_class k ON k.oid OPERATOR(pg_catalog.=) c.relid" \
-	" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) k.relnamespace" \
-	" JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.relid" \
-	" AND a.attnum OPERATOR(pg_catalog.=) c.attnum" \
-	" LEFT JOIN pg_catalog.pg_seclabel ls ON ls.objoid OPERATOR(pg_catalog.=) c.seqid" \
-	" AND ls.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" AND ls.objsubid OPERATOR(pg_catalog.=) 0 AND ls.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
-	" LEFT JOIN pg_catalog.pg_seclabel lc ON lc.objoid OPERATOR(pg_catalog.=) c.relid" \
-	" AND lc.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
-	" AND lc.objsubid OPERATOR(pg_catalog.=) c.attnum AND lc.provider OPERATOR(pg_catalog.=) '" SK_LABEL_PROVIDER "'" \
-	" ORDER BY relid, attnum, place) c"
+#define SK_COLUMNS "spanner_internal.sequence_columns c"
 
 /* What a command was about, of tables and sequences. */
 #define SK_TOUCHED \

@@ -13,6 +13,8 @@
  * registers the method.  A label must not lead to a file by itself, since
  * whoever owns a sequence writes its label.
  *
+ * The setting spanner.default_sequence_kind has the kind of new sequences.
+ *
  * src/sequence/kind.c
  *
  *-------------------------------------------------------------------------
@@ -25,8 +27,10 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
+#include "utils/guc.h"
 #include "utils/tuplestore.h"
 
+#include "sequence/column_label.h"
 #include "sequence/extension.h"
 #include "sequence/kind.h"
 
@@ -34,6 +38,12 @@
 
 PG_FUNCTION_INFO_V1(spanner_list_sequence_access_methods);
 
+static char *default_kind = "";
+static bool setting_is_defined = false;
+
+static bool check_default_kind(char **newval, void **extra, GucSource source);
+static bool is_local(const char *kind);
+static char *known_kinds(void);
 static SkSequenceAmRegistry *get_registry(void);
 static const SequenceAccessMethod *find_registered(const char *kind);
 static bool load_library(const char *kind);
@@ -46,6 +56,37 @@ static void check_bits(int64 bits, int width);
 static void check_skip_range(SkSequenceOptions *options, bool has_min,
 							 bool has_max);
 static SkOption *make_int_option(const char *name, int64 value);
+
+/*
+ * sk_default_kind_init
+ *		Define the setting.
+ */
+void
+sk_default_kind_init(void)
+{
+	DefineCustomStringVariable("spanner.default_sequence_kind",
+							   "Sets the kind of new sequences and identity columns.",
+							   "Empty or \"local\" means PostgreSQL's own sequences.",
+							   &default_kind,
+							   "",
+							   PGC_USERSET,
+							   0,
+							   check_default_kind, NULL, NULL);
+	setting_is_defined = true;
+}
+
+/*
+ * sk_default_sequence_kind
+ *		The label that new sequences get, or NULL if they stay as they are.
+ *
+ * A table that Citus sends to another node brings the kinds of its sequences
+ * along: see column_label.c.
+ */
+char *
+sk_default_sequence_kind(void)
+{
+	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
+}
 
 /*
  * sk_sequence_am_find
@@ -79,7 +120,7 @@ sk_sequence_am_get(const char *kind)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", kind),
 				 errhint("This session knows these kinds: %s. Other kinds require the extension that provides them to be installed in this database.",
-						 sk_sequence_am_names())));
+						 known_kinds())));
 	return am;
 }
 
@@ -91,23 +132,6 @@ char *
 sk_sequence_am_name(const SequenceAccessMethod *am)
 {
 	return asc_tolower(am->name, strlen(am->name));
-}
-
-/*
- * sk_sequence_am_names
- *		The names of all that this session knows, for a message.
- */
-char *
-sk_sequence_am_names(void)
-{
-	SkSequenceAmRegistry *registry = get_registry();
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < registry->count; i++)
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
-						 sk_sequence_am_name(registry->methods[i]));
-	return names.data;
 }
 
 /*
@@ -141,7 +165,12 @@ sk_kind_make(const SkLabel *label, int width)
 	ListCell   *lc;
 
 	Assert(width == 15 || width == 31 || width == 63);
-	sk_label_check_options(label->options);
+	/* they are compared with one another */
+	if (list_length(label->options) > SK_MAX_LABEL_OPTIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a sequence kind has at most %d options",
+						SK_MAX_LABEL_OPTIONS)));
 	refuse_duplicates(label->options);
 	result->bits = width;
 	foreach(lc, label->options)
@@ -215,25 +244,6 @@ sk_kind_label(const SkKind *kind)
 }
 
 /*
- * sk_kind_same_mapping
- *		Do two kinds map every counter to the same value?
- *
- * Passing a value over is not mapping it elsewhere.
- */
-bool
-sk_kind_same_mapping(const SkKind *a, const SkKind *b)
-{
-	SkSequenceOptions a_options = *a->options;
-	SkSequenceOptions b_options = *b->options;
-	SkKind		a_mapping = {a->am, &a_options};
-	SkKind		b_mapping = {b->am, &b_options};
-
-	a_options.has_skip_range = b_options.has_skip_range = false;
-	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
-	return strcmp(sk_kind_label(&a_mapping), sk_kind_label(&b_mapping)) == 0;
-}
-
-/*
  * sk_kind_reaches_value
  *		Does one of the next SK_MAX_ATTEMPTS counters give a value?
  *
@@ -252,6 +262,62 @@ sk_kind_reaches_value(const SkKind *kind, int64 start)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * A value that was set before the library was loaded is kept whatever it is:
+ * the command that would use it fails then, whereas falling back to plain
+ * sequences would go unnoticed.
+ */
+static bool
+check_default_kind(char **newval, void **extra, GucSource source)
+{
+	const char *problem;
+	SkLabel    *label;
+
+	sk_label_fold_case(*newval);
+	if (!setting_is_defined || is_local(*newval))
+		return true;
+	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
+	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
+		!(source == PGC_S_FILE && IsTransactionState()))
+		return true;
+
+	label = sk_label_parse(*newval, &problem);
+	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
+	{
+		/* options that no sequence can have raise their own errors */
+		(void) sk_kind_make(label, 63);
+		return true;
+	}
+
+	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+	GUC_check_errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(*newval));
+	if (label == NULL)
+		GUC_check_errdetail("%s", problem);
+	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
+					  known_kinds());
+	return false;
+}
+
+static bool
+is_local(const char *kind)
+{
+	return kind[0] == '\0' || strcmp(kind, SK_LOCAL_KIND) == 0;
+}
+
+/* The names of all that this session knows, for a message. */
+static char *
+known_kinds(void)
+{
+	SkSequenceAmRegistry *registry = get_registry();
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < registry->count; i++)
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
+						 sk_sequence_am_name(registry->methods[i]));
+	return names.data;
 }
 
 static SkSequenceAmRegistry *

@@ -13,6 +13,9 @@
 #include "sequence/access_method.h"
 #include "sequence/label.h"
 
+/* Kind of a sequence with a plain counter. */
+#define SK_LOCAL_KIND "local"
+
 /* One bit has no value between 1 and 2^bits - 2. */
 #define SK_MIN_BITS 2
 
@@ -31,16 +34,16 @@ typedef struct SkKind
 /* builtin_kinds.c */
 extern void sk_builtin_kinds_init(void);
 
+extern void sk_default_kind_init(void);
+extern char *sk_default_sequence_kind(void);
 extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
 extern char *sk_sequence_am_name(const SequenceAccessMethod *am);
-extern char *sk_sequence_am_names(void);
 
 extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);
 extern char *sk_kind_label(const SkKind *kind);
-extern bool sk_kind_same_mapping(const SkKind *a, const SkKind *b);
 extern bool sk_kind_reaches_value(const SkKind *kind, int64 start);
 
 static inline bool

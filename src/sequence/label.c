@@ -110,22 +110,6 @@ sk_label_excerpt(const char *text)
 }
 
 /*
- * sk_label_check_options
- *		Raise an error if there are more options than a label can have.
- *
- * They are compared with one another.
- */
-void
-sk_label_check_options(const List *options)
-{
-	if (list_length(options) > SK_MAX_LABEL_OPTIONS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a sequence kind has at most %d options",
-						SK_MAX_LABEL_OPTIONS)));
-}
-
-/*
  * sk_label_fold_case
  *		Write the kind and the names of options in lower case, in place.
  *

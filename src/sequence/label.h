@@ -28,7 +28,6 @@ typedef struct SkLabel
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
 extern SkLabel *sk_label_parse_kind(const char *text);
 extern const char *sk_label_excerpt(const char *text);
-extern void sk_label_check_options(const List *options);
 extern void sk_label_fold_case(char *label);
 extern char *sk_label_format(const SkLabel *label);
 extern const SkOption *sk_label_option(const List *options, const char *name);

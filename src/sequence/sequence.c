@@ -26,13 +26,10 @@
 #include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/seclabel.h"
@@ -43,10 +40,8 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
-#include "port/pg_bitutils.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -57,7 +52,6 @@
 #include "utils/varlena.h"
 
 #include "compat.h"
-#include "sequence/column_label.h"
 #include "sequence/extension.h"
 #include "sequence/sequence.h"
 #include "spi/own_objects.h"
@@ -79,125 +73,12 @@ enum
 	NUM_COLS
 };
 
-static void check_owning_table(Oid seqid, Oid table);
-static bool read_state(Oid seqid, int64 *next, bool *used);
-static List *storing_columns(Oid seqid);
-static Oid	parent_with_column(Oid relid, const char *column);
-static Node *default_expression(Oid attrdef);
 static List *split_name(const char *name);
 static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
 static void describe_options(Oid seqid, const char *label, Datum *values,
 							 bool *nulls);
 static Datum percent_used(int64 used, int64 max_counter);
-
-/*
- * sk_sequence_read
- *		Look at a sequence.
- *
- * The caller has locked or made it, or only wants to know: then it must not be
- * dropped meanwhile.
- */
-SkSequence *
-sk_sequence_read(Oid seqid)
-{
-	SkSequence *seq = palloc0(sizeof(SkSequence));
-	char	   *label;
-	int32		column;
-
-	LockRelationOid(seqid, AccessShareLock);
-	sk_sequence_check_relkind(seqid);
-	label = sk_sequence_label(seqid);
-	seq->seqid = seqid;
-	seq->form = sk_sequence_form(seqid);
-	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->columns = storing_columns(seqid);
-	seq->column_width = sk_narrowest_width(seq->columns);
-	if (sk_sequence_owner(seqid, &seq->table, &column))
-	{
-		seq->column = (AttrNumber) column;
-		/* it may own other sequences besides that of its identity */
-		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
-			seq->identity = sk_column_identity(seq->table, seq->column);
-	}
-	if (label != NULL)
-	{
-		SkLabel    *parts = sk_label_parse_kind(label);
-
-		/* a label that is not complete yet */
-		sk_fit_columns(seq, parts);
-		if (sk_sequence_am_find(parts->kind) == NULL)
-			seq->lost_kind = parts->kind;
-		else
-			seq->kind = sk_kind_make(parts, seq->width);
-	}
-	(void) read_state(seqid, &seq->next, &seq->used);
-	return seq;
-}
-
-/*
- * sk_sequence_lock
- *		Open a sequence of the current user's for a change.
- *
- * Waits for those who draw from it.  "rows" is the lock on the table that owns
- * it, NoLock if the rows do not matter.  A change of the kind can change the
- * default of the column, which takes the lock that ALTER TABLE takes.
- */
-SkSequence *
-sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
-{
-	SkSequence *result;
-
-	sk_sequence_check_relkind(seqid);
-	if (!object_ownercheck(RelationRelationId, seqid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_SEQUENCE,
-					   get_rel_name(seqid));
-	result = sk_sequence_open(seqid, rows, changes_kind);
-	if (result == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence with OID %u was dropped concurrently",
-						seqid)));
-	return result;
-}
-
-/*
- * sk_sequence_open
- *		The same, whoever owns it; NULL if it has been dropped meanwhile.
- */
-SkSequence *
-sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
-{
-	Oid			table;
-	int32		column;
-
-	/*
-	 * Writers lock the table before the sequence that its default uses.  The
-	 * other order would deadlock with them.  Nor is a weak lock on the table
-	 * made stronger later: the default of an identity column changes with the
-	 * kind.
-	 */
-	if (!sk_sequence_owner(seqid, &table, &column))
-		table = InvalidOid;
-	else if (changes_kind &&
-			 (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
-			  sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
-		rows = AccessExclusiveLock;
-	if (OidIsValid(table) && rows != NoLock)
-	{
-		LockRelationOid(table, rows);
-		(void) find_all_inheritors(table, rows, NULL);
-	}
-	if (changes_kind)
-		sk_lock_columns(seqid);
-	/* it conflicts with that of transactions that have drawn */
-	LockRelationOid(seqid, ShareRowExclusiveLock);
-	/* both may have changed while we waited */
-	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		return NULL;
-	check_owning_table(seqid, table);
-	return sk_sequence_read(seqid);
-}
 
 /*
  * sk_sequence_check_relkind
@@ -338,6 +219,51 @@ sk_dependents(Oid relid, Oid classid)
 }
 
 /*
+ * sk_sequence_state
+ *		Read the next counter of a sequence, as far as it is known on disk.
+ *
+ * *used tells whether the counter has moved from its start.  At a restart core
+ * forgets that counters were drawn.  Counters that sessions hold in their
+ * caches count as drawn.  Returns false where there is nothing to read, on an
+ * unlogged sequence during recovery.  Privileges are the caller's business.
+ */
+bool
+sk_sequence_state(Oid seqid, int64 *next, bool *used)
+{
+	FormData_pg_sequence form = sk_sequence_form(seqid);
+
+	/* a weaker lock lets a change put another file in the place of this one */
+	Relation	rel = relation_open(seqid, RowExclusiveLock);
+	Buffer		buffer;
+	Page		page;
+	HeapTupleData row;
+	FormData_pg_sequence_data data;
+
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+	{
+		relation_close(rel, RowExclusiveLock);
+		return false;
+	}
+	/* its only page has its only row, whatever happens to the counter */
+	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
+	buffer = ReadBuffer(rel, 0);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	row.t_data = (HeapTupleHeader)
+		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
+	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
+	UnlockReleaseBuffer(buffer);
+	relation_close(rel, RowExclusiveLock);
+
+	*used = data.is_called || data.last_value != form.seqstart;
+	*next = data.last_value;
+	if (data.is_called &&
+		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
+		*next = PG_INT64_MAX;
+	return true;
+}
+
+/*
  * sk_sequence_obstacle
  *		Why the counter of a sequence cannot be mapped; NULL if it can.
  */
@@ -420,107 +346,6 @@ int
 sk_column_width(Oid relid, AttrNumber attnum)
 {
 	return sk_type_width(getBaseType(get_atttype(relid, attnum)));
-}
-
-/*
- * sk_narrowest_column
- *		The first of some columns that holds no more value bits than the others.
- *
- * NULL if there is no column.
- */
-ObjectAddress *
-sk_narrowest_column(List *columns)
-{
-	ObjectAddress *result = NULL;
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		ObjectAddress *column = lfirst(lc);
-
-		if (result == NULL ||
-			sk_column_width(column->objectId, column->objectSubId) <
-			sk_column_width(result->objectId, result->objectSubId))
-			result = column;
-	}
-	return result;
-}
-
-/*
- * sk_narrowest_width
- *		How many value bits all of these columns hold.
- */
-int
-sk_narrowest_width(List *columns)
-{
-	ObjectAddress *narrowest = sk_narrowest_column(columns);
-
-	return narrowest == NULL ? 63 :
-		sk_column_width(narrowest->objectId, narrowest->objectSubId);
-}
-
-/*
- * sk_fit_columns
- *		Have a label without bits give no values that the columns do not hold.
- */
-void
-sk_fit_columns(const SkSequence *seq, SkLabel *label)
-{
-	if (seq->column_width < seq->width &&
-		sk_label_option(label->options, "bits") == NULL)
-		sk_label_set(label, "bits", psprintf("%d", seq->column_width));
-}
-
-/*
- * sk_fit_label
- *		Give a label no more bits and stripes than fit.
- *
- * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
- * that store its values, nor "width".  Returns how many bits these allow.
- */
-int
-sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
-{
-	int			limit;
-	int64		bits;
-
-	/* of a sequence that ascends; sk_sequence_obstacle() is asked before */
-	Assert(seq->form.seqmax >= 1);
-	limit = Min(Min(width, Min(seq->width, seq->column_width)),
-				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
-	bits = Min(limit, sk_label_int64(label->options, "bits", 63));
-	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
-	if (bits >= SK_MIN_BITS &&
-		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
-		sk_label_unset(label, "stripes");
-	return limit;
-}
-
-/*
- * sk_add_column
- *		Add a column to a list of ObjectAddresses, as that of the table that it
- *		is inherited from, where it can be altered.
- */
-List *
-sk_add_column(List *columns, Oid relid, AttrNumber attnum)
-{
-	char	   *name = get_attname(relid, attnum, false);
-	ObjectAddress *column;
-	ListCell   *lc;
-	Oid			parent;
-
-	while (OidIsValid(parent = parent_with_column(relid, name)))
-		relid = parent;
-	attnum = get_attnum(relid, name);
-	foreach(lc, columns)
-	{
-		column = lfirst(lc);
-		if (column->objectId == relid && column->objectSubId == attnum)
-			return columns;
-	}
-	column = palloc(sizeof(ObjectAddress));
-	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
-	return lappend(columns, column);
 }
 
 /*
@@ -613,146 +438,6 @@ sk_parse_name(const char *name)
 	return makeRangeVarFromNameList(names);
 }
 
-/* Raise an error if what we have locked is not what we have looked at. */
-static void
-check_owning_table(Oid seqid, Oid table)
-{
-	Oid			owner = InvalidOid;
-	int32		column;
-
-	if (!sk_sequence_owner(seqid, &owner, &column))
-		owner = InvalidOid;
-	if (owner != table)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("owner of sequence \"%s\" was changed concurrently",
-						get_rel_name(seqid)),
-				 errhint("Try again.")));
-}
-
-/*
- * Read the next counter of a sequence, as far as it is known on disk.
- *
- * *used tells whether the counter has moved from its start.  At a restart core
- * forgets that counters were drawn.  Counters that sessions hold in their
- * caches count as drawn.  Returns false where there is nothing to read, on an
- * unlogged sequence during recovery.  Privileges are the caller's business.
- */
-static bool
-read_state(Oid seqid, int64 *next, bool *used)
-{
-	FormData_pg_sequence form = sk_sequence_form(seqid);
-
-	/* a weaker lock lets a change put another file in the place of this one */
-	Relation	rel = relation_open(seqid, RowExclusiveLock);
-	Buffer		buffer;
-	Page		page;
-	HeapTupleData row;
-	FormData_pg_sequence_data data;
-
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-	{
-		relation_close(rel, RowExclusiveLock);
-		return false;
-	}
-	/* its only page has its only row, whatever happens to the counter */
-	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
-	buffer = ReadBuffer(rel, 0);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	row.t_data = (HeapTupleHeader)
-		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
-	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
-	UnlockReleaseBuffer(buffer);
-	relation_close(rel, RowExclusiveLock);
-
-	*used = data.is_called || data.last_value != form.seqstart;
-	*next = data.last_value;
-	if (data.is_called &&
-		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
-		*next = PG_INT64_MAX;
-	return true;
-}
-
-/*
- * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
- * locked: what uses the sequence can come at any time, and its command is
- * followed then.
- */
-static List *
-storing_columns(Oid seqid)
-{
-	List	   *result = NIL;
-	Oid			table;
-	int32		attnum;
-	ListCell   *lc;
-
-	if (sk_sequence_owner(seqid, &table, &attnum))
-		result = sk_add_column(result, table, attnum);
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (sk_drawn_sequence(default_expression(lfirst_oid(lc))) == seqid &&
-			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
-			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
-			result = sk_add_column(result, column.objectId, column.objectSubId);
-	}
-	return result;
-}
-
-static Oid
-parent_with_column(Oid relid, const char *column)
-{
-	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
-	Oid			result = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
-							  1, &key);
-	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
-
-		if (get_attnum(parent, column) != InvalidAttrNumber)
-			result = parent;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-static Node *
-default_expression(Oid attrdef)
-{
-	Relation	catalog = table_open(AttrDefaultRelationId, AccessShareLock);
-	Node	   *result = NULL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(attrdef));
-	scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, NULL, 1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		source = heap_getattr(tuple, Anum_pg_attrdef_adbin,
-										  RelationGetDescr(catalog), &isnull);
-
-		result = stringToNode(TextDatumGetCString(source));
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
 /* Take apart a name with dots, as a list of String. */
 static List *
 split_name(const char *name)
@@ -794,7 +479,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
 		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
 	}
-	if (!may_see_counter(seqid) || !read_state(seqid, &next, &used))
+	if (!may_see_counter(seqid) || !sk_sequence_state(seqid, &next, &used))
 		return;
 	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
@@ -837,7 +522,7 @@ state_datum(FunctionCallInfo fcinfo, Oid seqid)
 	int64		counter;
 	bool		used;
 
-	if (!read_state(seqid, &counter, &used) || !used)
+	if (!sk_sequence_state(seqid, &counter, &used) || !used)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(counter);
 }

@@ -50,11 +50,6 @@ typedef struct SkSequence
 	bool		used;			/* the counter has moved */
 } SkSequence;
 
-extern SkSequence *sk_sequence_read(Oid seqid);
-extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
-									bool changes_kind);
-extern SkSequence *sk_sequence_open(Oid seqid, LOCKMODE rows,
-									bool changes_kind);
 extern void sk_sequence_check_relkind(Oid relid);
 extern FormData_pg_sequence sk_sequence_form(Oid seqid);
 extern bool sk_sequence_owner(Oid seqid, Oid *table, int32 *column);
@@ -62,17 +57,13 @@ extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern char *sk_sequence_label(Oid seqid);
 extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_dependents(Oid relid, Oid classid);
+extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
 extern const SkObstacle *sk_sequence_obstacle(const FormData_pg_sequence *form);
 extern void sk_sequence_check_mappable(Oid seqid);
 extern bool sk_restoring(void);
 
 extern int	sk_type_width(Oid type);
 extern int	sk_column_width(Oid relid, AttrNumber attnum);
-extern ObjectAddress *sk_narrowest_column(List *columns);
-extern int	sk_narrowest_width(List *columns);
-extern void sk_fit_columns(const SkSequence *seq, SkLabel *label);
-extern int	sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
-extern List *sk_add_column(List *columns, Oid relid, AttrNumber attnum);
 extern Oid	sk_drawn_sequence(Node *expr);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 

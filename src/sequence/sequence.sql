@@ -4,13 +4,11 @@
 -- Sequences: access methods, bindings, event triggers
 --
 
+-- planner support function of nextval, currval, lastval and setval
 CREATE FUNCTION spanner_internal.sequence_support(internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'spanner_sequence_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.sequence_support(internal)
-  IS 'planner support function of nextval, currval, lastval and setval';
 
 -- the planner asks for no right
 REVOKE ALL ON FUNCTION spanner_internal.sequence_support(internal) FROM PUBLIC;
@@ -40,32 +38,27 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.lastval()
   IS 'the last value that this session got from any sequence';
 
+-- as setval of PostgreSQL; has a sequence with a kind restart, or skip stored values
 CREATE FUNCTION spanner_internal.setval(sequence regclass, value bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.setval(regclass, bigint)
-  IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
-
+-- as setval of PostgreSQL; has a sequence with a kind restart, or skip stored values
 CREATE FUNCTION spanner_internal.setval(sequence regclass, value bigint, is_called boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_setval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.setval(regclass, bigint, boolean)
-  IS 'as setval of PostgreSQL; has a sequence with a kind restart, or pass over stored values';
-
 -- Calls of nextval and the like are planned as these.  They are STABLE, so that
 -- they do not count as volatile by themselves: what they check or map does.
+-- This one checks that the user may call a function.
 CREATE FUNCTION spanner_internal.may_call(called regprocedure)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_may_call'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.may_call(regprocedure)
-  IS 'check that the user may call a function';
-
+-- Check that the user may fetch from a sequence by calling a function.
 -- The planner does not evaluate what returns a record, not even for an estimate:
 -- EXPLAIN needs no right to use the sequence.
 CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)
@@ -73,32 +66,23 @@ RETURNS record
 AS 'MODULE_PATHNAME', 'spanner_may_draw'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.may_draw(regclass, regprocedure)
-  IS 'check that the user may take values from a sequence by calling a function';
-
+-- map a counter of a sequence to its value
 CREATE FUNCTION spanner_internal.map_counter(counter bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_map_counter'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.map_counter(bigint, regclass)
-  IS 'map a counter of a sequence to its value';
-
+-- take the values for so many rows at the first row, and return them in ascending order
 CREATE FUNCTION spanner_internal.ascending_nextval(sequence regclass, rows integer)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_ascending_nextval'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.ascending_nextval(regclass, integer)
-  IS 'take the values for so many rows at the first row, and return them in ascending order';
-
+-- the counter that gives a value, NULL if none does
 CREATE FUNCTION spanner_internal.unmap_value(value bigint, sequence regclass)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_unmap_value'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.unmap_value(bigint, regclass)
-  IS 'the counter that gives a value, NULL if none does';
 
 CREATE FUNCTION spanner.create_sequence(
   name text,
@@ -149,31 +133,25 @@ COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, intege
   IS 'give the sequence of a column a kind, and skip the values that exist; only for the owner of '
      'the table';
 
+-- can a sequence get a kind? a NOTICE says why not
 CREATE FUNCTION spanner_internal.can_convert(sequence regclass)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_can_convert'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.can_convert(regclass)
-  IS 'can a sequence get a kind? a NOTICE says why not';
-
+-- the sequence that a column owns, or that nobody owns and its default uses
 CREATE FUNCTION spanner_internal.column_sequence(relation regclass, column_number smallint)
 RETURNS regclass
 AS 'MODULE_PATHNAME', 'spanner_column_sequence'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.column_sequence(regclass, smallint)
-  IS 'the sequence that a column owns, or that nobody owns and its default uses';
-
+-- a kind as a label has it; an error if there is none of that name
 CREATE FUNCTION spanner_internal.read_kind(kind text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_read_kind'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.read_kind(text)
-  IS 'a kind as a label has it; an error if there is none of that name';
-
--- Columns of a schema that are filled by a sequence without an access method.
+-- columns of a schema that are filled by a sequence without a kind
 CREATE FUNCTION spanner_internal.list_plain_columns(
   schema name,
   OUT relation regclass,
@@ -181,8 +159,7 @@ CREATE FUNCTION spanner_internal.list_plain_columns(
   OUT sequence regclass)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   SELECT c.oid, a.attname, s.seqid
     FROM pg_namespace n
     JOIN pg_class c
@@ -205,11 +182,8 @@ AS $$
               AND l.classoid = 'pg_class'::regclass
               AND l.objsubid = 0
               AND l.provider = 'spanner_keys')
-   ORDER BY c.relname, a.attnum
-$$;
-
-COMMENT ON FUNCTION spanner_internal.list_plain_columns(name)
-  IS 'columns of a schema that are filled by a sequence without a kind';
+   ORDER BY c.relname, a.attnum;
+END;
 
 CREATE FUNCTION spanner.convert_all(
   schema name,
@@ -252,7 +226,7 @@ AS 'MODULE_PATHNAME', 'spanner_sync_sequence'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.sync_sequence(regclass, name)
-  IS 'have the sequence of a column pass over every stored value; only for the owner of the table';
+  IS 'have the sequence of a column skip every stored value; only for the owner of the table';
 
 CREATE FUNCTION spanner.get_internal_sequence_state(sequence text)
 RETURNS bigint
@@ -270,6 +244,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
   IS 'the next counter of the sequence that a column owns, NULL before the first use';
 
+-- kind, options and counter of a sequence
 CREATE FUNCTION spanner_internal.describe_sequence(
   sequence regclass,
   OUT kind text,
@@ -281,18 +256,13 @@ CREATE FUNCTION spanner_internal.describe_sequence(
 AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.describe_sequence(regclass)
-  IS 'kind, options and counter of a sequence';
-
+-- the kinds of sequences that this session knows
 CREATE FUNCTION spanner_internal.list_sequence_access_methods(
   OUT name text,
   OUT description text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_sequence_access_methods'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.list_sequence_access_methods()
-  IS 'the kinds of sequences that this session knows';
 
 CREATE VIEW spanner.sequence_access_methods AS
   SELECT m.name, m.description
@@ -336,9 +306,9 @@ COMMENT ON COLUMN spanner.sequences.kind
 COMMENT ON COLUMN spanner.sequences.bits
   IS 'values are between 1 and 2^bits - 2';
 COMMENT ON COLUMN spanner.sequences.skip_range_min
-  IS 'first value that is passed over';
+  IS 'first value that is skipped';
 COMMENT ON COLUMN spanner.sequences.skip_range_max
-  IS 'last value that is passed over';
+  IS 'last value that is skipped';
 COMMENT ON COLUMN spanner.sequences.start_counter
   IS 'counter that the sequence starts with';
 COMMENT ON COLUMN spanner.sequences.counter
@@ -348,36 +318,75 @@ COMMENT ON COLUMN spanner.sequences.used
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
+-- Columns, the sequence that each uses, and both labels.  A default goes before an owned sequence
+-- that nothing uses.
+CREATE VIEW spanner_internal.sequence_columns AS
+  SELECT DISTINCT ON (c.relid, c.attnum)
+         c.relid,
+         c.attnum,
+         c.seqid,
+         ls.label AS sequence_label,
+         lc.label AS column_label,
+         pg_catalog.format('%I.%I', n.nspname, k.relname) AS table_name,
+         pg_catalog.quote_ident(a.attname) AS column_name
+    FROM (SELECT d.adrelid, d.adnum::integer, p.refobjid, 1
+            FROM pg_catalog.pg_attrdef d
+            JOIN pg_catalog.pg_depend p
+              ON p.objid = d.oid
+             AND p.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
+             AND p.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+            JOIN pg_catalog.pg_class s ON s.oid = p.refobjid AND s.relkind = 'S'
+           UNION ALL
+          SELECT p.refobjid, p.refobjsubid, p.objid, 2
+            FROM pg_catalog.pg_depend p
+            JOIN pg_catalog.pg_class s ON s.oid = p.objid AND s.relkind = 'S'
+           WHERE p.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+             AND p.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+             AND p.deptype IN ('a', 'i')
+           UNION ALL
+          SELECT l.objoid, l.objsubid, NULL, 3
+            FROM pg_catalog.pg_seclabel l
+           WHERE l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+             AND l.provider = 'spanner_keys'
+             AND l.objsubid > 0) c (relid, attnum, seqid, place)
+    JOIN pg_catalog.pg_class k ON k.oid = c.relid
+    JOIN pg_catalog.pg_namespace n ON n.oid = k.relnamespace
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.relid AND a.attnum = c.attnum
+    LEFT JOIN pg_catalog.pg_seclabel ls
+      ON ls.objoid = c.seqid
+     AND ls.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+     AND ls.objsubid = 0
+     AND ls.provider = 'spanner_keys'
+    LEFT JOIN pg_catalog.pg_seclabel lc
+      ON lc.objoid = c.relid
+     AND lc.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+     AND lc.objsubid = c.attnum
+     AND lc.provider = 'spanner_keys'
+   ORDER BY c.relid, c.attnum, c.place;
+
+GRANT SELECT ON spanner_internal.sequence_columns TO PUBLIC;
+
 -- pg_upgrade does not run this script; the next label attaches it again.
 CREATE FUNCTION spanner_internal.attach_support()
 RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_attach_support'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.attach_support()
-  IS 'have nextval, currval, lastval and setval of PostgreSQL ask our support function; only for '
-     'superusers';
-
 REVOKE ALL ON FUNCTION spanner_internal.attach_support() FROM PUBLIC;
 
 SELECT spanner_internal.attach_support();
 
+-- load the label provider, guard what is bound and the extension, change columns that are added
 CREATE FUNCTION spanner_internal.on_ddl_command_start()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.on_ddl_command_start()
-  IS 'load the label provider, guard bound sequences and the extension, change columns that ALTER '
-     'TABLE adds';
-
+-- give new sequences the default kind, and identity columns defaults that use them
 CREATE FUNCTION spanner_internal.on_ddl_command_end()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.on_ddl_command_end()
-  IS 'give new sequences the default kind, and identity columns defaults that use them';
 
 REVOKE ALL ON FUNCTION spanner_internal.on_ddl_command_start(),
   spanner_internal.on_ddl_command_end() FROM PUBLIC;

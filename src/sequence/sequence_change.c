@@ -28,9 +28,14 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
@@ -41,9 +46,12 @@
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
 #include "port/pg_bitutils.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -51,6 +59,7 @@
 #include "sequence/column_label.h"
 #include "sequence/redirect/identity_column.h"
 #include "sequence/sequence_change.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /*
@@ -65,58 +74,39 @@
  */
 #define SK_FORESEEN_DRAWS 65536
 
-PG_FUNCTION_INFO_V1(spanner_create_sequence);
-PG_FUNCTION_INFO_V1(spanner_alter_sequence);
-
-/* Arguments of spanner.create_sequence(), by position. */
-enum
-{
-	CREATE_NAME,
-	CREATE_KIND,
-	CREATE_START,
-	CREATE_SKIP_MIN,
-	CREATE_SKIP_MAX,
-	CREATE_BITS,
-	CREATE_STRIPES,
-	CREATE_IF_NOT_EXISTS
-};
-
-/* Arguments of spanner.alter_sequence(), by position. */
-enum
-{
-	ALTER_SEQUENCE,
-	ALTER_KIND,
-	ALTER_SKIP_MIN,
-	ALTER_SKIP_MAX,
-	ALTER_NO_SKIP,
-	ALTER_RESTART,
-	ALTER_BITS,
-	ALTER_STRIPES
-};
-
-static char *default_kind = "";
-static bool setting_is_defined = false;
-
-static bool check_default_kind(char **newval, void **extra, GucSource source);
-static bool is_local(const char *kind);
+static void check_owning_table(Oid seqid, Oid table);
+static List *storing_columns(Oid seqid);
+static List *add_column(List *columns, Oid relid, AttrNumber attnum);
+static Oid	parent_with_column(Oid relid, const char *column);
+static Node *default_expression(Oid attrdef);
+static ObjectAddress *narrowest_column(List *columns);
+static int	narrowest_width(List *columns);
+static void fit_columns(const SkSequence *seq, SkLabel *label);
 static void name_setting(void *arg);
 static const SkObstacle *bind_new_sequence(Oid seqid, SkIdentity identity);
-static const SkObstacle *overlap_obstacle(const SkSequence *seq, const SkKind *kind);
+static const SkObstacle *overlap_obstacle(const SkSequence *seq,
+										  const SkKind *kind);
 static bool blocks_overlap(const SkSequence *seq, const SkKind *kind);
 static void report_always(const SkSequence *seq);
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
 static void inherit_skip_range(SkLabel *label, const SkSequenceOptions *old);
 static void set_options(SkLabel *label, List *options);
 static void widen(SkSequence *seq, const SkLabel *label);
-static void keep_values_unique(const SkSequence *seq, SkKind *new, const SkSequenceChange *change);
+static void keep_values_unique(const SkSequence *seq, SkKind *new,
+							   const SkSequenceChange *change);
+static bool same_mapping(const SkKind *a, const SkKind *b);
 static void keep_skip_range(const SkSequence *seq, const SkKind *new);
 static int64 last_given_value(const SkSequence *seq);
-static bool pass_over(const SkSequence *seq, SkKind *new, int64 last, const SkSequenceChange *change);
+static bool pass_over(const SkSequence *seq, SkKind *new, int64 last,
+					  const SkSequenceChange *change);
 static void refuse_skip_range(const SkSequence *seq);
-static void warn_of_given_values(const SkSequence *seq, const char *detail, int64 counter, const char *hint);
+static void warn_of_given_values(const SkSequence *seq, const char *detail,
+								 int64 counter, const char *hint);
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
-static void check_counter_has_value(const char *name, int64 counter, const SkSequenceOptions *options);
-static void restart_counter(const SkSequence *seq, const SkSequenceChange *change);
+static void check_counter_has_value(const char *name, int64 counter,
+									const SkSequenceOptions *options);
+static void restart_counter(const SkSequence *seq,
+							const SkSequenceChange *change);
 static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
 static void refuse_bits(const SkSequence *seq, int bits, bool is_used);
@@ -127,42 +117,6 @@ static void check_references(SkSequence *seq, int bits);
 static List *referring_columns(const SkSequence *seq);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
 static char *widening_statements(List *columns, int bits);
-static void take_kind(SkSequenceChange *change, const char *kind);
-static void take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument, const char *name);
-static Oid	make_core_sequence(RangeVar *name, bool has_start, int64 start, bool if_not_exists, bool *existed);
-static Oid	create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists);
-static void check_start_counter(int64 counter);
-
-/*
- * sk_default_kind_init
- *		Define the setting.
- */
-void
-sk_default_kind_init(void)
-{
-	DefineCustomStringVariable("spanner.default_sequence_kind",
-							   "Sets the kind of new sequences and identity columns.",
-							   "Empty or \"local\" means PostgreSQL's own sequences.",
-							   &default_kind,
-							   "",
-							   PGC_USERSET,
-							   0,
-							   check_default_kind, NULL, NULL);
-	setting_is_defined = true;
-}
-
-/*
- * sk_default_sequence_kind
- *		The label that new sequences get, or NULL if they stay as they are.
- *
- * A table that Citus sends to another node brings the kinds of its sequences
- * along: see column_label.c.
- */
-char *
-sk_default_sequence_kind(void)
-{
-	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
-}
 
 /*
  * sk_bind_new_sequence
@@ -197,6 +151,139 @@ sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
 					get_rel_name(seqid)),
 			 errdetail("%s", obstacle->detail),
 			 errhint("%s", obstacle->hint)));
+}
+
+/*
+ * sk_sequence_read
+ *		Look at a sequence.
+ *
+ * The caller has locked or made it, or only wants to know: then it must not be
+ * dropped meanwhile.
+ */
+SkSequence *
+sk_sequence_read(Oid seqid)
+{
+	SkSequence *seq = palloc0(sizeof(SkSequence));
+	char	   *label;
+	int32		column;
+
+	LockRelationOid(seqid, AccessShareLock);
+	sk_sequence_check_relkind(seqid);
+	label = sk_sequence_label(seqid);
+	seq->seqid = seqid;
+	seq->form = sk_sequence_form(seqid);
+	seq->width = sk_type_width(seq->form.seqtypid);
+	seq->columns = storing_columns(seqid);
+	seq->column_width = narrowest_width(seq->columns);
+	if (sk_sequence_owner(seqid, &seq->table, &column))
+	{
+		seq->column = (AttrNumber) column;
+		/* it may own other sequences besides that of its identity */
+		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
+			seq->identity = sk_column_identity(seq->table, seq->column);
+	}
+	if (label != NULL)
+	{
+		SkLabel    *parts = sk_label_parse_kind(label);
+
+		/* a label that is not complete yet */
+		fit_columns(seq, parts);
+		if (sk_sequence_am_find(parts->kind) == NULL)
+			seq->lost_kind = parts->kind;
+		else
+			seq->kind = sk_kind_make(parts, seq->width);
+	}
+	(void) sk_sequence_state(seqid, &seq->next, &seq->used);
+	return seq;
+}
+
+/*
+ * sk_sequence_lock
+ *		Open a sequence of the current user's for a change.
+ *
+ * Waits for those who draw from it.  "rows" is the lock on the table that owns
+ * it, NoLock if the rows do not matter.  A change of the kind can change the
+ * default of the column, which takes the lock that ALTER TABLE takes.
+ */
+SkSequence *
+sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
+{
+	SkSequence *result;
+
+	sk_sequence_check_relkind(seqid);
+	if (!object_ownercheck(RelationRelationId, seqid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_SEQUENCE,
+					   get_rel_name(seqid));
+	result = sk_sequence_open(seqid, rows, changes_kind);
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("sequence with OID %u was dropped concurrently",
+						seqid)));
+	return result;
+}
+
+/*
+ * sk_sequence_open
+ *		The same, whoever owns it; NULL if it has been dropped meanwhile.
+ */
+SkSequence *
+sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
+{
+	Oid			table;
+	int32		column;
+
+	/*
+	 * Writers lock the table before the sequence that its default uses.  The
+	 * other order would deadlock with them.  Nor is a weak lock on the table
+	 * made stronger later: the default of an identity column changes with the
+	 * kind.
+	 */
+	if (!sk_sequence_owner(seqid, &table, &column))
+		table = InvalidOid;
+	else if (changes_kind &&
+			 (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
+			  sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
+		rows = AccessExclusiveLock;
+	if (OidIsValid(table) && rows != NoLock)
+	{
+		LockRelationOid(table, rows);
+		(void) find_all_inheritors(table, rows, NULL);
+	}
+	if (changes_kind)
+		sk_lock_columns(seqid);
+	/* it conflicts with that of transactions that have drawn */
+	LockRelationOid(seqid, ShareRowExclusiveLock);
+	/* both may have changed while we waited */
+	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
+		return NULL;
+	check_owning_table(seqid, table);
+	return sk_sequence_read(seqid);
+}
+
+/*
+ * sk_fit_label
+ *		Give a label no more bits and stripes than fit.
+ *
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
+ * that store its values, nor "width".  Returns how many bits these allow.
+ */
+int
+sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
+{
+	int			limit;
+	int64		bits;
+
+	/* of a sequence that ascends; sk_sequence_obstacle() is asked before */
+	Assert(seq->form.seqmax >= 1);
+	limit = Min(Min(width, Min(seq->width, seq->column_width)),
+				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
+	bits = Min(limit, sk_label_int64(label->options, "bits", 63));
+	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
+	if (bits >= SK_MIN_BITS &&
+		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
+		sk_label_unset(label, "stripes");
+	return limit;
 }
 
 /*
@@ -344,46 +431,164 @@ sk_report_overlap(const SkSequence *seq, const SkKind *kind)
 					 "bit_reversed_positive")));
 }
 
-/*
- * A value that was set before the library was loaded is kept whatever it is:
- * the command that would use it fails then, whereas falling back to plain
- * sequences would go unnoticed.
- */
-static bool
-check_default_kind(char **newval, void **extra, GucSource source)
+/* Raise an error if what we have locked is not what we have looked at. */
+static void
+check_owning_table(Oid seqid, Oid table)
 {
-	const char *problem;
-	SkLabel    *label;
+	Oid			owner = InvalidOid;
+	int32		column;
 
-	sk_label_fold_case(*newval);
-	if (!setting_is_defined || is_local(*newval))
-		return true;
-	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
-	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
-		!(source == PGC_S_FILE && IsTransactionState()))
-		return true;
-
-	label = sk_label_parse(*newval, &problem);
-	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
-	{
-		/* options that no sequence can have raise their own errors */
-		(void) sk_kind_make(label, 63);
-		return true;
-	}
-
-	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	GUC_check_errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(*newval));
-	if (label == NULL)
-		GUC_check_errdetail("%s", problem);
-	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
-					  sk_sequence_am_names());
-	return false;
+	if (!sk_sequence_owner(seqid, &owner, &column))
+		owner = InvalidOid;
+	if (owner != table)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("owner of sequence \"%s\" was changed concurrently",
+						get_rel_name(seqid)),
+				 errhint("Try again.")));
 }
 
-static bool
-is_local(const char *kind)
+/*
+ * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
+ * locked: what uses the sequence can come at any time, and its command is
+ * followed then.
+ */
+static List *
+storing_columns(Oid seqid)
 {
-	return kind[0] == '\0' || strcmp(kind, SK_LOCAL_KIND) == 0;
+	List	   *result = NIL;
+	Oid			table;
+	int32		attnum;
+	ListCell   *lc;
+
+	if (sk_sequence_owner(seqid, &table, &attnum))
+		result = add_column(result, table, attnum);
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (sk_drawn_sequence(default_expression(lfirst_oid(lc))) == seqid &&
+			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
+			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
+			result = add_column(result, column.objectId, column.objectSubId);
+	}
+	return result;
+}
+
+/*
+ * Add a column to a list of ObjectAddresses, as that of the table that it is
+ * inherited from, where it can be altered.
+ */
+static List *
+add_column(List *columns, Oid relid, AttrNumber attnum)
+{
+	char	   *name = get_attname(relid, attnum, false);
+	ObjectAddress *column;
+	ListCell   *lc;
+	Oid			parent;
+
+	while (OidIsValid(parent = parent_with_column(relid, name)))
+		relid = parent;
+	attnum = get_attnum(relid, name);
+	foreach(lc, columns)
+	{
+		column = lfirst(lc);
+		if (column->objectId == relid && column->objectSubId == attnum)
+			return columns;
+	}
+	column = palloc(sizeof(ObjectAddress));
+	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
+	return lappend(columns, column);
+}
+
+static Oid
+parent_with_column(Oid relid, const char *column)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (get_attnum(parent, column) != InvalidAttrNumber)
+			result = parent;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+static Node *
+default_expression(Oid attrdef)
+{
+	Relation	catalog = table_open(AttrDefaultRelationId, AccessShareLock);
+	Node	   *result = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(attrdef));
+	scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, NULL, 1,
+							  &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		source = heap_getattr(tuple, Anum_pg_attrdef_adbin,
+										  RelationGetDescr(catalog), &isnull);
+
+		result = stringToNode(TextDatumGetCString(source));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/* The first of some columns that holds no more value bits than the others. */
+static ObjectAddress *
+narrowest_column(List *columns)
+{
+	ObjectAddress *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		if (result == NULL ||
+			sk_column_width(column->objectId, column->objectSubId) <
+			sk_column_width(result->objectId, result->objectSubId))
+			result = column;
+	}
+	return result;
+}
+
+/* How many value bits all of these columns hold. */
+static int
+narrowest_width(List *columns)
+{
+	ObjectAddress *narrowest = narrowest_column(columns);
+
+	return narrowest == NULL ? 63 :
+		sk_column_width(narrowest->objectId, narrowest->objectSubId);
+}
+
+/* Have a label without bits give no values that the columns do not hold. */
+static void
+fit_columns(const SkSequence *seq, SkLabel *label)
+{
+	if (seq->column_width < seq->width &&
+		sk_label_option(label->options, "bits") == NULL)
+		sk_label_set(label, "bits", psprintf("%d", seq->column_width));
 }
 
 static void
@@ -402,7 +607,7 @@ bind_new_sequence(Oid seqid, SkIdentity identity)
 		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
 	};
 	SkSequence *seq = sk_sequence_read(seqid);
-	SkLabel    *label = sk_label_parse_kind(default_kind);
+	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind());
 	const SkObstacle *obstacle = sk_sequence_obstacle(&seq->form);
 	SkSequenceChange change = {0};
 	SkKind	   *kind;
@@ -534,7 +739,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	bits = sk_label_int64(change->options, "bits", 0);
 	if (seq->column_width < 63 && bits > seq->column_width)
 		refuse_bits(seq, (int) Min(bits, 63), false);
-	sk_fit_columns(seq, label);
+	fit_columns(seq, label);
 	if (!change->is_label)
 		widen(seq, label);
 
@@ -563,7 +768,6 @@ set_options(SkLabel *label, List *options)
 {
 	ListCell   *lc;
 
-	sk_label_check_options(options);
 	foreach(lc, options)
 		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
 	label->options = list_concat(label->options, list_copy(options));
@@ -598,7 +802,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 
 	if ((seq->kind == NULL && new == NULL) ||
 		(seq->kind != NULL && new != NULL &&
-		 sk_kind_same_mapping(seq->kind, new)))
+		 same_mapping(seq->kind, new)))
 		return;
 	if (!seq->used && seq->last_of_nodes == 0)
 	{
@@ -626,6 +830,23 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 							 "Use a new sequence for keys that must stay unique.");
 	else
 		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
+}
+
+/*
+ * Do two kinds map every counter to the same value?  To skip a value is not to
+ * map it elsewhere.
+ */
+static bool
+same_mapping(const SkKind *a, const SkKind *b)
+{
+	SkSequenceOptions a_options = *a->options;
+	SkSequenceOptions b_options = *b->options;
+	SkKind		a_mapping = {a->am, &a_options};
+	SkKind		b_mapping = {b->am, &b_options};
+
+	a_options.has_skip_range = b_options.has_skip_range = false;
+	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
+	return strcmp(sk_kind_label(&a_mapping), sk_kind_label(&b_mapping)) == 0;
 }
 
 /* A label says all of a kind, so it has to name what another kind skipped. */
@@ -803,7 +1024,7 @@ alter_core_sequence(const SkSequence *seq, List *options)
 static void
 refuse_bits(const SkSequence *seq, int bits, bool is_used)
 {
-	const ObjectAddress *column = sk_narrowest_column(seq->columns);
+	const ObjectAddress *column = narrowest_column(seq->columns);
 	Oid			type = get_atttype(column->objectId, column->objectSubId);
 
 	ereport(ERROR,
@@ -846,7 +1067,7 @@ static int
 references_width(SkSequence *seq)
 {
 	if (seq->reference_width == 0)
-		seq->reference_width = sk_narrowest_width(referring_columns(seq));
+		seq->reference_width = narrowest_width(referring_columns(seq));
 	return seq->reference_width;
 }
 
@@ -861,7 +1082,7 @@ check_references(SkSequence *seq, int bits)
 	if (width >= bits)
 		return;
 	columns = referring_columns(seq);
-	narrowest = sk_narrowest_column(columns);
+	narrowest = narrowest_column(columns);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("foreign keys do not hold values of sequence \"%s\"",
@@ -925,7 +1146,7 @@ add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
 			for (int i = 0; i < count; i++)
 			{
 				if (referred[i] == attnum)
-					columns = sk_add_column(columns, form->conrelid, referring[i]);
+					columns = add_column(columns, form->conrelid, referring[i]);
 			}
 		}
 		ReleaseSysCache(tuple);
@@ -969,203 +1190,4 @@ widening_statements(List *columns, int bits)
 			appendStringInfoChar(&result, ';');
 	}
 	return result.data;
-}
-
-/* Take over a kind, which may come with options as in a label. */
-static void
-take_kind(SkSequenceChange *change, const char *kind)
-{
-	SkLabel    *label = sk_label_parse_kind(kind);
-
-	change->kind = label->kind;
-	change->options = label->options;
-	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
-		(void) sk_sequence_am_get(label->kind);
-}
-
-/* Take over an integer or bigint argument, if it is not NULL. */
-static void
-take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
-			const char *name)
-{
-	SkLabel		label = {change->kind, change->options};
-	int64		value;
-
-	if (PG_ARGISNULL(argument))
-		return;
-	if (get_fn_expr_argtype(fcinfo->flinfo, argument) == INT4OID)
-		value = PG_GETARG_INT32(argument);
-	else
-		value = PG_GETARG_INT64(argument);
-	sk_label_set(&label, name, psprintf(INT64_FORMAT, value));
-	change->options = label.options;
-}
-
-/*
- * Run CREATE SEQUENCE, as an unbound sequence whatever the default kind is.
- */
-static Oid
-make_core_sequence(RangeVar *name, bool has_start, int64 start,
-				   bool if_not_exists, bool *existed)
-{
-	Oid			namespace = RangeVarGetCreationNamespace(name);
-	Oid			seqid = get_relname_relid(name->relname, namespace);
-	StringInfoData command;
-	int			nest_level;
-
-	*existed = OidIsValid(seqid) && if_not_exists;
-	if (*existed && get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", name->relname)));
-	if (OidIsValid(seqid) && !if_not_exists)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", name->relname)));
-
-	initStringInfo(&command);
-	appendStringInfo(&command, "CREATE SEQUENCE %s%s",
-					 if_not_exists ? "IF NOT EXISTS " : "",
-					 quote_qualified_identifier(get_namespace_name(namespace),
-												name->relname));
-	if (has_start)
-		appendStringInfo(&command, " START WITH " INT64_FORMAT, start);
-
-	nest_level = NewGUCNestLevel();
-	(void) set_config_option("spanner.default_sequence_kind", "",
-							 PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	sk_run_command(command.data);
-	AtEOXact_GUC(true, nest_level);
-	return get_relname_relid(name->relname, namespace);
-}
-
-/* Create a sequence of the kind that "change" has to name. */
-static Oid
-create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
-{
-	SkLabel		label;
-	SkKind	   *kind;
-	bool		existed;
-	Oid			seqid;
-
-	if (change->kind == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
-				 errhint("Name a kind, such as BIT_REVERSED_POSITIVE, or set spanner.default_sequence_kind.")));
-	if (change->restarts)
-		check_start_counter(change->counter);
-
-	label.kind = change->kind;
-	label.options = change->options;
-	kind = sk_kind_make(&label, 63);
-	if (change->restarts)
-		check_counter_has_value(name->relname, change->counter, kind->options);
-
-	seqid = make_core_sequence(name, change->restarts, change->counter,
-							   if_not_exists, &existed);
-	Assert(OidIsValid(seqid));
-	change->restarts = false;
-	if (!existed)
-		sk_change_sequence(sk_sequence_read(seqid), change);
-	return seqid;
-}
-
-/* Raise Spanner's error for a counter that is not positive. */
-static void
-check_start_counter(int64 counter)
-{
-	if (counter < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("`start_with_counter` has to be a positive INT64 number")));
-}
-
-/*
- * spanner.create_sequence(name text, kind text, start_with_counter bigint,
- *		skip_range_min bigint, skip_range_max bigint, bits integer,
- *		stripes integer, if_not_exists boolean) returns regclass
- *
- * All but the name may be NULL.  The kind is that of the setting
- * spanner.default_sequence_kind if none is given.
- */
-Datum
-spanner_create_sequence(PG_FUNCTION_ARGS)
-{
-	SkSequenceChange change = {0};
-	RangeVar   *name;
-
-	if (PG_ARGISNULL(CREATE_NAME))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"name\" must not be null")));
-	PreventCommandIfReadOnly("spanner.create_sequence()");
-	name = sk_parse_name(text_to_cstring(PG_GETARG_TEXT_PP(CREATE_NAME)));
-
-	if (!PG_ARGISNULL(CREATE_KIND))
-		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND)));
-	else if (sk_default_sequence_kind() != NULL)
-		take_kind(&change, sk_default_sequence_kind());
-	take_option(&change, fcinfo, CREATE_BITS, "bits");
-	take_option(&change, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
-	take_option(&change, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
-	take_option(&change, fcinfo, CREATE_STRIPES, "stripes");
-	change.restarts = !PG_ARGISNULL(CREATE_START);
-	if (change.restarts)
-		change.counter = PG_GETARG_INT64(CREATE_START);
-
-	PG_RETURN_OID(create_sequence(name, &change,
-								  !PG_ARGISNULL(CREATE_IF_NOT_EXISTS) &&
-								  PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS)));
-}
-
-/*
- * spanner.alter_sequence(sequence regclass, kind text,
- *		skip_range_min bigint, skip_range_max bigint, no_skip_range boolean,
- *		restart_counter_with bigint, bits integer, stripes integer)
- * returns void
- *
- * Changes what is not NULL.  Kind 'local' makes a core sequence of it again.
- * Only the owner may do it.
- */
-Datum
-spanner_alter_sequence(PG_FUNCTION_ARGS)
-{
-	SkSequenceChange change = {0};
-	SkSequence *seq;
-	ListCell   *lc;
-
-	if (PG_ARGISNULL(ALTER_SEQUENCE))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"sequence\" must not be null")));
-	PreventCommandIfReadOnly("spanner.alter_sequence()");
-
-	if (!PG_ARGISNULL(ALTER_KIND))
-		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KIND)));
-	change.no_skip_range = !PG_ARGISNULL(ALTER_NO_SKIP) &&
-		PG_GETARG_BOOL(ALTER_NO_SKIP);
-	take_option(&change, fcinfo, ALTER_BITS, "bits");
-	take_option(&change, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
-	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
-	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
-	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
-	if (change.restarts)
-		change.counter = PG_GETARG_INT64(ALTER_RESTART);
-
-	seq = sk_sequence_lock(PG_GETARG_OID(ALTER_SEQUENCE), NoLock,
-						   change.kind != NULL);
-	if (change.restarts)
-		check_start_counter(change.counter);
-	foreach(lc, change.options)
-	{
-		if (change.no_skip_range &&
-			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a skip range cannot be both set and removed")));
-	}
-	sk_change_sequence(seq, &change);
-	PG_RETURN_VOID();
 }

@@ -14,9 +14,6 @@
 
 #include "sequence/sequence.h"
 
-/* Kind of a sequence with a plain counter. */
-#define SK_LOCAL_KIND "local"
-
 /* What becomes of START when the counter restarts. */
 typedef enum SkStart
 {
@@ -38,13 +35,19 @@ typedef struct SkSequenceChange
 	SkStart		start;			/* what becomes of START then */
 } SkSequenceChange;
 
-extern void sk_default_kind_init(void);
-extern char *sk_default_sequence_kind(void);
 extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
 extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);
-extern void sk_change_sequence(SkSequence *seq, const SkSequenceChange *change);
+extern SkSequence *sk_sequence_read(Oid seqid);
+extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
+									bool changes_kind);
+extern SkSequence *sk_sequence_open(Oid seqid, LOCKMODE rows,
+									bool changes_kind);
+extern int	sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
+extern void sk_change_sequence(SkSequence *seq,
+							   const SkSequenceChange *change);
 extern void sk_complete_label(Oid seqid);
-extern SkKind *sk_check_change(SkSequence *seq, const SkSequenceChange *change);
+extern SkKind *sk_check_change(SkSequence *seq,
+							   const SkSequenceChange *change);
 extern void sk_narrow_sequence(Oid seqid, Oid type);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 
@@ -52,8 +55,5 @@ extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 extern List *sk_leave_kind(const SkSequence *seq, int64 restart,
 						   List *sequences);
 extern void sk_report_left(List *sequences);
-
-/* sync.c */
-extern bool sk_sync_stored(Oid seqid, bool goes_back);
 
 #endif							/* SK_SEQUENCE_CHANGE_H */

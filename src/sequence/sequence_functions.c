@@ -43,7 +43,6 @@ PG_FUNCTION_INFO_V1(spanner_map_counter);
 PG_FUNCTION_INFO_V1(spanner_unmap_value);
 PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
-PG_FUNCTION_INFO_V1(spanner_setval);
 
 static inline int64 counter_value(SkBinding *binding, int64 counter);
 static int64 draw_counter(SkBinding *binding, Oid called);
@@ -51,16 +50,12 @@ static int64 draw_counter(SkBinding *binding, Oid called);
 static bool is_value_of(const SkBinding *binding, int64 value, int64 counter);
 #endif
 static int64 draw_again(SkBinding *binding, int64 *counter);
-static bool unskipped_value(SkBinding *binding, int64 counter, int64 *value);
 static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_exhausted(SkBinding *binding);
-static void check_bounds(Oid seqid, const FormData_pg_sequence *form, int64 value);
-static void restart(Oid seqid);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
-static int64 map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid,
-							   int64 counter);
+static inline int64 map_counter(SkBinding *binding, int64 counter);
 
 /* The binding of a sequence, remembered from call to call. */
 static SkBinding *
@@ -76,10 +71,10 @@ call_binding(FunctionCallInfo fcinfo, Oid seqid)
 	return binding;
 }
 
-static int64
-map_drawn_counter(FunctionCallInfo fcinfo, Oid seqid, int64 counter)
+/* Map a counter to its value, which lastval then returns. */
+static inline int64
+map_counter(SkBinding *binding, int64 counter)
 {
-	SkBinding  *binding = call_binding(fcinfo, seqid);
 	int64		value = counter_value(binding, counter);
 
 	last_binding = binding;
@@ -101,7 +96,7 @@ spanner_nextval(PG_FUNCTION_ARGS)
 
 	/* core has locked it to the end of the transaction: no binding changes */
 	Assert(sk_relation_is_locked(seqid, RowExclusiveLock));
-	PG_RETURN_INT64(map_drawn_counter(fcinfo, seqid, counter));
+	PG_RETURN_INT64(map_counter(call_binding(fcinfo, seqid), counter));
 }
 
 /*
@@ -115,8 +110,8 @@ spanner_map_counter(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(map_drawn_counter(fcinfo, PG_GETARG_OID(1),
-									  PG_GETARG_INT64(0)));
+	PG_RETURN_INT64(map_counter(call_binding(fcinfo, PG_GETARG_OID(1)),
+								PG_GETARG_INT64(0)));
 }
 
 /*
@@ -127,12 +122,9 @@ int64
 sk_draw_value(Oid seqid)
 {
 	int64		counter = draw_counter(sk_binding_get(seqid), InvalidOid);
-	SkBinding  *binding = sk_binding_get(seqid);
-	int64		value = counter_value(binding, counter);
 
 	Assert(sk_relation_is_locked(seqid, RowExclusiveLock));
-	last_binding = binding;
-	return value;
+	return map_counter(sk_binding_get(seqid), counter);
 }
 
 /*
@@ -218,85 +210,6 @@ spanner_lastval(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.setval(sequence regclass, value bigint [, is_called boolean])
- * returns bigint
- *
- * As core's setval, but on a bound sequence it does what applications mean.
- * (START, false) restarts it.  Any other call passes a value, most often the
- * largest stored one: then the sequence gives no stored value again, and its
- * counter only goes forward, or, if the value is less than START and false says
- * that it comes next, also back.  Returns the value like core.  A restore passes
- * a counter, and sets it.
- */
-Datum
-spanner_setval(PG_FUNCTION_ARGS)
-{
-	Oid			seqid = PG_GETARG_OID(0);
-	int64		value = PG_GETARG_INT64(1);
-	bool		comes_next = PG_NARGS() == 3 && !PG_GETARG_BOOL(2);
-	FormData_pg_sequence form;
-
-	sk_check_execute(PG_NARGS() == 2 ? F_SETVAL_REGCLASS_INT8 : F_SETVAL_REGCLASS_INT8_BOOL);
-	if (sk_restoring() || call_binding(fcinfo, seqid)->am == NULL)
-	{
-		if (PG_NARGS() == 2)
-			return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),
-									   PG_GETARG_DATUM(1));
-		return DirectFunctionCall3(setval3_oid, PG_GETARG_DATUM(0),
-								   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
-	}
-
-	if (pg_class_aclcheck(seqid, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
-	if (get_rel_persistence(seqid) != RELPERSISTENCE_TEMP)
-		PreventCommandIfReadOnly("setval()");
-	form = sk_sequence_form(seqid);
-	check_bounds(seqid, &form, value);
-	if (comes_next && value == form.seqstart)
-		restart(seqid);
-	else if (!sk_sync_stored(seqid, comes_next && value < form.seqstart))
-		ereport(NOTICE,
-				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-				 errmsg("setval leaves the counter of sequence \"%s\" alone",
-						get_rel_name(seqid)),
-				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
-				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
-	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
-}
-
-/* A value is of the type, and may be more than MAXVALUE, which bounds counters. */
-static void
-check_bounds(Oid seqid, const FormData_pg_sequence *form, int64 value)
-{
-	int64		max = form->seqtypid == INT2OID ? PG_INT16_MAX :
-		form->seqtypid == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
-
-	if (value < form->seqmin || value > max)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)",
-						(long long) value, get_rel_name(seqid), (long long) form->seqmin,
-						(long long) max)));
-}
-
-/* Who may set a sequence need not own it. */
-static void
-restart(Oid seqid)
-{
-	SkSequenceChange change = {0};
-	SkOwnerScope scope;
-	SkSequence *seq;
-
-	sk_owner_enter(&scope, seqid);
-	seq = sk_sequence_lock(seqid, NoLock, false);
-	change.restarts = true;
-	change.start = SK_START_STAYS;
-	change.counter = seq->form.seqstart;
-	sk_change_sequence(seq, &change);
-	sk_owner_leave(&scope);
-}
-
-/*
  * Map a counter that has just been drawn to the value to give out.
  *
  * Draws further counters as long as the value has to be passed over.  Runs for
@@ -357,7 +270,9 @@ draw_again(SkBinding *binding, int64 *counter)
 	{
 		Assert(binding->seqid == seqid && binding->am != NULL);
 		keep_last_value(binding, *counter);
-		if (unskipped_value(binding, *counter, &value) &&
+		if (!sk_has_value(binding->options, *counter))
+			report_no_value(binding, *counter);
+		if (binding->am->nextval(binding->options, *counter, &value) &&
 			!sk_is_skipped(binding->options, value))
 			return value;
 		if (attempt >= SK_MAX_ATTEMPTS)
@@ -368,18 +283,6 @@ draw_again(SkBinding *binding, int64 *counter)
 		if (binding->am == NULL)
 			return *counter;
 	}
-}
-
-/*
- * Map a counter of a bound sequence, without regard to skip ranges.  Returns
- * false if the access method passes it over.
- */
-static bool
-unskipped_value(SkBinding *binding, int64 counter, int64 *value)
-{
-	if (!sk_has_value(binding->options, counter))
-		report_no_value(binding, counter);
-	return binding->am->nextval(binding->options, counter, value);
 }
 
 /* A counter that gives no value leaves currval and lastval where they are. */
@@ -421,23 +324,20 @@ report_no_value(SkBinding *binding, int64 counter)
 static void
 report_exhausted(SkBinding *binding)
 {
-	if (!binding->options->has_skip_range)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("Sequence %s is exhausted",
-						get_rel_name(binding->seqid)),
-				 errdetail("Its kind passed over %d counters in a row.",
-						   SK_MAX_ATTEMPTS),
-				 errhint("Use a new sequence with more bits.")));
+	const SkSequenceOptions *options = binding->options;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-			 errmsg("Sequence %s is exhausted",
-					get_rel_name(binding->seqid)),
+			 errmsg("Sequence %s is exhausted", get_rel_name(binding->seqid)),
+			 options->has_skip_range ?
 			 errdetail("%d counters in a row gave values in the skip range %lld to %lld.",
-					   SK_MAX_ATTEMPTS,
-					   (long long) binding->options->skip_range_min,
-					   (long long) binding->options->skip_range_max),
-			 errhint("Make the skip range smaller, or use a new sequence with more bits.")));
+					   SK_MAX_ATTEMPTS, (long long) options->skip_range_min,
+					   (long long) options->skip_range_max) :
+			 errdetail("Its kind passed over %d counters in a row.",
+					   SK_MAX_ATTEMPTS),
+			 options->has_skip_range ?
+			 errhint("Make the skip range smaller, or use a new sequence with more bits.") :
+			 errhint("Use a new sequence with more bits.")));
 }
 
 /*

@@ -34,7 +34,8 @@
 /* Foreign keys to foreign keys are followed so far. */
 #define SK_MAX_REFERENCES 16
 
-static void follow_table(const RangeVar *name, List *columns, const List *bound);
+static void follow_table(const RangeVar *name, List *columns,
+						 const List *bound);
 static List *list_altered(AlterTableStmt *stmt);
 static void warn_of_foreign_keys(Relation rel, List *columns);
 static int	bits_of_ids(Oid relid, AttrNumber attnum, int depth);

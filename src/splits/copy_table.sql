@@ -85,7 +85,7 @@ BEGIN
     RAISE feature_not_supported USING
       MESSAGE = format('the key of table "%s" has a generated column', t.relname),
       DETAIL = 'Logical replication cannot send it.',
-      HINT = 'spanner.add_shard_key() shows how to make it a plain column.';
+      HINT = 'spanner.add_shard_key() of spanner_keys_advisor shows how to make it a plain column.';
   ELSIF t.relrowsecurity THEN
     RAISE feature_not_supported USING
       MESSAGE = format('table "%s" has row-level security', t.relname),

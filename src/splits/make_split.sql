@@ -296,7 +296,7 @@ DECLARE
 BEGIN
   IF definition ->> 'version' IS DISTINCT FROM spanner_internal.extension_version() THEN
     RAISE object_not_in_prerequisite_state USING
-      MESSAGE = 'the step has been printed by another version of extension spanner_keys',
+      MESSAGE = 'the step has been printed by another version of extension spanner_keys_splits',
       DETAIL = format('It was %s, and %s is here.', coalesce(definition ->> 'version', 'none'),
                       spanner_internal.extension_version());
   ELSIF relation IS NOT NULL THEN

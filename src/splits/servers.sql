@@ -157,9 +157,9 @@ DECLARE
 BEGIN
   IF problem IS NOT NULL THEN
     RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('server "%s" has another version of extension spanner_keys', server),
+      MESSAGE = format('server "%s" has another version of extension spanner_keys_splits', server),
       DETAIL = format('It is %s.', problem),
-      HINT = 'Run ALTER EXTENSION spanner_keys UPDATE on the server that has the older one.';
+      HINT = 'Run ALTER EXTENSION spanner_keys_splits UPDATE on the server that has the older one.';
   END IF;
   RETURN facts;
 END

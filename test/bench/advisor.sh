@@ -16,6 +16,7 @@ tables=$(sized 10000 1000)
 bench_start fsync=off autovacuum=off shared_buffers=256MB max_locks_per_transaction=1000
 sql > "$log" << SQL
 SET client_min_messages = warning;
+CREATE EXTENSION spanner_keys_advisor;
 DO \$\$
 BEGIN
   FOR i IN 1 .. $tables LOOP

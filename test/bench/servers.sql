@@ -1,6 +1,7 @@
 -- The tables, as the server that takes the statements knows them: one in this
 -- server, one with all its rows in the first of the others, two over all.
 
+CREATE EXTENSION spanner_keys_splits;
 CREATE TABLE local (id bigserial PRIMARY KEY, note text);
 CREATE TABLE one_server (id bigserial, note text) PARTITION BY RANGE (id);
 CREATE TABLE bigserial (id bigserial, note text) PARTITION BY RANGE (id);

@@ -105,6 +105,9 @@ install_packages()
 		do
 			in_view dpkg -S "/usr/lib/postgresql/$version/lib/spanner_keys.so" \
 				"/usr/share/postgresql/$version/extension/spanner_keys.control" \
+				"/usr/share/postgresql/$version/extension/spanner_keys_ddl.control" \
+				"/usr/share/postgresql/$version/extension/spanner_keys_advisor.control" \
+				"/usr/share/postgresql/$version/extension/spanner_keys_splits.control" \
 				"/usr/include/postgresql/$version/server/extension/spanner_keys/access_method.h" || return
 		done
 }
@@ -140,6 +143,7 @@ then
 	step module build_module
 	step servers install_servers
 	step installcheck as_builder debian/tests/installcheck
+	step extensions as_builder debian/tests/extensions
 	echo "ok deb-tests: $(grep -cE '^(ok |(test |     )[[:space:]]*[A-Za-z0-9_]+ +\.\.\. ok)' "$log")"
 	[ -z "$packages" ] || cp "$view"/build/*.deb "$packages" || exit 1
 	step purge purge_packages

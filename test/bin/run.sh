@@ -148,7 +148,7 @@ count_one()
 make_variable()
 {
 	make -s --no-print-directory PG_CONFIG="$pg_config" \
-		--eval="print-it: ; @echo \$($1)" print-it 2> /dev/null | wc -w
+		--eval="print-it: ; @echo \$($1)" print-it 2> /dev/null
 }
 
 # The copy is built as the server's user, who need not be able to read the
@@ -181,16 +181,19 @@ installcheck()
 }
 
 # A statement takes a hundred times as long without its caches.  So there are a
-# few short tests of each room, and the extension is created before.
+# few short tests of each module, and the extensions are created before.
 discard_tests="keys_shard_id sequence_default_kind sequence_identity_always sequence_redirect ddl_execute"
 discard_tests+=" allocator_modes allocator_roles allocator_on_commit planner_fill_shard planner_merge"
 discard()
 {
-	local database=discard
+	local database=discard extension create=()
 
+	for extension in $(make_variable EXTENSION)
+	do
+		create+=(-c "CREATE EXTENSION $extension")
+	done
 	cluster_run "$cluster_bindir/psql" -X -v ON_ERROR_STOP=1 -c "CREATE DATABASE $database" &&
-		cluster_run "$cluster_bindir/psql" -X -v ON_ERROR_STOP=1 -d "$database" \
-			-c "CREATE EXTENSION spanner_keys" \
+		cluster_run "$cluster_bindir/psql" -X -v ON_ERROR_STOP=1 -d "$database" "${create[@]}" \
 			-c "ALTER DATABASE $database SET debug_discard_caches = 1" &&
 		installcheck ISOLATION= TAP_TESTS= "REGRESS=${REGRESS_DISCARD:-$discard_tests}" \
 			"REGRESS_OPTS=--use-existing --dbname=$database"
@@ -297,8 +300,8 @@ fi
 
 declare -A beside=()
 start_beside without_server without_server
-regress_count=$(make_variable REGRESS)
-isolation_count=$(make_variable ISOLATION)
+regress_count=$(make_variable REGRESS | wc -w)
+isolation_count=$(make_variable ISOLATION | wc -w)
 tap_count=$(find test/t -name '*.pl' 2> /dev/null | wc -l)
 if needs_cluster
 then

@@ -9,7 +9,7 @@
 # numbers, by default 1, 2 and 3.
 #
 #	servers_start [x=y ...]		make and start them, with these settings
-#	servers_connect SQL ...		make the extension there, and tell the cluster of them;
+#	servers_connect SQL ...		make the extensions there, and tell the cluster of them;
 #								SQL is how to call psql
 #	servers_run_statements SQL ...	run on each what is for it in the view "statements",
 #								which the caller has made from create_splits()
@@ -50,7 +50,8 @@ servers_connect()
 
 	for number in $servers
 	do
-		"$@" -p $((PGPORT + number)) -c 'CREATE EXTENSION spanner_keys' || return
+		"$@" -p $((PGPORT + number)) -c 'CREATE EXTENSION spanner_keys' \
+			-c 'CREATE EXTENSION spanner_keys_splits' || return
 	done
 	"$@" -v socket="$cluster_dir" -v port="$PGPORT" -v servers="$servers" -f "$cluster_source/test/bin/servers.sql"
 }

@@ -405,7 +405,7 @@ foreach my $database (qw(soak other))
 {
 	die "no server\n" if !defined psql("CREATE DATABASE $database", 'postgres');
 }
-psql('CREATE EXTENSION spanner_keys', 'other') // die "no extension\n";
+psql('CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits', 'other') // die "no extension\n";
 system('psql', '-XqAt', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-d', 'soak', '-f', "$ENV{SOAK_DIR}/soak.sql") == 0 or die "soak.sql failed\n";
 my @pids = map { start_client($_, \&draw_statement) } 1 .. $clients;
 push @pids, start_client($clients + 1, \&command_statement, @readers);

@@ -10,7 +10,7 @@ use warnings;
 use Exporter 'import';
 use File::Find;
 
-our @EXPORT = qw(@files %text %code %nocom blank read_files c_files base_scripts line_at make_list
+our @EXPORT = qw(@files %text %code %nocom blank blank_comments blank_code read_files c_files base_scripts line_at make_list
   calls literals functions statements find_ours room_of);
 
 our @files;    # the names of all files
@@ -38,6 +38,23 @@ sub blank
 	return $string;
 }
 
+my $string = qr/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'/;
+
+sub blank_comments
+{
+	my ($c) = @_;
+
+	return $c =~ s{($string)|(/\*.*?\*/)}{defined $1 ? $1 : blank($2)}gesr;
+}
+
+# Comments, and what is between the quotes of a string.
+sub blank_code
+{
+	my ($c) = @_;
+
+	return blank_comments($c) =~ s{($string)}{substr($1, 0, 1) . blank(substr($1, 1, -1)) . substr($1, -1)}gesr;
+}
+
 sub read_files
 {
 	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log|build-[^/]+|debian/(?:\.debhelper|tmp|postgresql-[^/]+))$};
@@ -60,12 +77,8 @@ sub read_files
 	$text{$_} = slurp($_) foreach @files;
 	foreach my $file (grep { /\.[ch]$/ } @files)
 	{
-		my $string = qr/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'/;
-
-		($nocom{$file} = $text{$file}) =~
-		  s{($string)|(/\*.*?\*/)}{defined $1 ? $1 : blank($2)}ges;
-		($code{$file} = $nocom{$file}) =~
-		  s{($string)}{substr($1, 0, 1) . blank(substr($1, 1, -1)) . substr($1, -1)}ges;
+		$nocom{$file} = blank_comments($text{$file});
+		$code{$file} = blank_code($text{$file});
 	}
 	return;
 }
@@ -161,7 +174,7 @@ sub functions
 	return @found;
 }
 
-# Split a script into statements: [text, line, bodies quoted by dollars].
+# Split a script into statements: [text, line, bodies quoted by dollars, last line].
 sub statements
 {
 	my ($file) = @_;
@@ -191,7 +204,10 @@ sub statements
 			$end = pos($sql);
 		}
 		push @found,
-		  [ $statement, $line, [ map { $_->[1] } grep { $_->[0] >= $start && $_->[0] < $end } @bodies ] ];
+		  [
+			$statement, $line, [ map { $_->[1] } grep { $_->[0] >= $start && $_->[0] < $end } @bodies ],
+			line_at($sql, $end)
+		  ];
 	}
 	return @found;
 }
@@ -200,9 +216,10 @@ sub statements
 sub find_ours
 {
 	my ($file, $name) = @_;
-	my $directory = $file =~ s{/[^/]*$}{}r;
+	my $beside = $file =~ s{[^/]*$}{$name}r;
 
-	return (grep { exists $text{$_} } ("src/$name", "$directory/$name"))[0];
+	$beside =~ s{[^/]+/\.\./}{} while $beside =~ m{[^/]+/\.\./};
+	return (grep { exists $text{$_} } ("src/$name", $beside))[0];
 }
 
 sub room_of

@@ -7,6 +7,11 @@
 # list of strings "file:line: what".  Called by run.sh, from the top of the
 # source tree.
 #
+# Usage: test/lint/rules.pl [RULE ...]
+#
+# Of the rules that are named, all findings are printed; without a name the
+# first 20 of each rule.
+#
 # test/lint/rules.pl
 
 use strict;
@@ -15,18 +20,17 @@ use Encode 'decode';
 use FindBin;
 use lib $FindBin::Bin;
 use SourceTree;
+use Symbols;
 
-my $max_file = 800;
 my $max_function = 80;
 my $max_regress = 400;
 my $max_text = 100;
 my $max_body = 60;
 
-# The rooms whose SQL is written as CONTRIBUTING.md wants it.
-my @plain_sql = qw(splits);
+my $shown = 20;
 
-
-# The rooms, and the rooms whose public headers they may use.
+# The rooms, and the rooms whose public headers they may use.  Those of one
+# extension do not use those of another one that it does not require.
 my %uses = (
 	spi       => [],
 	keys      => [],
@@ -36,6 +40,17 @@ my %uses = (
 	advisor   => ['spi'],
 	splits    => ['spi'],
 	spanner_ddl => [ 'keys', 'spi' ],);
+
+# The rooms that are extensions of their own; the others are spanner_keys.
+my %extensions = (
+	advisor     => 'spanner_keys_advisor',
+	spanner_ddl => 'spanner_keys_ddl',
+	splits      => 'spanner_keys_splits',);
+
+# The modules of tests, and the group of tests that they are in.
+my %test_modules = (
+	(map { $_ => 'keys' } qw(keys sequence allocator planner)),
+	(map { $_ => $_ } qw(ddl advisor splits)));
 
 sub check_version_num
 {
@@ -128,16 +143,65 @@ sub check_prototypes
 	return @found;
 }
 
-sub check_file_length
+# Files that use each other in a circle cannot be read one after the other.
+sub check_circles
 {
 	my @found;
 
-	foreach my $file (grep { m{^src/} || m{\.(?:c|h|cc|sh|pl|py|sql|spec)$} } @files)
+	foreach my $circle (circles())
 	{
-		my $lines = ($text{$file} =~ tr/\n//);
+		my %members = map { $_->[0] => 1 } @$circle;
 
-		push @found, "$file: $lines lines, more than $max_file"
-		  if $lines > $max_file && $file !~ m{\.(?:md|y)$};
+		push @found, 'circle of ' . keys(%members) . ' files: ' . join(', ', sort keys %members);
+		foreach my $edge (@$circle)
+		{
+			my ($user, $owner, @symbols) = @$edge;
+
+			push @found, "$user -> $owner: @symbols";
+		}
+	}
+	return @found;
+}
+
+# What is exported has callers in two other files.  Start-up calls have one, and
+# what libraries call that have methods of their own may have none.
+sub check_exports
+{
+	my @found;
+	my $start_up = $code{'src/spanner_keys.h'} // '';
+	my $interface = $code{'src/sequence/access_method.h'} // '';
+
+	foreach my $symbol (exported_symbols())
+	{
+		my @users = sort keys %{ $users{$symbol} };
+		my ($file, $line) = @{ $defined{$symbol} };
+
+		next if @users > 1 || grep { /\.h$/ } @users;
+		next if $interface =~ /\b$symbol\b/ || ($symbol =~ /_init$/ && $start_up =~ /\b$symbol\b/);
+		push @found, "$file:$line: $symbol has no caller in another file: static there" if !@users;
+		push @found, "$file:$line: $symbol is called by $users[0] alone: static there, or one file" if @users;
+	}
+	return @found;
+}
+
+# Words that the field does not use (words.txt), in names of exported functions.
+sub check_field_words
+{
+	my @found;
+	my %better;
+
+	foreach my $line (grep { !/^#/ && /\S/ } split(/\n/, $text{'test/lint/words.txt'} // ''))
+	{
+		my ($words, $instead) = $line =~ /^([\w ]+?)\s*:\s*(.*)$/;
+
+		$better{$_} = $instead foreach split(' ', $words // '');
+	}
+	foreach my $symbol (exported_symbols())
+	{
+		my ($file, $line) = @{ $defined{$symbol} };
+
+		push @found, map { "$file:$line: \"$_\" in $symbol: $better{$_}" }
+		  grep { $symbol =~ /_${_}(?:_|$)/ } sort keys %better;
 	}
 	return @found;
 }
@@ -224,6 +288,57 @@ sub check_rooms
 			{
 				push @found, "$at: src/README.md does not name $header as public";
 			}
+		}
+	}
+	return @found;
+}
+
+# The extension that a file of src belongs to.
+sub extension_of
+{
+	my ($file) = @_;
+
+	return $extensions{ room_of($file) } // 'spanner_keys';
+}
+
+# The extensions that one requires, as its control file says, and itself.
+sub required
+{
+	my ($extension) = @_;
+	my ($list) = ($text{"$extension.control"} // '') =~ /^requires\s*=\s*'([^']*)'/m;
+
+	$list //= $extension eq 'spanner_keys' ? '' : 'spanner_keys';
+	return ($extension, map { required($_) } grep { /^spanner_keys/ } split(/[,\s]+/, $list));
+}
+
+# What an extension makes is not named by one that does not require it, but in a
+# text that says which extension is to be created, and in comments.
+sub check_extensions
+{
+	my @found;
+	my %made;
+
+	foreach my $file (base_scripts())
+	{
+		$made{ lc $1 }{ extension_of($file) } = 1
+		  while $text{$file} =~
+		  /^CREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE|AGGREGATE|VIEW|TABLE|TYPE|DOMAIN)\s+(spanner\w*\.\w+)/gim;
+	}
+	foreach my $file (grep { m{^src/.*\.(?:sql|[chyl])$} } @files)
+	{
+		my $is_sql = $file =~ /\.sql$/;
+		my $literal = $is_sql ? qr/'(?:[^']|'')*'/ : qr/"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*/;
+		my $text = $is_sql ? $text{$file} =~ s{--[^\n]*|/\*.*?\*/}{blank($&)}gesr : blank_comments($text{$file});
+		my %may = map { $_ => 1 } required(extension_of($file));
+		my %names = map { my $name = $_; map { $_ => 1 } grep { !$may{$_} } keys %{ $made{$name} } } keys %made;
+
+		$text =~ s{$literal}{my $said = $&; (grep { $said =~ /\b$_\b/ } keys %names) ? blank($said) : $said}ges;
+		while ($text =~ /\b(spanner(?:_internal)?\.\w+)\b/g)
+		{
+			my @makers = sort keys %{ $made{ lc $1 } // {} };
+
+			push @found, "$file:" . line_at($text, $-[0]) . ": $1 is of $makers[0], which is not required"
+			  if @makers && !grep { $may{$_} } @makers;
 		}
 	}
 	return @found;
@@ -327,34 +442,45 @@ sub check_detail
 	return @found;
 }
 
+# What is public has COMMENT ON, and so have schemas and domains.  A function that
+# only the extension calls has a comment in front of it instead, which small ones
+# share that follow without an empty line.
 sub check_comments_on
 {
 	my @found;
 	my $object =
-	  qr/(FUNCTION|PROCEDURE|AGGREGATE|VIEW|TYPE|DOMAIN|TABLE|EVENT TRIGGER|CAST|OPERATOR|SCHEMA)\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)/i;
+	  qr/(FUNCTION|PROCEDURE|AGGREGATE|VIEW|TYPE|DOMAIN|TABLE|SCHEMA)\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)/i;
+	my $function = qr/^(?:FUNCTION|PROCEDURE|AGGREGATE)$/;
 
 	foreach my $file (base_scripts())
 	{
+		my @lines = split(/\n/, $text{$file});
 		my (%created, %commented);
+		my ($last_end, $last_had) = (0, 0);
 
 		foreach my $statement (statements($file))
 		{
-			my ($sql, $line) = @$statement;
+			my ($sql, $line, undef, $end) = @$statement;
+			my ($kind, $name) = $sql =~ /^\s*CREATE\s+(?:OR\s+REPLACE\s+)?$object/ ? (uc $1, lc $2) : ('', '');
+			my ($of_kind, $of_name) = $sql =~ /^\s*COMMENT\s+ON\s+$object/ ? (uc $1, lc $2) : ('', '');
+			my $internal = $kind =~ $function && $name =~ /^spanner_internal\./;
+			my $above = $line > 1 ? $lines[ $line - 2 ] : '';
+			my $has = $above =~ /^--|\*\/\s*$/ || ($last_end == $line - 1 && $last_had);
 
+			push @found, "$file:$line: $kind $name has no comment in front of it" if $internal && !$has;
+			($last_end, $last_had) = ($end, $internal && $has);
+			push @found, "$file:$line: COMMENT ON an internal function: a comment in front of $of_name"
+			  if $of_kind =~ $function && $of_name =~ /^spanner_internal\./;
+			$commented{"$of_kind $of_name"}++ if $of_kind ne '';
 			# a type that its functions name before it is there
-			next if $sql =~ /^\s*CREATE\s+TYPE\s+[\w.]+\s*$/i;
-			$created{"\U$1\E \L$2"} .= "$line "
-			  if $sql =~ /^\s*CREATE\s+(?:OR\s+REPLACE\s+)?$object/;
-			$commented{"\U$1\E \L$2"}++ if $sql =~ /^\s*COMMENT\s+ON\s+$object/;
+			next if $kind eq '' || $sql =~ /^\s*CREATE\s+TYPE\s+[\w.]+\s*$/i;
+			$created{"$kind $name"} .= "$line " if $name =~ /^spanner\./ || $kind =~ /^(?:DOMAIN|SCHEMA)$/;
 		}
 		foreach my $name (sort keys %created)
 		{
-			my @lines = split(' ', $created{$name});
+			my @created = split(' ', $created{$name});
 
-			# run_rules.sql comments on the rules of the advisor
-			next if $name =~ /^FUNCTION spanner_internal\.rule_/;
-			push @found, "$file:$lines[0]: $name has no COMMENT ON"
-			  if @lines > ($commented{$name} // 0);
+			push @found, "$file:$created[0]: $name has no COMMENT ON" if @created > ($commented{$name} // 0);
 		}
 	}
 	return @found;
@@ -385,7 +511,8 @@ sub check_functions
 	return @found;
 }
 
-# Bodies that are parsed when they run must not depend on search_path.
+# Bodies that are parsed when they run must not depend on search_path.  Those in
+# standard SQL are parsed when the function is made.
 sub check_qualified
 {
 	my @found;
@@ -402,7 +529,10 @@ sub check_qualified
 		{
 			my ($sql, $line, $bodies) = @$statement;
 
-			next if $sql !~ /\bFUNCTION\b|\bPROCEDURE\b|^\s*DO\b/i || $sql =~ /\bSET\s+search_path\b/i;
+			next if $sql !~ /\bFUNCTION\b|\bPROCEDURE\b|^\s*DO\b/i;
+			push @found, "$file:$line: SET search_path, which a body in standard SQL does not need"
+			  if !@$bodies && $sql =~ /^\s*SET\s+search_path\b/im && $sql =~ /\bBEGIN\s+ATOMIC\b|^\s*RETURN\b/im;
+			next if $sql =~ /\bSET\s+search_path\b/i;
 			foreach my $body (@$bodies)
 			{
 				my $plain = $body;
@@ -448,9 +578,8 @@ sub check_sql_width
 sub check_plain_sql
 {
 	my @found;
-	my $rooms = join('|', @plain_sql);
 
-	foreach my $file (grep { m{^src/(?:$rooms)/} } base_scripts())
+	foreach my $file (base_scripts())
 	{
 		push @found, "$file:" . line_at($text{$file}, $-[0]) . ": a text between $&: quote it with %L or format()"
 		  while $text{$file} =~ /\$\w+\$/g;
@@ -487,9 +616,19 @@ sub check_regress_length
 	{
 		my $lines = ($text{$file} =~ tr/\n//);
 
-		push @found, "$file: $lines lines, not under $max_regress" if $lines >= $max_regress;
+		push @found, "$file: $lines lines, more than $max_regress" if $lines > $max_regress;
 	}
 	return @found;
+}
+
+# The group of a test by its name, which says module and subject.
+sub test_name
+{
+	my ($name) = @_;
+
+	return 'all' if $name eq 'install';
+	return undef unless $name =~ /^([a-z]+)_\w+$/ && $name !~ /_(?:more|rest|forms|traps|cases|misc|other|\d+)$/;
+	return $test_modules{$1};
 }
 
 # What the Makefile lists exists, and what exists is listed.
@@ -510,6 +649,12 @@ sub check_test_files
 			  unless exists $text{"$inputs/$name.$suffix"};
 			push @found, "Makefile: $list: there is no $outputs/$name.out"
 			  unless exists $text{"$outputs/$name.out"};
+		}
+		push @found, map { "Makefile: $list: $_ is not named module_subject" } grep { !test_name($_) } sort keys %listed;
+		foreach my $group (sort values %{ { map { $_ => $_ } values %test_modules } })
+		{
+			push @found, map { "Makefile: ${list}_$group: $_ is of another extension" }
+			  grep { (test_name($_) // $group) ne $group } make_list("${list}_$group");
 		}
 		foreach my $file (grep { m{^\Q$inputs\E/} } @files)
 		{
@@ -665,11 +810,14 @@ my @rules = (
 	[ 'stored-expressions', \&check_stored_expressions ],
 	[ 'function-length', \&check_function_length ],
 	[ 'prototypes',      \&check_prototypes ],
-	[ 'file-length',     \&check_file_length ],
+	[ 'circles',         \&check_circles ],
+	[ 'exports',         \&check_exports ],
+	[ 'field-words',     \&check_field_words ],
 	[ 'line-comments',   \&check_line_comments ],
 	[ 'file-header',     \&check_file_header ],
 	[ 'includes',        \&check_includes ],
 	[ 'rooms',           \&check_rooms ],
+	[ 'extensions',      \&check_extensions ],
 	[ 'names',           \&check_names ],
 	[ 'errcode',         \&check_errcode ],
 	[ 'errmsg',          \&check_errmsg ],
@@ -688,17 +836,27 @@ my @rules = (
 	[ 'trailing-blanks', \&check_blanks ],
 	[ 'tabs',            \&check_tabs ],
 	[ 'words',           \&check_words ],);
+my %chosen = map { $_ => 1 } @ARGV;
 my $bad = 0;
 
+foreach my $name (@ARGV)
+{
+	die "rules.pl: there is no rule \"$name\"\n" unless grep { $_->[0] eq $name } @rules;
+}
 read_files();
+read_symbols();
 foreach my $rule (@rules)
 {
 	my ($name, $check) = @$rule;
+
+	next if %chosen && !$chosen{$name};
+
 	my @found = $check->();
 	my $first = shift @found;
 
 	print defined $first ? "not ok lint-$name: $first\n" : "ok lint-$name\n";
-	splice(@found, 20, @found - 20, '... and ' . (@found - 20) . ' more') if @found > 20;
+	splice(@found, $shown, @found - $shown, '... and ' . (@found - $shown) . " more: rules.pl $name")
+	  if @found > $shown && !%chosen;
 	print "    $_\n" foreach @found;
 	$bad = 1 if defined $first;
 }

@@ -4,7 +4,7 @@
 #	  Check the rules of the house that a machine can check.
 #
 # One line for each rule: "ok lint-NAME" or "not ok lint-NAME: what, where".
-# The rules about the text of files are in rules.pl.
+# The rules about the text of files are in rules.pl, which runs single ones too.
 #
 # test/lint/run.sh
 

@@ -1,6 +1,8 @@
 # pg_upgrade, and pg_dumpall into a new cluster, carry kind, options, counter
 # and label of every sequence, the defaults of columns, and the settings of
-# roles and databases; the next value is the one that would have come.
+# roles and databases; the next value is the one that would have come.  So do
+# they in a database with the core alone, and what depends on the other three
+# extensions comes along.
 #
 # As in PostgreSQL's own test of pg_upgrade, "oldinstall" in the environment
 # may name the installation of an older release to come from, which has the
@@ -66,6 +68,20 @@ sub dump_statements
 	return join "\n", grep { !/^(--|\\(un)?restrict |$)/ } split /\n/, $out;
 }
 
+# Which of the four extensions a database has, and what depends on the three
+# that require the core.
+sub describe_extensions
+{
+	my ($node, $database) = @_;
+	my $of_all = $database eq 'core' ? '' : q{
+		SELECT spanner.spanner_ddl('expiring'::regclass);
+		SELECT relation, column_name, rule FROM spanner.silenced_rule;
+		SELECT tablename, shards, usable FROM spanner.shard_keys ORDER BY 1;
+		SELECT partition, range FROM spanner.split_stats('split')};
+
+	return $node->safe_psql($database, "SELECT extname FROM pg_extension WHERE extname ~ '^spanner_keys' ORDER BY 1; $of_all");
+}
+
 # The next values of all sequences of a database, in three sessions.
 sub draw
 {
@@ -109,7 +125,7 @@ sub remove_column_versions
 	return if $known eq 't' || $old->safe_psql('postgres', $has_versions) ne 't';
 
 	note('the options pg_attver of columns are removed');
-	foreach my $database ('postgres', 'template1', @databases)
+	foreach my $database ('postgres', 'template1', 'core', 'four', @databases)
 	{
 		$old->safe_psql(
 			$database, q{
@@ -164,6 +180,13 @@ sub check_cluster
 		like(($node->psql($database, 'DROP ROLE maker'))[2], qr/privileges for column owner_role of table spanner.allocator/,
 			"$name: $database: the owner of an allocator cannot be dropped");
 	}
+
+	foreach my $database ('core', 'four')
+	{
+		is(describe_extensions($node, $database), $described->{$database}, "$name: $database: extensions, and what depends on them");
+		is($node->safe_psql($database, q{SELECT spanner.bit_reverse(nextval('bound'), true)}), 4, "$name: $database: the next value");
+	}
+	is($node->safe_psql('four', 'SELECT spanner.delete_expired()'), 1, "$name: a row expires");
 
 	# New tables are of the kind that role and database have set.
 	is( $node->safe_psql(
@@ -262,6 +285,29 @@ foreach my $database (@databases)
 	insert_rows($old, $database);
 	draw($old, $database);
 }
+foreach my $database ('core', 'four')
+{
+	$old->safe_psql('postgres', "CREATE DATABASE $database");
+	$old->safe_psql($database, q{
+		CREATE EXTENSION spanner_keys;
+		SELECT spanner.create_sequence('bound', 'bit_reversed_positive');
+		SELECT nextval('bound') FROM generate_series(1, 3)});
+}
+$old->safe_psql(
+	'four', q{
+	CREATE EXTENSION spanner_keys_ddl;
+	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
+	SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true),
+		Hash INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
+		PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 30 DAY))');
+	INSERT INTO expiring (id, at) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
+	CREATE TABLE event (at timestamptz DEFAULT now() PRIMARY KEY);
+	SELECT spanner.silence_rule('event', 'key_now', 'at');
+	CREATE TABLE visit (at timestamptz PRIMARY KEY);
+	SELECT spanner.add_shard_key('visit', dry_run => false);
+	CREATE TABLE split (id bigint) PARTITION BY RANGE (id);
+	SELECT spanner.create_splits('split', 2, bits => 63, dry_run => false)});
 $old->safe_psql(
 	'postgres', q{
 	ALTER DATABASE app SET spanner.default_sequence_kind = 'bit_reversed_positive';
@@ -275,6 +321,7 @@ remove_column_versions($upgraded) if @old_release;
 
 # All ways start from here.
 my %described = map { $_ => describe($old, $_) } @databases;
+$described{$_} = describe_extensions($old, $_) foreach 'core', 'four';
 my %dumped = map { $_ => dump_statements($old, $_) } @databases;
 command_ok([ 'pg_dumpall', '-d', $old->connstr('postgres'), '-f', "$dir/all.sql" ], 'pg_dumpall');
 $old->stop;

@@ -1,6 +1,7 @@
-# ALTER EXTENSION UPDATE leaves what a new installation makes: for every upgrade
-# script in sql/, and for a release that the test makes up, whose script is then
-# spoilt in each of its steps to show that the comparison notices.
+# ALTER EXTENSION UPDATE leaves what a new installation makes, and the other
+# extensions as they are: for every upgrade script in sql/, and for a release of
+# each extension that the test makes up, whose script is then spoilt in each of
+# its steps to show that the comparison notices.
 #
 # Servers read scripts from their own share directory only, before release 18.
 # So the server is a copy, below a directory of the test: an installation finds
@@ -18,14 +19,16 @@ use Test::More;
 
 my $tree = PostgreSQL::Test::Utils::tempdir();
 my $members_query = slurp_file('sql/include/members.sql');
-my $control = slurp_file('spanner_keys.control');
-my ($release) = $control =~ /^default_version = '([^']+)'/m;
+my @extensions = qw(spanner_keys spanner_keys_ddl spanner_keys_advisor spanner_keys_splits);
+my %control = map { $_ => slurp_file("$_.control") } @extensions;
+my ($release) = $control{spanner_keys} =~ /^default_version = '([^']+)'/m;
 my $installed = (run_command([ 'pg_config', '--sharedir' ]))[0] . '/extension';
-my $script = slurp_file("$installed/spanner_keys--$release.sql");
+my %script = map { $_ => slurp_file("$installed/$_--$release.sql") } @extensions;
 
 # The steps from this release to the next, made up one: what the upgrade script
-# does, how the script of a new installation differs, and what is to be noticed
-# if the upgrade script leaves the step out, or takes a flawed one.
+# of an extension, by default the core's, does, how the script of a new
+# installation differs, and what is to be noticed if the upgrade script leaves
+# the step out, or takes a flawed one.
 my @steps = (
 	{
 		name    => 'a function is added',
@@ -57,6 +60,7 @@ my @steps = (
 		install => sub { return $_[0] =~ s/(?:CREATE|COMMENT ON) FUNCTION spanner\.last_assigned\([^;]+;//gr }
 	},
 	{
+		extension => 'spanner_keys_advisor',
 		name    => 'a view is changed',
 		shows   => qr/^> view spanner\.advisor_rules: column: .*"attname": "page"/m,
 		upgrade => q{
@@ -101,7 +105,26 @@ my @steps = (
 		shows   => qr/^> event trigger spanner_keys_ddl_command_end: row: .*"evtenabled": "O"/m,
 		upgrade => q{ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE;},
 		install => sub { return $_[0] =~ s/(ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE) ALWAYS/$1/r }
+	},
+	{
+		extension => 'spanner_keys_ddl',
+		name    => 'a comment of spanner_keys_ddl is changed',
+		shows   => qr/^> type spanner\.commit_timestamp: comment: .*: changed$/m,
+		upgrade => q{COMMENT ON DOMAIN spanner.commit_timestamp IS 'changed';},
+		install => sub { return $_[0] . "\n" . $_[1] }
+	},
+	{
+		extension => 'spanner_keys_splits',
+		name    => 'a function is added to spanner_keys_splits',
+		shows   => qr/^> function spanner\.is_next_split\(\): definition: /m,
+		upgrade => q{
+			CREATE FUNCTION spanner.is_next_split()
+			RETURNS boolean
+			RETURN true;},
+		install => sub { return $_[0] . "\n" . $_[1] }
 	});
+
+$_->{extension} //= 'spanner_keys' foreach @steps;
 
 # Link what is in a directory into another one.
 sub link_entries
@@ -137,7 +160,7 @@ sub copy_installation
 	link_entries("$sharedir/extension", "$tree$sharedir/extension");
 	link_entries($sharedir, "$tree$sharedir");
 	link_entries($pkglibdir, "$tree$pkglibdir");
-	unlink glob "$tree$sharedir/extension/spanner_keys[.-]*";
+	unlink glob "$tree$sharedir/extension/spanner_keys*";
 	return ($tree . dirname($bindir), "$tree$sharedir/extension");
 }
 
@@ -157,38 +180,49 @@ sub write_file
 # control file names the latter, as it will be when it is released.
 sub write_scripts
 {
-	my $full = $script;
+	my ($extension) = @_;
+	my @own = grep { $_->{extension} eq $extension } @steps;
+	my $full = $script{$extension};
 
-	copy($_, $extension_dir) or die "copy $_: $!" foreach glob "$installed/spanner_keys--*.sql";
-	foreach my $step (@steps)
+	foreach my $step (@own)
 	{
 		my $before = $full;
 
 		$full = $step->{install}->($full, $step->{upgrade});
 		die "the script of $release has another form: $step->{name}" if $full eq $before;
 	}
-	write_file('spanner_keys.control', $control =~ s/^(default_version = )'.*'/$1'next'/mr);
-	write_file('spanner_keys--next.sql', $full);
-	write_file("spanner_keys--$release--next.sql", map { $_->{upgrade} } @steps);
-	write_file("spanner_keys--$release--failing.sql", (map { $_->{upgrade} } @steps), 'SELECT 1 / 0;');
-	foreach my $flawed (0 .. $#steps)
+	write_file("$extension.control", $control{$extension} =~ s/^(default_version = )'.*'/$1'next'/mr);
+	write_file("$extension--next.sql", $full);
+	write_file("$extension--$release--next.sql", map { $_->{upgrade} } @own);
+	write_file("$extension--$release--failing.sql", (map { $_->{upgrade} } @own), 'SELECT 1 / 0;');
+	foreach my $flawed (@own)
 	{
-		write_file("spanner_keys--$release--flawed$flawed.sql",
-			map { $_ == $flawed ? $steps[$_]{flawed} // '' : $steps[$_]{upgrade} } 0 .. $#steps);
+		my $name = $flawed->{name} =~ s/\W/_/gr;
+
+		write_file("$extension--$release--$name.sql",
+			map { $_ == $flawed ? $_->{flawed} // '' : $_->{upgrade} } @own);
 	}
 	return;
 }
 
-write_scripts();
+copy($_, $extension_dir) or die "copy $_: $!" foreach glob "$installed/spanner_keys*--*.sql";
+write_scripts($_) foreach @extensions;
 
 my $node = PostgreSQL::Test::Cluster->new('upgrade_path', install_path => $install_path);
 
-# What the catalogs of a database say of the extension.
+# What the catalogs of a database say of an extension.
 sub members
+{
+	my ($database, $extension) = @_;
+
+	return $node->safe_psql($database, $members_query =~ s/extname = 'spanner_keys'/extname = '$extension'/r);
+}
+
+sub members_of_all
 {
 	my ($database) = @_;
 
-	return $node->safe_psql($database, $members_query);
+	return join "\n", map { members($database, $_) } @extensions;
 }
 
 # The lines that only one of two texts has, marked with the side.
@@ -202,22 +236,23 @@ sub differences
 	return join "\n", map { ($count{$_} > 0 ? '< ' : '> ') . $_ } grep { $count{$_} != 0 } sort keys %count;
 }
 
-# A database with the extension, and with no objects of a user.
+# A database with extensions, all of this release but for some, and with no
+# objects of a user.
 sub create_database
 {
-	my ($database, $version) = @_;
+	my ($database, $extensions, %version) = @_;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, "CREATE EXTENSION spanner_keys VERSION '$version'");
+	$node->safe_psql($database, join '; ', map { "CREATE EXTENSION $_ VERSION '" . ($version{$_} // $release) . "'" } @$extensions);
 	return;
 }
 
 # A database as it may be when an update comes.
 sub create_used_database
 {
-	my ($database, $version) = @_;
+	my ($database, %version) = @_;
 
-	create_database($database, $version);
+	create_database($database, \@extensions, %version);
 	$node->safe_psql(
 		$database, q{
 		SET client_min_messages = warning;
@@ -239,6 +274,10 @@ sub create_used_database
 		CREATE VIEW kinds AS SELECT sequencename, kind FROM spanner.sequences;
 		CREATE TABLE silenced (at timestamptz DEFAULT now() PRIMARY KEY);
 		SELECT spanner.silence_rule('silenced', 'key_now', 'at');
+		SELECT spanner.execute_ddl('CREATE TABLE Singers (Id INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true))
+			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 30 DAY))');
+		CREATE TABLE parts (id bigint) PARTITION BY RANGE (id);
+		SELECT spanner.create_splits('parts', 2, bits => 63, dry_run => false);
 		SELECT spanner.create_allocator('exact', 'sync');
 		SELECT spanner.create_allocator('gapless', 'on_commit');
 		SELECT spanner.create_allocator('going_on');
@@ -277,38 +316,40 @@ sub describe_objects
 		FROM spanner.allocator WHERE name <> 'going_on' ORDER BY allocator_id;
 		SELECT * FROM spanner.shard_keys;
 		SELECT rule FROM spanner.advise('silenced') ORDER BY rule;
+		SELECT spanner.spanner_ddl('singers'::regclass);
+		SELECT partition, range FROM spanner.split_stats('parts');
 		SELECT * FROM bound ORDER BY id;
 		SELECT * FROM identity ORDER BY id;
 		SELECT * FROM converted ORDER BY id;
 		SELECT * FROM numbered ORDER BY number});
 }
 
-# Install one release, use it, update to another one, and compare.
+# Install one release, use it, update one extension, and compare.
 sub check_update
 {
-	my ($from, $to) = @_;
-	my $name = "$from to $to";
+	my ($extension, $from, $to) = @_;
+	my $name = "$extension, $from to $to";
 
-	create_used_database('updated', $from);
-	create_database('fresh', $to);
+	create_used_database('updated', $extension => $from);
+	create_database('fresh', \@extensions, $extension => $to);
 	my $objects = describe_objects('updated');
 
 	is( $node->safe_psql(
 			'updated', qq{
 			SELECT spanner_internal.unmap_value(spanner.nextval('going_on'), 'going_on');
 			SELECT spanner.next_value('going_on');
-			ALTER EXTENSION spanner_keys UPDATE TO '$to';
+			ALTER EXTENSION $extension UPDATE TO '$to';
 			SELECT spanner_internal.unmap_value(spanner.nextval('going_on'), 'going_on');
 			SELECT spanner.next_value('going_on') > 11;
-			SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys'}),
-		"1\n11\n2\nt\n$to", "$name: a session goes on");
+			SELECT string_agg(extname, ' ') FROM pg_extension WHERE extversion = '$to' AND extname ~ '^spanner_keys'}),
+		"1\n11\n2\nt\n$extension", "$name: a session goes on, and no other is updated");
 	is(differences($objects, describe_objects('updated')), '', "$name: what the user has is as before");
 	insert_rows('updated');
 	is( $node->safe_psql('updated', q{
 			SELECT count(*), min(number), max(number) FROM numbered;
 			SELECT count(*), count(DISTINCT id) FROM converted}),
 		"100|1|100\n200|200", "$name: rows are added");
-	is(differences(members('updated'), members('fresh')), '', "$name: the catalogs are those of a new installation");
+	is(differences(members_of_all('updated'), members_of_all('fresh')), '', "$name: the catalogs are those of a new installation");
 	$node->safe_psql('postgres', "DROP DATABASE $_") foreach 'updated', 'fresh';
 	return;
 }
@@ -318,25 +359,28 @@ $node->append_conf('postgresql.conf', 'spanner_keys.allocator_idle_timeout = 1s'
 $node->start;
 
 # The release that is made up
-create_database('fresh_old', $release);
+create_database('fresh_old', [ 'spanner_keys' ]);
 my %kinds = map { /: (row|definition|column|column order|index|sequence|comment|initial privileges|depends): / ? ($1 => 1) : () }
-  split /\n/, members('fresh_old');
+  split /\n/, members('fresh_old', 'spanner_keys');
 is(join(', ', sort keys %kinds),
 	'column, column order, comment, definition, depends, index, initial privileges, row, sequence',
 	'all kinds of properties are compared');
-check_update($release, 'next');
+check_update($_, $release, 'next') foreach @extensions;
 
-create_database('fresh_next', 'next');
-my $expected = members('fresh_next');
-foreach my $flawed (0 .. $#steps)
+create_database('fresh_next', \@extensions, map { $_ => 'next' } @extensions);
+my %expected = map { $_ => members('fresh_next', $_) } @extensions;
+foreach my $step (@steps)
 {
-	create_database('flawed', $release);
+	my $extension = $step->{extension};
+	my $name = $step->{name} =~ s/\W/_/gr;
+
+	create_database('flawed', $extension eq 'spanner_keys' ? [ $extension ] : [ 'spanner_keys', $extension ]);
 	$node->safe_psql(
 		'flawed', qq{
-		ALTER EXTENSION spanner_keys UPDATE TO 'flawed$flawed';
-		UPDATE pg_extension SET extversion = 'next' WHERE extname = 'spanner_keys'});
-	like(differences(members('flawed'), $expected),
-		$steps[$flawed]{shows}, "noticed: $steps[$flawed]{name}, but not by the update");
+		ALTER EXTENSION $extension UPDATE TO '$name';
+		UPDATE pg_extension SET extversion = 'next' WHERE extname = '$extension'});
+	like(differences(members('flawed', $extension), $expected{$extension}),
+		$step->{shows}, "noticed: $step->{name}, but not by the update");
 	$node->safe_psql('postgres', 'DROP DATABASE flawed');
 }
 
@@ -350,21 +394,21 @@ is( $node->safe_psql('owned', q{
 	'next|app', 'updated by the owner of the database');
 
 # What cannot be
-my $before = members('fresh_old');
+my $before = members('fresh_old', 'spanner_keys');
 my ($result, $out, $err) =
   $node->psql('fresh_next', "ALTER EXTENSION spanner_keys UPDATE TO '$release'", on_error_stop => 1);
 isnt($result, 0, 'back to an older release: refused');
 like($err, qr/has no update path from version "next" to version "\Q$release\E"/, 'back to an older release');
-is(differences(members('fresh_next'), $expected), '', 'back to an older release: nothing is changed');
+is(differences(members('fresh_next', 'spanner_keys'), $expected{spanner_keys}), '', 'back to an older release: nothing is changed');
 ($result, $out, $err) =
   $node->psql('fresh_old', q{ALTER EXTENSION spanner_keys UPDATE TO 'failing'}, on_error_stop => 1);
 like($err, qr/division by zero/, 'a script that fails');
-is(differences(members('fresh_old'), $before), '', 'a script that fails: nothing is changed');
+is(differences(members('fresh_old', 'spanner_keys'), $before), '', 'a script that fails: nothing is changed');
 
 # The releases that there are
-foreach my $upgrade (sort glob 'sql/spanner_keys--*--*.sql')
+foreach my $upgrade (sort glob 'sql/spanner_keys*--*--*.sql')
 {
-	check_update($1, $2) if $upgrade =~ /spanner_keys--(.+)--(.+)\.sql$/;
+	check_update($1, $2, $3) if $upgrade =~ m{/(\w+)--(.+)--(.+)\.sql$};
 }
 
 $node->stop;

@@ -229,7 +229,7 @@ foreach (
 {
 	my $database = create_copy();
 
-	run_as('keeper', $database, 'CREATE SEQUENCE plain');
+	run_as('keeper', $database, 'CREATE SEQUENCE plain; CREATE EXTENSION spanner_keys_ddl');
 	detach_by_hand($database);
 	check_outcome('keeper', $database, $_, '', $_);
 	is(support($database), $ATTACHED, "$_: support functions are there again");

@@ -16,7 +16,9 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION spanner_keys;
+	CREATE EXTENSION spanner_keys_ddl;
 	CREATE EXTENSION spanner_keys_advisor;
+	CREATE EXTENSION spanner_keys_splits;
 	SELECT spanner.create_sequence('s', 'bit_reversed_positive');
 	SELECT spanner.create_allocator('in_order', 'sync')});
 my $disable = join '; ', map { "ALTER EVENT TRIGGER $_ DISABLE" }
@@ -43,7 +45,8 @@ sub draws_mapped
 	return;
 }
 
-# Nothing is preloaded: the event trigger loads what guards.
+# Nothing is preloaded: the event trigger loads what guards.  It guards the
+# objects of all four extensions.
 my @moves = (
 	'ALTER SCHEMA spanner RENAME TO x',
 	'ALTER SCHEMA spanner_internal RENAME TO x',
@@ -54,19 +57,25 @@ my @moves = (
 	'ALTER INDEX spanner.allocator RENAME TO x',
 	'ALTER VIEW spanner.sequences RENAME TO x',
 	'ALTER SEQUENCE spanner.allocator_allocator_id_seq RENAME TO x',
-	'ALTER TYPE spanner_internal.advisor_facts RENAME TO x');
+	'ALTER TYPE spanner_internal.advisor_facts RENAME TO x',
+	'ALTER FUNCTION spanner.execute_ddl(text, text) RENAME TO x',
+	'ALTER DOMAIN spanner.commit_timestamp SET SCHEMA public',
+	'ALTER TABLE spanner.silenced_rule RENAME TO x',
+	'ALTER FUNCTION spanner.check_splits(regclass) SET SCHEMA public');
 foreach my $sql (@moves)
 {
-	refused($sql, qr/ERROR:  cannot rename or move .* because extension "spanner_keys" requires it.*HINT:  Drop the extension/s,
+	refused($sql, qr/ERROR:  cannot rename or move .* because extension "spanner_keys\w*" requires it.*HINT:  Drop the extension/s,
 		"$sql, nothing loaded");
-	refused("SET session_replication_role = replica; $sql", qr/because extension "spanner_keys" requires it/, "$sql, as replication does");
-	refused("$disable; SELECT spanner.bit_reverse(1, true); $sql", qr/because extension "spanner_keys" requires it/, "$sql, library loaded, no event trigger");
+	refused("SET session_replication_role = replica; $sql", qr/because extension "spanner_keys\w*" requires it/, "$sql, as replication does");
+	refused("$disable; SELECT spanner.bit_reverse(1, true); $sql", qr/because extension "spanner_keys\w*" requires it/, "$sql, library loaded, no event trigger");
 	$node->safe_psql('postgres', $enable);
 }
 foreach my $sql ('DROP SCHEMA spanner', 'DROP FUNCTION spanner.nextval(regclass)', 'ADD SCHEMA public')
 {
 	refused("ALTER EXTENSION spanner_keys $sql", qr/cannot change the members of extension "spanner_keys"/, "ALTER EXTENSION ... $sql, nothing loaded");
 }
+refused("ALTER EXTENSION $_ ADD SCHEMA public", qr/cannot change the members of extension "$_"/, "ALTER EXTENSION $_ ADD, nothing loaded")
+  foreach qw(spanner_keys_ddl spanner_keys_advisor spanner_keys_splits);
 draws_mapped('after what was refused');
 
 # A database without the extension may have such schemas.
@@ -80,7 +89,6 @@ $node->safe_psql('bare', q{
 # After DROP EXTENSION nothing is guarded, in the same transaction either.
 $node->safe_psql('bare', q{
 	CREATE EXTENSION spanner_keys;
-	CREATE EXTENSION spanner_keys_advisor;
 	BEGIN;
 	DROP EXTENSION spanner_keys;
 	CREATE SCHEMA spanner CREATE TABLE allocator (id int);
@@ -132,15 +140,15 @@ foreach (
 $node->safe_psql('postgres', $enable);
 
 # The table goes with the extension; its counters have nowhere to be written.
-refused(q{BEGIN; SELECT spanner.next_value('in_order'); DROP EXTENSION spanner_keys; COMMIT},
+refused(q{BEGIN; SELECT spanner.next_value('in_order'); DROP EXTENSION spanner_keys CASCADE; COMMIT},
 	qr/table "spanner\.allocator" was dropped after values had been taken from it/, 'numbers of a table that is dropped with them');
 draws_mapped('the extension is still there');
 
 # Dropped where its schema is not called as it was
 unguarded('ALTER SCHEMA spanner RENAME TO x', 'ALTER SCHEMA spanner_internal RENAME TO y', $enable);
-$node->safe_psql('postgres', 'DROP EXTENSION spanner_keys');
+$node->safe_psql('postgres', 'DROP EXTENSION spanner_keys CASCADE');
 is($node->safe_psql('postgres', q{SELECT nextval('s') < 2^20, (SELECT count(*) FROM pg_seclabel)}), 't|0', 'dropped under other names: an ordinary sequence');
-$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor');
+$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys_advisor CASCADE');
 
 $node->stop;
 done_testing();

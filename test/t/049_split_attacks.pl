@@ -367,11 +367,11 @@ $node->safe_psql('app', 'GRANT SELECT ON sp2.new TO bob');
 like(steps_of(q{spanner.create_splits('sp2.new', 1, '{far}', bits => 63, key => '{id}')}), qr/"role": "bob", "grantable": false, "privileges": \["SELECT"\]/, 'one with rights here');
 
 # Another version of the extension
-$node->safe_psql('far', q{UPDATE pg_extension SET extversion = '0.9' WHERE extname = 'spanner_keys'});
-like(superuser_runs(q{SELECT spanner.move_split('sp.p0', 'far')}), qr/server "far" has another version of extension spanner_keys\nDETAIL:  It is 0.9 there, 1.0 here/, 'another version on the target');
+$node->safe_psql('far', q{UPDATE pg_extension SET extversion = '0.9' WHERE extname = 'spanner_keys_splits'});
+like(superuser_runs(q{SELECT spanner.move_split('sp.p0', 'far')}), qr/server "far" has another version of extension spanner_keys_splits\nDETAIL:  It is 0.9 there, 1.0 here/, 'another version on the target');
 like(superuser_runs(q{SELECT spanner.move_split('sp.p1', NULL)}), qr/server "far" has another version/, 'on the source');
 is($node->safe_psql('app', q{SELECT finding, detail FROM spanner.check_splits('sp.t') WHERE server = 'far'}), 'extension version|0.9 there, 1.0 here', 'a check finds it');
-is($node->safe_psql('app', q{SELECT error FROM spanner.split_stats('sp.t') WHERE server = 'far'}), 'server "far" has another version of extension spanner_keys', 'statistics tell');
+is($node->safe_psql('app', q{SELECT error FROM spanner.split_stats('sp.t') WHERE server = 'far'}), 'server "far" has another version of extension spanner_keys_splits', 'statistics tell');
 
 unlike(slurp_file($node->logfile), qr/terminated by signal|TRAP|PANIC/, 'the server is well');
 $node->stop;

@@ -108,8 +108,8 @@ sub table_commands
 		"ALTER SEQUENCE $sequence RESTART", "ALTER SEQUENCE $sequence INCREMENT -1 MAXVALUE 100", "ALTER SEQUENCE $sequence AS smallint",
 		"ALTER SEQUENCE $sequence OWNED BY $table.id", "ALTER SEQUENCE $sequence OWNED BY NONE", "DROP SEQUENCE $sequence CASCADE",
 		"ALTER SEQUENCE $sequence CYCLE MINVALUE 1", "CREATE DOMAIN f.new AS bigint DEFAULT $next CHECK (VALUE > $next)",
-		"ALTER DOMAIN f.default_type SET DEFAULT $next", 'DROP OWNED BY CURRENT_USER', 'DROP SCHEMA f CASCADE', 'DROP EXTENSION spanner_keys CASCADE',
-		'DROP EXTENSION spanner_keys',
+		"ALTER DOMAIN f.default_type SET DEFAULT $next", 'DROP OWNED BY CURRENT_USER', 'DROP SCHEMA f CASCADE',
+		map({ ("DROP EXTENSION $_", "DROP EXTENSION $_ CASCADE") } pick(@extensions)),
 		"CREATE FOREIGN TABLE f.new (id bigserial) SERVER nowhere", 'ALTER FOREIGN TABLE f.foreign_table ADD x bigserial',
 		"CREATE VIEW f.new AS SELECT $next", "ALTER VIEW f.updatable ALTER id SET DEFAULT $next", "INSERT INTO $table DEFAULT VALUES",
 		"CREATE SCHEMA new CREATE TABLE x (id serial) CREATE SEQUENCE y", "COPY f.serial (a) FROM PROGRAM 'seq 3' WHERE a < $next",
@@ -132,7 +132,7 @@ sub command_case
 	return weighted([ pick(@labels), "SELECT nextval('f.plain'), spanner.nextval('f.reversed')" ] => 2, [ pick(@{ table_commands() }) ] => 4,
 		\@kinds => 3, [ "UPDATE spanner.allocator SET $column = " . pick(value('bigint', ''), value('text', $column), 'NULL'),
 			"SELECT spanner.next_value(" . value('text', 'allocator') . ')' ] => 2,
-		[ "SELECT * FROM spanner." . pick(qw(sequences shard_keys stat_allocator stat_allocator_worker advisor_rules sequence_access_methods allocator)) ] => 1);
+		[ "SELECT * FROM spanner." . pick(qw(sequences shard_keys stat_allocator stat_allocator_worker advisor_rules silenced_rule sequence_access_methods allocator)) ] => 1);
 }
 
 # Wrap a call into something that evaluates it elsewhere.
@@ -182,7 +182,7 @@ sub random_case
 	push @state, "SET LOCAL ROLE $role" if chance(0.15);
 	push @state, 'SET LOCAL ' . pick(@$settings) if chance(0.3);
 	# What is lost makes the rest of the round poorer.
-	return (pick(@begins), @state, @inner, 'COMMIT', 'CREATE EXTENSION IF NOT EXISTS spanner_keys')
+	return (pick(@begins), @state, @inner, 'COMMIT', create_extensions())
 	  if "@inner" =~ /\bDROP EXTENSION/ && chance(0.1);
 	return (pick(@begins), @state, @inner, 'ROLLBACK') if "@inner" =~ /\bDROP (?:EXTENSION|SCHEMA|OWNED)/;
 	return (pick(@begins), @state, @inner, chance(0.2) ? 'COMMIT' : 'ROLLBACK') if chance(0.85) || "@inner" =~ /\bDROP\b/;

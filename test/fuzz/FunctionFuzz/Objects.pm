@@ -10,7 +10,10 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw(object_statements @relations @sequences @tables @columns @allocators);
+our @EXPORT = qw(create_extensions object_statements @extensions @relations @sequences @tables @columns @allocators);
+
+# The core comes first: the others require it.
+our @extensions = qw(spanner_keys spanner_keys_advisor spanner_keys_ddl spanner_keys_splits);
 
 my $long = 'n' x 63;
 
@@ -26,11 +29,16 @@ our @relations = (
 	@tables, @sequences,
 	qw(f.view f.materialized f.unfilled f.sharded_pkey f.parted_index f.expression_index f.hash_index f.composite_type
 	  pg_catalog.pg_class pg_catalog.pg_type_oid_index pg_catalog.pg_stats pg_catalog.pg_authid information_schema.tables
-	  spanner.sequences spanner.shard_keys f.updatable));
+	  spanner.sequences spanner.shard_keys spanner.silenced_rule f.updatable));
 our @columns = (
 	qw(id a b c shard_id created tenant body amount tags data color select ctid tableoid xmin missing ID shard),
 	'Quo"ted', '........pg.dropped.1........', $long);
 our @allocators = (qw(sync on_commit async batch async_batch remote ended small), 'Quo"ted', "l\x{c3}\x{b6}ng");
+
+sub create_extensions
+{
+	return map { "CREATE EXTENSION IF NOT EXISTS $_" } @extensions;
+}
 
 sub sequence_statements
 {
@@ -140,7 +148,7 @@ sub object_statements
 	return (
 		'RESET ALL', 'RESET ROLE', 'SET client_min_messages = warning', 'DROP SCHEMA IF EXISTS f CASCADE',
 		'DROP FOREIGN DATA WRAPPER IF EXISTS nothing CASCADE', 'DISCARD TEMP', 'DROP EVENT TRIGGER IF EXISTS x',
-		'CREATE EXTENSION IF NOT EXISTS spanner_keys',
+		create_extensions(),
 		(rand() < 0.5 ? 'CREATE EXTENSION IF NOT EXISTS dblink SCHEMA public' : 'DROP EXTENSION IF EXISTS dblink CASCADE'), 'TRUNCATE spanner.allocator',
 		'CREATE SCHEMA f', 'SET search_path = f', "CREATE TYPE color AS ENUM ('red', 'green')",
 		sequence_statements(), table_statements(), other_statements(),

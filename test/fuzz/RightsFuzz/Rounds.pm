@@ -14,6 +14,7 @@ use warnings;
 use Exporter 'import';
 use Time::HiRes qw(time);
 
+use FunctionFuzz::Objects qw(@extensions);
 use PlannerFuzz::Random qw(chance pick quote weighted);
 use RightsFuzz::Load;
 use RightsFuzz::Names;
@@ -287,7 +288,7 @@ sub plain_case
 	my ($round, $name) = @_;
 	my $table = pick(grep { $name ne 'superuser' || $_->{schema} eq 'su' } own($round, $name, 'r'));
 	my $drop =
-	  $name eq 'superuser' ? 'DROP EXTENSION spanner_keys CASCADE' : 'DROP OWNED BY CURRENT_USER';
+	  $name eq 'superuser' ? 'DROP EXTENSION ' . pick(@extensions) . ' CASCADE' : 'DROP OWNED BY CURRENT_USER';
 	my $command = fill(pick(@commands, @commands, $drop),
 		s => $table->{schema}, t => "$table->{schema}.$table->{name}");
 	my $kind = pick('', q{SET LOCAL spanner.default_sequence_kind = 'bit_reversed_positive';});

@@ -10,6 +10,7 @@ use strict;
 use warnings;
 use Time::HiRes qw(sleep time);
 
+use FunctionFuzz::Objects qw(create_extensions);
 use RightsFuzz::Session;
 
 # How long a server may take to come back.
@@ -230,7 +231,7 @@ sub set_up
 	$self->create_database($_, 'dbo', 'template0') foreach $template, $control;
 	$self->must_as('superuser', $control, "GRANT CREATE ON DATABASE $control TO PUBLIC");
 	$self->must_as('superuser', $template,
-		'CREATE EXTENSION spanner_keys', 'CREATE EXTENSION postgres_fdw',
+		create_extensions(), 'CREATE EXTENSION postgres_fdw',
 		'GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO PUBLIC',
 		'GRANT CREATE ON SCHEMA public TO PUBLIC');
 	return;

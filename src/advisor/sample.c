@@ -1,23 +1,29 @@
 /*-------------------------------------------------------------------------
  *
- * key_sample.c
- *	  Keys of some rows of a table, as numbers or texts.
+ * sample.c
+ *	  Rows of a table that the advisor looks at.
  *
- * Only this file reads rows for pictures: it makes the query, which is planned
- * and run as the owner of the table (relation_query.c).  The text of the query
- * is made here and not in SQL, since a function that runs any text as the
- * owner would give the owner's rights to its callers.  Expressions of an index
- * are trees from the catalogs.
+ * Advice on all tables reads the first values of columns by the OID of the
+ * table, without a query.  So no code of the table's owner runs, and no name
+ * can be made to mean something else: the owner of one table can neither hold
+ * up nor fail advice on all of them.
+ *
+ * Pictures read keys by a query, which is planned and run as the owner of the
+ * table (relation_query.c).  The text of the query is made here and not in
+ * SQL, since a function that runs any text as the owner would give the owner's
+ * rights to its callers.  Expressions of an index are trees from the catalogs.
  *
  * TABLESAMPLE SYSTEM takes blocks here and there, many more than are needed
  * for the number of rows.  A hash of the row's place decides which of their
  * rows count: rows in one block were mostly inserted together, and would tell
  * the same.  Both choices are repeatable, so a picture can be drawn again.
  *
- * Tables and what they contain are locked with AccessShareLock, as a query
- * does, to the end of the transaction.
+ * For pictures, tables and what they contain are locked with AccessShareLock,
+ * as a query does, to the end of the transaction.  For advice, a lock is tried,
+ * and given back at once: there may be more tables than the lock table has room
+ * for.
  *
- * src/advisor/key_sample.c
+ * src/advisor/sample.c
  *
  *-------------------------------------------------------------------------
  */
@@ -25,22 +31,40 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
+#include "executor/tuptable.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "spi/relation_query.h"
 #include "spi/run_command.h"
+
+/* How many rows are read for advice, and how many characters of a value. */
+#define SK_SAMPLED_ROWS 1000
+#define SK_VALUE_LENGTH 64
 
 /* How many characters, or bytes, of a key are looked at. */
 #define SK_KEY_LENGTH "64"
@@ -57,9 +81,15 @@
 	" WHEN " value " OPERATOR(pg_catalog.>=) '1e300' AND " value " OPERATOR(pg_catalog.<) 'NaN' THEN 'Infinity'" \
 	" ELSE CAST(" value " AS pg_catalog.numeric) END"
 
+PG_FUNCTION_INFO_V1(spanner_is_free);
+PG_FUNCTION_INFO_V1(spanner_first_values);
 PG_FUNCTION_INFO_V1(spanner_sample_keys);
 PG_FUNCTION_INFO_V1(spanner_check_sampled);
 
+static bool lock_at_once(Oid relid, LOCKMODE mode);
+static bool may_sample(Oid relid, AttrNumber attnum);
+static void read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result);
+static Datum shown(Oid output, Datum value);
 static Relation open_existing(Oid relid);
 static void check_rows_here(Relation rel);
 static void refuse_kind(Oid relid, char kind, const char *table);
@@ -71,6 +101,62 @@ static void add_key(StringInfo text, Oid type, int columns);
 static char *parameters(int count);
 static void add_order(StringInfo text, bool ordered, int parameter);
 static void add_sampling(StringInfo text, double percent, double share);
+
+/*
+ * spanner_internal.is_free(relation oid) returns boolean
+ *
+ * Whether the server's functions on a relation, such as pg_get_expr(), find it
+ * and do not wait.  They open it, or the table of an index, so whoever has
+ * locked a table would hold up advice on all of them.  A sequence is asked for
+ * its last value, which takes a lock as nextval() does.
+ *
+ * Somebody may lock or drop the relation between this and the call, which waits
+ * or fails then as any query does.
+ */
+Datum
+spanner_is_free(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	char		kind = get_rel_relkind(relid);
+	LOCKMODE	mode = kind == RELKIND_SEQUENCE ? RowExclusiveLock : AccessShareLock;
+	bool		is_index = kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX;
+	Oid			table = is_index ? IndexGetRelation(relid, true) : relid;
+
+	if (!lock_at_once(table, mode))
+		PG_RETURN_BOOL(false);
+	UnlockRelationOid(table, mode);
+	PG_RETURN_BOOL(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)));
+}
+
+/*
+ * spanner_internal.first_values(relation oid, column_number smallint)
+ * returns setof text
+ *
+ * The values of at most 1,000 rows, in the order in which they are stored, and
+ * of each at most 64 characters.
+ * None for a column that the caller may not read, and for a table that is being
+ * altered or has been dropped.
+ */
+Datum
+spanner_first_values(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			relid = PG_GETARG_OID(0);
+	AttrNumber	attnum = PG_GETARG_INT16(1);
+	Relation	rel;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	if (!lock_at_once(relid, AccessShareLock))
+		return (Datum) 0;
+	if (get_rel_relkind(relid) == RELKIND_RELATION && may_sample(relid, attnum))
+	{
+		rel = table_open(relid, NoLock);
+		read_rows(rel, attnum, result);
+		table_close(rel, NoLock);
+	}
+	UnlockRelationOid(relid, AccessShareLock);
+	return (Datum) 0;
+}
 
 /*
  * spanner_internal.sample_keys(relation oid, indexid oid,
@@ -154,6 +240,70 @@ spanner_check_sampled(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Is there no need to wait for the lock?  The relation may be gone meanwhile. */
+static bool
+lock_at_once(Oid relid, LOCKMODE mode)
+{
+	CHECK_FOR_INTERRUPTS();
+	return OidIsValid(relid) && ConditionalLockRelationOid(relid, mode);
+}
+
+/* May the current user read all rows of the column? */
+static bool
+may_sample(Oid relid, AttrNumber attnum)
+{
+	Oid			user = GetUserId();
+
+	return attnum > 0 && OidIsValid(get_atttype(relid, attnum)) &&
+		!isOtherTempNamespace(get_rel_namespace(relid)) &&
+		object_aclcheck(NamespaceRelationId, get_rel_namespace(relid), user,
+						ACL_USAGE) == ACLCHECK_OK &&
+		(pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck(relid, attnum, user, ACL_SELECT) == ACLCHECK_OK) &&
+		check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
+}
+
+static void
+read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TableScanDesc scan = sk_table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "row of a sample",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext before = MemoryContextSwitchTo(row);
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid,
+					  &output, &is_varlena);
+	for (int rows = 0; rows < SK_SAMPLED_ROWS &&
+		 table_scan_getnextslot(scan, ForwardScanDirection, slot); rows++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, attnum, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnull)
+			value = shown(output, value);
+		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
+		MemoryContextReset(row);
+	}
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(row);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* A value as text, or the first characters of it. */
+static Datum
+shown(Oid output, Datum value)
+{
+	char	   *text = OidOutputFunctionCall(output, value);
+
+	return PointerGetDatum(cstring_to_text_with_len(text,
+													pg_mbcharcliplen(text, strlen(text), SK_VALUE_LENGTH)));
+}
+
 /* It may have been dropped before we have the lock. */
 static Relation
 open_existing(Oid relid)
@@ -201,7 +351,7 @@ refuse_kind(Oid relid, char kind, const char *table)
 			 errmsg("cannot sample relation \"%s\"", get_rel_name(relid)),
 			 errdetail_relkind_not_supported(kind),
 			 table ?
-			 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats().") :
+			 errhint("Call the function for the local partitions and on the other servers, or use spanner.split_stats() of extension \"spanner_keys_splits\".") :
 			 kind == RELKIND_FOREIGN_TABLE ?
 			 errhint("Call the function on the server that holds the rows.") :
 			 errhint("Name a table or a materialized view.")));

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * index_order.h
- *	  The order of the rows of one shard in an index.
+ * shard_index.h
+ *	  What an index gives of one shard: an order, and conditions.
  *
- * src/planner/index_order.h
+ * src/planner/shard_index.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_INDEX_ORDER_H
-#define SK_INDEX_ORDER_H
+#ifndef SK_SHARD_INDEX_H
+#define SK_SHARD_INDEX_H
 
 #include "nodes/pathnodes.h"
 #include "planner/shard_key.h"
 
-/* An order, and how many columns behind the shard make it. */
+/* An order, and how many columns after the shard make it. */
 typedef struct SkOrder
 {
 	ScanDirection direction;
@@ -31,7 +31,10 @@ extern List *sk_index_clauses(PlannerInfo *root, RelOptInfo *rel,
 							  RestrictInfo *shard, bool *index_only);
 extern bool sk_fixes_column(const IndexOptInfo *index,
 							const IndexClause *clause);
-extern void sk_add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
-								 const SkShardKey *key, RestrictInfo *shard);
+extern List *sk_index_restrictions(RelOptInfo *rel, List *clauses,
+								   bool with_array);
+extern bool sk_has_row_comparison(Node *node);
+extern bool sk_has_array(List *clauses);
+extern bool sk_has_nullable_range(RelOptInfo *rel, Node *node);
 
-#endif							/* SK_INDEX_ORDER_H */
+#endif							/* SK_SHARD_INDEX_H */

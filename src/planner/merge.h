@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * merge_stream.h
- *	  The streams of a shard merge, and their order.
+ * merge.h
+ *	  A merge of the shards of an index: its plan, its state, its streams.
  *
- * src/planner/merge_stream.h
+ * src/planner/merge.h
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SK_MERGE_STREAM_H
-#define SK_MERGE_STREAM_H
+#ifndef SK_MERGE_H
+#define SK_MERGE_H
 
 #include "access/genam.h"
 #include "access/htup.h"
@@ -16,7 +16,32 @@
 #include "executor/tuptable.h"
 #include "lib/binaryheap.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 #include "utils/sortsupport.h"
+
+#define SK_MERGE_NAME "SpannerShardMerge"
+#define SK_SKIP_NAME "SpannerShardSkip"
+
+/* How many entries of a group are skipped before the index is searched again. */
+#define SK_SKIP_STEPS 32
+
+/* All rows are returned, in order. */
+#define SK_NO_SKIP (-1)
+
+/* What the planner decides; all are of type int, for the plan is a list of them. */
+typedef struct SkMergePlan
+{
+	int			shards;			/* how many there are */
+	int			first_shard;	/* the least one */
+	int			column;			/* of the shard, or 0 if an expression */
+	int			position;		/* of the shard in the index, from 0 */
+	int			backward;		/* is the index scanned backward? */
+	int			depth;			/* rows of a shard that are likely wanted */
+	int			wanted;			/* rows of all that are, or 0 */
+	int			skips;			/* which key makes groups, or SK_NO_SKIP */
+	int			budget;			/* read so many, then sort; or 0 */
+	int			limit;			/* rows that the query takes, or 0 */
+} SkMergePlan;
 
 /* A column of the order. */
 typedef struct SkMergeColumn
@@ -29,7 +54,7 @@ typedef struct SkMergeColumn
 	SortSupportData order;
 } SkMergeColumn;
 
-/* A condition that rows are not before, or not behind, a given one. */
+/* A condition that rows are not before, or not after, a given one. */
 typedef struct SkMergeBound
 {
 	int			first;			/* among the columns of the order */
@@ -54,7 +79,7 @@ typedef struct SkStream
 	int			ahead_count;
 	int			ahead_next;
 	bool		ended;			/* nothing follows what is ahead */
-	bool		deferred;		/* all rows are behind the limit */
+	bool		deferred;		/* all rows are after the limit */
 } SkStream;
 
 typedef struct SkMerge
@@ -69,7 +94,6 @@ typedef struct SkMerge
 	MemoryContext context;		/* holds the current rows */
 	MemoryContext bound_context;	/* holds the values of a bound */
 
-	int			shards;			/* how many there are at most */
 	int			depth;			/* rows of a shard that are likely wanted */
 	int			wanted;			/* rows of all that are, or 0 */
 	int			max_ahead;
@@ -77,8 +101,8 @@ typedef struct SkMerge
 	int			order_count;
 	SkMergeColumn *columns;
 	SkMergeBound start;			/* not before the current row */
-	SkMergeBound stop;			/* not behind a guessed one */
-	SkMergeBound skip;			/* behind the group of the last row */
+	SkMergeBound stop;			/* not after a guessed one */
+	SkMergeBound skip;			/* after the group of the last row */
 	ScanKeyData *keys;			/* the shard, and the conditions */
 	int			key_count;
 	int			shard_key;		/* which of them is the shard */
@@ -87,18 +111,26 @@ typedef struct SkMerge
 	SkStream   *streams;
 	int			stream_count;
 	binaryheap *heap;			/* of streams that have a row */
+	bool		has_returned;	/* the first one of the heap */
 	IndexScanDesc scan;
 	Datum	   *limit;			/* columns of "stop" of the last wanted row */
 	int			deferred_count;
 
 	int			stream_next;	/* where groups are looked for one by one */
 	bool		in_shard;		/* is the scan in the shard before that? */
-	bool		has_group;		/* is the group in "skip" to be passed? */
+	bool		has_group;		/* is the group in "skip" to be skipped? */
 } SkMerge;
 
+/* merge_scan.c */
+extern const CustomScanMethods sk_merge_scan_methods;
+extern const CustomScanMethods sk_skip_scan_methods;
+
+/* merge_stream.c */
+extern void sk_merge_open(SkMerge *merge, int skip_column);
 extern void sk_merge_start(SkMerge *merge, const int32 *shards, int count);
-extern HeapTuple sk_merge_current(SkMerge *merge);
-extern void sk_merge_advance(SkMerge *merge);
+extern HeapTuple sk_merge_next(SkMerge *merge);
+extern bool sk_merge_next_group(SkMerge *merge);
+extern void sk_merge_skip_group(SkMerge *merge);
 extern void sk_merge_reset(SkMerge *merge);
 
-#endif							/* SK_MERGE_STREAM_H */
+#endif							/* SK_MERGE_H */

@@ -1,0 +1,1254 @@
+/*-------------------------------------------------------------------------
+ *
+ * sequence_commands.c
+ *	  What users call to create and to change sequences, and setval.
+ *
+ * Each takes its arguments apart and fills in a change; sequence_change.c does
+ * the rest.
+ *
+ * A column that is converted keeps its rows.  Its sequence is bound with a
+ * skip range over all values that the rows have and that the sequence has
+ * given.  Its counter goes on, and is not set back.
+ *
+ * spanner.sync_sequence() and setval have a sequence skip the values that are
+ * stored.  This is what applications mean when they set a sequence to max(id)
+ * after they have inserted rows with ids of their own.
+ *
+ * Locking: see sk_sequence_lock().  ShareRowExclusiveLock lets readers of the
+ * table in and keeps writers out; an identity column takes AccessExclusiveLock
+ * instead, since its default changes.  setval keeps nobody out: its lock on the
+ * sequence waits for those who have fetched and not inserted yet.
+ *
+ * src/sequence/sequence_commands.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "sequence/binding.h"
+#include "sequence/column_label.h"
+#include "sequence/draw_privilege.h"
+#include "sequence/sequence_change.h"
+#include "spi/owner_rights.h"
+#include "spi/relation_query.h"
+#include "spi/run_command.h"
+
+/* Kind of a converted column where neither call nor setting names one. */
+#define SK_DEFAULT_KIND "bit_reversed_positive"
+
+/*
+ * The counter skips no more than this part of all counters, or 16 counters for
+ * each stored value.
+ */
+#define SK_MAX_ADVANCE 16
+
+/* To need a skip range costs as much as this part of all counters. */
+#define SK_SKIP_COST 1024
+
+PG_FUNCTION_INFO_V1(spanner_create_sequence);
+PG_FUNCTION_INFO_V1(spanner_alter_sequence);
+PG_FUNCTION_INFO_V1(spanner_convert_column);
+PG_FUNCTION_INFO_V1(spanner_can_convert);
+PG_FUNCTION_INFO_V1(spanner_column_sequence);
+PG_FUNCTION_INFO_V1(spanner_read_kind);
+PG_FUNCTION_INFO_V1(spanner_sync_sequence);
+PG_FUNCTION_INFO_V1(spanner_setval);
+
+/* Arguments of spanner.create_sequence(), by position. */
+enum
+{
+	CREATE_NAME,
+	CREATE_KIND,
+	CREATE_START,
+	CREATE_SKIP_MIN,
+	CREATE_SKIP_MAX,
+	CREATE_BITS,
+	CREATE_STRIPES,
+	CREATE_IF_NOT_EXISTS
+};
+
+/* Arguments of spanner.alter_sequence(), by position. */
+enum
+{
+	ALTER_SEQUENCE,
+	ALTER_KIND,
+	ALTER_SKIP_MIN,
+	ALTER_SKIP_MAX,
+	ALTER_NO_SKIP,
+	ALTER_RESTART,
+	ALTER_BITS,
+	ALTER_STRIPES
+};
+
+/* How a sequence gets past stored values: its counter moves, and it skips a range. */
+typedef struct SkWay
+{
+	int64		last;			/* counter to go on after */
+	bool		skips;			/* a skip range is needed as well */
+	int64		skip_min;
+	int64		skip_max;
+	bool		is_good;		/* it leaves enough counters and values */
+	double		cost;			/* counters and values that are lost */
+} SkWay;
+
+static void take_kind(SkSequenceChange *change, const char *kind);
+static void take_option(SkSequenceChange *change, FunctionCallInfo fcinfo,
+						int argument, const char *name);
+static Oid	create_sequence(RangeVar *name, SkSequenceChange *change,
+							bool if_not_exists);
+static void check_start_counter(int64 counter);
+static Oid	make_core_sequence(RangeVar *name, bool has_start, int64 start,
+							   bool if_not_exists, bool *existed);
+static Oid	named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
+static void check_table(Oid table);
+static void check_attribute(Oid table, AttrNumber attnum, const char *name);
+static SkSequence *lock_column(FunctionCallInfo fcinfo, bool changes_kind,
+							   List **columns);
+static List *lock_columns(Oid seqid, Oid table, AttrNumber attnum,
+						  LOCKMODE mode);
+static bool stores_values(const ObjectAddress *column, Oid seqid);
+static bool is_integer(Oid type);
+static char *stored_values(List *columns, List **relids);
+static void check_plain(const SkSequence *seq);
+static void report_lock(const SkSequence *seq, Oid table, AttrNumber column);
+static char *index_on(Oid table, AttrNumber column);
+static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
+static int64 last_taken_value(const SkSequence *seq, List *columns);
+static bool has_given_all(const SkSequence *seq, List *columns,
+						  const SkKind *kind, int64 last);
+static void go_on(const SkSequence *seq, const SkKind *kind,
+				  SkSequenceChange *change);
+static void report_remaining(const SkSequence *seq, const SkKind *kind,
+							 int64 counter, int64 taken);
+static bool sync_stored(Oid seqid, bool goes_back);
+static void skip_stored_values(SkSequence *seq, List *columns, bool goes_back);
+static void find_way(const SkSequence *seq, List *columns, SkWay *best);
+static void judge_way(const SkSequence *seq, SkWay way, int64 others_min,
+					  int64 count, SkWay *best);
+static int64 last_counter(const SkSequence *seq, List *columns, int64 limit);
+static char *counted_values(const SkSequence *seq, List *columns,
+							List **relids);
+static bool may_look(List *columns);
+static int64 counter_after(const SkSequence *seq, int64 counter);
+static void check_bounds(Oid seqid, const FormData_pg_sequence *form,
+						 int64 value);
+static void restart(Oid seqid);
+
+/* Take over a kind, which may come with options as in a label. */
+static void
+take_kind(SkSequenceChange *change, const char *kind)
+{
+	SkLabel    *label = sk_label_parse_kind(kind);
+
+	change->kind = label->kind;
+	change->options = label->options;
+	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
+		(void) sk_sequence_am_get(label->kind);
+}
+
+/* Take over an integer or bigint argument, if it is not NULL. */
+static void
+take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
+			const char *name)
+{
+	SkLabel		label = {change->kind, change->options};
+	int64		value;
+
+	if (PG_ARGISNULL(argument))
+		return;
+	if (get_fn_expr_argtype(fcinfo->flinfo, argument) == INT4OID)
+		value = PG_GETARG_INT32(argument);
+	else
+		value = PG_GETARG_INT64(argument);
+	sk_label_set(&label, name, psprintf(INT64_FORMAT, value));
+	change->options = label.options;
+}
+
+/* Create a sequence of the kind that "change" has to name. */
+static Oid
+create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
+{
+	SkLabel		label;
+	bool		existed;
+	Oid			seqid;
+
+	if (change->kind == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
+				 errhint("Name a kind, such as BIT_REVERSED_POSITIVE, or set spanner.default_sequence_kind.")));
+	if (change->restarts)
+		check_start_counter(change->counter);
+
+	label.kind = change->kind;
+	label.options = change->options;
+	(void) sk_kind_make(&label, 63);
+	seqid = make_core_sequence(name, change->restarts, change->counter,
+							   if_not_exists, &existed);
+	Assert(OidIsValid(seqid));
+	change->restarts = false;
+	if (!existed)
+		sk_change_sequence(sk_sequence_read(seqid), change);
+	return seqid;
+}
+
+/* Raise Spanner's error for a counter that is not positive. */
+static void
+check_start_counter(int64 counter)
+{
+	if (counter < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("`start_with_counter` has to be a positive INT64 number")));
+}
+
+/*
+ * Run CREATE SEQUENCE, as an unbound sequence whatever the default kind is.
+ */
+static Oid
+make_core_sequence(RangeVar *name, bool has_start, int64 start,
+				   bool if_not_exists, bool *existed)
+{
+	Oid			namespace = RangeVarGetCreationNamespace(name);
+	Oid			seqid = get_relname_relid(name->relname, namespace);
+	StringInfoData command;
+	int			nest_level;
+
+	*existed = OidIsValid(seqid) && if_not_exists;
+	if (*existed && get_rel_relkind(seqid) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a sequence", name->relname)));
+	if (OidIsValid(seqid) && !if_not_exists)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->relname)));
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "CREATE SEQUENCE %s%s",
+					 if_not_exists ? "IF NOT EXISTS " : "",
+					 quote_qualified_identifier(get_namespace_name(namespace),
+												name->relname));
+	if (has_start)
+		appendStringInfo(&command, " START WITH " INT64_FORMAT, start);
+
+	nest_level = NewGUCNestLevel();
+	(void) set_config_option("spanner.default_sequence_kind", "",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	sk_run_command(command.data);
+	AtEOXact_GUC(true, nest_level);
+	return get_relname_relid(name->relname, namespace);
+}
+
+/*
+ * The sequence of the column that the first two arguments name.  Raises an error
+ * unless it is an integer column, not inherited, of a table of the current
+ * user's, that owns a sequence.
+ */
+static Oid
+named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
+{
+	Oid			table;
+	char	   *name;
+	Oid			result;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("arguments \"relation\" and \"column_name\" must not be null")));
+	table = PG_GETARG_OID(0);
+	name = NameStr(*PG_GETARG_NAME(1));
+	check_table(table);
+	*attnum = get_attnum(table, name);
+	check_attribute(table, *attnum, name);
+
+	result = sk_column_sequence(table, *attnum);
+	if (!OidIsValid(result))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of table \"%s\" has no sequence of its own",
+						name, get_rel_name(table)),
+				 errhint("Give it one with ALTER SEQUENCE ... OWNED BY, or with ALTER TABLE ... ADD GENERATED BY DEFAULT AS IDENTITY.")));
+	return result;
+}
+
+static void
+check_table(Oid table)
+{
+	char		relkind = get_rel_relkind(table);
+
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table with OID %u does not exist", table)));
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", get_rel_name(table))));
+	if (!object_ownercheck(RelationRelationId, table, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
+}
+
+static void
+check_attribute(Oid table, AttrNumber attnum, const char *name)
+{
+	HeapTuple	tuple;
+	Form_pg_attribute att;
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist",
+						name, get_rel_name(table)),
+				 errhint("Names are taken as they are, in upper and lower case.")));
+
+	tuple = SearchSysCacheAttNum(table, attnum);
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 attnum, table);
+	att = (Form_pg_attribute) GETSTRUCT(tuple);
+	if (!is_integer(att->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" is of type %s",
+						name, get_rel_name(table),
+						format_type_be(att->atttypid)),
+				 errhint("The column must be smallint, integer or bigint.")));
+	if (att->attinhcount > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("column \"%s\" of table \"%s\" is inherited",
+						name, get_rel_name(table)),
+				 errhint("Name the table that it is inherited from.")));
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Open the sequence of the column that the first two arguments name.
+ *
+ * Keeps writers of the table, and whoever fetches from the sequence, out;
+ * readers of the table are let in unless its kind changes.  The columns that
+ * store values of the sequence are returned in *columns, with their tables
+ * locked.
+ */
+static SkSequence *
+lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
+{
+	AttrNumber	attnum;
+	Oid			seqid = named_column(fcinfo, &attnum);
+	Oid			table = PG_GETARG_OID(0);
+	Oid			owner;
+	int32		column;
+	SkSequence *seq;
+
+	/* tables are locked before the sequence, as by those who write */
+	*columns = lock_columns(seqid, table, attnum, ShareRowExclusiveLock);
+	if (!sk_sequence_owner(seqid, &owner, &column))
+	{
+		LockRelationOid(table, ShareRowExclusiveLock);
+		check_table(table);
+		(void) find_all_inheritors(table, ShareRowExclusiveLock, NULL);
+	}
+	seq = sk_sequence_lock(seqid, ShareRowExclusiveLock, changes_kind);
+	if (!OidIsValid(seq->table) && sk_column_sequence(table, attnum) == seqid)
+	{
+		/* nobody owns it, but this column is the one that it fills */
+		seq->table = table;
+		seq->column = attnum;
+	}
+	if (seq->table != table || seq->column != attnum)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("sequence of column \"%s\" was changed concurrently",
+						NameStr(*PG_GETARG_NAME(1))),
+				 errhint("Try again.")));
+	return seq;
+}
+
+/*
+ * The columns that store values of a sequence, as ObjectAddresses.  "table" and
+ * "attnum" are the column that it fills first, whose table the caller locks,
+ * InvalidOid if there is none; the tables of the others are locked here.  What
+ * is below that table is read with it.
+ */
+static List *
+lock_columns(Oid seqid, Oid table, AttrNumber attnum, LOCKMODE mode)
+{
+	List	   *family = OidIsValid(table) ?
+		find_all_inheritors(table, NoLock, NULL) : NIL;
+	List	   *result = NIL;
+	ObjectAddress *stored;
+	ListCell   *lc;
+
+	if (OidIsValid(table))
+	{
+		stored = palloc(sizeof(ObjectAddress));
+		ObjectAddressSubSet(*stored, RelationRelationId, table, attnum);
+		result = list_make1(stored);
+	}
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (!OidIsValid(column.objectId) ||
+			(column.objectId == table ? column.objectSubId == attnum :
+			 list_member_oid(family, column.objectId)) ||
+			!stores_values(&column, seqid))
+			continue;
+		if (column.objectId != table)
+			LockRelationOid(column.objectId, mode);
+		/* it may have been dropped, or given to somebody, meanwhile */
+		if (OidIsValid(sk_relation_owner(column.objectId)) &&
+			stores_values(&column, seqid))
+		{
+			stored = palloc(sizeof(ObjectAddress));
+			*stored = column;
+			result = lappend(result, stored);
+		}
+	}
+	return result;
+}
+
+/*
+ * Does a column whose default uses a sequence store its values?
+ *
+ * Those are integers, or of a domain over them: what else is made of a value
+ * is not one.  Views store nothing, and temporary tables nothing that stays.
+ *
+ * Anybody can write such a default.  So only tables of the sequence's owner
+ * count: what others store must neither be read with that owner's rights nor
+ * decide about the sequence.
+ */
+static bool
+stores_values(const ObjectAddress *column, Oid seqid)
+{
+	Oid			relid = column->objectId;
+
+	if (get_rel_relkind(relid) == RELKIND_VIEW ||
+		get_rel_persistence(relid) == RELPERSISTENCE_TEMP ||
+		!is_integer(getBaseType(get_atttype(relid, (AttrNumber) column->objectSubId))))
+		return false;
+	if (sk_relation_owner(relid) == sk_relation_owner(seqid))
+		return true;
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
+					get_attname(relid, (AttrNumber) column->objectSubId, false),
+					sk_qualified_name(relid)),
+			 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
+					   get_rel_name(seqid))));
+	return false;
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/* A query for the values v in such columns; sets *relids to the tables that it reads. */
+static char *
+stored_values(List *columns, List **relids)
+{
+	StringInfoData query;
+	ListCell   *lc;
+
+	initStringInfo(&query);
+	*relids = NIL;
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		appendStringInfo(&query, "%sSELECT CAST(%s AS pg_catalog.int8) AS v FROM %s",
+						 query.len > 0 ? " UNION ALL " : "",
+						 quote_identifier(get_attname(column->objectId,
+													  column->objectSubId, false)),
+						 sk_qualified_name(column->objectId));
+		*relids = list_append_unique_oid(*relids, column->objectId);
+	}
+	return query.data;
+}
+
+static void
+check_plain(const SkSequence *seq)
+{
+	if (seq->kind != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sequence \"%s\" already has a kind",
+						get_rel_name(seq->seqid)),
+				 errhint("Use spanner.alter_sequence() to change its options.")));
+	sk_sequence_check_mappable(seq->seqid);
+}
+
+/* Report what a conversion locks and reads for the largest value. */
+static void
+report_lock(const SkSequence *seq, Oid table, AttrNumber column)
+{
+	bool		is_identity = seq->identity != SK_IDENTITY_NONE;
+	char	   *index = index_on(table, column);
+	char	   *reads;
+
+	if (index != NULL)
+		reads = psprintf("The largest value is read from index \"%s\".", index);
+	else
+		reads = psprintf("Its %s are read for the largest value, since there is no index on the column.",
+						 sk_query_text(psprintf("SELECT pg_catalog.pg_size_pretty(pg_catalog.sum(pg_catalog.pg_relation_size(c.oid))) "
+												"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %u "
+												"OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT p.relid FROM pg_catalog.pg_partition_tree(%u) p))",
+												table, table)));
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("table \"%s\" will be locked by %s",
+					get_rel_name(table),
+					is_identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
+			 is_identity ?
+			 errdetail("%s No row is rewritten. Nobody can read or write the table meanwhile.",
+					   reads) :
+			 errdetail("%s No row is rewritten. Nobody can write to the table meanwhile.",
+					   reads)));
+}
+
+/* An index that has the largest value of a column at its end, or NULL. */
+static char *
+index_on(Oid table, AttrNumber column)
+{
+	Relation	rel = relation_open(table, AccessShareLock);
+	char	   *result = NULL;
+	ListCell   *lc;
+
+	/* one that children inherit is not theirs */
+	if (!rel->rd_rel->relhassubclass || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+	{
+		foreach(lc, RelationGetIndexList(rel))
+		{
+			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+			if (index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
+				index->rd_index->indkey.values[0] == column &&
+				heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+				result = pstrdup(RelationGetRelationName(index));
+			index_close(index, AccessShareLock);
+		}
+	}
+	relation_close(rel, AccessShareLock);
+	return result;
+}
+
+/* The label of a converted column, but for the values that are taken. */
+static SkLabel *
+wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
+{
+	char	   *kind = sk_default_sequence_kind();
+	SkLabel    *label;
+
+	if (!PG_ARGISNULL(2))
+		kind = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	else if (kind == NULL)
+		kind = SK_DEFAULT_KIND;
+
+	label = sk_label_parse_kind(kind);
+	sk_fit_label(label, seq,
+				 sk_type_width(get_atttype(seq->table, seq->column)));
+	if (!PG_ARGISNULL(3))
+		sk_label_set(label, "bits", psprintf("%d", PG_GETARG_INT32(3)));
+	if (!PG_ARGISNULL(4))
+		sk_label_set(label, "stripes", psprintf("%d", PG_GETARG_INT32(4)));
+	return label;
+}
+
+/*
+ * The largest value that a row has or the sequence has given; 0 if none.
+ *
+ * Where a column has an index, that takes one descent.  Other nodes do not know
+ * this kind yet, and may still give plain counters.
+ */
+static int64
+last_taken_value(const SkSequence *seq, List *columns)
+{
+	int64		result = Max(seq->used ? seq->next - 1 : 0, seq->last_of_nodes);
+	List	   *relids = NIL;
+	StringInfoData query;
+	int64		stored;
+	bool		isnull;
+	ListCell   *lc;
+
+	initStringInfo(&query);
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		/* a row that is written after this could have a skipped value */
+		Assert(sk_relation_is_locked(column->objectId, ShareRowExclusiveLock));
+		appendStringInfo(&query, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
+						 query.len == 0 ? "SELECT GREATEST(" : ", ",
+						 quote_identifier(get_attname(column->objectId,
+													  column->objectSubId, false)),
+						 sk_qualified_name(column->objectId));
+		relids = list_append_unique_oid(relids, column->objectId);
+	}
+	appendStringInfoChar(&query, ')');
+	sk_query_row(relids, query.data, 1, &stored, &isnull);
+	return isnull ? result : Max(result, stored);
+}
+
+/*
+ * Has the sequence had this kind before, and given all values that rows have?
+ *
+ * Then there is nothing to skip.  To find out, all rows are read, as
+ * what the kind gives for counters that have been used.  Values that a plain
+ * counter gives are so small that it need not be asked.
+ */
+static bool
+has_given_all(const SkSequence *seq, List *columns, const SkKind *kind,
+			  int64 last)
+{
+	List	   *relids;
+	char	   *stored = stored_values(columns, &relids);
+	int64		others;
+	bool		isnull;
+
+	if (seq->is_distributed || last < kind->options->max_counter / 2)
+		return false;
+	/* unmap_value() goes by the label; it is gone before others see it */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
+	sk_binding_set(seq->seqid, sk_kind_label(kind));
+	sk_query_row(relids,
+				 psprintf("SELECT pg_catalog.count(*)"
+						  " FROM (SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+						  " FROM (%s) stored) counted"
+						  " WHERE v IS NOT NULL"
+						  " AND (c OPERATOR(pg_catalog.<) '" INT64_FORMAT "') IS NOT TRUE",
+						  seq->seqid, stored, seq->used ? seq->next : 0),
+				 1, &others, &isnull);
+	sk_binding_set(seq->seqid, NULL);
+	return others == 0;
+}
+
+/*
+ * The counter goes on after what has been given, and START with it: what still
+ * draws plain counters, such as code in C, then gives none that exists, and
+ * nothing has been drawn yet from the sequence as it is now.
+ *
+ * If more than half of the counters would be left out, it begins anew.
+ */
+static void
+go_on(const SkSequence *seq, const SkKind *kind, SkSequenceChange *change)
+{
+	int64		max_counter = kind->options->max_counter;
+
+	change->restarts = true;
+	change->start = SK_START_MOVES;
+	change->counter = seq->next;
+	Assert(change->counter >= 1);
+	if (seq->next > max_counter / 2)
+	{
+		change->start = SK_START_STAYS;
+		change->counter = seq->form.seqstart;
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("the counter of sequence \"%s\" begins again at %lld",
+						get_rel_name(seq->seqid), (long long) change->counter),
+				 errdetail("Of the %lld counters that its values have, it would otherwise leave %lld unused.",
+						   (long long) max_counter, (long long) seq->next - 1)));
+	}
+}
+
+/*
+ * Report how many values a narrow column has left, and refuse if none.  As many
+ * of the remaining counters give a value in the skip range as of all counters,
+ * more or less.
+ */
+static void
+report_remaining(const SkSequence *seq, const SkKind *kind, int64 counter,
+				 int64 taken)
+{
+	const SkSequenceOptions *options = kind->options;
+	double		skipped = (double) Min(options->skip_range_max, options->max_counter) /
+		options->max_counter;
+	char	   *column = get_attname(seq->table, seq->column, false);
+
+	if (options->skip_range_max >= options->max_counter ||
+		!sk_kind_reaches_value(kind, counter))
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("column \"%s\" of table \"%s\" has too few values left",
+						column, get_rel_name(seq->table)),
+				 errdetail("Its values have %d bits, and those up to %lld are taken.",
+						   options->bits, (long long) Max(taken, options->skip_range_max)),
+				 errhint("Change the column and its sequence to a wider type first.")));
+	if (options->bits < 63)
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("column \"%s\" of table \"%s\" has %lld values left",
+						column, get_rel_name(seq->table),
+						(long long) ((options->max_counter - counter + 1) * (1 - skipped)))));
+}
+
+/*
+ * Have a bound sequence never return a stored value again.
+ *
+ * Its counter is set back only if it may, and then as far as values are stored.
+ * Returns false where the values cannot be looked at, or where no column stores
+ * them.  The caller has checked that the current user may set the sequence.
+ */
+static bool
+sync_stored(Oid seqid, bool goes_back)
+{
+	Oid			table;
+	int32		column;
+	List	   *columns;
+	SkOwnerScope scope;
+
+	if (sk_sequence_owner(seqid, &table, &column))
+		LockRelationOid(table, AccessShareLock);
+	else
+	{
+		table = InvalidOid;
+		column = InvalidAttrNumber;
+	}
+	columns = lock_columns(seqid, table, (AttrNumber) column, AccessShareLock);
+	if (columns == NIL || !may_look(columns))
+		return false;
+	sk_owner_enter(&scope, seqid);
+	skip_stored_values(sk_sequence_lock(seqid, NoLock, false), columns, goes_back);
+	sk_owner_leave(&scope);
+	return true;
+}
+
+/* Sets seq->next to the next counter. */
+static void
+skip_stored_values(SkSequence *seq, List *columns, bool goes_back)
+{
+	SkSequenceChange change = {0};
+	SkWay		way = {0};
+
+	change.start = SK_START_STAYS;
+	/* what others draw meanwhile could lie ahead of the counter that is found */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
+	sk_find_nodes(seq);
+	way.last = seq->next - 1;
+	if (seq->kind == NULL)
+		way.last = last_counter(seq, columns, seq->last_of_nodes > 0 ?
+								SK_CITUS_RANGE - 1 : PG_INT64_MAX);
+	else
+		find_way(seq, columns, &way);
+	/* nothing lies ahead: perhaps less has been given than the counter says */
+	if (goes_back && seq->kind != NULL && way.last < seq->next)
+		way.last = last_counter(seq, columns, seq->next - 1);
+
+	change.counter = counter_after(seq, way.last);
+	if (!goes_back)
+		change.counter = Max(change.counter, seq->next);
+	Assert(goes_back || change.counter >= seq->next);
+	change.restarts = change.counter != seq->next;
+	if (way.skips)
+	{
+		SkLabel		label = {NULL, NIL};
+
+		sk_label_set(&label, "skip_range_min", psprintf(INT64_FORMAT, way.skip_min));
+		sk_label_set(&label, "skip_range_max", psprintf(INT64_FORMAT, way.skip_max));
+		change.options = label.options;
+	}
+	if (change.restarts || way.skips)
+		sk_change_sequence(seq, &change);
+	seq->next = change.counter;
+}
+
+/*
+ * Of the stored values that lie ahead, some are skipped by moving the counter
+ * past theirs, the others by a skip range.  Each counter that is left out and
+ * each value in the range is lost, so the cheapest way is taken: of rows that
+ * the sequence has filled, counters lie side by side; small numbers from
+ * elsewhere lie side by side as values.
+ *
+ * The counters of other nodes of Citus are theirs.
+ */
+static void
+find_way(const SkSequence *seq, List *columns, SkWay *best)
+{
+	int64		others_min = seq->last_of_nodes > 0 ? SK_CITUS_RANGE : PG_INT64_MAX;
+	const Oid	types[] = {INT8OID, INT8OID};
+	SkRelationQuery query = {.types = types,.column_count = 2,.all_rows = true};
+	Tuplestorestate *rows;
+	TupleTableSlot *slot;
+	SkWay		way = {0};
+	int64		count;
+
+	memset(best, 0, sizeof(SkWay));
+	query.text = psprintf("SELECT v, c FROM (%s) counted"
+						  " WHERE c OPERATOR(pg_catalog.>=) '" INT64_FORMAT "'"
+						  " AND (c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'"
+						  " OR c OPERATOR(pg_catalog.>) '" INT64_FORMAT "')"
+						  " ORDER BY c DESC",
+						  counted_values(seq, columns, &query.relids), seq->next,
+						  others_min, seq->last_of_nodes);
+	rows = sk_query_relation(&query, &slot);
+	count = tuplestore_tuple_count(rows);
+
+	/* if the counter moves past c, the values of all later ones are skipped */
+	while (tuplestore_gettupleslot(rows, true, false, slot))
+	{
+		bool		isnull;
+		int64		value = DatumGetInt64(slot_getattr(slot, 1, &isnull));
+
+		way.last = DatumGetInt64(slot_getattr(slot, 2, &isnull));
+		judge_way(seq, way, others_min, count, best);
+		way.skip_min = way.skips ? Min(way.skip_min, value) : value;
+		way.skip_max = way.skips ? Max(way.skip_max, value) : value;
+		way.skips = true;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(rows);
+	way.last = seq->next - 1;
+	judge_way(seq, way, others_min, count, best);
+	if (!best->is_good)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("values of column \"%s\" of table \"%s\" cannot be passed over",
+						get_attname(seq->table, seq->column, false),
+						get_rel_name(seq->table)),
+				 errdetail("Values that sequence \"%s\" would give much later lie between %lld and %lld.",
+						   get_rel_name(seq->seqid),
+						   (long long) best->skip_min, (long long) best->skip_max),
+				 errhint("Use a sequence of another kind, or of more bits, for this column.")));
+}
+
+/*
+ * Take a way if it is better than the best one, which comes later.
+ *
+ * There is one range only, so the one of before becomes part of it.  It is not
+ * taken for what the counter can skip at little cost, and it covers at most half
+ * of all values, or the sequence would soon be of no use.
+ */
+static void
+judge_way(const SkSequence *seq, SkWay way, int64 others_min, int64 count,
+		  SkWay *best)
+{
+	const SkSequenceOptions *options = seq->kind->options;
+
+	if (way.skips && options->has_skip_range)
+	{
+		way.skip_min = Min(way.skip_min, options->skip_range_min);
+		way.skip_max = Max(way.skip_max, options->skip_range_max);
+	}
+	way.is_good = way.last <= others_min &&
+		way.last - seq->next < Max(options->max_counter / SK_MAX_ADVANCE,
+								   SK_MAX_ADVANCE * count) &&
+		(!way.skips ||
+		 way.skip_max - Max(way.skip_min, 1) <= options->max_counter / 2);
+	way.cost = (double) way.last;
+	if (way.skips && way.is_good)
+		way.cost += (double) way.skip_max - (double) way.skip_min +
+			(double) (options->max_counter / SK_SKIP_COST);
+	/* they come with descending counters, of which only the last can be 0 */
+	Assert(way.last >= 0 && way.last < PG_INT64_MAX);
+	if (best->last == 0 || way.is_good > best->is_good ||
+		(way.is_good == best->is_good && way.cost <= best->cost))
+		*best = way;
+}
+
+/* The last counter, up to a limit, of which the value is stored; or 0. */
+static int64
+last_counter(const SkSequence *seq, List *columns, int64 limit)
+{
+	List	   *relids;
+	char	   *counted = counted_values(seq, columns, &relids);
+	int64		result;
+	bool		isnull;
+
+	sk_query_row(relids,
+				 psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
+						  " WHERE c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'",
+						  counted, limit),
+				 1, &result, &isnull);
+	return isnull ? 0 : result;
+}
+
+/* A query for the stored values v that are not skipped, and their counters c. */
+static char *
+counted_values(const SkSequence *seq, List *columns, List **relids)
+{
+	char	   *result = psprintf("SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+								  " FROM (%s) stored",
+								  seq->seqid, stored_values(columns, relids));
+
+	if (seq->kind == NULL || !seq->kind->options->has_skip_range)
+		return result;
+	return psprintf("%s WHERE v OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
+					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "'", result,
+					seq->kind->options->skip_range_min,
+					seq->kind->options->skip_range_max);
+}
+
+/* May the current user read all values of the columns? */
+static bool
+may_look(List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+		Oid			relid = column->objectId;
+
+		if ((pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+			 pg_attribute_aclcheck(relid, (AttrNumber) column->objectSubId,
+								   GetUserId(), ACL_SELECT) != ACLCHECK_OK) ||
+			check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The first counter after another that START and INCREMENT lead to.  Servers
+ * that share the values of a sequence do so by different ones of them.
+ */
+static int64
+counter_after(const SkSequence *seq, int64 counter)
+{
+	int64		start = seq->form.seqstart;
+	int64		increment = seq->form.seqincrement;
+	int64		steps;
+	int64		result;
+
+	Assert(increment > 0);
+	if (counter < start)
+		return start;
+	steps = (counter - start) / increment + 1;
+	if (pg_mul_s64_overflow(steps, increment, &result) ||
+		pg_add_s64_overflow(result, start, &result))
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted", get_rel_name(seq->seqid)),
+				 errdetail("A value with counter %lld is stored.",
+						   (long long) counter),
+				 errhint("Use a new sequence with more bits.")));
+	return result;
+}
+
+/* A value is of the type, and may be more than MAXVALUE, which bounds counters. */
+static void
+check_bounds(Oid seqid, const FormData_pg_sequence *form, int64 value)
+{
+	int64		max = form->seqtypid == INT2OID ? PG_INT16_MAX :
+		form->seqtypid == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
+
+	if (value < form->seqmin || value > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)",
+						(long long) value, get_rel_name(seqid), (long long) form->seqmin,
+						(long long) max)));
+}
+
+/* Who may set a sequence need not own it. */
+static void
+restart(Oid seqid)
+{
+	SkSequenceChange change = {0};
+	SkOwnerScope scope;
+	SkSequence *seq;
+
+	sk_owner_enter(&scope, seqid);
+	seq = sk_sequence_lock(seqid, NoLock, false);
+	change.restarts = true;
+	change.start = SK_START_STAYS;
+	change.counter = seq->form.seqstart;
+	sk_change_sequence(seq, &change);
+	sk_owner_leave(&scope);
+}
+
+/*
+ * spanner.create_sequence(name text, kind text, start_with_counter bigint,
+ *		skip_range_min bigint, skip_range_max bigint, bits integer,
+ *		stripes integer, if_not_exists boolean) returns regclass
+ *
+ * All but the name may be NULL.  The kind is that of the setting
+ * spanner.default_sequence_kind if none is given.
+ */
+Datum
+spanner_create_sequence(PG_FUNCTION_ARGS)
+{
+	SkSequenceChange change = {0};
+	RangeVar   *name;
+
+	if (PG_ARGISNULL(CREATE_NAME))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"name\" must not be null")));
+	PreventCommandIfReadOnly("spanner.create_sequence()");
+	name = sk_parse_name(text_to_cstring(PG_GETARG_TEXT_PP(CREATE_NAME)));
+
+	if (!PG_ARGISNULL(CREATE_KIND))
+		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND)));
+	else if (sk_default_sequence_kind() != NULL)
+		take_kind(&change, sk_default_sequence_kind());
+	take_option(&change, fcinfo, CREATE_BITS, "bits");
+	take_option(&change, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
+	take_option(&change, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
+	take_option(&change, fcinfo, CREATE_STRIPES, "stripes");
+	change.restarts = !PG_ARGISNULL(CREATE_START);
+	if (change.restarts)
+		change.counter = PG_GETARG_INT64(CREATE_START);
+
+	PG_RETURN_OID(create_sequence(name, &change,
+								  !PG_ARGISNULL(CREATE_IF_NOT_EXISTS) &&
+								  PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS)));
+}
+
+/*
+ * spanner.alter_sequence(sequence regclass, kind text,
+ *		skip_range_min bigint, skip_range_max bigint, no_skip_range boolean,
+ *		restart_counter_with bigint, bits integer, stripes integer)
+ * returns void
+ *
+ * Changes what is not NULL.  Kind 'local' makes a core sequence of it again.
+ * Only the owner may do it.
+ */
+Datum
+spanner_alter_sequence(PG_FUNCTION_ARGS)
+{
+	SkSequenceChange change = {0};
+	SkSequence *seq;
+	ListCell   *lc;
+
+	if (PG_ARGISNULL(ALTER_SEQUENCE))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"sequence\" must not be null")));
+	PreventCommandIfReadOnly("spanner.alter_sequence()");
+
+	if (!PG_ARGISNULL(ALTER_KIND))
+		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KIND)));
+	change.no_skip_range = !PG_ARGISNULL(ALTER_NO_SKIP) &&
+		PG_GETARG_BOOL(ALTER_NO_SKIP);
+	take_option(&change, fcinfo, ALTER_BITS, "bits");
+	take_option(&change, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
+	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
+	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
+	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
+	if (change.restarts)
+		change.counter = PG_GETARG_INT64(ALTER_RESTART);
+
+	seq = sk_sequence_lock(PG_GETARG_OID(ALTER_SEQUENCE), NoLock,
+						   change.kind != NULL);
+	if (change.restarts)
+		check_start_counter(change.counter);
+	foreach(lc, change.options)
+	{
+		if (change.no_skip_range &&
+			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a skip range cannot be both set and removed")));
+	}
+	sk_change_sequence(seq, &change);
+	PG_RETURN_VOID();
+}
+
+/*
+ * spanner.convert_column(relation regclass, column_name name, kind text,
+ *		bits integer, stripes integer, dry_run boolean) returns regclass
+ *
+ * Gives the sequence of a serial or identity column an access method, and
+ * returns the sequence.  kind, bits and stripes may be NULL; the kind is then
+ * that of the setting, or else bit_reversed_positive.  With dry_run it only
+ * tells what that would lock and read.  Only the owner of the table may do
+ * it.  Raises an error for a column that has no sequence of its own, whose
+ * sequence is bound already, or that has no values left.
+ */
+Datum
+spanner_convert_column(PG_FUNCTION_ARGS)
+{
+	SkSequenceChange change = {0};
+	SkSequence *seq;
+	SkKind	   *kind;
+	SkLabel    *label;
+	List	   *columns;
+	int64		taken;
+
+	if (!PG_ARGISNULL(5) && PG_GETARG_BOOL(5))
+	{
+		AttrNumber	attnum;
+
+		seq = sk_sequence_read(named_column(fcinfo, &attnum));
+		check_plain(seq);
+		report_lock(seq, PG_GETARG_OID(0), attnum);
+		PG_RETURN_OID(seq->seqid);
+	}
+
+	PreventCommandIfReadOnly("spanner.convert_column()");
+	seq = lock_column(fcinfo, true, &columns);
+	/* again: it may have got a kind while this waited for the locks */
+	check_plain(seq);
+	sk_find_nodes(seq);
+
+	kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
+	taken = last_taken_value(seq, columns);
+	/* what is read here holds, as no row can come before the kind is there */
+	if (taken >= 1 && !has_given_all(seq, columns, kind, taken))
+	{
+		/* there is one skip range only; the kind may have come with it */
+		kind->options->has_skip_range = true;
+		kind->options->skip_range_min = 1;
+		kind->options->skip_range_max = Max(taken, kind->options->skip_range_max);
+		go_on(seq, kind, &change);
+	}
+	report_remaining(seq, kind, change.restarts ? change.counter : seq->next,
+					 taken);
+	label = sk_kind_parts(kind);
+	change.kind = label->kind;
+	change.options = label->options;
+	sk_change_sequence(seq, &change);
+	PG_RETURN_OID(seq->seqid);
+}
+
+/*
+ * spanner_internal.can_convert(sequence regclass) returns boolean
+ *
+ * Can the sequence get an access method?  A NOTICE says why not.
+ */
+Datum
+spanner_can_convert(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+	FormData_pg_sequence form;
+	const SkObstacle *obstacle;
+
+	sk_sequence_check_relkind(seqid);
+	form = sk_sequence_form(seqid);
+	obstacle = sk_sequence_obstacle(&form);
+	if (obstacle != NULL)
+		sk_report_left_alone(seqid, obstacle);
+	PG_RETURN_BOOL(obstacle == NULL);
+}
+
+/*
+ * spanner_internal.column_sequence(relation regclass, column_number smallint)
+ * returns regclass
+ *
+ * The sequence that convert_column() would convert, NULL if there is none.
+ */
+Datum
+spanner_column_sequence(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = sk_column_sequence(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+
+	if (!OidIsValid(seqid))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(seqid);
+}
+
+/*
+ * spanner_internal.read_kind(kind text) returns text
+ *
+ * A kind as a label has it.  Raises an error for one that does not exist.
+ */
+Datum
+spanner_read_kind(PG_FUNCTION_ARGS)
+{
+	SkLabel    *label = sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	(void) sk_sequence_am_get(label->kind);
+	PG_RETURN_TEXT_P(cstring_to_text(sk_label_format(label)));
+}
+
+/*
+ * spanner.sync_sequence(relation regclass, column_name name) returns bigint
+ *
+ * Has the sequence of a column go on after the values that the table holds,
+ * and returns its next counter.  That counter can be lower than before.
+ * Values that the sequence would give much later, such as small numbers that
+ * were inserted by hand, join the skip range.  Only the owner of the table may
+ * do it; it keeps writers out while it reads the table.
+ */
+Datum
+spanner_sync_sequence(PG_FUNCTION_ARGS)
+{
+	SkSequence *seq;
+	List	   *columns;
+
+	PreventCommandIfReadOnly("spanner.sync_sequence()");
+	seq = lock_column(fcinfo, false, &columns);
+	sk_sequence_check_mappable(seq->seqid);
+	skip_stored_values(seq, columns, true);
+	PG_RETURN_INT64(seq->next);
+}
+
+/*
+ * spanner_internal.setval(sequence regclass, value bigint [, is_called boolean])
+ * returns bigint
+ *
+ * As core's setval, but on a bound sequence it does what applications mean.
+ * (START, false) restarts it.  Any other call passes a value, most often the
+ * largest stored one: then the sequence gives no stored value again, and its
+ * counter only goes forward, or, if the value is less than START and false says
+ * that it comes next, also back.  Returns the value like core.  A restore passes
+ * a counter, and sets it.
+ */
+Datum
+spanner_setval(PG_FUNCTION_ARGS)
+{
+	Oid			seqid = PG_GETARG_OID(0);
+	int64		value = PG_GETARG_INT64(1);
+	bool		comes_next = PG_NARGS() == 3 && !PG_GETARG_BOOL(2);
+	FormData_pg_sequence form;
+
+	sk_check_execute(PG_NARGS() == 2 ? F_SETVAL_REGCLASS_INT8 : F_SETVAL_REGCLASS_INT8_BOOL);
+	if (sk_restoring() || sk_binding_get(seqid)->am == NULL)
+	{
+		if (PG_NARGS() == 2)
+			return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),
+									   PG_GETARG_DATUM(1));
+		return DirectFunctionCall3(setval3_oid, PG_GETARG_DATUM(0),
+								   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
+	}
+
+	if (pg_class_aclcheck(seqid, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
+	if (get_rel_persistence(seqid) != RELPERSISTENCE_TEMP)
+		PreventCommandIfReadOnly("setval()");
+	form = sk_sequence_form(seqid);
+	check_bounds(seqid, &form, value);
+	if (comes_next && value == form.seqstart)
+		restart(seqid);
+	else if (!sync_stored(seqid, comes_next && value < form.seqstart))
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("setval leaves the counter of sequence \"%s\" alone",
+						get_rel_name(seqid)),
+				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
+				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
