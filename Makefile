@@ -36,10 +36,8 @@ OBJS = \
 	src/planner/derive.o \
 	src/planner/fill_shard.o \
 	src/planner/key_expression.o \
-	src/planner/known_functions.o \
 	src/planner/merge_path.o \
 	src/planner/merge_scan.o \
-	src/planner/merge_stream.o \
 	src/planner/parent_quals.o \
 	src/planner/planner.o \
 	src/planner/shard_clause.o \

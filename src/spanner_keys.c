@@ -27,7 +27,12 @@ _PG_init(void)
 {
 	sk_own_objects_init();
 	sk_allocator_init();
+	sk_parent_quals_init();
 	sk_planner_init();
+	sk_shard_statistics_init();
+	sk_shard_paths_init();
+	sk_merge_path_init();
+	sk_merge_scan_init();
 	sk_sequence_init();
 	sk_spanner_ddl_init();
 

@@ -13,6 +13,15 @@
 /* allocator/allocator.c */
 extern void sk_allocator_init(void);
 
+/* planner/merge_path.c, merge_scan.c, parent_quals.c, shard_paths.c */
+extern void sk_merge_path_init(void);
+extern void sk_merge_scan_init(void);
+extern void sk_parent_quals_init(void);
+extern void sk_shard_paths_init(void);
+
+/* planner/shard_statistics.c; settings */
+extern void sk_shard_statistics_init(void);
+
 /* planner/planner.c */
 extern void sk_planner_init(void);
 

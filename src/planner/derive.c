@@ -1,20 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * derive.c
- *	  From equalities on the keys to a condition on the shard.
+ *	  From what clauses say of the keys to a condition on the shard.
  *
  * A row whose keys are equal to given values is in the shard of these values,
  * for shard_id() hashes a text that equal values have in common.
  *
- * For a scan, the equalities come from clauses that the very scan enforces:
- * restrictions of the relation, and join clauses that may be pushed into it.
- * A row that is left out because of its shard would not have passed those, so
- * no knowledge of the rest of the query is needed.  The bounds of a partition
- * can be conditions on the shard, too.
- *
  * A key is known if each of its columns is equal to something.  A key that is
  * an expression is known, too, if a clause compares the expression itself.  And
  * for a bucket of time, a range of the column says in which buckets it is.
+ *
+ * "Equal" is the equality of the hash operator family of the key's type,
+ * under a deterministic collation: the families join int2, int4 and int8,
+ * text, varchar and name, float4 and float8, and no others that shard_id()
+ * knows.  Enums are left out: renaming a label changes the text, but not the
+ * shard ids that are stored.
+ *
+ * The operators are strict, so a condition that holds has no NULL on either
+ * side.  A value must not depend on the row, nor change while the table is
+ * scanned.
  *
  * src/planner/derive.c
  *
@@ -22,50 +26,32 @@
  */
 #include "postgres.h"
 
+#include "access/hash.h"
+#include "access/nbtree.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
-#include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
-#include "utils/partcache.h"
-#include "utils/rel.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
 #include "keys/canonical.h"
 #include "keys/moments.h"
 #include "planner/derive.h"
-#include "planner/known_functions.h"
 #include "planner/planner.h"
 #include "planner/shard_clause.h"
-
-/* How many ways to combine values of several relations are tried. */
-#define SK_MAX_JOIN_COMBINATIONS 16
+#include "spi/own_objects.h"
 
 /* So many values are compared with one another; more go into a hash table. */
 #define SK_FEW_VALUES 32
-
-/* A value that a join clause gives, and the relations that it is from. */
-typedef struct SkJoinValue
-{
-	SkKeyValue	value;
-	Relids		relids;
-} SkJoinValue;
 
 /* What the mutator needs that puts values into a call. */
 typedef struct SkReplacement
@@ -74,46 +60,26 @@ typedef struct SkReplacement
 	Node	  **keys;			/* what is equal to a key, or NULL */
 } SkReplacement;
 
+/* How many elements of a list are put into an expression, one by one. */
+#define SK_MAX_ELEMENTS 100
+
 static bool is_exact(const SkColumns *columns);
 static bool lists_all_shards(const SkShardKey *key, Expr *condition);
 static bool contradicts(List *bounds, Expr *condition);
-static List *clauses_of(List *rinfos);
-static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
-							const SkShardKey *key);
-static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
-							   const SkShardKey *key);
-static RestrictInfo *make_rinfo(PlannerInfo *root, const SkClause *condition);
-static List *derive_joins(PlannerInfo *root, RelOptInfo *rel,
-						  const SkColumns *columns);
-static List *combine_one_source(PlannerInfo *root, const SkColumns *columns,
-								List **choices);
-static SkJoinValue *find_choice(List *choices, Relids relids);
-static List *combine_sources(PlannerInfo *root, const SkColumns *columns,
-							 List **choices);
-static List *add_condition(PlannerInfo *root, List *list,
-						   const SkColumns *columns);
-static List *find_join_values(PlannerInfo *root, RelOptInfo *rel,
-							  const Var *column, bool inside);
-static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
-							 EquivalenceClass *ec, EquivalenceMember *em,
-							 void *arg);
-static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
-							   const SkShardKey *key);
 static bool find_guards(const SkColumns *columns, List **guards);
 static Expr *usual_moments(Expr *value);
 static Expr *derive_guarded(PlannerInfo *root, const SkShardKey *key,
 							FuncExpr *call, List *guards, bool is_list);
 static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
-static List *arm_clauses(Node *arm);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
 static HTAB *create_shard_set(void);
 static bool is_new_shard(HTAB *seen, const Const *value);
+static List *arm_clauses(Node *arm);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
 static void init_terms(SkColumns *columns);
-static SkColumns copy_columns(const SkColumns *columns);
 static void match_term(PlannerInfo *root, const SkClause *clause,
 					   SkColumns *columns, SkKeyTerm *term);
 static void match_bound(PlannerInfo *root, const SkClause *clause,
@@ -127,66 +93,196 @@ static Node *list_buckets(const SkColumns *columns, const SkKeyTerm *term);
 static int	find_column(const SkColumns *columns, const Node *column);
 static int	column_place(const SkColumns *columns, const Node *column);
 static Node *replace_keys(Node *node, void *context);
+static int	match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
+							 Oid family, SkKeyValue *value);
+static List *array_elements(Expr *array);
+static bool is_of_type(PlannerInfo *root, const Var *column, Node **value);
+static bool is_within(Node *value, int64 least, int64 most);
+static bool match_boolean(Expr *clause, const Node *key, SkKeyValue *value);
+static bool is_key(const Node *expr, const Node *key);
+static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
+							Oid value_type);
+static bool is_stable_value(PlannerInfo *root, Expr *value, const Node *key);
 
 /*
- * sk_derive_clauses
- *		Derive what can be said of the shard of the rows of a relation.
- *
- * Nothing, if the query itself says it.
+ * sk_init_columns
+ *		List the columns among the keys, each once; nothing is known of them.
  */
 void
-sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				  SkExtraClauses *result)
+sk_init_columns(SkColumns *columns, const SkShardKey *key)
 {
-	SkColumns	columns;
-	List	   *clauses;
-	List	   *bounds;
-	List	   *own = sk_without_added(rel->baserestrictinfo);
-	bool		has_added = sk_has_shard_condition(key, rel->baserestrictinfo);
+	List	   *vars = pull_var_clause((Node *) key->call, 0);
+	int			size = list_length(vars);
 	ListCell   *lc;
 
-	memset(result, 0, sizeof(SkExtraClauses));
-	if (sk_has_shard_condition(key, own))
-		return;
-
-	sk_init_columns(&columns, key);
-	clauses = clauses_of(own);
-	sk_match_clauses(root, clauses, &columns);
-	if (sk_all_known(&columns))
+	columns->key = key;
+	columns->count = 0;
+	columns->columns = palloc(size * sizeof(Var *));
+	columns->inside = palloc0(size * sizeof(bool));
+	columns->by_element = palloc0(size * sizeof(bool));
+	columns->values = palloc0(size * sizeof(SkKeyValue));
+	foreach(lc, vars)
 	{
-		if (has_added)
-			return;
-		result->base = add_condition(root, NIL, &columns);
-		result->by_range = !is_exact(&columns);
-		if (!result->by_range)
-			return;
+		if (find_column(columns, lfirst(lc)) < 0)
+			columns->columns[columns->count++] = lfirst(lc);
 	}
+	init_terms(columns);
+}
 
-	bounds = partition_clauses(root, rel, key);
-	result->base = list_concat(result->base, bounds);
-	foreach(lc, own)
+/*
+ * sk_copy_columns
+ *		A copy of what is known, to learn more.
+ */
+SkColumns
+sk_copy_columns(const SkColumns *columns)
+{
+	SkColumns	result = *columns;
+
+	result.values = palloc(columns->count * sizeof(SkKeyValue));
+	memcpy(result.values, columns->values, columns->count * sizeof(SkKeyValue));
+	result.terms = palloc(columns->term_count * sizeof(SkKeyTerm));
+	memcpy(result.terms, columns->terms, columns->term_count * sizeof(SkKeyTerm));
+	return result;
+}
+
+/*
+ * sk_match_clauses
+ *		Learn what a list of SkClause says of the columns.
+ *
+ * One value is better than a list of them, which is better than nothing.
+ */
+void
+sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		SkClause   *clause;
-		SkClause   *arms;
+		SkClause   *clause = lfirst(lc);
 
-		if (rinfo->pseudoconstant || !is_orclause(rinfo->clause))
-			continue;
-		clause = sk_derive_alternatives(root,
-										sk_make_clause(rinfo->clause,
-													   rinfo->security_level),
-										&columns, bounds, &arms);
-		if (clause == NULL)
-			continue;
-		result->sources = lappend(result->sources, rinfo);
-		result->alternatives = lappend(result->alternatives,
-									   make_rinfo(root, arms));
-		if (!is_orclause(clause->expr) && !has_added)
-			result->base = lappend(result->base, make_rinfo(root, clause));
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < columns->count; i++)
+		{
+			SkKeyValue *value = &columns->values[i];
+			SkKeyValue	found;
+
+			if (value->value && !value->is_array)
+				continue;
+			if (sk_match_equality(root, clause->expr,
+								  (Node *) columns->columns[i], &found) &&
+				(value->value == NULL || !found.is_array) &&
+				(!columns->inside[i] ||
+				 sk_can_replace(root, columns->columns[i], &found)))
+			{
+				*value = found;
+				value->level = clause->level;
+			}
+		}
+		for (int i = 0; i < columns->term_count; i++)
+			match_term(root, clause, columns, &columns->terms[i]);
 	}
-	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
-		!is_joined_on_shard(root, rel, key))
-		result->joins = derive_joins(root, rel, &columns);
+}
+
+/*
+ * sk_match_equality
+ *		Does a clause say what a key is equal to, or a column of one?
+ *
+ * Sets value and is_array; the level is the caller's to set.
+ */
+bool
+sk_match_equality(PlannerInfo *root, Expr *clause, const Node *key,
+				  SkKeyValue *value)
+{
+	List	   *args;
+	Oid			operator;
+	Oid			collation;
+	Oid			type;
+
+	if (IsA(clause, OpExpr))
+	{
+		args = ((OpExpr *) clause)->args;
+		operator = ((OpExpr *) clause)->opno;
+		collation = ((OpExpr *) clause)->inputcollid;
+	}
+	else if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
+	{
+		args = ((ScalarArrayOpExpr *) clause)->args;
+		operator = ((ScalarArrayOpExpr *) clause)->opno;
+		collation = ((ScalarArrayOpExpr *) clause)->inputcollid;
+	}
+	else
+		return match_boolean(clause, key, value);
+	if (list_length(args) != 2)
+		return false;
+
+	value->value = lsecond(args);
+	value->is_array = IsA(clause, ScalarArrayOpExpr);
+	if (!is_key(linitial(args), key))
+	{
+		if (value->is_array || !is_key(lsecond(args), key))
+			return false;
+		value->value = linitial(args);
+		operator = get_commutator(operator);
+	}
+	type = exprType((Node *) value->value);
+	if (value->is_array)
+		type = get_base_element_type(type);
+	return OidIsValid(operator) && OidIsValid(type) &&
+		is_key_equality(operator, collation, exprType(key), type) &&
+		is_stable_value(root, value->value, key);
+}
+
+/*
+ * sk_can_replace
+ *		May a value take the place of a column inside of an expression?
+ *
+ * Only if it is the same for every function.  Equal values of some types are
+ * not, such as 1.0 and 1.00.  The B-tree operator class of a type knows.  An
+ * integer of another width becomes one of the column's type.
+ */
+bool
+sk_can_replace(PlannerInfo *root, const Var *column, SkKeyValue *value)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->vartype,
+											 TYPECACHE_BTREE_OPFAMILY);
+	Node	   *replacement = (Node *) value->value;
+	Oid			function;
+
+	if (value->is_array)
+	{
+		List	   *elements = array_elements(value->value);
+
+		if (elements == NIL)
+			return false;
+		replacement = linitial(elements);
+	}
+	if (!is_of_type(root, column, &replacement) || !OidIsValid(type->btree_opf))
+		return false;
+	if (!value->is_array)
+		value->value = (Expr *) replacement;
+	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
+								 type->btree_opintype, BTEQUALIMAGE_PROC);
+	return OidIsValid(function) &&
+		DatumGetBool(OidFunctionCall1Coll(function, column->varcollid,
+										  ObjectIdGetDatum(type->btree_opintype)));
+}
+
+/*
+ * sk_all_known
+ *		Is something known of each key?
+ *
+ * "by_range" is set to whether a range or an expression had to do for a column;
+ * it may be NULL.
+ */
+bool
+sk_all_known(const SkColumns *columns, bool *by_range)
+{
+	for (int i = 0; i < columns->count; i++)
+		if (is_missing(columns, i))
+			return false;
+	if (by_range)
+		*by_range = !is_exact(columns);
+	return true;
 }
 
 /*
@@ -205,12 +301,13 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	FuncExpr   *call;
 	Expr	   *condition;
 
-	if (!key->can_derive || !sk_all_known(columns) ||
+	if (!key->can_derive || !sk_all_known(columns, NULL) ||
 		!find_guards(columns, &guards))
 		return NULL;
 	for (int i = 0; i < columns->count; i++)
 		if (columns->by_element[i] && columns->values[i].is_array &&
-			is_used(columns, i))
+			is_used(columns, i) &&
+			array_elements(columns->values[i].value) != NIL)
 			return derive_elements(root, columns, i);
 	call = replace_known(columns, &is_list, &level);
 	if (call == NULL)
@@ -255,7 +352,7 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	{
 		List	   *exprs = arm_clauses(lfirst(lc));
 		List	   *clauses = NIL;
-		SkColumns	arm = copy_columns(columns);
+		SkColumns	arm = sk_copy_columns(columns);
 		SkClause   *condition;
 		ListCell   *lc2;
 
@@ -280,82 +377,6 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 	if (arms)
 		*arms = sk_make_clause(make_orclause(completed), level);
 	return sk_make_clause(any_shard(root, columns->key, conditions), level);
-}
-
-/*
- * sk_init_columns
- *		List the columns among the keys, each once; nothing is known of them.
- */
-void
-sk_init_columns(SkColumns *columns, const SkShardKey *key)
-{
-	List	   *vars = pull_var_clause((Node *) key->call, 0);
-	int			size = list_length(vars);
-	ListCell   *lc;
-
-	columns->key = key;
-	columns->count = 0;
-	columns->columns = palloc(size * sizeof(Var *));
-	columns->inside = palloc0(size * sizeof(bool));
-	columns->by_element = palloc0(size * sizeof(bool));
-	columns->values = palloc0(size * sizeof(SkKeyValue));
-	foreach(lc, vars)
-	{
-		if (find_column(columns, lfirst(lc)) < 0)
-			columns->columns[columns->count++] = lfirst(lc);
-	}
-	init_terms(columns);
-}
-
-/*
- * sk_match_clauses
- *		Learn what a list of SkClause says of the columns.
- *
- * One value is better than a list of them, which is better than nothing.
- */
-void
-sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		SkClause   *clause = lfirst(lc);
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < columns->count; i++)
-		{
-			SkKeyValue *value = &columns->values[i];
-			SkKeyValue	found;
-
-			if (value->value && !value->is_array)
-				continue;
-			if (sk_match_equality(root, clause->expr,
-								  (Node *) columns->columns[i], &found) &&
-				(value->value == NULL || !found.is_array) &&
-				(!columns->inside[i] ||
-				 sk_can_replace(root, columns->columns[i], &found)))
-			{
-				*value = found;
-				value->level = clause->level;
-			}
-		}
-		for (int i = 0; i < columns->term_count; i++)
-			match_term(root, clause, columns, &columns->terms[i]);
-	}
-}
-
-/*
- * sk_all_known
- *		Is something known of each key?
- */
-bool
-sk_all_known(const SkColumns *columns)
-{
-	for (int i = 0; i < columns->count; i++)
-		if (is_missing(columns, i))
-			return false;
-	return true;
 }
 
 /* Is each column of the key equal to something? */
@@ -405,270 +426,6 @@ contradicts(List *bounds, Expr *condition)
 	return false;
 }
 
-static List *
-clauses_of(List *rinfos)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, rinfos)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (!rinfo->pseudoconstant)
-			result = lappend(result, sk_make_clause(rinfo->clause,
-													rinfo->security_level));
-	}
-	return result;
-}
-
-/*
- * Can the bounds of a partition be conditions on the shard?  To put them together
- * takes long, so the partition key of the parent is looked at first.
- */
-static bool
-may_bound_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
-{
-	AppendRelInfo *info;
-	RelOptInfo *parent;
-	RangeTblEntry *rte;
-
-	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
-		return true;
-	info = root->append_rel_array[rel->relid];
-	parent = root->simple_rel_array[info->parent_relid];
-	rte = planner_rt_fetch(info->parent_relid, root);
-	if (parent->part_scheme == NULL ||
-		parent->reloptkind != RELOPT_BASEREL || get_rel_relispartition(rte->relid))
-		return true;
-	for (int i = 0; i < parent->part_scheme->partnatts; i++)
-	{
-		if (equal(adjust_appendrel_attrs(root, linitial(parent->partexprs[i]),
-										 1, &info), key->shard))
-			return true;
-	}
-	return false;
-}
-
-/* What the bounds of a partition say of the shard of its rows. */
-static List *
-partition_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
-{
-	Relation	relation;
-	List	   *quals = NIL;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (!may_bound_shard(root, rel, key))
-		return NIL;
-	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	if (relation->rd_rel->relispartition &&
-		sk_has_trusted_bounds(RelationGetRelid(relation)))
-		quals = copyObject(RelationGetPartitionQual(relation));
-	table_close(relation, NoLock);
-	if (quals == NIL)
-		return NIL;
-
-	ChangeVarNodes((Node *) quals, 1, rel->relid, 0);
-	foreach(lc, quals)
-	{
-		Node	   *qual = sk_fold_stored(root, lfirst(lc));
-		ListCell   *lc2;
-
-		if (qual == NULL)
-			continue;
-		foreach(lc2, make_ands_implicit((Expr *) qual))
-		{
-			RestrictInfo *rinfo = sk_make_shard_clause(root, lfirst(lc2), 0);
-
-			if (sk_has_shard_condition(key, list_make1(rinfo)))
-				result = lappend(result, rinfo);
-		}
-	}
-	return result;
-}
-
-static RestrictInfo *
-make_rinfo(PlannerInfo *root, const SkClause *condition)
-{
-	return sk_make_shard_clause(root, condition->expr, condition->level);
-}
-
-/*
- * Derive conditions with the values that join clauses give: one for each
- * relation that gives all that are missing, whatever their order in the query.
- */
-static List *
-derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
-{
-	List	  **choices = palloc0(columns->count * sizeof(List *));
-	bool		found = false;
-	List	   *result;
-
-	for (int i = 0; i < columns->count; i++)
-	{
-		if (columns->values[i].value)
-			continue;
-		choices[i] = find_join_values(root, rel, columns->columns[i],
-									  columns->inside[i]);
-		if (choices[i] == NIL && is_missing(columns, i))
-			return NIL;
-		found |= choices[i] != NIL;
-	}
-	if (!found)
-		return NIL;
-	result = combine_one_source(root, columns, choices);
-	return result ? result : combine_sources(root, columns, choices);
-}
-
-static List *
-combine_one_source(PlannerInfo *root, const SkColumns *columns,
-				   List **choices)
-{
-	List	   *result = NIL;
-	int			first = 0;
-	ListCell   *lc;
-
-	while (choices[first] == NIL)
-	{
-		first++;
-		Assert(first < columns->count);
-	}
-	foreach(lc, choices[first])
-	{
-		Relids		source = ((SkJoinValue *) lfirst(lc))->relids;
-		SkColumns	choice;
-
-		if (find_choice(choices[first], source) != lfirst(lc))
-			continue;
-		choice = copy_columns(columns);
-		for (int i = 0; i < columns->count; i++)
-		{
-			SkJoinValue *found = find_choice(choices[i], source);
-
-			if (found)
-				choice.values[i] = found->value;
-		}
-		result = add_condition(root, result, &choice);
-	}
-	return result;
-}
-
-/* The first value that some relations give. */
-static SkJoinValue *
-find_choice(List *choices, Relids relids)
-{
-	ListCell   *lc;
-
-	foreach(lc, choices)
-	{
-		if (bms_equal(((SkJoinValue *) lfirst(lc))->relids, relids))
-			return lfirst(lc);
-	}
-	return NULL;
-}
-
-/* No relation gives all values: some of their combinations. */
-static List *
-combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices)
-{
-	List	   *result = NIL;
-	int			combinations = 1;
-
-	for (int i = 0; i < columns->count; i++)
-		combinations = Min(combinations * Max(list_length(choices[i]), 1),
-						   SK_MAX_JOIN_COMBINATIONS);
-	for (int n = 0; n < combinations; n++)
-	{
-		SkColumns	choice = copy_columns(columns);
-		int			rest = n;
-
-		for (int i = 0; i < columns->count; i++)
-		{
-			int			length = list_length(choices[i]);
-
-			if (length == 0)
-				continue;
-			choice.values[i] =
-				((SkJoinValue *) list_nth(choices[i], rest % length))->value;
-			rest /= length;
-		}
-		result = add_condition(root, result, &choice);
-	}
-	return result;
-}
-
-static List *
-add_condition(PlannerInfo *root, List *list, const SkColumns *columns)
-{
-	SkClause   *condition = sk_derive_condition(root, columns);
-
-	return condition ? lappend(list, make_rinfo(root, condition)) : list;
-}
-
-/* The values of other relations that a column is equal to; lists come last. */
-static List *
-find_join_values(PlannerInfo *root, RelOptInfo *rel, const Var *column,
-				 bool inside)
-{
-	List	   *clauses = NIL;
-	List	   *values = NIL;
-	List	   *lists = NIL;
-	ListCell   *lc;
-
-	if (rel->has_eclass_joins)
-		clauses = generate_implied_equalities_for_column(root, rel,
-														 is_member_column,
-														 unconstify(Var *, column),
-														 rel->lateral_referencers);
-	foreach(lc, list_concat(clauses, rel->joininfo))
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		SkKeyValue	value;
-		SkJoinValue *found;
-
-		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!sk_match_equality(root, rinfo->clause, (const Node *) column, &value) ||
-			(inside && !sk_can_replace(root, column, &value)))
-			continue;
-		found = palloc(sizeof(SkJoinValue));
-		found->value = value;
-		found->value.level = rinfo->security_level;
-		found->relids = pull_varnos(root, (Node *) value.value);
-		if (value.is_array)
-			lists = lappend(lists, found);
-		else
-			values = lappend(values, found);
-	}
-	return list_concat(values, lists);
-}
-
-static bool
-is_member_column(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
-				 EquivalenceMember *em, void *arg)
-{
-	const Var  *column = arg;
-	Expr	   *expr = em->em_expr;
-
-	while (expr && IsA(expr, RelabelType))
-		expr = ((RelabelType *) expr)->arg;
-	return expr && IsA(expr, Var) &&
-		((Var *) expr)->varno == column->varno &&
-		((Var *) expr)->varattno == column->varattno;
-}
-
-/* Does the query itself join on the shard? */
-static bool
-is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
-{
-	if (sk_has_shard_condition(key, rel->joininfo))
-		return true;
-	return key->attnum != 0 && rel->has_eclass_joins &&
-		generate_implied_equalities_for_column(root, rel, is_member_column,
-											   key->shard,
-											   rel->lateral_referencers) != NIL;
-}
-
 /*
  * Some moments must not reach the key's functions.  False if one of the values
  * is such a moment; else the conditions on values that are not known yet.
@@ -686,7 +443,7 @@ find_guards(const SkColumns *columns, List **guards)
 			continue;
 		if (!IsA(value->value, Const))
 			*guards = lappend(*guards, usual_moments(value->value));
-		else if (!sk_is_usual_moment((Node *) value->value))
+		else if (!sk_is_usual_moment((Const *) value->value))
 			return false;
 	}
 	return true;
@@ -755,13 +512,13 @@ derive_elements(PlannerInfo *root, const SkColumns *columns, int column)
 {
 	List	   *conditions = NIL;
 	Index		level = columns->values[column].level;
-	SkColumns	choice = copy_columns(columns);
+	SkColumns	choice = sk_copy_columns(columns);
 	Expr	   *result;
 	ListCell   *lc;
 
 	Assert(columns->by_element[column] && columns->values[column].is_array);
 	choice.values[column].is_array = false;
-	foreach(lc, sk_array_elements(columns->values[column].value))
+	foreach(lc, array_elements(columns->values[column].value))
 	{
 		SkClause   *condition;
 
@@ -864,8 +621,7 @@ arm_clauses(Node *arm)
 static Expr *
 derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 {
-	const Oid	argtypes[] = {INT4OID, ANYOID};
-	Oid			function = sk_internal_function("shard_ids", 2, argtypes);
+	Oid			function = sk_callable_function(SK_FUNCTION_SHARD_IDS);
 	Expr	   *list;
 
 	if (!OidIsValid(function) || !can_be_listed(key, args))
@@ -942,19 +698,6 @@ init_terms(SkColumns *columns)
 	}
 }
 
-/* A copy of what is known, to learn more. */
-static SkColumns
-copy_columns(const SkColumns *columns)
-{
-	SkColumns	result = *columns;
-
-	result.values = palloc(columns->count * sizeof(SkKeyValue));
-	memcpy(result.values, columns->values, columns->count * sizeof(SkKeyValue));
-	result.terms = palloc(columns->term_count * sizeof(SkKeyTerm));
-	memcpy(result.terms, columns->terms, columns->term_count * sizeof(SkKeyTerm));
-	return result;
-}
-
 /* Does a clause compare a key that is an expression, or bound its column? */
 static void
 match_term(PlannerInfo *root, const SkClause *clause, SkColumns *columns,
@@ -987,8 +730,8 @@ match_bound(PlannerInfo *root, const SkClause *clause, SkKeyTerm *term)
 	Oid			family = lookup_type_cache(column->vartype,
 										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	SkKeyValue	found;
-	int			strategy = sk_match_comparison(root, clause->expr, column,
-											   family, &found);
+	int			strategy = match_comparison(root, clause->expr, column,
+											family, &found);
 
 	if (strategy == 0 || exprType((Node *) found.value) != column->vartype)
 		return;
@@ -1100,13 +843,15 @@ list_buckets(const SkColumns *columns, const SkKeyTerm *term)
 {
 	List	   *bin = ((FuncExpr *) term->key)->args;
 	Oid			type = exprType(lsecond(bin));
-	const Oid	argtypes[] = {INTERVALOID, type, type, type, BOOLOID, INT4OID};
 	Oid			function;
 	List	   *args;
 
 	if (columns->key->shards > SK_MAX_SHARD_LIST)
 		return NULL;
-	function = sk_internal_function("time_buckets", lengthof(argtypes), argtypes);
+	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	function = sk_callable_function(type == TIMESTAMPOID ?
+									SK_FUNCTION_TIME_BUCKETS :
+									SK_FUNCTION_TIME_BUCKETS_TZ);
 	if (!OidIsValid(function))
 		return NULL;
 	args = list_make5(linitial(bin), lthird(bin), term->low.value,
@@ -1158,4 +903,166 @@ replace_keys(Node *node, void *context)
 		return copyObject((Node *) value->value);
 	}
 	return expression_tree_mutator(node, replace_keys, context);
+}
+
+/* The strategy by which a clause compares a column with a value; 0 if none. */
+static int
+match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
+				 Oid family, SkKeyValue *value)
+{
+	OpExpr	   *comparison = (OpExpr *) clause;
+	Oid			operator;
+
+	value->is_array = false;
+	value->value = NULL;
+	if (!IsA(clause, OpExpr) || list_length(comparison->args) != 2)
+		return 0;
+	operator = comparison->opno;
+	value->value = lsecond(comparison->args);
+	if (!is_key(linitial(comparison->args), (const Node *) column))
+	{
+		operator = get_commutator(operator);
+		value->value = linitial(comparison->args);
+		if (!is_key(lsecond(comparison->args), (const Node *) column))
+			return 0;
+	}
+	if (!OidIsValid(operator) || !is_stable_value(root, value->value, (const Node *) column))
+		return 0;
+	return get_op_opfamily_strategy(operator, family);
+}
+
+/*
+ * The elements of an array, as expressions of one type. NIL if they are not
+ * known yet, or too many to put each into an expression.
+ */
+static List *
+array_elements(Expr *array)
+{
+	Oid			type = get_base_element_type(exprType((Node *) array));
+	List	   *result = NIL;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	Assert(OidIsValid(type));
+	while (IsA(array, RelabelType))
+		array = ((RelabelType *) array)->arg;
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims &&
+		((ArrayExpr *) array)->element_typeid == type)
+		result = ((ArrayExpr *) array)->elements;
+	else if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		ArrayType  *elements = DatumGetArrayTypeP(((Const *) array)->constvalue);
+
+		if (ArrayGetNItems(ARR_NDIM(elements), ARR_DIMS(elements)) > SK_MAX_ELEMENTS)
+			return NIL;
+		get_typlenbyvalalign(type, &length, &by_value, &align);
+		deconstruct_array(elements, type, length, by_value, align,
+						  &values, &nulls, &count);
+		for (int i = 0; i < count; i++)
+			result = lappend(result, makeConst(type, -1, get_typcollation(type), length,
+											   values[i], nulls[i], by_value));
+	}
+	return list_length(result) <= SK_MAX_ELEMENTS ? result : NIL;
+}
+
+/* Does a value have the type of a column, or can it be cast to it? */
+static bool
+is_of_type(PlannerInfo *root, const Var *column, Node **value)
+{
+	Oid			type = exprType(*value);
+	Oid			cast = InvalidOid;
+
+	/* varchar has neither operators nor functions of its own */
+	if (type == column->vartype ||
+		(type == TEXTOID && column->vartype == VARCHAROID))
+		return true;
+	if (column->vartype == INT8OID)
+		cast = type == INT4OID ? F_INT8_INT4 : type == INT2OID ? F_INT8_INT2 : InvalidOid;
+	else if (column->vartype == INT4OID && type == INT2OID)
+		cast = F_INT4_INT2;
+	else if (column->vartype == INT4OID && is_within(*value, PG_INT32_MIN, PG_INT32_MAX))
+		cast = F_INT4_INT8;
+	else if (column->vartype == INT2OID && is_within(*value, PG_INT16_MIN, PG_INT16_MAX))
+		cast = type == INT4OID ? F_INT2_INT4 : F_INT2_INT8;
+	if (!OidIsValid(cast))
+		return false;
+	*value = (Node *) makeFuncExpr(cast, column->vartype, list_make1(*value),
+								   InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	*value = eval_const_expressions(root, *value);
+	return true;
+}
+
+/* Is it a constant that a narrower type has, too? */
+static bool
+is_within(Node *value, int64 least, int64 most)
+{
+	Const	   *constant = (Const *) value;
+	int64		number;
+
+	if (!IsA(value, Const) || constant->constisnull)
+		return false;
+	if (constant->consttype == INT4OID)
+		number = DatumGetInt32(constant->constvalue);
+	else if (constant->consttype == INT8OID)
+		number = DatumGetInt64(constant->constvalue);
+	else
+		return false;
+	return number >= least && number <= most;
+}
+
+/* The server has made "b" of "b = true". */
+static bool
+match_boolean(Expr *clause, const Node *key, SkKeyValue *value)
+{
+	bool		is_true = !is_notclause(clause);
+
+	if (!is_true)
+		clause = (Expr *) get_notclausearg(clause);
+	if (exprType(key) != BOOLOID || !is_key((Node *) clause, key))
+		return false;
+	value->value = (Expr *) makeBoolConst(is_true, false);
+	value->is_array = false;
+	return true;
+}
+
+/* Is an expression the key?  One that is a column may be relabelled. */
+static bool
+is_key(const Node *expr, const Node *key)
+{
+	const Var  *column = (const Var *) key;
+
+	if (!IsA(key, Var))
+		return equal(expr, key);
+	while (expr && IsA(expr, RelabelType))
+		expr = (Node *) ((const RelabelType *) expr)->arg;
+	return expr && IsA(expr, Var) &&
+		((const Var *) expr)->varno == column->varno &&
+		((const Var *) expr)->varattno == column->varattno &&
+		((const Var *) expr)->varlevelsup == 0;
+}
+
+static bool
+is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
+{
+	Oid			family = lookup_type_cache(getBaseType(column_type),
+										   TYPECACHE_HASH_OPFAMILY)->hash_opf;
+	SkKeyKind	kind = sk_key_kind(value_type);
+
+	return OidIsValid(family) &&
+		get_op_opfamily_strategy(operator, family) == HTEqualStrategyNumber &&
+		kind != SK_KEY_UNSUPPORTED && kind != SK_KEY_ENUM &&
+		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+static bool
+is_stable_value(PlannerInfo *root, Expr *value, const Node *key)
+{
+	return !bms_overlap(pull_varnos(root, unconstify(Node *, key)),
+						pull_varnos(root, (Node *) value)) &&
+		!contain_volatile_functions((Node *) value) &&
+		!contain_subplans((Node *) value);
 }

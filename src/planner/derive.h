@@ -13,6 +13,14 @@
 #include "nodes/pathnodes.h"
 #include "planner/shard_clause.h"
 
+/* What a column or a key is equal to. */
+typedef struct SkKeyValue
+{
+	Expr	   *value;			/* NULL if nothing is known */
+	bool		is_array;		/* equal to one of the elements */
+	Index		level;			/* of the clause that says so */
+} SkKeyValue;
+
 /* One of the hashed keys, and what is known of it apart from its columns. */
 typedef struct SkKeyTerm
 {
@@ -39,25 +47,18 @@ typedef struct SkColumns
 	SkKeyTerm  *terms;
 } SkColumns;
 
-/* Conditions that hold for all rows that a scan has to return. */
-typedef struct SkExtraClauses
-{
-	List	   *base;			/* on the scanned relation only */
-	List	   *alternatives;	/* the same, each an OR */
-	List	   *sources;		/* what the alternatives follow from */
-	List	   *joins;			/* with values of other relations */
-	bool		by_range;		/* "base" is from a range of time */
-} SkExtraClauses;
-
-extern void sk_derive_clauses(PlannerInfo *root, RelOptInfo *rel,
-							  const SkShardKey *key, SkExtraClauses *result);
+extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
+extern SkColumns sk_copy_columns(const SkColumns *columns);
+extern void sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns);
+extern bool sk_match_equality(PlannerInfo *root, Expr *clause,
+							  const Node *key, SkKeyValue *value);
+extern bool sk_can_replace(PlannerInfo *root, const Var *column,
+						   SkKeyValue *value);
+extern bool sk_all_known(const SkColumns *columns, bool *by_range);
 extern SkClause *sk_derive_condition(PlannerInfo *root,
 									 const SkColumns *columns);
 extern SkClause *sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 										const SkColumns *columns,
 										List *bounds, SkClause **arms);
-extern void sk_init_columns(SkColumns *columns, const SkShardKey *key);
-extern void sk_match_clauses(PlannerInfo *root, List *clauses, SkColumns *columns);
-extern bool sk_all_known(const SkColumns *columns);
 
 #endif							/* SK_DERIVE_H */

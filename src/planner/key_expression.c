@@ -29,10 +29,8 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/transam.h"
-#include "catalog/partition.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -43,11 +41,10 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
 #include "keys/moments.h"
-#include "planner/known_functions.h"
 #include "planner/shard_key.h"
+#include "spi/own_objects.h"
 
 /* The value can be any of the arguments. */
 #define SK_ALL_ARGUMENTS (-1)
@@ -112,7 +109,7 @@ static const SkSafeFunction safe_functions[] = {
 /* What an expression that computes a shard is made of. */
 typedef struct SkKeyParts
 {
-	SkKeyFunction form;
+	SkKeyForm form;
 	FuncExpr   *call;			/* of our function */
 	Node	   *modulus;		/* or NULL */
 	bool		is_absolute;
@@ -244,20 +241,21 @@ take_apart(Node *expr, SkKeyParts *parts)
 	parts->call = call;
 	if (call == NULL)
 		return false;
-	if (sk_is_our_function(call->funcid, SK_FINGERPRINT))
+	if (sk_is_function(call->funcid, SK_FUNCTION_FINGERPRINT_TEXT) ||
+		sk_is_function(call->funcid, SK_FUNCTION_FINGERPRINT_BYTES))
 	{
 		parts->form = SK_FINGERPRINT;
 		return parts->modulus != NULL || !parts->is_absolute;
 	}
 	if (parts->modulus != NULL || parts->is_absolute)
 		return false;
-	if (sk_is_our_function(call->funcid, SK_SHARD_ID))
+	if (sk_is_function(call->funcid, SK_FUNCTION_SHARD_ID))
 	{
 		parts->form = SK_SHARD_ID;
 		return true;
 	}
 	parts->form = SK_BIT_REVERSE;
-	return sk_is_our_function(call->funcid, SK_BIT_REVERSE) &&
+	return sk_is_function(call->funcid, SK_FUNCTION_BIT_REVERSE) &&
 		IsA(lsecond(call->args), Const) &&
 		!((Const *) lsecond(call->args))->constisnull;
 }
@@ -459,39 +457,6 @@ sk_fold_stored(PlannerInfo *root, Node *expr)
 		eval_const_expressions(root, expr);
 }
 
-/*
- * sk_has_trusted_bounds
- *		May the planner ask for the bounds of a partition?
- *
- * The server evaluates what is constant in the partition keys of its ancestors
- * when it puts the bounds together.  A query on the partition alone does not
- * ask for them.
- */
-bool
-sk_has_trusted_bounds(Oid partition)
-{
-	bool		result = true;
-	ListCell   *lc;
-
-	foreach(lc, get_partition_ancestors(partition))
-	{
-		HeapTuple	tuple = SearchSysCache1(PARTRELID,
-											ObjectIdGetDatum(lfirst_oid(lc)));
-		bool		isnull;
-		Datum		keys;
-
-		if (!HeapTupleIsValid(tuple))
-			return false;
-		keys = SysCacheGetAttr(PARTRELID, tuple,
-							   Anum_pg_partitioned_table_partexprs, &isnull);
-		if (!isnull)
-			result &= !runs_untrusted_code(stringToNode(TextDatumGetCString(keys)),
-										   NULL);
-		ReleaseSysCache(tuple);
-	}
-	return result;
-}
-
 /* What could run code in a way that is not listed here is not trusted. */
 static bool
 runs_untrusted_code(Node *node, void *context)
@@ -661,22 +626,6 @@ sk_is_bucket(Node *key)
 		is_safe_expression(key, &usual_moments);
 }
 
-/*
- * sk_is_usual_moment
- *		Is a constant far from the first and the last moment, or infinite?
- */
-bool
-sk_is_usual_moment(Node *value)
-{
-	Timestamp	moment;
-
-	if (!IsA(value, Const) || ((Const *) value)->constisnull)
-		return false;
-	moment = DatumGetTimestamp(((Const *) value)->constvalue);
-	return TIMESTAMP_NOT_FINITE(moment) ||
-		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
-}
-
 /* A leakproof function promises not to fail. */
 static bool
 find_argument(Oid function, int *argument, SkSafety *safety)
@@ -690,7 +639,7 @@ find_argument(Oid function, int *argument, SkSafety *safety)
 	}
 	*safety = SK_SAFE;
 	*argument = 0;
-	if (sk_is_our_function(function, SK_TIMESTAMP_TO_STRING))
+	if (sk_is_function(function, SK_FUNCTION_TIMESTAMP_TO_STRING))
 		return true;
 	*argument = SK_ALL_ARGUMENTS;
 	return get_func_leakproof(function);

@@ -50,10 +50,11 @@
 #include "utils/selfuncs.h"
 
 #include "compat.h"
-#include "planner/derive.h"
-#include "planner/shard_index.h"
 #include "planner/merge.h"
 #include "planner/planner.h"
+#include "planner/shard_clause.h"
+#include "planner/shard_index.h"
+#include "spanner_keys.h"
 
 /* How many rows of a shard are looked for at first. */
 #define SK_MIN_DEPTH 4
@@ -101,6 +102,9 @@ static bool can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel,
 							  const SkShardKey *key, List *derived);
 static bool is_wanted_order(PlannerInfo *root, RelOptInfo *rel,
 							SkOrder *order);
+static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
+							 const SkShardKey *key,
+							 const SkExtraClauses *extra);
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans);
 static int	shard_condition(const SkMergePath *path);
@@ -136,11 +140,6 @@ static Cost fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *inde
 static double filter_risk(double passing);
 static double order_correlation(PlannerInfo *root, Expr *column);
 static bool is_distinct_of(PlannerInfo *root, RelOptInfo *rel);
-static int	find_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-						int position, SkOrder *groups);
-static bool leads_groups(PlannerInfo *root, IndexOptInfo *index, int position,
-						 SkOrder *order);
-static bool can_be_null(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum);
 static double count_groups(PlannerInfo *root, Expr *column);
 static void add_skip_path(PlannerInfo *root, RelOptInfo *rel,
 						  const SkShardKey *key, IndexOptInfo *index,
@@ -153,25 +152,23 @@ static const CustomPathMethods merge_path_methods = {
 };
 
 void
-sk_merge_init(void)
+sk_merge_path_init(void)
 {
-	RegisterCustomScanMethods(&sk_merge_scan_methods);
-	RegisterCustomScanMethods(&sk_skip_scan_methods);
+	sk_add_path_maker(make_merge_paths);
 }
 
 /*
- * sk_add_merge_paths
- *		Add the paths that give the rows of a table in the order that the
- *		columns after the shard have in an index, or the first of each group.
- *
- * "derived" is what has been derived for the shard; it narrows the shards.
+ * Add the paths that give the rows of a table in the order that the columns
+ * after the shard have in an index, or the first of each group.  What has been
+ * derived for the shard narrows the shards.
  */
-void
-sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				   List *derived)
+static void
+make_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				 const SkExtraClauses *extra)
 {
-	bool		merges = can_gain_by_merge(root, rel, key, derived);
-	bool		skips = is_distinct_of(root, rel);
+	List	   *derived = extra->base;
+	bool		merges = extra->may_merge && can_gain_by_merge(root, rel, key, derived);
+	bool		skips = extra->may_merge && is_distinct_of(root, rel);
 	List	   *filter;
 	ListCell   *lc;
 
@@ -185,9 +182,9 @@ sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		SkOrder		groups[2];
 		int			position = sk_shard_position(key, index);
 		int			order_count = merges ?
-			sk_orders_in_shard(root, rel, index, position, orders) : 0;
+			sk_orders_in_shard(root, rel, index, position, false, orders) : 0;
 		int			group_count = skips ?
-			find_groups(root, rel, index, position, groups) : 0;
+			sk_orders_in_shard(root, rel, index, position, true, groups) : 0;
 		List	   *clauses = NIL;
 
 		if (order_count + group_count > 0)
@@ -269,8 +266,8 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = list_make1(template);
-	scan->methods = merge->plan.skips == SK_NO_SKIP ?
-		&sk_merge_scan_methods : &sk_skip_scan_methods;
+	scan->methods = GetCustomScanMethods(merge->plan.skips == SK_NO_SKIP ?
+										 SK_MERGE_NAME : SK_SKIP_NAME, false);
 	return &scan->scan.plan;
 }
 
@@ -785,75 +782,6 @@ is_distinct_of(PlannerInfo *root, RelOptInfo *rel)
 		rel->reloptkind == RELOPT_BASEREL && rel->lateral_relids == NULL &&
 		bms_equal(root->all_baserels, rel->relids) &&
 		!contain_volatile_functions((Node *) query->targetList);
-}
-
-/*
- * In which directions are the rows of one shard ordered by the column of
- * DISTINCT, and within it as the query wants?  An order ends with that column;
- * those between it and the shard are fixed.
- */
-static int
-find_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, int position,
-			SkOrder *groups)
-{
-	static const ScanDirection directions[] = {
-		ForwardScanDirection, BackwardScanDirection
-	};
-	int			count = 0;
-
-	for (int i = 0; i < lengthof(directions); i++)
-	{
-		SkOrder    *order = &groups[count];
-
-		order->direction = directions[i];
-		if (leads_groups(root, index, position, order) &&
-			!can_be_null(root, rel, index->indexkeys[position + order->column_count]))
-			count++;
-	}
-	return count;
-}
-
-static bool
-leads_groups(PlannerInfo *root, IndexOptInfo *index, int position, SkOrder *order)
-{
-	IndexOptInfo suffix;
-	List	   *pathkeys;
-	EquivalenceClass *group =
-		linitial_node(PathKey, root->distinct_pathkeys)->pk_eclass;
-	int			columns;
-
-	if (index->sortopfamily == NULL || index->nkeycolumns <= position + 1)
-		return false;
-	suffix = sk_index_in_shard(index, position);
-	pathkeys = build_index_pathkeys(root, &suffix, order->direction);
-	if (pathkeys == NIL ||
-		linitial_node(PathKey, pathkeys)->pk_eclass != group ||
-		list_length(pathkeys) < list_length(root->sort_pathkeys))
-		return false;
-	for (int i = 1; i < list_length(root->sort_pathkeys); i++)
-		if (list_nth(pathkeys, i) != list_nth(root->sort_pathkeys, i))
-			return false;
-
-	columns = suffix.nkeycolumns;
-	for (suffix.nkeycolumns = 1; suffix.nkeycolumns < columns;
-		 suffix.nkeycolumns++)
-		if (build_index_pathkeys(root, &suffix, order->direction) != NIL)
-			break;
-	order->column_count = suffix.nkeycolumns;
-	return suffix.indexkeys[order->column_count - 1] > 0 &&
-		suffix.opcintype[order->column_count - 1] != NAMEOID;
-}
-
-static bool
-can_be_null(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
-{
-	Relation	relation;
-	bool		result;
-
-	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	result = !sk_never_null(RelationGetDescr(relation), attnum);
-	table_close(relation, NoLock);
-	return result;
 }
 
 /* How many values a column has; 0 if the statistics do not say. */

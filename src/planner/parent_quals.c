@@ -36,7 +36,9 @@
 #include "compat.h"
 #include "planner/derive.h"
 #include "planner/planner.h"
-#include "planner/shard_index.h"
+#include "planner/shard_clause.h"
+#include "spanner_keys.h"
+#include "spi/tree_marks.h"
 
 /*
  * A list of conditions on the way to a table, and what else holds for the rows
@@ -49,6 +51,19 @@ typedef struct SkQuals
 	List	   *others;
 } SkQuals;
 
+static build_simple_rel_hook_type prev_build_simple_rel_hook = NULL;
+static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
+static set_join_pathlist_hook_type prev_set_join_pathlist_hook = NULL;
+
+static void sk_build_simple_rel(SK_SIMPLE_REL_ARGS);
+static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
+								RangeTblEntry *rte);
+static void sk_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
+								 RelOptInfo *outerrel, RelOptInfo *innerrel,
+								 JoinType jointype, JoinPathExtraData *extra);
+static void add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
+static void correct_estimates(PlannerInfo *root, RelOptInfo *rel);
+static void forget_added(RelOptInfo *joinrel, List *clauses);
 static void forget_added_in_path(Path *path);
 static bool find_lists(Node *node, Index relid, List **lists);
 static bool find_lists_in_join(JoinExpr *join, Index relid, List **lists);
@@ -83,18 +98,66 @@ static double share_of_scans(PlannerInfo *root, RelOptInfo *rel,
 static double share_left(RelOptInfo *rel, Relids outer);
 
 /*
- * sk_add_parent_quals
- *		Add what follows for the shard of a partitioned table to the query.
+ * Estimates have to be right before others make paths, so this is to be called
+ * before the hook of planner.c is set: a hook calls the one before it first.
  */
 void
-sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
+sk_parent_quals_init(void)
+{
+	prev_build_simple_rel_hook = build_simple_rel_hook;
+	build_simple_rel_hook = sk_build_simple_rel;
+	prev_set_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = sk_set_rel_pathlist;
+	prev_set_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = sk_set_join_pathlist;
+}
+
+/* A partitioned table: its partitions are chosen before paths are made. */
+static void
+sk_build_simple_rel(SK_SIMPLE_REL_ARGS)
+{
+	if (prev_build_simple_rel_hook)
+		prev_build_simple_rel_hook(SK_SIMPLE_REL_PASS);
+
+	if (sk_enable_derived_shard && rel->part_scheme)
+		add_parent_quals(root, rel);
+}
+
+static void
+sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
+					RangeTblEntry *rte)
+{
+	if (prev_set_rel_pathlist_hook)
+		prev_set_rel_pathlist_hook(root, rel, rti, rte);
+
+	if (sk_enable_derived_shard && !IS_DUMMY_REL(rel) &&
+		(rel->part_scheme || rel->reloptkind == RELOPT_OTHER_MEMBER_REL))
+		correct_estimates(root, rel);
+}
+
+static void
+sk_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
+					 RelOptInfo *outerrel, RelOptInfo *innerrel,
+					 JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_set_join_pathlist_hook)
+		prev_set_join_pathlist_hook(root, joinrel, outerrel, innerrel,
+									jointype, extra);
+
+	if (sk_enable_derived_shard)
+		forget_added(joinrel, extra->restrictlist);
+}
+
+/* Add what follows for the shard of a partitioned table to the query. */
+static void
+add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	List	   *keys = sk_parent_shard_keys(root, rel);
+	List	   *keys = sk_shard_keys(root, rel);
 	List	   *lists = NIL;
 	ListCell   *lc;
 
-	if (keys == NIL || sk_has_row_comparison((Node *) root->parse->jointree))
+	if (keys == NIL || sk_loses_condition((Node *) root->parse->jointree, NULL))
 		return;
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		add_member_quals(root, rel, rte, keys);
@@ -106,14 +169,12 @@ sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * sk_correct_estimates
- *		Estimate the rows of a relation without the conditions that were added.
- *
- * To be called when the paths of the relation have been made: partitions
- * come before their parent, and all tables before joins.
+ * Estimate the rows of a relation without the conditions that were added, when
+ * its paths have been made: partitions come before their parent, and all tables
+ * before joins.
  */
-void
-sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
+static void
+correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 {
 	bool		found = mark_redundant(rel->baserestrictinfo);
 	double		rows = rel->rows;
@@ -147,13 +208,11 @@ sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * sk_forget_added
- *		Have a join not check conditions that were added.
- *
- * "clauses" are those of the join.  What chooses partitions is checked below.
+ * Have a join not check conditions that were added.  "clauses" are those of the
+ * join.  What chooses partitions is checked below.
  */
-void
-sk_forget_added(RelOptInfo *joinrel, List *clauses)
+static void
+forget_added(RelOptInfo *joinrel, List *clauses)
 {
 	ListCell   *lc;
 
@@ -415,7 +474,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 	ListCell   *lc;
 
 	sk_init_columns(&columns, key);
-	sk_init_columns(&joined, key);
+	joined = sk_copy_columns(&columns);
 	sk_match_clauses(root, clauses, &joined);
 	for (int i = 0; i < columns.count; i++)
 	{
@@ -431,9 +490,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 		 * the server prunes by a list of expressions, not by one that is a
 		 * list
 		 */
-		if (columns.values[i].is_array &&
-			IsA(columns.values[i].value, ArrayExpr) &&
-			sk_array_elements(columns.values[i].value) != NIL)
+		if (columns.values[i].is_array && IsA(columns.values[i].value, ArrayExpr))
 			columns.by_element[i] = true;
 	}
 	for (int i = 0; i < columns.term_count; i++)
@@ -442,7 +499,7 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 	condition = sk_derive_condition(root, &columns);
 	if (condition && chooses_partitions(condition->expr))
 		result = list_make1(condition);
-	else if (!sk_all_known(&columns))
+	else if (!sk_all_known(&columns, NULL))
 	{
 		foreach(lc, clauses)
 		{
@@ -603,7 +660,7 @@ mark_redundant(List *clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (sk_is_added(rinfo))
+		if (sk_is_added(rinfo->clause))
 		{
 			rinfo->norm_selec = SK_REDUNDANT_SELECTIVITY;
 			rinfo->outer_selec = SK_REDUNDANT_SELECTIVITY;
@@ -695,7 +752,7 @@ share_left(RelOptInfo *rel, Relids outer)
 		List	   *args;
 		int			length;
 
-		if (!sk_is_added(rinfo) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
+		if (!sk_is_added(rinfo->clause) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
 			!join_clause_is_movable_into(rinfo, rel->relids, tables))
 			continue;
 		args = ((ScalarArrayOpExpr *) rinfo->clause)->args;

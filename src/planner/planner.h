@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * planner.h
- *	  Settings of the shard-aware planner, and what its hooks call.
+ *	  Settings of the shard-aware planner, and those who make paths.
  *
  * src/planner/planner.h
  *
@@ -10,29 +10,29 @@
 #ifndef SK_PLANNER_H
 #define SK_PLANNER_H
 
-#include "planner/derive.h"
+#include "nodes/pathnodes.h"
+#include "planner/shard_key.h"
+
+/* Conditions that hold for all rows that a scan has to return. */
+typedef struct SkExtraClauses
+{
+	List	   *base;			/* on the scanned relation only */
+	List	   *alternatives;	/* the same, each an OR */
+	List	   *sources;		/* what the alternatives follow from */
+	List	   *joins;			/* with values of other relations */
+	bool		by_range;		/* "base" is from a range of time */
+	bool		may_list;		/* may all shards be listed? */
+	bool		may_merge;		/* may they be merged? */
+} SkExtraClauses;
+
+/* Makes paths of a table, given what is known of a shard key. */
+typedef void (*SkMakePaths) (PlannerInfo *root, RelOptInfo *rel,
+							 const SkShardKey *key,
+							 const SkExtraClauses *extra);
 
 extern bool sk_enable_derived_shard;
-extern bool sk_enable_shard_list;
-extern bool sk_enable_shard_merge;
-extern bool sk_enable_shard_statistics;
 extern int	sk_max_merge_shards;
 
-/* merge_path.c */
-extern void sk_merge_init(void);
-extern void sk_add_merge_paths(PlannerInfo *root, RelOptInfo *rel,
-							   const SkShardKey *key, List *derived);
-
-/* parent_quals.c */
-extern void sk_add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
-extern void sk_correct_estimates(PlannerInfo *root, RelOptInfo *rel);
-extern void sk_forget_added(RelOptInfo *joinrel, List *clauses);
-
-/* shard_paths.c */
-extern void sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel,
-							   const SkShardKey *key,
-							   const SkExtraClauses *extra);
-extern void sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel,
-							  const SkShardKey *key, bool with_joins);
+extern void sk_add_path_maker(SkMakePaths make);
 
 #endif							/* SK_PLANNER_H */

@@ -24,11 +24,14 @@
 #include "access/table.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/acl.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -56,86 +59,37 @@ static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;
 static int	relations_of_query = 0;
 
+static void create_cache(void);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
 							Node *expr, SkDeclaration declaration);
+static List *parent_keys(List *column_keys, RelOptInfo *rel);
 static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
 static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
 static SkShardKey *make_key(Node *expr, SkDeclaration declaration);
+static bool may_call(Oid function);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
 
-void
-sk_shard_key_init(void)
-{
-	HASHCTL		ctl;
-
-	/* a postmaster that preloads the library has no CacheMemoryContext yet */
-	key_cache_context = AllocSetContextCreate(TopMemoryContext,
-											  "spanner_keys shard keys",
-											  ALLOCSET_SMALL_SIZES);
-	ctl.keysize = sizeof(Oid);
-	ctl.entrysize = sizeof(SkKeyCacheEntry);
-	ctl.hcxt = key_cache_context;
-	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	sk_on_relation_change(forget_relation);
-}
-
 /*
  * sk_shard_keys
- *		The shard keys that an index of a table has, with these indexes.
+ *		The shard keys of a relation that the planner scans.
  *
- * "rel" is a plain table or a partition that the planner scans.  Keys whose
+ * Of a plain table or a partition those that an index has, with these indexes;
+ * of a partitioned table those that hold for all its partitions.  Keys whose
  * function the user may not call are left out.
  */
 List *
 sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 {
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
 
-	if (rel->indexlist == NIL)
-		return NIL;
 	relations_of_query = root->simple_rel_array_size;
-	return add_indexes(column_keys(rte->relid, rel->relid), rel);
-}
-
-/*
- * sk_parent_shard_keys
- *		The shard keys that hold for all partitions of a partitioned table.
- *
- * A generated column is none of them: a partition may generate its own.  A
- * CHECK constraint of a partitioned table is one of all its partitions.
- */
-List *
-sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	List	   *keys = NIL;
-	ListCell   *lc;
-
-	foreach(lc, column_keys(rte->relid, rel->relid))
-	{
-		SkShardKey *key = lfirst(lc);
-
-		if (key->declaration == SK_CHECK_CONSTRAINT &&
-			sk_may_call(key->function))
-			keys = lappend(keys, key);
-	}
-
-	for (int i = 0; rel->part_scheme && i < rel->part_scheme->partnatts; i++)
-	{
-		foreach(lc, rel->partexprs[i])
-		{
-			SkShardKey *key = make_expression_key(lfirst(lc), SK_PARTITION_KEY);
-
-			if (key && sk_may_call(key->function))
-				keys = lappend(keys, key);
-		}
-	}
-	return keys;
+	if (rel->part_scheme)
+		return parent_keys(column_keys(relid, rel->relid), rel);
+	return rel->indexlist ? add_indexes(column_keys(relid, rel->relid), rel) : NIL;
 }
 
 /*
@@ -146,6 +100,23 @@ List *
 sk_column_keys(Oid relid)
 {
 	return column_keys(relid, SK_CATALOG_VARNO);
+}
+
+static void
+create_cache(void)
+{
+	HASHCTL		ctl;
+
+	key_cache_context = AllocSetContextCreate(CacheMemoryContext,
+											  "spanner_keys shard keys",
+											  ALLOCSET_SMALL_SIZES);
+	ctl.keysize = sizeof(Oid);
+	ctl.entrysize = sizeof(SkKeyCacheEntry);
+	ctl.hcxt = key_cache_context;
+	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	sk_on_relation_change(forget_relation);
+	sk_watch_relations();
 }
 
 /*
@@ -163,10 +134,11 @@ column_keys(Oid relid, Index varno)
 
 	/* what the cache has is only good for a table that cannot change now */
 	Assert(sk_relation_is_locked(relid, AccessShareLock));
+	if (key_cache == NULL)
+		create_cache();
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry)
 		return copy_keys(entry->keys, varno);
-	sk_watch_relations();
 
 	relation = table_open(relid, NoLock);
 	keys = read_column_keys(relation);
@@ -229,6 +201,39 @@ read_column_keys(Relation relation)
 				sk_never_null(desc, attnum))
 				keys = add_column_key(keys, desc, attnum, expr,
 									  SK_CHECK_CONSTRAINT);
+		}
+	}
+	return keys;
+}
+
+/*
+ * Those keys of a partitioned table that are its partitions' as well.  A
+ * generated column is none of them: a partition may generate its own.  A CHECK
+ * constraint of a partitioned table is one of all its partitions.
+ */
+static List *
+parent_keys(List *column_keys, RelOptInfo *rel)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, column_keys)
+	{
+		SkShardKey *key = lfirst(lc);
+
+		if (key->declaration == SK_CHECK_CONSTRAINT &&
+			may_call(key->function))
+			keys = lappend(keys, key);
+	}
+
+	for (int i = 0; i < rel->part_scheme->partnatts; i++)
+	{
+		foreach(lc, rel->partexprs[i])
+		{
+			SkShardKey *key = make_expression_key(lfirst(lc), SK_PARTITION_KEY);
+
+			if (key && may_call(key->function))
+				keys = lappend(keys, key);
 		}
 	}
 	return keys;
@@ -313,7 +318,7 @@ add_indexes(List *keys, RelOptInfo *rel)
 			if (key)
 				keys = lappend(keys, key);
 		}
-		if (key == NULL || !sk_may_call(key->function))
+		if (key == NULL || !may_call(key->function))
 			continue;
 		key->indexes = lappend(key->indexes, index);
 		result = list_append_unique_ptr(result, key);
@@ -366,6 +371,14 @@ make_key(Node *expr, SkDeclaration declaration)
 	if (key->can_derive)
 		key->call = castNode(FuncExpr, sk_fold_stored(NULL, (Node *) key->call));
 	return key;
+}
+
+/* The executor checks whether the user may call what the planner adds. */
+static bool
+may_call(Oid function)
+{
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(),
+						   ACL_EXECUTE) == ACLCHECK_OK;
 }
 
 static void

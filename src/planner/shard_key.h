@@ -11,7 +11,9 @@
 #define SK_SHARD_KEY_H
 
 #include "nodes/pathnodes.h"
-#include "planner/known_functions.h"
+#include "utils/timestamp.h"
+
+#include "keys/moments.h"
 
 /* How a relation declares a shard key. */
 typedef enum SkDeclaration
@@ -21,6 +23,14 @@ typedef enum SkDeclaration
 	SK_INDEX_EXPRESSION,
 	SK_PARTITION_KEY
 } SkDeclaration;
+
+/* What hashes the keys. */
+typedef enum SkKeyForm
+{
+	SK_SHARD_ID,
+	SK_FINGERPRINT,
+	SK_BIT_REVERSE
+} SkKeyForm;
 
 /*
  * A column or expression that is equal in every row to a call that the planner
@@ -33,7 +43,7 @@ typedef struct SkShardKey
 	SkDeclaration declaration;
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
-	SkKeyFunction form;			/* what the call is made of */
+	SkKeyForm	form;			/* what the call is made of */
 	FuncExpr   *call;
 	Oid			function;		/* of ours: what hashes */
 	int32		first;			/* the least shard */
@@ -44,9 +54,7 @@ typedef struct SkShardKey
 	List	   *indexes;		/* IndexOptInfo of the B-trees that have it */
 } SkShardKey;
 
-extern void sk_shard_key_init(void);
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
-extern List *sk_parent_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
 extern int	sk_shard_position(const SkShardKey *key,
 							  const IndexOptInfo *index);
@@ -59,7 +67,18 @@ extern bool sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr);
 extern List *sk_hashed_keys(const SkShardKey *key);
 extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);
 extern bool sk_is_bucket(Node *key);
-extern bool sk_is_usual_moment(Node *value);
-extern bool sk_has_trusted_bounds(Oid partition);
+
+/* Is a constant far from the first and the last moment, or infinite? */
+static inline bool
+sk_is_usual_moment(const Const *value)
+{
+	Timestamp	moment;
+
+	if (!IsA(value, Const) || value->constisnull)
+		return false;
+	moment = DatumGetTimestamp(value->constvalue);
+	return TIMESTAMP_NOT_FINITE(moment) ||
+		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
+}
 
 #endif							/* SK_SHARD_KEY_H */

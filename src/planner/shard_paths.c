@@ -35,6 +35,7 @@
 #include "planner/planner.h"
 #include "planner/shard_clause.h"
 #include "planner/shard_index.h"
+#include "spanner_keys.h"
 
 /* The server looks at the statistics. */
 #define SK_UNKNOWN_SELECTIVITY (-1.0)
@@ -50,6 +51,14 @@ typedef struct SkShardCost
 
 static SkShardCost *current = NULL;
 
+static void make_shard_paths(PlannerInfo *root, RelOptInfo *rel,
+							 const SkShardKey *key,
+							 const SkExtraClauses *extra);
+static void add_derived_paths(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key,
+							  const SkExtraClauses *extra);
+static void add_list_paths(PlannerInfo *root, RelOptInfo *rel,
+						   const SkShardKey *key, bool with_joins);
 static void add_index_paths(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key,
 							const SkExtraClauses *extra);
@@ -76,15 +85,29 @@ static bool are_fixed(const IndexOptInfo *index, const Bitmapset *fixed,
 static void add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
 							  const SkShardKey *key, RestrictInfo *shard);
 
+void
+sk_shard_paths_init(void)
+{
+	sk_add_path_maker(make_shard_paths);
+}
+
+static void
+make_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				 const SkExtraClauses *extra)
+{
+	if (sk_enable_derived_shard)
+		add_derived_paths(root, rel, key, extra);
+	if (extra->may_list && extra->base == NIL)
+		add_list_paths(root, rel, key, extra->joins == NIL);
+}
+
 /*
- * sk_add_shard_paths
- *		Add index paths that use conditions that are derived for a shard key.
- *
+ * Add index paths that use conditions that are derived for a shard key.
  * Planning can be nested, and an error of the inner one can be caught.
  */
-void
-sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				   const SkExtraClauses *extra)
+static void
+add_derived_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  const SkExtraClauses *extra)
 {
 	SkShardCost cost;
 	SkShardCost *outer = current;
@@ -113,18 +136,16 @@ sk_add_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 }
 
 /*
- * sk_add_list_paths
- *		Add the paths that look into every shard, one after the other.
- *
- * That pays if the second column of an index is restricted.  "with_joins" says
- * whether a join may restrict it: not if a join fixes the shard.  The list is
- * costed as a constant, and then replaced by a call that gives it.
+ * Add the paths that look into every shard, one after the other.  That pays if
+ * the second column of an index is restricted; not by a join if one fixes the
+ * shard.  The list is costed as a constant, and then replaced by a call that
+ * gives it.
  */
-void
-sk_add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				  bool with_joins)
+static void
+add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			   bool with_joins)
 {
-	SkExtraClauses extra = {NIL, NIL, NIL, NIL, false};
+	SkExtraClauses extra = {NIL};
 	List	   *joininfo = rel->joininfo;
 	bool		has_eclass_joins = rel->has_eclass_joins;
 	ScalarArrayOpExpr *condition;
@@ -164,10 +185,8 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		sk_has_array(extra->joins);
 	ListCell   *lc;
 
-	if (sk_has_row_comparison((Node *) joininfo) ||
-		sk_has_row_comparison((Node *) extra->alternatives) ||
-		sk_has_nullable_range(rel, (Node *) extra->alternatives) ||
-		(with_array && sk_has_nullable_range(rel, (Node *) joininfo)))
+	if (sk_loses_condition((Node *) extra->alternatives, rel) ||
+		sk_loses_condition((Node *) joininfo, with_array ? rel : NULL))
 		return;
 
 	elog(DEBUG2, "shard of \"%s\": %d conditions, %d from joins, %d alternatives",
@@ -441,7 +460,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		SkOrder		orders[2];
 		int			position = sk_shard_position(key, index);
 		int			count = sk_orders_in_shard(root, rel, index, position,
-											   orders);
+											   false, orders);
 		bool		index_only;
 		List	   *clauses;
 

@@ -48,11 +48,14 @@
 
 #include "compat.h"
 #include "keys/canonical.h"
-#include "planner/planner.h"
 #include "planner/shard_key.h"
 #include "planner/shard_statistics.h"
+#include "spanner_keys.h"
 #include "spi/command_relations.h"
+#include "spi/own_objects.h"
 #include "spi/owner_rights.h"
+
+static bool enable_shard_statistics = true;
 
 static void update_statistics(Oid relid);
 static List *find_statistics(Relation relation, bool ours);
@@ -60,6 +63,19 @@ static bool is_ours(Relation relation, HeapTuple tuple, List *expressions);
 static void drop_statistics(List *objects);
 static FuncExpr *plain_call(Relation relation, const SkShardKey *key);
 static void create_statistics(Relation relation, const SkShardKey *key);
+
+void
+sk_shard_statistics_init(void)
+{
+	DefineCustomBoolVariable("spanner_keys.enable_shard_statistics",
+							 "Enables new tables with a shard column to get statistics that load the library.",
+							 NULL,
+							 &enable_shard_statistics,
+							 true,
+							 PGC_USERSET,
+							 0,
+							 NULL, NULL, NULL);
+}
 
 /*
  * sk_update_shard_statistics
@@ -150,7 +166,7 @@ update_statistics(Oid relid)
 	ours = find_statistics(relation, true);
 	if (keys == NIL || list_length(all) > list_length(ours))
 		drop_statistics(ours);
-	else if (sk_enable_shard_statistics && all == NIL)
+	else if (enable_shard_statistics && all == NIL)
 		create_statistics(relation, linitial(keys));
 	relation_close(relation, NoLock);
 }
@@ -228,12 +244,11 @@ drop_statistics(List *objects)
 static FuncExpr *
 plain_call(Relation relation, const SkShardKey *key)
 {
-	const Oid	argtypes[] = {INT4OID, ANYOID};
 	TupleDesc	desc = RelationGetDescr(relation);
 	Const	   *shards = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 								   Int32GetDatum(Max(key->shards, 1)), false,
 								   true);
-	FuncExpr   *result = makeFuncExpr(sk_sibling_function(key->function, "shard_id", 2, argtypes),
+	FuncExpr   *result = makeFuncExpr(sk_function(SK_FUNCTION_SHARD_ID),
 									  INT4OID, list_make1(shards), InvalidOid,
 									  InvalidOid, COERCE_EXPLICIT_CALL);
 	List	   *vars = pull_var_clause((Node *) key->call, 0);

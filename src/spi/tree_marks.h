@@ -23,11 +23,44 @@
 #ifndef SK_TREE_MARKS_H
 #define SK_TREE_MARKS_H
 
+#include "nodes/primnodes.h"
+
 /*
  * Conditions on the shard that are added to a query (planner/parent_quals.c).
  * From the planner's data on a relation to the estimates of its paths.
  */
 #define SK_ADDED_LOCATION (-2)
+
+/* Where the mark of a condition is, or NULL if it cannot have one. */
+static inline int *
+sk_condition_location(Expr *condition)
+{
+	if (IsA(condition, OpExpr))
+		return &((OpExpr *) condition)->location;
+	if (IsA(condition, ScalarArrayOpExpr))
+		return &((ScalarArrayOpExpr *) condition)->location;
+	if (IsA(condition, BoolExpr))
+		return &((BoolExpr *) condition)->location;
+	return NULL;
+}
+
+static inline bool
+sk_is_added(Expr *condition)
+{
+	int		   *location = sk_condition_location(condition);
+
+	return location != NULL && *location == SK_ADDED_LOCATION;
+}
+
+/* Whatever is added is a comparison, a list or an OR. */
+static inline void
+sk_mark_added(Expr *condition)
+{
+	int		   *location = sk_condition_location(condition);
+
+	Assert(location != NULL);
+	*location = SK_ADDED_LOCATION;
+}
 
 /*
  * The call of nextval in a column of ALTER TABLE ... ADD COLUMN
