@@ -51,44 +51,27 @@ OBJS = \
 	src/sequence/column_label.o \
 	src/sequence/command_hooks.o \
 	src/sequence/core_support.o \
-	src/sequence/draw_privilege.o \
-	src/sequence/extension.o \
+	src/sequence/identity.o \
 	src/sequence/kind.o \
 	src/sequence/label.o \
-	src/sequence/leave.o \
-	src/sequence/redirect/add_column.o \
-	src/sequence/redirect/ascending.o \
-	src/sequence/redirect/ascending_values.o \
-	src/sequence/redirect/identity_column.o \
-	src/sequence/redirect/identity_ddl.o \
-	src/sequence/redirect/planner_hook.o \
-	src/sequence/redirect/sequence_support.o \
+	src/sequence/plan_fetch.o \
 	src/sequence/sequence.o \
 	src/sequence/sequence_change.o \
 	src/sequence/sequence_commands.o \
+	src/sequence/sequence_ddl.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/widths.o \
-	src/spanner_ddl/alter_table.o \
+	src/sequence/unbind.o \
 	src/spanner_ddl/catalog.o \
-	src/spanner_ddl/deletion_policy.o \
 	src/spanner_ddl/execute.o \
 	src/spanner_ddl/expired.o \
 	src/spanner_ddl/export.o \
-	src/spanner_ddl/export_casts.o \
-	src/spanner_ddl/export_text.o \
 	src/spanner_ddl/expression.o \
-	src/spanner_ddl/functions.o \
 	src/spanner_ddl/grammar.o \
-	src/spanner_ddl/literals.o \
 	src/spanner_ddl/objects.o \
-	src/spanner_ddl/operators.o \
-	src/spanner_ddl/query.o \
 	src/spanner_ddl/scanner.o \
 	src/spanner_ddl/sequences.o \
-	src/spanner_ddl/stored.o \
 	src/spanner_ddl/tables.o \
-	src/spanner_ddl/tokens.o \
-	src/spanner_ddl/types.o \
+	src/spanner_ddl/vocabulary.o \
 	src/spi/command_relations.o \
 	src/spi/own_objects.o \
 	src/spi/owner_rights.o \
@@ -103,16 +86,14 @@ SQL_spanner_keys = \
 	src/spanner_keys.sql \
 	src/keys/keys.sql \
 	src/sequence/sequence.sql \
+	src/sequence/split_points.sql \
 	src/allocator/allocator.sql \
 	src/allocator/share_allocator.sql \
 	src/planner/planner.sql
 SQL_spanner_keys_ddl = \
 	src/spanner_ddl/extension.sql \
 	src/spanner_ddl/spanner_ddl.sql \
-	src/spanner_ddl/export_lost.sql \
-	src/spanner_ddl/export.sql \
-	src/spanner_ddl/export_indexes.sql \
-	src/spanner_ddl/export_schema.sql
+	src/spanner_ddl/export.sql
 SQL_spanner_keys_advisor = \
 	src/advisor/extension.sql \
 	src/advisor/catalog_text.sql \

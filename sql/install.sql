@@ -43,7 +43,7 @@ SELECT i.type, i.identity
  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
    AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname ~ '^spanner_keys')
    AND d.classid <> 'pg_type'::regclass
-   AND i.schema IS DISTINCT FROM 'spanner_internal'
+   AND (i.schema = 'spanner' AND i.type <> 'sequence' OR i.type = 'schema')
    AND obj_description(d.objid, d.classid::regclass::name) IS NULL
  ORDER BY i.type, i.identity COLLATE "C";
 

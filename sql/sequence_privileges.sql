@@ -1,5 +1,5 @@
--- Who may draw: through views on an identity column, and by functions of ours
--- whose twins of PostgreSQL are not to be executed.
+-- Who may draw: by writing an identity column, also through views, and by
+-- functions of ours whose twins of PostgreSQL are not to be executed.
 
 CREATE SCHEMA test_draw_privileges;
 SET search_path = test_draw_privileges;
@@ -18,15 +18,16 @@ CREATE VIEW twice AS SELECT n AS note, note AS n FROM renamed;
 CREATE VIEW computed AS SELECT note, n + 0 AS n FROM t;
 CREATE VIEW of_user WITH (security_invoker) AS SELECT * FROM t;
 CREATE VIEW over_of_user AS SELECT * FROM of_user;
+INSERT INTO t (note) VALUES ('to be updated');
 -- rights on each, one at a time
-CREATE FUNCTION draws(relation text, privilege text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION draws(relation text, privilege text, statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
 BEGIN
   EXECUTE format('GRANT %s ON %s TO regress_draw_user', privilege, relation);
   SET ROLE regress_draw_user;
   BEGIN
-    PERFORM nextval('t_n_seq');
+    EXECUTE format(statement, relation, 'nextval(''t_n_seq'')');
     result := 'draws';
   EXCEPTION WHEN insufficient_privilege THEN
     result := sqlerrm;
@@ -35,16 +36,25 @@ BEGIN
   EXECUTE format('REVOKE %s ON %s FROM regress_draw_user', privilege, relation);
   RETURN result;
 END $$;
-SELECT relation, privilege, draws(relation, privilege) FROM (VALUES
-  ('t', 'UPDATE (note)'), ('t', 'UPDATE (n)'), ('t', 'INSERT (note)'), ('t', 'SELECT, DELETE'),
-  ('whole', 'UPDATE (note)'), ('whole', 'UPDATE (n)'), ('whole', 'UPDATE'), ('whole', 'INSERT'),
-  ('whole', 'INSERT (note)'), ('whole', 'SELECT, DELETE'),
-  ('renamed', 'UPDATE (n)'), ('renamed', 'UPDATE (note)'),
-  ('hidden', 'UPDATE (note)'), ('hidden', 'INSERT'),
-  ('twice', 'UPDATE (n)'), ('twice', 'UPDATE (note)'),
-  ('computed', 'UPDATE (note)'), ('computed', 'INSERT (note)'),
-  ('of_user', 'INSERT, UPDATE'), ('over_of_user', 'UPDATE (note)'), ('over_of_user', 'UPDATE (n)'))
-  r (relation, privilege);
+SELECT relation, privilege, statement, draws(relation, privilege, statement) FROM (VALUES
+  ('t', 'UPDATE (note)', 'UPDATE %s SET note = %s'), ('t', 'UPDATE (n)', 'UPDATE %s SET n = DEFAULT'),
+  ('t', 'INSERT (note)', 'INSERT INTO %s (note) VALUES (1)'), ('t', 'INSERT (note)', 'SELECT %2$s'),
+  ('t', 'SELECT, DELETE', 'SELECT %2$s FROM %1$s'),
+  ('whole', 'UPDATE (note)', 'UPDATE %s SET note = %s'), ('whole', 'UPDATE (n)', 'UPDATE %s SET n = %s'),
+  ('whole', 'UPDATE', 'UPDATE %s SET n = %s'), ('whole', 'INSERT', 'INSERT INTO %s (note) VALUES (1), (2)'),
+  ('whole', 'INSERT (note)', 'INSERT INTO %s (note) SELECT 1'), ('whole', 'INSERT, UPDATE', 'SELECT %2$s'),
+  ('whole', 'INSERT', 'INSERT INTO %s (n) VALUES (DEFAULT), (%s)'), ('whole', 'INSERT', 'INSERT INTO %s (note) SELECT %s'),
+  ('whole', 'SELECT, DELETE', 'SELECT %2$s FROM %1$s'),
+  ('renamed', 'UPDATE (n)', 'UPDATE %s SET n = %s'), ('renamed', 'UPDATE (note)', 'UPDATE %s SET note = %s'),
+  ('hidden', 'UPDATE (note)', 'UPDATE %s SET note = %s'), ('hidden', 'INSERT', 'INSERT INTO %s VALUES (1)'),
+  ('twice', 'UPDATE (n)', 'UPDATE %s SET n = %s'), ('twice', 'UPDATE (note)', 'UPDATE %s SET note = %s'),
+  ('computed', 'UPDATE (note)', 'UPDATE %s SET note = %s'), ('computed', 'INSERT (note)', 'INSERT INTO %s (note) VALUES (1)'),
+  ('of_user', 'INSERT, UPDATE', 'INSERT INTO %s (note) VALUES (1)'),
+  ('over_of_user', 'UPDATE (note)', 'UPDATE %s SET note = %s'), ('over_of_user', 'UPDATE (n)', 'UPDATE %s SET n = %s'),
+  ('t', 'INSERT, SELECT', 'MERGE INTO %s USING (VALUES (0)) v (x) ON n = x WHEN NOT MATCHED THEN INSERT (note) VALUES (1)'),
+  ('t', 'SELECT, UPDATE (n)', 'MERGE INTO %s USING (VALUES (0)) v (x) ON n > x WHEN MATCHED THEN UPDATE SET n = DEFAULT'),
+  ('t', 'SELECT, UPDATE (note)', 'MERGE INTO %s USING (VALUES (0)) v (x) ON n > x WHEN MATCHED THEN UPDATE SET note = %s'))
+  r (relation, privilege, statement);
 RESET spanner.default_sequence_kind;
 
 -- what is refused of PostgreSQL's functions is refused of ours

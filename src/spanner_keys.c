@@ -33,7 +33,17 @@ _PG_init(void)
 	sk_shard_paths_init();
 	sk_merge_path_init();
 	sk_merge_scan_init();
-	sk_sequence_init();
+	sk_builtin_kinds_init();
+	sk_default_kind_init();
+	sk_binding_init();
+
+	/* before the planner hook of identities, which is to be called first */
+	sk_plan_fetch_init();
+
+	sk_command_hooks_init();
+	sk_sequence_functions_init();
+	sk_sequence_ddl_init();
+
 	sk_spanner_ddl_init();
 
 	/*

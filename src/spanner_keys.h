@@ -25,10 +25,21 @@ extern void sk_shard_statistics_init(void);
 /* planner/planner.c */
 extern void sk_planner_init(void);
 
-/* sequence/command_hooks.c */
-extern void sk_sequence_init(void);
+/* sequence/binding.c, builtin_kinds.c, kind.c; settings */
+extern void sk_binding_init(void);
+extern void sk_builtin_kinds_init(void);
+extern void sk_default_kind_init(void);
 
-/* spanner_ddl/execute.c */
+/* sequence/command_hooks.c, identity.c, sequence_ddl.c, sequence_functions.c */
+extern void sk_command_hooks_init(void);
+extern void sk_identity_init(void (*complete) (Oid seqid));
+extern void sk_sequence_ddl_init(void);
+extern void sk_sequence_functions_init(void);
+
+/* sequence/plan_fetch.c */
+extern void sk_plan_fetch_init(void);
+
+/* spanner_ddl/vocabulary.c */
 extern void sk_spanner_ddl_init(void);
 
 /* spi/own_objects.c */

@@ -121,7 +121,7 @@ run_tap()
 	done
 	inside setpriv --reuid="$cluster_user" --regid="$(id -g "$cluster_user")" --init-groups \
 		env HOME="$dir" make -s -C "$dir/src" installcheck "PG_CONFIG=$cluster_pg_config" \
-		REGRESS= ISOLATION= "PROVE_TESTS=${files[*]}" PROVE_FLAGS=-v
+		REGRESS= ISOLATION= "PROVE_TESTS=${files[*]}" "PROVE_FLAGS=-v --timer"
 }
 
 stop()

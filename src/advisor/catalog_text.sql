@@ -21,30 +21,33 @@ LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN spanner_internal.is_free(indexid)
             THEN pg_get_indexdef(indexid, column_number, false) END;
 
--- The body of a function in standard SQL: the server opens the relations in it.  NULL for a body
--- that is a string, or stored in more than a megabyte.
+-- The first 10,000 characters of the body of a function.  For one in standard SQL, the server opens
+-- the relations in it; it is left out if it is stored in more than a megabyte.
 CREATE FUNCTION spanner_internal.function_text(function oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT pg_get_function_sqlbody(p.oid)
+  SELECT left(
+           CASE WHEN octet_length(p.prosqlbody::text) <= 1048576
+                 AND NOT EXISTS (
+                       SELECT
+                         FROM pg_depend d
+                        WHERE d.classid = 'pg_proc'::regclass
+                          AND d.objid = p.oid
+                          AND d.refclassid = 'pg_class'::regclass
+                          AND NOT spanner_internal.is_free(d.refobjid))
+                THEN pg_get_function_sqlbody(p.oid)
+                ELSE p.prosrc END, 10000)
     FROM pg_proc p
-   WHERE p.oid = function
-     AND octet_length(p.prosqlbody::text) <= 1048576
-     AND NOT EXISTS (
-           SELECT
-             FROM pg_depend d
-            WHERE d.classid = 'pg_proc'::regclass
-              AND d.objid = p.oid
-              AND d.refclassid = 'pg_class'::regclass
-              AND NOT spanner_internal.is_free(d.refobjid));
+   WHERE p.oid = function;
 END;
 
--- The counter that a sequence gave last.
+-- The counter that a sequence gave last, for who may see it.
 CREATE FUNCTION spanner_internal.last_counter(sequence oid)
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN CASE WHEN spanner_internal.is_free(sequence) THEN pg_sequence_last_value(sequence) END;
+RETURN CASE WHEN NOT has_sequence_privilege(sequence, 'SELECT,USAGE') THEN NULL
+            WHEN spanner_internal.is_free(sequence) THEN pg_sequence_last_value(sequence) END;
 
 -- The server's own view opens every table of every publication.
 CREATE FUNCTION spanner_internal.list_published(OUT relid oid, OUT pubid oid,
@@ -84,18 +87,17 @@ BEGIN ATOMIC
    WHERE t.pubviaroot OR c.relkind = 'r';
 END;
 
--- The partitions of a table at all levels; pg_partition_tree() would lock them.
-CREATE FUNCTION spanner_internal.list_partitions(relation oid)
+-- A table and its partitions at all levels; pg_partition_tree() would lock them.
+CREATE FUNCTION spanner_internal.list_parts(relation oid)
 RETURNS SETOF oid
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
-  WITH RECURSIVE parts AS (
-    SELECT i.inhrelid FROM pg_inherits i JOIN pg_partitioned_table h ON h.partrelid = i.inhparent
-     WHERE i.inhparent = relation
+  WITH RECURSIVE parts (relid) AS (
+    SELECT relation
      UNION ALL
     SELECT i.inhrelid
       FROM parts t
-      JOIN pg_partitioned_table h ON h.partrelid = t.inhrelid
-      JOIN pg_inherits i ON i.inhparent = t.inhrelid)
-  SELECT inhrelid FROM parts;
+      JOIN pg_partitioned_table h ON h.partrelid = t.relid
+      JOIN pg_inherits i ON i.inhparent = t.relid)
+  SELECT relid FROM parts;
 END;

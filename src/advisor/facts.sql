@@ -290,8 +290,7 @@ BEGIN ATOMIC
   WITH called AS MATERIALIZED (
     SELECT f.oid, spanner_internal.read_default(f.body, f.body ~* '\mnextval\(') AS source
       FROM (SELECT f.oid,
-                   coalesce(left(spanner_internal.function_text(f.oid), 10000),
-                            substr(f.prosrc, 1, 10000)) AS body
+                   spanner_internal.function_text(f.oid) AS body
               FROM pg_proc f
               JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
              WHERE f.oid >= 16384
@@ -533,6 +532,18 @@ BEGIN ATOMIC
           OR j.indexid < i.indexid)
    GROUP BY i.indexid;
 END;
+
+-- Bits of the values of a sequence that an integer column can hold.
+CREATE FUNCTION spanner_internal.integer_bits(type oid)
+RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END;
+
+-- The largest value of so many bits.
+CREATE FUNCTION spanner_internal.largest_integer(bits integer)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ~((-1)::bigint << bits);
 
 -- Does something use a column in a way that keeps its type from being changed?
 CREATE FUNCTION spanner_internal.is_type_used(relation oid, column_number smallint)

@@ -123,9 +123,7 @@ BEGIN ATOMIC
     FROM (SELECT c.reltuples, d.density,
                  coalesce(pg_relation_size(c.oid), 0)
                  / current_setting('block_size')::float8 AS pages
-            FROM (SELECT estimate_rows.relation
-                   UNION ALL
-                  SELECT spanner_internal.list_partitions(estimate_rows.relation)) p (oid)
+            FROM spanner_internal.list_parts(estimate_rows.relation) p (oid)
             JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
            CROSS JOIN LATERAL (
              SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages

@@ -19,6 +19,7 @@ BEGIN ATOMIC
    WHERE c.source = 'shard';
 END;
 
+-- The nodes keep a key unique only if it contains the column by which they are told apart.
 CREATE FUNCTION spanner_internal.rule_citus_key(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -18,15 +18,12 @@ BEGIN ATOMIC
          || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
          f.fix
     FROM (SELECT b.*,
-                 CASE WHEN has_sequence_privilege(b.seqid, 'SELECT,USAGE')
-                   THEN spanner_internal.last_counter(b.seqid) END::float8 / least(b.ends,
-                       b.widest) AS used,
+                 spanner_internal.last_counter(b.seqid)::float8 / least(b.ends, b.widest) AS used,
                  b.ends < b.widest AS ends_early,
                  spanner_internal.is_type_used(b.relid, b.attnum) AS used_elsewhere
             FROM (SELECT c.*, q.seqmax::numeric AS ends,
-                         CASE c.type WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype
-                              THEN 2147483647
-                                     ELSE 9223372036854775807 END::numeric AS widest
+                         spanner_internal.largest_integer(
+                           spanner_internal.integer_bits(c.type))::numeric AS widest
                     FROM unnest((facts).columns) c
                     JOIN unnest((facts).tables) t ON t.relid = c.relid
                     JOIN pg_class k ON k.oid = c.seqid
@@ -68,7 +65,7 @@ BEGIN ATOMIC
      AND NOT c.is_reference AND c.type = ANY ('{int2,int4}'::regtype[])
     JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
    CROSS JOIN LATERAL (
-     SELECT CASE c.type WHEN 'int2'::regtype THEN 32767 ELSE 2147483647 END AS widest) u
+     SELECT spanner_internal.largest_integer(spanner_internal.integer_bits(c.type)) AS widest) u
    CROSS JOIN LATERAL (SELECT CASE WHEN NOT spanner_internal.is_type_used(c.relid, c.attnum) THEN
            format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', c.ident, c.quoted) END AS fix) f
    WHERE m.largest >= 0.75 * u.widest;
@@ -84,8 +81,7 @@ BEGIN ATOMIC
                 'the columns that its values are for as well', q.ident, floor(q.used * 100)),
          format('ALTER SEQUENCE %s AS bigint NO MAXVALUE', q.ident)
     FROM (SELECT s.*,
-                 CASE WHEN has_sequence_privilege(s.seqid, 'SELECT,USAGE')
-                      THEN spanner_internal.last_counter(s.seqid) END::float8 / s.ends AS used
+                 spanner_internal.last_counter(s.seqid)::float8 / s.ends AS used
             FROM unnest((facts).free_sequences) s OFFSET 0) q
    WHERE q.used >= 0.75;
 END;

@@ -18,10 +18,8 @@ RETURN (
                       CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident,
                       definition,
                       c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name,
-                      (SELECT format('; COMMENT ON INDEX %I.%I IS %L', (i).nspname, (i).name,
-                                     d.description) FROM pg_description d
-                        WHERE d.classoid = 'pg_class'::regclass AND d.objoid = (i).indexid
-                          AND d.objsubid = 0))
+                      format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name)
+                      || quote_literal(obj_description((i).indexid, 'pg_class')))
           FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
                LATERAL (
                  SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
@@ -44,6 +42,7 @@ RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
                               (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
                        concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
 
+-- Indexes whose work another one can do.
 CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -193,6 +192,7 @@ BEGIN ATOMIC
                     AND (t.is_hidden OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')));
 END;
 
+-- Tables that nobody has analyzed, and that are large enough to matter.
 CREATE FUNCTION spanner_internal.rule_no_statistics(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE

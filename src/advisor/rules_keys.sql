@@ -4,12 +4,6 @@
 -- Advisor: sequences, keys and parents
 --
 
--- Bits of the values of a sequence that an integer column can hold.
-CREATE FUNCTION spanner_internal.integer_bits(type oid)
-RETURNS integer
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE type WHEN 'int2'::regtype THEN 15 WHEN 'int4'::regtype THEN 31 ELSE 63 END;
-
 -- The argument that keeps the values of a sequence, which are "maximum" or less without
 -- it, within so many bits.
 CREATE FUNCTION spanner_internal.bits_argument(bits integer, maximum bigint)
@@ -46,7 +40,7 @@ BEGIN ATOMIC
               WHEN q.owned THEN concat(q.widen, format(
                 'SELECT spanner.convert_column(%L, %L%s)', q.ident, q.name,
                 spanner_internal.bits_argument(
-                  q.bits, least(q.seqmax, ~((-1)::bigint << q.own_bits)))))
+                  q.bits, least(q.seqmax, spanner_internal.largest_integer(q.own_bits)))))
               ELSE concat(q.widen, format(
                 'SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
                 q.seqid::regclass, spanner_internal.bits_argument(q.bits, q.seqmax))) END
@@ -82,6 +76,7 @@ RETURN CASE WHEN owner IS NULL
             ELSE format('; the sequence belongs to %s, and is converted there',
                         owner::regclass) END;
 
+-- Primary keys that begin with a value of an ascending sequence.
 CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -105,6 +100,7 @@ BEGIN ATOMIC
                 GROUP BY i.relid) n ON n.relid = s.relid;
 END;
 
+-- Other indexes that begin with one, once for each column.
 CREATE FUNCTION spanner_internal.rule_index_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -137,8 +133,7 @@ BEGIN ATOMIC
                 q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
          NULL
     FROM (SELECT c.*, m.largest,
-                 CASE WHEN has_sequence_privilege(c.seqid, 'SELECT,USAGE')
-                   THEN spanner_internal.last_counter(c.seqid) END AS last
+                 spanner_internal.last_counter(c.seqid) AS last
             FROM unnest((facts).columns) c
             JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
            WHERE c.source = 'sequence' AND m.largest >= 1e6
@@ -470,8 +465,7 @@ RETURNS TABLE (table_name text, column_name text, proc text, is_last boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH bodies AS MATERIALIZED (
-    SELECT p.oid, coalesce(left(spanner_internal.function_text(p.oid), 10000),
-                           substr(p.prosrc, 1, 10000)) AS body
+    SELECT p.oid, spanner_internal.function_text(p.oid) AS body
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
      WHERE p.oid >= 16384 AND p.prorettype <> 'trigger'::regtype

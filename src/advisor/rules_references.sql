@@ -4,6 +4,7 @@
 -- Advisor: columns that refer to others
 --
 
+-- Columns that refer to wider ones.
 CREATE FUNCTION spanner_internal.rule_reference_narrow(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -71,7 +71,7 @@ BEGIN ATOMIC
     JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute g ON g.attrelid = c.oid AND g.attname = column_name
    WHERE c.relkind = 'r' AND c.relreplident <> 'n'
-     AND (c.oid = relation OR c.oid IN (SELECT spanner_internal.list_partitions(relation)))
+     AND c.oid IN (SELECT spanner_internal.list_parts(relation))
      AND (c.relreplident = 'f' OR EXISTS (SELECT FROM pg_index i
             WHERE i.indrelid = c.oid AND g.attnum = ANY (i.indkey::int2[])
               AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END));
@@ -117,6 +117,7 @@ BEGIN ATOMIC
    WHERE (b.published OR d.relid IS NOT NULL) AND x.tables > 0;
 END;
 
+-- Shard columns that are in no index and in no partition key.
 CREATE FUNCTION spanner_internal.rule_shard_unused(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -146,14 +147,12 @@ BEGIN ATOMIC
     FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
-   CROSS JOIN LATERAL (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n) AS columns
-                         FROM unnest(p.indkey) WITH ORDINALITY u (attnum, n)
-                         JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = u.attnum
-                        WHERE u.n BETWEEN 2 AND p.keys) k
+   CROSS JOIN LATERAL spanner_internal.column_list(c.relid, p.indkey[2:p.keys]) k (columns)
    WHERE c.source = 'random' AND c.expr ~ '\mrandom\('
      AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
 END;
 
+-- Keys that begin with a shard column of one shard.
 CREATE FUNCTION spanner_internal.rule_shard_count_small(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL SAFE

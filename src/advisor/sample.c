@@ -106,12 +106,12 @@ static void add_sampling(StringInfo text, double percent, double share);
  * spanner_internal.is_free(relation oid) returns boolean
  *
  * Whether the server's functions on a relation, such as pg_get_expr(), find it
- * and do not wait.  They open it, or the table of an index, so whoever has
- * locked a table would hold up advice on all of them.  A sequence is asked for
- * its last value, which takes a lock as nextval() does.
+ * and do not wait.  They open it, or the table of an index, so a session that
+ * has locked one table would hold up advice on all of them.  A sequence is
+ * asked for its last value, which takes a lock as nextval() does.
  *
- * Somebody may lock or drop the relation between this and the call, which waits
- * or fails then as any query does.
+ * Another session may lock or drop the relation between this and the call,
+ * which waits or fails then as any query does.
  */
 Datum
 spanner_is_free(PG_FUNCTION_ARGS)
@@ -148,6 +148,7 @@ spanner_first_values(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	if (!lock_at_once(relid, AccessShareLock))
 		return (Datum) 0;
+	/* asked under the lock: the table may have been dropped just before */
 	if (get_rel_relkind(relid) == RELKIND_RELATION && may_sample(relid, attnum))
 	{
 		rel = table_open(relid, NoLock);
@@ -217,6 +218,10 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 	query.types = types;
 	relation_close(rel, NoLock);
 
+	/*
+	 * The rows of the query are the result.  The store in their place has to
+	 * live until the caller has read it.
+	 */
 	before = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	tuplestore_end(result->setResult);
 	result->setResult = sk_query_relation(&query, &slot);
@@ -282,6 +287,7 @@ read_rows(Relation rel, AttrNumber attnum, ReturnSetInfo *result)
 		bool		isnull;
 		Datum		value = slot_getattr(slot, attnum, &isnull);
 
+		/* what output functions leak goes with each row */
 		CHECK_FOR_INTERRUPTS();
 		if (!isnull)
 			value = shown(output, value);

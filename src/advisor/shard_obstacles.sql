@@ -342,10 +342,10 @@ DECLARE
       FROM spanner_internal.list_published() l
       JOIN pg_publication p ON p.oid = l.pubid AND (p.pubupdate OR p.pubdelete)
      WHERE l.columns IS NOT NULL
-       AND (l.relid = t.relid OR l.relid IN (SELECT spanner_internal.list_partitions(t.relid)))
+       AND l.relid IN (SELECT spanner_internal.list_parts(t.relid))
        AND EXISTS (
          SELECT FROM pg_class c
-          WHERE (c.oid = t.relid OR c.oid IN (SELECT spanner_internal.list_partitions(t.relid)))
+          WHERE c.oid IN (SELECT spanner_internal.list_parts(t.relid))
             AND c.relkind = 'r'
             AND (c.relreplident = 'd'
                  OR EXISTS (SELECT FROM pg_index i
@@ -362,8 +362,7 @@ BEGIN
   list := (SELECT string_agg(DISTINCT quote_ident(s.subname), ', ')
              FROM pg_subscription_rel r
              JOIN pg_subscription s ON s.oid = r.srsubid AND s.subenabled
-            WHERE r.srrelid = t.relid
-               OR r.srrelid IN (SELECT spanner_internal.list_partitions(t.relid)));
+            WHERE r.srrelid IN (SELECT spanner_internal.list_parts(t.relid)));
   IF list IS NOT NULL THEN
     RETURN ('object_not_in_prerequisite_state',
             format('subscriptions write to table "%s"', t.relname),

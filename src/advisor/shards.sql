@@ -92,8 +92,9 @@ BEGIN
       || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
     -- indexes of partitions get new names; DEFAULT is the primary key
     || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
-               FROM spanner_internal.list_partitions((t).relid) p
+               FROM spanner_internal.list_parts((t).relid) p
                JOIN pg_index i ON i.indrelid = p AND i.indisprimary AND i.indisreplident
+                AND p <> (t).relid
                JOIN pg_class c ON c.oid = p
                JOIN pg_namespace n ON n.oid = c.relnamespace
               ORDER BY 1);
@@ -127,7 +128,7 @@ BEGIN ATOMIC
   SELECT DISTINCT p.pubname
     FROM spanner_internal.list_published() l
     JOIN pg_publication p ON p.oid = l.pubid
-   WHERE l.relid = relation OR l.relid IN (SELECT spanner_internal.list_partitions(relation));
+   WHERE l.relid IN (SELECT spanner_internal.list_parts(relation));
 END;
 
 -- One statement does them all, but Citus takes a change of a constraint alone.

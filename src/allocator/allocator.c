@@ -35,11 +35,7 @@
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
-#include "allocator/commit_number.h"
-#include "allocator/reserve.h"
-#include "allocator/transaction.h"
-#include "allocator/worker.h"
-#include "compat.h"
+#include "allocator/allocator.h"
 #include "spanner_keys.h"
 #include "spi/own_objects.h"
 
@@ -48,26 +44,6 @@ PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
-
-/* Columns of spanner_internal.list_allocator_pools() */
-enum
-{
-	POOL_DATABASE,
-	POOL_TABLE,
-	POOL_ALLOCATOR,
-	POOL_VALUES,
-	POOL_REFILLS,
-	POOL_WAITS,
-	POOL_WAIT_MS,
-	POOL_REFILL_MS,
-	POOL_REFILL_MS_MAX,
-	POOL_SIZE,
-	POOL_BATCH,
-	POOL_LOST,
-	POOL_ERROR,
-	POOL_LAST_REFILL,
-	POOL_COLUMNS
-};
 
 /* The allocator that a call site used last. */
 typedef struct LastUsed
@@ -89,8 +65,7 @@ typedef struct LastUsed
 
 static int	allocator_timeout = 10000;
 
-static void define_settings(void);
-static void nap(void);
+static bool nap(TimestampTz *begin);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
 static void end_wait(int code, Datum waiter);
@@ -122,35 +97,12 @@ worker_kind(SkAllocator *allocator)
 		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
 }
 
-/* The argument VARIADIC series, NULL if it is empty or not there. */
-static inline ArrayType *
-series_argument(FunctionCallInfo fcinfo, int argno)
-{
-	ArrayType  *series;
-
-	if (likely(PG_NARGS() <= argno))
-		return NULL;
-	series = PG_GETARG_ARRAYTYPE_P(argno);
-	return ARR_NDIM(series) == 0 ? NULL : series;
-}
-
 /*
  * sk_allocator_init
- *		Start what allocators need.
+ *		Define the settings, and start what allocators need.
  */
 void
 sk_allocator_init(void)
-{
-	define_settings();
-	sk_cache_init();
-	sk_commit_number_init();
-	sk_pool_init();
-	sk_transaction_init();
-	sk_worker_init();
-}
-
-static void
-define_settings(void)
 {
 	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
 							"Sets how long a batch of an allocator should last.",
@@ -168,16 +120,31 @@ define_settings(void)
 							PGC_USERSET,
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
+	sk_cache_init();
+	sk_commit_number_init();
+	sk_pool_init();
+	sk_transaction_init();
+	sk_worker_init();
 }
 
-/* Before what is waited for is looked for again. */
-static void
-nap(void)
+/*
+ * Wait a little before what the session needs is looked for again.  Returns true
+ * if it has waited since "begin" for too long; "begin" is 0 at first.
+ */
+static bool
+nap(TimestampTz *begin)
 {
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (*begin == 0)
+		*begin = now;
+	if (allocator_timeout > 0 && TimestampDifferenceExceeds(*begin, now, allocator_timeout))
+		return true;
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					 SK_RETRY_MS, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+	return false;
 }
 
 /* Wait for a pool if sessions wait at all of them. */
@@ -185,19 +152,10 @@ static SkPool *
 open_pool(SkAllocator *allocator)
 {
 	TimestampTz begin = 0;
+	SkPool	   *pool;
 
-	for (;;)
-	{
-		SkPool	   *pool = sk_pool_open(&allocator->key, worker_kind(allocator));
-		TimestampTz now;
-
-		if (pool != NULL)
-			return pool;
-		now = GetCurrentTimestamp();
-		if (begin == 0)
-			begin = now;
-		if (allocator_timeout > 0 &&
-			TimestampDifferenceExceeds(begin, now, allocator_timeout))
+	while ((pool = sk_pool_open(&allocator->key, worker_kind(allocator))) == NULL)
+		if (nap(&begin))
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("too many allocators in use"),
@@ -205,8 +163,7 @@ open_pool(SkAllocator *allocator)
 							   sk_shared_state()->size),
 					 errhint("Increase \"%s\" and preload the library.",
 							 "spanner_keys.max_allocators")));
-		nap();
-	}
+	return pool;
 }
 
 /*
@@ -381,7 +338,7 @@ static SkValues
 fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 {
 	SkTakeResult result;
-	SkValues		range;
+	SkValues	range;
 	bool		wake;
 
 	Assert(sk_mode_has_pool(allocator->row.mode) ||
@@ -447,23 +404,17 @@ check_call(FunctionCallInfo fcinfo, SkAllocator *allocator)
 static void
 wait_for_series(SkAllocator *allocator, ArrayType *series, TimestampTz *begin)
 {
-	TimestampTz now = GetCurrentTimestamp();
 	bool		has_worker;
 
 	/* the worker cannot write; this raises the error that says so */
 	if (allocator->row.is_own || has_locked_table(ShareLock))
 		(void) sk_own_take(&allocator->row, 1);
-	if (*begin == 0)
-		*begin = now;
 	has_worker = sk_worker_make_series(allocator->id, series);
-	if (allocator_timeout > 0 &&
-		TimestampDifferenceExceeds(*begin, now, allocator_timeout))
-	{
-		if (!has_worker)
-			report_no_worker();
-		report_timeout(allocator, InvalidTransactionId);
-	}
-	nap();
+	if (!nap(begin))
+		return;
+	if (!has_worker)
+		report_no_worker();
+	report_timeout(allocator, InvalidTransactionId);
 }
 
 /* An allocator from which the user may fetch, or a series of it. */
@@ -511,8 +462,12 @@ static SkAllocator *
 allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 {
 	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	ArrayType  *series = series_argument(fcinfo, series_argno);
+	ArrayType  *series = NULL;
 
+	if (unlikely(PG_NARGS() > series_argno))
+		series = PG_GETARG_ARRAYTYPE_P(series_argno);
+	if (series != NULL && ARR_NDIM(series) == 0)
+		series = NULL;
 	if (!is_last_used(last, PG_GETARG_TEXT_PP(0), series))
 	{
 		SkAllocator *found = find_allocator(fcinfo, series_argno);
@@ -553,32 +508,38 @@ may_see_error(const SkPoolKey *key)
 		sk_may_use(&row, GetUserId());
 }
 
+/* The columns are those of spanner_internal.list_allocator_pools(). */
 static void
 put_pool(ReturnSetInfo *result, const SkPool *pool)
 {
 	const SkPoolStats *stats = &pool->stats;
-	Datum		values[POOL_COLUMNS];
-	bool		nulls[POOL_COLUMNS] = {false};
+	bool		is_new = stats->refills == 0;
+	NullableDatum columns[] = {
+		{ObjectIdGetDatum(pool->key.dbid)},
+		{ObjectIdGetDatum(pool->key.relid)},
+		{Int64GetDatum(pool->key.allocator_id)},
+		{Int64GetDatum(stats->values)},
+		{Int64GetDatum(stats->refills)},
+		{Int64GetDatum(stats->waits)},
+		{Float8GetDatum(stats->wait_us / 1000.0)},
+		{Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1)), is_new},
+		{Float8GetDatum(stats->refill_us_max / 1000.0), is_new},
+		{Int64GetDatum(sk_pool_size(pool))},
+		{Int32GetDatum(pool->batch), pool->batch == 0},
+		{Int64GetDatum(stats->lost)},
+		{CStringGetTextDatum(pool->error.message),
+		pool->error.sqlerrcode == 0 || !may_see_error(&pool->key)},
+		{TimestampTzGetDatum(stats->last_refill), stats->last_refill == 0}
+	};
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
 
-	values[POOL_DATABASE] = ObjectIdGetDatum(pool->key.dbid);
-	values[POOL_TABLE] = ObjectIdGetDatum(pool->key.relid);
-	values[POOL_ALLOCATOR] = Int64GetDatum(pool->key.allocator_id);
-	values[POOL_VALUES] = Int64GetDatum(stats->values);
-	values[POOL_REFILLS] = Int64GetDatum(stats->refills);
-	values[POOL_WAITS] = Int64GetDatum(stats->waits);
-	values[POOL_WAIT_MS] = Float8GetDatum(stats->wait_us / 1000.0);
-	values[POOL_REFILL_MS] = Float8GetDatum(stats->refill_us / 1000.0 / Max(stats->refills, 1));
-	values[POOL_REFILL_MS_MAX] = Float8GetDatum(stats->refill_us_max / 1000.0);
-	nulls[POOL_REFILL_MS] = nulls[POOL_REFILL_MS_MAX] = stats->refills == 0;
-	values[POOL_SIZE] = Int64GetDatum(sk_pool_size(pool));
-	values[POOL_BATCH] = Int32GetDatum(pool->batch);
-	nulls[POOL_BATCH] = pool->batch == 0;
-	values[POOL_LOST] = Int64GetDatum(stats->lost);
-	values[POOL_ERROR] = CStringGetTextDatum(pool->error.message);
-	nulls[POOL_ERROR] = pool->error.sqlerrcode == 0 || !may_see_error(&pool->key);
-	values[POOL_LAST_REFILL] = TimestampTzGetDatum(stats->last_refill);
-	nulls[POOL_LAST_REFILL] = stats->last_refill == 0;
-	Assert(result->setDesc->natts == POOL_COLUMNS);
+	Assert(result->setDesc->natts == lengthof(columns));
+	for (int i = 0; i < lengthof(columns); i++)
+	{
+		values[i] = columns[i].value;
+		nulls[i] = columns[i].isnull;
+	}
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -604,7 +565,7 @@ Datum
 spanner_next_values(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
-	SkValues    *range;
+	SkValues   *range;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -628,7 +589,7 @@ spanner_next_values(PG_FUNCTION_ARGS)
 	if (range->first == range->end)
 	{
 		*range = fetch(find_allocator(fcinfo, 2),
-					  context->max_calls - context->call_cntr, false);
+					   context->max_calls - context->call_cntr, false);
 		Assert(range->first < range->end);
 	}
 	SRF_RETURN_NEXT(context, Int64GetDatum(range->first++));
@@ -644,7 +605,7 @@ Datum
 spanner_reserve_block(PG_FUNCTION_ARGS)
 {
 	int64		count = PG_GETARG_INT64(1);
-	SkValues		range;
+	SkValues	range;
 	TupleDesc	tupdesc;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};

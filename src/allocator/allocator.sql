@@ -8,49 +8,32 @@
 -- lost together with its counter, and all other rows with it.
 CREATE TYPE spanner_internal.allocator_role;
 
+-- As regrolein(); in a restore, a role that does not exist is the current user.
 CREATE FUNCTION spanner_internal.allocator_role_in(cstring)
 RETURNS spanner_internal.allocator_role
 AS 'MODULE_PATHNAME', 'spanner_allocator_role_in'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.allocator_role_in(cstring)
-  IS 'read a role as type regrole does; in a restore, one that does not exist is the current user';
-
+-- As regroleout().
 CREATE FUNCTION spanner_internal.allocator_role_out(spanner_internal.allocator_role)
 RETURNS cstring
 AS 'regroleout'
 LANGUAGE internal STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.allocator_role_out(spanner_internal.allocator_role)
-  IS 'write a role as type regrole does';
 
 CREATE TYPE spanner_internal.allocator_role (
   INPUT = spanner_internal.allocator_role_in,
   OUTPUT = spanner_internal.allocator_role_out,
   LIKE = pg_catalog.regrole);
 
-COMMENT ON TYPE spanner_internal.allocator_role
-  IS 'a role that an allocator names';
-
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.regrole) WITHOUT FUNCTION AS IMPLICIT;
-
-COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.regrole)
-  IS 'the same role';
 
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.oid) WITHOUT FUNCTION AS IMPLICIT;
 
-COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.oid)
-  IS 'the OID of the role';
-
 CREATE CAST (pg_catalog.regrole AS spanner_internal.allocator_role) WITHOUT FUNCTION AS ASSIGNMENT;
 
-COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
-  IS 'the same role';
-
--- The trigger on_allocator_insert has the defaults, and on_allocator_change
--- checks the row: a session that takes its first number reads neither from
--- the catalogs.  A series is a row that has a counter of its own, and NULL in
--- all that it has of its allocator.
+-- A series is a row that has a counter of its own, and NULL in all that it has of its
+-- allocator.  So the trigger on_allocator_insert has the defaults.  on_allocator_change
+-- checks the row, unless values are reserved: core would prepare CHECKs for each of these.
 CREATE TABLE spanner.allocator (
   allocator_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name            text COLLATE "C" UNIQUE,
@@ -120,9 +103,6 @@ COMMENT ON COLUMN spanner.allocator.parent_id
 COMMENT ON COLUMN spanner.allocator.series
   IS 'what the series counts for, such as year and tenant; NULL for an allocator';
 
-COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
-  IS 'ids of allocators';
-
 REVOKE ALL ON spanner.allocator FROM PUBLIC;
 
 -- so that whoever may read the tables of a database can dump it, as catalogs
@@ -135,30 +115,23 @@ GRANT SELECT, USAGE, UPDATE ON SEQUENCE spanner.allocator_allocator_id_seq TO pg
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator', '');
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator_allocator_id_seq', '');
 
+-- Checks a changed row, has all sessions forget it, and DROP ROLE know of its roles.
 CREATE FUNCTION spanner_internal.on_allocator_change()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.on_allocator_change()
-  IS 'make all sessions forget what they know of changed allocators, and DROP ROLE know of their '
-     'roles';
-
+-- Gives a new row the defaults, and the stamp of this server.
 CREATE FUNCTION spanner_internal.on_allocator_insert()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner_internal.on_allocator_insert()
-  IS 'give a new row the defaults, and the stamp of this server';
-
+-- Keeps logical replication from moving a counter back.
 CREATE FUNCTION spanner_internal.on_allocator_apply()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_apply'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.on_allocator_apply()
-  IS 'keep a counter from being moved back by logical replication';
 
 -- Whoever writes the table fires its triggers, without the right to call them.
 REVOKE ALL ON FUNCTION spanner_internal.on_allocator_apply(),
@@ -169,48 +142,30 @@ CREATE TRIGGER on_allocator_insert
   BEFORE INSERT ON spanner.allocator
   FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_insert();
 
-ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_insert;
-
-COMMENT ON TRIGGER on_allocator_insert ON spanner.allocator
-  IS 'sets what the INSERT has left out, and timeline and system, which a dump has from another '
-     'server';
-
 CREATE TRIGGER on_allocator_apply
   BEFORE UPDATE ON spanner.allocator
   FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_apply();
-
--- logical replication works in this role
-ALTER TABLE spanner.allocator ENABLE REPLICA TRIGGER on_allocator_apply;
-
-COMMENT ON TRIGGER on_allocator_apply ON spanner.allocator
-  IS 'keeps the counter and the stamp of this server when a row comes from another one';
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
   FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_change();
 
-ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_change;
-
-COMMENT ON TRIGGER on_allocator_change ON spanner.allocator
-  IS 'checks the row, discards numbers that sessions share, and keeps the roles of the allocator '
-     'from being dropped';
-
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator
   FOR EACH STATEMENT EXECUTE FUNCTION spanner_internal.on_allocator_change();
 
-ALTER TABLE spanner.allocator ENABLE ALWAYS TRIGGER on_allocator_truncate;
+-- Logical replication works in role replica.
+ALTER TABLE spanner.allocator
+  ENABLE ALWAYS TRIGGER on_allocator_insert,
+  ENABLE REPLICA TRIGGER on_allocator_apply,
+  ENABLE ALWAYS TRIGGER on_allocator_change,
+  ENABLE ALWAYS TRIGGER on_allocator_truncate;
 
-COMMENT ON TRIGGER on_allocator_truncate ON spanner.allocator
-  IS 'discards the numbers of all allocators';
-
+-- Revokes the right to use allocators, and refuses to lose those of the roles.
 CREATE FUNCTION spanner_internal.on_drop_owned()
 RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.on_drop_owned()
-  IS 'revoke the right to use allocators, and refuse to lose allocators of the roles';
 
 REVOKE ALL ON FUNCTION spanner_internal.on_drop_owned() FROM PUBLIC;
 
@@ -220,9 +175,6 @@ CREATE EVENT TRIGGER spanner_keys_drop_owned
   EXECUTE FUNCTION spanner_internal.on_drop_owned();
 
 ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
-
-COMMENT ON EVENT TRIGGER spanner_keys_drop_owned
-  IS 'keeps allocators of roles from being lost';
 
 CREATE FUNCTION spanner.create_allocator(
   name text,
@@ -403,6 +355,24 @@ COMMENT ON FUNCTION spanner.assign_on_commit()
   IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the '
      'transaction commits';
 
+-- Defaults and triggers that name an allocator.
+CREATE FUNCTION spanner_internal.users_of_allocator(name text)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('default of column "%s" of %s', a.attname, d.adrelid::regclass)
+    FROM pg_attrdef d
+    JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+   WHERE strpos(pg_get_expr(d.adbin, d.adrelid), format('next_value(%L::text', name)) > 0
+   UNION ALL
+  SELECT format('trigger "%s" on %s', t.tgname, t.tgrelid::regclass)
+    FROM pg_trigger t
+   WHERE t.tgfoid = 'spanner.assign_on_commit()'::regprocedure
+     AND strpos(encode(t.tgargs, 'hex'),
+                encode(convert_to(name, getdatabaseencoding()), 'hex') || '00') = 1
+   ORDER BY 1;
+END;
+
 CREATE FUNCTION spanner.last_assigned(name text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_last_assigned'
@@ -421,6 +391,7 @@ COMMENT ON FUNCTION spanner.last_assigned(text, text[])
   IS 'the last number that a committed transaction of this session assigned from a series of an '
      'allocator, else NULL';
 
+-- Pools of reserved numbers in shared memory.
 CREATE FUNCTION spanner_internal.list_allocator_pools(
   OUT datid oid, OUT table_oid oid, OUT allocator_id bigint,
   OUT "values" bigint, OUT refills bigint, OUT waits bigint, OUT wait_ms double precision,
@@ -431,18 +402,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_allocator_pools'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 64;
 
-COMMENT ON FUNCTION spanner_internal.list_allocator_pools()
-  IS 'pools of reserved numbers in shared memory';
-
+-- Background workers that reserve numbers.
 CREATE FUNCTION spanner_internal.list_allocator_workers(
   OUT datid oid, OUT pid integer, OUT state text, OUT started timestamptz,
   OUT idle_since timestamptz, OUT pending integer, OUT blocked_by xid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_list_allocator_workers'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 2;
-
-COMMENT ON FUNCTION spanner_internal.list_allocator_workers()
-  IS 'background workers that reserve numbers';
 
 CREATE VIEW spanner.stat_allocator AS
   SELECT pg_catalog.current_database() AS database,
@@ -527,13 +493,11 @@ COMMENT ON COLUMN spanner.stat_allocator_worker.pending
 COMMENT ON COLUMN spanner.stat_allocator_worker.blocked_by
   IS 'transaction that has locked an allocator which the worker wants to reserve from';
 
+-- How many pools of reserved numbers there are, and are in use.
 CREATE FUNCTION spanner_internal.count_allocator_pools(
   OUT size integer, OUT used integer, OUT taken_over bigint, OUT lost_values bigint)
 AS 'MODULE_PATHNAME', 'spanner_count_allocator_pools'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.count_allocator_pools()
-  IS 'how many pools of reserved numbers there are, and are in use';
 
 CREATE VIEW spanner.stat_allocator_pools AS
   SELECT c.size, c.used, c.taken_over, c.lost_values

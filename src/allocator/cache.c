@@ -46,8 +46,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "allocator/cache.h"
-#include "allocator/reserve.h"
+#include "allocator/allocator.h"
 #include "keys/canonical.h"
 #include "spi/relation_changes.h"
 
@@ -99,7 +98,6 @@ static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
 static void forget_own_rows(XactEvent event, void *arg);
 static void forget_subtransaction(SubXactEvent event, SubTransactionId subid,
 								  SubTransactionId parent, void *arg);
-static void forget_pointer(void *pointer);
 
 /*
  * sk_allocator_by_name
@@ -247,12 +245,12 @@ sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
 	uint16		part;
 
 	Assert(table->mode >= RowExclusiveLock);
-	if (sk_series_find(table, parent_id, series, row))
+	if (sk_row_find(table, NULL, parent_id, series, row))
 		return;
 	hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), parent_id);
 	part = (uint16) (hash >> 32) | SK_SERIES_QUEUE;
 	LockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
-	if (!sk_series_find_settled(table, parent_id, series, row))
+	if (!sk_row_find_settled(table, NULL, parent_id, series, row))
 		make_row(table, parent_id, series, row);
 	/* others find the row now, and wait for the transaction */
 	UnlockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
@@ -286,7 +284,7 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 	if (may_begin)
 		sk_series_begin(&table, parent_id, series, &row);
 	else
-		found = sk_series_find(&table, parent_id, series, &row);
+		found = sk_row_find(&table, NULL, parent_id, series, &row);
 	sk_table_close(&table);
 	if (!found)
 		return NULL;
@@ -359,23 +357,6 @@ sk_check_writable(Oid function)
 	PreventCommandDuringRecovery(name);
 	PreventCommandIfReadOnly(name);
 	PreventCommandIfParallelMode(name);
-}
-
-/*
- * sk_forget_with_transaction
- *		Set a pointer to NULL when TopTransactionContext, where it points to, goes.
- */
-void
-sk_forget_with_transaction(void **pointer)
-{
-	MemoryContextCallback *callback =
-		MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
-
-	/* what it points to is made after this, so that nothing is left of it */
-	Assert(*pointer == NULL);
-	callback->func = forget_pointer;
-	callback->arg = pointer;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 }
 
 /*
@@ -583,8 +564,9 @@ make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row
 	row->series = series;
 	row->next_value = Max(parent.start_value, parent.min_value);
 	/* values of a series of that name may have been given before a promotion */
-	sk_reserve_leave_gap(row);
-	sk_row_insert(table, row);
+	sk_reserve_skip_gap(row);
+	row->id = 0;
+	sk_row_insert(table, row, SK_WRITE_CHANGES);
 	row->is_own = true;
 }
 
@@ -619,10 +601,4 @@ forget_subtransaction(SubXactEvent event, SubTransactionId subid,
 {
 	if (own_rows && event == SUBXACT_EVENT_ABORT_SUB)
 		sk_allocator_epoch++;
-}
-
-static void
-forget_pointer(void *pointer)
-{
-	*(void **) pointer = NULL;
 }

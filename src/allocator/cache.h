@@ -48,8 +48,6 @@ extern char *sk_series_print(ArrayType *series);
 extern void sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
 							SkAllocatorRow *row);
 
-extern void sk_forget_with_transaction(void **pointer);
-
 extern void sk_cache_init(void);
 
 #endif							/* SK_ALLOCATOR_CACHE_H */

@@ -26,9 +26,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "allocator/reserve.h"
-#include "allocator/transaction.h"
-#include "compat.h"
+#include "allocator/allocator.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_create_allocator);
@@ -41,28 +39,7 @@ PG_FUNCTION_INFO_V1(spanner_advance_allocator);
 PG_FUNCTION_INFO_V1(spanner_reset_allocator);
 PG_FUNCTION_INFO_V1(spanner_release_allocator);
 
-/* Arguments of spanner.create_allocator(), by position. */
-enum
-{
-	CREATE_NAME,
-	CREATE_MODE,
-	CREATE_START_VALUE,
-	CREATE_OPTIONS,				/* from here on those of "enum Options" */
-	CREATE_MAX_VALUE = CREATE_OPTIONS,
-	CREATE_BATCH_SIZE,
-	CREATE_IF_NOT_EXISTS = 11
-};
-
-/* Arguments of spanner.alter_allocator(), by position. */
-enum
-{
-	ALTER_NAME,
-	ALTER_MODE,
-	ALTER_OPTIONS,				/* from here on those of "enum Options" */
-	ALTER_OWNER_ROLE = 10
-};
-
-/* The arguments that both have, in this order. */
+/* The options that create_allocator() and alter_allocator() have, in this order. */
 enum Options
 {
 	OPTION_MAX_VALUE,
@@ -76,12 +53,17 @@ enum Options
 	OPTION_COUNT
 };
 
-StaticAssertDecl((int) CREATE_MODE == (int) ALTER_MODE,
-				 "the mode is not in the same place");
-StaticAssertDecl(CREATE_OPTIONS + OPTION_COUNT == CREATE_IF_NOT_EXISTS,
-				 "arguments of create_allocator() are not in their places");
-StaticAssertDecl(ALTER_OPTIONS + OPTION_COUNT == ALTER_OWNER_ROLE,
-				 "arguments of alter_allocator() are not in their places");
+/* Arguments of both, by position, and where the options begin. */
+enum
+{
+	ARGUMENT_NAME,
+	ARGUMENT_MODE,
+	CREATE_START_VALUE,
+	CREATE_OPTIONS,
+	CREATE_IF_NOT_EXISTS = CREATE_OPTIONS + OPTION_COUNT,
+	ALTER_OPTIONS = ARGUMENT_MODE + 1,
+	ALTER_OWNER_ROLE = ALTER_OPTIONS + OPTION_COUNT
+};
 
 static void row_arguments(FunctionCallInfo fcinfo, int first,
 						  SkAllocatorRow *row);
@@ -93,7 +75,7 @@ static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
 					   SkAllocatorRow *row);
 static void write_and_close(SkTable *table, SkAllocatorRow *row,
 							SkWrite kind);
-static void tell_users(const char *name);
+static void report_users(const char *name);
 
 /* All arguments but the name have a default. */
 static inline void
@@ -118,9 +100,9 @@ row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
 #define INT32_OPTION(option) PG_GETARG_INT32(first + (option))
 
 	Assert(PG_NARGS() >= first + OPTION_COUNT);
-	if (!PG_ARGISNULL(CREATE_MODE))
+	if (!PG_ARGISNULL(ARGUMENT_MODE))
 	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_MODE));
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARGUMENT_MODE));
 
 		row->mode = sk_mode_from_name(downcase_identifier(name, strlen(name), false, false));
 	}
@@ -210,16 +192,16 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	char	   *name;
 
-	require_argument(fcinfo, CREATE_NAME, "name");
-	require_argument(fcinfo, CREATE_MODE, "mode");
+	require_argument(fcinfo, ARGUMENT_NAME, "name");
+	require_argument(fcinfo, ARGUMENT_MODE, "mode");
 	require_argument(fcinfo, CREATE_START_VALUE, "start_value");
-	require_argument(fcinfo, CREATE_MAX_VALUE, "max_value");
-	require_argument(fcinfo, CREATE_BATCH_SIZE, "batch_size");
+	require_argument(fcinfo, CREATE_OPTIONS + OPTION_MAX_VALUE, "max_value");
+	require_argument(fcinfo, CREATE_OPTIONS + OPTION_BATCH_SIZE, "batch_size");
 	require_argument(fcinfo, CREATE_IF_NOT_EXISTS, "if_not_exists");
 	sk_check_writable(fcinfo->flinfo->fn_oid);
 	check_may_create(fcinfo->flinfo->fn_oid);
 
-	name = text_to_cstring(PG_GETARG_TEXT_PP(CREATE_NAME));
+	name = text_to_cstring(PG_GETARG_TEXT_PP(ARGUMENT_NAME));
 	sk_allocator_name(name, "allocator name", row.name);
 	row.next_value = PG_GETARG_INT64(CREATE_START_VALUE);
 	row.min_value = Min(row.next_value, 1);
@@ -230,8 +212,8 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	row_arguments(fcinfo, CREATE_OPTIONS, &row);
 
 	sk_table_open(&table, RowExclusiveLock);
-	if (!sk_row_find_settled(&table, name, &existing))
-		sk_row_insert(&table, &row);
+	if (!sk_row_find_settled(&table, name, 0, NULL, &existing))
+		sk_row_insert(&table, &row, SK_WRITE_CHANGES);
 	else if (!PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -282,7 +264,7 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, ArrayType *series,
 
 	sk_check_writable(fcinfo->flinfo->fn_oid);
 	sk_table_open(table, RowExclusiveLock);
-	found = sk_row_find(table, name, 0, row);
+	found = sk_row_find(table, name, 0, NULL, row);
 	if (found)
 	{
 		/* nobody locks a row of others, or waits for it */
@@ -333,11 +315,11 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 	Oid			owner = InvalidOid;
 
-	require_argument(fcinfo, ALTER_NAME, "name");
+	require_argument(fcinfo, ARGUMENT_NAME, "name");
 	if (!PG_ARGISNULL(ALTER_OWNER_ROLE))
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
-	sk_reserve_leave_gap(&row);
+	sk_reserve_skip_gap(&row);
 	row_arguments(fcinfo, ALTER_OPTIONS, &row);
 	if (OidIsValid(owner))
 	{
@@ -350,25 +332,12 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 
 /* Report the defaults and triggers that use a name that no allocator has. */
 static void
-tell_users(const char *name)
+report_users(const char *name)
 {
-	const char *literal = quote_literal_cstr(name);
-	const char *query = psprintf(
-								 "SELECT pg_catalog.format('default of column \"%%s\" of %%s', a.attname, d.adrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_attrdef d JOIN pg_catalog.pg_attribute a"
-								 " ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
-								 " WHERE pg_catalog.strpos(pg_catalog.pg_get_expr(d.adbin, d.adrelid), %s) OPERATOR(pg_catalog.>) 0"
-								 " UNION ALL"
-								 " SELECT pg_catalog.format('trigger \"%%s\" on %%s', t.tgname, t.tgrelid::pg_catalog.regclass)"
-								 " FROM pg_catalog.pg_trigger t"
-								 " WHERE t.tgfoid OPERATOR(pg_catalog.=) 'spanner.assign_on_commit()'::pg_catalog.regprocedure"
-								 " AND pg_catalog.strpos(pg_catalog.encode(t.tgargs, 'hex'), pg_catalog.encode(pg_catalog.convert_to("
-								 "%s, pg_catalog.getdatabaseencoding()), 'hex') OPERATOR(pg_catalog.||) '00') OPERATOR(pg_catalog.=) 1"
-								 " ORDER BY 1",
-								 quote_literal_cstr(psprintf("next_value(%s::text", literal)), literal);
 	ListCell   *lc;
 
-	foreach(lc, sk_query_texts(query))
+	foreach(lc, sk_query_texts(psprintf("SELECT * FROM spanner_internal.users_of_allocator(%s)",
+										quote_literal_cstr(name))))
 		ereport(NOTICE,
 				(errcode(ERRCODE_WARNING),
 				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
@@ -387,12 +356,12 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	sk_allocator_name(new_name, "allocator name", row.name);
-	if (sk_row_find_settled(&table, new_name, &existing))
+	if (sk_row_find_settled(&table, new_name, 0, NULL, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name)));
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
-	tell_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	report_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
 
@@ -409,7 +378,7 @@ spanner_drop_allocator(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(false);
 	sk_row_delete(&table);
 	sk_table_close(&table);
-	tell_users(row.name);
+	report_users(row.name);
 	PG_RETURN_BOOL(true);
 }
 
@@ -478,7 +447,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Advance allocator \"%s\" there.", row.remote_name)));
 	former = row.next_value;
-	sk_reserve_leave_gap(&row);
+	sk_reserve_skip_gap(&row);
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
@@ -519,7 +488,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 
 	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 3),
 					  &table, &row);
-	sk_reserve_leave_gap(&row);
+	sk_reserve_skip_gap(&row);
 	if (value < row.next_value && !PG_GETARG_BOOL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -83,9 +83,7 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-#include "allocator/commit_number.h"
-#include "allocator/transaction.h"
-#include "compat.h"
+#include "allocator/allocator.h"
 #include "keys/canonical.h"
 #include "spi/owner_rights.h"
 #include "spi/row_writer.h"
@@ -194,13 +192,6 @@ typedef struct ColumnWriter
 	TupleTableSlot *new;
 } ColumnWriter;
 
-/* A table that rows are read from, NULL before the first. */
-typedef struct RowReader
-{
-	Relation	rel;
-	TupleTableSlot *slot;
-} RowReader;
-
 /* In TopTransactionContext, NULL if there is nothing to number. */
 static Numbering *numbering = NULL;
 
@@ -214,8 +205,6 @@ static int	user_setting = -1;
 
 static void check_trigger(FunctionCallInfo fcinfo);
 static HeapTuple new_tuple(TriggerData *trigger);
-static Target *find_queued(TriggerData *trigger);
-static bool is_same_target(const Target *a, const Target *b);
 static void check_column(Relation rel, AttrNumber attnum);
 static void check_mode(const char *name, SkMode mode);
 static AttrNumber find_column(Relation rel, const char *column,
@@ -224,7 +213,6 @@ static AttrNumber find_series_column(Relation rel, const char *name,
 									 AttrNumber number);
 static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
-static bool lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid);
 static bool set_target(Target *target, Relation rel, HeapTuple tuple,
 					   char *const *arguments, int count);
 static ArrayType *row_series(const Target *target, Relation rel,
@@ -239,18 +227,12 @@ static bool queue_event(TriggerData *trigger);
 static LastAssigned *last_assigned_entry(int64 allocator_id,
 										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
-static void close_reader(RowReader *reader);
-static bool is_due(RowReader *reader, DueRow *row);
-static bool is_noted(HTAB *cells, const DueRow *row);
-static bool has_several_targets(const Unnumbered *rows, uint64 count);
 static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
 static int	compare_counters(const DueRow *x, const DueRow *y);
 static int	compare_due(const void *a, const void *b);
 static void begin_writing(ColumnWriter *writer, const Target *target,
 						  Oid *userid, int *sec_context);
-static void end_writing(ColumnWriter *writer, Oid userid, int sec_context);
 static bool holds_number(const ColumnWriter *writer, int64 number);
-static void report_other_series(Relation rel, ArrayType *series, int64 number);
 static void write_number(ColumnWriter *writer, const DueRow *due,
 						 int64 number);
 static void number_table(const SkAllocatorRow *allocator, DueRow *due,
@@ -261,9 +243,7 @@ static void number_all(void);
 static void queue_again(TriggerData *trigger, Target *target);
 static void flush_late(ResourceReleasePhase phase, bool is_commit,
 					   bool is_top_level, void *arg);
-static void release_early(void);
 static void end_transaction(XactEvent event, void *arg);
-static void start_level(int level);
 static void end_level(int level, bool is_rolled_back);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -341,32 +321,6 @@ new_tuple(TriggerData *trigger)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
 		trigger->tg_newtuple : trigger->tg_trigtuple;
-}
-
-/* The target if this event is the one that we have queued for it. */
-static Target *
-find_queued(TriggerData *trigger)
-{
-	ListCell   *lc;
-
-	foreach(lc, numbering->targets)
-	{
-		Target	   *target = lfirst(lc);
-
-		if (target->is_queued &&
-			target->trigger == trigger->tg_trigger->tgoid &&
-			ItemPointerEquals(&target->queued_tid, row_version(trigger)))
-			return target;
-	}
-	return NULL;
-}
-
-static bool
-is_same_target(const Target *a, const Target *b)
-{
-	return a->trigger == b->trigger && a->relid == b->relid && a->attnum == b->attnum && a->allocator_id == b->allocator_id &&
-		a->series_count == b->series_count &&
-		memcmp(a->series, b->series, a->series_count * sizeof(AttrNumber)) == 0;
 }
 
 static void
@@ -469,17 +423,6 @@ find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 		slot_attisnull(slot, attnum);
 }
 
-/* Is a row there, in any version, without a number? */
-static bool
-lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
-{
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	bool		result = find_row(rel, attnum, &tid, slot);
-
-	ExecDropSingleTupleTableSlot(slot);
-	return result;
-}
-
 /*
  * Find columns and an allocator, and check that they fit.
  *
@@ -489,8 +432,9 @@ lacks_number(Relation rel, AttrNumber attnum, ItemPointerData tid)
  */
 static bool
 set_target(Target *target, Relation rel, HeapTuple tuple,
-				 char *const *arguments, int count)
+		   char *const *arguments, int count)
 {
+	ItemPointerData tid = tuple->t_self;
 	SkAllocator *found;
 
 	Assert(count >= 2 && count <= SK_MAX_SERIES_COLUMNS + 2);
@@ -500,10 +444,16 @@ set_target(Target *target, Relation rel, HeapTuple tuple,
 	for (int i = 2; i < count; i++)
 		target->series[target->series_count++] =
 			find_series_column(rel, arguments[i], target->attnum);
-	/* the row may have lost its number since */
-	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)) &&
-		!lacks_number(rel, target->attnum, tuple->t_self))
-		return false;
+	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)))
+	{
+		/* the row may have lost its number since */
+		TupleTableSlot *slot = table_slot_create(rel, NULL);
+		bool		is_due = find_row(rel, target->attnum, &tid, slot);
+
+		ExecDropSingleTupleTableSlot(slot);
+		if (!is_due)
+			return false;
+	}
 	found = sk_allocator_by_name(arguments[0]);
 	check_mode(found->row.name, found->row.mode);
 	target->allocator_id = found->id;
@@ -537,7 +487,7 @@ is_same_value(TupleTableSlot *old, TupleTableSlot *new, AttrNumber attnum)
  */
 static void
 check_series(const Target *target, Relation rel,
-					   TupleTableSlot *old, TupleTableSlot *new)
+			 TupleTableSlot *old, TupleTableSlot *new)
 {
 	bool		is_changed = false;
 	bool		has_null = false;
@@ -583,13 +533,16 @@ find_target(TriggerData *trigger)
 	/* a row that keeps its number stays in its series */
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		check_series(&number, trigger->tg_relation,
-							   trigger->tg_trigslot, trigger->tg_newslot);
+					 trigger->tg_trigslot, trigger->tg_newslot);
 	if (!is_due)
 		return NULL;
 	foreach(lc, numbering->targets)
 	{
 		target = lfirst(lc);
-		if (is_same_target(target, &number))
+		if (target->trigger == number.trigger && target->relid == number.relid &&
+			target->attnum == number.attnum && target->allocator_id == number.allocator_id &&
+			target->series_count == number.series_count &&
+			memcmp(target->series, number.series, number.series_count * sizeof(AttrNumber)) == 0)
 			return target;
 	}
 
@@ -693,10 +646,8 @@ last_assigned_entry(int64 allocator_id, HASHACTION action)
 	}
 	if (last_assigned == NULL)
 	{
-		HASHCTL		ctl;
+		HASHCTL		ctl = {.keysize = sizeof(key.key),.entrysize = sizeof(LastAssigned)};
 
-		ctl.keysize = sizeof(key.key);
-		ctl.entrysize = sizeof(LastAssigned);
 		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
 									HASH_ELEM | HASH_BLOBS);
 	}
@@ -723,59 +674,6 @@ remember_number(int64 id, int64 number)
 	MemoryContextSwitchTo(old);
 }
 
-static void
-close_reader(RowReader *reader)
-{
-	if (reader->rel == NULL)
-		return;
-	ExecDropSingleTupleTableSlot(reader->slot);
-	table_close(reader->rel, NoLock);
-	reader->rel = NULL;
-}
-
-/* Is the row to be numbered?  Sets the latest version, and its series. */
-static bool
-is_due(RowReader *reader, DueRow *row)
-{
-	if (reader->rel == NULL || RelationGetRelid(reader->rel) != row->target->relid)
-	{
-		close_reader(reader);
-		reader->rel = table_open(row->target->relid, RowExclusiveLock);
-		reader->slot = table_slot_create(reader->rel, NULL);
-	}
-	if (!find_row(reader->rel, row->target->attnum, &row->tid, reader->slot))
-		return false;
-	row->series = row_series(row->target, reader->rel, reader->slot);
-	return true;
-}
-
-/*
- * Note the cell that a row's number is for.  Returns whether it was noted
- * before.
- */
-static bool
-is_noted(HTAB *cells, const DueRow *row)
-{
-	Cell		cell;
-	bool		found;
-
-	memset(&cell, 0, sizeof(Cell));
-	cell.relid = row->target->relid;
-	cell.attnum = row->target->attnum;
-	cell.tid = row->tid;
-	(void) hash_search(cells, &cell, HASH_ENTER, &found);
-	return found;
-}
-
-static bool
-has_several_targets(const Unnumbered *rows, uint64 count)
-{
-	for (uint64 i = 1; i < count; i++)
-		if (rows[i].target != rows[0].target)
-			return true;
-	return false;
-}
-
 /*
  * Take the rows that need a number.  Two triggers may fill the same column, of
  * which the first one wins.  A row of one trigger can be there several times,
@@ -787,35 +685,57 @@ has_several_targets(const Unnumbered *rows, uint64 count)
 static uint64
 collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
 {
-	RowReader	reader = {NULL};
+	HASHCTL		ctl = {.keysize = sizeof(Cell),.entrysize = sizeof(Cell),
+	.hcxt = CurrentMemoryContext};
+	bool		is_one_counter = rows[0].target->series_count == 0;
+	bool		is_noted = false;
+	Relation	rel = NULL;
+	TupleTableSlot *slot = NULL;
 	HTAB	   *cells = NULL;
-	bool		has_several = has_several_targets(rows, count);
-	bool		is_one_counter = !has_several && rows[0].target->series_count == 0;
 	uint64		found = 0;
+	Cell		cell;
 
-	Assert(count >= 1);
-	if (has_several)
-	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(Cell);
-		ctl.entrysize = sizeof(Cell);
-		ctl.hcxt = CurrentMemoryContext;
-		cells = hash_create("cells to number", 256, &ctl,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+	for (uint64 i = 1; cells == NULL && i < count; i++)
+		if (rows[i].target != rows[0].target)
+			cells = hash_create("cells to number", 256, &ctl,
+								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	/* what was inserted so far can be updated */
 	CommandCounterIncrement();
+	memset(&cell, 0, sizeof(Cell));
 	for (uint64 i = 0; i < count; i++)
 	{
-		DueRow		row = {rows[i].target, rows[i].tid, NULL, i};
+		const Target *target = rows[i].target;
+		DueRow		row = {target, rows[i].tid, NULL, i};
 
 		CHECK_FOR_INTERRUPTS();
-		if ((is_one_counter && found > 0) ||
-			(is_due(&reader, &row) && (cells == NULL || !is_noted(cells, &row))))
+		if (is_one_counter && cells == NULL && found > 0)
+		{
+			due[found++] = row;
+			continue;
+		}
+		if (rel == NULL || RelationGetRelid(rel) != target->relid)
+		{
+			if (rel != NULL)
+			{
+				ExecDropSingleTupleTableSlot(slot);
+				table_close(rel, NoLock);
+			}
+			rel = table_open(target->relid, RowExclusiveLock);
+			slot = table_slot_create(rel, NULL);
+		}
+		if (!find_row(rel, target->attnum, &row.tid, slot))
+			continue;
+		row.series = row_series(target, rel, slot);
+		cell.relid = target->relid;
+		cell.attnum = target->attnum;
+		cell.tid = row.tid;
+		if (cells != NULL)
+			(void) hash_search(cells, &cell, HASH_ENTER, &is_noted);
+		if (!is_noted)
 			due[found++] = row;
 	}
-	close_reader(&reader);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
 	if (cells != NULL)
 		hash_destroy(cells);
 	return found;
@@ -879,16 +799,6 @@ begin_writing(ColumnWriter *writer, const Target *target,
 	writer->new = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 }
 
-static void
-end_writing(ColumnWriter *writer, Oid userid, int sec_context)
-{
-	ExecDropSingleTupleTableSlot(writer->new);
-	ExecDropSingleTupleTableSlot(writer->old);
-	sk_writer_end(&writer->rows);
-	SetUserIdAndSecContext(userid, sec_context);
-	table_close(writer->rel, NoLock);
-}
-
 /* Does the column hold a number? */
 static bool
 holds_number(const ColumnWriter *writer, int64 number)
@@ -913,18 +823,6 @@ holds_number(const ColumnWriter *writer, int64 number)
 	}
 }
 
-static void
-report_other_series(Relation rel, ArrayType *series, int64 number)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			 errmsg("could not write number %lld into a row of relation \"%s\"",
-					(long long) number, RelationGetRelationName(rel)),
-			 errdetail("The number is one of series (%s), which the row has left.",
-					   sk_series_print(series)),
-			 errhint("Look for a trigger on the table that changes the columns of the series.")));
-}
-
 /*
  * Write a number into the row that is in writer->old.  A trigger may keep it
  * from being stored, which is an error.
@@ -935,6 +833,8 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 	TupleTableSlot *new = writer->new;
 	int			natts = RelationGetDescr(writer->rel)->natts;
 	ExprContext *context = GetPerTupleExprContext(writer->rows.estate);
+	bool		is_written;
+	bool		is_of_series;
 
 	ExecClearTuple(new);
 	ResetExprContext(context);
@@ -949,22 +849,24 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 	ExecStoreVirtualTuple(new);
 
 	sk_writer_write(&writer->rows, CMD_UPDATE, writer->old, new);
-	if (ItemPointerIsValid(&new->tts_tid) &&
-		sk_series_compare(row_series(due->target, writer->rel, new), due->series) != 0)
-		report_other_series(writer->rel, due->series, number);
-	if (ItemPointerIsValid(&new->tts_tid) &&
-		holds_number(writer, number))
+	is_written = ItemPointerIsValid(&new->tts_tid);
+	is_of_series = !is_written ||
+		sk_series_compare(row_series(due->target, writer->rel, new), due->series) == 0;
+	if (is_written && is_of_series && holds_number(writer, number))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 			 errmsg("could not write number %lld into a row of relation \"%s\"",
 					(long long) number, RelationGetRelationName(writer->rel)),
-			 ItemPointerIsValid(&new->tts_tid) ?
-			 errdetail("Another value was stored in its place.") :
-			 errdetail("The update of the row was suppressed."),
-			 ItemPointerIsValid(&new->tts_tid) ?
-			 errhint("Look for a trigger on the table that changes the column, or at the column's type.") :
-			 errhint("Look for a trigger on the table that suppresses updates.")));
+			 !is_written ? errdetail("The update of the row was suppressed.") :
+			 !is_of_series ?
+			 errdetail("The number is one of series (%s), which the row has left.",
+					   sk_series_print(due->series)) :
+			 errdetail("Another value was stored in its place."),
+			 !is_written ? errhint("Look for a trigger on the table that suppresses updates.") :
+			 !is_of_series ?
+			 errhint("Look for a trigger on the table that changes the columns of the series.") :
+			 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
 }
 
 /* Number rows of one table.  Sets *last to the last number, if there is one. */
@@ -990,7 +892,11 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 		*last = sk_own_take(allocator, 1).first;
 		write_number(&writer, &due[i], *last);
 	}
-	end_writing(&writer, userid, sec_context);
+	ExecDropSingleTupleTableSlot(writer.new);
+	ExecDropSingleTupleTableSlot(writer.old);
+	sk_writer_end(&writer.rows);
+	SetUserIdAndSecContext(userid, sec_context);
+	table_close(writer.rel, NoLock);
 }
 
 /*
@@ -1127,53 +1033,46 @@ flush_late(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 	SyncRepWaitForLSN(XactLastCommitEnd, true);
 }
 
-/* Have the transaction that is about to commit release its locks early. */
-static void
-release_early(void)
-{
-	if (!enable_early_release || user_setting >= 0 ||
-		synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
-		return;
-	user_setting = synchronous_commit;
-	synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
-}
-
 static void
 end_transaction(XactEvent event, void *arg)
 {
-	if (numbering == NULL || numbering->progress.assignments == 0)
-		return;
-	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
-	if (event == XACT_EVENT_PRE_COMMIT)
-		release_early();
-	else if (event == XACT_EVENT_PRE_PREPARE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
-				 errhint("Number rows in a transaction that commits in one step.")));
-	else if (event == XACT_EVENT_COMMIT)
-		for (int i = 0; i < numbering->progress.assignments; i++)
-		{
-			Assignment *kept = list_nth(numbering->assignments, i);
+	int			count = numbering == NULL ? 0 : numbering->progress.assignments;
 
-			kept->entry->number = kept->number;
-			kept->entry->is_committed = true;
-		}
-}
+	Assert(count == 0 || count <= list_length(numbering->assignments));
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			/* have the transaction release its locks early: flush_late() */
+			if (count > 0 && enable_early_release && user_setting < 0 &&
+				synchronous_commit != SYNCHRONOUS_COMMIT_OFF)
+			{
+				user_setting = synchronous_commit;
+				synchronous_commit = SYNCHRONOUS_COMMIT_OFF;
+			}
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			if (count > 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
+						 errhint("Number rows in a transaction that commits in one step.")));
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+			for (int i = 0; event == XACT_EVENT_COMMIT && i < count; i++)
+			{
+				Assignment *kept = list_nth(numbering->assignments, i);
 
-/* Note how far the transaction has come when a subtransaction begins. */
-static void
-start_level(int level)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Progress   *start = palloc(sizeof(Progress));
-
-	Assert(level >= 2 && (numbering->starts == NIL ||
-						  ((Progress *) llast(numbering->starts))->level < level));
-	*start = numbering->progress;
-	start->level = level;
-	numbering->starts = lappend(numbering->starts, start);
-	MemoryContextSwitchTo(old);
+				kept->entry->number = kept->number;
+				kept->entry->is_committed = true;
+			}
+			/* it goes with the memory of the transaction */
+			numbering = NULL;
+			break;
+		default:
+			break;
+	}
 }
 
 /* A level without a note began when there was nothing yet. */
@@ -1216,7 +1115,18 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 	if (numbering == NULL)
 		return;
 	if (event == SUBXACT_EVENT_START_SUB)
-		start_level(level);
+	{
+		/* note how far the transaction has come */
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+		Progress   *start = palloc(sizeof(Progress));
+
+		Assert(level >= 2 && (numbering->starts == NIL ||
+							  ((Progress *) llast(numbering->starts))->level < level));
+		*start = numbering->progress;
+		start->level = level;
+		numbering->starts = lappend(numbering->starts, start);
+		MemoryContextSwitchTo(old);
+	}
 	else if (event == SUBXACT_EVENT_COMMIT_SUB ||
 			 event == SUBXACT_EVENT_ABORT_SUB)
 		end_level(level, event == SUBXACT_EVENT_ABORT_SUB);
@@ -1232,24 +1142,30 @@ Datum
 spanner_assign_on_commit(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	Target	   *target;
+	Target	   *target = NULL;
+	ListCell   *lc;
 
 	check_trigger(fcinfo);
 	/* a row of a dump that has no number had none */
 	if (sk_dump_is_restored())
 		return PointerGetDatum(NULL);
 	if (numbering == NULL)
-	{
-		sk_forget_with_transaction((void **) &numbering);
 		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
-	}
 	if (numbering->is_queueing)
 	{
 		numbering->is_called_at_once = true;
 		return PointerGetDatum(NULL);
 	}
 
-	target = find_queued(trigger);
+	/* is this event the one that we have queued? */
+	foreach(lc, numbering->targets)
+	{
+		Target	   *each = lfirst(lc);
+
+		if (target == NULL && each->is_queued && each->trigger == trigger->tg_trigger->tgoid &&
+			ItemPointerEquals(&each->queued_tid, row_version(trigger)))
+			target = each;
+	}
 	if (target == NULL)
 	{
 		target = find_target(trigger);

@@ -51,7 +51,7 @@
 #define SK_MAX_SHARES 64
 
 /* How long to leave a failing allocator alone while nobody waits for it. */
-#define SK_RETRY_MS 1000
+#define SK_FAILED_MS 1000
 
 /* How many pools a database has. */
 typedef struct Share
@@ -86,10 +86,7 @@ static void unlink_pool(int index, const SkPoolKey *key);
 static bool give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
 static void empty_pool(SkPool *pool);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkValues *range);
-static SkTakeResult take_values(SkPool *pool, const SkPoolKey *key,
-								int64 count, bool whole, SkValues *range);
 static void withdraw_request(SkWaiter *waiter);
-static bool ask_for_batch(SkPool *pool);
 static bool has_failed(SkWaiter *waiter);
 static SkPool *lock_pool(const SkPoolKey *key);
 static void discard_below(SkPool *pool, SkValues *range, int64 minimum);
@@ -98,7 +95,6 @@ static void unlock_pool(SkPool *pool);
 static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
 static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
 static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
-static int64 values_up_to(int64 limit, int64 first);
 static bool publish_range(SkPool *pool, const SkRefill *refill,
 						  TimestampTz now);
 static void copy_clipped(char *target, const char *source, int size);
@@ -257,18 +253,28 @@ SkTakeResult
 sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 			 SkWaiter *waiter, SkValues *range, bool *wake)
 {
-	SkTakeResult result;
+	SkSharedState *state = sk_shared_state();
+	SkTakeResult result = SK_TAKE_GONE;
 
 	Assert(key->dbid == MyDatabaseId && OidIsValid(key->relid));
 	Assert(waiter == NULL || (waiter->pool == pool && waiter->count == count));
 	*wake = false;
 	SpinLockAcquire(&pool->mutex);
-	result = take_values(pool, key, count, whole, range);
+	if (is_pool_of(pool, key))
+	{
+		state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
+		result = take_range(pool, count, whole, range) ? SK_TAKE_DONE : SK_TAKE_EMPTY;
+	}
 	if (result == SK_TAKE_DONE)
 	{
+		pool->stats.values += range_size(range);
 		if (waiter != NULL)
 			withdraw_request(waiter);
-		*wake = ask_for_batch(pool);
+		/* is there less than should be, and has nobody asked for more? */
+		*wake = !*pending_mark(pool) &&
+			!(sk_pool_size(pool) >= pool->wanted && pool_is_full(pool));
+		if (*wake)
+			*pending_mark(pool) = 1;
 	}
 	else if (result == SK_TAKE_EMPTY && waiter != NULL)
 	{
@@ -431,12 +437,12 @@ sk_pool_drop(const SkPoolKey *key, uint64 generation)
 SkValues
 sk_pool_withdraw(const SkPoolKey *key, int64 end)
 {
-	SkValues		result = {end, end};
+	SkValues	result = {end, end};
 	SkPool	   *pool = lock_pool(key);
 
 	if (pool != NULL)
 	{
-		SkValues		last = range_size(&pool->next) > 0 ? pool->next : pool->current;
+		SkValues	last = range_size(&pool->next) > 0 ? pool->next : pool->current;
 
 		if (pool->current.end == pool->next.first)
 			last.first = pool->current.first;
@@ -529,7 +535,7 @@ sk_pool_finish(SkRefill *refill)
 			pool->failures++;
 			pool->error = refill->error;
 			pool->retry_at =
-				TimestampTzPlusMilliseconds(refill->begin, SK_RETRY_MS);
+				TimestampTzPlusMilliseconds(refill->begin, SK_FAILED_MS);
 		}
 	}
 	SpinLockRelease(&pool->mutex);
@@ -551,56 +557,6 @@ sk_pool_pending(Oid dbid, SkWorkerKind kind)
 		 i = next_pending(i + 1, dbid, kind))
 		count++;
 	return count;
-}
-
-/*
- * sk_pool_any_wanted
- *		Does any session wait for a worker?
- */
-bool
-sk_pool_any_wanted(Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-
-		if (pool->key.dbid == dbid && pool->kind == kind && pool->wanted > 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * sk_pool_abandon
- *		Leave what this worker has begun to the next one, and wake the sessions
- *		that wait, so that they start it.
- *
- * The caller holds the LWLock.
- */
-void
-sk_pool_abandon(Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-
-	Assert(LWLockHeldByMe(state->lock));
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-		bool		wake;
-
-		if (pool->key.dbid != dbid || pool->kind != kind)
-			continue;
-		SpinLockAcquire(&pool->mutex);
-		pool->is_filling = false;
-		wake = pool->wanted > 0;
-		if (wake)
-			state->pending[i] = 1;
-		SpinLockRelease(&pool->mutex);
-		if (wake)
-			ConditionVariableBroadcast(&pool->filled);
-	}
 }
 
 /*
@@ -908,8 +864,8 @@ is_ordered(const SkPool *pool)
 static bool
 take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
 {
-	SkValues    *current = &pool->current;
-	SkValues    *next = &pool->next;
+	SkValues   *current = &pool->current;
+	SkValues   *next = &pool->next;
 
 	Assert(sk_spin_lock_is_held(&pool->mutex));
 	Assert(count >= 1);
@@ -942,21 +898,6 @@ take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
 	return true;
 }
 
-static SkTakeResult
-take_values(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
-			SkValues *range)
-{
-	SkSharedState *state = sk_shared_state();
-
-	if (!is_pool_of(pool, key))
-		return SK_TAKE_GONE;
-	state->last_used[pool - state->pools] = GetCurrentStatementStartTimestamp();
-	if (!take_range(pool, count, whole, range))
-		return SK_TAKE_EMPTY;
-	pool->stats.values += range_size(range);
-	return SK_TAKE_DONE;
-}
-
 static void
 withdraw_request(SkWaiter *waiter)
 {
@@ -968,19 +909,6 @@ withdraw_request(SkWaiter *waiter)
 	if (pool->wanted == 0)
 		pool->largest = 0;
 	waiter->wanted = 0;
-}
-
-/* Is there less than should be, and has nobody asked for more? */
-static bool
-ask_for_batch(SkPool *pool)
-{
-	char	   *pending = pending_mark(pool);
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	if (*pending || (sk_pool_size(pool) >= pool->wanted && pool_is_full(pool)))
-		return false;
-	*pending = 1;
-	return true;
 }
 
 /*
@@ -1140,23 +1068,17 @@ end_if_dropped(SkPool *pool, const SkPoolKey *key)
 	ConditionVariableBroadcast(&pool->filled);
 }
 
-/* How many values there are in [first, limit]. */
-static int64
-values_up_to(int64 limit, int64 first)
-{
-	uint64		count;
-
-	if (first > limit)
-		return 0;
-	count = (uint64) limit - (uint64) first;
-	return count < (uint64) PG_INT64_MAX ? (int64) count + 1 : PG_INT64_MAX;
-}
-
 static bool
 publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 {
 	int64		taken_us = now - refill->begin;
 	bool		in_order = refill->range.first >= pool->last_end;
+
+	/*
+	 * there may be more than fit into 63 bits, from the least value to the
+	 * most
+	 */
+	uint64		left = (uint64) refill->limit + 1 - (uint64) refill->range.end;
 
 	Assert(sk_spin_lock_is_held(&pool->mutex));
 	Assert(range_size(&refill->range) >= 1);
@@ -1191,7 +1113,7 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 	Assert(is_ordered(pool));
 	pool->last_end = refill->range.end;
 	pool->limit = refill->limit;
-	pool->left = values_up_to(refill->limit, refill->range.end);
+	pool->left = (int64) Min(left, (uint64) PG_INT64_MAX);
 	pool->batch = refill->batch;
 	pool->low_water_mark = refill->low_water_mark;
 	*pending_mark(pool) |= pool->wanted > sk_pool_size(pool);

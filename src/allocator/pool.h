@@ -123,7 +123,7 @@ typedef struct SkRefill
 								 * again */
 
 	SkRefillResult result;
-	SkValues		range;			/* if done */
+	SkValues	range;			/* if done */
 	int64		limit;			/* the last value that can be reserved */
 	TransactionId blocked_by;	/* if locked */
 	SkPoolError error;			/* if failed */
@@ -153,8 +153,8 @@ struct SkPool
 	uint64		failures;		/* counts them */
 
 	/* from here on, of the allocator that has the pool */
-	SkValues		current;		/* taken from first */
-	SkValues		next;
+	SkValues	current;		/* taken from first */
+	SkValues	next;
 	int64		last_end;		/* of the last range; the least if unknown */
 
 	int64		left;			/* that can be reserved; the most if unknown */
@@ -250,8 +250,6 @@ extern void sk_pool_forget_dropped(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
 extern int	sk_pool_pending(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
-extern bool sk_pool_any_wanted(Oid dbid, SkWorkerKind kind);
-extern void sk_pool_abandon(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_read(int index, SkPool *copy);
 extern void sk_pool_error(SkPoolError *error, int sqlerrcode,
 						  const char *message, const char *hint);

@@ -48,9 +48,8 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "allocator/reserve.h"
-#include "allocator/worker.h"
-#include "compat.h"
+#include "allocator/allocator.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
 /* How long making a connection may take if the server has no option for it. */
@@ -94,7 +93,7 @@ typedef struct Request
 	RequestState state;
 	RequestPhase phase;
 	SkRefill	refill;
-	Connection connection;
+	Connection	connection;
 
 	int64		count;			/* of values; 0: not yet chosen */
 	bool		again;			/* to be made anew */
@@ -110,13 +109,6 @@ typedef struct Request
 	SkPoolError connect_error;
 } Request;
 
-/* The former user. */
-typedef struct Role
-{
-	Oid			userid;
-	int			sec_context;
-} Role;
-
 /* In TopMemoryContext. */
 static List *requests = NIL;
 
@@ -125,36 +117,23 @@ static uint64 servers_epoch = 0;
 
 static TimeoutId time_limit;
 
-StaticAssertDecl(sizeof(SkPoolKey) == 2 * sizeof(Oid) + sizeof(int64),
-				 "keys of pools cannot be compared as bytes");
-
 static bool is_for(const Connection *connection, const char *server,
 				   Oid userid);
 static void note_change(Datum arg, int cacheid, uint32 hashvalue);
 static void cancel_step(void);
-static void prepare_process(void);
-static void check_server(const ForeignServer *server, Oid userid);
-static void become(Oid userid, Role *former);
-static void leave(const Role *former);
-static int	connect_limit_ms(const char *server);
+static int	connect_limit_ms(const ForeignServer *server);
 static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
 static Datum call_dblink(const char *function, const char *arg1,
 						 const char *arg2);
 static void open_connection(Connection *connection, const char *server,
 							Oid userid);
-static void send_query(Connection *connection, const char *query);
 static bool get_result(const char *name, int64 *first, int64 *last);
-static bool receive_numbers(Connection *connection, int64 *first,
-							int64 *last);
-static void close_connection(Connection *connection);
+static void close_connection(void *arg);
 static void describe_step(void *arg);
-static const char *first_line(const char *message);
 static void note_failure(Request *request, ErrorData *error);
-static void close_step(void *request);
 static void run_step(Request *request, void (*step) (void *arg));
 static Request *find_request(const SkPoolKey *key);
 static char *name_there(const SkAllocatorRow *row);
-static void write_query(Request *request);
 static void read_row(void *arg);
 static Request *find_other(const Request *request, bool is_dead);
 static bool have_connection(Request *request);
@@ -207,7 +186,7 @@ sk_remote_disconnect(void)
 		if (request->state != REQUEST_NONE)
 			continue;
 		if (request->connection.name[0] != '\0')
-			run_step(request, close_step);
+			run_step(request, close_connection);
 		requests = foreach_delete_current(requests, lc);
 		if (request->query != NULL)
 			pfree(request->query);
@@ -296,7 +275,7 @@ sk_remote_delay(void)
 /* Was it made, or tried, for that server and role as they are now? */
 static bool
 is_for(const Connection *connection, const char *server,
-					 Oid userid)
+	   Oid userid)
 {
 	return strcmp(connection->server, server) == 0 &&
 		connection->userid == userid && connection->epoch == servers_epoch;
@@ -316,72 +295,19 @@ cancel_step(void)
 	QueryCancelPending = true;
 }
 
-/* What this process needs once. */
-static void
-prepare_process(void)
-{
-	static bool done = false;
-
-	if (done)
-		return;
-	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
-	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
-	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
-	/* a former superuser needs a password */
-	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
-	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
-	done = true;
-}
-
-/*
- * dblink lets superusers connect without a password.  The owner of the server
- * decides where to, and as whom: they can make a user mapping for anybody.  And
- * who may write into spanner.allocator, like the owner of the database, can
- * make a superuser the owner of an allocator.  So they could connect with the
- * rights of this server's account.
- */
-static void
-check_server(const ForeignServer *server, Oid userid)
-{
-	if (superuser_arg(userid) && !superuser_arg(server->owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("server \"%s\" does not belong to a superuser",
-						server->servername),
-				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
-				 errhint("Give the allocator, or the server, to another role.")));
-}
-
-/* Until leave(). */
-static void
-become(Oid userid, Role *former)
-{
-	GetUserIdAndSecContext(&former->userid, &former->sec_context);
-	SetUserIdAndSecContext(userid,
-						   former->sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-}
-
-static void
-leave(const Role *former)
-{
-	SetUserIdAndSecContext(former->userid, former->sec_context);
-}
-
 /*
  * Older releases of dblink wait within libpq, which applies connect_timeout to
  * each host.  Newer ones wait outside, where nobody applies it.
  */
 static int
-connect_limit_ms(const char *server)
+connect_limit_ms(const ForeignServer *server)
 {
-	ForeignServer *foreign_server = GetForeignServerByName(server, false);
 	const char *seconds = SK_CONNECT_TIMEOUT_S;
 	int			hosts = 1;
 	int64		limit;
 	ListCell   *lc;
 
-	foreach(lc, foreign_server->options)
+	foreach(lc, server->options)
 	{
 		DefElem    *option = lfirst(lc);
 
@@ -460,21 +386,45 @@ open_connection(Connection *connection, const char *server, Oid userid)
 {
 	static uint64 number = 0;
 	char		name[NAMEDATALEN];
-	Role		former;
+	ForeignServer *foreign_server;
+	SkOwnerScope scope;
 
 	Assert(IsTransactionState());
 	/* dblink would keep the one before, under a name that we forget */
 	Assert(connection->name[0] == '\0');
-	prepare_process();
+	if (number == 0)
+	{
+		CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
+		/* a former superuser needs a password */
+		CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
+		setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
+		number++;
+	}
 	/* dblink would take another text for a connection string */
-	check_server(GetForeignServerByName(server, false), userid);
+	foreign_server = GetForeignServerByName(server, false);
+
+	/*
+	 * dblink lets superusers connect without a password.  The owner of the
+	 * server decides where to, and as whom: they can make a user mapping for
+	 * anybody.  And who may write into spanner.allocator, like the owner of
+	 * the database, can make a superuser the owner of an allocator.  So they
+	 * could connect with the rights of this server's account.
+	 */
+	if (superuser_arg(userid) && !superuser_arg(foreign_server->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("server \"%s\" does not belong to a superuser", server),
+				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
+				 errhint("Give the allocator, or the server, to another role.")));
 	strlcpy(connection->server, server, NAMEDATALEN);
 	connection->userid = userid;
 	connection->epoch = servers_epoch;
-	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
+	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, number++);
 
-	become(userid, &former);
-	sk_limit_time(connect_limit_ms(server));
+	sk_role_enter(&scope, userid);
+	sk_limit_time(connect_limit_ms(foreign_server));
 	PG_TRY();
 	{
 		(void) call_dblink("dblink_connect", name, server);
@@ -484,25 +434,8 @@ open_connection(Connection *connection, const char *server, Oid userid)
 		sk_end_limit();
 	}
 	PG_END_TRY();
-	leave(&former);
+	sk_owner_leave(&scope);
 	strlcpy(connection->name, name, NAMEDATALEN);
-}
-
-/* Send a query, which becomes a transaction of its own there. */
-static void
-send_query(Connection *connection, const char *query)
-{
-	Role		former;
-
-	Assert(connection->name[0] != '\0');
-	become(connection->userid, &former);
-	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, query)) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("connection to server \"%s\" is broken",
-						connection->server),
-				 errhint("Look at the log of that server.")));
-	leave(&former);
 }
 
 /* The first row of a result; false if there is none.  Of two NULLs, 0 and -1. */
@@ -553,50 +486,20 @@ get_result(const char *name, int64 *first, int64 *last)
 	return found;
 }
 
-/*
- * Get the two numbers that a query returns.
- *
- * Returns false if they are not there yet.  They come when the transaction is
- * committed, so the last call, which finds that there are no more results,
- * does not wait for long.
- */
-static bool
-receive_numbers(Connection *connection, int64 *first, int64 *last)
-{
-	int64		nothing;
-	Role		former;
-	bool		done;
-
-	Assert(connection->name[0] != '\0');
-	become(connection->userid, &former);
-	done = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) == 0;
-	if (done)
-	{
-		if (!get_result(connection->name, first, last))
-			ereport(ERROR,
-					(errcode(ERRCODE_CONNECTION_FAILURE),
-					 errmsg("no answer came from server \"%s\"",
-							connection->server),
-					 errhint("Look at the log of that server.")));
-		(void) get_result(connection->name, &nothing, &nothing);
-	}
-	leave(&former);
-	return done;
-}
-
-/* Close a connection.  It counts as closed even if that fails. */
+/* Close the connection of a request.  It counts as closed even if that fails. */
 static void
-close_connection(Connection *connection)
+close_connection(void *arg)
 {
+	Connection *connection = &((Request *) arg)->connection;
 	char		name[NAMEDATALEN];
-	Role		former;
+	SkOwnerScope scope;
 
 	Assert(connection->name[0] != '\0');
 	strlcpy(name, connection->name, NAMEDATALEN);
 	connection->name[0] = '\0';
-	become(connection->userid, &former);
+	sk_role_enter(&scope, connection->userid);
 	(void) call_dblink("dblink_disconnect", name, NULL);
-	leave(&former);
+	sk_owner_leave(&scope);
 }
 
 static void
@@ -607,13 +510,6 @@ describe_step(void *arg)
 	if (request->row.name[0] != '\0')
 		errcontext("refill of allocator \"%s\" from server \"%s\"",
 				   request->row.name, request->row.server);
-}
-
-/* libpq adds lines with advice that does not belong into a message. */
-static const char *
-first_line(const char *message)
-{
-	return pnstrdup(message, strcspn(message, "\n"));
 }
 
 /* Make an error the result, or decide to ask again. */
@@ -664,7 +560,8 @@ note_failure(Request *request, ErrorData *error)
 		}
 		message = psprintf("server \"%s\": %s", request->row.server, message);
 	}
-	sk_pool_error(result, code, first_line(message), hint);
+	/* libpq adds lines with advice that does not belong into a message */
+	sk_pool_error(result, code, pnstrdup(message, strcspn(message, "\n")), hint);
 	result->is_remote = request->phase != PHASE_HERE;
 
 	if (request->phase == PHASE_CONNECT)
@@ -674,12 +571,6 @@ note_failure(Request *request, ErrorData *error)
 		request->retry_at = now + (now - request->begin);
 		request->connect_error = *result;
 	}
-}
-
-static void
-close_step(void *request)
-{
-	close_connection(&((Request *) request)->connection);
 }
 
 /* Run a step in a transaction.  An error becomes the result. */
@@ -703,7 +594,7 @@ run_step(Request *request, void (*step) (void *arg))
 	{
 		note_failure(request, error);
 		if (request->connection.name[0] != '\0')
-			(void) sk_run_transaction(close_step, request, activity, "off");
+			(void) sk_run_transaction(close_connection, request, activity, "off");
 	}
 	error_context_stack = callback.previous;
 }
@@ -718,7 +609,8 @@ find_request(const SkPoolKey *key)
 	foreach(lc, requests)
 	{
 		request = lfirst(lc);
-		if (memcmp(&request->refill.key, key, sizeof(SkPoolKey)) == 0)
+		if (request->refill.key.allocator_id == key->allocator_id &&
+			request->refill.key.relid == key->relid)
 			return request;
 	}
 	/* that many cannot all have a pool */
@@ -753,28 +645,9 @@ name_there(const SkAllocatorRow *row)
 	return result;
 }
 
-/* Ask for a block of the allocator there, or of the series of the same name. */
-static void
-write_query(Request *request)
-{
-	const SkAllocatorRow *row = &request->row;
-	const char *series = "";
-	char	   *query;
-
-	if (row->series != NULL)
-		series = psprintf(", VARIADIC %s::pg_catalog.text[]",
-						  quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
-																   PointerGetDatum(row->series))));
-	query = psprintf("SELECT b.first_value, b.last_value"
-					 " FROM spanner.reserve_block(%s, %lld::pg_catalog.int8%s) AS b",
-					 name_there(row), (long long) request->count, series);
-	if (request->query != NULL)
-		pfree(request->query);
-	request->query = MemoryContextStrdup(TopMemoryContext, query);
-}
-
 /*
- * Read what is to be asked.  The row is locked for a moment, so that whoever
+ * Read what is to be asked: for a block of the allocator there, or of the series
+ * of the same name.  The row is locked for a moment, so that whoever
  * changes it comes afterwards; the change has the answer dropped.
  */
 static void
@@ -782,6 +655,8 @@ read_row(void *arg)
 {
 	Request    *request = arg;
 	SkAllocatorRow *row = &request->row;
+	const char *series = "";
+	char	   *query;
 	SkTable		table;
 
 	Assert(request->refill.key.dbid == MyDatabaseId && request->count >= 0);
@@ -797,7 +672,16 @@ read_row(void *arg)
 			sk_reserve_choose_batch(&request->refill, row);
 			request->count = Max(request->refill.batch, request->refill.wanted);
 		}
-		write_query(request);
+		if (row->series != NULL)
+			series = psprintf(", VARIADIC %s::pg_catalog.text[]",
+							  quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
+																	   PointerGetDatum(row->series))));
+		query = psprintf("SELECT b.first_value, b.last_value"
+						 " FROM spanner.reserve_block(%s, %lld::pg_catalog.int8%s) AS b",
+						 name_there(row), (long long) request->count, series);
+		if (request->query != NULL)
+			pfree(request->query);
+		request->query = MemoryContextStrdup(TopMemoryContext, query);
 		request->state = REQUEST_READY;
 	}
 	sk_table_close(&table);
@@ -819,7 +703,7 @@ find_other(const Request *request, bool is_dead)
 		if ((is_dead ? other->retry_at > request->begin :
 			 other->state == REQUEST_NONE && other->connection.name[0] != '\0') &&
 			is_for(&other->connection, request->row.server,
-								 request->row.owner_role))
+				   request->row.owner_role))
 			return other;
 	}
 	return NULL;
@@ -848,7 +732,7 @@ have_connection(Request *request)
 		return false;
 	}
 	if (connection->name[0] != '\0')
-		close_connection(connection);
+		close_connection(request);
 	other = find_other(request, false);
 	if (other != NULL)
 	{
@@ -862,6 +746,8 @@ have_connection(Request *request)
 }
 
 /*
+ * Send the query, which becomes a transaction of its own there.
+ *
  * Waiting for a server that does not react holds up the others.  So it is left
  * alone for as long as the last attempt took.
  */
@@ -869,6 +755,8 @@ static void
 send_request(void *arg)
 {
 	Request    *request = arg;
+	Connection *connection = &request->connection;
+	SkOwnerScope scope;
 
 	Assert(request->state == REQUEST_READY && request->count >= 1);
 	request->refill.result = SK_REFILL_FAILED;
@@ -878,7 +766,13 @@ send_request(void *arg)
 	if (!have_connection(request))
 		return;
 	request->phase = PHASE_SERVER;
-	send_query(&request->connection, request->query);
+	sk_role_enter(&scope, connection->userid);
+	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, request->query)) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("connection to server \"%s\" is broken", connection->server),
+				 errhint("Look at the log of that server.")));
+	sk_owner_leave(&scope);
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }
@@ -924,15 +818,36 @@ check_range(Request *request, int64 first, int64 last)
 				 errhint("Change the bounds with spanner.alter_allocator().")));
 }
 
+/* Get the two numbers that the query returns, if they are there. */
 static void
 receive_values(void *arg)
 {
 	Request    *request = arg;
+	Connection *connection = &request->connection;
+	SkOwnerScope scope;
+	bool		is_busy;
 	int64		first;
 	int64		last;
+	int64		nothing;
 
+	Assert(connection->name[0] != '\0');
 	request->phase = PHASE_SERVER;
-	if (!receive_numbers(&request->connection, &first, &last))
+	sk_role_enter(&scope, connection->userid);
+	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
+	if (!is_busy && !get_result(connection->name, &first, &last))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("no answer came from server \"%s\"", connection->server),
+				 errhint("Look at the log of that server.")));
+
+	/*
+	 * The numbers come when the transaction there is committed, so this call,
+	 * which finds that there are no more results, does not wait for long.
+	 */
+	if (!is_busy)
+		(void) get_result(connection->name, &nothing, &nothing);
+	sk_owner_leave(&scope);
+	if (is_busy)
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
 									   SK_ANSWER_TIMEOUT_MS))

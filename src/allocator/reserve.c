@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "allocator/reserve.h"
+#include "allocator/allocator.h"
 
 /* Without failover_gap, as many batches of the largest size are left out. */
 #define SK_GAP_BATCHES 10
@@ -27,7 +27,6 @@
 
 int			sk_allocator_refill_target = 50;
 
-static int	count_gaps(const SkAllocatorRow *row);
 
 /*
  * sk_report_exhausted
@@ -58,21 +57,28 @@ sk_reserve_stamp(SkAllocatorRow *row)
 }
 
 /*
- * sk_reserve_leave_gap
+ * sk_reserve_skip_gap
  *		Leave out values that may have been given before a promotion or a
  *		recovery to a point in time, of which this server does not know.
+ *
+ * There is one gap for each timeline that has begun since the row was written.
+ * Each may be that of a server that left a gap itself, gave values after it, and
+ * was lost before it told anybody.
  *
  * To be called for a locked row before anything is changed that the gap
  * depends on, or that depends on it.  Modes without a pool need no gap: their
  * values are of transactions that are lost too, or not ours.
  */
 void
-sk_reserve_leave_gap(SkAllocatorRow *row)
+sk_reserve_skip_gap(SkAllocatorRow *row)
 {
-	int			gaps = count_gaps(row);
+	uint32		now = GetWALInsertionTimeLine();
+	uint32		then = row->timeline;
+	bool		is_known = row->system == (int64) GetSystemIdentifier() && then != 0;
 	int64		former = row->next_value;
+	int			gaps = is_known && then < now ? Min(now - then, SK_MAX_GAPS) : 1;
 
-	if (gaps == 0)
+	if (is_known && then == now)
 		return;
 	sk_reserve_stamp(row);
 	if (!sk_mode_has_pool(row->mode))
@@ -115,7 +121,7 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 	if (refill->key.relid != RelationGetRelid(table->rel))
 	{
 		sk_pool_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
-						 "it does not exist", NULL);
+					  "it does not exist", NULL);
 		return false;
 	}
 	switch (sk_row_lock(table, id, LockWaitSkip, row))
@@ -125,8 +131,8 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 				sk_mode_has_pool(row->mode))
 				return true;
 			sk_pool_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							 psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
-							 "Repeat the statement.");
+						  psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
+						  "Repeat the statement.");
 			break;
 		case SK_ROW_LOCKED:
 			refill->result = SK_REFILL_LOCKED;
@@ -134,7 +140,7 @@ sk_reserve_lock(SkTable *table, SkRefill *refill, SkWorkerKind kind,
 			break;
 		case SK_ROW_GONE:
 			sk_pool_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
-							 "it does not exist", NULL);
+						  "it does not exist", NULL);
 			break;
 	}
 	return false;
@@ -191,7 +197,7 @@ int64
 sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 {
 	SkPoolKey	key = {MyDatabaseId, RelationGetRelid(table->rel), row->id};
-	SkValues		range = sk_pool_withdraw(&key, row->next_value);
+	SkValues	range = sk_pool_withdraw(&key, row->next_value);
 
 	if (range.first == range.end)
 		return 0;
@@ -200,24 +206,4 @@ sk_reserve_undo(SkTable *table, SkAllocatorRow *row)
 	row->next_value = range.first;
 	sk_row_update(table, row, SK_WRITE_RESERVES);
 	return range.end - range.first;
-}
-
-/*
- * How many gaps are to be left: one for each timeline that has begun since the
- * row was written.  Each may be that of a server that left a gap itself, gave
- * values behind it, and was lost before it told anybody.
- */
-static int
-count_gaps(const SkAllocatorRow *row)
-{
-	uint32		now = GetWALInsertionTimeLine();
-	uint32		then = row->timeline;
-
-	if (row->system != (int64) GetSystemIdentifier())
-		return 1;
-	if (then == now)
-		return 0;
-	if (then == 0 || then > now)
-		return 1;
-	return Min(now - then, SK_MAX_GAPS);
 }

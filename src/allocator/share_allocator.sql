@@ -4,6 +4,53 @@
 -- Allocators of the coordinator of Citus, on its workers
 --
 
+-- What share_allocator() runs on a worker.  Its names are qualified instead of found by a path
+-- of its own, since dblink is to be made where the path of the session says.
+CREATE FUNCTION spanner_internal.receive_allocator(
+  name text,
+  users text[],
+  server name,
+  batch_size integer,
+  max_batch_size integer,
+  host text,
+  port integer,
+  database name,
+  user_name text,
+  password text,
+  replace_mapping boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+AS $$
+DECLARE
+  role text;
+BEGIN
+  SET LOCAL citus.enable_ddl_propagation TO off;
+  SET LOCAL client_min_messages TO warning;
+  CREATE EXTENSION IF NOT EXISTS dblink;
+  EXECUTE pg_catalog.format(
+    'CREATE SERVER IF NOT EXISTS %I FOREIGN DATA WRAPPER dblink_fdw '
+    'OPTIONS (host %L, port %L, dbname %L, connect_timeout %L)', server, host, port, database, 3);
+  IF replace_mapping THEN
+    EXECUTE pg_catalog.format('DROP USER MAPPING IF EXISTS FOR CURRENT_USER SERVER %I', server);
+  END IF;
+  EXECUTE pg_catalog.format(
+    'CREATE USER MAPPING IF NOT EXISTS FOR CURRENT_USER SERVER %I OPTIONS (user %L%s)',
+    server, user_name, ', password ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(password));
+  PERFORM spanner.create_allocator(name, mode => 'remote', server => server,
+                                   batch_size => batch_size, max_batch_size => max_batch_size,
+                                   if_not_exists => true);
+  IF NOT EXISTS (SELECT FROM spanner.allocator a
+                  WHERE a.name OPERATOR(pg_catalog.=) receive_allocator.name
+                    AND a.server OPERATOR(pg_catalog.=) receive_allocator.server) THEN
+    RAISE duplicate_object USING
+      MESSAGE := pg_catalog.format('there is another allocator "%s" on this node', name);
+  END IF;
+  FOREACH role IN ARRAY users LOOP
+    PERFORM spanner.grant_allocator(name, role);
+  END LOOP;
+END
+$$;
+
 -- Each worker takes blocks from the coordinator.  What is there stays, so a
 -- call after citus_add_node() sets up the new node; but a role or password that
 -- is given takes the place of the one before.
@@ -21,6 +68,7 @@ DECLARE
   coordinator record;
   answer record;
   command text;
+  users text[];
   workers integer := 0;
 BEGIN
   IF name IS NULL OR server IS NULL THEN
@@ -51,30 +99,14 @@ BEGIN
       HINT = 'Set it with citus_set_coordinator_host().';
   END IF;
 
-  -- a literal, which no name, role or password in it can end
-  command := format('DO %L', format('BEGIN '
-      'SET LOCAL citus.enable_ddl_propagation = off; '
-      'SET LOCAL client_min_messages = warning; '
-      'CREATE EXTENSION IF NOT EXISTS dblink; '
-      'CREATE SERVER IF NOT EXISTS %1$I FOREIGN DATA WRAPPER dblink_fdw '
-      'OPTIONS (host %2$L, port %3$L, dbname %4$L, connect_timeout %5$L); '
-      '%14$s'
-      'CREATE USER MAPPING IF NOT EXISTS FOR CURRENT_USER SERVER %1$I OPTIONS (user %6$L%7$s); '
-      'PERFORM spanner.create_allocator(%8$L, mode => %9$L, server => %1$L, '
-      'batch_size => %10$s, max_batch_size => %11$s, if_not_exists => true); '
-      'IF NOT EXISTS (SELECT FROM spanner.allocator a '
-      'WHERE a.name OPERATOR(pg_catalog.=) %8$L AND a.server OPERATOR(pg_catalog.=) %1$L) '
-      'THEN RAISE duplicate_object USING MESSAGE = %12$L; END IF; '
-      '%13$s END',
-    server, coordinator.nodename, coordinator.nodeport, current_database(), 3,
-    coalesce(user_name, current_user), ', password ' || quote_literal(password),
-    name, 'remote', allocator.batch_size, allocator.max_batch_size,
-    format('there is another allocator "%s" on this node', name),
-    (SELECT string_agg(format('PERFORM spanner.grant_allocator(%L, %L); ', name,
-                              CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END), '')
-       FROM unnest(allocator.usage_roles::oid[]) r),
-    CASE WHEN user_name IS NOT NULL OR password IS NOT NULL
-         THEN format('DROP USER MAPPING IF EXISTS FOR CURRENT_USER SERVER %I; ', server) END));
+  SELECT array_agg(CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END) INTO users
+    FROM unnest(allocator.usage_roles::oid[]) r;
+  command := format('SELECT spanner_internal.receive_allocator('
+                    '%L, %L, %L, %s, %s, %L, %s, %L, %L, %L, %L)',
+                    name, coalesce(users, '{}'), server,
+                    allocator.batch_size, allocator.max_batch_size, coordinator.nodename,
+                    coordinator.nodeport, current_database(), coalesce(user_name, current_user),
+                    password, user_name IS NOT NULL OR password IS NOT NULL);
   FOR answer IN SELECT * FROM run_command_on_workers(command)
   LOOP
     IF NOT answer.success THEN

@@ -117,16 +117,12 @@ static bool find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 static bool find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row,
 						HeapTuple *tuple);
 static bool add_parent(Relation rel, SkAllocatorRow *row);
-static bool find_settled(SkTable *table, const RowKey *key,
-						 SkAllocatorRow *row);
-static SkRowState lock_version(SkTable *table, ItemPointer tid,
-							   LockTupleMode mode, LockWaitPolicy policy);
-static SkRowState lock_latest(SkTable *table, int64 id, LockWaitPolicy policy);
+static SkRowState lock_latest(SkTable *table, int64 id, LockTupleMode mode,
+							  LockWaitPolicy policy, SkAllocatorRow *row);
 static SkRowState lock_in_queue(SkTable *table, int64 id);
 static void read_locked(SkTable *table, SkAllocatorRow *row);
 static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
 						   SkAllocatorRow *row);
-static void run_writer(SkTable *table, CmdType command, TupleTableSlot *new);
 static void write_row(SkTable *table, CmdType command,
 					  const SkAllocatorRow *row, SkWrite kind);
 
@@ -333,28 +329,17 @@ sk_row_check(const SkAllocatorRow *row)
 
 /*
  * sk_row_find
- *		Look an allocator up by its name, or else by its id, which may be that of
- *		a series.
+ *		Look an allocator up by its name, or else a row by its id, or else a series
+ *		of the allocator that has the id.
  *
  * Returns false if there is none.
  */
 bool
-sk_row_find(SkTable *table, const char *name, int64 id, SkAllocatorRow *row)
+sk_row_find(SkTable *table, const char *name, int64 id, ArrayType *series,
+			SkAllocatorRow *row)
 {
-	RowKey		key = name != NULL ? key_of_name(name) : key_of_id(id);
-
-	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
-}
-
-/*
- * sk_series_find
- *		Look for a series of an allocator.
- */
-bool
-sk_series_find(SkTable *table, int64 parent_id, ArrayType *series,
-			   SkAllocatorRow *row)
-{
-	RowKey		key = key_of_series(parent_id, series);
+	RowKey		key = name != NULL ? key_of_name(name) :
+		series != NULL ? key_of_series(id, series) : key_of_id(id);
 
 	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
 }
@@ -397,35 +382,9 @@ sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
 	bool		found;
 
 	sk_table_open(&table, AccessShareLock);
-	found = sk_row_find(&table, name, id, row);
+	found = sk_row_find(&table, name, id, NULL, row);
 	sk_table_close(&table);
 	return found;
-}
-
-/*
- * sk_row_find_settled
- *		Look for a name, and wait for transactions that are about to give it to
- *		an allocator or to take it away.
- */
-bool
-sk_row_find_settled(SkTable *table, const char *name, SkAllocatorRow *row)
-{
-	RowKey		key = key_of_name(name);
-
-	return find_settled(table, &key, row);
-}
-
-/*
- * sk_series_find_settled
- *		The same for a series.
- */
-bool
-sk_series_find_settled(SkTable *table, int64 parent_id, ArrayType *series,
-					   SkAllocatorRow *row)
-{
-	RowKey		key = key_of_series(parent_id, series);
-
-	return find_settled(table, &key, row);
 }
 
 /*
@@ -527,17 +486,9 @@ sk_row_lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row
 bool
 sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row)
 {
-	RowKey		key = key_of_id(id);
-	SkRowState	state = SK_ROW_GONE;
-	HeapTuple	tuple;
-
 	Assert(table->mode >= RowExclusiveLock);
 	CommandCounterIncrement();
-	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && find_latest(table->rel, &key, row, &tuple))
-		state = lock_version(table, &tuple->t_self, LockTupleKeyShare, LockWaitBlock);
-	PopActiveSnapshot();
-	return state == SK_ROW_FOUND;
+	return lock_latest(table, id, LockTupleKeyShare, LockWaitBlock, row) == SK_ROW_FOUND;
 }
 
 /*
@@ -603,27 +554,16 @@ sk_table_next_id(Relation rel)
 
 /*
  * sk_row_insert
- *		Make a row.  Sets its id.
+ *		Make a row.  Sets its id, unless it has one that is free.
  */
 void
-sk_row_insert(SkTable *table, SkAllocatorRow *row)
-{
-	row->id = sk_table_next_id(table->rel);
-	write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
-}
-
-/*
- * sk_row_restore
- *		Make a row of a dump, under its id if that is free.
- */
-void
-sk_row_restore(SkTable *table, SkAllocatorRow *row)
+sk_row_insert(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
 	RowKey		key = key_of_id(row->id);
 
-	if (find_latest(table->rel, &key, NULL, NULL))
+	if (row->id == 0 || find_latest(table->rel, &key, NULL, NULL))
 		row->id = sk_table_next_id(table->rel);
-	write_row(table, CMD_INSERT, row, SK_WRITE_RESTORES);
+	write_row(table, CMD_INSERT, row, kind);
 }
 
 /*
@@ -935,9 +875,17 @@ add_parent(Relation rel, SkAllocatorRow *row)
 	return true;
 }
 
-static bool
-find_settled(SkTable *table, const RowKey *key, SkAllocatorRow *row)
+/*
+ * sk_row_find_settled
+ *		Look for a name, or else for a series, and wait for transactions that are
+ *		about to give it to a row or to take it away.
+ */
+bool
+sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
+					ArrayType *series, SkAllocatorRow *row)
 {
+	RowKey		key = name != NULL ? key_of_name(name) : key_of_series(parent_id, series);
+
 	Assert(table->mode >= RowExclusiveLock);
 	for (;;)
 	{
@@ -945,8 +893,8 @@ find_settled(SkTable *table, const RowKey *key, SkAllocatorRow *row)
 		TransactionId other;
 
 		InitDirtySnapshot(dirty);
-		if (!find_row(table->rel, key, &dirty, row, NULL))
-			return find_latest(table->rel, key, row, NULL) &&
+		if (!find_row(table->rel, &key, &dirty, row, NULL))
+			return find_latest(table->rel, &key, row, NULL) &&
 				add_parent(table->rel, row);
 		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		if (!TransactionIdIsValid(other))
@@ -955,50 +903,36 @@ find_settled(SkTable *table, const RowKey *key, SkAllocatorRow *row)
 	}
 }
 
-/* "Gone" is to be looked for again. */
-static SkRowState
-lock_version(SkTable *table, ItemPointer tid, LockTupleMode mode,
-			 LockWaitPolicy policy)
-{
-	TM_FailureData failure;
-	TM_Result	result;
-
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
-	result = table_tuple_lock(table->rel, tid, GetActiveSnapshot(), table->slot,
-							  GetCurrentCommandId(false),
-							  mode, policy,
-							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
-	switch (result)
-	{
-		case TM_Ok:
-			return SK_ROW_FOUND;
-		case TM_WouldBlock:
-			return SK_ROW_LOCKED;
-		case TM_Updated:
-		case TM_Deleted:
-			return SK_ROW_GONE;
-		default:
-			elog(ERROR, "unexpected result %d of locking an allocator", result);
-	}
-}
-
 /*
  * The snapshot keeps the version that was found from being replaced by another
  * row before it is locked.
  */
 static SkRowState
-lock_latest(SkTable *table, int64 id, LockWaitPolicy policy)
+lock_latest(SkTable *table, int64 id, LockTupleMode mode, LockWaitPolicy policy,
+			SkAllocatorRow *row)
 {
 	RowKey		key = key_of_id(id);
-	SkRowState	state = SK_ROW_GONE;
+	TM_Result	result = TM_Deleted;
+	TM_FailureData failure;
 	HeapTuple	tuple;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	while (state == SK_ROW_GONE && find_latest(table->rel, &key, NULL, &tuple))
-		state = lock_version(table, &tuple->t_self, LockTupleNoKeyExclusive, policy);
+	/* a row that is gone is looked for again: it may have come back */
+	while ((result == TM_Updated || result == TM_Deleted) &&
+		   find_latest(table->rel, &key, row, &tuple))
+	{
+		if (table->slot == NULL)
+			table->slot = table_slot_create(table->rel, NULL);
+		result = table_tuple_lock(table->rel, &tuple->t_self, GetActiveSnapshot(), table->slot,
+								  GetCurrentCommandId(false), mode, policy,
+								  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
+	}
 	PopActiveSnapshot();
-	return state;
+	if (result != TM_Ok && result != TM_WouldBlock && result != TM_Updated &&
+		result != TM_Deleted)
+		elog(ERROR, "unexpected result %d of locking an allocator", result);
+	return result == TM_Ok ? SK_ROW_FOUND :
+		result == TM_WouldBlock ? SK_ROW_LOCKED : SK_ROW_GONE;
 }
 
 /*
@@ -1016,9 +950,9 @@ lock_in_queue(SkTable *table, int64 id)
 
 	(void) sk_row_locker(table, id, &is_own);
 	if (is_own)
-		return lock_latest(table, id, LockWaitBlock);
+		return lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock, NULL);
 	LockDatabaseObject(relid, queue, part, ExclusiveLock);
-	state = lock_latest(table, id, LockWaitBlock);
+	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock, NULL);
 	UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
 	return state;
 }
@@ -1044,7 +978,7 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	state = lock_latest(table, id, LockWaitSkip);
+	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitSkip, NULL);
 	if (state == SK_ROW_LOCKED && policy == LockWaitBlock)
 		state = lock_in_queue(table, id);
 	if (state == SK_ROW_FOUND)
@@ -1055,27 +989,21 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 	return state;
 }
 
-/* Write the row that was locked last, or a new one. */
-static void
-run_writer(SkTable *table, CmdType command, TupleTableSlot *new)
-{
-	SkRowWriter writer;
-
-	Assert(GetUserId() == table->rel->rd_rel->relowner);
-	Assert(table->mode >= RowExclusiveLock && table->slot != NULL);
-	Assert(command == CMD_INSERT || !TTS_EMPTY(table->slot));
-	sk_writer_begin(&writer, table->rel, 0);
-	sk_writer_write(&writer, command, table->slot, new);
-	sk_writer_end(&writer);
-}
-
-/* The trigger of the table finds out what the write means. */
+/*
+ * Write the row that was locked last, or a new one.  The trigger of the table
+ * finds out what the write means.
+ */
 static void
 write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite kind)
 {
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = sk_table_write;
+	SkRowWriter writer;
+
+	Assert(GetUserId() == table->rel->rd_rel->relowner);
+	Assert(table->mode >= RowExclusiveLock);
+	Assert(command == CMD_INSERT || (table->slot != NULL && !TTS_EMPTY(table->slot)));
 
 	/* what is written keeps the table locked */
 	if (table->slot == NULL)
@@ -1095,7 +1023,9 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	sk_table_write = kind;
 	PG_TRY();
 	{
-		run_writer(table, command, new);
+		sk_writer_begin(&writer, table->rel, 0);
+		sk_writer_write(&writer, command, table->slot, new);
+		sk_writer_end(&writer);
 	}
 	PG_FINALLY();
 	{

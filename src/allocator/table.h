@@ -144,13 +144,9 @@ extern void sk_table_open_again(SkTable *table, Oid relid);
 extern void sk_table_close(SkTable *table);
 
 extern bool sk_row_find(SkTable *table, const char *name, int64 id,
-						SkAllocatorRow *row);
-extern bool sk_row_find_settled(SkTable *table, const char *name,
-								SkAllocatorRow *row);
-extern bool sk_series_find(SkTable *table, int64 parent_id, ArrayType *series,
-						   SkAllocatorRow *row);
-extern bool sk_series_find_settled(SkTable *table, int64 parent_id,
-								   ArrayType *series, SkAllocatorRow *row);
+						ArrayType *series, SkAllocatorRow *row);
+extern bool sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
+								ArrayType *series, SkAllocatorRow *row);
 extern List *sk_series_ids(SkTable *table, int64 parent_id, int limit);
 extern bool sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row);
 extern SkRowState sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
@@ -161,8 +157,7 @@ extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
 extern void sk_row_update(SkTable *table, const SkAllocatorRow *row,
 						  SkWrite kind);
 extern int64 sk_table_next_id(Relation rel);
-extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
-extern void sk_row_restore(SkTable *table, SkAllocatorRow *row);
+extern void sk_row_insert(SkTable *table, SkAllocatorRow *row, SkWrite kind);
 extern void sk_row_delete(SkTable *table);
 extern void sk_series_delete_row(SkTable *table, int64 id);
 

@@ -60,7 +60,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -69,8 +69,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "allocator/reserve.h"
-#include "allocator/transaction.h"
+#include "allocator/allocator.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 
@@ -94,7 +93,7 @@ typedef struct Change
 	int			level;			/* of the subtransaction */
 } Change;
 
-/* What a counter was when a subtransaction first moved it. */
+/* What a counter was when a subtransaction locked it, or first moved it. */
 typedef struct Mark
 {
 	int			level;
@@ -116,8 +115,7 @@ typedef struct OwnCounter
 	ItemPointerData tid;		/* of the row when it was locked */
 	bool		is_stale;		/* the row may have changed but for "next" */
 	uint64		epoch;			/* of the cache, when the options were read */
-	int			level;			/* of the subtransaction that locked the row */
-	List	   *marks;			/* ascending levels */
+	List	   *marks;			/* the first of the lock; ascending levels */
 } OwnCounter;
 
 /*
@@ -145,10 +143,8 @@ typedef struct RestoredAllocator
 	List	   *series;			/* of WaitingSeries */
 } RestoredAllocator;
 
-/* Counters that the current transaction holds, in TopTransactionContext. */
+/* What the current transaction has taken and changed, in TopTransactionContext. */
 static HTAB *counters = NULL;
-
-/* Changes of the current transaction, in its memory. */
 static List *changes = NIL;
 
 /* Has the current transaction taken roles out of a row? */
@@ -163,19 +159,13 @@ static bool marks_ascend(const OwnCounter *counter);
 static OwnCounter *find_counter(const SkAllocatorRow *row);
 static OwnCounter *hold_counter(const SkAllocatorRow *known);
 static void move_counter(OwnCounter *counter, int64 next);
-static void note_options(void);
 static void write_counters(void);
-static void write_counter(SkTable *table, OwnCounter *counter);
-static void roll_back(OwnCounter *counter, int level);
-static void leave_level(OwnCounter *counter, int level);
-static void end_counters(int level, bool is_commit);
-static bool is_allocator_table(Oid relid);
+static void end_counter(OwnCounter *counter, int level, bool is_commit);
 static void check_trigger(FunctionCallInfo fcinfo, const char *before,
 						  const char *function);
 static List *named_roles(const SkAllocatorRow *row);
 static List *granted_roles(Relation rel);
 static void change_grant(Relation rel, Oid role, bool is_grant);
-static void keep_role(Relation rel, Oid role);
 static void keep_roles(Relation rel, const SkAllocatorRow *row);
 static bool has_options_of(const SkAllocatorRow *row,
 						   const SkAllocatorRow *other);
@@ -184,18 +174,13 @@ static void note_series(const SkAllocatorRow *row);
 static void note_row(TriggerData *trigger, SkWrite write);
 static HeapTuple next_allocator(Relation rel, SysScanDesc scan);
 static List *allocators_of_users(Relation rel, List *roles);
-static void take_roles_away(SkTable *table, int64 id, List *roles);
 static List *unused_roles(Relation rel);
-static bool try_to_lock(Oid role);
 static void forget_unused_roles(void);
 static void apply_change(Change *change);
 static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc,
 							  bool is_replicated);
-static bool is_same_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
 static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
 static RestoredAllocator *find_restored(int64 dumped);
-static void set_restored_id(RestoredAllocator *allocator, int64 id);
-static void add_waiting(RestoredAllocator *allocator, HeapTuple tuple);
 static void end_restored(int level, int next);
 static void move_forward(SkTable *table, SkAllocatorRow *row,
 						 const SkAllocatorRow *dumped);
@@ -205,12 +190,6 @@ static HeapTuple restore_allocator(HeapTuple tuple, TupleDesc tupdesc);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
-
-static inline Mark *
-last_mark(const OwnCounter *counter)
-{
-	return counter->marks == NIL ? NULL : llast(counter->marks);
-}
 
 /*
  * sk_transaction_init
@@ -231,7 +210,7 @@ SkValues
 sk_own_take(const SkAllocatorRow *row, int64 count)
 {
 	OwnCounter *counter = hold_counter(row);
-	SkValues		range;
+	SkValues	range;
 
 	Assert(count >= 1);
 	Assert(!IsInParallelMode());
@@ -327,22 +306,20 @@ find_counter(const SkAllocatorRow *row)
 }
 
 #ifdef USE_ASSERT_CHECKING
-/* A counter and its marks are of levels that have not ended, outermost first. */
+/* Marks are of levels that have not ended, outermost first. */
 static bool
 marks_ascend(const OwnCounter *counter)
 {
-	int			level = counter->level;
+	int			level = 0;
 	ListCell   *lc;
 
-	if (level < 1)
-		return false;
 	foreach(lc, counter->marks)
 	{
 		if (((Mark *) lfirst(lc))->level <= level)
 			return false;
 		level = ((Mark *) lfirst(lc))->level;
 	}
-	return level <= GetCurrentTransactionNestLevel();
+	return level >= 1 && level <= GetCurrentTransactionNestLevel();
 }
 #endif
 
@@ -375,22 +352,19 @@ hold_counter(const SkAllocatorRow *known)
 				 errhint("Commit the change first.")));
 	if (counters == NULL)
 	{
-		HASHCTL		ctl;
+		HASHCTL		ctl = {.keysize = sizeof(OwnCounterKey),.entrysize = sizeof(OwnCounter),
+		.hcxt = TopTransactionContext};
 
-		sk_forget_with_transaction((void **) &counters);
-		ctl.keysize = sizeof(OwnCounterKey);
-		ctl.entrysize = sizeof(OwnCounter);
-		ctl.hcxt = TopTransactionContext;
 		counters = hash_create("spanner_keys own counters", 16, &ctl,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	if (counter == NULL)
 	{
-		sk_reserve_leave_gap(&row);
+		sk_reserve_skip_gap(&row);
 		counter = hash_search(counters, &key, HASH_ENTER, NULL);
 		counter->next = row.next_value;
-		counter->level = GetCurrentTransactionNestLevel();
 		counter->marks = NIL;
+		move_counter(counter, row.next_value);
 	}
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
@@ -403,14 +377,13 @@ hold_counter(const SkAllocatorRow *known)
 	return counter;
 }
 
-/* Remember where a subtransaction began, unless it locked the row itself. */
+/* Move a counter, and remember where that of the current level began. */
 static void
 move_counter(OwnCounter *counter, int64 next)
 {
 	int			level = GetCurrentTransactionNestLevel();
-	Mark	   *last = last_mark(counter);
 
-	if (level > counter->level && (last == NULL || last->level < level))
+	if (counter->marks == NIL || ((Mark *) llast(counter->marks))->level < level)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 		Mark	   *mark = palloc(sizeof(Mark));
@@ -424,22 +397,9 @@ move_counter(OwnCounter *counter, int64 next)
 	counter->next = next;
 }
 
-/* Note that an allocator was changed, of which counters may be series. */
-static void
-note_options(void)
-{
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
-
-	if (counters == NULL)
-		return;
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
-		counter->is_stale = true;
-}
-
 /*
- * Write the counters to the tables that they were drawn from.
+ * Write the counters to the tables that they were taken from.  A row is there,
+ * unless the transaction has deleted it.
  *
  * A pool may have values that come before those that were taken here, so it
  * is emptied.  In modes without a pool this is an ordinary reservation.
@@ -449,6 +409,7 @@ write_counters(void)
 {
 	HASH_SEQ_STATUS status;
 	OwnCounter *counter;
+	SkAllocatorRow row;
 	SkTable		table = {0};
 
 	if (counters == NULL)
@@ -458,6 +419,7 @@ write_counters(void)
 	hash_seq_init(&status, counters);
 	while ((counter = hash_seq_search(&status)) != NULL)
 	{
+		Assert(list_length(counter->marks) == 1 && marks_ascend(counter));
 		if (table.rel != NULL && counter->key.table != RelationGetRelid(table.rel))
 		{
 			sk_table_close(&table);
@@ -465,95 +427,43 @@ write_counters(void)
 		}
 		if (table.rel == NULL)
 			sk_table_open_again(&table, (Oid) counter->key.table);
-		write_counter(&table, counter);
+		if (sk_row_lock_again(&table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
+			row.next_value == counter->next)
+			continue;
+		sk_reserve_stamp(&row);
+		row.next_value = counter->next;
+		sk_row_update(&table, &row, sk_mode_has_pool(row.mode) ?
+					  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
 	}
 	if (table.rel != NULL)
 		sk_table_close(&table);
 }
 
-/* The row is there, unless the transaction has deleted it. */
+/*
+ * The parent takes over what a subtransaction has done, or its values are free
+ * again; so is a row that was locked in it.
+ */
 static void
-write_counter(SkTable *table, OwnCounter *counter)
+end_counter(OwnCounter *counter, int level, bool is_commit)
 {
-	SkAllocatorRow row;
-
-	Assert(counter->level == 1 && counter->marks == NIL);
-	if (sk_row_lock_again(table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
-		row.next_value == counter->next)
-		return;
-	sk_reserve_stamp(&row);
-	row.next_value = counter->next;
-	sk_row_update(table, &row, sk_mode_has_pool(row.mode) ?
-				  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
-}
-
-/* A row that was locked in the subtransaction is free again. */
-static void
-roll_back(OwnCounter *counter, int level)
-{
-	Mark	   *last;
-
-	Assert(level >= 2 && marks_ascend(counter));
-	if (counter->level >= level)
-	{
-		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
-		return;
-	}
-	/* its changes of the row are undone as well */
-	counter->is_stale = true;
-	while ((last = last_mark(counter)) != NULL && last->level >= level)
-	{
-		Assert(last->level == level);
-		counter->next = last->next;
-		counter->marks = list_delete_last(counter->marks);
-	}
-}
-
-/* The parent takes over what a subtransaction has done. */
-static void
-leave_level(OwnCounter *counter, int level)
-{
-	Mark	   *last = last_mark(counter);
 	int			count = list_length(counter->marks);
+	Mark	   *last = llast(counter->marks);
 
 	Assert(level >= 2 && marks_ascend(counter));
-	if (last != NULL && last->level == level)
-	{
-		last->level = level - 1;
-		if (level - 1 <= counter->level ||
-			(count > 1 &&
-			 ((Mark *) list_nth(counter->marks, count - 2))->level == level - 1))
-			counter->marks = list_delete_last(counter->marks);
-	}
-	counter->level = Min(counter->level, level - 1);
-	Assert(marks_ascend(counter));
-}
-
-/* Keep the counters of a subtransaction for its parent, or put them back. */
-static void
-end_counters(int level, bool is_commit)
-{
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
-
-	if (counters == NULL)
+	/* changes of the row are undone as well */
+	counter->is_stale |= !is_commit;
+	if (last->level < level)
 		return;
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
-	{
-		if (is_commit)
-			leave_level(counter, level);
-		else
-			roll_back(counter, level);
-	}
-}
-
-/* The table of the extension, also where its schema was renamed meanwhile. */
-static bool
-is_allocator_table(Oid relid)
-{
-	return relid == sk_allocator_table() ||
-		sk_is_member(RelationRelationId, relid);
+	Assert(last->level == level);
+	last->level--;
+	if (!is_commit)
+		counter->next = last->next;
+	if (is_commit && (count == 1 ||
+					  ((Mark *) list_nth(counter->marks, count - 2))->level < last->level))
+		return;
+	counter->marks = list_delete_last(counter->marks);
+	if (counter->marks == NIL)
+		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
 }
 
 /* "before" is the kind of a row trigger before it, NULL for any trigger after. */
@@ -563,7 +473,7 @@ check_trigger(FunctionCallInfo fcinfo, const char *before, const char *function)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		!is_allocator_table(RelationGetRelid(trigger->tg_relation)) ||
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
 		(before == NULL ?
 		 !TRIGGER_FIRED_AFTER(trigger->tg_event) :
 		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
@@ -649,28 +559,26 @@ change_grant(Relation rel, Oid role, bool is_grant)
 }
 
 /*
- * The owner of the table cannot be dropped anyway.  A dump may have the OID of
- * a role that is gone.
+ * Have DROP ROLE know of the roles in a row that has been written.  The owner of
+ * the table cannot be dropped anyway.  A dump may have the OID of a role that is
+ * gone.
  */
-static void
-keep_role(Relation rel, Oid role)
-{
-	if (role == rel->rd_rel->relowner)
-		return;
-	LockSharedObject(AuthIdRelationId, role, 0, RowExclusiveLock);
-	if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)) &&
-		!list_member_oid(granted_roles(rel), role))
-		change_grant(rel, role, true);
-}
-
-/* Have DROP ROLE know of the roles in a row that has been written. */
 static void
 keep_roles(Relation rel, const SkAllocatorRow *row)
 {
 	ListCell   *lc;
 
 	foreach(lc, named_roles(row))
-		keep_role(rel, lfirst_oid(lc));
+	{
+		Oid			role = lfirst_oid(lc);
+
+		if (role == rel->rd_rel->relowner)
+			continue;
+		LockSharedObject(AuthIdRelationId, role, 0, RowExclusiveLock);
+		if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)) &&
+			!list_member_oid(granted_roles(rel), role))
+			change_grant(rel, role, true);
+	}
 }
 
 /* Do two versions of an allocator give values in the same way? */
@@ -721,18 +629,25 @@ delete_series(int64 parent_id)
 
 /*
  * The series of an allocator have its options.  Only few of them have pools, but
- * nobody knows which, so all pools are emptied.
+ * nobody knows which, so all pools are emptied, and all own counters stale.
  */
 static void
 note_series(const SkAllocatorRow *row)
 {
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
 	SkTable		table;
 
 	sk_table_open(&table, AccessShareLock);
 	if (sk_series_ids(&table, row->id, 1) != NIL)
 	{
-		note_options();
 		sk_change_note(row->table, 0, PG_INT64_MAX);
+		if (counters != NULL)
+		{
+			hash_seq_init(&status, counters);
+			while ((counter = hash_seq_search(&status)) != NULL)
+				counter->is_stale = true;
+		}
 	}
 	sk_table_close(&table);
 }
@@ -824,17 +739,6 @@ allocators_of_users(Relation rel, List *roles)
 	return result;
 }
 
-static void
-take_roles_away(SkTable *table, int64 id, List *roles)
-{
-	SkAllocatorRow row;
-
-	if (sk_row_lock(table, id, LockWaitBlock, &row) != SK_ROW_FOUND)
-		return;
-	row.usage_roles = list_difference_oid(row.usage_roles, roles);
-	sk_row_update(table, &row, SK_WRITE_ACCESS);
-}
-
 /* The first rows usually name them all. */
 static List *
 unused_roles(Relation rel)
@@ -855,19 +759,6 @@ unused_roles(Relation rel)
 	return roles;
 }
 
-/* ConditionalLockSharedObject() does not exist in all releases. */
-static bool
-try_to_lock(Oid role)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, role, 0);
-	if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		return false;
-	AcceptInvalidationMessages();
-	return true;
-}
-
 /*
  * Have DROP ROLE forget the roles that are in no row any more.  A role that
  * somebody else is writing into the table is left alone.
@@ -876,6 +767,7 @@ static void
 forget_unused_roles(void)
 {
 	List	   *locked = NIL;
+	LOCKTAG		tag;
 	SkTable		table;
 	ListCell   *lc;
 
@@ -885,9 +777,12 @@ forget_unused_roles(void)
 	sk_table_open(&table, RowExclusiveLock);
 	foreach(lc, unused_roles(table.rel))
 	{
-		if (try_to_lock(lfirst_oid(lc)))
+		/* ConditionalLockSharedObject() does not exist in all releases */
+		SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, lfirst_oid(lc), 0);
+		if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
 			locked = lappend_oid(locked, lfirst_oid(lc));
 	}
+	AcceptInvalidationMessages();
 	/* whoever had such a lock may have written the role into a row */
 	foreach(lc, locked == NIL ? NIL : unused_roles(table.rel))
 	{
@@ -916,7 +811,7 @@ complete_row(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
 {
 	struct
 	{
-		SkAllocatorColumn		column;
+		SkAllocatorColumn column;
 		Datum		value;
 	}			defaults[] = {
 		{SK_COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
@@ -947,25 +842,6 @@ complete_row(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
 	return heap_modify_tuple_by_cols(tuple, tupdesc, count, columns, values, nulls);
 }
 
-static bool
-is_same_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
-{
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
-		bool		is_null[2];
-		Datum		value[2];
-
-		value[0] = heap_getattr(old, i + 1, tupdesc, &is_null[0]);
-		value[1] = heap_getattr(new, i + 1, tupdesc, &is_null[1]);
-		if (is_null[0] != is_null[1] ||
-			(!is_null[0] && !datum_image_eq(value[0], value[1], column->attbyval,
-											column->attlen)))
-			return false;
-	}
-	return true;
-}
-
 /*
  * The tuple of an UPDATE that comes from another server: the counter does
  * not go back, and the stamp stays.
@@ -990,7 +866,9 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 		nulls[2] = isnull;
 	}
 	new = heap_modify_tuple_by_cols(new, tupdesc, lengthof(columns), columns, values, nulls);
-	return is_same_row(old, new, tupdesc) ? NULL : new;
+	return DatumGetBool(OidFunctionCall2(F_RECORD_IMAGE_EQ,
+										 heap_copy_tuple_as_datum(old, tupdesc),
+										 heap_copy_tuple_as_datum(new, tupdesc))) ? NULL : new;
 }
 
 static RestoredAllocator *
@@ -1013,25 +891,6 @@ find_restored(int64 dumped)
 		result->series = NIL;
 	}
 	return result;
-}
-
-static void
-set_restored_id(RestoredAllocator *allocator, int64 id)
-{
-	allocator->id = id;
-	allocator->level = GetCurrentTransactionNestLevel();
-}
-
-static void
-add_waiting(RestoredAllocator *allocator, HeapTuple tuple)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	WaitingSeries *series = palloc0(sizeof(WaitingSeries));
-
-	series->tuple = heap_copytuple(tuple);
-	series->added = GetCurrentTransactionNestLevel();
-	allocator->series = lappend(allocator->series, series);
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -1099,13 +958,13 @@ restore_series(SkTable *table, RestoredAllocator *allocator)
 			continue;
 		series->restored = GetCurrentTransactionNestLevel();
 		sk_row_fetch(series->tuple, RelationGetDescr(table->rel), &dumped);
-		if (sk_series_find_settled(table, allocator->id, dumped.series, &row) &&
+		if (sk_row_find_settled(table, NULL, allocator->id, dumped.series, &row) &&
 			sk_row_lock(table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND)
 			move_forward(table, &row, &dumped);
 		else
 		{
 			dumped.parent_id = allocator->id;
-			sk_row_restore(table, &dumped);
+			sk_row_insert(table, &dumped, SK_WRITE_RESTORES);
 		}
 	}
 }
@@ -1146,6 +1005,8 @@ restore_allocator(HeapTuple tuple, TupleDesc tupdesc)
 {
 	int			column = SK_COLUMN_ID;
 	bool		isnull = false;
+	HeapTuple	result = NULL;
+	bool		exists;
 	Datum		id;
 	SkTable		table;
 	SkAllocatorRow dumped;
@@ -1157,29 +1018,36 @@ restore_allocator(HeapTuple tuple, TupleDesc tupdesc)
 	allocator = find_restored(dumped.parent_id != 0 ? dumped.parent_id : dumped.id);
 	if (dumped.parent_id != 0)
 	{
-		add_waiting(allocator, tuple);
-		tuple = NULL;
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+		WaitingSeries *series = palloc0(sizeof(WaitingSeries));
+
+		series->tuple = heap_copytuple(tuple);
+		series->added = GetCurrentTransactionNestLevel();
+		allocator->series = lappend(allocator->series, series);
+		MemoryContextSwitchTo(old);
 		/* gone: its restore was rolled back, or it was dropped */
-		if (allocator->id != 0 && sk_row_find(&table, NULL, allocator->id, &row))
+		if (allocator->id != 0 && sk_row_find(&table, NULL, allocator->id, NULL, &row))
 			restore_series(&table, allocator);
-	}
-	else if (sk_row_find_settled(&table, dumped.name, &row) &&
-			 sk_row_lock(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND)
-	{
-		tuple = NULL;
-		set_restored_id(allocator, row.id);
-		move_forward(&table, &row, &dumped);
-		restore_series(&table, allocator);
 	}
 	else
 	{
-		set_restored_id(allocator, sk_row_find(&table, NULL, dumped.id, &row) ?
-						sk_table_next_id(table.rel) : dumped.id);
+		exists = sk_row_find_settled(&table, dumped.name, 0, NULL, &row) &&
+			sk_row_lock(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND;
+		allocator->id = exists ? row.id : dumped.id;
+		if (!exists && sk_row_find(&table, NULL, dumped.id, NULL, &row))
+			allocator->id = sk_table_next_id(table.rel);
+		allocator->level = GetCurrentTransactionNestLevel();
 		id = Int64GetDatum(allocator->id);
-		tuple = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
+		if (!exists)
+			result = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
+		else
+		{
+			move_forward(&table, &row, &dumped);
+			restore_series(&table, allocator);
+		}
 	}
 	sk_table_close(&table);
-	return tuple;
+	return result;
 }
 
 /* What the transaction has counted is written before pools are emptied. */
@@ -1222,6 +1090,8 @@ end_transaction(XactEvent event, void *arg)
 				if (((Change *) lfirst(lc))->id == 0)
 					apply_change(lfirst(lc));
 			}
+			/* what they point to goes with the memory of the transaction */
+			counters = NULL;
 			changes = NIL;
 			roles_changed = false;
 			end_restored(1, event == XACT_EVENT_ABORT ? -1 : 0);
@@ -1242,7 +1112,15 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 	if (!is_commit && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	end_counters(level, is_commit);
+	if (counters != NULL)
+	{
+		HASH_SEQ_STATUS status;
+		OwnCounter *counter;
+
+		hash_seq_init(&status, counters);
+		while ((counter = hash_seq_search(&status)) != NULL)
+			end_counter(counter, level, is_commit);
+	}
 	end_restored(level, is_commit ? level - 1 : -1);
 	foreach(lc, changes)
 	{
@@ -1325,7 +1203,7 @@ spanner_on_allocator_apply(PG_FUNCTION_ARGS)
 	if (!IsLogicalWorker())
 		return PointerGetDatum(trigger->tg_newtuple);
 	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple,
-										RelationGetDescr(trigger->tg_relation)));
+									 RelationGetDescr(trigger->tg_relation)));
 }
 
 /*
@@ -1339,6 +1217,7 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 {
 	EventTriggerData *trigger = (EventTriggerData *) fcinfo->context;
 	List	   *roles;
+	SkAllocatorRow row;
 	SkTable		table;
 	ListCell   *lc;
 
@@ -1357,7 +1236,12 @@ spanner_on_drop_owned(PG_FUNCTION_ARGS)
 	}
 	sk_table_open(&table, RowExclusiveLock);
 	foreach(lc, allocators_of_users(table.rel, roles))
-		take_roles_away(&table, *(int64 *) lfirst(lc), roles);
+	{
+		if (sk_row_lock(&table, *(int64 *) lfirst(lc), LockWaitBlock, &row) != SK_ROW_FOUND)
+			continue;
+		row.usage_roles = list_difference_oid(row.usage_roles, roles);
+		sk_row_update(&table, &row, SK_WRITE_ACCESS);
+	}
 	foreach(lc, granted_roles(table.rel))
 	{
 		if (list_member_oid(roles, lfirst_oid(lc)))

@@ -38,10 +38,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "allocator/cache.h"
-#include "allocator/reserve.h"
-#include "allocator/worker.h"
-#include "compat.h"
+#include "allocator/allocator.h"
 #include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
@@ -86,19 +83,6 @@ typedef struct Batch
 	int			count;
 } Batch;
 
-/* Columns of spanner_internal.list_allocator_workers() */
-enum
-{
-	WORKER_DATABASE,
-	WORKER_PID,
-	WORKER_STATE,
-	WORKER_STARTED,
-	WORKER_IDLE_SINCE,
-	WORKER_PENDING,
-	WORKER_BLOCKED_BY,
-	WORKER_COLUMNS
-};
-
 /* Of this process, if it is a worker. */
 static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
@@ -106,11 +90,11 @@ static SkRefill *refills;
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
 
 static bool attach(int index);
+static void abandon_pools(void);
 static bool leave(bool even_if_pending);
 static void leave_at_exit(int code, Datum arg);
 static void set_session_defaults(void);
 static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
-static void reserve_pool(SkTable *table, SkRefill *refill);
 static void reserve_batch(void *arg);
 static bool try_to_reserve(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
@@ -118,7 +102,6 @@ static void reserve_and_publish(SkRefill *list, int count);
 static void begin_series(void *arg);
 static bool make_series(void);
 static FillResult fill_pools(void);
-static void set_state(TimestampTz idle_since, bool blocked);
 static void work_until_idle(void);
 static void give_back_unused(void *arg);
 static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
@@ -268,6 +251,34 @@ attach(int index)
 }
 
 /*
+ * Leave what this worker has begun to the next one, and wake the sessions that
+ * wait, so that they start it.
+ */
+static void
+abandon_pools(void)
+{
+	SkSharedState *state = sk_shared_state();
+
+	Assert(LWLockHeldByMe(state->lock));
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		bool		wake;
+
+		if (pool->key.dbid != my_entry->dbid || pool->kind != my_entry->kind)
+			continue;
+		SpinLockAcquire(&pool->mutex);
+		pool->is_filling = false;
+		wake = pool->wanted > 0;
+		if (wake)
+			state->pending[i] = 1;
+		SpinLockRelease(&pool->mutex);
+		if (wake)
+			ConditionVariableBroadcast(&pool->filled);
+	}
+}
+
+/*
  * Note that the worker ends.  Returns false, and does nothing, if there is
  * something to do and the process does not end by force.
  */
@@ -292,7 +303,7 @@ leave(bool even_if_pending)
 	my_entry->pid = 0;
 	if (!even_if_pending)
 		my_entry->launched = 0;
-	sk_pool_abandon(my_entry->dbid, my_entry->kind);
+	abandon_pools();
 	LWLockRelease(state->lock);
 	my_entry = NULL;
 	return true;
@@ -337,7 +348,7 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	if (row->next_value > row->max_value)
 	{
 		sk_pool_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-						 "all values are used up", NULL);
+					  "all values are used up", NULL);
 		refill->error.limit = row->max_value;
 		return false;
 	}
@@ -356,21 +367,6 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	return true;
 }
 
-static void
-reserve_pool(SkTable *table, SkRefill *refill)
-{
-	SkAllocatorRow row;
-
-	if (!sk_reserve_lock(table, refill, SK_WORKER_LOCAL, &row))
-		return;
-	sk_reserve_leave_gap(&row);
-	if (!plan_refill(refill, &row))
-		return;
-	row.next_value = refill->range.end;
-	sk_row_update(table, &row, SK_WRITE_RESERVES);
-	refill->result = SK_REFILL_DONE;
-}
-
 /*
  * Reserve what pools need, in the current transaction.  Values may be issued when
  * that is committed, not before.
@@ -379,12 +375,24 @@ static void
 reserve_batch(void *arg)
 {
 	Batch	   *batch = arg;
+	SkAllocatorRow row;
 	SkTable		table;
 
 	Assert(batch->count >= 1 && batch->count <= SK_MAX_REFILLS);
 	sk_table_open(&table, RowExclusiveLock);
 	for (int i = 0; i < batch->count; i++)
-		reserve_pool(&table, &batch->list[i]);
+	{
+		SkRefill   *refill = &batch->list[i];
+
+		if (!sk_reserve_lock(&table, refill, SK_WORKER_LOCAL, &row))
+			continue;
+		sk_reserve_skip_gap(&row);
+		if (!plan_refill(refill, &row))
+			continue;
+		row.next_value = refill->range.end;
+		sk_row_update(&table, &row, SK_WRITE_RESERVES);
+		refill->result = SK_REFILL_DONE;
+	}
 	sk_table_close(&table);
 }
 
@@ -401,7 +409,7 @@ try_to_reserve(SkRefill *list, int count)
 	{
 		list[i].result = SK_REFILL_FAILED;
 		sk_pool_error(&list[i].error, error->sqlerrcode, error->message,
-						 error->hint);
+					  error->hint);
 	}
 	return error == NULL;
 }
@@ -417,10 +425,6 @@ publish(SkRefill *list, int count)
 	Assert(!IsTransactionState());
 	for (int i = 0; i < count; i++)
 	{
-		elog(DEBUG2, "allocator %lld: reserved values from %lld to %lld",
-			 (long long) list[i].key.allocator_id,
-			 (long long) list[i].range.first,
-			 (long long) list[i].range.end - 1);
 		if (!sk_pool_finish(&list[i]))
 			ereport(WARNING,
 					(errcode(ERRCODE_DATA_EXCEPTION),
@@ -524,23 +528,10 @@ fill_pools(void)
 	return result;
 }
 
-/* Show what the worker does. */
-static void
-set_state(TimestampTz idle_since, bool blocked)
-{
-	SkSharedState *state = sk_shared_state();
-
-	if (my_entry->idle_since == idle_since && my_entry->blocked == blocked)
-		return;
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	my_entry->idle_since = idle_since;
-	my_entry->blocked = blocked;
-	LWLockRelease(state->lock);
-}
-
 static void
 work_until_idle(void)
 {
+	SkSharedState *state = sk_shared_state();
 	static uint32 main_event = 0;
 	static uint32 remote_event = 0;
 	TimestampTz idle_since = 0;
@@ -555,9 +546,14 @@ work_until_idle(void)
 		FillResult	result = fill_pools();
 		TimestampTz now = GetCurrentTimestamp();
 		long		timeout = idle_timeout + 1;
+		bool		is_wanted = false;
 
+		/* does any session wait? */
+		for (int i = 0; result == FILL_WAITING && i < state->size; i++)
+			is_wanted |= state->pools[i].key.dbid == MyDatabaseId &&
+				state->pools[i].kind == my_entry->kind && state->pools[i].wanted > 0;
 		if (result != FILL_NOTHING &&
-			(result != FILL_WAITING || sk_pool_any_wanted(MyDatabaseId, my_entry->kind)))
+			(result != FILL_WAITING || is_wanted))
 			idle_since = 0;
 		else if (idle_since == 0)
 			idle_since = now;
@@ -568,7 +564,15 @@ work_until_idle(void)
 		if (result == FILL_WAITING)
 			timeout = sk_remote_delay();
 
-		set_state(idle_since, result == FILL_BLOCKED);
+		/* show what the worker does */
+		if (my_entry->idle_since != idle_since ||
+			my_entry->blocked != (result == FILL_BLOCKED))
+		{
+			LWLockAcquire(state->lock, LW_EXCLUSIVE);
+			my_entry->idle_since = idle_since;
+			my_entry->blocked = result == FILL_BLOCKED;
+			LWLockRelease(state->lock);
+		}
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 timeout,
@@ -683,33 +687,44 @@ may_launch(const SkWorkerEntry *entry)
 		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
 }
 
+/* The columns are those of spanner_internal.list_allocator_workers(). */
 static void
 put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
 {
 	const char *state = worker->pid == 0 ? "starting" :
 		worker->blocked ? "blocked" :
 		worker->idle_since != 0 ? "idle" : "reserving";
-	Datum		values[WORKER_COLUMNS];
-	bool		nulls[WORKER_COLUMNS] = {false};
-	TransactionId blocked_by = InvalidTransactionId;
+	NullableDatum columns[] = {
+		{ObjectIdGetDatum(worker->dbid)},
+		{Int32GetDatum(worker->pid), worker->pid == 0},
+		{CStringGetTextDatum(state)},
+		{TimestampTzGetDatum(worker->started), worker->pid == 0},
+		{TimestampTzGetDatum(worker->idle_since), worker->idle_since == 0},
+		{Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind))},
+		{TransactionIdGetDatum(InvalidTransactionId), true}
+	};
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
 	SkPool		pool;
 
+	Assert(result->setDesc->natts == lengthof(columns));
+	for (int i = 0; i < lengthof(columns); i++)
+	{
+		values[i] = columns[i].value;
+		nulls[i] = columns[i].isnull;
+	}
+
+	/*
+	 * the last column tells which transaction has locked a row that it waits
+	 * for
+	 */
 	for (int i = 0; worker->blocked && i < sk_shared_state()->size; i++)
 		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
 			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
-			blocked_by = pool.blocked_by;
-	values[WORKER_DATABASE] = ObjectIdGetDatum(worker->dbid);
-	values[WORKER_PID] = Int32GetDatum(worker->pid);
-	nulls[WORKER_PID] = worker->pid == 0;
-	values[WORKER_STATE] = CStringGetTextDatum(state);
-	values[WORKER_STARTED] = TimestampTzGetDatum(worker->started);
-	nulls[WORKER_STARTED] = worker->pid == 0;
-	values[WORKER_IDLE_SINCE] = TimestampTzGetDatum(worker->idle_since);
-	nulls[WORKER_IDLE_SINCE] = worker->idle_since == 0;
-	values[WORKER_PENDING] = Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind));
-	values[WORKER_BLOCKED_BY] = TransactionIdGetDatum(blocked_by);
-	nulls[WORKER_BLOCKED_BY] = !TransactionIdIsValid(blocked_by);
-	Assert(result->setDesc->natts == WORKER_COLUMNS);
+		{
+			values[lengthof(columns) - 1] = TransactionIdGetDatum(pool.blocked_by);
+			nulls[lengthof(columns) - 1] = false;
+		}
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -26,7 +26,6 @@
  */
 #include "postgres.h"
 
-#include "access/hash.h"
 #include "access/nbtree.h"
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
@@ -46,7 +45,6 @@
 #include "keys/canonical.h"
 #include "keys/moments.h"
 #include "planner/derive.h"
-#include "planner/planner.h"
 #include "planner/shard_clause.h"
 #include "spi/own_objects.h"
 
@@ -74,8 +72,6 @@ static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
-static HTAB *create_shard_set(void);
-static bool is_new_shard(HTAB *seen, const Const *value);
 static List *arm_clauses(Node *arm);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static bool can_be_listed(const SkShardKey *key, List *args);
@@ -91,7 +87,6 @@ static FuncExpr *replace_known(const SkColumns *columns, bool *is_list,
 							   Index *level);
 static Node *list_buckets(const SkColumns *columns, const SkKeyTerm *term);
 static int	find_column(const SkColumns *columns, const Node *column);
-static int	column_place(const SkColumns *columns, const Node *column);
 static Node *replace_keys(Node *node, void *context);
 static int	match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
 							 Oid family, SkKeyValue *value);
@@ -552,22 +547,37 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 	ListCell   *lc;
 
 	if (list_length(conditions) > SK_FEW_VALUES)
-		seen = create_shard_set();
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = ctl.entrysize = sizeof(int64);
+		ctl.hcxt = CurrentMemoryContext;
+		seen = hash_create("spanner_keys shards", 256, &ctl,
+						   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
 	foreach(lc, conditions)
 	{
-		Node	   *value;
+		Const	   *value;
+		int64		shard;
+		bool		found;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!IsA(lfirst(lc), OpExpr))
 			return make_orclause(conditions);
 		value = lsecond(((OpExpr *) lfirst(lc))->args);
-		if (IsA(value, Const) && ((Const *) value)->constisnull &&
+		if (IsA(value, Const) && value->constisnull &&
 			(condition != NULL || lnext(conditions, lc) != NULL))
 			continue;
 		condition = lfirst(lc);
 		if (seen == NULL || !IsA(value, Const))
+		{
 			values = list_append_unique(values, value);
-		else if (is_new_shard(seen, (Const *) value))
+			continue;
+		}
+		shard = value->consttype == INT8OID ?
+			DatumGetInt64(value->constvalue) : DatumGetInt32(value->constvalue);
+		(void) hash_search(seen, &shard, HASH_ENTER, &found);
+		if (!found)
 			values = lappend(values, value);
 	}
 	if (seen != NULL)
@@ -576,29 +586,6 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 		return condition;
 	return sk_shard_in(key, (Expr *)
 					   eval_const_expressions(root, (Node *) sk_shard_array(values)));
-}
-
-static HTAB *
-create_shard_set(void)
-{
-	HASHCTL		ctl;
-
-	ctl.keysize = sizeof(int64);
-	ctl.entrysize = sizeof(int64);
-	ctl.hcxt = CurrentMemoryContext;
-	return hash_create("spanner_keys shards", 256, &ctl,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static bool
-is_new_shard(HTAB *seen, const Const *value)
-{
-	int64		shard = value->consttype == INT8OID ?
-		DatumGetInt64(value->constvalue) : DatumGetInt32(value->constvalue);
-	bool		found;
-
-	(void) hash_search(seen, &shard, HASH_ENTER, &found);
-	return !found;
 }
 
 /* The clauses of one arm of an OR, without RestrictInfos. */
@@ -689,8 +676,9 @@ init_terms(SkColumns *columns)
 			sk_is_bucket(term->key);
 		foreach(lc2, pull_var_clause(term->key, 0))
 		{
-			int			place = column_place(columns, lfirst(lc2));
+			int			place = find_column(columns, lfirst(lc2));
 
+			Assert(place >= 0);
 			term->columns = bms_add_member(term->columns, place);
 			if (!term->is_column)
 				columns->inside[place] = columns->by_element[place] = true;
@@ -873,16 +861,6 @@ find_column(const SkColumns *columns, const Node *column)
 	return -1;
 }
 
-/* The same for one of the columns of the key. */
-static int
-column_place(const SkColumns *columns, const Node *column)
-{
-	int			result = find_column(columns, column);
-
-	Assert(result >= 0 && result < columns->count);
-	return result;
-}
-
 /* A call, with what is known for its keys and their columns. */
 static Node *
 replace_keys(Node *node, void *context)
@@ -897,10 +875,10 @@ replace_keys(Node *node, void *context)
 			return copyObject(replacement->keys[i]);
 	if (IsA(node, Var))
 	{
-		SkKeyValue *value = &columns->values[column_place(columns, node)];
+		int			place = find_column(columns, node);
 
-		Assert(value->value != NULL);
-		return copyObject((Node *) value->value);
+		Assert(place >= 0 && columns->values[place].value != NULL);
+		return copyObject((Node *) columns->values[place].value);
 	}
 	return expression_tree_mutator(node, replace_keys, context);
 }

@@ -31,7 +31,6 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -50,7 +49,6 @@
 #include "utils/selfuncs.h"
 
 #include "compat.h"
-#include "planner/merge.h"
 #include "planner/planner.h"
 #include "planner/shard_clause.h"
 #include "planner/shard_index.h"
@@ -137,7 +135,6 @@ static RestrictInfo *shard_is_zero(PlannerInfo *root, const SkShardKey *key);
 static void cost_merge(PlannerInfo *root, SkMergePath *merge);
 static void set_budget(PlannerInfo *root, SkMergePath *merge);
 static Cost fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
-static double filter_risk(double passing);
 static double order_correlation(PlannerInfo *root, Expr *column);
 static bool is_distinct_of(PlannerInfo *root, RelOptInfo *rel);
 static double count_groups(PlannerInfo *root, Expr *column);
@@ -688,8 +685,15 @@ set_budget(PlannerInfo *root, SkMergePath *merge)
 		return;
 	if (budget < 1 || budget < SK_BUDGET_RESERVE * root->limit_tuples / passing)
 	{
-		path->total_cost =
-			Max(path->total_cost * filter_risk(passing), path->startup_cost);
+		/*
+		 * The server takes the rows that pass a filter to be spread evenly.
+		 * If they all lie at the far end, a LIMIT reads everything, and a row
+		 * of a merge costs about ten times what a row of a scan of the table
+		 * does.  So the fewer rows pass, the more is counted for each.
+		 */
+		path->total_cost *= 1.0 + (1.0 - passing) *
+			Min(SK_FILTER_RISK / passing, SK_MAX_FILTER_RISK);
+		path->total_cost = Max(path->total_cost, path->startup_cost);
 		return;
 	}
 	merge->plan.budget = (int) budget;
@@ -729,18 +733,6 @@ fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 			cheapest = path;
 	}
 	return cheapest && cheapest->pathtype == T_SeqScan ? cheapest->total_cost : 0;
-}
-
-/*
- * The server takes the rows that pass a filter to be spread evenly.  If they all
- * lie at the far end, a LIMIT reads everything, and a row of a merge costs about
- * ten times what a row of a scan of the table does.  So the fewer rows pass, the
- * more is counted for each.
- */
-static double
-filter_risk(double passing)
-{
-	return 1.0 + (1.0 - passing) * Min(SK_FILTER_RISK / passing, SK_MAX_FILTER_RISK);
 }
 
 /* How far the rows lie in the order of a column, from -1 to 1. */

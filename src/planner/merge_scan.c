@@ -84,7 +84,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
-#include "planner/merge.h"
+#include "planner/planner.h"
 #include "spanner_keys.h"
 
 /* How many TIDs of a shard may always be kept; work_mem allows for more. */
@@ -132,9 +132,42 @@ typedef struct SkStream
 	bool		deferred;		/* all rows are after the limit */
 } SkStream;
 
+/* When a merge falls back to a sort, and what the sort has. */
+typedef struct SkFallback
+{
+	int64		read;			/* rows of the merge, up to the budget */
+	MemoryContext context;
+	ItemPointerData *given;		/* rows that the query has got */
+	int64		given_count;
+	int64		given_size;
+	int64		given_sorted;	/* how many of them the sort has left out */
+	ExprState  *qual;			/* what a row of the table has to pass */
+	ProjectionInfo *keys;		/* what it is sorted by, and its TID */
+	Tuplesortstate *sort;		/* NULL while the merge goes on */
+	TupleTableSlot *slot;
+	int64		bound;			/* it has so many of the rows at most */
+	int64		count;			/* and these are all */
+	int64		sorted;			/* how many it has returned */
+} SkFallback;
+
+/* A node that merges or skips. */
 typedef struct SkMerge
 {
-	PlanState  *node;			/* counts searches and fetched rows */
+	CustomScanState css;
+	IndexScan  *template;		/* the scan of one shard */
+	SkMergePlan plan;
+	List	   *order;			/* index columns that it consists of */
+	List	   *filter;			/* conditions on the shard alone */
+	ScanKey		conditions;		/* on the other columns */
+	IndexRuntimeKeyInfo *runtime_keys;
+	int			runtime_key_count;
+	ExprContext *runtime_context;
+	ExprState  *recheck;		/* what the index conditions say */
+	ExprState  *shard_filter;
+	TupleTableSlot *shard_slot; /* a row of which only the shard is known */
+	bool		primed;			/* have the streams been set up? */
+	ExprState  *qual;			/* what the first row of a group has to pass */
+
 	Relation	table;
 	Relation	index;
 	Snapshot	snapshot;
@@ -145,7 +178,6 @@ typedef struct SkMerge
 	MemoryContext bound_context;	/* holds the values of a bound */
 
 	int			depth;			/* rows of a shard that are likely wanted */
-	int			wanted;			/* rows of all that are, or 0 */
 	int			max_ahead;
 	int			column_count;	/* with those that only bounds need */
 	int			order_count;
@@ -169,47 +201,9 @@ typedef struct SkMerge
 	int			stream_next;	/* where groups are looked for one by one */
 	bool		in_shard;		/* is the scan in the shard before that? */
 	bool		has_group;		/* is the group in "skip" to be skipped? */
-} SkMerge;
 
-/* When a merge falls back to a sort, and what the sort has. */
-typedef struct SkFallback
-{
-	int64		budget;			/* rows that are read before, or 0 */
-	int64		read;
-	int64		limit;			/* rows that the query takes, or 0 */
-	MemoryContext context;
-	ItemPointerData *given;		/* rows that the query has got */
-	int64		given_count;
-	int64		given_size;
-	int64		given_sorted;	/* how many of them the sort has left out */
-	ExprState  *qual;			/* what a row of the table has to pass */
-	ProjectionInfo *keys;		/* what it is sorted by, and its TID */
-	Tuplesortstate *sort;		/* NULL while the merge goes on */
-	TupleTableSlot *slot;
-	int64		bound;			/* it has so many of the rows at most */
-	int64		count;			/* and these are all */
-	int64		sorted;			/* how many it has returned */
-} SkFallback;
-
-typedef struct SkMergeState
-{
-	CustomScanState css;
-	IndexScan  *template;		/* the scan of one shard */
-	SkMergePlan plan;
-	List	   *order;			/* index columns that it consists of */
-	List	   *filter;			/* conditions on the shard alone */
-	SkMerge		merge;
-	ScanKey		conditions;		/* on the other columns */
-	IndexRuntimeKeyInfo *runtime_keys;
-	int			runtime_key_count;
-	ExprContext *runtime_context;
-	ExprState  *recheck;		/* what the index conditions say */
-	ExprState  *shard_filter;
-	TupleTableSlot *shard_slot; /* a row of which only the shard is known */
-	bool		primed;			/* have the streams been set up? */
-	ExprState  *qual;			/* what the first row of a group has to pass */
 	SkFallback	fallback;
-} SkMergeState;
+} SkMerge;
 
 /* So many shards for each wanted row, and most have none. */
 #define SK_SHARDS_FOR_ROW 4
@@ -223,41 +217,39 @@ static void begin_merge(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_merge(CustomScanState *node);
 static void end_merge(CustomScanState *node);
 static void rescan_merge(CustomScanState *node);
-static void init_expressions(SkMergeState *state);
-static void init_columns(SkMergeState *state);
+static void init_expressions(SkMerge *merge);
+static void init_columns(SkMerge *merge);
 static void init_order(SkMerge *merge, int column, SkMergeColumn *result);
 static Oid	order_operator(Relation index, int column, bool backward,
 						   bool *descending, bool *nulls_first);
-static void init_keys(SkMergeState *state);
-static void set_conditions(SkMergeState *state);
+static void init_keys(SkMerge *merge);
+static void set_conditions(SkMerge *merge);
 static TupleTableSlot *merge_next(ScanState *node);
 static TupleTableSlot *skip_next(ScanState *node);
 static bool merge_recheck(ScanState *node, TupleTableSlot *slot);
-static void start_merge(SkMergeState *state);
-static bool passes_filter(SkMergeState *state, int32 shard);
+static void start_merge(SkMerge *merge);
+static bool passes_filter(SkMerge *merge, int32 shard);
 static void explain_merge(CustomScanState *node, List *ancestors,
 						  ExplainState *es);
-static List *describe_keys(SkMergeState *state, List *context, bool prefix);
+static List *describe_keys(SkMerge *merge, List *context, bool prefix);
 static void describe_direction(StringInfo key, Node *expr, Relation index,
 							   int column, bool backward);
 static void explain_qual(const char *label, List *qual, List *context,
 						 bool prefix, ExplainState *es);
 static void remember_row(SkFallback *fallback, ItemPointer tid);
-static HeapTuple next_of_sort(SkMergeState *state);
+static HeapTuple next_of_sort(SkMerge *merge);
 static void reset_fallback(SkFallback *fallback);
-static void init_fallback(SkMergeState *state);
-static void start_fallback(SkMergeState *state);
-static void begin_sort(SkMergeState *state, int64 bound);
-static int64 scan_table(SkMergeState *state);
-static bool is_given(const SkFallback *fallback, ItemPointer tid);
+static void init_fallback(SkMerge *merge);
+static void start_fallback(SkMerge *merge);
+static void begin_sort(SkMerge *merge, int64 bound);
+static int64 scan_table(SkMerge *merge);
 static int	compare_tids(const void *left, const void *right);
-static void init_bounds(SkMerge *merge, int skip_column);
+static void init_bounds(SkMerge *merge);
 static void start_scan(SkMerge *merge, const int32 *shards, int count);
 static HeapTuple next_in_order(SkMerge *merge);
 static bool next_group(SkMerge *merge);
 static void skip_group(SkMerge *merge);
 static void reset_merge(SkMerge *merge);
-static void advance(SkMerge *merge);
 static void start_streams(SkMerge *merge);
 static void start_first_streams(SkMerge *merge);
 static bool set_stop(SkMerge *merge, const SkStream *stream);
@@ -268,6 +260,8 @@ static void look_into_shards(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
 static void scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound);
 static void look_ahead(SkMerge *merge, SkStream *stream, int count);
+static void begin_stream(SkMerge *merge, SkStream *stream, SkMergeBound *bound,
+						 int count);
 static bool next_row(SkMerge *merge, SkStream *stream);
 static bool read_on(SkMerge *merge, SkStream *stream);
 static bool fetch(SkMerge *merge, ItemPointer tid);
@@ -290,7 +284,6 @@ static void init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start);
 static void init_column_bound(SkMerge *merge, SkMergeBound *bound,
 							  StrategyNumber strategy);
 static bool is_implied(const ScanKeyData *key, const SkMergeBound *bound);
-static bool next_shard(SkMerge *merge);
 static bool is_same_group(SkMerge *merge);
 
 static const CustomScanMethods merge_scan_methods = {
@@ -323,42 +316,40 @@ sk_merge_scan_init(void)
 static Node *
 create_merge_state(CustomScan *scan)
 {
-	SkMergeState *state = palloc0(sizeof(SkMergeState));
+	SkMerge    *merge = palloc0(sizeof(SkMerge));
 	ListCell   *lc;
 
 	Assert(list_length(scan->custom_private) * sizeof(int) == sizeof(SkMergePlan) &&
 		   list_length(scan->custom_exprs) == 2);
-	NodeSetTag(state, T_CustomScanState);
-	state->css.methods = &merge_exec_methods;
-	state->template = linitial_node(IndexScan, scan->custom_plans);
+	NodeSetTag(merge, T_CustomScanState);
+	merge->css.methods = &merge_exec_methods;
+	merge->template = linitial_node(IndexScan, scan->custom_plans);
 	foreach(lc, scan->custom_private)
-		((int *) &state->plan)[foreach_current_index(lc)] = lfirst_int(lc);
-	state->order = linitial(scan->custom_exprs);
-	state->filter = lsecond(scan->custom_exprs);
-	sk_use_slots(&state->css, &TTSOpsHeapTuple);
-	return (Node *) state;
+		((int *) &merge->plan)[foreach_current_index(lc)] = lfirst_int(lc);
+	merge->order = linitial(scan->custom_exprs);
+	merge->filter = lsecond(scan->custom_exprs);
+	sk_use_slots(&merge->css, &TTSOpsHeapTuple);
+	return (Node *) merge;
 }
 
 static void
 begin_merge(CustomScanState *node, EState *estate, int eflags)
 {
-	SkMergeState *state = (SkMergeState *) node;
-	SkMerge    *merge = &state->merge;
+	SkMerge    *merge = (SkMerge *) node;
 	Index		relid = ((Scan *) node->ss.ps.plan)->scanrelid;
 
 	sk_init_slots(node, estate, &TTSOpsHeapTuple);
-	init_expressions(state);
+	init_expressions(merge);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
-	merge->node = &node->ss.ps;
 	merge->table = node->ss.ss_currentRelation;
-	merge->index = index_open(state->template->indexid,
+	merge->index = index_open(merge->template->indexid,
 							  exec_rt_fetch(relid, estate)->rellockmode);
 	/* rows are found again by their TIDs, as long as nothing removes them */
 	Assert(IsMVCCSnapshot(estate->es_snapshot));
 	merge->snapshot = estate->es_snapshot;
-	merge->direction = state->plan.backward ?
+	merge->direction = merge->plan.backward ?
 		BackwardScanDirection : ForwardScanDirection;
 	merge->econtext = CreateExprContext(estate);
 	merge->fetch_slot = table_slot_create(merge->table, NULL);
@@ -368,20 +359,18 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	merge->bound_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "spanner_keys shard merge bound",
 												 ALLOCSET_SMALL_SIZES);
-	Assert(state->plan.shards >= 1);
-	init_columns(state);
-	init_keys(state);
-	init_bounds(merge, state->plan.skips);
-	if (state->plan.skips != SK_NO_SKIP)
+	Assert(merge->plan.shards >= 1);
+	init_columns(merge);
+	init_keys(merge);
+	init_bounds(merge);
+	if (merge->plan.skips != SK_NO_SKIP)
 	{
 		/* whether a row passes decides where the scan goes on */
-		state->qual = node->ss.ps.qual;
+		merge->qual = node->ss.ps.qual;
 		node->ss.ps.qual = NULL;
 	}
-	state->fallback.budget = state->plan.budget;
-	state->fallback.limit = state->plan.limit;
-	if (state->fallback.budget > 0)
-		state->fallback.context = AllocSetContextCreate(CurrentMemoryContext,
+	if (merge->plan.budget > 0)
+		merge->fallback.context = AllocSetContextCreate(CurrentMemoryContext,
 														"spanner_keys shard merge fallback",
 														ALLOCSET_SMALL_SIZES);
 }
@@ -389,28 +378,27 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 static TupleTableSlot *
 exec_merge(CustomScanState *node)
 {
-	SkMergeState *state = (SkMergeState *) node;
+	SkMerge    *merge = (SkMerge *) node;
 	TupleTableSlot *result = ExecScan(&node->ss,
-									  state->plan.skips != SK_NO_SKIP ?
+									  merge->plan.skips != SK_NO_SKIP ?
 									  skip_next : merge_next,
 									  merge_recheck);
 
 	/* which row it is made of; EvalPlanQual checks one without reading it */
-	if (state->fallback.budget > 0 && !TupIsNull(result) &&
+	if (merge->plan.budget > 0 && !TupIsNull(result) &&
 		node->ss.ps.state->es_epq_active == NULL)
-		remember_row(&state->fallback, &node->ss.ss_ScanTupleSlot->tts_tid);
+		remember_row(&merge->fallback, &node->ss.ss_ScanTupleSlot->tts_tid);
 	return result;
 }
 
 static void
 end_merge(CustomScanState *node)
 {
-	SkMergeState *state = (SkMergeState *) node;
-	SkMerge    *merge = &state->merge;
+	SkMerge    *merge = (SkMerge *) node;
 
 	if (merge->index == NULL)
 		return;
-	reset_fallback(&state->fallback);
+	reset_fallback(&merge->fallback);
 	reset_merge(merge);
 	ExecDropSingleTupleTableSlot(merge->fetch_slot);
 	index_close(merge->index, NoLock);
@@ -419,34 +407,34 @@ end_merge(CustomScanState *node)
 static void
 rescan_merge(CustomScanState *node)
 {
-	SkMergeState *state = (SkMergeState *) node;
+	SkMerge    *merge = (SkMerge *) node;
 
-	if (state->primed)
+	if (merge->primed)
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-		reset_fallback(&state->fallback);
-		reset_merge(&state->merge);
+		reset_fallback(&merge->fallback);
+		reset_merge(merge);
 	}
-	state->primed = false;
+	merge->primed = false;
 	ExecScanReScan(&node->ss);
 }
 
 static void
-init_expressions(SkMergeState *state)
+init_expressions(SkMerge *merge)
 {
-	PlanState  *node = &state->css.ss.ps;
+	PlanState  *node = &merge->css.ss.ps;
 	const TupleTableSlotOps *ops = node->scanops;
 
-	state->recheck = ExecInitQual(list_concat_copy(state->template->indexqualorig,
-												   state->filter), node);
-	if (state->filter == NIL)
+	merge->recheck = ExecInitQual(list_concat_copy(merge->template->indexqualorig,
+												   merge->filter), node);
+	if (merge->filter == NIL)
 		return;
 	node->scanops = &TTSOpsVirtual;
-	state->shard_filter = ExecInitQual(state->filter, node);
+	merge->shard_filter = ExecInitQual(merge->filter, node);
 	node->scanops = ops;
-	state->shard_slot =
+	merge->shard_slot =
 		ExecInitExtraTupleSlot(node->state,
-							   RelationGetDescr(state->css.ss.ss_currentRelation),
+							   RelationGetDescr(merge->css.ss.ss_currentRelation),
 							   &TTSOpsVirtual);
 }
 
@@ -455,11 +443,10 @@ init_expressions(SkMergeState *state)
  * follow, as long as they are plain columns, for they make bounds narrow.
  */
 static void
-init_columns(SkMergeState *state)
+init_columns(SkMerge *merge)
 {
-	SkMerge    *merge = &state->merge;
 	Relation	index = merge->index;
-	int			first = state->plan.position + 1;
+	int			first = merge->plan.position + 1;
 	int			count = IndexRelationGetNumberOfKeyAttributes(index) - first;
 
 	merge->columns = palloc0(count * sizeof(SkMergeColumn));
@@ -468,12 +455,12 @@ init_columns(SkMergeState *state)
 		SkMergeColumn *column = &merge->columns[i];
 
 		column->attnum = index->rd_index->indkey.values[first + i];
-		if (i < list_length(state->order))
+		if (i < list_length(merge->order))
 		{
 			init_order(merge, first + i, column);
 			if (column->attnum == 0)
-				column->expr = ExecInitExpr(list_nth(state->order, i),
-											&state->css.ss.ps);
+				column->expr = ExecInitExpr(list_nth(merge->order, i),
+											&merge->css.ss.ps);
 			merge->order_count++;
 		}
 		else if (column->attnum == 0)
@@ -482,7 +469,7 @@ init_columns(SkMergeState *state)
 						&column->length, &column->by_value);
 		merge->column_count++;
 	}
-	Assert(merge->order_count == list_length(state->order));
+	Assert(merge->order_count == list_length(merge->order));
 	Assert(merge->order_count >= 1 && merge->order_count <= merge->column_count);
 }
 
@@ -521,30 +508,29 @@ order_operator(Relation index, int column, bool backward, bool *descending,
  * conditions on those behind it.  Their values are set when they are known.
  */
 static void
-init_keys(SkMergeState *state)
+init_keys(SkMerge *merge)
 {
-	SkMerge    *merge = &state->merge;
-	PlanState  *node = &state->css.ss.ps;
+	PlanState  *node = &merge->css.ss.ps;
 	ExprContext *econtext = node->ps_ExprContext;
-	int			position = state->plan.position;
+	int			position = merge->plan.position;
 	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[position],
 											   merge->index->rd_opcintype[position],
 											   INT4OID, BTEqualStrategyNumber);
 	int			count;
 
-	ExecIndexBuildScanKeys(node, merge->index, state->template->indexqual,
-						   false, &state->conditions, &count,
-						   &state->runtime_keys, &state->runtime_key_count,
+	ExecIndexBuildScanKeys(node, merge->index, merge->template->indexqual,
+						   false, &merge->conditions, &count,
+						   &merge->runtime_keys, &merge->runtime_key_count,
 						   NULL, NULL);
-	if (state->runtime_key_count > 0)
+	if (merge->runtime_key_count > 0)
 	{
 		ExecAssignExprContext(node->state, node);
-		state->runtime_context = node->ps_ExprContext;
+		merge->runtime_context = node->ps_ExprContext;
 		node->ps_ExprContext = econtext;
 	}
 
 	while (merge->shard_key < count &&
-		   state->conditions[merge->shard_key].sk_attno <= position)
+		   merge->conditions[merge->shard_key].sk_attno <= position)
 		merge->shard_key++;
 	merge->key_count = count + 1;
 	merge->keys = palloc(merge->key_count * sizeof(ScanKeyData));
@@ -552,18 +538,17 @@ init_keys(SkMergeState *state)
 	ScanKeyEntryInitialize(&merge->keys[merge->shard_key], 0, position + 1,
 						   BTEqualStrategyNumber, INT4OID, InvalidOid,
 						   get_opcode(operator), Int32GetDatum(0));
-	set_conditions(state);
+	set_conditions(merge);
 }
 
 /* Put the conditions around the shard. */
 static void
-set_conditions(SkMergeState *state)
+set_conditions(SkMerge *merge)
 {
-	SkMerge    *merge = &state->merge;
 	int			before = merge->shard_key;
 
-	memcpy(merge->keys, state->conditions, before * sizeof(ScanKeyData));
-	memcpy(&merge->keys[before + 1], &state->conditions[before],
+	memcpy(merge->keys, merge->conditions, before * sizeof(ScanKeyData));
+	memcpy(&merge->keys[before + 1], &merge->conditions[before],
 		   (merge->key_count - before - 1) * sizeof(ScanKeyData));
 	/* a B-tree wants them in the order of its columns */
 	for (int i = 1; i < merge->key_count; i++)
@@ -573,23 +558,23 @@ set_conditions(SkMergeState *state)
 static TupleTableSlot *
 merge_next(ScanState *node)
 {
-	SkMergeState *state = (SkMergeState *) node;
-	SkFallback *fallback = &state->fallback;
+	SkMerge    *merge = (SkMerge *) node;
+	SkFallback *fallback = &merge->fallback;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	HeapTuple	tuple;
 
 	ExecClearTuple(slot);
 	if (fallback->sort ||
-		(fallback->budget > 0 && fallback->read++ >= fallback->budget))
+		(merge->plan.budget > 0 && fallback->read++ >= merge->plan.budget))
 	{
-		tuple = next_of_sort(state);
+		tuple = next_of_sort(merge);
 		if (tuple)
 			ExecStoreHeapTuple(tuple, slot, true);
 		return slot;
 	}
-	if (!state->primed)
-		start_merge(state);
-	tuple = next_in_order(&state->merge);
+	if (!merge->primed)
+		start_merge(merge);
+	tuple = next_in_order(merge);
 	if (tuple)
 		ExecStoreHeapTuple(tuple, slot, false);
 	return slot;
@@ -599,21 +584,21 @@ merge_next(ScanState *node)
 static TupleTableSlot *
 skip_next(ScanState *node)
 {
-	SkMergeState *state = (SkMergeState *) node;
+	SkMerge    *merge = (SkMerge *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 
-	if (!state->primed)
-		start_merge(state);
-	while (next_group(&state->merge))
+	if (!merge->primed)
+		start_merge(merge);
+	while (next_group(merge))
 	{
-		ExecStoreHeapTuple(ExecCopySlotHeapTuple(state->merge.fetch_slot),
+		ExecStoreHeapTuple(ExecCopySlotHeapTuple(merge->fetch_slot),
 						   slot, true);
-		ExecClearTuple(state->merge.fetch_slot);
+		ExecClearTuple(merge->fetch_slot);
 		econtext->ecxt_scantuple = slot;
-		if (state->qual == NULL || ExecQualAndReset(state->qual, econtext))
+		if (merge->qual == NULL || ExecQualAndReset(merge->qual, econtext))
 		{
-			skip_group(&state->merge);
+			skip_group(merge);
 			return slot;
 		}
 		InstrCountFiltered1(node, 1);
@@ -627,51 +612,49 @@ merge_recheck(ScanState *node, TupleTableSlot *slot)
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
 	econtext->ecxt_scantuple = slot;
-	return ExecQualAndReset(((SkMergeState *) node)->recheck, econtext);
+	return ExecQualAndReset(((SkMerge *) node)->recheck, econtext);
 }
 
 static void
-start_merge(SkMergeState *state)
+start_merge(SkMerge *merge)
 {
-	SkMerge    *merge = &state->merge;
-	SkMergePlan *plan = &state->plan;
+	SkMergePlan *plan = &merge->plan;
 	int32	   *shards = palloc(plan->shards * sizeof(int32));
 	int			count = 0;
 	int64		ahead;
 
-	Assert(!state->primed);
-	if (state->runtime_key_count > 0)
+	Assert(!merge->primed);
+	if (merge->runtime_key_count > 0)
 	{
-		ResetExprContext(state->runtime_context);
-		ExecIndexEvalRuntimeKeys(state->runtime_context, state->runtime_keys,
-								 state->runtime_key_count);
+		ResetExprContext(merge->runtime_context);
+		ExecIndexEvalRuntimeKeys(merge->runtime_context, merge->runtime_keys,
+								 merge->runtime_key_count);
 	}
-	set_conditions(state);
+	set_conditions(merge);
 
 	for (int32 i = 0; i < plan->shards; i++)
 	{
 		int32		shard = plan->first_shard + i;
 
-		if (state->shard_filter == NULL || passes_filter(state, shard))
+		if (merge->shard_filter == NULL || passes_filter(merge, shard))
 			shards[count++] = shard;
 	}
 	ahead = work_mem * INT64CONST(1024) / (Max(count, 1) * (int64) sizeof(ItemPointerData));
 	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
 	merge->depth = Min(plan->depth, merge->max_ahead);
-	merge->wanted = plan->wanted;
 	Assert(merge->depth >= 1);
 	start_scan(merge, shards, count);
 	pfree(shards);
-	state->primed = true;
+	merge->primed = true;
 }
 
 /* Does a row of a shard pass the conditions on the shard? */
 static bool
-passes_filter(SkMergeState *state, int32 shard)
+passes_filter(SkMerge *merge, int32 shard)
 {
-	TupleTableSlot *slot = state->shard_slot;
-	ExprContext *econtext = state->merge.econtext;
-	AttrNumber	attnum = state->plan.column;
+	TupleTableSlot *slot = merge->shard_slot;
+	ExprContext *econtext = merge->econtext;
+	AttrNumber	attnum = merge->plan.column;
 	Datum	   *value = &slot->tts_values[attnum - 1];
 
 	Assert(attnum >= 1 && attnum <= slot->tts_tupleDescriptor->natts);
@@ -696,24 +679,24 @@ passes_filter(SkMergeState *state, int32 shard)
 	}
 	ExecStoreVirtualTuple(slot);
 	econtext->ecxt_scantuple = slot;
-	return ExecQualAndReset(state->shard_filter, econtext);
+	return ExecQualAndReset(merge->shard_filter, econtext);
 }
 
 /* Print the order, the index, the shards and the conditions. */
 static void
 explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	SkMergeState *state = (SkMergeState *) node;
-	bool		backward = state->plan.backward;
+	SkMerge    *merge = (SkMerge *) node;
+	bool		backward = merge->plan.backward;
 	bool		prefix = es->verbose || list_length(es->rtable) > 1;
-	char	   *index = get_rel_name(state->template->indexid);
+	char	   *index = get_rel_name(merge->template->indexid);
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   node->ss.ps.plan,
 												   ancestors);
 
-	ExplainPropertyList(state->plan.skips == SK_NO_SKIP ?
+	ExplainPropertyList(merge->plan.skips == SK_NO_SKIP ?
 						"Merge Key" : "Skip Key",
-						describe_keys(state, context, prefix), es);
+						describe_keys(merge, context, prefix), es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Index",
 							psprintf("%s%s", quote_identifier(index),
@@ -724,9 +707,9 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Scan Direction",
 							backward ? "Backward" : "Forward", es);
 	}
-	ExplainPropertyInteger("Shards", NULL, state->plan.shards, es);
-	explain_qual("Shard Filter", state->filter, context, prefix, es);
-	explain_qual("Index Cond", state->template->indexqualorig,
+	ExplainPropertyInteger("Shards", NULL, merge->plan.shards, es);
+	explain_qual("Shard Filter", merge->filter, context, prefix, es);
+	explain_qual("Index Cond", merge->template->indexqualorig,
 				 context, prefix, es);
 	if (es->analyze && node->ss.ps.instrument)
 	{
@@ -735,22 +718,22 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 							   (int64) node->ss.ps.instrument->ntuples2, es);
 		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
 							   (int64) node->ss.ps.instrument->nfiltered2, es);
-		if (state->fallback.sort)
-			ExplainPropertyInteger("Rows Sorted", NULL, state->fallback.count, es);
+		if (merge->fallback.sort)
+			ExplainPropertyInteger("Rows Sorted", NULL, merge->fallback.count, es);
 	}
 }
 
 /* The columns of the order, as in ORDER BY. */
 static List *
-describe_keys(SkMergeState *state, List *context, bool prefix)
+describe_keys(SkMerge *merge, List *context, bool prefix)
 {
-	bool		backward = state->plan.backward;
-	Relation	index = index_open(state->template->indexid, AccessShareLock);
+	bool		backward = merge->plan.backward;
+	Relation	index = index_open(merge->template->indexid, AccessShareLock);
 	List	   *result = NIL;
-	int			column = state->plan.position + 1;
+	int			column = merge->plan.position + 1;
 	ListCell   *lc;
 
-	foreach(lc, state->order)
+	foreach(lc, merge->order)
 	{
 		Node	   *expr = lfirst(lc);
 		Oid			collation = index->rd_indcollation[column];
@@ -824,10 +807,9 @@ remember_row(SkFallback *fallback, ItemPointer tid)
 
 /* The next of the rows that the merge has not given; NULL if none is left. */
 static HeapTuple
-next_of_sort(SkMergeState *state)
+next_of_sort(SkMerge *merge)
 {
-	SkFallback *fallback = &state->fallback;
-	SkMerge    *merge = &state->merge;
+	SkFallback *fallback = &merge->fallback;
 	TupleTableSlot *slot = merge->fetch_slot;
 	HeapTuple	result;
 	ItemPointer tid;
@@ -839,7 +821,7 @@ next_of_sort(SkMergeState *state)
 	 */
 	if (fallback->sort == NULL ||
 		(fallback->sorted == fallback->bound && fallback->bound < fallback->count))
-		start_fallback(state);
+		start_fallback(merge);
 	/* a sort with a bound fails if it is asked once more */
 	if (fallback->sorted == fallback->count ||
 		!tuplesort_gettupleslot(fallback->sort, true, false, fallback->slot, NULL))
@@ -874,19 +856,19 @@ reset_fallback(SkFallback *fallback)
 
 /* Prepare the conditions of the scan, and what it is sorted by. */
 static void
-init_fallback(SkMergeState *state)
+init_fallback(SkMerge *merge)
 {
-	SkFallback *fallback = &state->fallback;
-	PlanState  *node = &state->css.ss.ps;
+	SkFallback *fallback = &merge->fallback;
+	PlanState  *node = &merge->css.ss.ps;
 	Index		relid = ((Scan *) node->plan)->scanrelid;
 	const TupleTableSlotOps *ops = node->scanops;
-	List	   *conditions = list_concat_copy(state->template->indexqualorig,
-											  state->filter);
+	List	   *conditions = list_concat_copy(merge->template->indexqualorig,
+											  merge->filter);
 	List	   *targets = NIL;
 	TupleDesc	desc;
 	ListCell   *lc;
 
-	foreach(lc, state->order)
+	foreach(lc, merge->order)
 		targets = lappend(targets, makeTargetEntry(lfirst(lc),
 												   list_length(targets) + 1,
 												   NULL, false));
@@ -896,9 +878,9 @@ init_fallback(SkMergeState *state)
 													   TIDOID, -1, InvalidOid, 0),
 									  list_length(targets) + 1, NULL, false));
 	desc = ExecTypeFromTL(targets);
-	node->scanops = state->merge.fetch_slot->tts_ops;
+	node->scanops = merge->fetch_slot->tts_ops;
 	fallback->qual = ExecInitQual(list_concat(conditions, node->plan->qual), node);
-	fallback->keys = ExecBuildProjectionInfo(targets, state->merge.econtext,
+	fallback->keys = ExecBuildProjectionInfo(targets, merge->econtext,
 											 MakeSingleTupleTableSlot(desc, &TTSOpsVirtual),
 											 node, NULL);
 	node->scanops = ops;
@@ -907,27 +889,27 @@ init_fallback(SkMergeState *state)
 
 /* Sort what is left; once more without a bound if there was one. */
 static void
-start_fallback(SkMergeState *state)
+start_fallback(SkMerge *merge)
 {
-	SkFallback *fallback = &state->fallback;
+	SkFallback *fallback = &merge->fallback;
 	bool		again = fallback->sort != NULL;
 	MemoryContext old =
-		MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+		MemoryContextSwitchTo(merge->css.ss.ps.state->es_query_cxt);
 
 	if (fallback->qual == NULL && fallback->keys == NULL)
-		init_fallback(state);
+		init_fallback(merge);
 	if (again)
 	{
 		ExecClearTuple(fallback->slot);
 		tuplesort_end(fallback->sort);
 	}
 	else
-		reset_merge(&state->merge);
+		reset_merge(merge);
 	if (fallback->given_count > 1)
 		qsort(fallback->given, fallback->given_count, sizeof(ItemPointerData), compare_tids);
 	fallback->given_sorted = fallback->given_count;
-	begin_sort(state, again ? 0 : Max(fallback->limit - fallback->given_count, 0));
-	fallback->count = scan_table(state);
+	begin_sort(merge, again ? 0 : Max(merge->plan.limit - fallback->given_count, 0));
+	fallback->count = scan_table(merge);
 	fallback->sorted = 0;
 	tuplesort_performsort(fallback->sort);
 	MemoryContextSwitchTo(old);
@@ -935,10 +917,9 @@ start_fallback(SkMergeState *state)
 
 /* A sort like the order of the merge; of that many rows, if it is not 0. */
 static void
-begin_sort(SkMergeState *state, int64 bound)
+begin_sort(SkMerge *merge, int64 bound)
 {
-	SkFallback *fallback = &state->fallback;
-	SkMerge    *merge = &state->merge;
+	SkFallback *fallback = &merge->fallback;
 	int			count = merge->order_count;
 	AttrNumber *attnums = palloc(count * sizeof(AttrNumber));
 	Oid		   *operators = palloc(count * sizeof(Oid));
@@ -963,10 +944,9 @@ begin_sort(SkMergeState *state, int64 bound)
 
 /* Give the rows that are left to the sort; how many are they? */
 static int64
-scan_table(SkMergeState *state)
+scan_table(SkMerge *merge)
 {
-	SkFallback *fallback = &state->fallback;
-	SkMerge    *merge = &state->merge;
+	SkFallback *fallback = &merge->fallback;
 	ExprContext *econtext = merge->econtext;
 	TupleTableSlot *slot = merge->fetch_slot;
 	TableScanDesc scan = sk_table_beginscan(merge->table, merge->snapshot, 0, NULL);
@@ -977,13 +957,15 @@ scan_table(SkMergeState *state)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		InstrCountFiltered2(merge->node, 1);
+		InstrCountFiltered2(&merge->css.ss.ps, 1);
 		if (!ExecQual(fallback->qual, econtext))
 		{
-			InstrCountFiltered1(merge->node, 1);
+			InstrCountFiltered1(&merge->css.ss.ps, 1);
 			continue;
 		}
-		if (is_given(fallback, &slot->tts_tid))
+		if (fallback->given_sorted > 0 &&
+			bsearch(&slot->tts_tid, fallback->given, fallback->given_sorted,
+					sizeof(ItemPointerData), compare_tids) != NULL)
 			continue;
 		tuplesort_puttupleslot(fallback->sort, ExecProject(fallback->keys));
 		result++;
@@ -994,14 +976,6 @@ scan_table(SkMergeState *state)
 	return result;
 }
 
-static bool
-is_given(const SkFallback *fallback, ItemPointer tid)
-{
-	return fallback->given_sorted > 0 &&
-		bsearch(tid, fallback->given, fallback->given_sorted, sizeof(ItemPointerData),
-				compare_tids) != NULL;
-}
-
 static int
 compare_tids(const void *left, const void *right)
 {
@@ -1010,12 +984,11 @@ compare_tids(const void *left, const void *right)
 }
 
 /*
- * Choose the columns of the bounds. The conditions must be known, but for
- * their values.  "skip_column" is the one that makes groups, among those of
- * the order, or SK_NO_SKIP.
+ * Choose the columns of the bounds.  The conditions must be known, but for
+ * their values.
  */
 static void
-init_bounds(SkMerge *merge, int skip_column)
+init_bounds(SkMerge *merge)
 {
 	int			first = 0;
 	int			count = 0;
@@ -1042,12 +1015,12 @@ init_bounds(SkMerge *merge, int skip_column)
 		merge->stop.count = 0;
 	init_bound(merge, &merge->start, true);
 	init_bound(merge, &merge->stop, false);
-	if (skip_column != SK_NO_SKIP)
+	if (merge->plan.skips != SK_NO_SKIP)
 	{
-		merge->skip.first = skip_column;
+		merge->skip.first = merge->plan.skips;
 		merge->skip.count = 1;
 		init_column_bound(merge, &merge->skip,
-						  scans_upward(merge, index_attno(merge, skip_column)) ?
+						  scans_upward(merge, index_attno(merge, merge->skip.first)) ?
 						  BTGreaterStrategyNumber : BTLessStrategyNumber);
 	}
 }
@@ -1081,8 +1054,8 @@ start_scan(SkMerge *merge, const int32 *shards, int count)
 	else
 	{
 		merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
-		if (merge->stop.count > 0 && merge->wanted > 0 &&
-			merge->wanted <= count / SK_SHARDS_FOR_ROW)
+		if (merge->stop.count > 0 && merge->plan.wanted > 0 &&
+			merge->plan.wanted <= count / SK_SHARDS_FOR_ROW)
 			start_first_streams(merge);
 		else
 			start_streams(merge);
@@ -1092,7 +1065,7 @@ start_scan(SkMerge *merge, const int32 *shards, int count)
 }
 
 /*
- * The next row in order, or NULL if there is none left. It belongs to the
+ * The next row in order, or NULL if there is none left.  It belongs to the
  * merge, and lives until the next call.
  */
 static HeapTuple
@@ -1100,8 +1073,18 @@ next_in_order(SkMerge *merge)
 {
 	SkStream   *stream;
 
+	/* the stream whose row was returned gets its new place */
 	if (merge->has_returned)
-		advance(merge);
+	{
+		MemoryContext old = MemoryContextSwitchTo(merge->context);
+
+		stream = (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
+		if (next_row(merge, stream))
+			binaryheap_replace_first(merge->heap, PointerGetDatum(stream));
+		else
+			(void) binaryheap_remove_first(merge->heap);
+		MemoryContextSwitchTo(old);
+	}
 	if (merge->deferred_count > 0 && is_after_limit(merge))
 		start_deferred(merge);
 	merge->has_returned = !binaryheap_empty(merge->heap);
@@ -1124,8 +1107,14 @@ next_group(SkMerge *merge)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!merge->in_shard && !next_shard(merge))
-			return false;
+		if (!merge->in_shard)
+		{
+			if (merge->stream_next >= merge->stream_count)
+				return false;
+			scan_shard(merge, merge->streams[merge->stream_next++].shard, NULL);
+			merge->in_shard = true;
+			merge->has_group = false;
+		}
 		if (index_getnext_tid(merge->scan, merge->direction) == NULL)
 		{
 			merge->in_shard = false;
@@ -1144,7 +1133,7 @@ next_group(SkMerge *merge)
 		merge->has_group = false;
 		if (!index_fetch_heap(merge->scan, merge->fetch_slot))
 			continue;
-		InstrCountFiltered2(merge->node, 1);
+		InstrCountFiltered2(&merge->css.ss.ps, 1);
 		return true;
 	}
 }
@@ -1182,21 +1171,6 @@ reset_merge(SkMerge *merge)
 	MemoryContextReset(merge->bound_context);
 }
 
-/* Put the stream of the row that was returned in its new place. */
-static void
-advance(SkMerge *merge)
-{
-	SkStream   *stream =
-		(SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
-	MemoryContext old = MemoryContextSwitchTo(merge->context);
-
-	if (next_row(merge, stream))
-		binaryheap_replace_first(merge->heap, PointerGetDatum(stream));
-	else
-		(void) binaryheap_remove_first(merge->heap);
-	MemoryContextSwitchTo(old);
-}
-
 static void
 start_streams(SkMerge *merge)
 {
@@ -1218,7 +1192,7 @@ start_streams(SkMerge *merge)
 static void
 start_first_streams(SkMerge *merge)
 {
-	binaryheap *first = binaryheap_allocate(merge->wanted + 1,
+	binaryheap *first = binaryheap_allocate(merge->plan.wanted + 1,
 											compare_backward, merge);
 	SkMergeBound *stop = NULL;
 
@@ -1226,9 +1200,7 @@ start_first_streams(SkMerge *merge)
 	{
 		SkStream   *stream = &merge->streams[i];
 
-		CHECK_FOR_INTERRUPTS();
-		scan_shard(merge, stream->shard, stop);
-		look_ahead(merge, stream, merge->depth);
+		begin_stream(merge, stream, stop, merge->depth);
 		if (stop && stream->ahead_count == 0)
 		{
 			stream->deferred = true;
@@ -1241,9 +1213,9 @@ start_first_streams(SkMerge *merge)
 			continue;
 		binaryheap_add_unordered(merge->heap, PointerGetDatum(stream));
 		binaryheap_add(first, PointerGetDatum(stream));
-		if (first->bh_size > merge->wanted)
+		if (first->bh_size > merge->plan.wanted)
 			(void) binaryheap_remove_first(first);
-		if (first->bh_size == merge->wanted &&
+		if (first->bh_size == merge->plan.wanted &&
 			set_stop(merge, (SkStream *) DatumGetPointer(binaryheap_first(first))))
 			stop = &merge->stop;
 	}
@@ -1325,10 +1297,8 @@ start_deferred(SkMerge *merge)
 
 		if (!stream->deferred)
 			continue;
-		CHECK_FOR_INTERRUPTS();
 		stream->deferred = false;
-		scan_shard(merge, stream->shard, NULL);
-		look_ahead(merge, stream, merge->depth);
+		begin_stream(merge, stream, NULL, merge->depth);
 		if (next_row(merge, stream))
 			binaryheap_add(merge->heap, PointerGetDatum(stream));
 	}
@@ -1346,14 +1316,11 @@ look_into_shards(SkMerge *merge)
 	{
 		SkStream   *stream = &merge->streams[i];
 
-		CHECK_FOR_INTERRUPTS();
-		scan_shard(merge, stream->shard, stop);
-		look_ahead(merge, stream, stop ?
-				   Min(2 * merge->depth, merge->max_ahead) : merge->depth);
+		begin_stream(merge, stream, stop, stop ?
+					 Min(2 * merge->depth, merge->max_ahead) : merge->depth);
 		if (stop && stream->ahead_count == 0)
 		{
-			scan_shard(merge, stream->shard, NULL);
-			look_ahead(merge, stream, merge->depth);
+			begin_stream(merge, stream, NULL, merge->depth);
 		}
 		else if (stop)
 		{
@@ -1396,7 +1363,7 @@ scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound)
 {
 	set_scan_keys(merge, shard, bound);
 	index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1, NULL, 0);
-	InstrCountTuples2(merge->node, 1);
+	InstrCountTuples2(&merge->css.ss.ps, 1);
 }
 
 /*
@@ -1429,6 +1396,15 @@ look_ahead(SkMerge *merge, SkStream *stream, int count)
 	if (!RelationNeedsWAL(merge->index))
 		index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1,
 					 NULL, 0);
+}
+
+/* Scan the shard of a stream from its start, and keep the first TIDs. */
+static void
+begin_stream(SkMerge *merge, SkStream *stream, SkMergeBound *bound, int count)
+{
+	CHECK_FOR_INTERRUPTS();
+	scan_shard(merge, stream->shard, bound);
+	look_ahead(merge, stream, count);
 }
 
 /* Make the next visible row of a stream its current one. */
@@ -1521,7 +1497,7 @@ keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid)
 
 	/* where it lives until reset_merge() */
 	Assert(CurrentMemoryContext == merge->context);
-	InstrCountFiltered2(merge->node, 1);
+	InstrCountFiltered2(&merge->css.ss.ps, 1);
 	free_row(merge, stream);
 	if (stream->keys == NULL)
 	{
@@ -1793,18 +1769,6 @@ is_implied(const ScanKeyData *key, const SkMergeBound *bound)
 		if (member[1].sk_attno != key->sk_attno + count++)
 			return false;
 	return count <= bound->count;
-}
-
-/* Begin with the next shard of a merge that skips; false if none is left. */
-static bool
-next_shard(SkMerge *merge)
-{
-	if (merge->stream_next >= merge->stream_count)
-		return false;
-	scan_shard(merge, merge->streams[merge->stream_next++].shard, NULL);
-	merge->in_shard = true;
-	merge->has_group = false;
-	return true;
 }
 
 /* Is the entry that the scan has found of the group that is skipped? */

@@ -64,7 +64,6 @@ static void sk_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
 static void add_parent_quals(PlannerInfo *root, RelOptInfo *rel);
 static void correct_estimates(PlannerInfo *root, RelOptInfo *rel);
 static void forget_added(RelOptInfo *joinrel, List *clauses);
-static void forget_added_in_path(Path *path);
 static bool find_lists(Node *node, Index relid, List **lists);
 static bool find_lists_in_join(JoinExpr *join, Index relid, List **lists);
 static SkQuals *make_quals(Node **quals);
@@ -91,7 +90,6 @@ static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  SkKeyValue *result);
 static bool mentions(List *lists, Index relid, AttrNumber attnum);
 static bool mark_redundant(List *clauses);
-static void scale_paths(List *paths, double factor);
 static void cost_pruned_paths(PlannerInfo *root, RelOptInfo *rel);
 static double share_of_scans(PlannerInfo *root, RelOptInfo *rel,
 							 RelOptInfo *part, Relids outer);
@@ -202,8 +200,12 @@ correct_estimates(PlannerInfo *root, RelOptInfo *rel)
 
 			info->ppi_rows = clamp_row_est(info->ppi_rows * rel->rows / rows);
 		}
-		scale_paths(rel->pathlist, rel->rows / rows);
-		scale_paths(rel->partial_pathlist, rel->rows / rows);
+		foreach(lc, list_concat_copy(rel->pathlist, rel->partial_pathlist))
+		{
+			Path	   *path = lfirst(lc);
+
+			path->rows = clamp_row_est(path->rows * (rel->rows / rows));
+		}
 	}
 }
 
@@ -218,20 +220,12 @@ forget_added(RelOptInfo *joinrel, List *clauses)
 
 	if (list_length(sk_without_added(clauses)) == list_length(clauses))
 		return;
-	foreach(lc, joinrel->pathlist)
-		forget_added_in_path(lfirst(lc));
-	foreach(lc, joinrel->partial_pathlist)
-		forget_added_in_path(lfirst(lc));
-}
-
-static void
-forget_added_in_path(Path *path)
-{
-	if (IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath))
+	foreach(lc, list_concat_copy(joinrel->pathlist, joinrel->partial_pathlist))
 	{
-		JoinPath   *join = (JoinPath *) path;
+		JoinPath   *path = lfirst(lc);
 
-		join->joinrestrictinfo = sk_without_added(join->joinrestrictinfo);
+		if (IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath))
+			path->joinrestrictinfo = sk_without_added(path->joinrestrictinfo);
 	}
 }
 
@@ -668,19 +662,6 @@ mark_redundant(List *clauses)
 		}
 	}
 	return found;
-}
-
-static void
-scale_paths(List *paths, double factor)
-{
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		Path	   *path = lfirst(lc);
-
-		path->rows = clamp_row_est(path->rows * factor);
-	}
 }
 
 /*

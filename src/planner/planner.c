@@ -21,12 +21,10 @@
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_partitioned_table.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
@@ -51,7 +49,6 @@
 #define SK_MAX_PATH_MAKERS 2
 
 bool		sk_enable_derived_shard = true;
-int			sk_max_merge_shards = 4096;
 
 static bool enable_shard_list = true;
 static bool enable_shard_merge = true;

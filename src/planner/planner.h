@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * planner.h
- *	  Settings of the shard-aware planner, and those who make paths.
+ *	  Settings of the shard-aware planner, who makes paths, the plan of a merge.
  *
  * src/planner/planner.h
  *
@@ -31,8 +31,33 @@ typedef void (*SkMakePaths) (PlannerInfo *root, RelOptInfo *rel,
 							 const SkExtraClauses *extra);
 
 extern bool sk_enable_derived_shard;
-extern int	sk_max_merge_shards;
 
 extern void sk_add_path_maker(SkMakePaths make);
+
+/* What merge_path.c decides, and merge_scan.c executes. */
+
+#define SK_MERGE_NAME "SpannerShardMerge"
+#define SK_SKIP_NAME "SpannerShardSkip"
+
+/* How many entries of a group are skipped before the index is searched again. */
+#define SK_SKIP_STEPS 32
+
+/* All rows are returned, in order. */
+#define SK_NO_SKIP (-1)
+
+/* What the planner decides; all are of type int, for the plan is a list of them. */
+typedef struct SkMergePlan
+{
+	int			shards;			/* how many there are */
+	int			first_shard;	/* the least one */
+	int			column;			/* of the shard, or 0 if an expression */
+	int			position;		/* of the shard in the index, from 0 */
+	int			backward;		/* is the index scanned backward? */
+	int			depth;			/* rows of a shard that are likely wanted */
+	int			wanted;			/* rows of all that are, or 0 */
+	int			skips;			/* which key makes groups, or SK_NO_SKIP */
+	int			budget;			/* read so many, then sort; or 0 */
+	int			limit;			/* rows that the query takes, or 0 */
+} SkMergePlan;
 
 #endif							/* SK_PLANNER_H */

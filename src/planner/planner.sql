@@ -4,14 +4,12 @@
 -- Planner
 --
 
+-- Reads what computes a shard in an expression of the catalogs.
 CREATE FUNCTION spanner_internal.read_shard_key(expression pg_node_tree, relation oid,
   OUT column_number smallint, OUT shards integer, OUT keys text[],
   OUT problem text, OUT key_columns name[], OUT time_bucket interval)
 AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.read_shard_key(pg_node_tree, oid)
-  IS 'read what computes a shard in an expression of the catalogs';
 
 CREATE VIEW spanner.shard_keys AS
   WITH functions AS (
@@ -175,9 +173,10 @@ LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.fill_shard()
   IS 'fill the columns that CHECK constraints say are shards, before a row is written';
 
--- A generated column cannot be replicated as part of a key.  A plain one with
--- the same values can: a trigger fills it where rows are inserted, a CHECK keeps
--- it right, and the planner reads the CHECK.
+-- The statements that make a generated shard column a plain one, with the same
+-- values.  A generated column cannot be replicated as part of a key.  A plain one
+-- can: a trigger fills it where rows are inserted, a CHECK keeps it right, and the
+-- planner reads the CHECK.
 CREATE FUNCTION spanner_internal.plain_shard_statements(
   target text, column_name text, expression text)
 RETURNS SETOF text
@@ -190,6 +189,3 @@ BEGIN ATOMIC
     format('CREATE OR REPLACE TRIGGER spanner_fill_shard BEFORE INSERT OR UPDATE ON %s '
            'FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard()', target)]);
 END;
-
-COMMENT ON FUNCTION spanner_internal.plain_shard_statements(text, text, text)
-  IS 'the statements that make a generated shard column a plain one, with the same values';

@@ -46,12 +46,10 @@
 #include "spi/own_objects.h"
 #include "spi/tree_marks.h"
 
-static Const *list_shards(const SkShardKey *key);
 static bool null_range_walker(Node *node, void *context);
 static bool shares_column(const RelOptInfo *rel, const RestrictInfo *rinfo,
 						  List *clauses);
 static bool contains_row_comparison(Node *node, void *context);
-static Bitmapset *first_columns(const RowCompareExpr *comparison, Index relid);
 
 /*
  * sk_make_clause
@@ -155,14 +153,24 @@ Expr *
 sk_all_shards(const SkShardKey *key, bool as_call)
 {
 	Oid			function = InvalidOid;
+	Datum	   *list;
 
 	if (as_call && key->form == SK_SHARD_ID)
 		function = sk_callable_function(SK_FUNCTION_ALL_SHARDS);
-	if (!OidIsValid(function))
-		return (Expr *) list_shards(key);
-	return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
-								 list_make1(linitial(key->call->args)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	if (OidIsValid(function))
+		return (Expr *) makeFuncExpr(function, INT4ARRAYOID,
+									 list_make1(linitial(key->call->args)),
+									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+
+	Assert(key->shards >= 1);
+	list = palloc(key->shards * sizeof(Datum));
+	for (int32 i = 0; i < key->shards; i++)
+		list[i] = Int32GetDatum(key->first + i);
+	return (Expr *) makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
+							  PointerGetDatum(construct_array(list, key->shards, INT4OID,
+															  sizeof(int32), true,
+															  TYPALIGN_INT)),
+							  false, false);
 }
 
 /*
@@ -333,23 +341,6 @@ sk_fixes_column(const IndexOptInfo *index, const IndexClause *clause)
 	return false;
 }
 
-/* All shards, as a constant of type integer[]. */
-static Const *
-list_shards(const SkShardKey *key)
-{
-	int32		shards = key->shards;
-	Datum	   *list = palloc(shards * sizeof(Datum));
-	ArrayType  *array;
-
-	Assert(shards >= 1);
-	for (int32 i = 0; i < shards; i++)
-		list[i] = Int32GetDatum(key->first + i);
-	array = construct_array(list, shards, INT4OID,
-							sizeof(int32), true, TYPALIGN_INT);
-	return makeConst(INT4ARRAYOID, -1, InvalidOid, -1,
-					 PointerGetDatum(array), false, false);
-}
-
 static bool
 null_range_walker(Node *node, void *context)
 {
@@ -381,14 +372,17 @@ null_range_walker(Node *node, void *context)
 static bool
 shares_column(const RelOptInfo *rel, const RestrictInfo *rinfo, List *clauses)
 {
-	Bitmapset  *columns;
+	RowCompareExpr *comparison = (RowCompareExpr *) rinfo->clause;
+	Bitmapset  *columns = NULL;
 	ListCell   *lc;
 
-	if (!IsA(rinfo->clause, RowCompareExpr))
+	if (!IsA(comparison, RowCompareExpr))
 		return false;
 	if (rel->joininfo != NIL || rel->has_eclass_joins)
 		return true;
-	columns = first_columns((RowCompareExpr *) rinfo->clause, rel->relid);
+	/* either side can be the one that is matched to an index */
+	pull_varattnos(linitial(comparison->largs), rel->relid, &columns);
+	pull_varattnos(linitial(comparison->rargs), rel->relid, &columns);
 	foreach(lc, clauses)
 	{
 		RestrictInfo *other = lfirst_node(RestrictInfo, lc);
@@ -406,21 +400,8 @@ contains_row_comparison(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, RowCompareExpr))
-		return true;
 	if (IsA(node, RestrictInfo))
 		node = (Node *) ((RestrictInfo *) node)->clause;
 	return IsA(node, RowCompareExpr) ||
 		expression_tree_walker(node, contains_row_comparison, context);
-}
-
-/* Either side can be the one that is matched to an index. */
-static Bitmapset *
-first_columns(const RowCompareExpr *comparison, Index relid)
-{
-	Bitmapset  *result = NULL;
-
-	pull_varattnos(linitial(comparison->largs), relid, &result);
-	pull_varattnos(linitial(comparison->rargs), relid, &result);
-	return result;
 }

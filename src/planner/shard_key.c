@@ -54,6 +54,8 @@ typedef struct SkKeyCacheEntry
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
+int			sk_max_merge_shards = 4096;
+
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
 static uint64 invalidations = 0;

@@ -54,6 +54,9 @@ typedef struct SkShardKey
 	List	   *indexes;		/* IndexOptInfo of the B-trees that have it */
 } SkShardKey;
 
+/* more shards are neither merged nor listed; a setting */
+extern int	sk_max_merge_shards;
+
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
 extern int	sk_shard_position(const SkShardKey *key,

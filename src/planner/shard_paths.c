@@ -67,7 +67,6 @@ static void create_paths(PlannerInfo *root, RelOptInfo *rel,
 						 List *alternatives, bool with_array);
 static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
-static void restore_restrictions(const SkShardKey *key, List *saved);
 static void forget_join(RelOptInfo *rel, RestrictInfo *join);
 static bool restricts_second_column(RelOptInfo *rel, const SkShardKey *key);
 static bool mentions(List *clauses, RelOptInfo *rel, int attnum);
@@ -234,6 +233,8 @@ create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	List	   *indexlist = rel->indexlist;
 	List	   *baserestrictinfo = rel->baserestrictinfo;
 	List	   *saved = exchange_restrictions(key, extra->base, with_array);
+	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (alternatives == NIL)
 		rel->indexlist = key->indexes;
@@ -245,7 +246,9 @@ create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	create_index_paths(root, rel);
 	rel->baserestrictinfo = baserestrictinfo;
 	rel->indexlist = indexlist;
-	restore_restrictions(key, saved);
+	Assert(list_length(key->indexes) == list_length(saved));
+	forboth(lc, key->indexes, lc2, saved)
+		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
 }
 
 /* Returns the restrictions that the indexes of the key have had. */
@@ -267,17 +270,6 @@ exchange_restrictions(const SkShardKey *key, List *clauses, bool with_array)
 							 clauses);
 	}
 	return saved;
-}
-
-static void
-restore_restrictions(const SkShardKey *key, List *saved)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	Assert(list_length(key->indexes) == list_length(saved));
-	forboth(lc, key->indexes, lc2, saved)
-		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
 }
 
 /* A parameterized scan need not check an implied condition. */

@@ -59,7 +59,7 @@ typedef struct SkSequenceOptions
 {
 	int			bits;			/* values are in [1, 2^bits - 2] */
 	bool		has_skip_range;
-	int64		skip_range_min; /* values in [min, max] are passed over */
+	int64		skip_range_min; /* values in [min, max] are skipped */
 	int64		skip_range_max;
 	SkIdentity	identity;
 	int64		max_counter;	/* the last counter that has a value */
@@ -83,8 +83,8 @@ typedef struct SequenceAccessMethod
 
 	/*
 	 * Map a counter in [1, max_counter] to a value.  Different counters must
-	 * give different values.  Returns false to have the counter passed over.
-	 * Skip ranges are not its business.
+	 * give different values.  Returns false to have the counter skipped. Skip
+	 * ranges are not its business.
 	 */
 	bool		(*nextval) (const SkSequenceOptions *options, int64 counter,
 							int64 *value);

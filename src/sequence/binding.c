@@ -13,10 +13,10 @@
  * identity column depend on the table only.
  *
  * Locking: a label changes under ShareRowExclusiveLock on the sequence.
- * Whoever draws from it holds RowExclusiveLock to the end of the
+ * Whoever fetches from it holds RowExclusiveLock to the end of the
  * transaction, and learns of earlier invalidations when it takes that lock.
- * So all values that one transaction draws are mapped alike, and no value is
- * drawn under an old binding after a new one has been committed.
+ * So all values that one transaction fetches are mapped alike, and no value is
+ * fetched under an old binding after a new one has been committed.
  *
  * src/sequence/binding.c
  *
@@ -51,8 +51,8 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/core_support.h"
-#include "sequence/extension.h"
 #include "sequence/label.h"
+#include "spanner_keys.h"
 #include "spi/own_objects.h"
 #include "spi/relation_changes.h"
 
@@ -227,8 +227,8 @@ forget_label(SkBinding *binding)
 }
 
 /*
- * Forget the sequences that this session has not drawn from.  Of those that it
- * has drawn from and that are gone, forget the label only: a rollback can bring
+ * Forget the sequences that this session has not fetched from.  Of those that it
+ * has fetched from and that are gone, forget the label only: a rollback can bring
  * them back, and core still knows the last counter.
  *
  * A caller may still hold an entry.  The hash table keeps its memory, for
@@ -362,7 +362,7 @@ sk_binding_announce(Oid seqid, const char *label)
 	Oid			table;
 	int32		column;
 
-	/* whoever draws holds a lock that conflicts with this one */
+	/* whoever fetches holds a lock that conflicts with this one */
 	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
 	if (label != NULL || sk_extension_exists())
 		depend_on_support(seqid, label != NULL);
@@ -397,6 +397,6 @@ depend_on_support(Oid seqid, bool depends)
 											  support.objectId);
 	if (!depends)
 		return;
-	sk_attach_support();
+	sk_set_core_support(true);
 	recordDependencyOn(&sequence, &support, DEPENDENCY_NORMAL);
 }

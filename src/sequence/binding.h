@@ -34,7 +34,6 @@ typedef struct SkBinding
 
 extern bool sk_bindings_possible;
 
-extern void sk_binding_init(void);
 extern bool sk_bindings_exist(void);
 extern List *sk_list_labelled(bool one_sequence);
 extern SkBinding *sk_binding_get(Oid seqid);

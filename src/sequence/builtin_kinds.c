@@ -39,6 +39,7 @@
 
 #include "keys/bit_reverse.h"
 #include "sequence/kind.h"
+#include "spanner_keys.h"
 
 #define SK_DEFAULT_STRIPES 64
 #define SK_MAX_STRIPES 65536
@@ -48,7 +49,7 @@
 #define SK_FIRST_PASS (SK_BLOCK / 16 * 9)
 #define SK_SECOND_PASS (SK_BLOCK / 16 * 7)
 
-/* Where in a block a draw of the first or second pass goes. */
+/* Where in a block a fetch of the first or second pass goes. */
 #define SK_FIRST_POSITION(draw) ((draw) * 16 / 9)
 #define SK_SECOND_POSITION(draw) (((draw) * 16 + 15) / 7)
 

@@ -7,7 +7,7 @@
  * each its own range of counters.  It does not send labels of sequences, but
  * from release 13.1 on those of columns: with the table, to nodes that are
  * added later, and when they change.  So in a database with Citus each column
- * that draws from a bound sequence has the label of the sequence.
+ * that uses a bound sequence has the label of the sequence.
  *
  * In a command of a user, labels of columns follow those of sequences.  In one
  * that Citus sends to another node, it is the other way round.  There the
@@ -73,7 +73,7 @@ sk_sent_by_citus(void)
 
 /*
  * sk_label_columns
- *		Copy the label of a sequence to the columns that draw from it.
+ *		Copy the label of a sequence to the columns that use it.
  */
 void
 sk_label_columns(Oid seqid)
@@ -130,6 +130,7 @@ sk_column_labels_command_end(Node *command, bool restores)
 							   restores ? "c.sequence_label IS NOT NULL" : "true"));
 }
 
+/* Have the columns that meet a condition get the label of their sequence. */
 static void
 label_columns(const char *condition)
 {
@@ -148,7 +149,7 @@ label_columns(const char *condition)
 }
 
 /*
- * Copy labels of columns to the sequences that they draw from.  While Citus
+ * Copy labels of columns to the sequences that they use.  While Citus
  * creates or alters a table, a missing label means nothing yet.
  */
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core_support.c
- *	  Our support function on core's sequence functions.
+ *	  Our functions in the place of core's: support function, calls.
  *
  * The planner asks a function's support function whenever it simplifies a
  * call of it.  Ours is attached to core's nextval, currval, lastval and setval, so
@@ -35,6 +35,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "fmgr.h"
+#include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -44,7 +45,6 @@
 #include "utils/syscache.h"
 
 #include "sequence/core_support.h"
-#include "sequence/extension.h"
 
 PG_FUNCTION_INFO_V1(spanner_attach_support);
 
@@ -67,37 +67,40 @@ static bool change_support(Oid function, Oid from, Oid to);
 Datum
 spanner_attach_support(PG_FUNCTION_ARGS)
 {
-	sk_attach_support();
+	sk_set_core_support(true);
 	PG_RETURN_VOID();
 }
 
 /*
- * sk_attach_support
- *		Attach our support function to those of core's functions that lack it.
+ * sk_set_core_support
+ *		Attach our support function to those of core's functions that lack it, or
+ *		detach it from all.
  *
- * Raises an error if one of them has a support function of somebody else.
+ * Raises an error if one of them has a support function of another extension.
  */
 void
-sk_attach_support(void)
+sk_set_core_support(bool attach)
 {
 	Oid			support = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
 	bool		changed = false;
 
 	for (int i = 0; i < lengthof(core_functions); i++)
 	{
-		Oid			other;
+		Oid			function = core_functions[i];
 
-		if (get_func_support(core_functions[i]) == support)
-			continue;
-		changed |= change_support(core_functions[i], InvalidOid, support);
-		other = get_func_support(core_functions[i]);
-		if (other != support)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("function %s already has support function %s",
-							format_procedure_qualified(core_functions[i]),
-							format_procedure_qualified(other)),
-					 errhint("Drop the extension that the support function belongs to.")));
+		if (!attach)
+			(void) change_support(function, support, InvalidOid);
+		else if (get_func_support(function) != support)
+		{
+			changed |= change_support(function, InvalidOid, support);
+			if (get_func_support(function) != support)
+				ereport(ERROR,
+						(errcode(ERRCODE_OBJECT_IN_USE),
+						 errmsg("function %s already has support function %s",
+								format_procedure_qualified(function),
+								format_procedure_qualified(get_func_support(function))),
+						 errhint("Drop the extension that the support function belongs to.")));
+		}
 	}
 
 	/*
@@ -109,16 +112,26 @@ sk_attach_support(void)
 }
 
 /*
- * sk_detach_support
- *		Detach our support function from core's functions.
+ * sk_make_call
+ *		A call of one of our functions.
  */
-void
-sk_detach_support(void)
+Expr *
+sk_make_call(SkFunction function, Oid type, List *arguments)
 {
-	Oid			support = sk_function(SK_FUNCTION_SEQUENCE_SUPPORT);
+	return (Expr *) makeFuncExpr(sk_function(function), type, arguments,
+								 InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
 
-	for (int i = 0; i < lengthof(core_functions); i++)
-		(void) change_support(core_functions[i], support, InvalidOid);
+/*
+ * sk_make_oid
+ *		A constant of type regclass, regprocedure and the like.
+ */
+Expr *
+sk_make_oid(Oid type, Oid value)
+{
+	return (Expr *) makeConst(type, -1, InvalidOid, sizeof(Oid),
+							  ObjectIdGetDatum(value), false, true);
 }
 
 /*

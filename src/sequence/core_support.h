@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core_support.h
- *	  Our support function on core's sequence functions.
+ *	  Our functions in the place of core's: support function, calls.
  *
  * src/sequence/core_support.h
  *
@@ -10,7 +10,12 @@
 #ifndef SK_CORE_SUPPORT_H
 #define SK_CORE_SUPPORT_H
 
-extern void sk_attach_support(void);
-extern void sk_detach_support(void);
+#include "nodes/primnodes.h"
+
+#include "spi/own_objects.h"
+
+extern void sk_set_core_support(bool attach);
+extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
+extern Expr *sk_make_oid(Oid type, Oid value);
 
 #endif							/* SK_CORE_SUPPORT_H */

@@ -21,18 +21,23 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "sequence/column_label.h"
-#include "sequence/extension.h"
 #include "sequence/kind.h"
+#include "spanner_keys.h"
+#include "spi/own_objects.h"
 
 #define SK_LOADER_PREFIX "load_"
 
@@ -44,18 +49,18 @@ static bool setting_is_defined = false;
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static bool is_local(const char *kind);
 static char *known_kinds(void);
+static char *method_name(const SequenceAccessMethod *am);
 static SkSequenceAmRegistry *get_registry(void);
 static const SequenceAccessMethod *find_registered(const char *kind);
 static bool load_library(const char *kind);
+static Oid	find_loader(const char *name);
 static bool take_common_option(SkSequenceOptions *options,
-							   const SkOption *option, bool *has_min,
-							   bool *has_max);
+							   const SkOption *option);
 static SkIdentity parse_identity(const SkOption *option);
 static void refuse_duplicates(List *options);
 static void check_bits(int64 bits, int width);
 static void check_skip_range(SkSequenceOptions *options, bool has_min,
 							 bool has_max);
-static SkOption *make_int_option(const char *name, int64 value);
 
 /*
  * sk_default_kind_init
@@ -125,16 +130,6 @@ sk_sequence_am_get(const char *kind)
 }
 
 /*
- * sk_sequence_am_name
- *		The name of an access method as it is stored and shown: in lower case.
- */
-char *
-sk_sequence_am_name(const SequenceAccessMethod *am)
-{
-	return asc_tolower(am->name, strlen(am->name));
-}
-
-/*
  * sk_kind_from_label
  *		Make a kind from the text of a label.
  *
@@ -160,8 +155,6 @@ sk_kind_make(const SkLabel *label, int width)
 	const SequenceAccessMethod *am = sk_sequence_am_get(label->kind);
 	SkSequenceOptions *result = palloc0(sizeof(SkSequenceOptions));
 	List	   *own = NIL;
-	bool		has_min = false;
-	bool		has_max = false;
 	ListCell   *lc;
 
 	Assert(width == 15 || width == 31 || width == 63);
@@ -177,11 +170,13 @@ sk_kind_make(const SkLabel *label, int width)
 	{
 		SkOption   *option = lfirst(lc);
 
-		if (!take_common_option(result, option, &has_min, &has_max))
+		if (!take_common_option(result, option))
 			own = lappend(own, option);
 	}
 	check_bits(result->bits, width);
-	check_skip_range(result, has_min, has_max);
+	check_skip_range(result,
+					 sk_label_option(label->options, "skip_range_min") != NULL,
+					 sk_label_option(label->options, "skip_range_max") != NULL);
 	result->max_counter = (int64) ((UINT64CONST(1) << result->bits) - 2);
 
 	if (am->parse_options != NULL)
@@ -207,29 +202,20 @@ SkLabel *
 sk_kind_parts(const SkKind *kind)
 {
 	const SkSequenceOptions *options = kind->options;
-	SkLabel    *label = palloc(sizeof(SkLabel));
-	List	   *result = list_make1(make_int_option("bits", options->bits));
+	SkLabel    *label = palloc0(sizeof(SkLabel));
 
+	label->kind = method_name(kind->am);
+	sk_label_set_int64(label, "bits", options->bits);
 	if (options->has_skip_range)
 	{
-		result = lappend(result, make_int_option("skip_range_min",
-												 options->skip_range_min));
-		result = lappend(result, make_int_option("skip_range_max",
-												 options->skip_range_max));
+		sk_label_set_int64(label, "skip_range_min", options->skip_range_min);
+		sk_label_set_int64(label, "skip_range_max", options->skip_range_max);
 	}
 	if (options->identity != SK_IDENTITY_NONE)
-	{
-		SkOption   *option = palloc(sizeof(SkOption));
-
-		option->name = "identity";
-		option->value = options->identity == SK_IDENTITY_ALWAYS ?
-			"always" : "by_default";
-		result = lappend(result, option);
-	}
+		sk_label_set(label, "identity",
+					 options->identity == SK_IDENTITY_ALWAYS ? "always" : "by_default");
 	if (kind->am->describe != NULL)
-		result = list_concat(result, kind->am->describe(options));
-	label->kind = sk_sequence_am_name(kind->am);
-	label->options = result;
+		label->options = list_concat(label->options, kind->am->describe(options));
 	return label;
 }
 
@@ -316,8 +302,15 @@ known_kinds(void)
 	initStringInfo(&names);
 	for (int i = 0; i < registry->count; i++)
 		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
-						 sk_sequence_am_name(registry->methods[i]));
+						 method_name(registry->methods[i]));
 	return names.data;
+}
+
+/* The name of an access method as it is stored and shown: in lower case. */
+static char *
+method_name(const SequenceAccessMethod *am)
+{
+	return asc_tolower(am->name, strlen(am->name));
 }
 
 static SkSequenceAmRegistry *
@@ -361,7 +354,7 @@ load_library(const char *kind)
 	if (!IsTransactionState() || strlen(name) >= NAMEDATALEN)
 		return false;
 
-	loader = sk_loader_function(name);
+	loader = find_loader(name);
 	if (!OidIsValid(loader))
 		return false;
 	(void) OidFunctionCall0(loader);
@@ -369,11 +362,34 @@ load_library(const char *kind)
 }
 
 /*
+ * A function without arguments that another library offers in our schema.  Only
+ * one in C counts, since only a superuser can create it.
+ */
+static Oid
+find_loader(const char *name)
+{
+	Oid			schema = sk_own_schema(SK_SCHEMA);
+	HeapTuple	tuple;
+	Oid			result = InvalidOid;
+
+	if (!OidIsValid(schema))
+		return InvalidOid;
+	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+							PointerGetDatum(buildoidvector(NULL, 0)),
+							ObjectIdGetDatum(schema));
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * Store an option that every kind has.  Returns false for any other.
  */
 static bool
-take_common_option(SkSequenceOptions *options, const SkOption *option,
-				   bool *has_min, bool *has_max)
+take_common_option(SkSequenceOptions *options, const SkOption *option)
 {
 	if (strcmp(option->name, "bits") == 0)
 	{
@@ -383,15 +399,9 @@ take_common_option(SkSequenceOptions *options, const SkOption *option,
 		options->bits = (bits < 0 || bits > 64) ? 0 : (int) bits;
 	}
 	else if (strcmp(option->name, "skip_range_min") == 0)
-	{
 		options->skip_range_min = sk_option_int64(option);
-		*has_min = true;
-	}
 	else if (strcmp(option->name, "skip_range_max") == 0)
-	{
 		options->skip_range_max = sk_option_int64(option);
-		*has_max = true;
-	}
 	else if (strcmp(option->name, "identity") == 0)
 		options->identity = parse_identity(option);
 	else
@@ -414,6 +424,7 @@ parse_identity(const SkOption *option)
 	return SK_IDENTITY_NONE;	/* keep compiler quiet */
 }
 
+/* Refuse an option that is set twice: the parser takes it. */
 static void
 refuse_duplicates(List *options)
 {
@@ -431,6 +442,7 @@ refuse_duplicates(List *options)
 	}
 }
 
+/* Refuse bits that a sequence of a type of that width does not have. */
 static void
 check_bits(int64 bits, int width)
 {
@@ -442,6 +454,7 @@ check_bits(int64 bits, int width)
 				 errhint("Choose fewer bits, or use a new sequence of a wider type.")));
 }
 
+/* Raise Spanner's errors for a skip range, and note that there is one. */
 static void
 check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
 {
@@ -464,16 +477,6 @@ check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
 	options->has_skip_range = true;
 }
 
-static SkOption *
-make_int_option(const char *name, int64 value)
-{
-	SkOption   *option = palloc(sizeof(SkOption));
-
-	option->name = name;
-	option->value = psprintf(INT64_FORMAT, value);
-	return option;
-}
-
 /*
  * spanner_internal.list_sequence_access_methods() returns setof record
  */
@@ -489,7 +492,7 @@ spanner_list_sequence_access_methods(PG_FUNCTION_ARGS)
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 
-		values[0] = CStringGetTextDatum(sk_sequence_am_name(registry->methods[i]));
+		values[0] = CStringGetTextDatum(method_name(registry->methods[i]));
 		values[1] = CStringGetTextDatum(registry->methods[i]->description);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);

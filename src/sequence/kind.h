@@ -20,7 +20,7 @@
 #define SK_MIN_BITS 2
 
 /*
- * How many counters in a row may be passed over before a sequence counts as
+ * How many counters in a row may be skipped before a sequence counts as
  * exhausted.  This is the limit of the Spanner emulator.
  */
 #define SK_MAX_ATTEMPTS 2000
@@ -31,14 +31,9 @@ typedef struct SkKind
 	SkSequenceOptions *options;
 } SkKind;
 
-/* builtin_kinds.c */
-extern void sk_builtin_kinds_init(void);
-
-extern void sk_default_kind_init(void);
 extern char *sk_default_sequence_kind(void);
 extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
-extern char *sk_sequence_am_name(const SequenceAccessMethod *am);
 
 extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);

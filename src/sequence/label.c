@@ -202,6 +202,16 @@ sk_label_set(SkLabel *label, const char *name, const char *value)
 }
 
 /*
+ * sk_label_set_int64
+ *		The same of an option that is a number.
+ */
+void
+sk_label_set_int64(SkLabel *label, const char *name, int64 value)
+{
+	sk_label_set(label, name, psprintf(INT64_FORMAT, value));
+}
+
+/*
  * sk_label_unset
  *		Remove an option, if it is set.
  */

@@ -34,6 +34,7 @@ extern const SkOption *sk_label_option(const List *options, const char *name);
 extern int64 sk_label_int64(const List *options, const char *name,
 							int64 otherwise);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
+extern void sk_label_set_int64(SkLabel *label, const char *name, int64 value);
 extern void sk_label_unset(SkLabel *label, const char *name);
 
 #endif							/* SK_LABEL_H */

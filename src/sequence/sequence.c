@@ -38,7 +38,6 @@
 #include "common/int.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/value.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
@@ -52,7 +51,6 @@
 #include "utils/varlena.h"
 
 #include "compat.h"
-#include "sequence/extension.h"
 #include "sequence/sequence.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
@@ -223,8 +221,8 @@ sk_dependents(Oid relid, Oid classid)
  *		Read the next counter of a sequence, as far as it is known on disk.
  *
  * *used tells whether the counter has moved from its start.  At a restart core
- * forgets that counters were drawn.  Counters that sessions hold in their
- * caches count as drawn.  Returns false where there is nothing to read, on an
+ * forgets that counters were fetched.  Counters that sessions hold in their
+ * caches count as fetched.  Returns false where there is nothing to read, on an
  * unlogged sequence during recovery.  Privileges are the caller's business.
  */
 bool
@@ -264,23 +262,23 @@ sk_sequence_state(Oid seqid, int64 *next, bool *used)
 }
 
 /*
- * sk_sequence_obstacle
+ * sk_sequence_restriction
  *		Why the counter of a sequence cannot be mapped; NULL if it can.
  */
-const SkObstacle *
-sk_sequence_obstacle(const FormData_pg_sequence *form)
+const SkRestriction *
+sk_sequence_restriction(const FormData_pg_sequence *form)
 {
-	static const SkObstacle cycles = {
+	static const SkRestriction cycles = {
 		"Optional clause <cycle> only support `NO CYCLE` as the value.",
 		"The sequence would give its values again.",
 		"Use NO CYCLE, or the sequence kind \"local\"."
 	};
-	static const SkObstacle descends = {
+	static const SkRestriction descends = {
 		"sequence \"%s\" counts downwards",
 		"The counter of a sequence with a kind ascends from 1.",
 		"Use a positive INCREMENT, or the sequence kind \"local\"."
 	};
-	static const SkObstacle starts_low = {
+	static const SkRestriction starts_low = {
 		"sequence \"%s\" has a minimum value below 1",
 		"The counter of a sequence with a kind ascends from 1.",
 		"Use a MINVALUE of at least 1, or the sequence kind \"local\"."
@@ -301,14 +299,14 @@ void
 sk_sequence_check_mappable(Oid seqid)
 {
 	FormData_pg_sequence form = sk_sequence_form(seqid);
-	const SkObstacle *obstacle = sk_sequence_obstacle(&form);
+	const SkRestriction *restriction = sk_sequence_restriction(&form);
 
-	if (obstacle != NULL)
+	if (restriction != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(obstacle->message, get_rel_name(seqid)),
-				 errdetail("%s", obstacle->detail),
-				 errhint("%s", obstacle->hint)));
+				 errmsg(restriction->message, get_rel_name(seqid)),
+				 errdetail("%s", restriction->detail),
+				 errhint("%s", restriction->hint)));
 }
 
 /*
@@ -349,23 +347,23 @@ sk_column_width(Oid relid, AttrNumber attnum)
 }
 
 /*
- * sk_drawn_sequence
+ * sk_fetched_sequence
  *		The sequence whose next value the default of an integer column is.
  *
  * Returns InvalidOid for any other expression.
  */
 Oid
-sk_drawn_sequence(Node *expr)
+sk_fetched_sequence(Node *expr)
 {
 	FuncExpr   *call = (FuncExpr *) expr;
 	Const	   *sequence;
 
 	if (expr != NULL && IsA(expr, CoerceToDomain))
-		return sk_drawn_sequence((Node *) ((CoerceToDomain *) expr)->arg);
+		return sk_fetched_sequence((Node *) ((CoerceToDomain *) expr)->arg);
 	if (expr == NULL || !IsA(expr, FuncExpr))
 		return InvalidOid;
 	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
-		return sk_drawn_sequence(linitial(call->args));
+		return sk_fetched_sequence(linitial(call->args));
 	if (call->funcid != F_NEXTVAL &&
 		!(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL)))
 		return InvalidOid;
@@ -378,7 +376,7 @@ sk_drawn_sequence(Node *expr)
 /*
  * sk_column_sequence
  *		The sequence that fills a column: one that the column owns, of an
- *		identity or not, or one that nobody owns and the default draws from.
+ *		identity or not, or one that nobody owns and the default uses.
  *
  * Returns InvalidOid if there is none.
  */
@@ -403,7 +401,7 @@ sk_column_sequence(Oid table, AttrNumber column)
 		return InvalidOid;
 	seqid = column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
 		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef ?
-		sk_drawn_sequence(build_column_default(rel, column)) : InvalidOid;
+		sk_fetched_sequence(build_column_default(rel, column)) : InvalidOid;
 	relation_close(rel, AccessShareLock);
 	if (OidIsValid(seqid) &&
 		(get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
@@ -464,6 +462,7 @@ may_see_counter(Oid seqid)
 							 ACL_SELECT | ACL_USAGE) == ACLCHECK_OK;
 }
 
+/* What there is to report of a sequence whose kind is loaded. */
 static void
 describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 {

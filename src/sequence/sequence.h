@@ -22,13 +22,13 @@
 /* Provider of our security labels. */
 #define SK_LABEL_PROVIDER "spanner_keys"
 
-/* What keeps a sequence from having an access method. */
-typedef struct SkObstacle
+/* Why a sequence cannot have a kind. */
+typedef struct SkRestriction
 {
 	const char *message;		/* of an error, names the sequence by %s */
 	const char *detail;
 	const char *hint;
-} SkObstacle;
+} SkRestriction;
 
 typedef struct SkSequence
 {
@@ -36,7 +36,8 @@ typedef struct SkSequence
 	FormData_pg_sequence form;
 	int			width;			/* value bits of its type: 15, 31 or 63 */
 	List	   *columns;		/* that store its values, as ObjectAddresses */
-	int			column_width;	/* of the narrowest of them, or 63 */
+	ObjectAddress *narrowest;	/* of them, NULL if there is none */
+	int			column_width;	/* its value bits, or 63 */
 	int			reference_width;	/* of the narrowest that refers to them,
 									 * or 63; 0 if nobody has asked */
 	Oid			table;			/* that owns it, InvalidOid if none does */
@@ -58,13 +59,13 @@ extern char *sk_sequence_label(Oid seqid);
 extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_dependents(Oid relid, Oid classid);
 extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
-extern const SkObstacle *sk_sequence_obstacle(const FormData_pg_sequence *form);
+extern const SkRestriction *sk_sequence_restriction(const FormData_pg_sequence *form);
 extern void sk_sequence_check_mappable(Oid seqid);
 extern bool sk_restoring(void);
 
 extern int	sk_type_width(Oid type);
 extern int	sk_column_width(Oid relid, AttrNumber attnum);
-extern Oid	sk_drawn_sequence(Node *expr);
+extern Oid	sk_fetched_sequence(Node *expr);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 extern RangeVar *sk_parse_name(const char *name);

@@ -397,8 +397,8 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'CREATE STATISTICS', 'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
                -- these rename and move what the extension needs
-               'ALTER EXTENSION', 'ALTER FUNCTION', 'ALTER INDEX',
-               'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
+               'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FUNCTION',
+               'ALTER INDEX', 'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
                'ALTER TYPE', 'ALTER VIEW')
   EXECUTE FUNCTION spanner_internal.on_ddl_command_start();
 

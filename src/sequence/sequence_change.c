@@ -34,7 +34,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
@@ -57,7 +56,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/redirect/identity_column.h"
+#include "sequence/identity.h"
 #include "sequence/sequence_change.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
@@ -66,31 +65,27 @@
  * How many plain counters to expect of code in C, which goes on with them when
  * the sequence gets its kind.
  */
-#define SK_WAITING_DRAWS 1000
+#define SK_WAITING_FETCHES 1000
 
 /*
- * How many draws to look ahead for close values.  Bit-reversed values come
+ * How many fetches to look ahead for close values.  Bit-reversed values come
  * closer as the counter grows; this finds those that start narrow.
  */
-#define SK_FORESEEN_DRAWS 65536
+#define SK_FORESEEN_FETCHES 65536
 
-static void check_owning_table(Oid seqid, Oid table);
 static List *storing_columns(Oid seqid);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static Oid	parent_with_column(Oid relid, const char *column);
 static Node *default_expression(Oid attrdef);
-static ObjectAddress *narrowest_column(List *columns);
-static int	narrowest_width(List *columns);
+static ObjectAddress *narrowest_column(List *columns, int *width);
 static void fit_columns(const SkSequence *seq, SkLabel *label);
 static void name_setting(void *arg);
-static const SkObstacle *bind_new_sequence(Oid seqid, SkIdentity identity);
-static const SkObstacle *overlap_obstacle(const SkSequence *seq,
-										  const SkKind *kind);
+static const SkRestriction *bind_new_sequence(Oid seqid, SkIdentity identity);
+static const SkRestriction *overlap_restriction(const SkSequence *seq,
+												const SkKind *kind);
 static bool blocks_overlap(const SkSequence *seq, const SkKind *kind);
 static void report_always(const SkSequence *seq);
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
-static void inherit_skip_range(SkLabel *label, const SkSequenceOptions *old);
-static void set_options(SkLabel *label, List *options);
 static void widen(SkSequence *seq, const SkLabel *label);
 static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
@@ -100,8 +95,8 @@ static int64 last_given_value(const SkSequence *seq);
 static bool pass_over(const SkSequence *seq, SkKind *new, int64 last,
 					  const SkSequenceChange *change);
 static void refuse_skip_range(const SkSequence *seq);
-static void warn_of_given_values(const SkSequence *seq, const char *detail,
-								 int64 counter, const char *hint);
+static void warn_of_given_values(const SkSequence *seq, int64 last,
+								 const char *hint);
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
 static void check_counter_has_value(const char *name, int64 counter,
 									const SkSequenceOptions *options);
@@ -109,9 +104,6 @@ static void restart_counter(const SkSequence *seq,
 							const SkSequenceChange *change);
 static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
-static void refuse_bits(const SkSequence *seq, int bits, bool is_used);
-static void refuse_type(const SkSequence *seq, Oid type);
-static char *restart_statement(Oid seqid, int bits);
 static int	references_width(SkSequence *seq);
 static void check_references(SkSequence *seq, int bits);
 static List *referring_columns(const SkSequence *seq);
@@ -126,31 +118,31 @@ static char *widening_statements(List *columns, int bits);
  * NULL, or what the sequence is left alone for.  The command need not mention
  * the kind, so the context of errors does.
  */
-const SkObstacle *
+const SkRestriction *
 sk_bind_new_sequence(Oid seqid, SkIdentity identity)
 {
 	ErrorContextCallback context = {error_context_stack, name_setting, NULL};
-	const SkObstacle *obstacle;
+	const SkRestriction *restriction;
 
 	error_context_stack = &context;
-	obstacle = bind_new_sequence(seqid, identity);
+	restriction = bind_new_sequence(seqid, identity);
 	error_context_stack = context.previous;
-	return obstacle;
+	return restriction;
 }
 
 /*
- * sk_report_left_alone
+ * sk_report_restriction
  *		Report that a new sequence does not get the default kind.
  */
 void
-sk_report_left_alone(Oid seqid, const SkObstacle *obstacle)
+sk_report_restriction(Oid seqid, const SkRestriction *restriction)
 {
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("sequence \"%s\" keeps its plain counter",
 					get_rel_name(seqid)),
-			 errdetail("%s", obstacle->detail),
-			 errhint("%s", obstacle->hint)));
+			 errdetail("%s", restriction->detail),
+			 errhint("%s", restriction->hint)));
 }
 
 /*
@@ -174,7 +166,7 @@ sk_sequence_read(Oid seqid)
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
 	seq->columns = storing_columns(seqid);
-	seq->column_width = narrowest_width(seq->columns);
+	seq->narrowest = narrowest_column(seq->columns, &seq->column_width);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
 		seq->column = (AttrNumber) column;
@@ -201,7 +193,7 @@ sk_sequence_read(Oid seqid)
  * sk_sequence_lock
  *		Open a sequence of the current user's for a change.
  *
- * Waits for those who draw from it.  "rows" is the lock on the table that owns
+ * Waits for those who fetch from it.  "rows" is the lock on the table that owns
  * it, NoLock if the rows do not matter.  A change of the kind can change the
  * default of the column, which takes the lock that ALTER TABLE takes.
  */
@@ -231,6 +223,7 @@ SkSequence *
 sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
 	Oid			table;
+	Oid			owner;
 	int32		column;
 
 	/*
@@ -252,12 +245,19 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 	}
 	if (changes_kind)
 		sk_lock_columns(seqid);
-	/* it conflicts with that of transactions that have drawn */
+	/* it conflicts with that of transactions that have fetched */
 	LockRelationOid(seqid, ShareRowExclusiveLock);
 	/* both may have changed while we waited */
 	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return NULL;
-	check_owning_table(seqid, table);
+	if (!sk_sequence_owner(seqid, &owner, &column))
+		owner = InvalidOid;
+	if (owner != table)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("owner of sequence \"%s\" was changed concurrently",
+						get_rel_name(seqid)),
+				 errhint("Try again.")));
 	return sk_sequence_read(seqid);
 }
 
@@ -274,12 +274,12 @@ sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 	int			limit;
 	int64		bits;
 
-	/* of a sequence that ascends; sk_sequence_obstacle() is asked before */
+	/* of a sequence that ascends; sk_sequence_restriction() is asked before */
 	Assert(seq->form.seqmax >= 1);
 	limit = Min(Min(width, Min(seq->width, seq->column_width)),
 				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
 	bits = Min(limit, sk_label_int64(label->options, "bits", 63));
-	sk_label_set(label, "bits", psprintf(INT64_FORMAT, bits));
+	sk_label_set_int64(label, "bits", bits);
 	if (bits >= SK_MIN_BITS &&
 		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
 		sk_label_unset(label, "stripes");
@@ -296,7 +296,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	SkKind	   *new = sk_check_change(seq, change);
 	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
 
-	/* nobody draws from here to the end of the transaction */
+	/* nobody fetches from here to the end of the transaction */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	Assert(!change->restarts || change->counter >= 1);
 	Assert(new == NULL || new->options->bits <= seq->width);
@@ -308,20 +308,20 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 		sk_report_overlap(seq, new);
 	/* the label says what the column was, so it is read before it goes */
 	if (new == NULL)
-		sk_report_left(sk_leave_kind(seq, change->restarts ? change->counter : 0,
-									 NIL));
+		sk_report_unbound(sk_unbind(seq, change->restarts ? change->counter : 0,
+									NIL));
 	sk_binding_set(seq->seqid, label);
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
 		 get_rel_name(seq->seqid), (long long) seq->next,
 		 label != NULL ? label : "");
 	/* the label of a column is a copy of the one that has just been written */
 	sk_label_columns(seq->seqid);
-	/* sessions with values in their cache draw anew under the new label only */
+	/* sessions with values in their cache fetch anew under the new label only */
 	if (change->restarts)
 		restart_counter(seq, change);
 
 	/*
-	 * core's identity would draw plain counters: it goes when there is a
+	 * core's identity would fetch plain counters: it goes when there is a
 	 * label
 	 */
 	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
@@ -370,47 +370,6 @@ sk_check_change(SkSequence *seq, const SkSequenceChange *change)
 }
 
 /*
- * sk_narrow_sequence
- *		Have a bound sequence give no values that are too wide.
- *
- * "type" is what the sequence is about to get, InvalidOid if it keeps its own.
- * Raises an error if the sequence has been used, or would have no value left.
- */
-void
-sk_narrow_sequence(Oid seqid, Oid type)
-{
-	int			type_width = OidIsValid(type) ? sk_type_width(type) : 63;
-	SkSequenceChange change = {.is_label = true};
-	SkSequence *seq;
-	SkLabel    *label;
-	int			width;
-
-	if (sk_sequence_label(seqid) == NULL)
-		return;
-	seq = sk_sequence_read(seqid);
-	width = Min(type_width, seq->column_width);
-	if (seq->kind == NULL || seq->kind->options->bits <= width)
-		return;
-
-	seq = sk_sequence_lock(seqid, NoLock, false);
-	if (seq->used && type_width <= seq->column_width)
-		refuse_type(seq, type);
-	if (seq->used)
-		refuse_bits(seq, seq->kind->options->bits, true);
-	label = sk_kind_parts(seq->kind);
-	sk_fit_label(label, seq, width);
-	if (!sk_kind_reaches_value(sk_kind_make(label, width), seq->next))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sequence \"%s\" would have no value of %d bits",
-						get_rel_name(seqid), width),
-				 errhint("Use a smaller skip range, or a wider type.")));
-	change.kind = label->kind;
-	change.options = label->options;
-	sk_change_sequence(seq, &change);
-}
-
-/*
  * sk_report_overlap
  *		Report if values of a bound sequence can be closer than its increment.
  *
@@ -429,23 +388,6 @@ sk_report_overlap(const SkSequence *seq, const SkKind *kind)
 			 errdetail("A client that makes a block of ids of each value would make ids twice."),
 			 errhint("For such clients use INCREMENT BY 1, or kind \"%s\" with enough bits.",
 					 "bit_reversed_positive")));
-}
-
-/* Raise an error if what we have locked is not what we have looked at. */
-static void
-check_owning_table(Oid seqid, Oid table)
-{
-	Oid			owner = InvalidOid;
-	int32		column;
-
-	if (!sk_sequence_owner(seqid, &owner, &column))
-		owner = InvalidOid;
-	if (owner != table)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("owner of sequence \"%s\" was changed concurrently",
-						get_rel_name(seqid)),
-				 errhint("Try again.")));
 }
 
 /*
@@ -467,7 +409,7 @@ storing_columns(Oid seqid)
 	{
 		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
 
-		if (sk_drawn_sequence(default_expression(lfirst_oid(lc))) == seqid &&
+		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) == seqid &&
 			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
 			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
 			result = add_column(result, column.objectId, column.objectSubId);
@@ -501,6 +443,7 @@ add_column(List *columns, Oid relid, AttrNumber attnum)
 	return lappend(columns, column);
 }
 
+/* The first parent of a table that has a column of that name. */
 static Oid
 parent_with_column(Oid relid, const char *column)
 {
@@ -526,6 +469,7 @@ parent_with_column(Oid relid, const char *column)
 	return result;
 }
 
+/* The expression of a default, NULL if it has been dropped. */
 static Node *
 default_expression(Oid attrdef)
 {
@@ -553,33 +497,27 @@ default_expression(Oid attrdef)
 	return result;
 }
 
-/* The first of some columns that holds no more value bits than the others. */
+/*
+ * The first of some columns that holds no more value bits than the others, NULL
+ * if there is none; *width gets these bits, or 63.
+ */
 static ObjectAddress *
-narrowest_column(List *columns)
+narrowest_column(List *columns, int *width)
 {
 	ObjectAddress *result = NULL;
 	ListCell   *lc;
 
+	*width = 63;
 	foreach(lc, columns)
 	{
 		ObjectAddress *column = lfirst(lc);
+		int			bits = sk_column_width(column->objectId, column->objectSubId);
 
-		if (result == NULL ||
-			sk_column_width(column->objectId, column->objectSubId) <
-			sk_column_width(result->objectId, result->objectSubId))
+		if (result == NULL || bits < *width)
 			result = column;
+		*width = Min(*width, bits);
 	}
 	return result;
-}
-
-/* How many value bits all of these columns hold. */
-static int
-narrowest_width(List *columns)
-{
-	ObjectAddress *narrowest = narrowest_column(columns);
-
-	return narrowest == NULL ? 63 :
-		sk_column_width(narrowest->objectId, narrowest->objectSubId);
 }
 
 /* Have a label without bits give no values that the columns do not hold. */
@@ -588,7 +526,7 @@ fit_columns(const SkSequence *seq, SkLabel *label)
 {
 	if (seq->column_width < seq->width &&
 		sk_label_option(label->options, "bits") == NULL)
-		sk_label_set(label, "bits", psprintf("%d", seq->column_width));
+		sk_label_set_int64(label, "bits", seq->column_width);
 }
 
 static void
@@ -598,37 +536,37 @@ name_setting(void *arg)
 			   "spanner.default_sequence_kind");
 }
 
-static const SkObstacle *
+/* The same as sk_bind_new_sequence(), without the context of errors. */
+static const SkRestriction *
 bind_new_sequence(Oid seqid, SkIdentity identity)
 {
-	static const SkObstacle no_value = {
+	static const SkRestriction no_value = {
 		NULL,
 		"From its START on, the default kind has no value within its MAXVALUE.",
 		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
 	};
 	SkSequence *seq = sk_sequence_read(seqid);
 	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind());
-	const SkObstacle *obstacle = sk_sequence_obstacle(&seq->form);
+	const SkRestriction *restriction = sk_sequence_restriction(&seq->form);
 	SkSequenceChange change = {0};
 	SkKind	   *kind;
 
-	if (obstacle != NULL)
-		return obstacle;
+	if (restriction != NULL)
+		return restriction;
 	if (sk_fit_label(label, seq, references_width(seq)) < SK_MIN_BITS)
 		return &no_value;
 
 	kind = sk_kind_make(label, seq->width);
 	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
 		return &no_value;
-	obstacle = overlap_obstacle(seq, kind);
-	if (obstacle != NULL)
-		return obstacle;
+	restriction = overlap_restriction(seq, kind);
+	if (restriction != NULL)
+		return restriction;
 
 	if (identity != SK_IDENTITY_NONE)
 		sk_label_set(label, "identity", identity == SK_IDENTITY_ALWAYS ?
 					 "always" : "by_default");
-	change.kind = label->kind;
-	change.options = label->options;
+	change.label = *label;
 	sk_change_sequence(seq, &change);
 	return NULL;
 }
@@ -637,18 +575,18 @@ bind_new_sequence(Oid seqid, SkIdentity identity)
  * That values of a new sequence can be closer than its increment; NULL if they
  * cannot.
  */
-static const SkObstacle *
-overlap_obstacle(const SkSequence *seq, const SkKind *kind)
+static const SkRestriction *
+overlap_restriction(const SkSequence *seq, const SkKind *kind)
 {
 	long long	increment = seq->form.seqincrement;
-	SkObstacle *result;
+	SkRestriction *result;
 
 	if (!blocks_overlap(seq, kind))
 		return NULL;
 
-	result = palloc0(sizeof(SkObstacle));
+	result = palloc0(sizeof(SkRestriction));
 	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" can be closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
-							  increment, sk_sequence_am_name(kind->am), increment);
+							  increment, sk_kind_parts(kind)->kind, increment);
 	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
 	return result;
 }
@@ -665,7 +603,7 @@ blocks_overlap(const SkSequence *seq, const SkKind *kind)
 	if (kind->am->least_distance == NULL)
 		return true;
 
-	if (pg_mul_s64_overflow(increment, SK_FORESEEN_DRAWS, &last) ||
+	if (pg_mul_s64_overflow(increment, SK_FORESEEN_FETCHES, &last) ||
 		pg_add_s64_overflow(last, seq->form.seqstart, &last))
 		last = PG_INT64_MAX;
 	last = Min(last, Min(kind->options->max_counter, seq->form.seqmax));
@@ -707,14 +645,15 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	SkLabel    *label = palloc0(sizeof(SkLabel));
 	SkKind	   *result;
 	int64		bits;
+	ListCell   *lc;
 
 	/* nobody knows what a lost kind has given */
-	if (seq->lost_kind != NULL && !(change->restarts && change->kind != NULL))
+	if (seq->lost_kind != NULL && !(change->restarts && change->label.kind != NULL))
 		(void) sk_sequence_am_get(seq->lost_kind);
-	if (change->kind != NULL ? strcmp(change->kind, SK_LOCAL_KIND) == 0 :
+	if (change->label.kind != NULL ? strcmp(change->label.kind, SK_LOCAL_KIND) == 0 :
 		seq->kind == NULL)
 	{
-		if (change->options != NIL || change->no_skip_range)
+		if (change->label.options != NIL || change->no_skip_range)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("sequence \"%s\" has no kind that takes options",
@@ -723,22 +662,36 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		return NULL;
 	}
 
-	label->kind = change->kind;
+	label->kind = change->label.kind;
 	if (!change->is_label && seq->kind != NULL &&
-		(change->kind == NULL ||
-		 pg_strcasecmp(change->kind, seq->kind->am->name) == 0))
+		(change->label.kind == NULL ||
+		 pg_strcasecmp(change->label.kind, seq->kind->am->name) == 0))
 		label = sk_kind_parts(seq->kind);
 	if (change->no_skip_range)
 	{
 		sk_label_unset(label, "skip_range_min");
 		sk_label_unset(label, "skip_range_max");
 	}
-	else if (!change->is_label && seq->kind != NULL && label->kind == change->kind)
-		inherit_skip_range(label, seq->kind->options);
-	set_options(label, change->options);
-	bits = sk_label_int64(change->options, "bits", 0);
+	else if (!change->is_label && seq->kind != NULL && label->kind == change->label.kind &&
+			 seq->kind->options->has_skip_range)
+	{
+		/* what another kind skipped was there before: rows, as a rule */
+		sk_label_set_int64(label, "skip_range_min", seq->kind->options->skip_range_min);
+		sk_label_set_int64(label, "skip_range_max", seq->kind->options->skip_range_max);
+	}
+	/* an option that is given twice is left to be refused */
+	foreach(lc, change->label.options)
+		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
+	label->options = list_concat(label->options, list_copy(change->label.options));
+	bits = sk_label_int64(change->label.options, "bits", 0);
 	if (seq->column_width < 63 && bits > seq->column_width)
-		refuse_bits(seq, (int) Min(bits, 63), false);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of table \"%s\" does not hold values of %d bits",
+						get_attname(seq->narrowest->objectId,
+									seq->narrowest->objectSubId, false),
+						get_rel_name(seq->narrowest->objectId), (int) Min(bits, 63)),
+				 errhint("Change the column to a wider type first.")));
 	fit_columns(seq, label);
 	if (!change->is_label)
 		widen(seq, label);
@@ -750,27 +703,6 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 			 result->options->identity == SK_IDENTITY_NONE)
 		result->options->identity = sk_sequence_identity(seq->seqid);
 	return result;
-}
-
-/* What another kind passed over was there before: rows, as a rule. */
-static void
-inherit_skip_range(SkLabel *label, const SkSequenceOptions *old)
-{
-	if (!old->has_skip_range)
-		return;
-	sk_label_set(label, "skip_range_min", psprintf(INT64_FORMAT, old->skip_range_min));
-	sk_label_set(label, "skip_range_max", psprintf(INT64_FORMAT, old->skip_range_max));
-}
-
-/* An option that is given twice is left to be refused. */
-static void
-set_options(SkLabel *label, List *options)
-{
-	ListCell   *lc;
-
-	foreach(lc, options)
-		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
-	label->options = list_concat(label->options, list_copy(options));
 }
 
 /* Bits that the column can hold need a sequence of its type. */
@@ -791,8 +723,8 @@ widen(SkSequence *seq, const SkLabel *label)
 /*
  * The one place that decides whether values could be given twice.
  *
- * What has been given lies between 1 and some last value.  The sequence passes
- * over all of that, unless too little would be left.
+ * What has been given lies between 1 and some last value.  The sequence skips
+ * all of that, unless too little would be left.
  */
 static void
 keep_values_unique(const SkSequence *seq, SkKind *new,
@@ -821,12 +753,12 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 						   "Create a new sequence, and have the column of the distributed table use it." :
 						   "Use spanner.alter_sequence(), which can restart the counter.");
 	else if (change->is_label)
-		warn_of_given_values(seq, "It has given values up to %lld.", last,
+		warn_of_given_values(seq, last,
 							 "Use spanner.alter_sequence(), which has them passed over.");
 	else if (last < new->options->max_counter && pass_over(seq, new, last, change))
 		return;
 	else if (change->restarts)
-		warn_of_given_values(seq, "It has given values up to %lld.", last,
+		warn_of_given_values(seq, last,
 							 "Use a new sequence for keys that must stay unique.");
 	else
 		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
@@ -880,7 +812,7 @@ last_given_value(const SkSequence *seq)
 }
 
 /*
- * Have a sequence pass over the values that it may have given.  Returns false if
+ * Have a sequence skip the values that it may have given.  Returns false if
  * it would have too few values left to go on.
  */
 static bool
@@ -893,7 +825,7 @@ pass_over(const SkSequence *seq, SkKind *new, int64 last,
 	Assert(last < options->max_counter);
 	if (seq->kind == NULL)
 	{
-		double		waiting = (double) SK_WAITING_DRAWS *
+		double		waiting = (double) SK_WAITING_FETCHES *
 			(double) seq->form.seqcache * (double) seq->form.seqincrement;
 
 		if (options->has_skip_range &&
@@ -933,14 +865,13 @@ refuse_skip_range(const SkSequence *seq)
 }
 
 static void
-warn_of_given_values(const SkSequence *seq, const char *detail, int64 counter,
-					 const char *hint)
+warn_of_given_values(const SkSequence *seq, int64 last, const char *hint)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("sequence \"%s\" may later give values that it has given before",
 					get_rel_name(seq->seqid)),
-			 errdetail(detail, (long long) counter),
+			 errdetail("It has given values up to %lld.", (long long) last),
 			 errhint("%s", hint)));
 }
 
@@ -1017,57 +948,12 @@ alter_core_sequence(const SkSequence *seq, List *options)
 	CommandCounterIncrement();
 }
 
-/*
- * Refuse values that the narrowest column does not hold; of a used sequence, if
- * it would have to give other values than before.
- */
-static void
-refuse_bits(const SkSequence *seq, int bits, bool is_used)
-{
-	const ObjectAddress *column = narrowest_column(seq->columns);
-	Oid			type = get_atttype(column->objectId, column->objectSubId);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of table \"%s\" does not hold values of %d bits",
-					get_attname(column->objectId, column->objectSubId, false),
-					get_rel_name(column->objectId), bits),
-			 !is_used ? 0 :
-			 errdetail("Sequence \"%s\" has been used, and gives such values; type %s holds %d bits.",
-					   get_rel_name(seq->seqid), format_type_be(type),
-					   seq->column_width),
-			 !is_used ?
-			 errhint("Change the column to a wider type first.") :
-			 errhint("Use a wider type, or, if no value that it has given is in use, run %s first.",
-					 restart_statement(seq->seqid, seq->column_width))));
-}
-
-static void
-refuse_type(const SkSequence *seq, Oid type)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("type %s is too narrow for sequence \"%s\"",
-					format_type_be(type), get_rel_name(seq->seqid)),
-			 errdetail("It has been used, and gives values of %d bits.",
-					   seq->kind->options->bits),
-			 errhint("If no value that it has given is in use, run %s first.",
-					 restart_statement(seq->seqid, sk_type_width(type)))));
-}
-
-static char *
-restart_statement(Oid seqid, int bits)
-{
-	return psprintf("SELECT spanner.alter_sequence(%s, bits => %d, restart_counter_with => 1)",
-					quote_literal_cstr(sk_qualified_name(seqid)), bits);
-}
-
 /* How many value bits the columns hold that refer to ids of a sequence. */
 static int
 references_width(SkSequence *seq)
 {
 	if (seq->reference_width == 0)
-		seq->reference_width = narrowest_width(referring_columns(seq));
+		(void) narrowest_column(referring_columns(seq), &seq->reference_width);
 	return seq->reference_width;
 }
 
@@ -1082,7 +968,7 @@ check_references(SkSequence *seq, int bits)
 	if (width >= bits)
 		return;
 	columns = referring_columns(seq);
-	narrowest = narrowest_column(columns);
+	narrowest = narrowest_column(columns, &width);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("foreign keys do not hold values of sequence \"%s\"",

@@ -25,18 +25,18 @@ typedef enum SkStart
 /* What is to change. */
 typedef struct SkSequenceChange
 {
-	char	   *kind;			/* NULL: it stays */
-	List	   *options;		/* of SkOption, each in place of the one
-								 * before */
+	SkLabel		label;			/* without a kind, that stays; each option
+								 * comes in place of the one before */
 	bool		no_skip_range;
-	bool		is_label;		/* kind and options are those of a whole label */
+	bool		is_label;		/* the label is a whole one */
 	bool		restarts;
 	int64		counter;		/* to restart with, at least 1 */
 	SkStart		start;			/* what becomes of START then */
 } SkSequenceChange;
 
-extern const SkObstacle *sk_bind_new_sequence(Oid seqid, SkIdentity identity);
-extern void sk_report_left_alone(Oid seqid, const SkObstacle *obstacle);
+extern const SkRestriction *sk_bind_new_sequence(Oid seqid,
+												 SkIdentity identity);
+extern void sk_report_restriction(Oid seqid, const SkRestriction *restriction);
 extern SkSequence *sk_sequence_read(Oid seqid);
 extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
 									bool changes_kind);
@@ -48,12 +48,11 @@ extern void sk_change_sequence(SkSequence *seq,
 extern void sk_complete_label(Oid seqid);
 extern SkKind *sk_check_change(SkSequence *seq,
 							   const SkSequenceChange *change);
-extern void sk_narrow_sequence(Oid seqid, Oid type);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 
-/* leave.c */
-extern List *sk_leave_kind(const SkSequence *seq, int64 restart,
-						   List *sequences);
-extern void sk_report_left(List *sequences);
+/* unbind.c */
+extern List *sk_unbind(const SkSequence *seq, int64 restart,
+					   List *sequences);
+extern void sk_report_unbound(List *sequences);
 
 #endif							/* SK_SEQUENCE_CHANGE_H */

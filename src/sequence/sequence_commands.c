@@ -55,8 +55,8 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/draw_privilege.h"
 #include "sequence/sequence_change.h"
+#include "sequence/sequence_functions.h"
 #include "spi/owner_rights.h"
 #include "spi/relation_query.h"
 #include "spi/run_command.h"
@@ -168,8 +168,7 @@ take_kind(SkSequenceChange *change, const char *kind)
 {
 	SkLabel    *label = sk_label_parse_kind(kind);
 
-	change->kind = label->kind;
-	change->options = label->options;
+	change->label = *label;
 	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
 		(void) sk_sequence_am_get(label->kind);
 }
@@ -179,7 +178,6 @@ static void
 take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
 			const char *name)
 {
-	SkLabel		label = {change->kind, change->options};
 	int64		value;
 
 	if (PG_ARGISNULL(argument))
@@ -188,19 +186,17 @@ take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
 		value = PG_GETARG_INT32(argument);
 	else
 		value = PG_GETARG_INT64(argument);
-	sk_label_set(&label, name, psprintf(INT64_FORMAT, value));
-	change->options = label.options;
+	sk_label_set_int64(&change->label, name, value);
 }
 
 /* Create a sequence of the kind that "change" has to name. */
 static Oid
 create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 {
-	SkLabel		label;
 	bool		existed;
 	Oid			seqid;
 
-	if (change->kind == NULL)
+	if (change->label.kind == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
@@ -208,9 +204,7 @@ create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 	if (change->restarts)
 		check_start_counter(change->counter);
 
-	label.kind = change->kind;
-	label.options = change->options;
-	(void) sk_kind_make(&label, 63);
+	(void) sk_kind_make(&change->label, 63);
 	seqid = make_core_sequence(name, change->restarts, change->counter,
 							   if_not_exists, &existed);
 	Assert(OidIsValid(seqid));
@@ -301,6 +295,7 @@ named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
 	return result;
 }
 
+/* Raise an error unless it is a table of the current user's. */
 static void
 check_table(Oid table)
 {
@@ -318,6 +313,7 @@ check_table(Oid table)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
 }
 
+/* Raise an error unless it is an integer column that is not inherited. */
 static void
 check_attribute(Oid table, AttrNumber attnum, const char *name)
 {
@@ -498,6 +494,7 @@ stored_values(List *columns, List **relids)
 	return query.data;
 }
 
+/* Raise an error unless a sequence can be converted. */
 static void
 check_plain(const SkSequence *seq)
 {
@@ -517,15 +514,16 @@ report_lock(const SkSequence *seq, Oid table, AttrNumber column)
 	bool		is_identity = seq->identity != SK_IDENTITY_NONE;
 	char	   *index = index_on(table, column);
 	char	   *reads;
+	int64		size = 0;
+	ListCell   *lc;
 
-	if (index != NULL)
-		reads = psprintf("The largest value is read from index \"%s\".", index);
-	else
-		reads = psprintf("Its %s are read for the largest value, since there is no index on the column.",
-						 sk_query_text(psprintf("SELECT pg_catalog.pg_size_pretty(pg_catalog.sum(pg_catalog.pg_relation_size(c.oid))) "
-												"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %u "
-												"OR c.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT p.relid FROM pg_catalog.pg_partition_tree(%u) p))",
-												table, table)));
+	foreach(lc, find_all_inheritors(table, AccessShareLock, NULL))
+		size += DatumGetInt64(DirectFunctionCall2(pg_relation_size, ObjectIdGetDatum(lfirst_oid(lc)),
+												  CStringGetTextDatum("main")));
+	reads = index != NULL ?
+		psprintf("The largest value is read from index \"%s\".", index) :
+		psprintf("Its %s are read for the largest value, since there is no index on the column.",
+				 TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum(size))));
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("table \"%s\" will be locked by %s",
@@ -580,9 +578,9 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 	sk_fit_label(label, seq,
 				 sk_type_width(get_atttype(seq->table, seq->column)));
 	if (!PG_ARGISNULL(3))
-		sk_label_set(label, "bits", psprintf("%d", PG_GETARG_INT32(3)));
+		sk_label_set_int64(label, "bits", PG_GETARG_INT32(3));
 	if (!PG_ARGISNULL(4))
-		sk_label_set(label, "stripes", psprintf("%d", PG_GETARG_INT32(4)));
+		sk_label_set_int64(label, "stripes", PG_GETARG_INT32(4));
 	return label;
 }
 
@@ -656,8 +654,8 @@ has_given_all(const SkSequence *seq, List *columns, const SkKind *kind,
 
 /*
  * The counter goes on after what has been given, and START with it: what still
- * draws plain counters, such as code in C, then gives none that exists, and
- * nothing has been drawn yet from the sequence as it is now.
+ * fetches plain counters, such as code in C, then gives none that exists, and
+ * nothing has been fetched yet from the sequence as it is now.
  *
  * If more than half of the counters would be left out, it begins anew.
  */
@@ -753,7 +751,11 @@ skip_stored_values(SkSequence *seq, List *columns, bool goes_back)
 	SkWay		way = {0};
 
 	change.start = SK_START_STAYS;
-	/* what others draw meanwhile could lie ahead of the counter that is found */
+
+	/*
+	 * what others fetch meanwhile could lie ahead of the counter that is
+	 * found
+	 */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	sk_find_nodes(seq);
 	way.last = seq->next - 1;
@@ -773,11 +775,8 @@ skip_stored_values(SkSequence *seq, List *columns, bool goes_back)
 	change.restarts = change.counter != seq->next;
 	if (way.skips)
 	{
-		SkLabel		label = {NULL, NIL};
-
-		sk_label_set(&label, "skip_range_min", psprintf(INT64_FORMAT, way.skip_min));
-		sk_label_set(&label, "skip_range_max", psprintf(INT64_FORMAT, way.skip_max));
-		change.options = label.options;
+		sk_label_set_int64(&change.label, "skip_range_min", way.skip_min);
+		sk_label_set_int64(&change.label, "skip_range_max", way.skip_max);
 	}
 	if (change.restarts || way.skips)
 		sk_change_sequence(seq, &change);
@@ -1062,10 +1061,10 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 		change.counter = PG_GETARG_INT64(ALTER_RESTART);
 
 	seq = sk_sequence_lock(PG_GETARG_OID(ALTER_SEQUENCE), NoLock,
-						   change.kind != NULL);
+						   change.label.kind != NULL);
 	if (change.restarts)
 		check_start_counter(change.counter);
-	foreach(lc, change.options)
+	foreach(lc, change.label.options)
 	{
 		if (change.no_skip_range &&
 			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
@@ -1128,8 +1127,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	report_remaining(seq, kind, change.restarts ? change.counter : seq->next,
 					 taken);
 	label = sk_kind_parts(kind);
-	change.kind = label->kind;
-	change.options = label->options;
+	change.label = *label;
 	sk_change_sequence(seq, &change);
 	PG_RETURN_OID(seq->seqid);
 }
@@ -1144,14 +1142,14 @@ spanner_can_convert(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
 	FormData_pg_sequence form;
-	const SkObstacle *obstacle;
+	const SkRestriction *restriction;
 
 	sk_sequence_check_relkind(seqid);
 	form = sk_sequence_form(seqid);
-	obstacle = sk_sequence_obstacle(&form);
-	if (obstacle != NULL)
-		sk_report_left_alone(seqid, obstacle);
-	PG_RETURN_BOOL(obstacle == NULL);
+	restriction = sk_sequence_restriction(&form);
+	if (restriction != NULL)
+		sk_report_restriction(seqid, restriction);
+	PG_RETURN_BOOL(restriction == NULL);
 }
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sequence_functions.h
- *	  Drawing values in C, and looking up the SQL functions of this room.
+ *	  Fetching values, and who may.
  *
  * src/sequence/sequence_functions.h
  *
@@ -10,10 +10,12 @@
 #ifndef SK_SEQUENCE_FUNCTIONS_H
 #define SK_SEQUENCE_FUNCTIONS_H
 
-#include "sequence/binding.h"
+/*
+ * More rows than this fetch one by one.  Their VALUES list takes far more
+ * memory than their values, so this is only for direct calls.
+ */
+#define SK_MAX_ASCENDING 1000000
 
-extern int64 sk_draw_value(Oid seqid);
-extern void sk_set_last_value(SkBinding *binding, int64 value);
-extern void sk_forget_last_value(void);
+extern void sk_check_execute(Oid function);
 
 #endif							/* SK_SEQUENCE_FUNCTIONS_H */

@@ -1,10 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * export.c
- *	  PostgreSQL's expressions as Spanner writes them, for spanner.spanner_ddl().
+ *	  PostgreSQL's expressions, queries, names and values as Spanner writes
+ *	  them, for spanner.spanner_ddl().
  *
- * Expressions are read as PostgreSQL has stored them.  The tables that say
- * what functions and casts of GoogleSQL become are read backward.
+ * Expressions are read as PostgreSQL has stored them.  The tables of
+ * vocabulary.c, which say what functions and casts of GoogleSQL become, are read
+ * backward.
+ *
+ * An export is imported as a text, so no name and no value may end a
+ * statement.  What a reader of either dialect finds in it has to be the same.
  *
  * src/spanner_ddl/export.c
  *
@@ -17,21 +22,33 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/timestamp.h"
 
-#include "spanner_ddl/reader.h"
+#include "spanner_ddl/spanner_ddl.h"
 
+PG_FUNCTION_INFO_V1(spanner_drawn_sequence);
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
+PG_FUNCTION_INFO_V1(spanner_googlesql_name);
 PG_FUNCTION_INFO_V1(spanner_googlesql_query);
+PG_FUNCTION_INFO_V1(spanner_not_null_columns);
+PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
+
+/* Of numeric(precision, scale). */
+#define NUMERIC_TYPMOD(precision, scale) ((((precision) << 16) | (scale)) + VARHDRSZ)
 
 /* Where the text goes, and whose columns there are. */
 typedef struct SkWriter
@@ -42,33 +59,63 @@ typedef struct SkWriter
 	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
+static Node *without_regclass(Node *node, void *context);
+static bool is_foreign(Node *node, void *context);
+static bool is_foreign_function(Oid function, void *context);
+static bool collect_not_null(Node *node, List **columns);
+static Oid	nextval_sequence(Node *node);
 static bool write_node(SkWriter *writer, Node *node);
-static bool write_list(SkWriter *writer, const char *start, List *nodes,
-					   const char *separator, const char *end);
+static bool write_list(SkWriter *writer, const char *start, List *nodes, const char *separator, const char *end);
 static bool write_call(SkWriter *writer, FuncExpr *call);
+static bool is_default_zone(const char *zone);
 static bool write_known_call(SkWriter *writer, const char *name, List *arguments);
+static const SkDdlFunction *function_of_call(const char *name, int count);
+static SkDdlType cast_of_call(const char *function, SkDdlType from);
 static bool write_nextval(SkWriter *writer, FuncExpr *call);
+static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type);
+static bool keeps_length(FuncExpr *cast);
+static void *without_casts(Node *node);
+static bool is_same_array(ArrayCoerceExpr *cast);
+static bool is_same_value(Oid from, Oid to);
 static bool write_shard(SkWriter *writer, List *arguments);
 static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
-static SkType operand_type(Oid operator, List *args);
+static bool write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result);
+static bool is_integer(Node *node, int64 *value);
+static SkDdlType operand_type(Oid operator, List *args);
 static bool is_compared(OpExpr *operator);
 static bool write_minus(SkWriter *writer, Node *value);
 static bool write_regex(SkWriter *writer, List *args);
-static bool is_guarded_in(BoolExpr *expr);
-static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded);
-static Node *without_relabel(Node *node);
-static bool write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result);
-static bool is_integer(Node *node, int64 *value);
 static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
+static bool is_guarded_in(BoolExpr *expr);
+static Node *without_relabel(Node *node);
+static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
 static bool write_from(SkWriter *writer, Node *item);
 static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
+static const char *quote_name(const char *name);
+static bool write_const(StringInfo sql, Const *value);
+static void write_bytes(StringInfo sql, const bytea *value);
+static bool write_number(StringInfo sql, Const *value);
+static const char *const_text(Const *value);
+static void write_string(StringInfo sql, const char *value);
+static void write_escaped(StringInfo sql, const char *value, char quote);
+
+/*
+ * spanner_internal.googlesql_name(name) returns text
+ *
+ * A name with backquotes where it needs them.
+ */
+Datum
+spanner_googlesql_name(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(quote_name(NameStr(*PG_GETARG_NAME(0)))));
+}
 
 /*
  * spanner_internal.googlesql_expression(relation, expression) returns text
@@ -111,6 +158,157 @@ spanner_googlesql_query(PG_FUNCTION_ARGS)
 }
 
 /*
+ * spanner_internal.postgresql_expression(relation, expression) returns text
+ *
+ * As PostgreSQL writes it, but for regclass, a type that Spanner has not; NULL
+ * with functions and operators that are not PostgreSQL's or ours.
+ */
+Datum
+spanner_postgresql_expression(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	char	   *relname = get_rel_name(relid);
+	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
+
+	if (relname == NULL || is_foreign(node, NULL))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
+														deparse_context_for(relname, relid),
+														false, false)));
+}
+
+/* The sequence of nextval() is a name there, without a cast. */
+static Node *
+without_regclass(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
+		!castNode(Const, node)->constisnull)
+		return (Node *) makeConst(UNKNOWNOID, -1, InvalidOid, -2,
+								  DirectFunctionCall1(regclassout, castNode(Const, node)->constvalue),
+								  false, false);
+	return expression_tree_mutator(node, without_regclass, context);
+}
+
+/*
+ * Does an expression call a function, or have an operator, that is neither
+ * PostgreSQL's nor ours?  Also true of what is no expression of one relation,
+ * as a rule's query and a partition's bound are not.
+ */
+static bool
+is_foreign(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query) || IsA(node, PartitionBoundSpec) || (IsA(node, Var) && castNode(Var, node)->varno != 1))
+		return true;
+	/* operators that are written: OpExpr has the form of two others */
+	if ((IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr)) &&
+		((OpExpr *) node)->opno >= FirstNormalObjectId)
+		return true;
+	if (IsA(node, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) node)->opno >= FirstNormalObjectId)
+		return true;
+	return check_functions_in_node(node, is_foreign_function, context) ||
+		expression_tree_walker(node, is_foreign, context);
+}
+
+static bool
+is_foreign_function(Oid function, void *context)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(function));
+
+	return schema == NULL || !SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal");
+}
+
+/*
+ * spanner_internal.not_null_columns(predicate) returns smallint[]
+ *
+ * The columns of a predicate that is nothing but IS NOT NULL of each of them;
+ * NULL of others.
+ */
+Datum
+spanner_not_null_columns(PG_FUNCTION_ARGS)
+{
+	List	   *columns = NIL;
+	Datum	   *values;
+	int			count = 0;
+	ListCell   *lc;
+
+	if (!collect_not_null(stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0))), &columns))
+		PG_RETURN_NULL();
+	list_sort(columns, list_int_cmp);
+	values = palloc(sizeof(Datum) * list_length(columns));
+	foreach(lc, columns)
+		values[count++] = Int16GetDatum(lfirst_int(lc));
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, count, INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
+}
+
+static bool
+collect_not_null(Node *node, List **columns)
+{
+	ListCell   *lc;
+	List	   *parts = node != NULL && is_andclause(node) ? ((BoolExpr *) node)->args : list_make1(node);
+
+	foreach(lc, parts)
+	{
+		NullTest   *test = lfirst(lc);
+		Var		   *var;
+
+		if (test == NULL || !IsA(test, NullTest) || test->nulltesttype != IS_NOT_NULL || test->argisrow ||
+			!IsA(test->arg, Var))
+			return false;
+		var = (Var *) test->arg;
+		if (var->varattno <= 0)
+			return false;
+		*columns = list_append_unique_int(*columns, var->varattno);
+	}
+	return true;
+}
+
+/*
+ * spanner_internal.drawn_sequence(expression) returns oid
+ *
+ * The sequence of which a default is the next value; NULL if it is another
+ * expression.
+ */
+Datum
+spanner_drawn_sequence(PG_FUNCTION_ARGS)
+{
+	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0)));
+	Oid			sequence;
+
+	/* of a column of a shorter type */
+	if (node != NULL && IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
+		sk_ddl_type_class(((FuncExpr *) node)->funcresulttype) == SK_TYPE_INT)
+		node = linitial(((FuncExpr *) node)->args);
+	sequence = nextval_sequence(node);
+	if (!OidIsValid(sequence))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(sequence);
+}
+
+/* The sequence of a call of nextval() that names it, or InvalidOid. */
+static Oid
+nextval_sequence(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	char	   *schema;
+	char	   *name;
+	Const	   *sequence;
+
+	if (node == NULL || !IsA(node, FuncExpr) || list_length(call->args) != 1 || !IsA(linitial(call->args), Const))
+		return InvalidOid;
+	schema = get_namespace_name(get_func_namespace(call->funcid));
+	name = get_func_name(call->funcid);
+	if (schema == NULL || name == NULL || strcmp(name, "nextval") != 0 ||
+		!SK_DDL_ONE_OF(schema, "pg_catalog", "spanner"))
+		return InvalidOid;
+	sequence = linitial_node(Const, call->args);
+	if (sequence->consttype != REGCLASSOID || sequence->constisnull)
+		return InvalidOid;
+	return DatumGetObjectId(sequence->constvalue);
+}
+
+/*
  * Write an expression; returns false if that cannot be done.
  *
  * A catalog may hold an expression that is empty, as a rule without WHERE
@@ -131,11 +329,11 @@ write_node(SkWriter *writer, Node *node)
 		case T_Aggref:
 			return write_aggregate(writer, (Aggref *) node);
 		case T_Const:
-			return sk_ddl_write_const(&writer->sql, (Const *) node);
+			return write_const(&writer->sql, (Const *) node);
 		case T_RelabelType:
 			return write_cast(writer, (Node *) ((RelabelType *) node)->arg, exprType(node));
 		case T_ArrayCoerceExpr:
-			return sk_ddl_is_same_array((ArrayCoerceExpr *) node) &&
+			return is_same_array((ArrayCoerceExpr *) node) &&
 				write_node(writer, (Node *) ((ArrayCoerceExpr *) node)->arg);
 		case T_CoerceToDomain:
 			return write_node(writer, (Node *) ((CoerceToDomain *) node)->arg);
@@ -212,10 +410,10 @@ write_call(SkWriter *writer, FuncExpr *call)
 	if (schema == NULL || name == NULL)
 		return false;			/* dropped in the meantime */
 	if (call->funcformat != COERCE_EXPLICIT_CALL && call->funcformat != COERCE_SQL_SYNTAX)
-		return strcmp(schema, "pg_catalog") == 0 && sk_ddl_keeps_length(call) &&
+		return strcmp(schema, "pg_catalog") == 0 && keeps_length(call) &&
 			write_cast(writer, linitial(call->args), call->funcresulttype);
 	is_ours = strcmp(schema, "spanner") == 0;
-	if (!is_ours && strcmp(schema, "spanner_internal") != 0 && strcmp(schema, "pg_catalog") != 0)
+	if (!SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal"))
 		return false;
 	if (strcmp(name, "nextval") == 0)
 		return write_nextval(writer, call);
@@ -228,12 +426,19 @@ write_call(SkWriter *writer, FuncExpr *call)
 		/* the default of the function */
 		if (zone == NULL)
 			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
-		if (IsA(zone, Const) && !zone->constisnull &&
-			strcmp(TextDatumGetCString(zone->constvalue), sk_ddl_time_zone()) == 0)
+		if (IsA(zone, Const) && !zone->constisnull && is_default_zone(TextDatumGetCString(zone->constvalue)))
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
 	return write_known_call(writer, psprintf("%s.%s", schema, name), call->args);
+}
+
+static bool
+is_default_zone(const char *zone)
+{
+	const char *operand = sk_ddl_zone_operand(zone);
+
+	return operand != NULL && strcmp(operand, sk_ddl_zone_operand(sk_ddl_time_zone())) == 0;
 }
 
 /* What GoogleSQL says with an operator, a cast or a function. */
@@ -241,8 +446,9 @@ static bool
 write_known_call(SkWriter *writer, const char *name, List *arguments)
 {
 	const SkDdlFunction *function;
-	SkType		type = arguments == NIL ? SK_TYPE_UNKNOWN :
-		sk_ddl_cast_backward(name, sk_ddl_type_class(exprType(linitial(arguments))));
+	const SkDdlFunction *trim = function_of_call(name, 2);
+	SkDdlType	type = arguments == NIL ? SK_TYPE_UNKNOWN :
+		cast_of_call(name, sk_ddl_type_class(exprType(linitial(arguments))));
 	Node	   *second = list_length(arguments) == 2 ? lsecond(arguments) : NULL;
 
 	if (strcmp(name, "spanner_internal.shift_left") == 0 || strcmp(name, "spanner_internal.shift_right") == 0)
@@ -251,9 +457,9 @@ write_known_call(SkWriter *writer, const char *name, List *arguments)
 		return write_list(writer, "CAST(", list_make1(linitial(arguments)), "",
 						  psprintf(" AS %s)", sk_ddl_type_name(type)));
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
-	function = sk_ddl_function_backward(name, list_length(arguments));
-	if (function == NULL && sk_ddl_function_backward(name, 2) != NULL && strstr(name, "trim") != NULL)
-		return write_list(writer, psprintf("%s(", upper_case(sk_ddl_function_backward(name, 2)->name)),
+	function = function_of_call(name, list_length(arguments));
+	if (function == NULL && trim != NULL && strstr(name, "trim") != NULL)
+		return write_list(writer, psprintf("%s(", asc_toupper(trim->name, strlen(trim->name))),
 						  arguments, "", ", ' ')");
 	if (function == NULL || !has_known_types(arguments))
 		return false;
@@ -265,18 +471,67 @@ write_known_call(SkWriter *writer, const char *name, List *arguments)
 					  arguments, ", ", ")");
 }
 
+/*
+ * The function of GoogleSQL that becomes nothing but a call of this one, with
+ * the same arguments; NULL if there is none.
+ */
+static const SkDdlFunction *
+function_of_call(const char *name, int count)
+{
+	static const char *const calls[] = {"()", "($1)", "($1, $2)", "($1, $2, $3)"};
+	const char *call;
+	const char *number;
+
+	if (count >= lengthof(calls))
+		return NULL;
+	call = psprintf("%s%s", name, calls[count]);
+	number = psprintf("%s::bigint", call);
+	for (const SkDdlFunction *function = sk_ddl_functions; function->name != NULL; function++)
+	{
+		/* a result is often cast to the type of GoogleSQL */
+		if (strcmp(function->sql, call) == 0 || strcmp(function->sql, number) == 0)
+			return function;
+	}
+	return NULL;
+}
+
+/* What a function of ours casts to; SK_TYPE_UNKNOWN if it is no cast. */
+static SkDdlType
+cast_of_call(const char *function, SkDdlType from)
+{
+	const char *call = psprintf("%s($1)", function);
+
+	for (SkDdlType to = SK_TYPE_UNKNOWN + 1; to <= SK_TYPE_UUID; to++)
+	{
+		const char *cast = sk_ddl_cast(from, to);
+
+		if (cast != NULL && strcmp(cast, call) == 0)
+			return to;
+	}
+	return SK_TYPE_UNKNOWN;
+}
+
 static bool
 write_nextval(SkWriter *writer, FuncExpr *call)
 {
-	Oid			seqid = sk_ddl_nextval_sequence((Node *) call);
-	char	   *relname = get_rel_name(seqid);
-	char	   *nspname = get_namespace_name(get_rel_namespace(seqid));
+	appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
+	if (!write_relation(writer, nextval_sequence((Node *) call)))
+		return false;
+	appendStringInfoChar(&writer->sql, ')');
+	return true;
+}
+
+/* The name of a relation, if it is still there. */
+static bool
+write_relation(SkWriter *writer, Oid relid)
+{
+	const char *relname = get_rel_name(relid);
+	const char *nspname = get_namespace_name(get_rel_namespace(relid));
 
 	if (relname == NULL || nspname == NULL)
 		return false;
-	appendStringInfo(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE %s%s)",
-					 strcmp(nspname, "public") == 0 ? "" : psprintf("%s.", sk_ddl_quote_name(nspname)),
-					 sk_ddl_quote_name(relname));
+	appendStringInfo(&writer->sql, "%s%s%s", strcmp(nspname, "public") == 0 ? "" : quote_name(nspname),
+					 strcmp(nspname, "public") == 0 ? "" : ".", quote_name(relname));
 	return true;
 }
 
@@ -296,22 +551,99 @@ has_known_types(List *nodes)
 static bool
 write_cast(SkWriter *writer, Node *value, Oid type)
 {
-	SkType		from = sk_ddl_type_class(exprType(value));
-	SkType		to = sk_ddl_type_class(type);
+	SkDdlType	from = sk_ddl_type_class(exprType(value));
+	SkDdlType	to = sk_ddl_type_class(type);
 	const char *cast = sk_ddl_cast(from, to);
 
 	if (from == to)
-		return sk_ddl_is_same_value(exprType(value), type) && write_node(writer, value);
+		return is_same_value(exprType(value), type) && write_node(writer, value);
 	if (from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT)
 		return write_node(writer, value);
 	/* numbers become the type of what they are compared with */
 	if (IsA(value, Const) && !((Const *) value)->constisnull &&
-		((from == SK_TYPE_INT && sk_ddl_is_number(to)) ||
+		((from == SK_TYPE_INT && SK_IS_NUMBER(to)) ||
 		 (from == SK_TYPE_NUMERIC && (to == SK_TYPE_FLOAT || to == SK_TYPE_FLOAT32))))
-		return sk_ddl_write_number(&writer->sql, (Const *) value);
+		return write_number(&writer->sql, (Const *) value);
 	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
 		return false;
 	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
+}
+
+/*
+ * May a cast to a length or scale be left out?
+ *
+ * A column checks the length of a string itself, NUMERIC has a scale of 9, and
+ * a value may be short enough.
+ */
+static bool
+keeps_length(FuncExpr *cast)
+{
+	SkDdlType	type = sk_ddl_type_class(cast->funcresulttype);
+	Const	   *value = without_casts(linitial(cast->args));
+	int32		typmod;
+	int			scale;
+	const char *written;
+
+	if (!exprIsLengthCoercion((Node *) cast, &typmod) || typmod < 0)
+		return true;
+	if ((type == SK_TYPE_STRING && cast->funcformat == COERCE_IMPLICIT_CAST) ||
+		(type == SK_TYPE_TIMESTAMP && typmod >= MAX_TIMESTAMP_PRECISION) ||
+		(type == SK_TYPE_NUMERIC && typmod == NUMERIC_TYPMOD(38, 9)))
+		return true;
+	if (!IsA(value, Const) || (sk_ddl_type_class(value->consttype) != type &&
+							   (type != SK_TYPE_NUMERIC || sk_ddl_type_class(value->consttype) != SK_TYPE_INT)))
+		return false;
+	if (value->constisnull)
+		return true;
+	written = const_text(value);
+	typmod -= VARHDRSZ;
+	if (type == SK_TYPE_STRING)
+		return pg_mbstrlen(written) <= typmod;
+	if (type != SK_TYPE_NUMERIC)
+		return false;
+	scale = ((typmod & 0x7ff) ^ 1024) - 1024;
+	written += strspn(written, "-");
+
+	/* with its point */
+	return (int) strcspn(written, ".") <= (typmod >> 16) - scale &&
+		(int) strlen(written + strcspn(written, ".")) <= scale + 1;
+}
+
+/* What is cast to another type, not to a length. */
+static void *
+without_casts(Node *node)
+{
+	int32		typmod;
+
+	while (IsA(node, RelabelType) ||
+		   (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
+			list_length(((FuncExpr *) node)->args) == 1 && !exprIsLengthCoercion(node, &typmod)))
+		node = IsA(node, RelabelType) ? (Node *) ((RelabelType *) node)->arg : linitial(((FuncExpr *) node)->args);
+	return node;
+}
+
+/* Has an array the same elements after a cast? */
+static bool
+is_same_array(ArrayCoerceExpr *cast)
+{
+	Oid			from = get_element_type(exprType((Node *) cast->arg));
+	Oid			to = get_element_type(cast->resulttype);
+	int32		typmod;
+
+	if (!is_same_value(from, to))
+		return false;
+	return !exprIsLengthCoercion((Node *) cast, &typmod) || typmod < 0 ||
+		(sk_ddl_type_class(to) == SK_TYPE_STRING && cast->coerceformat == COERCE_IMPLICIT_CAST) ||
+		(sk_ddl_type_class(to) == SK_TYPE_NUMERIC && typmod == NUMERIC_TYPMOD(38, 9));
+}
+
+/* Is a value of one type the same as that of another one? */
+static bool
+is_same_value(Oid from, Oid to)
+{
+	SkDdlType	type = sk_ddl_type_class(from);
+
+	return type == sk_ddl_type_class(to) && type != SK_TYPE_UNKNOWN;
 }
 
 /* spanner.shard_id(shards, key, ...), as docs/shard_ids.md defines it */
@@ -367,10 +699,9 @@ write_canonical(SkWriter *writer, Node *key)
 static bool
 write_operator(SkWriter *writer, OpExpr *operator)
 {
-	static const char *const same[] = {"+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"};
 	char	   *name = get_opname(operator->opno);
-	SkType		type = operand_type(operator->opno, operator->args);
-	bool		is_number = sk_ddl_is_number(type);
+	SkDdlType	type = operand_type(operator->opno, operator->args);
+	bool		is_number = SK_IS_NUMBER(type);
 	bool		result;
 
 	if (name == NULL || type == SK_TYPE_UNKNOWN)
@@ -393,18 +724,16 @@ write_operator(SkWriter *writer, OpExpr *operator)
 		return type == SK_TYPE_STRING && write_regex(writer, operator->args);
 	if (strcmp(name, "~~") == 0)
 		return write_list(writer, "(", operator->args, " LIKE ", ")");
-	for (int i = 0; i < lengthof(same); i++)
-	{
-		/*
-		 * arrays and JSON are not compared; of times, the operators are
-		 * others
-		 */
-		if (strcmp(name, same[i]) == 0)
-			return (strcmp(name, "||") == 0 ? type == SK_TYPE_STRING || type == SK_TYPE_BYTES || type == SK_TYPE_ARRAY :
-					strchr("+-*&|", *name) != NULL ? is_number : type != SK_TYPE_ARRAY && type != SK_TYPE_JSON) &&
-				write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
-	}
-	return false;
+	if (!SK_DDL_ONE_OF(name, "+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"))
+		return false;
+	/* arrays and JSON are not compared; of times, the operators are others */
+	if (strcmp(name, "||") == 0)
+		result = type == SK_TYPE_STRING || type == SK_TYPE_BYTES || type == SK_TYPE_ARRAY;
+	else if (strchr("+-*&|", *name) != NULL)
+		result = is_number;
+	else
+		result = type != SK_TYPE_ARRAY && type != SK_TYPE_JSON;
+	return result && write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
 }
 
 /*
@@ -449,11 +778,11 @@ is_integer(Node *node, int64 *value)
 }
 
 /* The type of what an operator of PostgreSQL's own takes on either side. */
-static SkType
+static SkDdlType
 operand_type(Oid operator, List *args)
 {
-	SkType		left = sk_ddl_type_class(exprType(linitial(args)));
-	SkType		right = sk_ddl_type_class(exprType(llast(args)));
+	SkDdlType	left = sk_ddl_type_class(exprType(linitial(args)));
+	SkDdlType	right = sk_ddl_type_class(exprType(llast(args)));
 
 	if (operator >= FirstNormalObjectId)
 		return SK_TYPE_UNKNOWN;
@@ -467,7 +796,7 @@ operand_type(Oid operator, List *args)
 static bool
 is_compared(OpExpr *operator)
 {
-	SkType		type = operand_type(operator->opno, operator->args);
+	SkDdlType	type = operand_type(operator->opno, operator->args);
 
 	return type != SK_TYPE_UNKNOWN && type != SK_TYPE_ARRAY && type != SK_TYPE_JSON;
 }
@@ -583,7 +912,7 @@ write_var(SkWriter *writer, Var *var)
 		name = get_attname(writer->relid, var->varattno, true);
 		if (name == NULL)
 			return false;
-		appendStringInfoString(&writer->sql, sk_ddl_quote_name(name));
+		appendStringInfoString(&writer->sql, quote_name(name));
 		return true;
 	}
 	if (var->varlevelsup > 0 || var->varattno <= 0)
@@ -593,8 +922,8 @@ write_var(SkWriter *writer, Var *var)
 	if (rte->rtekind == RTE_JOIN)
 		return write_node(writer, list_nth(rte->joinaliasvars, var->varattno - 1));
 	/* in GoogleSQL, the columns of a view have their tables before them */
-	appendStringInfo(&writer->sql, "%s.%s", sk_ddl_quote_name(rte->eref->aliasname),
-					 sk_ddl_quote_name(get_rte_attribute_name(rte, var->varattno)));
+	appendStringInfo(&writer->sql, "%s.%s", quote_name(rte->eref->aliasname),
+					 quote_name(get_rte_attribute_name(rte, var->varattno)));
 	return true;
 }
 
@@ -612,8 +941,8 @@ write_aggregate(SkWriter *writer, Aggref *aggregate)
 		appendStringInfoString(&writer->sql, "COUNT(*)");
 		return true;
 	}
-	function = sk_ddl_function_backward(psprintf("%s.%s", get_namespace_name(get_func_namespace(aggregate->aggfnoid)), name),
-										list_length(aggregate->args));
+	function = function_of_call(psprintf("%s.%s", get_namespace_name(get_func_namespace(aggregate->aggfnoid)), name),
+								list_length(aggregate->args));
 	return function != NULL &&
 		write_list(writer, psprintf("%s(%s", asc_toupper(function->name, strlen(function->name)),
 									aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
@@ -646,8 +975,8 @@ write_query(SkWriter *writer, Query *query, Oid view)
 			continue;
 		if (!write_list(writer, is_first ? "" : ", ", list_make1(target->expr), "", " AS "))
 			return false;
-		appendStringInfoString(sql, sk_ddl_quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
-													  target->resname));
+		appendStringInfoString(sql, quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
+											   target->resname));
 		is_first = false;
 	}
 	foreach(lc, query->jointree->fromlist)
@@ -703,17 +1032,9 @@ write_from(SkWriter *writer, Node *item)
 			return false;
 		appendStringInfoChar(&writer->sql, ')');
 	}
-	else if (rte->rtekind == RTE_RELATION && rte->inh && get_rel_name(rte->relid) != NULL)
-	{
-		const char *schema = get_namespace_name(get_rel_namespace(rte->relid));
-
-		if (strcmp(schema, "public") != 0)
-			appendStringInfo(&writer->sql, "%s.", sk_ddl_quote_name(schema));
-		appendStringInfoString(&writer->sql, sk_ddl_quote_name(get_rel_name(rte->relid)));
-	}
-	else
+	else if (rte->rtekind != RTE_RELATION || !rte->inh || !write_relation(writer, rte->relid))
 		return false;
-	appendStringInfo(&writer->sql, " AS %s", sk_ddl_quote_name(rte->eref->aliasname));
+	appendStringInfo(&writer->sql, " AS %s", quote_name(rte->eref->aliasname));
 	return true;
 }
 
@@ -738,4 +1059,132 @@ write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
 		appendStringInfoString(&writer->sql, is_desc ? " DESC" : "");
 	}
 	return true;
+}
+
+/* A name as GoogleSQL writes it. */
+static const char *
+quote_name(const char *name)
+{
+	StringInfoData sql;
+
+	/* what GoogleSQL reserves and PostgreSQL does not */
+	if (quote_identifier(name) == name &&
+		!SK_DDL_ONE_OF(name, "assert_rows_modified", "at", "by", "contains", "cube", "current", "define",
+					   "enum", "escape", "exclude", "extract", "following", "groups", "hash", "if", "ignore",
+					   "interval", "lookup", "merge", "new", "no", "nulls", "of", "over", "partition",
+					   "preceding", "proto", "range", "recursive", "respect", "rollup", "rows", "set",
+					   "struct", "treat", "unbounded", "unnest", "within"))
+		return name;
+	initStringInfo(&sql);
+	write_escaped(&sql, name, '`');
+	return sql.data;
+}
+
+/*
+ * Write a value; returns false if GoogleSQL has no such type or value.
+ *
+ * spanner_ddl() sets how values are written.
+ */
+static bool
+write_const(StringInfo sql, Const *value)
+{
+	SkDdlType	type = sk_ddl_type_class(value->consttype);
+	const char *text;
+
+	if (value->constisnull)
+	{
+		appendStringInfoString(sql, "NULL");
+		return true;
+	}
+	if (type == SK_TYPE_BYTES)
+	{
+		write_bytes(sql, DatumGetByteaPP(value->constvalue));
+		return true;
+	}
+	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT || type == SK_TYPE_FLOAT32)
+		return write_number(sql, value);
+	if (type == SK_TYPE_UNKNOWN || type == SK_TYPE_INTERVAL)
+		return false;
+	text = const_text(value);
+
+	switch (type)
+	{
+		case SK_TYPE_BOOL:
+			appendStringInfoString(sql, *text == 't' ? "TRUE" : "FALSE");
+			return true;
+		case SK_TYPE_STRING:
+			write_string(sql, text);
+			return true;
+		case SK_TYPE_UUID:
+			appendStringInfo(sql, "CAST('%s' AS UUID)", text);
+			return true;
+		case SK_TYPE_ARRAY:
+			appendStringInfoString(sql, "[]");
+			return strcmp(text, "{}") == 0;
+		default:
+			/* a date, JSON, number or time */
+			appendStringInfo(sql, "%s ", sk_ddl_type_name(type));
+			write_string(sql, text);
+			/* neither infinite, nor no number, nor before Christ */
+			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
+	}
+}
+
+static void
+write_bytes(StringInfo sql, const bytea *value)
+{
+	appendStringInfoString(sql, "b'");
+	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
+		appendStringInfo(sql, "\\x%02x", (uint8) VARDATA_ANY(value)[i]);
+	appendStringInfoChar(sql, '\'');
+}
+
+/* Write a number without its type; returns false if it is none. */
+static bool
+write_number(StringInfo sql, Const *value)
+{
+	const char *text = const_text(value);
+
+	appendStringInfoString(sql, text);
+	/* neither infinite nor no number */
+	return strpbrk(text, "IN") == NULL;
+}
+
+/* A value as its type writes it. */
+static const char *
+const_text(Const *value)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	Assert(!value->constisnull);
+	getTypeOutputInfo(value->consttype, &output, &is_varlena);
+	return OidOutputFunctionCall(output, value->constvalue);
+}
+
+/* A string in quotes that PostgreSQL's dialect finds, too. */
+static void
+write_string(StringInfo sql, const char *value)
+{
+	write_escaped(sql, value, strchr(value, '\'') != NULL && strchr(value, '"') == NULL ? '"' : '\'');
+}
+
+static void
+write_escaped(StringInfo sql, const char *value, char quote)
+{
+	appendStringInfoChar(sql, quote);
+	for (; *value != '\0'; value++)
+	{
+		char		c = *value;
+
+		if (c == '\\' || (c == quote && c == '`'))
+			appendStringInfo(sql, "\\%c", c);
+		else if (c == '\n')
+			appendStringInfoString(sql, "\\n");
+		else if (c == quote || (unsigned char) c < ' ' || c == 0x7f)
+			appendStringInfo(sql, "\\x%02x", (unsigned char) c);
+		else
+			appendStringInfoChar(sql, c);
+	}
+	appendStringInfoChar(sql, quote);
 }

@@ -1,58 +1,45 @@
 -- Spanner's DDL for what is here.  A line that begins with "--" says what Spanner has not.
 
+-- A name as GoogleSQL writes it.
 CREATE FUNCTION spanner_internal.googlesql_name(name name)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_name'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.googlesql_name(name)
-  IS 'a name as GoogleSQL writes it';
-
+-- An expression as GoogleSQL writes it, NULL if it cannot.
 CREATE FUNCTION spanner_internal.googlesql_expression(relation oid, expression pg_node_tree)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_expression'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.googlesql_expression(oid, pg_node_tree)
-  IS 'an expression as GoogleSQL writes it, NULL if it cannot';
-
+-- An expression as Spanner's PostgreSQL dialect writes it.
 CREATE FUNCTION spanner_internal.postgresql_expression(relation oid, expression pg_node_tree)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_postgresql_expression'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.postgresql_expression(oid, pg_node_tree)
-  IS 'an expression as Spanner''s PostgreSQL dialect writes it';
-
+-- Whether a text is one statement, or a part of one, for readers of either dialect.
 CREATE FUNCTION spanner_internal.is_statement(statement text, dialect text)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_is_statement'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.is_statement(text, text)
-  IS 'whether a text is one statement, or a part of one, for readers of either dialect';
-
+-- The columns of which a predicate says IS NOT NULL, NULL if it says anything else.
 CREATE FUNCTION spanner_internal.not_null_columns(predicate pg_node_tree)
 RETURNS smallint[]
 AS 'MODULE_PATHNAME', 'spanner_not_null_columns'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.not_null_columns(pg_node_tree)
-  IS 'the columns of which a predicate says IS NOT NULL, NULL if it says anything else';
-
+-- The sequence of which a default is the next value, NULL if it is another expression.
 CREATE FUNCTION spanner_internal.drawn_sequence(expression pg_node_tree)
 RETURNS oid
 AS 'MODULE_PATHNAME', 'spanner_drawn_sequence'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.drawn_sequence(pg_node_tree)
-  IS 'the sequence of which a default is the next value, NULL if it is another expression';
-
 -- All that is exported goes through this: a remark is one line, a statement is one statement.
 CREATE FUNCTION spanner_internal.ddl_statement(statement text, dialect text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 RETURN CASE
   WHEN statement NOT LIKE '--%' AND spanner_internal.is_statement(statement, dialect)
     THEN statement
@@ -60,57 +47,36 @@ RETURN CASE
                         ELSE '-- not as one statement: ' || statement END,
                       '[\x01-\x1f\x7f]', ' ', 'g') END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_statement(text, text)
-  IS 'a statement, or a remark in one line';
-
+-- The query of a view as GoogleSQL writes it, NULL if it cannot.
 CREATE FUNCTION spanner_internal.googlesql_query(view oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.googlesql_query(oid)
-  IS 'the query of a view as GoogleSQL writes it, NULL if it cannot';
-
+-- Whether a view shows the rows of a table, and nothing else.
 CREATE FUNCTION spanner_internal.is_synonym(view oid, relation oid)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_is_synonym'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.is_synonym(oid, oid)
-  IS 'whether a view shows the rows of a table, and nothing else';
-
+-- Whether a view is read with the rights of the caller.
 CREATE FUNCTION spanner_internal.is_invoker(reloptions text[])
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 RETURN EXISTS (SELECT FROM pg_options_to_table(reloptions) o
                 WHERE o.option_name = 'security_invoker' AND o.option_value::boolean);
 
-COMMENT ON FUNCTION spanner_internal.is_invoker(text[])
-  IS 'whether a view is read with the rights of the caller';
-
-CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
-RETURNS name
-AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.parent_constraint(regclass)
-  IS 'the foreign key of a table that is interleaved, NULL of others';
-
+-- A name as a dialect writes it.
 CREATE FUNCTION spanner_internal.ddl_name(name name, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 RETURN CASE dialect WHEN 'postgresql' THEN quote_ident(name)
   ELSE spanner_internal.googlesql_name(name) END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_name(name, text)
-  IS 'a name as a dialect writes it';
-
+-- A relation as a dialect names it.
 CREATE FUNCTION spanner_internal.ddl_relation(relation oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT CASE n.nspname WHEN 'public' THEN ''
            ELSE spanner_internal.ddl_name(n.nspname, dialect) || '.' END
@@ -120,23 +86,17 @@ BEGIN ATOMIC
    WHERE c.oid = relation;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_relation(oid, text)
-  IS 'a relation as a dialect names it';
-
+-- Columns as a dialect lists them.
 CREATE FUNCTION spanner_internal.ddl_columns(relation oid, columns smallint[], dialect text,
   descending boolean[] DEFAULT NULL)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
                     || CASE WHEN descending[u.n] THEN ' DESC' ELSE '' END, ', ' ORDER BY u.n)
     FROM unnest(columns) WITH ORDINALITY u (attnum, n)
     JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum;
 END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_columns(oid, smallint[], text, boolean[])
-  IS 'columns as a dialect lists them';
 
 -- what GoogleSQL and the PostgreSQL dialect call a type
 CREATE FUNCTION spanner_internal.ddl_type(type oid, typmod integer, length text, dialect text)
@@ -176,14 +136,10 @@ BEGIN
     WHEN type = 'uuid'::regtype THEN 'UUID' END;
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.ddl_type(oid, integer, text, text)
-  IS 'a type of Spanner, NULL if it has none';
-
 -- The clauses of a sequence with Spanner's kind, which goes on with the next counter.
 CREATE FUNCTION spanner_internal.ddl_sequence(sequence oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT 'BIT_REVERSED_POSITIVE'
          || CASE WHEN s.skip_range_min IS NULL THEN ''
@@ -199,13 +155,104 @@ BEGIN ATOMIC
      AND s.bits = 63;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_sequence(oid, text)
-  IS 'what Spanner says of a sequence after its name, NULL if it has no such kind';
+-- A column of a table.
+CREATE FUNCTION spanner_internal.is_lost_column(relation oid, attnum integer, dialect text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT
+    FROM pg_attribute a
+   WHERE a.attrelid = relation
+     AND a.attnum = is_lost_column.attnum
+     AND a.attnum > 0
+     AND spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, dialect) IS NULL);
 
+-- A column, or with attnum 0 a relation.  What a view needs is known of its rule.
+CREATE FUNCTION spanner_internal.is_lost(relation oid, attnum integer, dialect text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE (SELECT c.relkind FROM pg_class c WHERE c.oid = relation)
+  WHEN 'v' THEN false
+  WHEN 'S' THEN spanner_internal.ddl_sequence(relation, dialect) IS NULL
+  WHEN 'r' THEN spanner_internal.is_lost_column(relation, is_lost.attnum, dialect)
+  WHEN 'p' THEN spanner_internal.is_lost_column(relation, is_lost.attnum, dialect)
+  ELSE true END;
+
+-- Whether an object belongs to one of our extensions.
+CREATE FUNCTION spanner_internal.is_own_object(class oid, object oid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT
+    FROM pg_depend d
+    JOIN pg_extension x ON x.oid = d.refobjid
+   WHERE d.classid = class
+     AND d.objid = object
+     AND d.refclassid = 'pg_extension'::regclass
+     AND d.deptype = 'e'
+     AND x.extname IN ('spanner_keys', 'spanner_keys_ddl', 'spanner_keys_advisor',
+                       'spanner_keys_splits'));
+
+-- A default, a constraint or a rule.  Of functions, operators and types that are not pinned, only
+-- those of our extensions are known there.
+CREATE FUNCTION spanner_internal.needs_lost(class regclass, object oid, dialect text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT
+    FROM pg_depend d
+   WHERE d.classid = class
+     AND d.objid = object
+     AND CASE
+           WHEN d.refclassid = 'pg_class'::regclass
+             THEN spanner_internal.is_lost(d.refobjid, d.refobjsubid, dialect)
+           WHEN d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+             THEN NOT spanner_internal.is_own_object(d.refclassid, d.refobjid) END);
+
+-- The query of a view, NULL if it cannot be said.  A view needs what the views below it need; each
+-- of them is looked at once, and they can be in a circle.
+CREATE FUNCTION spanner_internal.ddl_query(view oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH RECURSIVE views AS (
+    SELECT view AS oid
+     UNION
+    SELECT c.oid
+      FROM views v
+      JOIN pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+      JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                      AND d.refclassid = 'pg_class'::regclass
+      JOIN pg_class c ON c.oid = d.refobjid AND c.relkind = 'v')
+  SELECT CASE dialect WHEN 'postgresql' THEN btrim(pg_get_viewdef(view), ' ;')
+           ELSE spanner_internal.googlesql_query(view) END
+   WHERE NOT EXISTS (
+           SELECT
+             FROM views v
+             JOIN pg_rewrite r ON r.ev_class = v.oid AND r.rulename = '_RETURN'
+            WHERE spanner_internal.needs_lost('pg_rewrite', r.oid, dialect)
+               OR dialect = 'googlesql' AND spanner_internal.googlesql_query(v.oid) IS NULL);
+END;
+
+-- Spanner has no order for arrays and JSON, nor for the numbers of its PostgreSQL dialect.
+CREATE FUNCTION spanner_internal.can_be_key(relation oid, columns smallint[], dialect text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN NOT EXISTS (
+  SELECT
+    FROM pg_attribute a
+    JOIN pg_type t ON t.oid = a.atttypid
+   WHERE a.attrelid = relation
+     AND a.attnum = ANY (columns)
+     AND (t.typcategory = 'A'
+          OR t.oid IN ('json'::regtype, 'jsonb'::regtype)
+          OR t.oid = 'numeric'::regtype AND dialect = 'postgresql'
+          OR spanner_internal.is_lost_column(relation, a.attnum, dialect)));
+
+-- An expression as a dialect writes it, NULL if it cannot.
 CREATE FUNCTION spanner_internal.ddl_expression(relation oid, expression pg_node_tree, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT e.text
     FROM (SELECT CASE dialect
@@ -215,32 +262,10 @@ BEGIN ATOMIC
    WHERE spanner_internal.is_statement(e.text, dialect);
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_expression(oid, pg_node_tree, text)
-  IS 'an expression as a dialect writes it, NULL if it cannot';
-
-CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  SELECT substring(pg_get_constraintdef(c.oid)
-           FROM '^CHECK \(\((?:length|octet_length|spanner_internal\.longest)'
-             '\([^()]+\) <= (\d+)\)\)$')
-    FROM pg_constraint c
-    JOIN pg_attribute a ON a.attrelid = c.conrelid AND ARRAY[a.attnum] = c.conkey
-   WHERE c.oid = constraint_oid
-     AND c.contype = 'c'
-     AND a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype);
-END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_length(oid)
-  IS 'the length of BYTES that a constraint checks, NULL if it is another';
-
 -- A sequence of which the default of another column takes values is one of its own.
 CREATE FUNCTION spanner_internal.ddl_identity(relation oid, attnum smallint)
 RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT s.objid
     FROM pg_depend s
@@ -261,9 +286,6 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_identity(oid, smallint)
-  IS 'the sequence that is a part of a column, NULL if there is none';
-
 -- A column, and what is lost of it.
 CREATE FUNCTION spanner_internal.ddl_column(relation oid, attnum smallint, dialect text,
   OUT definition text, OUT lost text)
@@ -278,7 +300,7 @@ DECLARE
 BEGIN
   SELECT t.*, d.oid AS default_oid, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
          (t.atttypmod - 4) >> 16 AS precision, ((t.atttypmod - 4) & 2047 # 1024) - 1024 AS scale,
-         (SELECT min(spanner_internal.ddl_length(c.oid)::integer)::text
+         (SELECT min(spanner_internal.ddl_length(c.oid))::text
             FROM pg_constraint c
            WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
          EXISTS (SELECT FROM pg_trigger g
@@ -328,15 +350,11 @@ BEGIN
   END IF;
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.ddl_column(oid, smallint, text)
-  IS 'a column as Spanner defines it, and what is lost of it';
-
 -- The key of a table: its index, and which columns descend by the index beside it.  An index of
 -- which all columns descend is none for the order: the key's own is read backward.
 CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
   OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT k.indexrelid,
          CASE WHEN k.indkey::text <> '0'
@@ -357,16 +375,12 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_key(oid)
-  IS 'the key of a table as Spanner sees it';
-
 -- What Spanner says of a table or index whose key does not begin with the key of its parent.
 -- Which way a key goes is known if its columns do not all go one way.  Keys of the PostgreSQL
 -- dialect ascend, and an index beside one is an index like others.
 CREATE FUNCTION spanner_internal.interleave_problem(child oid, parent oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH child_key AS (
     SELECT child AS relation, k.columns, k.descending, cardinality(k.columns) AS declared,
@@ -430,15 +444,11 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.interleave_problem(oid, oid, text)
-  IS 'why a table or index cannot be interleaved in a table, NULL if it can';
-
 -- Of tables that are the parents of each other, the oldest one has no parent.  Nor has a table
 -- without a key.
 CREATE FUNCTION spanner_internal.ddl_parent(relation oid, dialect text,
   OUT constraint_oid oid, OUT parent oid)
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH RECURSIVE ancestors AS (
     SELECT relation AS oid, NULL::oid AS child
@@ -446,12 +456,12 @@ BEGIN ATOMIC
     SELECT c.confrelid, c.conrelid
       FROM ancestors a
       JOIN pg_constraint c ON c.conrelid = a.oid AND c.contype = 'f'
-       AND c.conname = spanner_internal.parent_constraint(a.oid))
+       AND c.oid = spanner_internal.parent_constraint(a.oid))
   SELECT c.oid, c.confrelid
     FROM pg_constraint c
    WHERE c.conrelid = relation
      AND c.contype = 'f'
-     AND c.conname = spanner_internal.parent_constraint(relation)
+     AND c.oid = spanner_internal.parent_constraint(relation)
      AND NOT (EXISTS (SELECT FROM ancestors a WHERE a.oid = relation AND a.child IS NOT NULL)
               AND relation = (SELECT min(a.oid) FROM ancestors a))
      AND spanner_internal.can_be_key(relation,
@@ -460,9 +470,6 @@ BEGIN ATOMIC
      AND spanner_internal.interleave_problem(relation, c.confrelid, dialect) IS NULL;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_parent(oid, text)
-  IS 'the table that a table is interleaved in, and the foreign key to it';
-
 -- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
 -- one.  Anybody can make a view of that shape over anybody's table, so its trigger says what it is,
 -- as with a row deletion policy: that is dumped, and goes with the view.  Others can give a view of
@@ -470,7 +477,6 @@ COMMENT ON FUNCTION spanner_internal.ddl_parent(oid, text)
 CREATE FUNCTION spanner_internal.synonym_of(relation oid)
 RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT v.oid
     FROM (SELECT DISTINCT c.oid, c.reloptions
@@ -488,13 +494,10 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.synonym_of(oid)
-  IS 'the synonym of a table, NULL if it has none';
-
+-- A foreign key as Spanner adds it.
 CREATE FUNCTION spanner_internal.ddl_foreign_key(constraint_oid oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT CASE WHEN spanner_internal.can_be_key(c.conrelid, c.conkey, dialect)
                    AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
@@ -510,14 +513,10 @@ BEGIN ATOMIC
    WHERE c.oid = constraint_oid;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_foreign_key(oid, text)
-  IS 'a foreign key as Spanner adds it';
-
 -- What a foreign key does and Spanner's do not
 CREATE FUNCTION spanner_internal.ddl_foreign_key_loss(constraint_oid oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT nullif(concat_ws(', ',
            CASE WHEN c.confmatchtype = 'f' THEN 'MATCH FULL' END,
@@ -530,14 +529,10 @@ BEGIN ATOMIC
    WHERE c.oid = constraint_oid;
 END;
 
-COMMENT ON FUNCTION spanner_internal.ddl_foreign_key_loss(oid)
-  IS 'what Spanner has not of a foreign key, NULL if it has all';
-
 -- What a table does that Spanner's do not, as remarks
 CREATE FUNCTION spanner_internal.ddl_table_losses(relation oid, dialect text)
 RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH losses AS (
     SELECT 1 AS kind, c.conname AS name, format('%s of foreign key %I',
@@ -567,9 +562,6 @@ BEGIN ATOMIC
     FROM losses l
    ORDER BY l.kind, l.name COLLATE "C";
 END;
-
-COMMENT ON FUNCTION spanner_internal.ddl_table_losses(oid, text)
-  IS 'what Spanner has not of a table beside its columns and checks';
 
 -- Clauses behind the columns of a table that are not of its key
 CREATE FUNCTION spanner_internal.ddl_clauses(relation oid, dialect text)
@@ -605,14 +597,10 @@ BEGIN
   RETURN clauses;
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.ddl_clauses(oid, text)
-  IS 'INTERLEAVE IN PARENT and the row deletion policy of a table';
-
 -- A row of a table with a row deletion policy goes with its children, and theirs, or stays.
 CREATE FUNCTION spanner_internal.expiry_problem(relation oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH RECURSIVE ancestors AS (
     SELECT relation AS relid
@@ -621,7 +609,7 @@ BEGIN ATOMIC
       FROM ancestors a
       JOIN pg_constraint c
         ON c.conrelid = a.relid AND c.contype = 'f'
-       AND c.conname = spanner_internal.parent_constraint(a.relid)),
+       AND c.oid = spanner_internal.parent_constraint(a.relid)),
   expiring AS (
     SELECT t.tgrelid AS policy, t.tgrelid AS relid, 'c'::"char" AS action
       FROM ancestors a
@@ -634,7 +622,7 @@ BEGIN ATOMIC
         ON c.confrelid = e.relid AND c.contype = 'f' AND c.conparentid = 0
        -- only of these, since it opens the table
        AND CASE c.confrelid WHEN e.relid
-             THEN c.conname = spanner_internal.parent_constraint(c.conrelid) END)
+             THEN c.oid = spanner_internal.parent_constraint(c.conrelid) END)
   SELECT format('Cannot create or alter table %s with ON DELETE NO ACTION because there is '
            'a row deletion policy on ancestor table %s.',
            spanner_internal.ddl_relation(e.relid, 'postgresql'),
@@ -645,8 +633,38 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
-COMMENT ON FUNCTION spanner_internal.expiry_problem(oid)
-  IS 'why rows of a table, or of one above it, cannot expire, NULL if they can';
+-- The columns and checks of a table, and what is lost of them
+CREATE FUNCTION spanner_internal.ddl_elements(relation oid, dialect text)
+RETURNS TABLE (definition text, lost text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH checks AS (
+    SELECT c.conname, pg_get_constraintdef(c.oid) AS source,
+           CASE WHEN NOT spanner_internal.needs_lost('pg_constraint', c.oid, dialect)
+             THEN spanner_internal.ddl_expression(relation, c.conbin, dialect) END AS expression
+      FROM pg_constraint c
+     WHERE c.conrelid = relation
+       AND c.contype = 'c'
+       AND (dialect = 'postgresql' OR spanner_internal.ddl_length(c.oid) IS NULL)),
+  elements AS (
+    SELECT a.attnum::integer AS place, NULL::name AS conname, c.definition, c.lost
+      FROM pg_attribute a
+     CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
+     WHERE a.attrelid = relation
+       AND a.attnum > 0
+       AND NOT a.attisdropped
+     UNION ALL
+    SELECT NULL, k.conname,
+           CASE WHEN k.expression IS NOT NULL
+             THEN format('CONSTRAINT %s CHECK (%s)',
+                    spanner_internal.ddl_name(k.conname, dialect), k.expression) END,
+           CASE WHEN k.expression IS NULL
+             THEN format('constraint %I: %s', k.conname, k.source) END
+      FROM checks k)
+  SELECT e.definition, e.lost
+    FROM elements e
+   ORDER BY e.place, e.conname COLLATE "C";
+END;
 
 -- CREATE TABLE, and comments on what is lost
 CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
@@ -666,32 +684,13 @@ BEGIN
                 CASE WHEN is_google THEN k.descending END) AS list
     INTO key FROM spanner_internal.ddl_key(relation) k;
   FOR part IN
-    SELECT c.definition, c.lost
-      FROM pg_attribute a
-     CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
-     WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-     ORDER BY a.attnum
+    SELECT e.definition, e.lost
+      FROM spanner_internal.ddl_elements(relation, dialect) WITH ORDINALITY e
+     ORDER BY e.ordinality
   LOOP
     elements := elements || part.definition;
     IF part.lost IS NOT NULL THEN
       RETURN NEXT format('-- %s is without %s', name, part.lost);
-    END IF;
-  END LOOP;
-  FOR part IN
-    SELECT c.oid, c.conname, pg_get_constraintdef(c.oid) AS source,
-           spanner_internal.ddl_expression(relation, c.conbin, dialect) AS expression
-      FROM pg_constraint c
-     WHERE c.conrelid = relation AND c.contype = 'c'
-       AND (NOT is_google OR spanner_internal.ddl_length(c.oid) IS NULL)
-     ORDER BY c.conname COLLATE "C"
-  LOOP
-    IF part.expression IS NULL
-       OR spanner_internal.needs_lost('pg_constraint', part.oid, dialect) THEN
-      RETURN NEXT format('-- %s is without constraint %I: %s', name, part.conname,
-        part.source);
-    ELSE
-      elements := elements || format('CONSTRAINT %s CHECK (%s)',
-        spanner_internal.ddl_name(part.conname, dialect), part.expression);
     END IF;
   END LOOP;
 
@@ -723,5 +722,292 @@ BEGIN
     array_to_string(tail, CASE WHEN is_google THEN E',\n  ' ELSE E'\n  ' END));
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.ddl_table(oid, text)
-  IS 'a table as Spanner creates it';
+-- The columns of an index, and those that have to have a value.  "filter" is NULL if the condition
+-- is another one.
+CREATE FUNCTION spanner_internal.ddl_index_columns(indexid oid, OUT key smallint[],
+  OUT stored smallint[], OUT descending boolean[], OUT filter smallint[], OUT nullable smallint[])
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH parts AS (
+    SELECT i.indrelid, c.columns[1:i.indnkeyatts] AS key, c.columns[i.indnkeyatts + 1:] AS stored,
+           ARRAY(SELECT d & 1 = 1
+                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
+                  ORDER BY n) AS descending,
+           CASE WHEN i.indpred IS NULL THEN '{}'
+             ELSE spanner_internal.not_null_columns(i.indpred) END AS filter,
+           i.indisunique AND NOT i.indnullsnotdistinct AS has_many_nulls
+      FROM pg_index i
+     CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c
+     WHERE i.indexrelid = indexid)
+  SELECT p.key, p.stored, p.descending, p.filter,
+         CASE WHEN p.has_many_nulls
+           THEN ARRAY(SELECT a.attnum
+                        FROM pg_attribute a
+                       WHERE a.attrelid = p.indrelid
+                         AND a.attnum = ANY (p.key)
+                         AND a.attnum <> ALL (p.filter)
+                         AND NOT a.attnotnull
+                       ORDER BY a.attnum)
+           ELSE '{}' END
+    FROM parts p;
+END;
+
+-- CREATE INDEX, which leaves rows out that have no value of the columns of "filter"
+CREATE FUNCTION spanner_internal.ddl_index(indexid oid, filter smallint[], dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH parts AS (
+    SELECT c.*, i.indisunique, i.indrelid, t.relnamespace, r.relname,
+           dialect <> 'postgresql' AS is_google,
+           ARRAY(SELECT k FROM unnest(c.key) k ORDER BY k)
+             = ARRAY(SELECT f FROM unnest(ddl_index.filter) f ORDER BY f) AS has_whole_key
+      FROM pg_index i
+      JOIN pg_class r ON r.oid = i.indexrelid
+      JOIN pg_class t ON t.oid = i.indrelid
+     CROSS JOIN LATERAL spanner_internal.ddl_index_columns(indexid) c
+     WHERE i.indexrelid = indexid)
+  SELECT format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
+           CASE WHEN p.indisunique THEN 'UNIQUE ' END,
+           CASE WHEN p.has_whole_key AND p.is_google THEN 'NULL_FILTERED ' END,
+           CASE WHEN p.is_google AND p.relnamespace <> to_regnamespace('public')
+             THEN spanner_internal.ddl_name(n.nspname, dialect) || '.' END,
+           spanner_internal.ddl_name(p.relname, dialect),
+           spanner_internal.ddl_relation(p.indrelid, dialect),
+           spanner_internal.ddl_columns(p.indrelid, p.key, dialect, p.descending),
+           CASE WHEN p.is_google THEN ' STORING (' ELSE ' INCLUDE (' END
+             || spanner_internal.ddl_columns(p.indrelid, p.stored, dialect) || ')',
+           CASE WHEN NOT p.has_whole_key OR NOT p.is_google
+             THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
+                                                  || ' IS NOT NULL', ' AND ' ORDER BY a.attnum)
+                                  FROM pg_attribute a
+                                 WHERE a.attrelid = p.indrelid
+                                   AND a.attnum = ANY (ddl_index.filter)) END)
+    FROM parts p
+    JOIN pg_namespace n ON n.oid = p.relnamespace;
+END;
+
+-- Indexes that are not those of a constraint or of the key.  Several NULLs of one column are
+-- possible in Spanner if the index leaves them out.
+CREATE FUNCTION spanner_internal.ddl_indexes(relation oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH indexes AS (
+    SELECT i.indexrelid, r.relname, c.filter, c.nullable, cardinality(c.nullable) > 1 AS differs,
+           0 = ANY (c.key) OR m.amname <> 'btree' OR c.filter IS NULL
+             OR NOT spanner_internal.can_be_key(relation, c.key, dialect)
+             OR EXISTS (SELECT FROM unnest(c.stored || c.filter) u (attnum)
+                         WHERE spanner_internal.is_lost(relation, u.attnum, dialect)) AS is_lost
+      FROM pg_index i
+      JOIN pg_class r ON r.oid = i.indexrelid
+      JOIN pg_am m ON m.oid = r.relam
+     CROSS JOIN LATERAL spanner_internal.ddl_key(relation) k
+     CROSS JOIN LATERAL spanner_internal.ddl_index_columns(i.indexrelid) c
+     WHERE i.indrelid = relation
+       AND i.indexrelid IS DISTINCT FROM k.index
+       -- the order of the key, which only GoogleSQL says with the table
+       AND (dialect = 'postgresql' OR i.indexrelid IS DISTINCT FROM k.order_index)
+       AND NOT i.indisexclusion
+       -- Spanner makes those that foreign keys need by itself
+       AND NOT EXISTS (SELECT FROM pg_constraint o
+                         JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
+                        WHERE o.conindid = i.indexrelid AND o.contype = 'u'))
+  SELECT s.statement
+    FROM indexes i
+   CROSS JOIN LATERAL (
+           SELECT 1 AS n, format('-- %s has rows with NULLs once, as if they were equal',
+                                 spanner_internal.ddl_name(i.relname, dialect)) AS statement
+            WHERE i.differs AND NOT i.is_lost
+            UNION ALL
+           SELECT 2, CASE WHEN i.is_lost THEN '-- ' || pg_get_indexdef(i.indexrelid)
+                       ELSE spanner_internal.ddl_index(i.indexrelid,
+                              CASE WHEN i.differs THEN i.filter
+                                ELSE i.filter || i.nullable END, dialect) END) s
+   ORDER BY i.relname COLLATE "C", s.n;
+END;
+
+-- A view as Spanner creates it.
+CREATE FUNCTION spanner_internal.ddl_view(relation oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN q.query IS NULL
+              THEN format('-- %s has no such query: ',
+                          CASE dialect WHEN 'googlesql' THEN 'GoogleSQL' ELSE 'Spanner' END)
+              ELSE '' END
+         || format('CREATE VIEW %s SQL SECURITY %s AS %s',
+              spanner_internal.ddl_relation(relation, dialect),
+              CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
+                ELSE 'DEFINER' END,
+              coalesce(q.query, btrim(pg_get_viewdef(relation), ' ;')))
+    FROM pg_class c
+   CROSS JOIN LATERAL spanner_internal.ddl_query(relation, dialect) q (query)
+   WHERE c.oid = relation;
+END;
+
+-- Columns of the key are published in any case, and not listed.
+CREATE FUNCTION spanner_internal.ddl_streams(schema oid, dialect text)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH tables AS (
+    SELECT r.prpubid, c.relnamespace, r.prqual IS NOT NULL AS filtered,
+           spanner_internal.ddl_relation(c.oid, dialect)
+             || CASE WHEN r.prattrs IS NULL THEN ''
+                  ELSE format('(%s)', spanner_internal.ddl_columns(c.oid, ARRAY(
+                         SELECT a
+                           FROM unnest(r.prattrs::smallint[]) a
+                          WHERE a <> ALL (coalesce(k.columns, '{}'))
+                            AND NOT spanner_internal.is_lost(c.oid, a, dialect)),
+                         dialect)) END AS definition
+      FROM pg_publication_rel r
+      JOIN pg_class c ON c.oid = r.prrelid
+     CROSS JOIN LATERAL spanner_internal.ddl_key(c.oid) k),
+  streams AS (
+    SELECT p.oid, string_agg(t.definition, ', ' ORDER BY t.definition COLLATE "C") AS list,
+           min(t.relnamespace) AS schema,
+           bool_or(t.filtered) OR EXISTS (SELECT FROM pg_publication_namespace n
+                                           WHERE n.pnpubid = p.oid) AS differs
+      FROM pg_publication p
+      LEFT JOIN tables t ON t.prpubid = p.oid
+     GROUP BY p.oid)
+  SELECT CASE WHEN s.differs
+              THEN '-- a change stream has no conditions, and names its tables: '
+              ELSE '' END
+         || format('CREATE CHANGE STREAM %s%s%s', spanner_internal.ddl_name(p.pubname, dialect),
+              CASE WHEN p.puballtables THEN ' FOR ALL' ELSE ' FOR ' || s.list END,
+              coalesce(CASE dialect WHEN 'postgresql' THEN ' WITH (' ELSE ' OPTIONS (' END
+                || nullif(concat_ws(', ',
+                  CASE WHEN NOT p.pubinsert THEN 'exclude_insert = true' END,
+                  CASE WHEN NOT p.pubupdate THEN 'exclude_update = true' END,
+                  CASE WHEN NOT p.pubdelete THEN 'exclude_delete = true' END), '')
+                || ')', ''))
+    FROM pg_publication p
+    JOIN streams s ON s.oid = p.oid
+   WHERE CASE WHEN s.schema IS NULL THEN to_regnamespace('public') ELSE s.schema END
+         = ddl_streams.schema
+   ORDER BY p.pubname COLLATE "C";
+END;
+
+-- One of the two dialects in lower case, or an error.
+CREATE FUNCTION spanner_internal.ddl_check_dialect(dialect text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF lower(dialect) IN ('googlesql', 'postgresql') THEN
+    RETURN lower(dialect);
+  END IF;
+  RAISE EXCEPTION 'dialect "%" is not known', dialect
+    USING ERRCODE = 'invalid_parameter_value', HINT = 'Use "googlesql" or "postgresql".';
+END $$;
+
+CREATE FUNCTION spanner.spanner_ddl(relation regclass, dialect text DEFAULT 'googlesql')
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET bytea_output = 'hex'
+SET datestyle = 'ISO'
+SET extra_float_digits = 1
+SET intervalstyle = 'postgres'
+SET quote_all_identifiers = off
+SET standard_conforming_strings = on
+SET timezone = 'UTC'
+AS $$
+DECLARE
+  relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
+BEGIN
+  dialect := spanner_internal.ddl_check_dialect(dialect);
+  IF relkind IN ('r', 'p') THEN
+    RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
+      FROM spanner_internal.ddl_table(relation, dialect) s;
+    RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
+      FROM spanner_internal.ddl_table_losses(relation, dialect) s;
+    RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
+      FROM spanner_internal.ddl_indexes(relation, dialect) s;
+    RETURN QUERY SELECT spanner_internal.ddl_statement(
+                          spanner_internal.ddl_foreign_key(c.oid, dialect), dialect)
+      FROM pg_constraint c
+     CROSS JOIN LATERAL spanner_internal.ddl_parent(relation, dialect) p
+     WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
+       AND c.oid IS DISTINCT FROM p.constraint_oid
+     ORDER BY c.conname COLLATE "C";
+  ELSIF relkind = 'v' THEN
+    RETURN NEXT spanner_internal.ddl_statement(
+      spanner_internal.ddl_view(relation, dialect), dialect);
+  ELSIF relkind = 'S' THEN
+    RETURN NEXT spanner_internal.ddl_statement(coalesce(
+      'CREATE SEQUENCE ' || spanner_internal.ddl_relation(relation, dialect) || ' '
+        || spanner_internal.ddl_sequence(relation, dialect),
+      format('-- sequence %s is not of the kind bit_reversed_positive with 63 bits', relation)),
+      dialect);
+  ELSE
+    RAISE EXCEPTION '"%" is no table, view or sequence', relation
+      USING ERRCODE = 'wrong_object_type';
+  END IF;
+END $$;
+
+COMMENT ON FUNCTION spanner.spanner_ddl(regclass, text)
+  IS 'Spanner''s DDL for a relation, in one of its dialects';
+
+CREATE FUNCTION spanner.spanner_ddl(schema regnamespace, dialect text DEFAULT 'googlesql')
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  dialect := spanner_internal.ddl_check_dialect(dialect);
+  RETURN QUERY
+    SELECT spanner_internal.ddl_statement(
+             'CREATE SCHEMA ' || spanner_internal.ddl_name(n.nspname, dialect), dialect)
+      FROM pg_namespace n
+     WHERE n.oid = schema AND n.nspname <> 'public';
+  -- parents before children, foreign keys when all tables are there
+  RETURN QUERY
+    WITH RECURSIVE tables AS (
+      SELECT c.oid, c.relname, p.parent
+        FROM pg_class c
+       CROSS JOIN LATERAL spanner_internal.ddl_parent(c.oid, dialect) p
+       WHERE c.relnamespace = schema AND c.relkind IN ('r', 'p') AND NOT c.relispartition),
+    ordered AS (
+      SELECT t.oid, ARRAY[t.relname::text] AS path
+        FROM tables t
+       WHERE NOT EXISTS (SELECT FROM tables o WHERE o.oid = t.parent)
+       UNION ALL
+      SELECT t.oid, o.path || t.relname::text
+        FROM ordered o
+        JOIN tables t ON t.parent = o.oid),
+    parts AS (
+      SELECT 1 AS kind, ARRAY[c.relname::text] AS path, c.oid
+        FROM pg_class c
+       WHERE c.relnamespace = schema AND c.relkind = 'S'
+         AND NOT EXISTS (SELECT FROM pg_depend d
+                          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                            AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+                            AND spanner_internal.ddl_identity(d.refobjid, d.refobjsubid::smallint)
+                                = c.oid)
+       UNION ALL
+      SELECT 2, o.path, o.oid FROM ordered o
+       UNION ALL
+      SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
+       WHERE c.relnamespace = schema AND c.relkind = 'v'
+         AND NOT EXISTS (SELECT FROM pg_rewrite r
+                           JOIN pg_depend d
+                             ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                          WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass
+                            AND spanner_internal.synonym_of(d.refobjid) = c.oid))
+    SELECT s.statement
+      FROM parts p
+     CROSS JOIN LATERAL
+           spanner.spanner_ddl(p.oid::regclass, dialect) WITH ORDINALITY s (statement, n)
+     ORDER BY CASE WHEN s.statement ~ '^ALTER TABLE .* FOREIGN KEY' THEN 3 ELSE p.kind END,
+           p.path COLLATE "C", s.n;
+  RETURN QUERY
+    SELECT spanner_internal.ddl_statement(s, dialect)
+      FROM spanner_internal.ddl_streams(schema, dialect) s;
+END $$;
+
+COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
+  IS 'Spanner''s DDL for the sequences, tables, indexes, views and change streams of a schema';

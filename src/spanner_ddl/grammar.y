@@ -29,11 +29,15 @@
 #define FK_CASCADES 1
 #define FK_NOT_ENFORCED 2
 
-#define NODE(type, ...) ((type *) copy_node(&(type) {__VA_ARGS__}, sizeof(type)))
+/* A node at the first token of the rule, which bison's skeleton has in yyloc, or at another one. */
+#define NODE(type, ...) NODE_AT(type, yyloc, __VA_ARGS__)
+#define NODE_AT(type, place, ...) \
+	((type *) copy_node(&(type) {.at = (place).first, __VA_ARGS__}, sizeof(type)))
 
 static void *copy_node(const void *node, Size size);
+static void name_column(SkConstraint *constraint, const SkColumn *column);
 static SkColumn *add_constraint(SkColumn *column, SkConstraint *constraint);
-static SkConstraint *last_constraint(SkDdlText *ddl, SkColumn *column, SkRange range);
+static SkConstraint *last_constraint(SkDdlText *ddl, SkColumn *column, SkDdlRange range);
 static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
 %}
 
@@ -44,8 +48,8 @@ static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
 
 %code
 {
-static int	yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl);
-static void yyerror(SkRange *range, SkDdlText *ddl, const char *message);
+static int	yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl);
+static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 static bool is_word(SkDdlText *ddl, int i, const char *word);
 
 
@@ -53,7 +57,7 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 
 %define api.pure full
 %define api.prefix {sk_ddl_yy}
-%define api.location.type {SkRange}
+%define api.location.type {SkDdlRange}
 %locations
 %expect 0
 %token-table
@@ -71,7 +75,7 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 	SkTypeName *type;
 	SkDdlOption *option;
 	SkKeyPart  *part;
-	SkClause   *clause;
+	SkDdlClause   *clause;
 	SkColumn   *column;
 	SkConstraint *constraint;
 	SkAction   *action;
@@ -133,67 +137,55 @@ opt_end:
 
 statement:
 	K_CREATE K_TABLE opt_not_exists qualified '(' elements ')' tail
-		{ $$ = NODE(SkStatement, .type = SK_CREATE_TABLE, .name = $4, .at = @$.first,
-			.exists_ok = $3, .elements = list_concat($6, $8)); }
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_TABLE, .name = $4, .exists_ok = $3,
+			.elements = list_concat($6, $8)); }
 	| K_CREATE opt_unique opt_null_filtered K_INDEX opt_not_exists opt_qualified
 		K_ON qualified opt_using '(' key_parts ')' index_tail
-		{ $$ = NODE(SkStatement, .type = SK_CREATE_INDEX, .name = $6, .at = @$.first,
-			.is_unique = $2, .null_filtered = $3, .exists_ok = $5, .table = $8, .columns = $11,
-			.elements = $13); }
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_INDEX, .name = $6, .is_unique = $2,
+			.null_filtered = $3, .exists_ok = $5, .table = $8, .columns = $11, .elements = $13); }
 	| K_CREATE opt_or_replace K_VIEW qualified opt_names opt_security K_AS any_tokens
-		{ $$ = NODE(SkStatement, .type = SK_CREATE_VIEW, .name = $4, .at = @$.first,
-			.or_replace = $2, .columns = $5, .security = $6, .expr = @8); }
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_VIEW, .name = $4, .or_replace = $2,
+			.columns = $5, .security = $6, .expr = @8); }
 	| K_CREATE opt_or_replace K_SCHEMA opt_not_exists qualified
-		{ $$ = NODE(SkStatement, .type = SK_CREATE_SCHEMA, .name = $5, .at = @$.first,
-			.or_replace = $2, .exists_ok = $4); }
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_SCHEMA, .name = $5, .or_replace = $2,
+			.exists_ok = $4); }
 	| K_CREATE K_SEQUENCE opt_not_exists qualified clauses
-		{ $$ = NODE(SkStatement, .type = SK_CREATE_SEQUENCE, .name = $4, .at = @$.first,
-			.exists_ok = $3, .elements = $5); }
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_SEQUENCE, .name = $4, .exists_ok = $3,
+			.elements = $5); }
 	| K_CREATE K_CHANGE K_STREAM opt_not_exists qualified streams option_list
-		{
-			$$ = NODE(SkStatement, .type = SK_CREATE_STREAM, .name = $5, .at = @$.first,
-				.exists_ok = $4, .elements = $6, .options = $7);
-		}
+		{ $$ = NODE(SkStatement, .type = SK_CREATE_STREAM, .name = $5, .exists_ok = $4,
+			.elements = $6, .options = $7); }
 	| K_ALTER K_TABLE opt_exists opt_only qualified opt_star alter_actions
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_TABLE, .name = $5, .at = @$.first,
-			.exists_ok = $3, .elements = $7); }
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_TABLE, .name = $5, .exists_ok = $3,
+			.elements = $7); }
 	| K_ALTER K_INDEX opt_exists qualified K_ADD stored K_COLUMN name
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .at = @$.first,
-			.columns = list_make1($8)); }
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .columns = list_make1($8)); }
 	| K_ALTER K_INDEX opt_exists qualified K_DROP stored K_COLUMN name
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .at = @$.first,
-			.columns = list_make1($8), .is_drop = true); }
-	| K_ALTER K_SEQUENCE opt_exists qualified alter_clauses
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_SEQUENCE, .name = $4, .at = @$.first,
-			.exists_ok = $3, .elements = $5); }
-	| K_ALTER K_CHANGE K_STREAM qualified K_SET streams option_list
-		{
-			$$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .at = @$.first,
-				.elements = $6, .options = $7);
-		}
-	| K_ALTER K_CHANGE K_STREAM qualified K_DROP K_FOR K_ALL
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .at = @$.first,
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .columns = list_make1($8),
 			.is_drop = true); }
+	| K_ALTER K_SEQUENCE opt_exists qualified alter_clauses
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_SEQUENCE, .name = $4, .exists_ok = $3,
+			.elements = $5); }
+	| K_ALTER K_CHANGE K_STREAM qualified K_SET streams option_list
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .elements = $6,
+			.options = $7); }
+	| K_ALTER K_CHANGE K_STREAM qualified K_DROP K_FOR K_ALL
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_STREAM, .name = $4, .is_drop = true); }
 	| K_ALTER K_DATABASE name K_SET option_list
-		{
-			$$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .at = @$.first, .options = $5,
-				.name = NODE(SkName, .parts = list_make1($3), .at = @3.first));
-		}
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .options = $5, .name = NODE_AT(SkName,
+			@3, .parts = list_make1($3))); }
 	| K_ALTER K_DATABASE name K_SET name '.' option
 		{
 			if (strcmp($5, "spanner") != 0)
 				yyerror(&@5, ddl, NULL);
-			$$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .at = @$.first,
-				.options = list_make1($7),
-				.name = NODE(SkName, .parts = list_make1($3), .at = @3.first));
+			$$ = NODE(SkStatement, .type = SK_ALTER_DATABASE, .options = list_make1($7),
+				.name = NODE_AT(SkName, @3, .parts = list_make1($3)));
 		}
 	| K_DROP droppable opt_exists qualified
-		{ $$ = NODE(SkStatement, .type = SK_DROP, .name = $4, .at = @$.first, .object = $2,
-			.exists_ok = $3); }
+		{ $$ = NODE(SkStatement, .type = SK_DROP, .name = $4, .object = $2, .exists_ok = $3); }
 	| K_RENAME K_TABLE renames
-		{ $$ = NODE(SkStatement, .type = SK_RENAME_TABLES, .at = @$.first, .elements = $3); }
-	| K_ANALYZE
-		{ $$ = NODE(SkStatement, .type = SK_ANALYZE, .at = @$.first); }
+		{ $$ = NODE(SkStatement, .type = SK_RENAME_TABLES, .elements = $3); }
+	| K_ANALYZE	{ $$ = NODE(SkStatement, .type = SK_ANALYZE); }
 	;
 
 opt_exists:
@@ -277,10 +269,7 @@ element:
 	| column	{ $$ = NODE(SkElement, .column = $1); }
 	| constraint	{ $$ = NODE(SkElement, .constraint = $1); }
 	| K_SYNONYM '(' qualified ')'
-		{
-			$$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_SYNONYM,
-				.at = @$.first, .table = $3));
-		}
+		{ $$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_SYNONYM, .table = $3)); }
 	;
 
 tail:
@@ -290,10 +279,8 @@ tail:
 
 tail_item:
 	K_PRIMARY K_KEY '(' key_parts ')'
-		{
-			$$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_PRIMARY_KEY,
-				.at = @$.first, .columns = $4));
-		}
+		{ $$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_PRIMARY_KEY,
+			.columns = $4)); }
 	| interleave	{ $$ = NODE(SkElement, .constraint = $1); }
 	| policy	{ $$ = NODE(SkElement, .constraint = $1); }
 	| refused_options			{ $$ = NULL; }
@@ -311,11 +298,10 @@ refused_options:
 	;
 
 interleave:
-	K_INTERLEAVE K_IN qualified
-		{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .table = $3); }
+	K_INTERLEAVE K_IN qualified	{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .table = $3); }
 	| K_INTERLEAVE K_IN K_PARENT qualified on_delete
-		{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .is_parent = true,
-			.table = $4, .cascades = $5); }
+		{ $$ = NODE(SkConstraint, .type = SK_INTERLEAVE, .is_parent = true, .table = $4,
+			.cascades = $5); }
 	;
 
 on_delete:
@@ -330,11 +316,11 @@ opt_cascade:
 
 policy:
 	K_ROW K_DELETION K_POLICY '(' name '(' name ',' K_INTERVAL NUMBER name ')' ')'
-		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .at = @$.first, .name = $5,
-			.columns = list_make1($7), .interval = psprintf("%s %s", $10, $11)); }
+		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .name = $5, .columns = list_make1($7),
+			.interval = psprintf("%s %s", $10, $11)); }
 	| K_TTL K_INTERVAL STRING K_ON name
-		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .at = @$.first,
-			.columns = list_make1($5), .interval = $3); }
+		{ $$ = NODE(SkConstraint, .type = SK_DELETION_POLICY, .columns = list_make1($5),
+			.interval = $3); }
 	;
 
 constraint:
@@ -353,15 +339,14 @@ opt_constraint_name:
 
 table_constraint:
 	K_PRIMARY K_KEY '(' key_parts ')'
-		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .columns = $4); }
+		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .columns = $4); }
 	| K_FOREIGN K_KEY '(' name_list ')' K_REFERENCES qualified opt_names fk_actions
-		{ $$ = NODE(SkConstraint, .type = SK_FOREIGN_KEY, .at = @$.first, .columns = $4,
-			.table = $7, .referenced = $8, .cascades = ($9 & FK_CASCADES) != 0,
+		{ $$ = NODE(SkConstraint, .type = SK_FOREIGN_KEY, .columns = $4, .table = $7,
+			.referenced = $8, .cascades = ($9 & FK_CASCADES) != 0,
 			.not_enforced = ($9 & FK_NOT_ENFORCED) != 0); }
 	| K_CHECK '(' any_tokens ')' enforced
-		{ $$ = NODE(SkConstraint, .type = SK_CHECK, .at = @$.first, .expr = @3); }
-	| K_UNIQUE '(' name_list ')'
-		{ $$ = NODE(SkConstraint, .type = SK_UNIQUE, .at = @$.first); }
+		{ $$ = NODE(SkConstraint, .type = SK_CHECK, .expr = @3); }
+	| K_UNIQUE '(' name_list ')'	{ $$ = NODE(SkConstraint, .type = SK_UNIQUE); }
 	;
 
 enforced:
@@ -379,16 +364,20 @@ fk_actions:
 column:
 	name type attributes
 		{
+			ListCell   *lc;
+
 			$$ = $3;
 			$$->name = $1;
 			$$->type = $2;
 			$$->at = @1.first;
+			foreach(lc, $$->constraints)
+				name_column(lfirst(lc), $$);
 		}
 	;
 
 /* what stands behind the type of a column */
 attributes:
-	/* empty */					{ $$ = NODE(SkColumn, .at = @$.first); }
+	/* empty */	{ $$ = NODE(SkColumn); }
 	| attributes K_NOT K_NULL	{ ($$ = $1)->not_null = true; }
 	| attributes K_NULL			{ ($$ = $1)->is_null = true; }
 	| attributes K_DEFAULT default_tokens
@@ -429,22 +418,20 @@ attributes:
 			$$->update = @5;
 		}
 	| attributes K_HIDDEN		{ ($$ = $1)->is_hidden = true; }
-	| attributes K_PRIMARY K_KEY	{ ($$ = $1)->is_primary_key = true; }
+	| attributes K_PRIMARY K_KEY
+		{
+			$$ = add_constraint($1, NODE_AT(SkConstraint, @2, .type = SK_PRIMARY_KEY));
+			$$->is_primary_key = true;
+		}
 	| attributes K_OPTIONS '(' options opt_comma ')'	{ ($$ = $1)->options = $4; }
 	| attributes opt_constraint_name K_CHECK '(' any_tokens ')'
-		{
-			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_CHECK, .at = @3.first,
-				.name = $2, .expr = @5));
-		}
+		{ $$ = add_constraint($1, NODE_AT(SkConstraint, @3, .type = SK_CHECK, .name = $2,
+			.expr = @5)); }
 	| attributes opt_constraint_name K_REFERENCES qualified opt_names
-		{
-			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_FOREIGN_KEY, .at = @3.first,
-				.name = $2, .table = $4, .referenced = $5));
-		}
+		{ $$ = add_constraint($1, NODE_AT(SkConstraint, @3, .type = SK_FOREIGN_KEY, .name = $2,
+			.table = $4, .referenced = $5)); }
 	| attributes opt_constraint_name K_UNIQUE
-		{
-			$$ = add_constraint($1, NODE(SkConstraint, .type = SK_UNIQUE, .at = @3.first));
-		}
+		{ $$ = add_constraint($1, NODE_AT(SkConstraint, @3, .type = SK_UNIQUE)); }
 	| attributes K_ON K_DELETE opt_cascade
 		{
 			$$ = $1;
@@ -492,11 +479,11 @@ type:
 	;
 
 base_type:
-	IDENT	{ $$ = NODE(SkTypeName, .name = $1, .at = @$.first); }
+	IDENT	{ $$ = NODE(SkTypeName, .name = $1); }
 	| IDENT '(' NUMBER ')'
 		{
 			/* a length of zero is none that a type can have */
-			$$ = NODE(SkTypeName, .name = $1, .at = @$.first,
+			$$ = NODE(SkTypeName, .name = $1,
 				.length = integer_of(ddl, @3.first, false));
 			if ($$->length == 0)
 				$$->length = -2;
@@ -505,22 +492,19 @@ base_type:
 		{
 			if (strcmp($3, "max") != 0)
 				yyerror(&@3, ddl, NULL);
-			$$ = NODE(SkTypeName, .name = $1, .at = @$.first, .length = -1);
+			$$ = NODE(SkTypeName, .name = $1, .length = -1);
 		}
 	| IDENT '(' NUMBER ',' NUMBER ')'
-		{ $$ = NODE(SkTypeName, .name = $1, .at = @$.first, .length = integer_of(ddl, @3.first,
-			false), .scale = integer_of(ddl, @5.first, false)); }
-	| IDENT K_PRECISION
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s precision", $1), .at = @$.first); }
-	| IDENT K_VARYING
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .at = @$.first); }
+		{ $$ = NODE(SkTypeName, .name = $1, .length = integer_of(ddl, @3.first, false),
+			.scale = integer_of(ddl, @5.first, false)); }
+	| IDENT K_PRECISION	{ $$ = NODE(SkTypeName, .name = psprintf("%s precision", $1)); }
+	| IDENT K_VARYING	{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1)); }
 	| IDENT K_VARYING '(' NUMBER ')'
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .at = @$.first,
-			.length = integer_of(ddl, @4.first, false)); }
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .length = integer_of(ddl,
+			@4.first, false)); }
 	| IDENT K_WITH K_TIME K_ZONE
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s with time zone", $1), .at = @$.first); }
-	| IDENT '.' name
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s.%s", $1, $3), .at = @$.first); }
+		{ $$ = NODE(SkTypeName, .name = psprintf("%s with time zone", $1)); }
+	| IDENT '.' name	{ $$ = NODE(SkTypeName, .name = psprintf("%s.%s", $1, $3)); }
 	;
 
 key_parts:
@@ -535,7 +519,7 @@ part_list:
 
 key_part:
 	name opt_desc opt_nulls
-		{ $$ = NODE(SkKeyPart, .column = $1, .is_desc = $2, .nulls = $3, .at = @1.first); }
+		{ $$ = NODE_AT(SkKeyPart, @1, .column = $1, .is_desc = $2, .nulls = $3); }
 	;
 
 opt_desc:
@@ -554,13 +538,9 @@ opt_nulls:
 index_tail:
 	/* empty */					{ $$ = NIL; }
 	| index_tail storing
-		{
-			$$ = lappend($1, NODE(SkConstraint, .type = SK_UNIQUE, .at = @2.first, .columns = $2));
-		}
+		{ $$ = lappend($1, NODE_AT(SkConstraint, @2, .type = SK_UNIQUE, .columns = $2)); }
 	| index_tail K_WHERE where_parts
-		{
-			$$ = lappend($1, NODE(SkConstraint, .type = SK_CHECK, .at = @2.first, .columns = $3));
-		}
+		{ $$ = lappend($1, NODE_AT(SkConstraint, @2, .type = SK_CHECK, .columns = $3)); }
 	| index_tail opt_comma interleave	{ $$ = lappend($1, $3); }
 	| index_tail refused_options
 	;
@@ -607,49 +587,37 @@ clause_list:
 	;
 
 clause:
-	IDENT	{ $$ = NODE(SkClause, .type = SK_CLAUSE_KIND, .word = $1, .at = @$.first); }
+	IDENT	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_KIND, .word = $1); }
 	| IDENT '(' kind_options ')'
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_KIND, .word = $1, .at = @$.first,
-			.options = $3); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_KIND, .word = $1, .options = $3); }
 	| K_SKIP K_RANGE integer opt_comma integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_SKIP, .at = @$.first, .first = $3,
-			.second = $5); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_SKIP, .first = $3, .second = $5); }
 	| K_NO K_SKIP K_RANGE
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_NO_SKIP, .word = "NO SKIP RANGE",
-			.at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_NO_SKIP, .word = "NO SKIP RANGE"); }
 	| K_START K_COUNTER opt_with integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_START, .word = "start_counter", .at = @$.first,
-			.first = $4); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_START, .word = "start_counter", .first = $4); }
 	| K_RESTART K_COUNTER opt_with integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_RESTART, .word = "restart_counter",
-			.at = @$.first, .first = $4); }
-	| K_NO K_MINVALUE
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO MINVALUE", .at = @$.first); }
-	| K_NO K_MAXVALUE
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO MAXVALUE", .at = @$.first); }
-	| K_NO K_CYCLE
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_LIMIT, .word = "NO CYCLE", .at = @$.first); }
-	| K_CYCLE	{ $$ = NODE(SkClause, .type = SK_CLAUSE_CYCLE, .at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_RESTART, .word = "restart_counter",
+			.first = $4); }
+	| K_NO K_MINVALUE	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_LIMIT, .word = "NO MINVALUE"); }
+	| K_NO K_MAXVALUE	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_LIMIT, .word = "NO MAXVALUE"); }
+	| K_NO K_CYCLE	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_LIMIT, .word = "NO CYCLE"); }
+	| K_CYCLE	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CYCLE); }
 	| K_OWNED K_BY K_NONE
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OWNED_BY_NONE, .word = "owned_by",
-			.at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_OWNED_BY_NONE, .word = "owned_by"); }
 	| K_OWNED K_BY IDENT '.' name
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OWNED_BY, .word = "owned_by", .at = @$.first); }
-	| K_AS IDENT	{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "as", .at = @$.first); }
-	| K_CACHE integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "cache", .at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_OWNED_BY, .word = "owned_by"); }
+	| K_AS IDENT	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "as"); }
+	| K_CACHE integer	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "cache"); }
 	| K_INCREMENT opt_by integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "increment", .at = @$.first); }
-	| K_MINVALUE integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "MINVALUE", .at = @$.first); }
-	| K_MAXVALUE integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "MAXVALUE", .at = @$.first); }
-	| K_START opt_with integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "start", .at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "increment"); }
+	| K_MINVALUE integer	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "MINVALUE"); }
+	| K_MAXVALUE integer	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "MAXVALUE"); }
+	| K_START opt_with integer	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "start"); }
 	| K_RESTART opt_with integer
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_CORE, .word = "restart", .at = @$.first); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_CORE, .word = "restart"); }
 	| K_OPTIONS '(' options opt_comma ')'
-		{ $$ = NODE(SkClause, .type = SK_CLAUSE_OPTIONS, .at = @$.first, .options = $3); }
+		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_OPTIONS, .options = $3); }
 	;
 
 opt_by:
@@ -683,13 +651,13 @@ option:
 		{
 			SkToken    *token = &ddl->tokens[@3.first];
 
-			$$ = NODE(SkDdlOption, .name = $1, .type = token->type, .value = token->text,
-				.at = @1.first, .value_at = @3.first);
+			$$ = NODE_AT(SkDdlOption, @1, .name = $1, .type = token->type, .value = token->text,
+				.value_at = @3.first);
+			/* a number with a sign */
 			if (@3.end == @3.first + 2)
 			{
 				$$->type = token[1].type;
-				$$->value = strcmp(token->text, "-") == 0 ?
-					psprintf("-%s", token[1].text) : token[1].text;
+				$$->value = *token->text == '-' ? psprintf("-%s", token[1].text) : token[1].text;
 			}
 		}
 	;
@@ -730,15 +698,10 @@ stream_list:
 	;
 
 stream:
-	qualified
-		{ $$ = NODE(SkConstraint, .type = SK_UNIQUE, .at = @$.first, .table = $1); }
-	| qualified '(' ')'
-		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .table = $1); }
+	qualified	{ $$ = NODE(SkConstraint, .type = SK_UNIQUE, .table = $1); }
+	| qualified '(' ')'	{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .table = $1); }
 	| qualified '(' name_list ')'
-		{
-			$$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .at = @$.first, .table = $1,
-				.columns = $3);
-		}
+		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .table = $1, .columns = $3); }
 	;
 
 renames:
@@ -752,42 +715,30 @@ alter_actions:
 	;
 
 alter_action:
-	K_ADD column
-		{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $2->name, .at = @$.first,
-			.column = $2); }
+	K_ADD column	{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $2->name, .column = $2); }
 	| K_ADD K_IF K_NOT K_EXISTS column
-		{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $5->name, .at = @$.first,
-			.column = $5, .exists_ok = true); }
-	| K_ADD constraint
-		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2); }
-	| K_ADD policy
-		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2); }
+		{ $$ = NODE(SkAction, .type = SK_ADD_COLUMN, .name = $5->name, .column = $5,
+			.exists_ok = true); }
+	| K_ADD constraint	{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .constraint = $2); }
+	| K_ADD policy	{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .constraint = $2); }
 	| K_ADD K_SYNONYM qualified
-		{
-			$$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint =
-				NODE(SkConstraint, .type = SK_SYNONYM, .at = @$.first, .table = $3));
-		}
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .constraint = NODE(SkConstraint,
+			.type = SK_SYNONYM, .table = $3)); }
 	| K_REPLACE policy
-		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2,
-			.exists_ok = true); }
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .constraint = $2, .exists_ok = true); }
 	| K_ALTER policy
-		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .at = @$.first, .constraint = $2,
-			.exists_ok = true); }
-	| K_DROP K_CONSTRAINT name
-		{ $$ = NODE(SkAction, .type = SK_DROP_CONSTRAINT, .name = $3, .at = @$.first); }
-	| K_DROP K_ROW K_DELETION K_POLICY
-		{ $$ = NODE(SkAction, .type = SK_DROP_POLICY, .at = @$.first); }
-	| K_DROP K_SYNONYM qualified
-		{ $$ = NODE(SkAction, .type = SK_DROP_SYNONYM, .at = @$.first, .target = $3); }
+		{ $$ = NODE(SkAction, .type = SK_ADD_CONSTRAINT, .constraint = $2, .exists_ok = true); }
+	| K_DROP K_CONSTRAINT name	{ $$ = NODE(SkAction, .type = SK_DROP_CONSTRAINT, .name = $3); }
+	| K_DROP K_ROW K_DELETION K_POLICY	{ $$ = NODE(SkAction, .type = SK_DROP_POLICY); }
+	| K_DROP K_SYNONYM qualified	{ $$ = NODE(SkAction, .type = SK_DROP_SYNONYM, .target = $3); }
 	| K_DROP name
 		{
 			/* without the word COLUMN, TTL is the policy and no column */
 			$$ = NODE(SkAction, .type = is_word(ddl, @$.first + 1, "ttl") ? SK_DROP_POLICY :
-				SK_DROP_COLUMN, .name = $2, .at = @$.first);
+				SK_DROP_COLUMN, .name = $2);
 		}
 	| K_DROP K_IF K_EXISTS name
-		{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $4, .at = @$.first,
-			.exists_ok = true); }
+		{ $$ = NODE(SkAction, .type = SK_DROP_COLUMN, .name = $4, .exists_ok = true); }
 	| K_ALTER name column_action
 		{
 			$$ = $3;
@@ -797,18 +748,13 @@ alter_action:
 				$$->column->name = $2;
 		}
 	| K_SET K_ON K_DELETE opt_cascade
-		{
-			$$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .at = @$.first, .constraint =
-				NODE(SkConstraint, .type = SK_INTERLEAVE, .at = @$.first, .cascades = $4));
-		}
-	| K_SET interleave
-		{ $$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .at = @$.first, .constraint = $2); }
+		{ $$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .constraint = NODE(SkConstraint,
+			.type = SK_INTERLEAVE, .cascades = $4)); }
+	| K_SET interleave	{ $$ = NODE(SkAction, .type = SK_SET_ON_DELETE, .constraint = $2); }
 	| K_SET refused_options	{ $$ = NULL; }
-	| K_RENAME K_TO qualified
-		{ $$ = NODE(SkAction, .type = SK_RENAME, .at = @$.first, .target = $3); }
+	| K_RENAME K_TO qualified	{ $$ = NODE(SkAction, .type = SK_RENAME, .target = $3); }
 	| K_RENAME K_WITH K_SYNONYM K_TO qualified
-		{ $$ = NODE(SkAction, .type = SK_RENAME, .at = @$.first, .target = $5,
-			.with_synonym = true); }
+		{ $$ = NODE(SkAction, .type = SK_RENAME, .target = $5, .with_synonym = true); }
 	;
 
 column_action:
@@ -819,40 +765,25 @@ column_action:
 			$$ = NODE(SkAction, .type = SK_ALTER_COLUMN, .column = $2);
 		}
 	| K_TYPE type
-		{
-			$$ = NODE(SkAction, .type = SK_ALTER_TYPE,
-				.column = NODE(SkColumn, .type = $2, .at = @2.first));
-		}
-	| K_SET K_NOT K_NULL		{ $$ = NODE(SkAction, .type = SK_SET_NOT_NULL); }
-	| K_DROP K_NOT K_NULL		{ $$ = NODE(SkAction, .type = SK_DROP_NOT_NULL); }
+		{ $$ = NODE(SkAction, .type = SK_ALTER_TYPE, .column = NODE_AT(SkColumn, @2, .type = $2)); }
+	| K_SET K_NOT K_NULL	{ $$ = NODE(SkAction, .type = SK_SET_NOT_NULL); }
+	| K_DROP K_NOT K_NULL	{ $$ = NODE(SkAction, .type = SK_DROP_NOT_NULL); }
 	| K_SET K_DEFAULT default_tokens
-		{
-			$$ = NODE(SkAction, .type = SK_SET_DEFAULT,
-				.column = NODE(SkColumn, .expr = @3, .at = @3.first));
-		}
-	| K_DROP K_DEFAULT			{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
-	| K_DROP K_ON K_UPDATE		{ $$ = NODE(SkAction, .type = SK_DROP_UPDATE); }
+		{ $$ = NODE(SkAction, .type = SK_SET_DEFAULT, .column = NODE_AT(SkColumn, @3,
+			.expr = @3)); }
+	| K_DROP K_DEFAULT	{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
+	| K_DROP K_ON K_UPDATE	{ $$ = NODE(SkAction, .type = SK_DROP_UPDATE); }
 	| K_SET K_ON K_UPDATE '(' any_tokens ')'
-		{
-			$$ = NODE(SkAction, .type = SK_SET_UPDATE,
-				.column = NODE(SkColumn, .update = @5, .at = @5.first));
-		}
+		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE, .column = NODE_AT(SkColumn, @5,
+			.update = @5)); }
 	| K_SET clause_list
-		{
-			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true,
-				.column = NODE(SkColumn, .clauses = $2));
-		}
+		{ $$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true, .column = NODE(SkColumn,
+			.clauses = $2)); }
 	| K_RESTART K_COUNTER opt_with integer
-		{
-			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .column = NODE(SkColumn,
-				.clauses = list_make1(NODE(SkClause, .type = SK_CLAUSE_RESTART,
-					.at = @$.first, .first = $4))));
-		}
+		{ $$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .column = NODE(SkColumn,
+			.clauses = list_make1(NODE(SkDdlClause, .type = SK_CLAUSE_RESTART, .first = $4)))); }
 	| K_ALTER K_IDENTITY alter_clauses
-		{
-			$$ = NODE(SkAction, .type = SK_ALTER_IDENTITY,
-				.column = NODE(SkColumn, .clauses = $3));
-		}
+		{ $$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .column = NODE(SkColumn, .clauses = $3)); }
 	| K_ADD K_GENERATED K_BY K_DEFAULT K_AS K_IDENTITY identity_clauses
 		{ $$ = NODE(SkAction, .type = SK_ADD_IDENTITY); }
 	;
@@ -863,7 +794,7 @@ qualified:
 			char	   *dot = strchr($1, '.');
 
 			/* a name of GoogleSQL has no dot: it is one of two parts */
-			$$ = NODE(SkName, .parts = list_make1($1), .at = @1.first);
+			$$ = NODE(SkName, .parts = list_make1($1));
 			if (dot != NULL && ddl->dialect == SK_GOOGLESQL)
 				$$->parts = list_make2(pnstrdup($1, dot - $1), dot + 1);
 		}
@@ -971,7 +902,7 @@ keyword_token(SkDdlText *ddl, int i)
 
 /* The grammar's next token. */
 static int
-yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl)
+yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 {
 	const SkToken *token;
 
@@ -1009,7 +940,7 @@ yylex(YYSTYPE *value, SkRange *range, SkDdlText *ddl)
 }
 
 static void
-yyerror(SkRange *range, SkDdlText *ddl, const char *message)
+yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 {
 	const SkToken *token = &ddl->tokens[range->first];
 
@@ -1035,20 +966,41 @@ add_constraint(SkColumn *column, SkConstraint *constraint)
 	return column;
 }
 
+/* A constraint of a column is of this column. */
+static void
+name_column(SkConstraint *constraint, const SkColumn *column)
+{
+	if (constraint->type == SK_FOREIGN_KEY)
+		constraint->columns = list_make1(column->name);
+	else if (constraint->type == SK_PRIMARY_KEY)
+	{
+		SkKeyPart	part = {.column = column->name, .at = column->at};
+
+		constraint->at = column->at;
+		constraint->columns = list_make1(copy_node(&part, sizeof(part)));
+	}
+}
+
 /* The constraint of a column that actions belong to. */
 static SkConstraint *
-last_constraint(SkDdlText *ddl, SkColumn *column, SkRange range)
+last_constraint(SkDdlText *ddl, SkColumn *column, SkDdlRange range)
 {
-	if (column->constraints == NIL)
-		yyerror(&range, ddl, NULL);
-	return llast(column->constraints);
+	for (int i = list_length(column->constraints) - 1; i >= 0; i--)
+	{
+		SkConstraint *constraint = list_nth(column->constraints, i);
+
+		if (constraint->type != SK_PRIMARY_KEY)
+			return constraint;
+	}
+	yyerror(&range, ddl, NULL);
+	return NULL;
 }
 
 static int64
 integer_of(SkDdlText *ddl, int at, bool is_negative)
 {
 	const char *digits = ddl->tokens[at].text;
-	SkRange		range = {at, at + 1};
+	SkDdlRange		range = {at, at + 1};
 	bool		is_hex = pg_strncasecmp(digits, "0x", 2) == 0;
 	char	   *rest;
 	uint64		value;

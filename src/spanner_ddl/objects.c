@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * objects.c
- *	  Spanner's DDL for indexes, views and change streams, and DROP.
+ *	  Sequences, indexes, views, change streams, schemas, the database, and
+ *	  DROP.
  *
  * A change stream becomes a publication.
  *
@@ -11,18 +12,28 @@
  */
 #include "postgres.h"
 
+#include "access/attmap.h"
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_publication.h"
 #include "catalog/pg_type.h"
-#include "commands/publicationcmds.h"
+#include "commands/comment.h"
+#include "commands/dbcommands.h"
+#include "commands/event_trigger.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "parser/parse_utilcmd.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/ruleutils.h"
 
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/run_command.h"
@@ -37,20 +48,89 @@ typedef struct SkNewIndex
 	StringInfoData filter;		/* WHERE, or empty */
 } SkNewIndex;
 
+/* What Spanner's clients call a database whatever its name is. */
+#define CLIENT_DATABASE "db"
+
 static void read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void add_filter(SkNewIndex *index, const char *column);
-static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid,
-						   const SkKeyPart *part);
-static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
+static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
+static void recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index);
+static void add_index(Oid relid, IndexStmt *statement);
+static char *index_definition(Oid indexid);
 static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
+static char *published_operations(Oid publication);
 static char *published_columns(SkConstraint *tracked, Oid relid);
-static void complete_identity(SkDdlText *ddl, const char *condition);
-static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
+static void complete_identity(SkDdlText *ddl, Oid relid);
 static char *publish_option(SkDdlText *ddl, List *options);
-static void drop_table(SkDdlText *ddl, SkStatement *statement);
-static void drop_schema(SkDdlText *ddl, SkStatement *statement);
+static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
+static char *retention_problem(const char *value);
+static void drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid);
+static void check_drop_sequence(Oid seqid);
+static void check_drop_schema(SkDdlText *ddl, SkStatement *statement);
+static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
+
+/* CREATE SCHEMA */
+void
+sk_ddl_create_schema(SkDdlText *ddl, SkStatement *statement)
+{
+	const char *name = linitial(statement->name->parts);
+
+	/* those that Spanner keeps for itself */
+	if (SK_DDL_ONE_OF(asc_tolower(name, strlen(name)), "default", "definition_schema", "information_schema",
+					  "ml", "net", "pg", "pg_catalog", "pg_information_schema", "public", "spanner",
+					  "spanner_placement", "spanner_sys"))
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_RESERVED_NAME,
+					 errmsg("Schema name not valid: %s.", name));
+	if (!statement->or_replace || !OidIsValid(get_namespace_oid(name, true)))
+		sk_ddl_emit(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
+					sk_ddl_name(statement->name));
+}
+
+/* ANALYZE */
+void
+sk_ddl_analyze(SkDdlText *ddl, SkStatement *statement)
+{
+	sk_ddl_emit(ddl, "ANALYZE");
+}
+
+/* CREATE SEQUENCE [ IF NOT EXISTS ] name [ clause ... ] */
+void
+sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
+{
+	char	   *name = sk_ddl_name(statement->name);
+	SkDdlChange change = {0};
+
+	sk_ddl_read_clauses(ddl, statement->elements, SK_DDL_CREATE_SEQUENCE, name, &change);
+	if (change.kind == NULL && sk_ddl_default_kind() == NULL)
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
+					 errhint("Write BIT_REVERSED_POSITIVE after the name, or set spanner.default_sequence_kind."));
+	if (change.has_counter)
+		appendStringInfo(&change.options, ", start_with_counter => " INT64_FORMAT,
+						 change.counter);
+	if (statement->exists_ok)
+		appendStringInfoString(&change.options, ", if_not_exists => true");
+	sk_ddl_emit(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
+				quote_literal_cstr(change.kind != NULL ? change.kind : sk_ddl_default_kind()),
+				change.options.data);
+}
+
+/* ALTER SEQUENCE [ IF EXISTS ] name clause ... */
+void
+sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
+{
+	char	   *name = sk_ddl_name(statement->name);
+	SkDdlChange change = {0};
+
+	sk_ddl_read_clauses(ddl, statement->elements, SK_DDL_ALTER_SEQUENCE, name, &change);
+	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
+		return;
+	if (change.limits != NULL)
+		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
+	sk_ddl_change_sequence(ddl, quote_literal_cstr(name), &change);
+}
 
 /* CREATE [UNIQUE] [NULL_FILTERED] INDEX */
 void
@@ -152,7 +232,7 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 {
 	const char *index = statement->name != NULL ? sk_ddl_name(statement->name) : "";
 	AttrNumber	attnum = get_attnum(relid, part->column);
-	SkType		type;
+	SkDdlType	type;
 	Oid			type_oid;
 	Oid			collation;
 	int32		typmod;
@@ -174,7 +254,7 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 	if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || (type_oid == NUMERICOID && typmod < 0))
 		SK_DDL_ERROR(ddl, part->at, ERRCODE_DATATYPE_MISMATCH,
 					 errmsg("Cannot reference %s %s in the creation of index %s.",
-							type == SK_TYPE_ARRAY ? "ARRAY" : type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC",
+							type == SK_TYPE_NUMERIC ? "PG.NUMERIC" : sk_ddl_type_name(type),
 							part->column, index));
 }
 
@@ -183,44 +263,115 @@ void
 sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 {
 	Oid			indexid = sk_ddl_find(ddl, statement->name, RELKIND_INDEX, false);
-	Oid			table = IndexGetRelation(indexid, false);
-	const char *column = linitial(statement->columns);
-	AttrNumber	attnum = get_attnum(table, column);
-	bool		is_there = sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_index"
-												  " WHERE indexrelid OPERATOR(pg_catalog.=) '%u'"
-												  " AND %d OPERATOR(pg_catalog.=) ANY (indkey::pg_catalog.int2[]"
-												  " OPERATOR(pg_catalog.||) '{}'::pg_catalog.int2[])",
-												  indexid, attnum)) != NULL;
-
-	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
-		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
-					 errmsg("Index %s does not have stored column %s.", sk_ddl_name(statement->name), column));
-	if (!statement->is_drop && is_there)
-		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-					 errmsg("Column %s is already existed in index %s.", column, sk_ddl_name(statement->name)));
-	recreate_index(ddl, statement, indexid);
-}
-
-/* PostgreSQL cannot change the columns of an index. */
-static void
-recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid)
-{
+	Relation	index = index_open(indexid, AccessShareLock);
+	Form_pg_index form = index->rd_index;
 	const char *name = sk_ddl_name(statement->name);
 	const char *column = linitial(statement->columns);
-	char	   *loss = sk_ddl_index_loss(indexid);
-	char	   *command = sk_ddl_index_statement(indexid, statement->is_drop ? NULL : column,
-												 statement->is_drop ? column : NULL);
-	char	   *comment = sk_query_text(psprintf("SELECT pg_catalog.obj_description('%u', 'pg_class')", indexid));
+	AttrNumber	attnum = get_attnum(form->indrelid, column);
+	bool		is_there = false;
+	char	   *loss;
 
+	for (int i = 0; i < form->indnatts; i++)
+		is_there |= form->indkey.values[i] == attnum;
+	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Index %s does not have stored column %s.", name, column));
+	if (!statement->is_drop && is_there)
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+					 errmsg("Column %s is already existed in index %s.", column, name));
+	loss = sk_query_text(psprintf("SELECT spanner_internal.index_loss('%u')", indexid));
 	if (loss != NULL)
 		SK_DDL_ERROR(ddl, statement->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("index \"%s\" would lose %s", name, loss),
 					 errdetail("The index is created anew with other columns."),
 					 errhint("Take that from the index first, and give it back afterwards."));
-	sk_ddl_emit(ddl, "DROP INDEX %s", name);
-	sk_ddl_emit(ddl, "%s", command);
+	recreate_index(ddl, statement, index);
+}
+
+/*
+ * PostgreSQL cannot change the columns of an index.  Its expressions and its
+ * condition are copied as the catalogs have them: their text would be parsed
+ * with the rights of the caller, and the owner of the table has chosen it.
+ * Closes the index.
+ */
+static void
+recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index)
+{
+	Oid			relid = index->rd_index->indrelid;
+	char	   *name = pstrdup(RelationGetRelationName(index));
+	char	   *comment = GetComment(RelationGetRelid(index), RelationRelationId, 0);
+	char	   *column = linitial(statement->columns);
+	Relation	rel = table_open(relid, AccessShareLock);
+	AttrMap    *map = make_attrmap(RelationGetNumberOfAttributes(rel));
+	IndexStmt  *clone;
+	IndexElem  *stored;
+	ListCell   *lc;
+
+	/* the columns of the same table */
+	for (int i = 0; i < map->maplen; i++)
+		map->attnums[i] = i + 1;
+	clone = generateClonedIndexStmt(NULL, index, map, NULL);
+	clone->idxname = name;
+	index_close(index, NoLock);
+	table_close(rel, NoLock);
+	foreach(lc, clone->indexIncludingParams)
+	{
+		if (statement->is_drop && strcmp(lfirst_node(IndexElem, lc)->name, column) == 0)
+			clone->indexIncludingParams = foreach_delete_current(clone->indexIncludingParams, lc);
+	}
+	if (!statement->is_drop)
+	{
+		stored = makeNode(IndexElem);
+		stored->name = column;
+		clone->indexIncludingParams = lappend(clone->indexIncludingParams, stored);
+	}
+
+	/* the lock on the table that this takes is kept */
+	sk_ddl_emit(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
+	Assert(sk_relation_is_locked(relid, AccessExclusiveLock));
+	add_index(relid, clone);
+	ddl->commands = lappend(ddl->commands, index_definition(get_relname_relid(name, get_rel_namespace(relid))));
 	if (comment != NULL)
-		sk_ddl_emit(ddl, "COMMENT ON INDEX %s IS %s", name, quote_literal_cstr(comment));
+		sk_ddl_emit(ddl, "COMMENT ON INDEX %s IS %s", sk_ddl_name(statement->name), quote_literal_cstr(comment));
+}
+
+/* Create an index of a table, by its OID: trees of one table fit no other. */
+static void
+add_index(Oid relid, IndexStmt *statement)
+{
+	AlterTableStmt *alter = makeNode(AlterTableStmt);
+	AlterTableCmd *command = makeNode(AlterTableCmd);
+
+	Assert(statement->transformed);
+	command->subtype = AT_AddIndex;
+	command->def = (Node *) statement;
+	alter->cmds = list_make1(command);
+	alter->objtype = OBJECT_TABLE;
+	EventTriggerAlterTableStart((Node *) alter);
+	AlterTableInternal(relid, alter->cmds, false);
+	EventTriggerAlterTableEnd();
+	CommandCounterIncrement();
+}
+
+/*
+ * What creates an index, to be shown.  PostgreSQL's definition names the
+ * method also if it is the default.
+ */
+static char *
+index_definition(Oid indexid)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	char	   *method = get_am_name(index->rd_rel->relam);
+	char	   *start = psprintf("CREATE %sINDEX %s ON", index->rd_index->indisunique ? "UNIQUE " : "",
+								 quote_identifier(RelationGetRelationName(index)));
+	char	   *table = sk_qualified_name(index->rd_index->indrelid);
+	int			skipped = strlen(psprintf("%s %s USING %s ", start, table, quote_identifier(method)));
+	char	   *rest = pg_get_indexdef_string(indexid) + skipped;
+
+	Assert(*rest == '(');
+	index_close(index, NoLock);
+	return psprintf("%s %s %s%s", start, table,
+					strcmp(method, "btree") == 0 ? "" : psprintf("USING %s ", quote_identifier(method)), rest);
 }
 
 /* CREATE [OR REPLACE] VIEW */
@@ -241,7 +392,7 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	definition = psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(statement->name),
 						  statement->columns != NIL ?
 						  psprintf(" (%s)", sk_ddl_name_list(statement->columns)) : "",
-						  statement->security, sk_ddl_query(ddl, statement->expr));
+						  statement->security, sk_ddl_translate(ddl, statement->expr, NIL, true));
 	if (statement->or_replace && OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, true)) &&
 		!is_replaceable(definition))
 	{
@@ -286,45 +437,37 @@ void
 sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 {
 	const char *name = sk_ddl_name(statement->name);
+	const char *publication = linitial(statement->name->parts);
 	char	   *publish = publish_option(ddl, statement->options);
 	bool		for_all = statement->elements != NIL && linitial(statement->elements) == NULL;
 	char	   *tables = for_all ? NULL : stream_tables(ddl, statement->elements);
+	const char *objects = for_all ? " FOR ALL TABLES" : tables == NULL ? "" : psprintf(" FOR TABLE %s", tables);
 
 	if (list_length(statement->name->parts) > 1)
 		sk_ddl_refuse(ddl, statement->name->at, "change stream in a schema",
 					  "A publication has no schema.");
 	if (statement->type == SK_ALTER_STREAM)
-		(void) get_publication_oid(linitial(statement->name->parts), false);
+		(void) get_publication_oid(publication, false);
 	if (for_all)
-		complete_identity(ddl, "k.oid OPERATOR(pg_catalog.>=) '16384'::pg_catalog.oid");
+		complete_identity(ddl, InvalidOid);
 	if (statement->type == SK_CREATE_STREAM)
 	{
-		if (statement->exists_ok && OidIsValid(get_publication_oid(linitial(statement->name->parts), true)))
+		if (statement->exists_ok && OidIsValid(get_publication_oid(publication, true)))
 			return;
-		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s%s", name,
-					for_all ? " FOR ALL TABLES" : tables == NULL ? "" :
-					psprintf(" FOR TABLE %s", tables),
+		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s%s", name, objects,
 					publish != NULL ? psprintf(" WITH (publish = %s)", publish) : "");
 		return;
 	}
 	if (publish != NULL)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET (publish = %s)", name, publish);
-	if (tables != NULL && !GetPublicationByName(linitial(statement->name->parts), false)->alltables)
+	if (tables != NULL && !GetPublicationByName(publication, false)->alltables)
 		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET TABLE %s", name, tables);
 	else if (statement->is_drop || for_all || tables != NULL)
 	{
-		char	   *options = sk_query_text(psprintf("SELECT pg_catalog.concat_ws(', ', CASE WHEN pubinsert THEN 'insert' END,"
-													 " CASE WHEN pubupdate THEN 'update' END,"
-													 " CASE WHEN pubdelete THEN 'delete' END,"
-													 " CASE WHEN pubtruncate THEN 'truncate' END)"
-													 " FROM pg_catalog.pg_publication"
-													 " WHERE oid OPERATOR(pg_catalog.=) '%u'",
-													 get_publication_oid(linitial(statement->name->parts), false)));
+		char	   *options = published_operations(get_publication_oid(publication, false));
 
 		sk_ddl_emit(ddl, "DROP PUBLICATION %s", name);
-		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name,
-					for_all ? " FOR ALL TABLES" : tables == NULL ? "" :
-					psprintf(" FOR TABLE %s", tables), quote_literal_cstr(options));
+		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name, objects, quote_literal_cstr(options));
 	}
 }
 
@@ -341,11 +484,29 @@ stream_tables(SkDdlText *ddl, List *tables)
 		SkConstraint *tracked = lfirst(lc);
 		Oid			relid = sk_ddl_find(ddl, tracked->table, RELKIND_RELATION, false);
 
-		complete_identity(ddl, psprintf("k.oid OPERATOR(pg_catalog.=) '%u'", relid));
+		complete_identity(ddl, relid);
 		appendStringInfo(&result, "%s%s%s", result.len > 0 ? ", " : "", sk_ddl_name(tracked->table),
 						 tracked->type == SK_PRIMARY_KEY ? published_columns(tracked, relid) : "");
 	}
 	return result.len > 0 ? result.data : NULL;
+}
+
+/* What a publication publishes, as a list. */
+static char *
+published_operations(Oid publication)
+{
+	PublicationActions actions = GetPublication(publication)->pubactions;
+	List	   *names = NIL;
+
+	if (actions.pubinsert)
+		names = lappend(names, "insert");
+	if (actions.pubupdate)
+		names = lappend(names, "update");
+	if (actions.pubdelete)
+		names = lappend(names, "delete");
+	if (actions.pubtruncate)
+		names = lappend(names, "truncate");
+	return sk_ddl_name_list(names);
 }
 
 /*
@@ -376,27 +537,16 @@ published_columns(SkConstraint *tracked, Oid relid)
 	return psprintf(" (%s)", sk_ddl_name_list(columns));
 }
 
-/* Tables without a primary key could not be changed while they are published. */
+/*
+ * Tables without a primary key could not be changed while they are published:
+ * one of them, or all, since a publication of all tables has those as well.
+ */
 static void
-complete_identity(SkDdlText *ddl, const char *condition)
+complete_identity(SkDdlText *ddl, Oid relid)
 {
-	List	   *tables;
 	ListCell   *lc;
 
-	tables = sk_query_texts(psprintf("SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.'"
-									 " OPERATOR(pg_catalog.||) pg_catalog.quote_ident(k.relname)"
-									 " FROM pg_catalog.pg_class k"
-									 " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) k.relnamespace"
-									 " WHERE k.relkind OPERATOR(pg_catalog.=) 'r'"
-									 " AND k.relpersistence OPERATOR(pg_catalog.=) 'p'"
-									 " AND k.relreplident OPERATOR(pg_catalog.=) ANY ('{d,n}')"
-									 " AND %s AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i"
-									 " WHERE i.indrelid OPERATOR(pg_catalog.=) k.oid AND i.indisprimary)"
-									 " AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d"
-									 " WHERE d.objid OPERATOR(pg_catalog.=) k.oid AND d.deptype OPERATOR(pg_catalog.=) 'e')"
-									 " AND n.nspname OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema}')"
-									 " ORDER BY 1", condition));
-	foreach(lc, tables)
+	foreach(lc, sk_query_texts(psprintf("SELECT spanner_internal.tables_without_identity('%u')", relid)))
 		sk_ddl_emit(ddl, "ALTER TABLE %s REPLICA IDENTITY FULL", (char *) lfirst(lc));
 }
 
@@ -405,18 +555,16 @@ static char *
 publish_option(SkDdlText *ddl, List *options)
 {
 	static const char *const operations[] = {"insert", "update", "delete"};
-	StringInfoData result;
 	bool		excluded[lengthof(operations)] = {false};
 	bool		is_set = false;
+	List	   *published = NIL;
 	ListCell   *lc;
 
-	initStringInfo(&result);
 	foreach(lc, options)
 	{
 		SkDdlOption *option = lfirst(lc);
-		bool		is_known = strcmp(option->name, "retention_period") == 0 ||
-			strcmp(option->name, "value_capture_type") == 0 ||
-			strcmp(option->name, "allow_txn_exclusion") == 0 ||
+		bool		is_known =
+			SK_DDL_ONE_OF(option->name, "retention_period", "value_capture_type", "allow_txn_exclusion") ||
 			(strcmp(option->name, "exclude_ttl_deletes") == 0 && strcmp(option->value, "true") != 0);
 
 		for (int i = 0; i < lengthof(operations); i++)
@@ -435,34 +583,44 @@ publish_option(SkDdlText *ddl, List *options)
 	for (int i = 0; i < lengthof(operations); i++)
 	{
 		if (!excluded[i])
-			appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", operations[i]);
+			published = lappend(published, unconstify(char *, operations[i]));
 	}
-	return is_set ? quote_literal_cstr(result.data) : NULL;
+	return is_set ? quote_literal_cstr(sk_ddl_name_list(published)) : NULL;
 }
 
 /* The values that Spanner takes. */
 static void
 check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
 {
-	const char *value = quote_literal_cstr(option->value);
 	char	   *problem = NULL;
 
 	if (option->type != SK_TOKEN_STRING)
 		return;
 	if (strcmp(option->name, "retention_period") == 0)
-		problem = sk_query_text(psprintf("SELECT CASE WHEN %1$s OPERATOR(pg_catalog.!~) '^[0-9]{1,9}[dhms]$'"
-										 " THEN 'Invalid time duration format: '"
-										 " WHEN %1$s::pg_catalog.interval OPERATOR(pg_catalog.<) '1d'"
-										 " OR %1$s::pg_catalog.interval OPERATOR(pg_catalog.>) '7d'"
-										 " THEN 'Invalid retention_period: ' END", value));
+		problem = retention_problem(option->value);
 	else if (strcmp(option->name, "value_capture_type") == 0 &&
-			 strcmp(option->value, "OLD_AND_NEW_VALUES") != 0 && strcmp(option->value, "NEW_ROW") != 0 &&
-			 strcmp(option->value, "NEW_VALUES") != 0 &&
-			 strcmp(option->value, "NEW_ROW_AND_OLD_VALUES") != 0)
+			 !SK_DDL_ONE_OF(option->value, "OLD_AND_NEW_VALUES", "NEW_ROW", "NEW_VALUES",
+							"NEW_ROW_AND_OLD_VALUES"))
 		problem = "Invalid value_capture_type: ";
 	if (problem != NULL)
 		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("%s%s", problem, option->value));
+}
+
+/* One to seven days, in one unit. */
+static char *
+retention_problem(const char *value)
+{
+	int			digits = strspn(value, "0123456789");
+	int64		seconds;
+
+	if (digits < 1 || digits > 9 || value[digits] == '\0' || strchr("dhms", value[digits]) == NULL ||
+		value[digits + 1] != '\0')
+		return "Invalid time duration format: ";
+	seconds = atol(value) *
+		(value[digits] == 'd' ? SECS_PER_DAY : value[digits] == 'h' ? SECS_PER_HOUR :
+		 value[digits] == 'm' ? SECS_PER_MINUTE : 1);
+	return seconds < SECS_PER_DAY || seconds > 7 * SECS_PER_DAY ? "Invalid retention_period: " : NULL;
 }
 
 /* RENAME TABLE a TO b, ... */
@@ -484,65 +642,79 @@ sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement)
 void
 sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 {
-	char		relkind = strcmp(statement->object, "TABLE") == 0 ? RELKIND_RELATION :
-		strcmp(statement->object, "INDEX") == 0 ? RELKIND_INDEX :
-		strcmp(statement->object, "VIEW") == 0 ? RELKIND_VIEW : '\0';
-
-	if (strcmp(statement->object, "SEQUENCE") == 0)
+	static const struct
 	{
-		sk_ddl_drop_sequence(ddl, statement);
-		return;
+		const char *object;
+		char		relkind;
+	}			kinds[] =
+	{
+		{"TABLE", RELKIND_RELATION}, {"INDEX", RELKIND_INDEX}, {"VIEW", RELKIND_VIEW}, {"SEQUENCE", RELKIND_SEQUENCE}
+	};
+	char		relkind = '\0';
+	Oid			relid = InvalidOid;
+
+	for (int i = 0; i < lengthof(kinds); i++)
+	{
+		if (strcmp(statement->object, kinds[i].object) == 0)
+			relkind = kinds[i].relkind;
 	}
-	if (relkind != '\0' && sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
-		return;
+	if (relkind != '\0')
+	{
+		if (sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
+			return;
+		relid = sk_ddl_find(ddl, statement->name, relkind, false);
+	}
 	if (relkind == RELKIND_RELATION)
-	{
-		Oid			relid = sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false);
-
-		drop_table(ddl, statement);
-		if (sk_ddl_synonym_of(relid) != NULL)
-			sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_synonym_of(relid));
-	}
-	if (strcmp(statement->object, "SCHEMA") == 0)
-		drop_schema(ddl, statement);
+		drop_table(ddl, statement, relid);
+	else if (relkind == RELKIND_SEQUENCE)
+		check_drop_sequence(relid);
+	else if (strcmp(statement->object, "SCHEMA") == 0)
+		check_drop_schema(ddl, statement);
 	sk_ddl_emit(ddl, "DROP %s %s%s", statement->object,
 				relkind == '\0' && statement->exists_ok ? "IF EXISTS " : "",
 				sk_ddl_name(statement->name));
 }
 
-/* Raise an error if a table has indexes, children or a change stream. */
+/* Raise an error if a column takes its default from a sequence. */
 static void
-drop_table(SkDdlText *ddl, SkStatement *statement)
+check_drop_sequence(Oid seqid)
 {
-	Oid			relid = sk_ddl_find(ddl, statement->name, RELKIND_RELATION, false);
+	char	   *column = sk_query_text(psprintf("SELECT spanner_internal.sequence_user('%u')", seqid));
+
+	if (column != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.",
+						get_rel_name(seqid), column),
+				 errhint("Drop the default of the column first.")));
+}
+
+/* Drop the synonym of a table.  Raise an error if it has indexes or a change stream. */
+static void
+drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid)
+{
+	char	   *name = sk_ddl_name(statement->name);
+	Oid			synonym = sk_ddl_synonym_of(relid);
 	char	   *users;
 
 	/* those of its key are PostgreSQL's */
-	users = sk_query_text(psprintf("SELECT pg_catalog.string_agg(i.indexrelid::pg_catalog.regclass::pg_catalog.text, ', ' ORDER BY i.indexrelid)"
-								   " FROM pg_catalog.pg_index i"
-								   " WHERE i.indrelid OPERATOR(pg_catalog.=) '%u'"
-								   " AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c"
-								   " WHERE c.conindid OPERATOR(pg_catalog.=) i.indexrelid)"
-								   " AND i.indkey::pg_catalog.text OPERATOR(pg_catalog.<>) '0'"
-								   " AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c"
-								   " JOIN pg_catalog.pg_index k ON k.indexrelid OPERATOR(pg_catalog.=) c.conindid"
-								   " WHERE c.conrelid OPERATOR(pg_catalog.=) i.indrelid AND NOT i.indisunique"
-								   " AND i.indoption::pg_catalog.text OPERATOR(pg_catalog.~) '[13]'"
-								   " AND k.indkey OPERATOR(pg_catalog.=) i.indkey)", relid));
+	users = sk_query_text(psprintf("SELECT spanner_internal.indexes_beside_key('%u')", relid));
 	if (users != NULL)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop table %s with indices: %s.", sk_ddl_name(statement->name), users));
+					 errmsg("Cannot drop table %s with indices: %s.", name, users));
 	users = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(p.pubname) FROM pg_catalog.pg_publication_rel r"
 								   " JOIN pg_catalog.pg_publication p ON p.oid OPERATOR(pg_catalog.=) r.prpubid"
 								   " WHERE r.prrelid OPERATOR(pg_catalog.=) '%u' ORDER BY 1 LIMIT 1", relid));
 	if (users != NULL)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop table %s with change_streams: %s.", sk_ddl_name(statement->name), users));
+					 errmsg("Cannot drop table %s with change_streams: %s.", name, users));
+	if (OidIsValid(synonym))
+		sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
 }
 
 /* Raise an error if a schema has objects. */
 static void
-drop_schema(SkDdlText *ddl, SkStatement *statement)
+check_drop_schema(SkDdlText *ddl, SkStatement *statement)
 {
 	char	   *object;
 
@@ -556,4 +728,71 @@ drop_schema(SkDdlText *ddl, SkStatement *statement)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop schema %s while it has dependent %s.",
 							sk_ddl_name(statement->name), object));
+}
+
+/*
+ * ALTER DATABASE is for the database that the session is in.  Spanner's
+ * clients call it "db" whatever its name is, so this name is taken for the
+ * current one unless there is a database of that name.
+ */
+void
+sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
+{
+	char	   *name = linitial(statement->name->parts);
+	ListCell   *lc;
+
+	if (strcmp(name, get_database_name(MyDatabaseId)) != 0 &&
+		(strcmp(name, CLIENT_DATABASE) != 0 || OidIsValid(get_database_oid(name, true))))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("database \"%s\" is not the current database", name),
+				 errhint("Connect to it, or run ALTER DATABASE directly.")));
+	foreach(lc, statement->options)
+	{
+		SkDdlOption *option = lfirst(lc);
+
+		if (SK_DDL_ONE_OF(option->name, "default_sequence_kind", "default_time_zone"))
+			set_database_option(ddl, option);
+		else if (SK_DDL_ONE_OF(option->name, "default_leader", "read_lease_regions", "version_retention_period",
+							   "witness_location"))
+			ereport(NOTICE,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("option \"%s\" of a database means nothing here", option->name)));
+		else
+			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a database", option->name),
+						  "The options here are default_sequence_kind and default_time_zone.");
+	}
+}
+
+/* Set an option of the database, once, and the same in this session. */
+static void
+set_database_option(SkDdlText *ddl, const SkDdlOption *option)
+{
+	char	   *setting = psprintf("spanner.%s", option->name);
+	bool		is_kind = strcmp(option->name, "default_sequence_kind") == 0;
+	char	   *old;
+
+	if (option->type != SK_TOKEN_STRING &&
+		(option->type != SK_TOKEN_WORD || !SK_DDL_ONE_OF(option->value, "null", "default")))
+		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("The %s option only supports string or null.", option->name),
+					 errhint("Write the value in single quotes."));
+	old = sk_query_text(psprintf("SELECT c FROM pg_catalog.pg_db_role_setting s,"
+								 " pg_catalog.unnest(s.setconfig) c"
+								 " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
+								 " AND s.setrole OPERATOR(pg_catalog.=) '0'"
+								 " AND pg_catalog.starts_with(c, '%s=')"
+								 " AND c OPERATOR(pg_catalog.<>) '%s='",
+								 MyDatabaseId, setting, setting));
+	if (old != NULL && is_kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("The %s option may not be unset once set.", option->name),
+				 errdetail("The database has the setting %s.", old),
+				 errhint("Run ALTER DATABASE directly, without execute_ddl, to change it.")));
+	sk_ddl_emit(ddl, "ALTER DATABASE %s SET %s TO %s",
+				quote_identifier(get_database_name(MyDatabaseId)), setting,
+				option->type == SK_TOKEN_STRING ? quote_literal_cstr(option->value) : "DEFAULT");
+	if (option->type == SK_TOKEN_STRING)
+		sk_ddl_emit(ddl, "SET %s TO %s", setting, quote_literal_cstr(option->value));
 }

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * sequences.c
- *	  Spanner's DDL for sequences, identity columns and the database's options.
+ *	  Clauses and options of sequences and identity columns.
  *
- * The clauses become arguments of create_sequence() and alter_sequence().
- * Which of them may be where, and the errors, are as in Spanner; kinds
- * other than bit_reversed_positive and the options "bits" and "stripes" are
- * ours.  In a sequence the last of equal clauses counts.
+ * They become arguments of create_sequence() and alter_sequence().  Which of
+ * them may be where, and the errors, are as in Spanner; kinds other than
+ * bit_reversed_positive and the options "bits" and "stripes" are ours.  In a
+ * sequence the last of equal clauses counts.
  *
  * src/spanner_ddl/sequences.c
  *
@@ -14,225 +14,41 @@
  */
 #include "postgres.h"
 
-#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 
 #include "spanner_ddl/spanner_ddl.h"
-#include "spi/run_command.h"
 
-/* What Spanner's clients call a database whatever its name is. */
-#define CLIENT_DATABASE "db"
-
-/* The statement that clauses belong to, as Spanner's errors name it. */
-#define CREATE_SEQUENCE "CREATE SEQUENCE"
-#define ALTER_SEQUENCE "ALTER SEQUENCE"
-#define CREATE_TABLE "CREATE TABLE"
-#define ALTER_COLUMN "ALTER COLUMN ... SET"
-
-/* What clauses ask for. */
-typedef struct SkChange
-{
-	const char *place;
-	char	   *kind;
-	StringInfoData options;		/* other arguments of our functions */
-	bool		has_skip;
-	int64		skip_min;
-	int64		skip_max;
-	bool		no_skip;
-	bool		has_counter;
-	int64		counter;
-	char	   *limits;			/* clauses of ALTER SEQUENCE */
-} SkChange;
-
-static void read_clauses(SkDdlText *ddl, List *clauses, const char *place,
-						 const char *object, SkChange *change);
-static void read_clause(SkDdlText *ddl, const SkClause *clause, SkChange *change);
-static void read_kind(SkDdlText *ddl, const SkClause *clause, SkChange *change);
-static void read_options(SkDdlText *ddl, List *options, SkChange *change);
+static void read_clause(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change);
+static void read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change);
+static void read_options(SkDdlText *ddl, List *options, SkDdlChange *change);
 static void check_value(SkDdlText *ddl, const SkDdlOption *option);
-static const char *default_kind(void);
-static void add_skip_range(SkChange *change);
-static void alter(SkDdlText *ddl, const char *sequence, SkChange *change);
-static char *column_sequence(SkDdlText *ddl, const SkName *table, const SkAction *action);
-static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
-static void refuse_clause(SkDdlText *ddl, const SkClause *clause,
-						  const char *place);
-static void refuse_twice(SkDdlText *ddl, const SkClause *clause,
-						 const char *what);
-pg_noreturn static void refuse_clause(SkDdlText *ddl, const SkClause *clause,
-									  const char *place);
-pg_noreturn static void refuse_twice(SkDdlText *ddl, const SkClause *clause,
-									 const char *what);
-
-/* CREATE SEQUENCE [ IF NOT EXISTS ] name [ clause ... ] */
-void
-sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
-{
-	char	   *name = sk_ddl_name(statement->name);
-	SkChange	change = {0};
-
-	read_clauses(ddl, statement->elements, CREATE_SEQUENCE, name, &change);
-	if (change.kind == NULL && default_kind() == NULL)
-		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
-					 errhint("Write BIT_REVERSED_POSITIVE after the name, or set spanner.default_sequence_kind."));
-	if (change.has_skip)
-		add_skip_range(&change);
-	if (change.has_counter)
-		appendStringInfo(&change.options, ", start_with_counter => " INT64_FORMAT,
-						 change.counter);
-	if (statement->exists_ok)
-		appendStringInfoString(&change.options, ", if_not_exists => true");
-	sk_ddl_emit(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
-				quote_literal_cstr(change.kind != NULL ? change.kind : default_kind()),
-				change.options.data);
-}
-
-/* ALTER SEQUENCE [ IF EXISTS ] name clause ... */
-void
-sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
-{
-	char	   *name = sk_ddl_name(statement->name);
-	SkChange	change = {0};
-
-	read_clauses(ddl, statement->elements, ALTER_SEQUENCE, name, &change);
-	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
-		return;
-	if (change.limits != NULL)
-		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
-	alter(ddl, quote_literal_cstr(name), &change);
-}
+static void refuse_clause(SkDdlText *ddl, const SkDdlClause *clause, const char *place);
+static void refuse_twice(SkDdlText *ddl, const SkDdlClause *clause, const char *what);
 
 /*
- * sk_ddl_identity
- *		The kind of a new identity column with its options, as a label has them;
- *		NULL if it is the default.  Sets the counter to start with, or 0.
+ * sk_ddl_read_clauses
+ *		Note in "change" what the clauses of a sequence or a column ask for.
+ *
+ * "place" is one of SK_DDL_CREATE_SEQUENCE and so on, "object" the name.
  */
-char *
-sk_ddl_identity(SkDdlText *ddl, const SkColumn *column, int64 *start)
-{
-	SkChange	change = {0};
-	const char *kind;
-
-	read_clauses(ddl, column->clauses, CREATE_TABLE, column->name, &change);
-	if (change.kind == NULL && default_kind() == NULL)
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("The sequence kind of an identity column %s is not specified. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`.",
-							column->name),
-					 errhint("Write GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE), or set spanner.default_sequence_kind."));
-	*start = 0;
-	if (change.has_counter)
-	{
-		if (change.counter < 1)
-			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("`start_with_counter` has to be a positive INT64 number"));
-		*start = change.counter;
-	}
-	kind = change.kind != NULL ? change.kind : default_kind();
-	if (change.has_skip)
-	{
-		int			length = strlen(kind);
-		bool		has_options = kind[length - 1] == ')';
-
-		kind = psprintf("%.*s%sskip_range_min=" INT64_FORMAT ", skip_range_max=" INT64_FORMAT ")",
-						has_options ? length - 1 : length, kind, has_options ? ", " : "(",
-						change.skip_min, change.skip_max);
-	}
-	else if (default_kind() != NULL && strcmp(kind, default_kind()) == 0)
-		return NULL;
-	return pstrdup(kind);
-}
-
-/* ALTER TABLE ... ALTER COLUMN with a clause of Spanner's. */
 void
-sk_ddl_alter_identity(SkDdlText *ddl, SkName *table, const SkAction *action)
-{
-	List	   *clauses = action->column->clauses;
-	SkChange	change = {0};
-	char	   *sequence;
-
-	if (list_length(clauses) > 1)
-		SK_DDL_ERROR(ddl, ((SkClause *) lsecond(clauses))->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("Only single option is allowed for <ALTER COLUMN> on identity column."));
-	if (action->is_set && ((SkClause *) linitial(clauses))->type == SK_CLAUSE_RESTART)
-		SK_DDL_ERROR(ddl, ((SkClause *) linitial(clauses))->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
-	read_clauses(ddl, clauses, ALTER_COLUMN, action->name, &change);
-	sequence = column_sequence(ddl, table, action);
-	if (change.limits != NULL)
-		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s",
-					sk_query_text(psprintf("SELECT (%s)::pg_catalog.regclass", sequence)),
-					change.limits);
-	alter(ddl, sequence, &change);
-}
-
-/* The call that names the sequence of a column. */
-static char *
-column_sequence(SkDdlText *ddl, const SkName *table, const SkAction *action)
-{
-	Oid			relid = sk_ddl_find(ddl, table, RELKIND_RELATION, false);
-	char	   *call = psprintf("pg_catalog.pg_get_serial_sequence(%s, %s)",
-								quote_literal_cstr(sk_ddl_name(table)),
-								quote_literal_cstr(action->name));
-
-	if (get_attnum(relid, action->name) == InvalidAttrNumber)
-		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							action->name, get_rel_name(relid)));
-	if (sk_query_text(psprintf("SELECT %s", call)) == NULL)
-		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("Column is not an identity column in table %s: %s",
-							get_rel_name(relid), action->name));
-	return call;
-}
-
-static void
-add_skip_range(SkChange *change)
-{
-	appendStringInfo(&change->options,
-					 ", skip_range_min => " INT64_FORMAT ", skip_range_max => " INT64_FORMAT,
-					 change->skip_min, change->skip_max);
-}
-
-/* Have alter_sequence() do what clauses ask for. */
-static void
-alter(SkDdlText *ddl, const char *sequence, SkChange *change)
-{
-	StringInfoData arguments;
-
-	initStringInfo(&arguments);
-	if (change->kind != NULL)
-		appendStringInfo(&arguments, ", kind => %s", quote_literal_cstr(change->kind));
-	if (change->has_skip)
-		add_skip_range(change);
-	appendStringInfoString(&arguments, change->options.data);
-	if (change->no_skip)
-		appendStringInfoString(&arguments, ", no_skip_range => true");
-	if (change->has_counter)
-		appendStringInfo(&arguments, ", restart_counter_with => " INT64_FORMAT, change->counter);
-	if (arguments.len > 0 || change->limits == NULL)
-		sk_ddl_emit(ddl, "SELECT spanner.alter_sequence(%s%s)", sequence, arguments.data);
-}
-
-static void
-read_clauses(SkDdlText *ddl, List *clauses, const char *place,
-			 const char *object, SkChange *change)
+sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
+					const char *object, SkDdlChange *change)
 {
 	bool		has_options = false;
 	ListCell   *lc;
 
 	change->place = place;
 	initStringInfo(&change->options);
-	if (clauses == NIL && strcmp(place, ALTER_SEQUENCE) == 0)
+	if (clauses == NIL && strcmp(place, SK_DDL_ALTER_SEQUENCE) == 0)
 		SK_DDL_ERROR(ddl, ddl->end, ERRCODE_SYNTAX_ERROR,
 					 errmsg("syntax error at end of input"),
 					 errhint("Say what is to be changed."));
 	foreach(lc, clauses)
 	{
-		SkClause   *clause = lfirst(lc);
+		SkDdlClause *clause = lfirst(lc);
 
 		if (has_options || (clause->type == SK_CLAUSE_OPTIONS && lc != list_head(clauses)))
 			SK_DDL_ERROR(ddl, clause->at, ERRCODE_INVALID_PARAMETER_VALUE,
@@ -245,13 +61,52 @@ read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 		else
 			read_clause(ddl, clause, change);
 	}
+	if (change->has_skip)
+		appendStringInfo(&change->options,
+						 ", skip_range_min => " INT64_FORMAT ", skip_range_max => " INT64_FORMAT,
+						 change->skip_min, change->skip_max);
+}
+
+/*
+ * sk_ddl_change_sequence
+ *		Have alter_sequence() do what clauses ask for.
+ *
+ * "sequence" is what its first argument is to be.
+ */
+void
+sk_ddl_change_sequence(SkDdlText *ddl, const char *sequence, const SkDdlChange *change)
+{
+	StringInfoData arguments;
+
+	initStringInfo(&arguments);
+	if (change->kind != NULL)
+		appendStringInfo(&arguments, ", kind => %s", quote_literal_cstr(change->kind));
+	appendStringInfoString(&arguments, change->options.data);
+	if (change->no_skip)
+		appendStringInfoString(&arguments, ", no_skip_range => true");
+	if (change->has_counter)
+		appendStringInfo(&arguments, ", restart_counter_with => " INT64_FORMAT, change->counter);
+	if (arguments.len > 0 || change->limits == NULL)
+		sk_ddl_emit(ddl, "SELECT spanner.alter_sequence(%s%s)", sequence, arguments.data);
+}
+
+/*
+ * sk_ddl_default_kind
+ *		The label that new sequences get; NULL if they stay PostgreSQL's own.
+ */
+const char *
+sk_ddl_default_kind(void)
+{
+	const char *kind = GetConfigOption("spanner.default_sequence_kind", true, false);
+
+	return kind == NULL || *kind == '\0' || strcmp(kind, "local") == 0 ? NULL : kind;
 }
 
 static void
-read_clause(SkDdlText *ddl, const SkClause *clause, SkChange *change)
+read_clause(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
 {
-	bool		is_sequence = strcmp(change->place, CREATE_SEQUENCE) == 0 ||
-		strcmp(change->place, ALTER_SEQUENCE) == 0;
+	bool		is_sequence = strcmp(change->place, SK_DDL_CREATE_SEQUENCE) == 0 ||
+		strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0;
 	bool		is_alter = strncmp(change->place, "ALTER", 5) == 0;
 
 	switch (clause->type)
@@ -311,14 +166,14 @@ read_clause(SkDdlText *ddl, const SkClause *clause, SkChange *change)
 
 /* A kind, perhaps with options as a label has them. */
 static void
-read_kind(SkDdlText *ddl, const SkClause *clause, SkChange *change)
+read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
 {
 	StringInfoData kind;
 	ListCell   *lc;
 
 	if (strncmp(change->place, "ALTER", 5) == 0)
 		refuse_clause(ddl, clause, change->place);
-	if (strcmp(change->place, CREATE_TABLE) == 0 && change->kind != NULL)
+	if (strcmp(change->place, SK_DDL_CREATE_TABLE) == 0 && change->kind != NULL)
 		refuse_twice(ddl, clause, "The sequence kind");
 	initStringInfo(&kind);
 	appendStringInfoString(&kind, clause->word);
@@ -336,7 +191,7 @@ read_kind(SkDdlText *ddl, const SkClause *clause, SkChange *change)
 
 /* OPTIONS (name = value, ...) of a sequence; NULL takes one away. */
 static void
-read_options(SkDdlText *ddl, List *options, SkChange *change)
+read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 {
 	int			unbounded = 0;
 	int			bounded = 0;
@@ -359,7 +214,7 @@ read_options(SkDdlText *ddl, List *options, SkChange *change)
 		{
 			unbounded += strncmp(option->name, "skip_range_", 11) == 0;
 			if (strcmp(option->name, "start_with_counter") == 0 &&
-				strcmp(change->place, ALTER_SEQUENCE) == 0)
+				strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0)
 			{
 				change->has_counter = true;
 				change->counter = 1;
@@ -386,20 +241,16 @@ read_options(SkDdlText *ddl, List *options, SkChange *change)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("`skip_range_min` and `skip_range_max` have to be set together"),
 				 errhint("Set both to NULL to remove the skip range.")));
-	change->no_skip = unbounded > 0 && strcmp(change->place, ALTER_SEQUENCE) == 0;
+	change->no_skip = unbounded > 0 && strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0;
 }
 
 static void
 check_value(SkDdlText *ddl, const SkDdlOption *option)
 {
-	static const char *const integers[] = {
-		"start_with_counter", "skip_range_min", "skip_range_max", "bits", "stripes"
-	};
-	bool		is_integer = false;
+	bool		is_integer = SK_DDL_ONE_OF(option->name, "start_with_counter", "skip_range_min", "skip_range_max",
+										   "bits", "stripes");
 	bool		is_null = option->type == SK_TOKEN_WORD && strcmp(option->value, "null") == 0;
 
-	for (int i = 0; i < lengthof(integers); i++)
-		is_integer |= strcmp(option->name, integers[i]) == 0;
 	if (!is_integer && strcmp(option->name, "sequence_kind") != 0)
 		SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("Unsupported sequence option: %s.", option->name),
@@ -415,119 +266,8 @@ check_value(SkDdlText *ddl, const SkDdlOption *option)
 					 errhint("Write the number without quotes."));
 }
 
-/* The label that new sequences get; NULL if they stay PostgreSQL's own. */
-static const char *
-default_kind(void)
-{
-	const char *kind = GetConfigOption("spanner.default_sequence_kind", true, false);
-
-	return kind == NULL || *kind == '\0' || strcmp(kind, "local") == 0 ? NULL : kind;
-}
-
-/* DROP SEQUENCE, which Spanner refuses while a column draws from it. */
-void
-sk_ddl_drop_sequence(SkDdlText *ddl, SkStatement *statement)
-{
-	Oid			seqid;
-	char	   *column;
-
-	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
-		return;
-	seqid = sk_ddl_find(ddl, statement->name, RELKIND_SEQUENCE, false);
-	column = sk_query_text(psprintf("SELECT d.adrelid::pg_catalog.regclass::pg_catalog.text"
-									" OPERATOR(pg_catalog.||) '.'"
-									" OPERATOR(pg_catalog.||) pg_catalog.quote_ident(a.attname)"
-									" FROM pg_catalog.pg_depend p"
-									" JOIN pg_catalog.pg_attrdef d ON d.oid OPERATOR(pg_catalog.=) p.objid"
-									" JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid"
-									" AND a.attnum OPERATOR(pg_catalog.=) d.adnum"
-									" WHERE p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass"
-									" AND p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
-									" AND p.refobjid OPERATOR(pg_catalog.=) '%u'"
-									" ORDER BY d.adrelid, d.adnum LIMIT 1",
-									seqid));
-	if (column != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.",
-						get_rel_name(seqid), column),
-				 errhint("Drop the default of the column first.")));
-	sk_ddl_emit(ddl, "DROP SEQUENCE %s", sk_ddl_name(statement->name));
-}
-
-/*
- * ALTER DATABASE is for the database that the session is in.  Spanner's
- * clients call it "db" whatever its name is, so this name is taken for the
- * current one unless there is a database of that name.
- */
-void
-sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
-{
-	char	   *name = linitial(statement->name->parts);
-	ListCell   *lc;
-
-	if (strcmp(name, get_database_name(MyDatabaseId)) != 0 &&
-		(strcmp(name, CLIENT_DATABASE) != 0 || OidIsValid(get_database_oid(name, true))))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("database \"%s\" is not the current database", name),
-				 errhint("Connect to it, or run ALTER DATABASE directly.")));
-	foreach(lc, statement->options)
-	{
-		SkDdlOption *option = lfirst(lc);
-
-		if (strcmp(option->name, "default_sequence_kind") == 0 ||
-			strcmp(option->name, "default_time_zone") == 0)
-			set_database_option(ddl, option);
-		else if (strcmp(option->name, "default_leader") == 0 ||
-				 strcmp(option->name, "read_lease_regions") == 0 ||
-				 strcmp(option->name, "version_retention_period") == 0 ||
-				 strcmp(option->name, "witness_location") == 0)
-			ereport(NOTICE,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("option \"%s\" of a database means nothing here", option->name)));
-		else
-			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a database", option->name),
-						  "The options here are default_sequence_kind and default_time_zone.");
-	}
-}
-
-/* Set an option of the database, once, and the same in this session. */
 static void
-set_database_option(SkDdlText *ddl, const SkDdlOption *option)
-{
-	char	   *setting = psprintf("spanner.%s", option->name);
-	bool		is_kind = strcmp(option->name, "default_sequence_kind") == 0;
-	char	   *old;
-
-	if (option->type != SK_TOKEN_STRING &&
-		(option->type != SK_TOKEN_WORD || (strcmp(option->value, "null") != 0 &&
-										   strcmp(option->value, "default") != 0)))
-		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("The %s option only supports string or null.", option->name),
-					 errhint("Write the value in single quotes."));
-	old = sk_query_text(psprintf("SELECT c FROM pg_catalog.pg_db_role_setting s,"
-								 " pg_catalog.unnest(s.setconfig) c"
-								 " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
-								 " AND s.setrole OPERATOR(pg_catalog.=) '0'"
-								 " AND pg_catalog.starts_with(c, '%s=')"
-								 " AND c OPERATOR(pg_catalog.<>) '%s='",
-								 MyDatabaseId, setting, setting));
-	if (old != NULL && is_kind)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("The %s option may not be unset once set.", option->name),
-				 errdetail("The database has the setting %s.", old),
-				 errhint("Run ALTER DATABASE directly, without execute_ddl, to change it.")));
-	sk_ddl_emit(ddl, "ALTER DATABASE %s SET %s TO %s",
-				quote_identifier(get_database_name(MyDatabaseId)), setting,
-				option->type == SK_TOKEN_STRING ? quote_literal_cstr(option->value) : "DEFAULT");
-	if (option->type == SK_TOKEN_STRING)
-		sk_ddl_emit(ddl, "SET %s TO %s", setting, quote_literal_cstr(option->value));
-}
-
-static void
-refuse_clause(SkDdlText *ddl, const SkClause *clause, const char *place)
+refuse_clause(SkDdlText *ddl, const SkDdlClause *clause, const char *place)
 {
 	SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 				 errmsg("Optional clause <%s> is not supported in <%s> statement.",
@@ -535,7 +275,7 @@ refuse_clause(SkDdlText *ddl, const SkClause *clause, const char *place)
 }
 
 static void
-refuse_twice(SkDdlText *ddl, const SkClause *clause, const char *what)
+refuse_twice(SkDdlText *ddl, const SkDdlClause *clause, const char *what)
 {
 	SK_DDL_ERROR(ddl, clause->at, ERRCODE_SYNTAX_ERROR,
 				 errmsg("%s is set more than once.", what));

@@ -22,73 +22,53 @@ RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN pg_catalog.array_to_string(elements, separator);
 
-COMMENT ON FUNCTION spanner_internal.array_to_string(text[], text)
-  IS 'array_to_string() for generated columns';
-
+-- GoogleSQL's <<, which leaves 0 after 64 places.
 CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_shift_left'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.shift_left(bigint, bigint)
-  IS 'GoogleSQL''s <<, which leaves 0 after 64 places';
-
+-- GoogleSQL's >>, which shifts the sign like the other bits.
 CREATE FUNCTION spanner_internal.shift_right(value bigint, places bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_shift_right'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.shift_right(bigint, bigint)
-  IS 'GoogleSQL''s >>, which shifts the sign like the other bits';
-
+-- GoogleSQL's cast, which rounds a half away from zero.
 CREATE FUNCTION spanner_internal.float_to_int(value double precision)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_float_to_int'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.float_to_int(double precision)
-  IS 'GoogleSQL''s cast, which rounds a half away from zero';
-
+-- GoogleSQL's cast, which takes all digits.
 CREATE FUNCTION spanner_internal.float_to_numeric(value double precision)
 RETURNS numeric
 AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.float_to_numeric(double precision)
-  IS 'GoogleSQL''s cast, which takes all digits';
-
+-- GoogleSQL's cast, also for generated columns.
 CREATE FUNCTION spanner_internal.string_to_bytes(value text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN pg_catalog.convert_to(value, 'UTF8');
 
-COMMENT ON FUNCTION spanner_internal.string_to_bytes(text)
-  IS 'GoogleSQL''s cast, also for generated columns';
-
+-- GoogleSQL's cast, also for generated columns.
 CREATE FUNCTION spanner_internal.bytes_to_string(value bytea)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN pg_catalog.convert_from(value, 'UTF8');
 
-COMMENT ON FUNCTION spanner_internal.bytes_to_string(bytea)
-  IS 'GoogleSQL''s cast, also for generated columns';
-
+-- The characters that GoogleSQL's TRIM() removes.
 CREATE FUNCTION spanner_internal.white_space()
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_white_space'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.white_space()
-  IS 'the characters that GoogleSQL''s TRIM() removes';
-
+-- The length of the longest element, for ARRAY<BYTES(n)>.
 CREATE FUNCTION spanner_internal.longest(elements bytea[])
 RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 RETURN (SELECT max(octet_length(b)) FROM unnest(elements) b);
-
-COMMENT ON FUNCTION spanner_internal.longest(bytea[])
-  IS 'the length of the longest element, for ARRAY<BYTES(n)>';
 
 CREATE DOMAIN spanner.commit_timestamp AS timestamptz;
 
@@ -113,9 +93,6 @@ BEGIN
   RETURN NULL;
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.row_deletion_policy()
-  IS 'for a trigger that never fires, and says after which time rows expire';
-
 -- A view with a trigger of this function is the synonym of a table.
 CREATE FUNCTION spanner_internal.synonym()
 RETURNS trigger
@@ -125,9 +102,6 @@ AS $$
 BEGIN
   RETURN NULL;
 END $$;
-
-COMMENT ON FUNCTION spanner_internal.synonym()
-  IS 'for a trigger that never fires, and says that a view is a synonym';
 
 -- Its trigger is for the column that the condition of the trigger compares.
 CREATE FUNCTION spanner_internal.on_update()
@@ -148,20 +122,106 @@ BEGIN
     jsonb_build_object(name, spanner.pending_commit_timestamp()));
 END $$;
 
-COMMENT ON FUNCTION spanner_internal.on_update()
-  IS 'for a trigger that keeps the time of a row''s last change in a column';
+-- Places of rows of the current user's table of which a column is older, without those that stay.
+CREATE FUNCTION spanner_internal.find_expired(relation oid, column_number smallint,
+  older_than interval, staying tid[], row_limit integer)
+RETURNS tid[]
+AS 'MODULE_PATHNAME', 'spanner_find_expired'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
+-- Delete rows of the current user's table by their places; returns where some of them stay.
+CREATE FUNCTION spanner_internal.delete_tids(relation oid, tids tid[])
+RETURNS tid[]
+AS 'MODULE_PATHNAME', 'spanner_delete_tids'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- The constraints that would fail at the commit, when it is too late to skip a row.  To set them
+-- needs the right to use their schemas.
+CREATE FUNCTION spanner_internal.deferred_constraints(relation oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT string_agg(DISTINCT format('%I.%I', n.nspname, c.conname), ', ')
+    FROM pg_trigger t
+    JOIN pg_constraint c ON c.oid = t.tgconstraint
+    JOIN pg_namespace n ON n.oid = c.connamespace
+   WHERE t.tgrelid = relation
+     AND t.tginitdeferred
+     -- of a DELETE
+     AND t.tgtype & 8 <> 0
+     AND has_schema_privilege(n.oid, 'USAGE');
+END;
+
+-- Delete rows of the current user's table of which a column is older, so many at most.  Rows go in
+-- pieces.  A piece with a row that cannot go, since another table refers to it or a trigger fails,
+-- is tried again by half, until that row is alone.
 CREATE FUNCTION spanner_internal.delete_rows(
   relation oid,
   column_number smallint,
   older_than interval,
   batch_size integer)
 RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_delete_rows'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION spanner_internal.delete_rows(oid, smallint, interval, integer)
-  IS 'delete rows of the current user''s table of which a column is older, so many at most';
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  deferred text := spanner_internal.deferred_constraints(relation);
+  staying tid[] := '{}';
+  found tid[];
+  piece tid[];
+  kept tid[];
+  asked integer;
+  first integer;
+  size integer;
+  deleted bigint := 0;
+  failed bigint := 0;
+  problem text;
+BEGIN
+  IF deferred IS NOT NULL THEN
+    EXECUTE format('SET CONSTRAINTS %s IMMEDIATE', deferred);
+  END IF;
+  LOOP
+    -- so that many rows that stay take few queries
+    asked := least(greatest(batch_size - deleted, cardinality(staying)), 1000000);
+    found := spanner_internal.find_expired(relation, column_number, older_than, staying, asked);
+    first := 1;
+    size := batch_size;
+    WHILE first <= cardinality(found) AND deleted < batch_size LOOP
+      size := least(size, batch_size - deleted);
+      piece := found[first:first + size - 1];
+      BEGIN
+        kept := spanner_internal.delete_tids(relation, piece);
+        first := first + cardinality(piece);
+        deleted := deleted + cardinality(piece) - cardinality(kept);
+        staying := staying || kept;
+        size := least(size, 500000) * 2;
+      EXCEPTION WHEN OTHERS THEN
+        -- rolled back, stopped, out of memory or broken: other rows would fare no better
+        IF SQLSTATE ~ '^(40|53|57|XX)' THEN
+          RAISE;
+        END IF;
+        problem := coalesce(problem, SQLERRM);
+        IF cardinality(piece) = 1 THEN
+          first := first + 1;
+          failed := failed + 1;
+          staying := array_append(staying, piece[1]);
+        END IF;
+        size := greatest(cardinality(piece) / 2, 1);
+      END;
+    END LOOP;
+    EXIT WHEN deleted >= batch_size OR cardinality(found) < asked;
+  END LOOP;
+  IF deferred IS NOT NULL THEN
+    EXECUTE format('SET CONSTRAINTS %s DEFERRED', deferred);
+  END IF;
+  IF failed > 0 THEN
+    RAISE WARNING '% of table "%" cannot be deleted',
+      CASE failed WHEN 1 THEN '1 expired row' ELSE failed || ' expired rows' END,
+      (SELECT c.relname FROM pg_class c WHERE c.oid = relation)
+      USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = problem;
+  END IF;
+  RETURN deleted;
+END $$;
 
 CREATE FUNCTION spanner.delete_expired(batch_size integer DEFAULT 10000)
 RETURNS bigint
@@ -216,3 +276,138 @@ END $$;
 
 COMMENT ON FUNCTION spanner.delete_expired(integer)
   IS 'delete expired rows of the current user''s tables, so many of each at most; returns how many';
+
+-- The foreign key of a table that is interleaved, NULL of others.
+CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
+RETURNS oid
+AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- The length of BYTES that a constraint checks, NULL if it is another.
+CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'spanner_ddl_length'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- What depends on a column: an index, a constraint, another column, a view.  PostgreSQL would drop
+-- some of them along.
+CREATE FUNCTION spanner_internal.column_user(relation oid, attnum integer)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+    FROM pg_depend d
+    LEFT JOIN pg_constraint c ON d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
+    LEFT JOIN pg_attrdef a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
+    LEFT JOIN pg_class k ON d.classid = 'pg_class'::regclass AND k.oid = d.objid
+    LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+   WHERE d.refclassid = 'pg_class'::regclass
+     AND d.refobjid = relation
+     AND d.refobjsubid = column_user.attnum
+     AND (c.contype IN ('p', 'u', 'f')
+          OR c.contype = 'c' AND spanner_internal.ddl_length(c.oid) IS NULL
+          OR a.adnum <> column_user.attnum
+          OR k.relkind = 'i'
+          OR d.classid = 'pg_rewrite'::regclass
+          OR t.oid IS NOT NULL AND NOT t.tgisinternal)
+   ORDER BY d.classid, d.objid
+   LIMIT 1;
+END;
+
+-- Whether a column is of the key that a parent and its children share.
+CREATE FUNCTION spanner_internal.is_interleaved(relation oid, attnum integer)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT
+    FROM pg_constraint c
+   WHERE (c.conrelid = relation AND is_interleaved.attnum = ANY (c.conkey)
+          OR c.confrelid = relation AND is_interleaved.attnum = ANY (c.confkey))
+     AND c.oid = spanner_internal.parent_constraint(c.conrelid));
+
+-- The trigger of a column ON UPDATE.
+CREATE FUNCTION spanner_internal.update_trigger(relation oid, attnum integer)
+RETURNS name
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.tgname
+    FROM pg_trigger t
+    JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+   WHERE t.tgrelid = relation
+     AND t.tgfoid = 'spanner_internal.on_update'::regproc
+     AND d.refobjid = relation
+     AND d.refobjsubid = update_trigger.attnum;
+END;
+
+-- What an index would lose if it is created anew.
+CREATE FUNCTION spanner_internal.index_loss(indexid oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE
+           WHEN i.indisreplident THEN 'its place as replica identity'
+           WHEN i.indisclustered THEN 'its mark for CLUSTER'
+           WHEN EXISTS (SELECT FROM pg_attribute a
+                         WHERE a.attrelid = indexid AND coalesce(a.attstattarget, -1) >= 0)
+             THEN 'its statistics targets'
+           WHEN EXISTS (SELECT FROM pg_partition_tree(indexid) p
+                          JOIN pg_class c ON c.oid = p.relid
+                         WHERE (c.reltablespace, c.reloptions)
+                               IS DISTINCT FROM (k.reltablespace, k.reloptions))
+             THEN 'options of its partitions' END
+    FROM pg_index i
+    JOIN pg_class k ON k.oid = i.indexrelid
+   WHERE i.indexrelid = indexid;
+END;
+
+-- The indexes of a table that are neither those of its constraints nor the order of its key.
+CREATE FUNCTION spanner_internal.indexes_beside_key(relation oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT string_agg(i.indexrelid::regclass::text, ', ' ORDER BY i.indexrelid)
+    FROM pg_index i
+   WHERE i.indrelid = relation
+     AND i.indkey::text <> '0'
+     AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
+     AND NOT EXISTS (SELECT
+                       FROM pg_constraint c
+                       JOIN pg_index k ON k.indexrelid = c.conindid AND k.indkey = i.indkey
+                      WHERE c.conrelid = relation
+                        AND NOT i.indisunique
+                        AND i.indoption::text ~ '[13]');
+END;
+
+-- Tables that could not be changed while they are published: one, or with 0 all that are there.
+CREATE FUNCTION spanner_internal.tables_without_identity(relation oid)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('%I.%I', n.nspname, k.relname)
+    FROM pg_class k
+    JOIN pg_namespace n ON n.oid = k.relnamespace
+   WHERE CASE WHEN relation = 0 THEN k.oid >= 16384 ELSE k.oid = relation END
+     AND k.relkind = 'r'
+     AND k.relpersistence = 'p'
+     AND k.relreplident IN ('d', 'n')
+     AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+     AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisprimary)
+     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = k.oid AND d.deptype = 'e')
+   ORDER BY 1;
+END;
+
+-- The column whose default takes values of a sequence.
+CREATE FUNCTION spanner_internal.sequence_user(sequence oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('%s.%I', a.attrelid::regclass, a.attname)
+    FROM pg_depend p
+    JOIN pg_attrdef d ON d.oid = p.objid
+    JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+   WHERE p.classid = 'pg_attrdef'::regclass
+     AND p.refclassid = 'pg_class'::regclass
+     AND p.refobjid = sequence
+   ORDER BY d.adrelid, d.adnum
+   LIMIT 1;
+END;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tables.c
- *	  Spanner's DDL for tables.
+ *	  CREATE TABLE and ALTER TABLE.
  *
  * INTERLEAVE IN PARENT becomes a foreign key, a descending key an index, a row
  * deletion policy a trigger that never fires and says when rows expire, a
@@ -13,24 +13,43 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
-#include "catalog/pg_attribute.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "commands/seclabel.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_type.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "spanner_ddl/spanner_ddl.h"
+#include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
+
+PG_FUNCTION_INFO_V1(spanner_ddl_length);
+PG_FUNCTION_INFO_V1(spanner_parent_constraint);
 
 /* A table that is made, and what comes after CREATE TABLE. */
 typedef struct SkNewTable
 {
 	SkDdlText  *ddl;
 	SkName	   *name;
+	List	   *columns;		/* of SkColumn */
+	List	   *constraints;	/* of SkConstraint, in the order of the text */
 	List	   *variables;
 	List	   *key;			/* of SkKeyPart */
 	bool		has_key;
@@ -39,24 +58,67 @@ typedef struct SkNewTable
 	List	   *after;			/* commands */
 } SkNewTable;
 
+/* The table that is altered. */
+typedef struct SkAlter
+{
+	SkDdlText  *ddl;
+	SkName	   *name;
+	Oid			relid;
+} SkAlter;
+
+static void complete_name(SkName *name);
+static void check_key(SkNewTable *table);
+static void read_key(SkNewTable *table);
+static void check_parents(SkNewTable *table);
 static void add_key(SkNewTable *table);
-static void read_key(SkNewTable *table, List *elements);
-static void check_key(SkNewTable *table, List *elements);
-static SkColumn *find_column(List *elements, const char *name);
-static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
-static bool is_serial(const SkColumn *column);
-static void check_sources(SkDdlText *ddl, const SkColumn *column);
-static void add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column,
-						 StringInfo sql, List **after);
-static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
-static void add_column(SkNewTable *table, SkColumn *column);
-static void add_constraints(SkNewTable *table, List *elements);
 static void add_constraint(SkNewTable *table, SkConstraint *constraint);
-static void check_parents(SkNewTable *table, List *elements);
-static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
-						 List *self_key, List **before);
-static bool is_commit_time(SkDdlText *ddl, SkRange range);
 static List *key_names(List *key);
+static void alter_once(SkAlter *table, SkAction *action);
+static void alter_add_column(SkAlter *table, SkAction *action);
+static void add_with_kind(SkAlter *table, const char *command, const SkColumn *column);
+static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced);
+static void drop_column(SkAlter *table, SkAction *action);
+static void drop_synonym(SkAlter *table, SkAction *action);
+static AttrNumber find_column(SkAlter *table, SkAction *action);
+static bool is_identity(SkAlter *table, SkAction *action);
+static void alter_column(SkAlter *table, SkAction *action);
+static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
+static void alter_type(SkAlter *table, SkAction *action, SkColumn *column);
+static bool is_own_function(Oid function, const char *schema, const char *name);
+static void alter_default(SkAlter *table, SkAction *action);
+static void set_update(SkAlter *table, SkAction *action);
+static bool has_commit_default(Oid relid, const char *column);
+static void drop_update(SkAlter *table, SkAction *action);
+static void check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum);
+static void set_commit_timestamp(SkAlter *table, SkAction *action);
+static void set_parent(SkAlter *table, SkAction *action);
+static void rename_table(SkAlter *table, SkAction *action);
+static void alter_identity(SkAlter *table, const SkAction *action);
+static char *serial_sequence(const SkName *table, const char *column);
+static Oid	column_sequence(Oid relid, AttrNumber attnum);
+static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
+static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
+static void check_sources(SkDdlText *ddl, const SkColumn *column);
+static bool is_serial(const SkColumn *column);
+static void add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo sql, List **after);
+static char *identity_kind(SkDdlText *ddl, const SkColumn *column, int64 *start);
+static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
+static char *column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type);
+static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
+static char *length_check(SkName *table, const SkColumn *column);
+static char *constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables, SkConstraint *constraint, List **before, List **after);
+static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_key, List **before);
+static bool has_unique_key(Oid relid, List *columns);
+static char *parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key);
+static Oid	find_parent_key(Oid relid, Oid *parent);
+static List *synonym_commands(const SkName *synonym, const SkName *table, Oid relid);
+static char *update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column);
+static bool is_commit_time(SkDdlText *ddl, SkDdlRange range);
+static char *find_update_trigger(Oid relid, const char *column);
+static char *policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint, const List *variables);
+static void check_interval(SkDdlText *ddl, const SkConstraint *constraint);
+static void check_policies(SkDdlText *ddl, int at, Oid relid);
+static void emit_all(SkDdlText *ddl, List *commands);
 
 /* CREATE TABLE */
 void
@@ -66,208 +128,154 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	bool		exists;
 	ListCell   *lc;
 
-	sk_ddl_complete_name(table.name);
+	complete_name(table.name);
 	exists = statement->exists_ok &&
 		OidIsValid(sk_ddl_find(ddl, table.name, RELKIND_RELATION, true));
-	initStringInfo(&table.sql);
 	foreach(lc, statement->elements)
 	{
 		SkElement  *element = lfirst(lc);
 
-		if (element != NULL && element->column != NULL)
-			(void) sk_ddl_add_variable(ddl, &table.variables, element->column);
+		if (element->constraint != NULL)
+			table.constraints = lappend(table.constraints, element->constraint);
+		else
+		{
+			table.columns = lappend(table.columns, element->column);
+			add_variable(ddl, &table.variables, element->column);
+			table.constraints = list_concat(table.constraints, element->column->constraints);
+		}
 	}
-	read_key(&table, statement->elements);
-	check_key(&table, statement->elements);
+	read_key(&table);
+	check_key(&table);
 
+	initStringInfo(&table.sql);
 	appendStringInfo(&table.sql, "CREATE TABLE %s%s (",
 					 statement->exists_ok ? "IF NOT EXISTS " : "", sk_ddl_name(table.name));
-	foreach(lc, statement->elements)
+	foreach(lc, table.columns)
 	{
-		SkElement  *element = lfirst(lc);
+		SkColumn   *column = lfirst(lc);
 
-		if (element != NULL && element->column != NULL)
-			add_column(&table, element->column);
+		appendStringInfo(&table.sql, "\n  %s,",
+						 column_definition(ddl, table.name, table.variables, column, &table.after));
+		if (column->has_update)
+			table.after = lappend(table.after, update_trigger(ddl, table.name, column));
 	}
 	if (table.has_key)
 		add_key(&table);
-	add_constraints(&table, statement->elements);
+	foreach(lc, table.constraints)
+		add_constraint(&table, lfirst(lc));
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
 	if (exists)
 		return;
-	sk_ddl_emit_all(ddl, table.after);
-	check_parents(&table, statement->elements);
+	emit_all(ddl, table.after);
+	check_parents(&table);
 }
 
-/* Add a column.  A foreign key that it has is of this column. */
+/*
+ * Add the schema to the name of a new table, if its commands would find
+ * another relation by the name alone.
+ */
 static void
-add_column(SkNewTable *table, SkColumn *column)
+complete_name(SkName *name)
 {
-	ListCell   *lc;
+	RangeVar   *new_name = makeRangeVar(NULL, llast(name->parts), -1);
+	Oid			schema;
+	Oid			other;
 
-	appendStringInfo(&table->sql, "\n  %s,",
-					 sk_ddl_column(table->ddl, table->name, table->variables, column, &table->after));
-	if (column->has_update)
-		table->after = lappend(table->after, sk_ddl_on_update(table->ddl, table->name, column));
-	foreach(lc, column->constraints)
-	{
-		SkConstraint *constraint = lfirst(lc);
-
-		if (constraint->type == SK_FOREIGN_KEY)
-			constraint->columns = list_make1(column->name);
-	}
-}
-
-/* Add the constraints of the table and of its columns, in the order of the text. */
-static void
-add_constraints(SkNewTable *table, List *elements)
-{
-	ListCell   *lc;
-	ListCell   *constraint;
-
-	foreach(lc, elements)
-	{
-		SkElement  *element = lfirst(lc);
-
-		if (element == NULL)
-			continue;
-		if (element->constraint != NULL)
-			add_constraint(table, element->constraint);
-		if (element->column != NULL)
-			foreach(constraint, element->column->constraints)
-				add_constraint(table, lfirst(constraint));
-	}
+	if (list_length(name->parts) > 1)
+		return;
+	schema = RangeVarGetCreationNamespace(new_name);
+	other = RangeVarGetRelid(new_name, NoLock, true);
+	if (OidIsValid(other) && get_rel_namespace(other) != schema)
+		name->parts = lcons(get_namespace_name(schema), name->parts);
 }
 
 /* Raise an error if the table cannot be a child of its parent.  It exists by now. */
 static void
-check_parents(SkNewTable *table, List *elements)
+check_parents(SkNewTable *table)
 {
 	SkDdlText  *ddl = table->ddl;
 	Oid			relid = sk_ddl_find(ddl, table->name, RELKIND_RELATION, false);
 	ListCell   *lc;
 
-	foreach(lc, elements)
+	foreach(lc, table->constraints)
 	{
-		SkElement  *element = lfirst(lc);
+		SkConstraint *constraint = lfirst(lc);
 
-		if (element == NULL || element->constraint == NULL || element->constraint->type != SK_INTERLEAVE)
+		if (constraint->type != SK_INTERLEAVE)
 			continue;
-		sk_ddl_check_interleave(ddl, element->constraint->at, relid,
-								sk_ddl_find(ddl, element->constraint->table, RELKIND_RELATION, false));
-		sk_ddl_check_policies(ddl, element->constraint->at, relid);
+		sk_ddl_check_interleave(ddl, constraint->at, relid,
+								sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false));
+		check_policies(ddl, constraint->at, relid);
 	}
 }
 
 /* Find the key, which may be in three places. */
 static void
-read_key(SkNewTable *table, List *elements)
+read_key(SkNewTable *table)
 {
 	ListCell   *lc;
-	SkConstraint *found = NULL;
 
-	foreach(lc, elements)
+	foreach(lc, table->constraints)
 	{
-		SkElement  *element = lfirst(lc);
-		int			place = -1;
+		SkConstraint *constraint = lfirst(lc);
 
-		if (element == NULL)
+		if (constraint->type != SK_PRIMARY_KEY)
 			continue;
-		if (element->column != NULL && element->column->is_primary_key)
-		{
-			SkKeyPart  *part = palloc0(sizeof(SkKeyPart));
-
-			part->column = element->column->name;
-			part->at = place = element->column->at;
-			if (!table->has_key)
-				table->key = list_make1(part);
-		}
-		else if (element->constraint != NULL && element->constraint->type == SK_PRIMARY_KEY)
-		{
-			found = element->constraint;
-			place = found->at;
-			if (!table->has_key)
-				table->key = found->columns;
-			if (found->name != NULL)
-				SK_DDL_ERROR(table->ddl, place, ERRCODE_FEATURE_NOT_SUPPORTED,
-							 errmsg("Setting a name of a <PRIMARY KEY> constraint is not supported."));
-		}
-		else
-			continue;
+		if (constraint->name != NULL)
+			SK_DDL_ERROR(table->ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Setting a name of a <PRIMARY KEY> constraint is not supported."));
 		if (table->has_key)
-			SK_DDL_ERROR(table->ddl, place, ERRCODE_INVALID_TABLE_DEFINITION,
+			SK_DDL_ERROR(table->ddl, constraint->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Primary key can be only defined once."));
 		table->has_key = true;
+		table->key = constraint->columns;
 	}
 }
 
 /* Spanner's rules for keys; are all columns of it NOT NULL? */
 static void
-check_key(SkNewTable *table, List *elements)
+check_key(SkNewTable *table)
 {
+	const char *name = sk_ddl_name(table->name);
 	ListCell   *lc;
+	ListCell   *other;
 
 	sk_ddl_check_key_length(table->ddl, table->key);
 	foreach(lc, table->key)
 	{
 		SkKeyPart  *part = lfirst(lc);
-		SkColumn   *column = find_column(elements, part->column);
-		const char *name;
-		SkType		type;
+		SkColumn   *column = NULL;
+		const char *type_name;
+		SkDdlType	type;
 
+		foreach(other, table->columns)
+		{
+			if (strcmp(((SkColumn *) lfirst(other))->name, part->column) == 0)
+				column = lfirst(other);
+		}
 		if (column == NULL)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_UNDEFINED_COLUMN,
-						 errmsg("Table %s references nonexistent key column %s.",
-								sk_ddl_name(table->name), part->column));
+						 errmsg("Table %s references nonexistent key column %s.", name, part->column));
 		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (strcmp(((SkKeyPart *) list_nth(table->key, i))->column, part->column) == 0)
 				SK_DDL_ERROR(table->ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-							 errmsg("Table %s references key column %s more than once.",
-									sk_ddl_name(table->name), part->column));
+							 errmsg("Table %s references key column %s more than once.", name, part->column));
 		}
-		name = sk_ddl_column_type(table->ddl, column, &type);
-		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(name, "numeric") == 0)
+		type_name = column_type(table->ddl, column, &type);
+		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(type_name, "numeric") == 0)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
-						 errmsg("Column %s has type %s, but is part of the primary key.",
-								column->name, type == SK_TYPE_ARRAY ? "ARRAY" :
-								type == SK_TYPE_JSON ? "JSON" : "PG.NUMERIC"));
+						 errmsg("Column %s has type %s, but is part of the primary key.", column->name,
+								type == SK_TYPE_NUMERIC ? "PG.NUMERIC" : sk_ddl_type_name(type)));
 		if (column->has_update)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
-								sk_ddl_name(table->name), column->name));
+								name, column->name));
 		if (table->ddl->dialect == SK_GOOGLESQL && !column->not_null && !column->is_identity)
 			table->key_is_null = true;
 	}
-}
-
-/*
- * sk_ddl_check_key_length
- *		Raise an error if PostgreSQL has no index of so many columns.
- */
-void
-sk_ddl_check_key_length(SkDdlText *ddl, List *key)
-{
-	if (list_length(key) > INDEX_MAX_KEYS)
-		SK_DDL_ERROR(ddl, ((SkKeyPart *) linitial(key))->at, ERRCODE_TOO_MANY_COLUMNS,
-					 errmsg("cannot use more than %d columns in an index", INDEX_MAX_KEYS));
-}
-
-static SkColumn *
-find_column(List *elements, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, elements)
-	{
-		SkElement  *element = lfirst(lc);
-
-		if (element != NULL && element->column != NULL && strcmp(element->column->name, name) == 0)
-			return element->column;
-	}
-	return NULL;
 }
 
 /* The key as a constraint, and what PostgreSQL needs beside it. */
@@ -305,9 +313,653 @@ add_key(SkNewTable *table)
 		table->after = lappend(table->after, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", name));
 }
 
+/* What there is beside the columns. */
+static void
+add_constraint(SkNewTable *table, SkConstraint *constraint)
+{
+	List	   *before = NIL;
+	char	   *sql = constraint_definition(table->ddl, table->name, true, key_names(table->key),
+											table->variables, constraint, &before, &table->after);
+
+	if (sql != NULL && before == NIL)
+		appendStringInfo(&table->sql, "\n  %s,", sql);
+	else if (sql != NULL)
+		table->after = lappend(list_concat(table->after, before),
+							   psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table->name), sql));
+}
+
+static List *
+key_names(List *key)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, key)
+		result = lappend(result, ((SkKeyPart *) lfirst(lc))->column);
+	return result;
+}
+
+/* ALTER TABLE */
+void
+sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement)
+{
+	SkAlter		table = {ddl, statement->name, InvalidOid};
+	ListCell   *lc;
+
+	if (sk_ddl_skip(ddl, statement->name, RELKIND_RELATION, statement->exists_ok))
+		return;
+	foreach(lc, statement->elements)
+	{
+		Oid			synonym;
+
+		table.relid = sk_ddl_find(ddl, table.name, RELKIND_RELATION, false);
+		synonym = sk_ddl_synonym_of(table.relid);
+		alter_once(&table, lfirst(lc));
+		if (OidIsValid(synonym) && ((SkAction *) lfirst(lc))->type == SK_ADD_COLUMN)
+			sk_ddl_emit(ddl, "CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+						sk_ddl_relation(synonym), sk_ddl_name(table.name));
+	}
+}
+
+static void
+alter_once(SkAlter *table, SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	const char *name = sk_ddl_name(table->name);
+	const char *object = action->name != NULL ? quote_identifier(action->name) : NULL;
+
+	switch (action->type)
+	{
+		case SK_ADD_COLUMN:
+			alter_add_column(table, action);
+			break;
+		case SK_ADD_CONSTRAINT:
+			alter_add_constraint(table, action->constraint, action->exists_ok);
+			break;
+		case SK_DROP_COLUMN:
+			drop_column(table, action);
+			break;
+		case SK_DROP_CONSTRAINT:
+			sk_ddl_emit(ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name, object);
+			break;
+		case SK_DROP_POLICY:
+			sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
+			break;
+		case SK_DROP_SYNONYM:
+			drop_synonym(table, action);
+			break;
+		case SK_ALTER_COLUMN:
+			alter_column(table, action);
+			break;
+		case SK_ALTER_TYPE:
+			alter_type(table, action, action->column);
+			break;
+		case SK_SET_NOT_NULL:
+		case SK_DROP_NOT_NULL:
+			check_nullability(table, action, action->type == SK_SET_NOT_NULL);
+			sk_ddl_emit(ddl, "ALTER TABLE %s ALTER COLUMN %s %s NOT NULL", name, object,
+						action->type == SK_SET_NOT_NULL ? "SET" : "DROP");
+			break;
+		case SK_SET_DEFAULT:
+		case SK_DROP_DEFAULT:
+			alter_default(table, action);
+			break;
+		case SK_SET_UPDATE:
+			set_update(table, action);
+			break;
+		case SK_DROP_UPDATE:
+			drop_update(table, action);
+			break;
+		case SK_ALTER_IDENTITY:
+			if (((SkDdlClause *) linitial(action->column->clauses))->type == SK_CLAUSE_OPTIONS)
+				set_commit_timestamp(table, action);
+			else
+				alter_identity(table, action);
+			break;
+		case SK_ADD_IDENTITY:
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Set spanner.default_sequence_kind, and run it directly without Spanner's clauses."));
+			break;
+		case SK_SET_ON_DELETE:
+			set_parent(table, action);
+			break;
+		case SK_RENAME:
+			rename_table(table, action);
+			break;
+	}
+}
+
+static void
+alter_add_column(SkAlter *table, SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	SkColumn   *column = action->column;
+	List	   *variables = sk_ddl_table_variables(table->relid);
+	List	   *after = NIL;
+	char	   *sql;
+	ListCell   *lc;
+
+	if (get_attnum(table->relid, action->name) != InvalidAttrNumber && action->exists_ok)
+	{
+		ereport(NOTICE,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" already exists, skipping",
+						action->name, get_rel_name(table->relid))));
+		return;
+	}
+	if (column->is_primary_key)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot change key column %s.", column->name));
+	add_variable(ddl, &variables, column);
+	sql = psprintf("ALTER TABLE %s ADD COLUMN %s", sk_ddl_name(table->name),
+				   column_definition(ddl, table->name, variables, column, &after));
+	if (column->not_null && !column->has_default && !column->is_generated && !column->is_identity)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Cannot add NOT NULL column %s.%s to existing table %s.",
+							sk_ddl_name(table->name), column->name, sk_ddl_name(table->name)),
+					 errhint("Add it with a default."));
+	if (after != NIL)
+		add_with_kind(table, sql, column);
+	else
+		sk_ddl_emit(ddl, "%s", sql);
+	if (column->has_update)
+		sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
+	foreach(lc, column->constraints)
+		alter_add_constraint(table, lfirst(lc), false);
+}
+
+/* Rows that are there draw values at once, so the sequence has its kind first. */
+static void
+add_with_kind(SkAlter *table, const char *command, const SkColumn *column)
+{
+	const char *setting = "spanner.default_sequence_kind";
+	const char *old = GetConfigOption(setting, true, false);
+	int64		start;
+
+	old = quote_literal_cstr(old != NULL ? old : "");
+	sk_ddl_emit(table->ddl, "SET %s TO %s", setting,
+				quote_literal_cstr(identity_kind(table->ddl, column, &start)));
+	sk_ddl_emit(table->ddl, "%s", command);
+	sk_ddl_emit(table->ddl, "SET %s TO %s", setting, old);
+}
+
+static void
+alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
+{
+	SkDdlText  *ddl = table->ddl;
+	const char *name = sk_ddl_name(table->name);
+	List	   *before = NIL;
+	List	   *after = NIL;
+	char	   *sql;
+
+	if (constraint->type == SK_PRIMARY_KEY || constraint->type == SK_INTERLEAVE)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("key of table \"%s\" cannot be changed", name),
+					 errhint("Run PostgreSQL's ALTER TABLE directly."));
+	if (constraint->type == SK_SYNONYM && OidIsValid(sk_ddl_synonym_of(table->relid)))
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
+					 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
+							name, sk_ddl_relation(sk_ddl_synonym_of(table->relid))));
+	sql = constraint_definition(ddl, table->name, false, NIL, sk_ddl_table_variables(table->relid),
+								constraint, &before, &after);
+	/* a policy */
+	if (is_replaced)
+		sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
+	emit_all(ddl, before);
+	if (sql != NULL)
+		sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s", name, sql);
+	emit_all(ddl, after);
+	if (constraint->type == SK_DELETION_POLICY)
+		check_policies(ddl, constraint->at, table->relid);
+}
+
+/* PostgreSQL would drop indexes and constraints along; Spanner does not. */
+static void
+drop_column(SkAlter *table, SkAction *action)
+{
+	char	   *users;
+
+	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
+	{
+		ereport(NOTICE,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist, skipping",
+						action->name, get_rel_name(table->relid))));
+		return;
+	}
+	(void) find_column(table, action);
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, NULL), action->name))
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop key column %s from table %s.", action->name,
+							sk_ddl_name(table->name)));
+	drop_update(table, action);
+	users = sk_query_text(psprintf("SELECT spanner_internal.column_user('%u', '%d')", table->relid,
+								   find_column(table, action)));
+	if (users != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Cannot drop column %s from table %s because it is used by %s.",
+							action->name, sk_ddl_name(table->name), users));
+	sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
+				quote_identifier(action->name));
+}
+
+static void
+drop_synonym(SkAlter *table, SkAction *action)
+{
+	Oid			view = sk_ddl_find(table->ddl, action->target, RELKIND_VIEW, false);
+
+	if (view != sk_ddl_synonym_of(table->relid))
+		SK_DDL_ERROR(table->ddl, action->target->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("view \"%s\" is not the synonym of table \"%s\"",
+							sk_ddl_name(action->target), sk_ddl_name(table->name)),
+					 errhint("Use DROP VIEW."));
+	sk_ddl_emit(table->ddl, "DROP VIEW %s", sk_ddl_name(action->target));
+}
+
+static AttrNumber
+find_column(SkAlter *table, SkAction *action)
+{
+	AttrNumber	result = get_attnum(table->relid, action->name);
+
+	if (result == InvalidAttrNumber)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("Column not found in table %s: %s", sk_ddl_name(table->name), action->name));
+	return result;
+}
+
+/* Does a column take values from a sequence of its own that has a kind? */
+static bool
+is_identity(SkAlter *table, SkAction *action)
+{
+	ObjectAddress sequence = {RelationRelationId, InvalidOid, 0};
+
+	sequence.objectId = column_sequence(table->relid, find_column(table, action));
+	return OidIsValid(sequence.objectId) && GetSecurityLabel(&sequence, SK_EXTENSION) != NULL;
+}
+
+/* ALTER COLUMN name type ..., which says how all of the column shall be. */
+static void
+alter_column(SkAlter *table, SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	SkColumn   *column = action->column;
+	const char *start = psprintf("ALTER TABLE %s ALTER COLUMN %s", sk_ddl_name(table->name),
+								 quote_identifier(action->name));
+	AttrNumber	attnum = find_column(table, action);
+	bool		is_generated = get_attgenerated(table->relid, attnum) != '\0';
+	HeapTuple	tuple = SearchSysCacheCopyAttNum(table->relid, attnum);
+	Form_pg_attribute old = (Form_pg_attribute) GETSTRUCT(tuple);
+
+	if (column->is_identity != is_identity(table, action))
+	{
+		if (column->is_identity)
+			SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("Cannot alter column `%s.%s` to an identity column.",
+								get_rel_name(table->relid), action->name));
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
+							get_rel_name(table->relid), action->name));
+	}
+	if (column->is_generated || (is_generated && column->has_default))
+		sk_ddl_refuse(ddl, action->at, "change of a generated column",
+					  "Drop the column, and add it anew.");
+	check_interleaved(table, action, attnum);
+	check_nullability(table, action, column->not_null || column->is_identity);
+	if (!column->has_update)
+		drop_update(table, action);
+	alter_type(table, action, column);
+	if (!column->is_identity && column->not_null != old->attnotnull)
+		sk_ddl_emit(ddl, "%s %s NOT NULL", start, column->not_null ? "SET" : "DROP");
+	if (column->has_default)
+		sk_ddl_emit(ddl, "%s SET DEFAULT %s", start, sk_ddl_translate(ddl, column->expr, NIL, false));
+	else if (!column->is_identity && !is_generated && old->atthasdef)
+		sk_ddl_emit(ddl, "%s DROP DEFAULT", start);
+	if (column->has_update && find_update_trigger(table->relid, action->name) == NULL)
+		sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
+	if (column->clauses != NIL)
+	{
+		SkAction	change = *action;
+		ListCell   *lc;
+
+		foreach(lc, column->clauses)
+		{
+			SkDdlClause *clause = lfirst(lc);
+
+			if (clause->type == SK_CLAUSE_SKIP)
+			{
+				change.column->clauses = list_make1(clause);
+				alter_identity(table, &change);
+			}
+		}
+	}
+}
+
+/* Spanner's keys and indexes depend on whether a column may be NULL. */
+static void
+check_nullability(SkAlter *table, SkAction *action, bool not_null)
+{
+	AttrNumber	attnum = find_column(table, action);
+	Relation	rel = table_open(table->relid, AccessShareLock);
+	bool		is_same = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attnotnull == not_null;
+	List	   *indexes = is_same ? NIL : RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		for (int i = 0; i < index->rd_index->indnatts; i++)
+		{
+			if (index->rd_index->indkey.values[i] == attnum)
+				SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+							 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
+									action->name, sk_ddl_relation(lfirst_oid(lc))));
+		}
+		index_close(index, NoLock);
+	}
+	table_close(rel, NoLock);
+}
+
+/* Values stay what they are: only lengths change, or STRING and BYTES. */
+static void
+alter_type(SkAlter *table, SkAction *action, SkColumn *column)
+{
+	AttrNumber	attnum = find_column(table, action);
+	SkDdlType	old = sk_ddl_type_class(get_atttype(table->relid, attnum));
+	SkDdlType	type;
+	const char *name = column_type(table->ddl, column, &type);
+	const char *cast = old == type ? NULL : sk_ddl_cast(old, type);
+	const char *start = psprintf("ALTER TABLE %s", sk_ddl_name(table->name));
+	char	   *check;
+	Oid			old_type;
+	Oid			new_type;
+	Oid			collation;
+	int32		old_typmod;
+	int32		new_typmod;
+
+	if (old != type && !(old == SK_TYPE_STRING && type == SK_TYPE_BYTES) &&
+		!(old == SK_TYPE_BYTES && type == SK_TYPE_STRING))
+		SK_DDL_ERROR(table->ddl, column->at, ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("Cannot change type of column `%s` from `%s` to `%s`", action->name,
+							format_type_be(get_atttype(table->relid, attnum)), name));
+	check = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(c.conname) FROM pg_catalog.pg_constraint c"
+								   " WHERE c.conrelid OPERATOR(pg_catalog.=) '%u'"
+								   " AND c.conkey OPERATOR(pg_catalog.=) '{%d}'"
+								   " AND spanner_internal.ddl_length(c.oid) IS NOT NULL",
+								   table->relid, attnum));
+	if (check != NULL)
+		sk_ddl_emit(table->ddl, "%s DROP CONSTRAINT %s", start, check);
+	parseTypeString(name, &new_type, &new_typmod, 0);
+	get_atttypetypmodcoll(table->relid, attnum, &old_type, &old_typmod, &collation);
+	if (new_type != old_type || new_typmod != old_typmod)
+		sk_ddl_emit(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
+					cast == NULL ? "" :
+					psprintf(type == SK_TYPE_BYTES ? " USING spanner_internal.string_to_bytes(%s)" : " USING spanner_internal.bytes_to_string(%s)",
+							 quote_identifier(action->name)));
+	check = length_check(table->name, column);
+	if (check != NULL)
+		sk_ddl_emit(table->ddl, "%s ADD %s", start, check);
+}
+
+/*
+ * spanner_internal.ddl_length(constraint oid) returns integer
+ *
+ * The length of bytes that a constraint limits a column to; NULL if it is
+ * another one.
+ */
+Datum
+spanner_ddl_length(PG_FUNCTION_ARGS)
+{
+	HeapTuple	tuple = SearchSysCache1(CONSTROID, PG_GETARG_DATUM(0));
+	OpExpr	   *compared = NULL;
+	FuncExpr   *call;
+	Const	   *limit;
+	Var		   *column;
+	Datum		tree;
+	bool		isnull = true;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		tree = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conbin, &isnull);
+		if (!isnull)
+			compared = stringToNode(TextDatumGetCString(tree));
+		ReleaseSysCache(tuple);
+	}
+	if (compared == NULL || !IsA(compared, OpExpr) || list_length(compared->args) != 2)
+		PG_RETURN_NULL();
+	set_opfuncid(compared);
+	call = linitial(compared->args);
+	limit = lsecond(compared->args);
+	if (compared->opfuncid != F_INT4LE || !IsA(call, FuncExpr) || list_length(call->args) != 1 ||
+		!IsA(limit, Const) || limit->constisnull)
+		PG_RETURN_NULL();
+	column = linitial(call->args);
+	if (!IsA(column, Var) || (column->vartype != BYTEAOID && column->vartype != BYTEAARRAYOID) ||
+		(call->funcid != F_LENGTH_BYTEA && call->funcid != F_OCTET_LENGTH_BYTEA &&
+		 !is_own_function(call->funcid, SK_INTERNAL_SCHEMA, "longest")))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(DatumGetInt32(limit->constvalue));
+}
+
+static bool
+is_own_function(Oid function, const char *schema, const char *name)
+{
+	char	   *found = get_func_name(function);
+
+	return found != NULL && strcmp(found, name) == 0 && get_func_namespace(function) == sk_own_schema(schema);
+}
+
+/* An identity column keeps its sequence, whatever is said of its default. */
+static void
+alter_default(SkAlter *table, SkAction *action)
+{
+	const char *start = psprintf("ALTER TABLE %s ALTER COLUMN %s", sk_ddl_name(table->name),
+								 quote_identifier(action->name));
+
+	if (is_identity(table, action))
+	{
+		if (action->type == SK_SET_DEFAULT)
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("Cannot alter an identity column `%s.%s` to a generated or default column.",
+								get_rel_name(table->relid), action->name),
+						 errhint("Run it directly, without execute_ddl, to give up the sequence."));
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("column \"%s\" of relation \"%s\" is an identity column and keeps its sequence",
+						action->name, get_rel_name(table->relid))));
+	}
+	else if (find_update_trigger(table->relid, action->name) != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
+							action->name));
+	else if (action->type == SK_SET_DEFAULT)
+		sk_ddl_emit(table->ddl, "%s SET DEFAULT %s", start,
+					sk_ddl_translate(table->ddl, action->column->expr, NIL, false));
+	else
+		sk_ddl_emit(table->ddl, "%s DROP DEFAULT", start);
+}
+
+/* SET ON UPDATE, of a column whose default is the same */
+static void
+set_update(SkAlter *table, SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	SkColumn   *column = action->column;
+
+	(void) find_column(table, action);
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, NULL), action->name))
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
+							sk_ddl_name(table->name), action->name));
+	column->has_default = has_commit_default(table->relid, action->name);
+	column->expr = column->update;
+	drop_update(table, action);
+	sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
+}
+
+/* Is the default of a column a call of pending_commit_timestamp()? */
+static bool
+has_commit_default(Oid relid, const char *column)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	Node	   *node = strip_implicit_coercions(build_column_default(rel, get_attnum(relid, column)));
+	Oid			function = node != NULL && IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : InvalidOid;
+
+	table_close(rel, NoLock);
+	return is_own_function(function, SK_SCHEMA, "pending_commit_timestamp");
+}
+
+static void
+drop_update(SkAlter *table, SkAction *action)
+{
+	char	   *trigger = find_update_trigger(table->relid, action->name);
+
+	if (trigger != NULL)
+		sk_ddl_emit(table->ddl, "DROP TRIGGER %s ON %s", trigger, sk_ddl_name(table->name));
+}
+
+/* A column of the key that a parent and its children share stays what it is. */
+static void
+check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum)
+{
+	if (sk_query_text(psprintf("SELECT 1 WHERE spanner_internal.is_interleaved('%u', '%d')", table->relid,
+							   attnum)) != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name));
+}
+
+/* SET OPTIONS (allow_commit_timestamp = ...) */
+static void
+set_commit_timestamp(SkAlter *table, SkAction *action)
+{
+	SkDdlClause *clause = linitial(action->column->clauses);
+	SkTypeName	type = {.name = "timestamp",.at = action->at};
+	SkColumn	column = {.name = action->name,.type = &type,.at = action->at};
+
+	column.options = clause->options;
+	alter_type(table, action, &column);
+}
+
+/* SET ON DELETE, SET INTERLEAVE IN: another foreign key to the parent. */
+static void
+set_parent(SkAlter *table, SkAction *action)
+{
+	SkConstraint *constraint = action->constraint;
+	const char *name = sk_ddl_name(table->name);
+	Oid			parent = InvalidOid;
+	List	   *key = sk_ddl_table_key(table->relid, NULL);
+	Oid			old = find_parent_key(table->relid, &parent);
+	char	   *sql;
+
+	if (constraint->table == NULL)
+	{
+		if (!OidIsValid(old))
+			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name));
+		constraint->table = palloc0(sizeof(SkName));
+		constraint->table->parts = list_make2(get_namespace_name(get_rel_namespace(parent)),
+											  get_rel_name(parent));
+		constraint->is_parent = true;
+	}
+	sql = parent_key(table->ddl, constraint, name, key);
+	if (!OidIsValid(old) && constraint->cascades)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
+					 errhint("Migrate it to INTERLEAVE IN PARENT ON DELETE NO ACTION first."));
+	if (OidIsValid(old))
+		sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name,
+					quote_identifier(get_constraint_name(old)));
+	if (sql != NULL)
+		sk_ddl_emit(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
+	sk_ddl_check_interleave(table->ddl, action->at, table->relid,
+							sk_ddl_find(table->ddl, constraint->table, RELKIND_RELATION, false));
+	check_policies(table->ddl, action->at, table->relid);
+}
+
+static void
+rename_table(SkAlter *table, SkAction *action)
+{
+	SkName	   *old = table->name;
+
+	if (list_length(action->target->parts) > 1 &&
+		strcmp(linitial(action->target->parts),
+			   get_namespace_name(get_rel_namespace(table->relid))) != 0)
+		sk_ddl_refuse(table->ddl, action->target->at, "new schema in RENAME",
+					  "Run ALTER TABLE ... SET SCHEMA directly.");
+	sk_ddl_emit(table->ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(old),
+				quote_identifier(llast(action->target->parts)));
+	table->name = palloc0(sizeof(SkName));
+	table->name->at = action->target->at;
+	table->name->parts = lappend(list_truncate(list_copy(old->parts), list_length(old->parts) - 1),
+								 llast(action->target->parts));
+	if (action->with_synonym)
+		emit_all(table->ddl, synonym_commands(old, table->name, table->relid));
+}
+
+/* ALTER TABLE ... ALTER COLUMN with a clause of Spanner's. */
+static void
+alter_identity(SkAlter *table, const SkAction *action)
+{
+	SkDdlText  *ddl = table->ddl;
+	List	   *clauses = action->column->clauses;
+	SkDdlClause *first = linitial(clauses);
+	SkDdlChange change = {0};
+	AttrNumber	attnum = get_attnum(table->relid, action->name);
+	Oid			sequence;
+
+	if (list_length(clauses) > 1)
+		SK_DDL_ERROR(ddl, ((SkDdlClause *) lsecond(clauses))->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Only single option is allowed for <ALTER COLUMN> on identity column."));
+	if (action->is_set && first->type == SK_CLAUSE_RESTART)
+		SK_DDL_ERROR(ddl, first->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
+	sk_ddl_read_clauses(ddl, clauses, SK_DDL_ALTER_COLUMN, action->name, &change);
+	if (attnum == InvalidAttrNumber)
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							action->name, get_rel_name(table->relid)));
+	sequence = column_sequence(table->relid, attnum);
+	if (!OidIsValid(sequence))
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("Column is not an identity column in table %s: %s",
+							get_rel_name(table->relid), action->name));
+	if (change.limits != NULL)
+		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s", sk_ddl_relation(sequence), change.limits);
+	sk_ddl_change_sequence(ddl, serial_sequence(table->name, action->name), &change);
+}
+
+/* The call that names the sequence of a column. */
+static char *
+serial_sequence(const SkName *table, const char *column)
+{
+	return psprintf("pg_catalog.pg_get_serial_sequence(%s, %s)",
+					quote_literal_cstr(sk_ddl_name(table)), quote_literal_cstr(column));
+}
+
+/* The sequence that belongs to a column, as pg_get_serial_sequence() finds it. */
+static Oid
+column_sequence(Oid relid, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, getOwnedSequences(relid))
+	{
+		Oid			table;
+		int32		column;
+
+		if ((sequenceIsOwned(lfirst_oid(lc), DEPENDENCY_AUTO, &table, &column) ||
+			 sequenceIsOwned(lfirst_oid(lc), DEPENDENCY_INTERNAL, &table, &column)) &&
+			column == attnum)
+			return lfirst_oid(lc);
+	}
+	return InvalidOid;
+}
+
 /* Note a column for expressions. */
-SkVariable *
-sk_ddl_add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
+static void
+add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
 {
 	SkVariable *variable = palloc0(sizeof(SkVariable));
 	ListCell   *lc;
@@ -323,21 +975,20 @@ sk_ddl_add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
 	}
 	variable->name = column->name;
 	variable->column = column->is_generated ? column : NULL;
-	(void) sk_ddl_column_type(ddl, column, &variable->type);
+	(void) column_type(ddl, column, &variable->type);
 	*variables = lappend(*variables, variable);
-	return variable;
 }
 
 /* A column, as PostgreSQL defines it. */
-char *
-sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column,
-			  List **after)
+static char *
+column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column,
+				  List **after)
 {
 	StringInfoData sql;
-	SkType		type;
+	SkDdlType	type;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), sk_ddl_column_type(ddl, column, &type));
+	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), column_type(ddl, column, &type));
 	check_sources(ddl, column);
 	if (column->not_null)
 		appendStringInfoString(&sql, " NOT NULL");
@@ -349,12 +1000,12 @@ sk_ddl_column(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *co
 		add_identity(ddl, table, column, &sql, after);
 	}
 	else if (column->has_default)
-		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_expression(ddl, column->expr, variables, NULL));
+		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_translate(ddl, column->expr, variables, false));
 	else if (column->is_generated)
 		appendStringInfo(&sql, " GENERATED ALWAYS AS (%s) STORED",
 						 generation_expression(ddl, variables, column));
-	if (sk_ddl_length_check(table, column) != NULL)
-		appendStringInfo(&sql, " %s", sk_ddl_length_check(table, column));
+	if (length_check(table, column) != NULL)
+		appendStringInfo(&sql, " %s", length_check(table, column));
 	return sql.data;
 }
 
@@ -381,12 +1032,18 @@ check_sources(SkDdlText *ddl, const SkColumn *column)
 					 errmsg("column \"%s\" has several sources of values", column->name));
 }
 
+static bool
+is_serial(const SkColumn *column)
+{
+	return strstr(column->type->name, "serial") != NULL;
+}
+
 /* Make the column draw from a sequence, whose kind is set when it exists. */
 static void
 add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo sql, List **after)
 {
 	int64		start;
-	char	   *kind = sk_ddl_identity(ddl, column, &start);
+	char	   *kind = identity_kind(ddl, column, &start);
 
 	if (column->is_identity)
 		appendStringInfoString(sql, " GENERATED BY DEFAULT AS IDENTITY");
@@ -394,9 +1051,47 @@ add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo s
 		appendStringInfo(sql, " (START WITH " INT64_FORMAT ")", start);
 	if (kind != NULL)
 		*after = lappend(*after,
-						 psprintf("SELECT spanner.alter_sequence(pg_catalog.pg_get_serial_sequence(%s, %s), kind => %s)",
-								  quote_literal_cstr(sk_ddl_name(table)),
-								  quote_literal_cstr(column->name), quote_literal_cstr(kind)));
+						 psprintf("SELECT spanner.alter_sequence(%s, kind => %s)",
+								  serial_sequence(table, column->name), quote_literal_cstr(kind)));
+}
+
+/*
+ * The kind of a new identity column with its options, as a label has them;
+ * NULL if it is the default.  Sets the counter to start with, or 0.
+ */
+static char *
+identity_kind(SkDdlText *ddl, const SkColumn *column, int64 *start)
+{
+	SkDdlChange change = {0};
+	const char *kind;
+
+	sk_ddl_read_clauses(ddl, column->clauses, SK_DDL_CREATE_TABLE, column->name, &change);
+	if (change.kind == NULL && sk_ddl_default_kind() == NULL)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("The sequence kind of an identity column %s is not specified. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`.",
+							column->name),
+					 errhint("Write GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE), or set spanner.default_sequence_kind."));
+	*start = 0;
+	if (change.has_counter)
+	{
+		if (change.counter < 1)
+			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("`start_with_counter` has to be a positive INT64 number"));
+		*start = change.counter;
+	}
+	kind = change.kind != NULL ? change.kind : sk_ddl_default_kind();
+	if (change.has_skip)
+	{
+		int			length = strlen(kind);
+		bool		has_options = kind[length - 1] == ')';
+
+		kind = psprintf("%.*s%sskip_range_min=" INT64_FORMAT ", skip_range_max=" INT64_FORMAT ")",
+						has_options ? length - 1 : length, kind, has_options ? ", " : "(",
+						change.skip_min, change.skip_max);
+	}
+	else if (sk_ddl_default_kind() != NULL && strcmp(kind, sk_ddl_default_kind()) == 0)
+		return NULL;
+	return pstrdup(kind);
 }
 
 /* The expression of a generated column; others of which it is made are written out. */
@@ -413,7 +1108,7 @@ generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column)
 		variable->expands = variable->column != NULL || variable->expression != NULL;
 		variable->is_open = strcmp(variable->name, column->name) == 0;
 	}
-	result = sk_ddl_expression(ddl, column->expr, variables, NULL);
+	result = sk_ddl_translate(ddl, column->expr, variables, false);
 	foreach(lc, variables)
 	{
 		SkVariable *variable = lfirst(lc);
@@ -424,8 +1119,8 @@ generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column)
 }
 
 /* The type of a column, which also says if it may hold commit timestamps. */
-char *
-sk_ddl_column_type(SkDdlText *ddl, const SkColumn *column, SkType *type)
+static char *
+column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type)
 {
 	StringInfoData sql;
 
@@ -450,8 +1145,7 @@ has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
 		if (column->type != NULL && (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array))
 			SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name));
-		if (strcmp(option->value, "true") != 0 && strcmp(option->value, "false") != 0 &&
-			strcmp(option->value, "null") != 0)
+		if (!SK_DDL_ONE_OF(option->value, "true", "false", "null"))
 			SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
 						 errmsg("option \"%s\" must be true, false or null", option->name));
 		result = strcmp(option->value, "true") == 0;
@@ -459,17 +1153,9 @@ has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
 	return result;
 }
 
-static bool
-is_serial(const SkColumn *column)
-{
-	const char *end = strstr(column->type->name, "serial");
-
-	return end != NULL;
-}
-
 /* The constraint that checks the length of BYTES(n); NULL for other types. */
-char *
-sk_ddl_length_check(SkName *table, const SkColumn *column)
+static char *
+length_check(SkName *table, const SkColumn *column)
 {
 	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1)
 		return NULL;
@@ -479,30 +1165,14 @@ sk_ddl_length_check(SkName *table, const SkColumn *column)
 					quote_identifier(column->name), column->type->length);
 }
 
-/* What there is beside the columns. */
-static void
-add_constraint(SkNewTable *table, SkConstraint *constraint)
-{
-	List	   *before = NIL;
-	char	   *sql = sk_ddl_constraint(table->ddl, table->name, true, key_names(table->key),
-										table->variables, constraint, &before, &table->after);
-
-	if (sql != NULL && before == NIL)
-		appendStringInfo(&table->sql, "\n  %s,", sql);
-	else if (sql != NULL)
-		table->after = lappend(list_concat(table->after, before),
-							   psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table->name), sql));
-}
-
 /*
- * sk_ddl_constraint
- *		A constraint as PostgreSQL defines it; NULL if it is another thing.
+ * A constraint as PostgreSQL defines it; NULL if it is another thing.
  *
  * Commands that come before and after it are added to these lists.
  */
-char *
-sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables,
-				  SkConstraint *constraint, List **before, List **after)
+static char *
+constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables,
+					  SkConstraint *constraint, List **before, List **after)
 {
 	switch (constraint->type)
 	{
@@ -511,17 +1181,17 @@ sk_ddl_constraint(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *v
 		case SK_CHECK:
 			return psprintf("%sCHECK (%s)", constraint->name == NULL ? "" :
 							psprintf("CONSTRAINT %s ", quote_identifier(constraint->name)),
-							sk_ddl_expression(ddl, constraint->expr, variables, NULL));
+							sk_ddl_translate(ddl, constraint->expr, variables, false));
 		case SK_FOREIGN_KEY:
 			return foreign_key(ddl, constraint, is_new ? table : NULL, key, before);
 		case SK_INTERLEAVE:
-			return sk_ddl_parent_key(ddl, constraint, sk_ddl_name(table), key);
+			return parent_key(ddl, constraint, sk_ddl_name(table), key);
 		case SK_DELETION_POLICY:
-			*after = lappend(*after, sk_ddl_deletion_policy(ddl, table, constraint, variables));
+			*after = lappend(*after, policy_trigger(ddl, table, constraint, variables));
 			break;
 		case SK_SYNONYM:
-			*after = list_concat(*after, sk_ddl_synonym(constraint->table, table, is_new ? InvalidOid :
-														sk_ddl_find(ddl, table, RELKIND_RELATION, false)));
+			*after = list_concat(*after, synonym_commands(constraint->table, table, is_new ? InvalidOid :
+														  sk_ddl_find(ddl, table, RELKIND_RELATION, false)));
 			break;
 		case SK_UNIQUE:
 			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -545,11 +1215,10 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 	List	   *referenced = constraint->referenced;
 	Oid			relid = is_self ? InvalidOid :
 		sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
-	bool		is_primary;
 	StringInfoData sql;
 
 	if (referenced == NIL)
-		referenced = is_self ? self_key : sk_ddl_table_key(relid, &is_primary);
+		referenced = is_self ? self_key : sk_ddl_table_key(relid, NULL);
 	if (list_length(referenced) != list_length(constraint->columns))
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
 					 errmsg("number of referencing and referenced columns for foreign key disagree"));
@@ -563,7 +1232,7 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 						(char *) llast(constraint->table->parts))));
 		return NULL;
 	}
-	if (is_self ? strcmp(sk_ddl_name_list(referenced), sk_ddl_name_list(self_key)) != 0 : !sk_ddl_has_unique_key(relid, referenced))
+	if (is_self ? strcmp(sk_ddl_name_list(referenced), sk_ddl_name_list(self_key)) != 0 : !has_unique_key(relid, referenced))
 		*before = list_make1(psprintf("ALTER TABLE %s ADD UNIQUE (%s)",
 									  sk_ddl_name(constraint->table), sk_ddl_name_list(referenced)));
 	initStringInfo(&sql);
@@ -576,16 +1245,45 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 	return sql.data;
 }
 
-/*
- * sk_ddl_parent_key
- *		The foreign key of an interleaved table; NULL if it has no parent.
- */
-char *
-sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key)
+/* May a foreign key refer to these columns? */
+static bool
+has_unique_key(Oid relid, List *columns)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	bool		result = false;
+	ListCell   *lc;
+	ListCell   *column;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+		bool		is_key = form->indisunique && form->indimmediate &&
+			form->indnkeyatts == list_length(columns) && RelationGetIndexPredicate(index) == NIL;
+
+		foreach(column, columns)
+		{
+			AttrNumber	attnum = get_attnum(relid, lfirst(column));
+			bool		found = false;
+
+			/* zero is an expression */
+			for (int i = 0; i < form->indnkeyatts && attnum > 0; i++)
+				found |= form->indkey.values[i] == attnum;
+			is_key &= found;
+		}
+		result |= is_key;
+		index_close(index, NoLock);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/* The foreign key of an interleaved table; NULL if it has no parent. */
+static char *
+parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key)
 {
 	Oid			parent = sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
-	bool		is_primary;
-	List	   *parent_key = sk_ddl_table_key(parent, &is_primary);
+	List	   *parent_key = sk_ddl_table_key(parent, NULL);
 
 	if (!constraint->is_parent)
 		return NULL;
@@ -606,14 +1304,71 @@ sk_ddl_parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, L
 }
 
 /*
- * sk_ddl_synonym
- *		The commands that make a synonym, whose owner is the table's.
+ * The foreign key to the parent that a table is interleaved in: from the
+ * beginning of its key to the key, of columns of the same names; InvalidOid if
+ * there is none.
+ */
+static Oid
+find_parent_key(Oid relid, Oid *parent)
+{
+	List	   *key = sk_ddl_table_key(relid, NULL);
+	Relation	rel = table_open(relid, AccessShareLock);
+	Oid			result = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetFKeyList(rel))
+	{
+		ForeignKeyCacheInfo *info = lfirst(lc);
+		List	   *parent_key;
+
+		if (OidIsValid(result) || info->confrelid == relid)
+			continue;
+		parent_key = sk_ddl_table_key(info->confrelid, NULL);
+		if (list_length(parent_key) != info->nkeys || info->nkeys > list_length(key))
+			continue;
+		result = info->conoid;
+		*parent = info->confrelid;
+		for (int i = 0; i < info->nkeys; i++)
+		{
+			const char *column = list_nth(key, i);
+
+			if (strcmp(column, list_nth(parent_key, i)) != 0 ||
+				strcmp(column, get_attname(relid, info->conkey[i], false)) != 0 ||
+				strcmp(column, get_attname(info->confrelid, info->confkey[i], false)) != 0)
+				result = InvalidOid;
+		}
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * spanner_internal.parent_constraint(relation) returns oid
+ *
+ * The foreign key of an interleaved table; NULL of other tables.
+ */
+Datum
+spanner_parent_constraint(PG_FUNCTION_ARGS)
+{
+	char		relkind = get_rel_relkind(PG_GETARG_OID(0));
+	Oid			parent;
+	Oid			result = InvalidOid;
+
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
+		result = find_parent_key(PG_GETARG_OID(0), &parent);
+	if (!OidIsValid(result))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(result);
+}
+
+/*
+ * The commands that make a synonym, whose owner is the table's.
  *
  * It has the caller's rights on the table.  A table that is not there yet has
  * no OID.
  */
-List *
-sk_ddl_synonym(const SkName *synonym, const SkName *table, Oid relid)
+static List *
+synonym_commands(const SkName *synonym, const SkName *table, Oid relid)
 {
 	const char *name = sk_ddl_name(synonym);
 	List	   *result = NIL;
@@ -633,13 +1388,9 @@ sk_ddl_synonym(const SkName *synonym, const SkName *table, Oid relid)
 	return result;
 }
 
-/*
- * sk_ddl_on_update
- *		The trigger that a column ON UPDATE becomes, once its default is known
- *		to be the same.
- */
-char *
-sk_ddl_on_update(SkDdlText *ddl, const SkName *table, const SkColumn *column)
+/* The trigger that a column ON UPDATE becomes, once its default is known to be the same. */
+static char *
+update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 {
 	const char *name = quote_identifier(column->name);
 
@@ -657,80 +1408,87 @@ sk_ddl_on_update(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 }
 
 static bool
-is_commit_time(SkDdlText *ddl, SkRange range)
+is_commit_time(SkDdlText *ddl, SkDdlRange range)
 {
-	const char *expression = sk_ddl_expression(ddl, range, NIL, NULL);
+	const char *expression = sk_ddl_translate(ddl, range, NIL, false);
 
 	return pg_strcasecmp(expression, "spanner.pending_commit_timestamp()") == 0 ||
 		pg_strcasecmp(expression, "(spanner.pending_commit_timestamp())") == 0;
 }
 
-/*
- * sk_ddl_update_trigger
- *		The trigger of a column ON UPDATE, NULL if there is none.
- */
-char *
-sk_ddl_update_trigger(Oid relid, const char *column)
+/* The trigger of a column ON UPDATE, NULL if there is none. */
+static char *
+find_update_trigger(Oid relid, const char *column)
 {
-	return sk_query_text(psprintf("SELECT pg_catalog.quote_ident(t.tgname) FROM pg_catalog.pg_trigger t"
-								  " JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) t.oid"
-								  " WHERE t.tgrelid OPERATOR(pg_catalog.=) '%u' AND t.tgfoid"
-								  " OPERATOR(pg_catalog.=) 'spanner_internal.on_update'::pg_catalog.regproc"
-								  " AND d.refobjid OPERATOR(pg_catalog.=) t.tgrelid"
-								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'",
+	return sk_query_text(psprintf("SELECT pg_catalog.quote_ident(t) FROM spanner_internal.update_trigger('%u', '%d') t",
 								  relid, get_attnum(relid, column)));
 }
 
-/*
- * sk_ddl_synonym_of
- *		The synonym of a table, NULL if it has none.
- */
-char *
-sk_ddl_synonym_of(Oid relid)
+/* The trigger that a row deletion policy becomes. */
+static char *
+policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint,
+			   const List *variables)
 {
-	return sk_query_text(psprintf("SELECT s::pg_catalog.regclass FROM spanner_internal.synonym_of('%u') s"
-								  " WHERE s IS NOT NULL", relid));
+	const char *column = linitial(constraint->columns);
+	SkDdlType	type = SK_TYPE_UNKNOWN;
+	ListCell   *lc;
+
+	if (constraint->name != NULL && strcmp(constraint->name, "older_than") != 0)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("Only OLDER_THAN is supported."));
+	foreach(lc, variables)
+	{
+		if (strcmp(((SkVariable *) lfirst(lc))->name, column) == 0)
+			type = ((SkVariable *) lfirst(lc))->type;
+	}
+	if (type != SK_TYPE_TIMESTAMP)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
+							column, sk_ddl_name(table)));
+	check_interval(ddl, constraint);
+	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
+					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.row_deletion_policy(%s)",
+					quote_identifier(column), sk_ddl_name(table),
+					quote_literal_cstr(constraint->interval));
 }
 
-/* Raise an error if the key of a table or index does not begin with the parent's. */
-void
-sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
+/* Spanner counts days.  A month is no number of them. */
+static void
+check_interval(SkDdlText *ddl, const SkConstraint *constraint)
+{
+	Interval   *interval;
+
+	/* raises an error if it is none */
+	interval = DatumGetIntervalP(DirectFunctionCall3(interval_in,
+													 CStringGetDatum(constraint->interval),
+													 ObjectIdGetDatum(InvalidOid),
+													 Int32GetDatum(-1)));
+	if (interval->month != 0 || interval->time % USECS_PER_DAY != 0 ||
+		interval->day + interval->time / USECS_PER_DAY < 0)
+		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("interval \"%s\" of a row deletion policy is not a number of days",
+							constraint->interval),
+					 errdetail("It must be whole days, and not negative."),
+					 errhint("An example is \"%s\".", "30 days"));
+}
+
+/*
+ * Raise an error if rows of a table, or of one above it, expire, and a child
+ * of such a row would keep it.
+ */
+static void
+check_policies(SkDdlText *ddl, int at, Oid relid)
 {
 	char	   *problem;
 
-	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u', '%s')", child, parent,
-									 ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql"));
+	problem = sk_query_text(psprintf("SELECT spanner_internal.expiry_problem('%u')", relid));
 	if (problem != NULL)
-		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
+		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_TABLE_DEFINITION,
 					 errmsg("%s", problem));
 }
 
-char *
-sk_ddl_name_list(List *names)
-{
-	StringInfoData result;
-	ListCell   *lc;
-
-	initStringInfo(&result);
-	foreach(lc, names)
-		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "",
-						 quote_identifier(lfirst(lc)));
-	return result.data;
-}
-
-static List *
-key_names(List *key)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, key)
-		result = lappend(result, ((SkKeyPart *) lfirst(lc))->column);
-	return result;
-}
-
-void
-sk_ddl_emit_all(SkDdlText *ddl, List *commands)
+static void
+emit_all(SkDdlText *ddl, List *commands)
 {
 	ListCell   *lc;
 

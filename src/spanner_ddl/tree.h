@@ -42,11 +42,11 @@ typedef struct SkToken
 } SkToken;
 
 /* Tokens [first, end) of the text. */
-typedef struct SkRange
+typedef struct SkDdlRange
 {
 	int			first;
 	int			end;
-} SkRange;
+} SkDdlRange;
 
 /* A text of one or more statements, and the statement that is read. */
 typedef struct SkDdlText
@@ -101,7 +101,7 @@ typedef struct SkKeyPart
 } SkKeyPart;
 
 /* A clause for a sequence or an identity column. */
-typedef enum SkClauseType
+typedef enum SkDdlClauseType
 {
 	SK_CLAUSE_KIND,				/* word, options */
 	SK_CLAUSE_SKIP,				/* first, second */
@@ -114,17 +114,17 @@ typedef enum SkClauseType
 	SK_CLAUSE_CYCLE,
 	SK_CLAUSE_CORE,				/* word: PostgreSQL has it, Spanner refuses it */
 	SK_CLAUSE_OPTIONS			/* options */
-} SkClauseType;
+} SkDdlClauseType;
 
-typedef struct SkClause
+typedef struct SkDdlClause
 {
-	SkClauseType type;
+	SkDdlClauseType type;
 	const char *word;
 	int64		first;
 	int64		second;
 	List	   *options;
 	int			at;
-} SkClause;
+} SkDdlClause;
 
 typedef enum SkConstraintType
 {
@@ -145,7 +145,7 @@ typedef struct SkConstraint
 	List	   *columns;
 	SkName	   *table;
 	List	   *referenced;
-	SkRange		expr;
+	SkDdlRange	expr;
 	char	   *interval;
 	bool		is_parent;
 	bool		cascades;
@@ -165,9 +165,9 @@ typedef struct SkColumn
 	bool		is_hidden;
 	bool		has_default;
 	bool		is_generated;
-	SkRange		expr;			/* of the default or the generated column */
+	SkDdlRange	expr;			/* of the default or the generated column */
 	bool		has_update;
-	SkRange		update;			/* ON UPDATE */
+	SkDdlRange	update;			/* ON UPDATE */
 	List	   *clauses;		/* of the identity */
 	List	   *constraints;	/* of SkConstraint */
 	List	   *options;
@@ -210,22 +210,28 @@ typedef struct SkAction
 	int			at;
 } SkAction;
 
+/* The statements, and the function that runs one. */
+#define SK_DDL_STATEMENTS \
+	SK_DDL_STATEMENT(SK_CREATE_TABLE, sk_ddl_create_table) \
+	SK_DDL_STATEMENT(SK_CREATE_INDEX, sk_ddl_create_index) \
+	SK_DDL_STATEMENT(SK_CREATE_VIEW, sk_ddl_create_view) \
+	SK_DDL_STATEMENT(SK_CREATE_SCHEMA, sk_ddl_create_schema) \
+	SK_DDL_STATEMENT(SK_CREATE_SEQUENCE, sk_ddl_create_sequence) \
+	SK_DDL_STATEMENT(SK_CREATE_STREAM, sk_ddl_change_stream) \
+	SK_DDL_STATEMENT(SK_ALTER_TABLE, sk_ddl_alter_table) \
+	SK_DDL_STATEMENT(SK_ALTER_INDEX, sk_ddl_alter_index) \
+	SK_DDL_STATEMENT(SK_ALTER_SEQUENCE, sk_ddl_alter_sequence) \
+	SK_DDL_STATEMENT(SK_ALTER_STREAM, sk_ddl_change_stream) \
+	SK_DDL_STATEMENT(SK_ALTER_DATABASE, sk_ddl_alter_database) \
+	SK_DDL_STATEMENT(SK_DROP, sk_ddl_drop) \
+	SK_DDL_STATEMENT(SK_RENAME_TABLES, sk_ddl_rename_tables) \
+	SK_DDL_STATEMENT(SK_ANALYZE, sk_ddl_analyze)
+
 typedef enum SkStatementType
 {
-	SK_CREATE_TABLE,
-	SK_CREATE_INDEX,
-	SK_CREATE_VIEW,
-	SK_CREATE_SCHEMA,
-	SK_CREATE_SEQUENCE,
-	SK_CREATE_STREAM,
-	SK_ALTER_TABLE,
-	SK_ALTER_INDEX,
-	SK_ALTER_SEQUENCE,
-	SK_ALTER_STREAM,
-	SK_ALTER_DATABASE,
-	SK_DROP,
-	SK_RENAME_TABLES,
-	SK_ANALYZE
+#define SK_DDL_STATEMENT(type, function) type,
+	SK_DDL_STATEMENTS
+#undef SK_DDL_STATEMENT
 } SkStatementType;
 
 typedef struct SkStatement
@@ -244,7 +250,7 @@ typedef struct SkStatement
 	List	   *columns;		/* of a key, or STORING */
 	List	   *more;			/* STORING, columns IS NOT NULL */
 	List	   *options;
-	SkRange		expr;			/* a query */
+	SkDdlRange	expr;			/* a query */
 	int			at;
 } SkStatement;
 
@@ -253,10 +259,8 @@ typedef struct SkElement
 {
 	SkColumn   *column;
 	SkConstraint *constraint;
+	int			at;
 } SkElement;
-
-/* scanner.l */
-extern SkToken *sk_ddl_scan(const char *sql, SkDialect dialect, int *count);
 
 /* grammar.y */
 extern int	sk_ddl_yyparse(SkDdlText *ddl);

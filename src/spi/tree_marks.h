@@ -13,7 +13,7 @@
  *
  * The alias of the table that CREATE TABLE makes is never filled by the
  * grammar, and no code of the server reads it.  Its colnames are copied as a
- * list of nodes.  prepare_like() of sequence/redirect/identity_ddl.c writes
+ * list of nodes.  prepare_like() of sequence/identity.c writes
  * commands there, and follow_like() takes them out.
  *
  * src/spi/tree_marks.h
@@ -64,7 +64,7 @@ sk_mark_added(Expr *condition)
 
 /*
  * The call of nextval in a column of ALTER TABLE ... ADD COLUMN
- * (sequence/redirect/add_column.c).  From ddl_command_start to
+ * (sequence/sequence_ddl.c).  From ddl_command_start to
  * ddl_command_end; a user's own call has a location of 0 or more, or -1.
  */
 #define SK_OUR_LOCATION (-4711)

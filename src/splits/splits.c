@@ -131,6 +131,7 @@ spanner_delete_moved_rows(PG_FUNCTION_ARGS)
 	condition = from_value_on(rel, NameStr(*PG_GETARG_NAME(1)),
 							  text_to_cstring(PG_GETARG_TEXT_PP(2)),
 							  PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3));
+	/* a row that was changed while we waited for it may still be ours to delete */
 	while (delete_rows(rel, condition))
 		CHECK_FOR_INTERRUPTS();
 	sk_owner_leave(&scope);
@@ -328,10 +329,12 @@ delete_row(Relation rel, ItemPointer tid)
 
 	if (result == TM_Ok)
 		return true;
+	/* no later snapshot would find the row, as after UPDATE or DELETE */
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent update")));
+	/* another session has deleted it: nothing is left to do */
 	return result == TM_Deleted;
 }
 

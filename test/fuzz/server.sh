@@ -88,9 +88,15 @@ create_objects()
 		CREATE SCHEMA spanner_internal;
 		CREATE FUNCTION spanner_internal.row_deletion_policy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 		CREATE FUNCTION spanner_internal.on_update() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-		CREATE FUNCTION spanner_internal.interleave_problem(oid, oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.ddl_length(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.parent_constraint(regclass) RETURNS name LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.interleave_problem(oid, oid, text) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.expiry_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.column_user(oid, integer) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.is_interleaved(oid, integer) RETURNS boolean LANGUAGE sql RETURN false;
+		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.index_loss(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.indexes_beside_key(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF text LANGUAGE sql AS 'SELECT NULL::text WHERE false';
+		CREATE FUNCTION spanner_internal.sequence_user(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL;
 	SQL
 }

@@ -600,7 +600,7 @@ sub check_plain_sql
 					push @found, "$file:$line: a DO block within a text: call a function"
 					  if $literal =~ /(?:^|;)\s*DO\b/i;
 					push @found, "$file:$line: a statement that is built within a text: call a function"
-					  if $literal =~ /\bformat\s*\(|\bEXECUTE\s+(?!FUNCTION\b)/i;
+					  if $literal =~ /\bformat\s*\(|\bEXECUTE\s+(?!FUNCTION\b)/;
 				}
 			}
 		}
@@ -658,7 +658,7 @@ sub check_test_files
 		}
 		foreach my $file (grep { m{^\Q$inputs\E/} } @files)
 		{
-			next if $file =~ m{/spanner_keys--|^sql/include/};
+			next if $file =~ m{/spanner_keys\w*--|^sql/include/};
 			push @found, "$file: not in $list"
 			  unless $file =~ m{^\Q$inputs\E/([^/]+)\.\Q$suffix\E$} && $listed{$1};
 		}
@@ -687,14 +687,14 @@ sub check_expected_files
 	  META.json Makefile spanner_keys.control src/README.md test/README.md .editorconfig .gitignore .ci/run);
 }
 
-# What names the release: control file and scripts by the version of the SQL
+# What names the release: control files and scripts by the version of the SQL
 # objects, the rest with a third number, of which 0 may be left out.
 sub check_versions
 {
 	my @found;
+	my @extensions = make_list('EXTENSION');
 	my ($control) = ($text{'spanner_keys.control'} // '') =~ /^default_version\s*=\s*'([^']+)'/m;
-	my %listed = map { $_ => 1 } make_list('SQL_PARTS');
-	my @built = make_list('DATA_built');
+	my %listed;
 	my $meta = ($text{'META.json'} // '') =~ s/"(?:meta-spec|prereqs)"\s*:\s*\{.*?\n\t\}//gsr;
 	my ($release) = $meta =~ /^\t"version"\s*:\s*"([^"]+)"/m;
 	my ($magic) = ($text{'src/compat.h'} // '') =~ /\.version\s*=\s*"([^"]+)"/;
@@ -708,10 +708,23 @@ sub check_versions
 
 	return 'spanner_keys.control: no default_version' unless defined $control;
 
-	push @found, "Makefile: DATA_built does not list sql/spanner_keys--$control.sql"
-	  unless "@built" eq "sql/spanner_keys--$control.sql";
-	push @found, map { "Makefile: SQL_PARTS does not list $_" } grep { !$listed{$_} } base_scripts();
-	push @found, map { "Makefile: SQL_PARTS lists $_, which is missing" } grep { !exists $text{$_} } sort keys %listed;
+	push @found, "Makefile: DATA_built does not list sql/EXTENSION--$control.sql"
+	  unless "@{[ make_list('DATA_built') ]}" eq "\$(EXTENSION:%=sql/%--$control.sql)";
+	foreach my $extension (@extensions)
+	{
+		my @parts = make_list("SQL_$extension");
+
+		push @found, "$extension.control: version of spanner_keys.control is $control"
+		  unless ($text{"$extension.control"} // '') =~ /^default_version\s*=\s*'\Q$control\E'/m;
+		push @found, "META.json: does not provide $extension" unless $meta =~ /^\t\t"$extension"\s*:/m;
+		push @found, map { "Makefile: SQL_$extension lists $_, which is missing" } grep { !exists $text{$_} } @parts;
+		push @found, map { "Makefile: SQL_$extension lists $_, of " . extension_of($_) }
+		  grep { extension_of($_) ne $extension } @parts;
+		$listed{$_} = 1 foreach @parts;
+	}
+	push @found, map { "$_: EXTENSION does not list it" }
+	  grep { my $file = $_; !grep { $file eq "$_.control" } @extensions } grep { /^[^\/]+\.control$/ } @files;
+	push @found, map { "Makefile: no SQL_EXTENSION lists $_" } grep { !$listed{$_} } base_scripts();
 	foreach my $file (sort keys %version)
 	{
 		my $version = $version{$file} // 'none';

@@ -1,7 +1,7 @@
 # The objects of the extension stay in their place in sessions that have not
 # loaded the library, by whatever command; in a session that has, event triggers
-# are not needed.  Where neither guards them, nothing goes on in silence: ids are
-# mapped all the same, and a counter that cannot be written is an error.
+# are not needed.  Where neither guards them, nothing goes on in silence: an id
+# is mapped, or an error; and a counter that cannot be written is an error.
 
 use strict;
 use warnings;
@@ -42,6 +42,22 @@ sub draws_mapped
 
 	is( $node->safe_psql('postgres', q{SELECT nextval('s') > 2^32, (SELECT nextval(x::regclass) FROM (VALUES ('s')) v (x)) > 2^32}),
 		't|t', "$name: mapped values");
+	return;
+}
+
+# With something out of its place: a mapped value, or an error that names it, and
+# never a plain counter
+sub draws_mapped_or_nothing
+{
+	my ($name) = @_;
+
+	foreach my $call (q{SELECT nextval('s')}, q{SELECT nextval(x::regclass) FROM (VALUES ('s')) v (x)})
+	{
+		my ($result, $out, $err) = $node->psql('postgres', $call);
+
+		ok($result == 0 ? $out > 2**32 : $err =~ /ERROR:  function \w+\.\w+ of extension "spanner_keys" is missing/, "$name: $call")
+		  or diag("$out $err");
+	}
 	return;
 }
 
@@ -96,8 +112,7 @@ $node->safe_psql('bare', q{
 	ALTER SCHEMA spanner RENAME TO y;
 	COMMIT});
 
-# Where nothing guards, an object is found by what it is.  Each with the library
-# of the session, and what undoes it.
+# Where nothing guards.  Each with what undoes it.
 sub unguarded
 {
 	$node->safe_psql('postgres', $disable);
@@ -119,8 +134,9 @@ foreach (
 	unguarded($sql);
 	$drawing->query('COMMIT');
 	is($drawing->{stderr}, '', "$sql, between draw and commit: no error");
-	draws_mapped($sql);
+	draws_mapped_or_nothing($sql);
 	unguarded($back);
+	draws_mapped($back);
 	is($drawing->query_safe(q{SELECT spanner.next_value('in_order')}), $before + 1, "$sql: the counter was written");
 }
 $drawing->quit;
@@ -144,10 +160,13 @@ refused(q{BEGIN; SELECT spanner.next_value('in_order'); DROP EXTENSION spanner_k
 	qr/table "spanner\.allocator" was dropped after values had been taken from it/, 'numbers of a table that is dropped with them');
 draws_mapped('the extension is still there');
 
-# Dropped where its schema is not called as it was
+# Where its schemas are not called as they were, it is not dropped by halves.
 unguarded('ALTER SCHEMA spanner RENAME TO x', 'ALTER SCHEMA spanner_internal RENAME TO y', $enable);
+refused('DROP EXTENSION spanner_keys CASCADE', qr/function spanner_internal\.\w+ of extension "spanner_keys" is missing/, 'dropped under other names');
+unguarded('ALTER SCHEMA x RENAME TO spanner', 'ALTER SCHEMA y RENAME TO spanner_internal', $enable);
+draws_mapped('under its own names again');
 $node->safe_psql('postgres', 'DROP EXTENSION spanner_keys CASCADE');
-is($node->safe_psql('postgres', q{SELECT nextval('s') < 2^20, (SELECT count(*) FROM pg_seclabel)}), 't|0', 'dropped under other names: an ordinary sequence');
+is($node->safe_psql('postgres', q{SELECT nextval('s') < 2^20, (SELECT count(*) FROM pg_seclabel)}), 't|0', 'dropped: an ordinary sequence');
 $node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys_advisor CASCADE');
 
 $node->stop;

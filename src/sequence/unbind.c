@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * leave.c
+ * unbind.c
  *	  Sequences that lose their kind, and go on with plain counters.
  *
  * A plain counter could repeat what lies in the skip range, where the ids from
- * before a conversion are, and values that the kind has given.  So it goes on
- * after the skip range.  Where one of the next values has been given, and the
+ * before a conversion are, and values that the kind has issued.  So it goes on
+ * after the skip range.  Where one of the next values has been issued, and the
  * type has values that the kind has not, it goes on after all of the kind's.
- * Else it goes on at one that has not been given.  That leaves those that it
+ * Else it goes on at one that has not been issued.  That leaves those that it
  * comes to much later, above all in narrow columns: a WARNING says so.
  *
  * The counter is set in a new file of the sequence, so that a rollback brings
@@ -15,7 +15,7 @@
  * That is done by OID, and as the owner: who drops the extension need not own
  * the sequences.
  *
- * src/sequence/leave.c
+ * src/sequence/unbind.c
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@
 
 #include "compat.h"
 #include "sequence/column_label.h"
-#include "sequence/redirect/identity_column.h"
+#include "sequence/identity.h"
 #include "sequence/sequence_change.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
@@ -49,44 +49,44 @@
 #define SK_NODE_COUNTERS (INT64CONST(1) << 15)
 
 /* A sequence that goes on with its plain counter. */
-typedef struct SkLeft
+typedef struct SkUnbound
 {
 	Oid			seqid;
 	int64		next;			/* 0 if it has no value left */
-} SkLeft;
+} SkUnbound;
 
 static bool find_plain_counter(const SkSequence *seq, int64 *next);
 static int64 counter_after(const SkSequence *seq, int64 counter, int64 value);
-static int64 pass_given_values(const SkSequence *seq, int64 counter);
-static bool has_given(const SkSequence *seq, int64 value);
+static int64 skip_issued_values(const SkSequence *seq, int64 counter);
+static bool is_issued(const SkSequence *seq, int64 value);
 static void set_plain_counter(const SkSequence *seq, int64 next);
 
 /*
- * sk_leave_kind
+ * sk_unbind
  *		Make an unbound sequence of a bound one, but for its label.
  *
  * The label is still there, and the caller has locked the sequence as for a
  * change.  "restart" is the counter that the caller will set, 0 if the sequence
- * is to go on.  Then it is added to a list for sk_report_left(), if it has given
+ * is to go on.  Then it is added to a list for sk_report_unbound(), if it has given
  * values.
  */
 List *
-sk_leave_kind(const SkSequence *seq, int64 restart, List *sequences)
+sk_unbind(const SkSequence *seq, int64 restart, List *sequences)
 {
-	SkLeft	   *left = palloc(sizeof(SkLeft));
+	SkUnbound  *unbound = palloc(sizeof(SkUnbound));
 
 	Assert(CheckRelationOidLockedByMe(seq->seqid, ShareRowExclusiveLock, true));
 	sk_restore_identity(seq->seqid, sk_sequence_identity(seq->seqid));
-	left->seqid = seq->seqid;
+	unbound->seqid = seq->seqid;
 	if ((seq->kind == NULL && seq->lost_kind == NULL) ||
-		!find_plain_counter(seq, &left->next))
+		!find_plain_counter(seq, &unbound->next))
 		return sequences;
 	if (restart == 0)
 	{
-		set_plain_counter(seq, left->next);
-		return lappend(sequences, left);
+		set_plain_counter(seq, unbound->next);
+		return lappend(sequences, unbound);
 	}
-	if (left->next == 0 || restart < left->next)
+	if (unbound->next == 0 || restart < unbound->next)
 		ereport(WARNING,
 				(errcode(ERRCODE_WARNING),
 				 errmsg("sequence \"%s\" may later give values that it has given before",
@@ -98,11 +98,11 @@ sk_leave_kind(const SkSequence *seq, int64 restart, List *sequences)
 }
 
 /*
- * sk_report_left
+ * sk_report_unbound
  *		Warn of the sequences that go on with their plain counters.
  */
 void
-sk_report_left(List *sequences)
+sk_report_unbound(List *sequences)
 {
 	int			count = list_length(sequences);
 	StringInfoData all;
@@ -114,14 +114,14 @@ sk_report_left(List *sequences)
 	initStringInfo(&all);
 	foreach(lc, sequences)
 	{
-		SkLeft	   *left = lfirst(lc);
+		SkUnbound  *unbound = lfirst(lc);
 
 		appendStringInfo(&all, "%sSequence %s ", all.len > 0 ? "\n" : "",
-						 sk_qualified_name(left->seqid));
-		if (left->next == 0)
+						 sk_qualified_name(unbound->seqid));
+		if (unbound->next == 0)
 			appendStringInfoString(&all, "has no values left.");
 		else
-			appendStringInfo(&all, "goes on at %lld.", (long long) left->next);
+			appendStringInfo(&all, "goes on at %lld.", (long long) unbound->next);
 		if (foreach_current_index(lc) < SK_MAX_NAMED)
 			named_length = all.len;
 	}
@@ -137,7 +137,7 @@ sk_report_left(List *sequences)
 
 /*
  * Find the next plain counter, 0 if there is none.  Returns false if the
- * sequence has given nothing, and has nothing to pass over.
+ * sequence has given nothing, and has nothing to skip.
  *
  * A library that is missing does not matter: what it cannot tell is which
  * values its kind has given.
@@ -160,7 +160,7 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 		 seq->form.seqmax - skip_max >= skip_min - counter))
 		counter = counter_after(seq, counter, skip_max);
 	if (seq->kind != NULL && counter != 0)
-		counter = pass_given_values(seq, counter);
+		counter = skip_issued_values(seq, counter);
 
 	/* each node of Citus has counters of its own */
 	if (sk_citus_exists() &&
@@ -190,9 +190,9 @@ counter_after(const SkSequence *seq, int64 counter, int64 value)
 	return counter <= seq->form.seqmax ? counter : 0;
 }
 
-/* From a counter on, pass over values that the kind has given. */
+/* From a counter on, skip values that the kind has given. */
 static int64
-pass_given_values(const SkSequence *seq, int64 counter)
+skip_issued_values(const SkSequence *seq, int64 counter)
 {
 	const SkSequenceOptions *options = seq->kind->options;
 	int64		last = (int64) ((UINT64CONST(1) << options->bits) - 2);
@@ -203,7 +203,7 @@ pass_given_values(const SkSequence *seq, int64 counter)
 
 	for (int i = 0; i < SK_FORESEEN_VALUES && value != 0; i++)
 	{
-		if (has_given(seq, value))
+		if (is_issued(seq, value))
 			meets = true;
 		else if (free == 0)
 			free = value;
@@ -215,7 +215,7 @@ pass_given_values(const SkSequence *seq, int64 counter)
 }
 
 static bool
-has_given(const SkSequence *seq, int64 value)
+is_issued(const SkSequence *seq, int64 value)
 {
 	int64		counter;
 
@@ -224,7 +224,7 @@ has_given(const SkSequence *seq, int64 value)
 }
 
 /*
- * What was drawn last is set, so that the sequence counts as used, and one
+ * What was fetched last is set, so that the sequence counts as used, and one
  * without values left raises core's error.
  */
 static void

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * command_hooks.h
+ *	  Callbacks for commands, and what starts with the module.
+ *
+ * src/sequence/command_hooks.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_COMMAND_HOOKS_H
+#define SK_COMMAND_HOOKS_H
+
+#include "nodes/parsenodes.h"
+
+/*
+ * "guard" is called before every command, also if event triggers are turned
+ * off once the library is loaded, and may be called twice.  "start" and "end"
+ * are called when a command starts and ends that can make or label a sequence,
+ * or change a column, a constraint or a partition, also in a restore.
+ */
+typedef void (*SkCommandStart) (Node *command);
+
+/* "relations", of SkCommandRelation, are those that the command has touched. */
+typedef void (*SkCommandEnd) (Node *command, List *relations);
+
+extern void sk_on_command(SkCommandStart guard, SkCommandStart start,
+						  SkCommandEnd end);
+
+#endif							/* SK_COMMAND_HOOKS_H */

@@ -1,0 +1,829 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_fetch.c
+ *	  How calls of sequence functions are planned.
+ *
+ * While the database has the extension, a call of nextval('s') is planned as
+ *
+ *		CASE WHEN spanner_internal.may_draw('s', 'nextval')
+ *				  IS NOT DISTINCT FROM NULL
+ *			 THEN spanner_internal.map_counter(next value of s, 's') END
+ *
+ * The next value is core's NextValueExpr, which checks no privilege.  It makes
+ * the expression volatile in every test of the planner and of ALTER TABLE,
+ * and is at the same time the one volatile thing that COPY admits in its fast
+ * path.  What stands around it is STABLE for that reason.  No call is left in
+ * it, so that nothing happens when it is simplified again.
+ *
+ * The sequence stays in the expression as a constant.  It is what makes a
+ * cached plan depend on the sequence, and so on its binding.
+ *
+ * All sequences are planned so, bound or not.  A statement that is under way,
+ * or waits for a lock, when a sequence gets its kind must not go on with plain
+ * counters; and spanner.lastval() has to know of every fetch.
+ *
+ * A statement that writes a former identity column fetches without the CASE:
+ * as for an identity in core, the right to write the column is enough, and
+ * the executor checks that for the table and for the views above it.
+ *
+ * A sequence that is known at run time only, and the other functions, are left
+ * to our function of the same name:
+ *
+ *		CASE WHEN spanner_internal.may_call('currval') THEN spanner.currval(...) END
+ *
+ * Some clients insert many objects with
+ *
+ *		INSERT INTO t (...) SELECT ... FROM (VALUES (..., 0), (..., 1)) AS v
+ *		ORDER BY v.n RETURNING id
+ *
+ * sort the ids that come back, and take the n-th smallest for the id of the
+ * n-th row, because nothing promises the order of RETURNING.  So in exactly
+ * this form, an INSERT with RETURNING whose only source is a sorted SELECT of
+ * the rows of a VALUES list, a call is planned as
+ *
+ *		spanner_internal.ascending_nextval('s', number of rows)
+ *
+ * which fetches for all rows at the first one, sorts the values, and returns
+ * them one by one.  They are the values that would have been fetched anyway.
+ * They wait in fn_extra, that is, for as long as one execution of the
+ * statement lasts.  What is left over then is a gap.
+ *
+ * A client that names the sequence itself writes nextval into each row of the
+ * VALUES list.  That is as many calls as there are rows, which know nothing of
+ * each other.  If a column consists of the same call in every row, and is used
+ * once and not for sorting, then a fetch can take the place of that use.
+ *
+ * Citus plans the SELECT of an INSERT by itself, with the defaults in it, so
+ * the support function does not see what it belongs to.  The planner hook
+ * comes before Citus, and puts the call into the query.  The support function
+ * handles the statement that loads the library, which comes before the hook,
+ * and calls in deeper queries.
+ *
+ * src/sequence/plan_fetch.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "sequence/binding.h"
+#include "sequence/command_hooks.h"
+#include "sequence/core_support.h"
+#include "sequence/identity.h"
+#include "sequence/sequence.h"
+#include "sequence/sequence_functions.h"
+#include "spanner_keys.h"
+
+/* What takes the place of a column of a relation. */
+typedef struct SkLiftedFetch
+{
+	int			varno;
+	AttrNumber	column;
+	Expr	   *fetch;
+} SkLiftedFetch;
+
+/* The calls in the output of a query, and how many rows it has. */
+typedef struct SkAscending
+{
+	Query	   *query;
+	int			rows;
+} SkAscending;
+
+PG_FUNCTION_INFO_V1(spanner_sequence_support);
+
+static planner_hook_type prev_planner_hook = NULL;
+
+static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
+static Expr *plan_nextval(PlannerInfo *root, FuncExpr *call);
+static Expr *plan_ours(FuncExpr *call, SkFunction function);
+static Expr *guard_fetch(Query *query, FuncExpr *call, Expr *value);
+static Expr *make_case(Expr *test, Expr *value);
+static bool fills_identity(Query *query, Oid seqid);
+static bool sets_column(List *targets, AttrNumber attnum);
+static PlannedStmt *ascending_planner(SK_PLANNER_ARGS);
+static void ascend_inserts(Query *query);
+static void ascend_insert(Query *insert);
+static void ascend_calls(Query *query, int rows);
+static Node *ascend_mutator(Node *node, void *context);
+static int	ascending_rows(PlannerInfo *root);
+static int	insert_rows(Query *insert, bool in_select);
+static bool sorts_values(Query *insert);
+static Query *sorted_source(Query *insert);
+static List *sorted_rows(Query *insert, Query *source);
+static int	only_relation(Query *query);
+static bool keeps_rows(Query *query);
+static List *values_lists(Query *query);
+static bool fetches(Node *node, void *context);
+static bool is_nextval(Node *node);
+static Const *constant_sequence(Node *node);
+static bool is_bound_call(Node *node);
+static Expr *ascending_fetch(Query *query, FuncExpr *call, int rows);
+static bool lift_call(PlannerInfo *root, const Const *sequence);
+static void lift_fetches(Query *insert);
+static TargetEntry *find_use(Query *query, AttrNumber column,
+							 SkLiftedFetch *lifted);
+static void lift_fetch(Query *query, TargetEntry *use, SkLiftedFetch *lifted,
+					   List *rows, AttrNumber column);
+static List *only_values(Query *query, int *varno);
+static bool is_same_in_all(List *rows, AttrNumber column);
+static bool calls_sql(Node *node, void *context);
+static bool is_sql(Oid function, void *context);
+static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
+static Node *lift_mutator(Node *node, void *context);
+
+/*
+ * sk_plan_fetch_init
+ *		Install the planner hook.
+ */
+void
+sk_plan_fetch_init(void)
+{
+	prev_planner_hook = planner_hook;
+	planner_hook = ascending_planner;
+}
+
+/* Returns NULL for a call that stays as it is. */
+static Expr *
+plan_call(PlannerInfo *root, FuncExpr *call)
+{
+	switch (call->funcid)
+	{
+		case F_CURRVAL:
+			return plan_ours(call, SK_FUNCTION_CURRVAL);
+		case F_LASTVAL:
+			return plan_ours(call, SK_FUNCTION_LASTVAL);
+		case F_SETVAL_REGCLASS_INT8:
+			return plan_ours(call, SK_FUNCTION_SETVAL);
+		case F_SETVAL_REGCLASS_INT8_BOOL:
+			return plan_ours(call, SK_FUNCTION_SETVAL_CALLED);
+		default:
+			return plan_nextval(root, call);
+	}
+}
+
+/*
+ * A call of nextval, of core or of ours.  What is no constant, and anything but
+ * a sequence, is left to our function, which reports it.
+ */
+static Expr *
+plan_nextval(PlannerInfo *root, FuncExpr *call)
+{
+	Const	   *sequence = linitial(call->args);
+	Query	   *query = root == NULL ? NULL : root->parse;
+	NextValueExpr *next;
+	Oid			seqid;
+
+	if (!IsA(sequence, Const) || sequence->constisnull ||
+		get_rel_relkind(DatumGetObjectId(sequence->constvalue)) != RELKIND_SEQUENCE)
+		return call->funcid == F_NEXTVAL ?
+			plan_ours(call, SK_FUNCTION_NEXTVAL) : NULL;
+
+	seqid = DatumGetObjectId(sequence->constvalue);
+	if (sk_binding_get(seqid)->am != NULL)
+	{
+		int			rows = ascending_rows(root);
+
+		if (rows > 0)
+			return ascending_fetch(query, call, rows);
+		if (lift_call(root, sequence))
+			return (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+	}
+
+	next = makeNode(NextValueExpr);
+	next->seqid = seqid;
+	next->typeId = INT8OID;
+	return guard_fetch(query, call,
+					   sk_make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
+									list_make2(next, copyObject(sequence))));
+}
+
+/* A function of ours in the place of one of core. */
+static Expr *
+plan_ours(FuncExpr *call, SkFunction function)
+{
+	return make_case(sk_make_call(SK_FUNCTION_MAY_CALL, BOOLOID,
+								  list_make1(sk_make_oid(REGPROCEDUREOID, call->funcid))),
+					 sk_make_call(function, INT8OID, call->args));
+}
+
+/* A value that is fetched only by who may call nextval for it, if "query" does not decide that. */
+static Expr *
+guard_fetch(Query *query, FuncExpr *call, Expr *value)
+{
+	Const	   *sequence = linitial(call->args);
+	NullTest   *test;
+
+	Assert(IsA(sequence, Const) && !sequence->constisnull);
+	/* a default calls core's nextval; whoever calls ours has written that */
+	if (query != NULL && call->funcid == F_NEXTVAL &&
+		fills_identity(query, DatumGetObjectId(sequence->constvalue)))
+		return value;
+	test = makeNode(NullTest);
+	test->arg = sk_make_call(SK_FUNCTION_MAY_DRAW, RECORDOID,
+							 list_make2(copyObject(sequence),
+										sk_make_oid(REGPROCEDUREOID, call->funcid)));
+	test->nulltesttype = IS_NULL;
+	test->location = -1;
+	return make_case((Expr *) test, value);
+}
+
+/* CASE WHEN test THEN value END */
+static Expr *
+make_case(Expr *test, Expr *value)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = test;
+	when->result = value;
+	when->location = -1;
+	result->casetype = INT8OID;
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+	result->location = -1;
+	return (Expr *) result;
+}
+
+/*
+ * Does a query write the former identity column that a sequence belongs to?
+ * Then the executor asks for INSERT on the table or for UPDATE of the column
+ * before it evaluates anything, of the owners of the views that the query came
+ * through.
+ *
+ * What this is found by, the label and the owner of the sequence and the
+ * parents of the table, makes the plan anew when it changes.
+ */
+static bool
+fills_identity(Query *query, Oid seqid)
+{
+	SkBinding  *binding;
+	AttrNumber	attnum;
+	ListCell   *lc;
+
+	if (query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE &&
+		query->commandType != CMD_MERGE)
+		return false;
+	binding = sk_binding_get(seqid);
+	if (binding->options == NULL ||
+		binding->options->identity == SK_IDENTITY_NONE)
+		return false;
+	attnum = sk_identity_column(rt_fetch(query->resultRelation, query->rtable)->relid,
+								seqid);
+	if (attnum == InvalidAttrNumber || query->commandType == CMD_INSERT)
+		return attnum != InvalidAttrNumber;
+
+	if (query->commandType == CMD_UPDATE)
+		return sets_column(query->targetList, attnum);
+	foreach(lc, query->mergeActionList)
+	{
+		MergeAction *action = lfirst(lc);
+
+		if (action->commandType == CMD_INSERT ||
+			(action->commandType == CMD_UPDATE &&
+			 sets_column(action->targetList, attnum)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+sets_column(List *targets, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (target->resno == attnum && !target->resjunk)
+			return true;
+	}
+	return false;
+}
+
+static PlannedStmt *
+ascending_planner(SK_PLANNER_ARGS)
+{
+	if (((parse->commandType == CMD_INSERT && parse->returningList != NIL) ||
+		 parse->hasModifyingCTE) &&
+		sk_bindings_possible && sk_bindings_exist())
+		ascend_inserts(parse);
+
+	if (prev_planner_hook)
+		return prev_planner_hook(SK_PLANNER_PASS);
+	return standard_planner(SK_PLANNER_PASS);
+}
+
+/* Have values ascend where a query inserts rows in that form. */
+static void
+ascend_inserts(Query *query)
+{
+	ListCell   *lc;
+
+	if (query->commandType == CMD_INSERT && query->returningList != NIL)
+		ascend_insert(query);
+	if (!query->hasModifyingCTE)
+		return;
+	foreach(lc, query->cteList)
+		ascend_inserts((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
+}
+
+static void
+ascend_insert(Query *insert)
+{
+	int			rows = insert_rows(insert, false);
+
+	if (rows > 0)
+		ascend_calls(insert, rows);
+	rows = insert_rows(insert, true);
+	if (rows > 0)
+		ascend_calls(sorted_source(insert), rows);
+	lift_fetches(insert);
+}
+
+static void
+ascend_calls(Query *query, int rows)
+{
+	SkAscending ascending = {query, rows};
+
+	query->targetList = (List *) ascend_mutator((Node *) query->targetList,
+												&ascending);
+}
+
+/* Calls in subqueries are left alone. */
+static Node *
+ascend_mutator(Node *node, void *context)
+{
+	SkAscending *ascending = context;
+
+	if (node == NULL || IsA(node, Query))
+		return node;
+	if (is_bound_call(node))
+		return (Node *) ascending_fetch(ascending->query, (FuncExpr *) node,
+										ascending->rows);
+	return expression_tree_mutator(node, ascend_mutator, context);
+}
+
+/*
+ * How many values that are fetched in a query have to ascend.
+ *
+ * The call of nextval belongs to the query that "root" plans: the INSERT, if
+ * it comes from a column default, or its SELECT.  Returns 0 if the values
+ * need not ascend.
+ */
+static int
+ascending_rows(PlannerInfo *root)
+{
+	if (root == NULL)
+		return 0;
+	if (root->parse->commandType != CMD_SELECT)
+		return insert_rows(root->parse, false);
+	return root->parent_root == NULL ? 0 :
+		insert_rows(root->parent_root->parse, true);
+}
+
+/*
+ * How many values that are fetched in an INSERT, or in the SELECT that is its
+ * source, have to ascend.
+ *
+ * Calls in other places are left alone: they are not evaluated once for each
+ * row, or not in order.  Without subqueries and CTEs in the INSERT, what is
+ * planned below it is its source.
+ */
+static int
+insert_rows(Query *insert, bool in_select)
+{
+	Query	   *source = sorted_source(insert);
+	List	   *rows = sorted_rows(insert, source);
+
+	if (rows != NIL && in_select &&
+		(insert->hasSubLinks || insert->cteList != NIL ||
+		 fetches((Node *) rows, NULL) ||
+		 contain_volatile_functions((Node *)
+									get_sortgrouplist_exprs(source->sortClause,
+															source->targetList))))
+		return 0;
+	return list_length(rows);
+}
+
+/* Does an INSERT sort the rows of a VALUES list, and fetch in these only? */
+static bool
+sorts_values(Query *insert)
+{
+	Query	   *source = sorted_source(insert);
+
+	return sorted_rows(insert, source) != NIL &&
+		!insert->hasSubLinks && insert->cteList == NIL &&
+		!source->hasSubLinks && !fetches((Node *) source->targetList, NULL);
+}
+
+/*
+ * The sorted SELECT that is the only source of an INSERT with RETURNING, NULL
+ * for any other query.
+ */
+static Query *
+sorted_source(Query *insert)
+{
+	RangeTblEntry *rte;
+	int			varno;
+
+	if (insert->commandType != CMD_INSERT || insert->returningList == NIL)
+		return NULL;
+	varno = only_relation(insert);
+	if (varno == 0)
+		return NULL;
+	rte = rt_fetch(varno, insert->rtable);
+	return rte->rtekind == RTE_SUBQUERY && rte->subquery->sortClause != NIL ?
+		rte->subquery : NULL;
+}
+
+/*
+ * The rows of the VALUES list that the source of an INSERT sorts.  NIL if there
+ * are none, and if what comes after them fetches as well.
+ */
+static List *
+sorted_rows(Query *insert, Query *source)
+{
+	List	   *rows = source == NULL ? NIL : values_lists(source);
+
+	if (list_length(rows) < 2 || list_length(rows) > SK_MAX_ASCENDING ||
+		fetches((Node *) list_make3(insert->returningList, insert->onConflict,
+									insert->withCheckOptions), NULL))
+		return NIL;
+	return rows;
+}
+
+/*
+ * The number of what a query without WHERE reads, 0 if that is not a single
+ * relation.
+ */
+static int
+only_relation(Query *query)
+{
+	Node	   *node = (Node *) query->jointree;
+
+	while (node != NULL && IsA(node, FromExpr))
+	{
+		FromExpr   *from = (FromExpr *) node;
+
+		if (list_length(from->fromlist) != 1 || from->quals != NULL)
+			return 0;
+		node = linitial(from->fromlist);
+	}
+	if (node == NULL || !IsA(node, RangeTblRef))
+		return 0;
+	return ((RangeTblRef *) node)->rtindex;
+}
+
+/* Does a query give as many rows as it reads? */
+static bool
+keeps_rows(Query *query)
+{
+	return query->commandType == CMD_SELECT &&
+		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
+		query->groupClause == NIL && query->groupingSets == NIL &&
+		query->havingQual == NULL && query->distinctClause == NIL &&
+		query->limitOffset == NULL && query->limitCount == NULL &&
+		query->setOperations == NULL;
+}
+
+/*
+ * The rows of a VALUES list that a query returns one by one, NIL for any other
+ * query.
+ */
+static List *
+values_lists(Query *query)
+{
+	while (keeps_rows(query))
+	{
+		int			varno = only_relation(query);
+		RangeTblEntry *rte;
+
+		if (varno == 0)
+			return NIL;
+		rte = rt_fetch(varno, query->rtable);
+		if (rte->rtekind == RTE_VALUES)
+			return rte->values_lists;
+		if (rte->rtekind != RTE_SUBQUERY || rte->subquery->sortClause != NIL)
+			return NIL;
+		query = rte->subquery;
+	}
+	return NIL;
+}
+
+/* Is a value of a sequence fetched anywhere in an expression? */
+static bool
+fetches(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, NextValueExpr) || is_nextval(node))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, fetches, context, 0);
+	return expression_tree_walker(node, fetches, context);
+}
+
+/* Is it a call of core's nextval, or of ours? */
+static bool
+is_nextval(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	return IsA(node, FuncExpr) &&
+		(call->funcid == F_NEXTVAL ||
+		 call->funcid == sk_function(SK_FUNCTION_NEXTVAL));
+}
+
+/* The sequence that a call of nextval names by a constant, or NULL. */
+static Const *
+constant_sequence(Node *node)
+{
+	Const	   *sequence;
+
+	if (!is_nextval(node))
+		return NULL;
+	sequence = linitial(((FuncExpr *) node)->args);
+	return IsA(sequence, Const) && !sequence->constisnull ? sequence : NULL;
+}
+
+static bool
+is_bound_call(Node *node)
+{
+	Const	   *sequence = constant_sequence(node);
+
+	return sequence != NULL &&
+		sk_sequence_label(DatumGetObjectId(sequence->constvalue)) != NULL;
+}
+
+/*
+ * The call that fetches the next of so many values in ascending order, in the
+ * place of a call of nextval in a query.
+ */
+static Expr *
+ascending_fetch(Query *query, FuncExpr *call, int rows)
+{
+	Const	   *count = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								  Int32GetDatum(rows), false, true);
+
+	Assert(rows >= 2 && rows <= SK_MAX_ASCENDING && is_nextval((Node *) call));
+	return guard_fetch(query, call,
+					   sk_make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
+									list_make2(copyObject(linitial(call->args)),
+											   count)));
+}
+
+/*
+ * Have a call take the place of a column of a VALUES list, if it is that in all
+ * of its rows.
+ *
+ * "sequence" is the argument of a call of nextval that "root" plans.  Where in
+ * the text it stands tells whether the call is in the first row, and of which
+ * column.  The planner has finished the output of the query by then, and asks
+ * for the calls in the other rows later: those are gone.  Were it to copy the
+ * rows before, they would only fetch values that nobody uses.
+ */
+static bool
+lift_call(PlannerInfo *root, const Const *sequence)
+{
+	SkLiftedFetch lifted;
+	List	   *rows;
+
+	if (root == NULL || root->parent_root == NULL || sequence->location < 0 ||
+		!sorts_values(root->parent_root->parse))
+		return false;
+	rows = only_values(root->parse, &lifted.varno);
+	for (AttrNumber column = 1;
+		 rows != NIL && column <= list_length(linitial(rows)); column++)
+	{
+		Const	   *first = constant_sequence(list_nth(linitial(rows), column - 1));
+		TargetEntry *use;
+
+		if (first == NULL || first->location != sequence->location)
+			continue;
+		lifted.column = column;
+		use = only_use(root->parse, lifted.varno, column);
+		if (use == NULL || !is_same_in_all(rows, column) ||
+			calls_sql((Node *) rows, NULL) ||
+			calls_sql((Node *) root->parse->targetList, NULL))
+			return false;
+		lift_fetch(root->parse, use, &lifted, rows, column);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The same for an INSERT that is not being planned yet.
+ *
+ * The fetch takes the place of the column in the SELECT that sorts, below which
+ * there may be others.
+ */
+static void
+lift_fetches(Query *insert)
+{
+	Query	   *source = sorted_source(insert);
+	List	   *rows;
+
+	if (!sorts_values(insert))
+		return;
+	rows = values_lists(source);
+	for (AttrNumber column = 1; column <= list_length(linitial(rows)); column++)
+	{
+		SkLiftedFetch lifted;
+		TargetEntry *use;
+
+		if (!is_bound_call(list_nth(linitial(rows), column - 1)) ||
+			!is_same_in_all(rows, column))
+			continue;
+		use = find_use(source, column, &lifted);
+		if (use != NULL)
+			lift_fetch(source, use, &lifted, rows, column);
+	}
+}
+
+/*
+ * The output of a query that alone uses a column of the VALUES list, passed on
+ * by the queries below it; NULL if there is none.
+ */
+static TargetEntry *
+find_use(Query *query, AttrNumber column, SkLiftedFetch *lifted)
+{
+	int			varno = only_relation(query);
+	RangeTblEntry *rte = rt_fetch(varno, query->rtable);
+
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		TargetEntry *below = find_use(rte->subquery, column, lifted);
+
+		if (below == NULL || !IsA(below->expr, Var))
+			return NULL;
+		column = below->resno;
+	}
+	lifted->varno = varno;
+	lifted->column = column;
+	return only_use(query, varno, column);
+}
+
+/* Fetch where a column of the VALUES list is used, and no longer in its rows. */
+static void
+lift_fetch(Query *query, TargetEntry *use, SkLiftedFetch *lifted, List *rows,
+		   AttrNumber column)
+{
+	ListCell   *lc;
+
+	lifted->fetch = ascending_fetch(query,
+									list_nth_node(FuncExpr, linitial(rows), column - 1),
+									list_length(rows));
+	use->expr = (Expr *) lift_mutator((Node *) use->expr, lifted);
+	foreach(lc, rows)
+	{
+		lfirst(list_nth_cell(lfirst(lc), column - 1)) =
+			makeNullConst(INT8OID, -1, InvalidOid);
+	}
+}
+
+/* The rows of the only VALUES list that a query reads, and its number. */
+static List *
+only_values(Query *query, int *varno)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	*varno = 0;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind != RTE_VALUES)
+			continue;
+		if (result != NIL)
+			return NIL;
+		result = rte->values_lists;
+		*varno = foreach_current_index(lc) + 1;
+	}
+	return result;
+}
+
+static bool
+is_same_in_all(List *rows, AttrNumber column)
+{
+	Node	   *first = list_nth(linitial(rows), column - 1);
+	ListCell   *lc;
+
+	foreach(lc, rows)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!equal(list_nth(lfirst(lc), column - 1), first))
+			return false;
+	}
+	return true;
+}
+
+/* A function in SQL may be inlined, and its text has places of its own. */
+static bool
+calls_sql(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_sql, NULL) ||
+		 expression_tree_walker(node, calls_sql, context));
+}
+
+static bool
+is_sql(Oid function, void *context)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The output of a query that alone refers to a column, once; NULL if there
+ * is none, or if the query sorts by it.
+ */
+static TargetEntry *
+only_use(Query *query, int varno, AttrNumber column)
+{
+	TargetEntry *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *entry = lfirst(lc);
+		ListCell   *lc2;
+
+		foreach(lc2, pull_var_clause((Node *) entry->expr, 0))
+		{
+			Var		   *var = lfirst(lc2);
+
+			if (var->varno != varno ||
+				(var->varattno != column && var->varattno != InvalidAttrNumber))
+				continue;
+			if (var->varattno != column || result != NULL ||
+				entry->ressortgroupref != 0)
+				return NULL;
+			result = entry;
+		}
+	}
+	return result;
+}
+
+/* Put a fetch where a column was. */
+static Node *
+lift_mutator(Node *node, void *context)
+{
+	SkLiftedFetch *lifted = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == lifted->varno &&
+		((Var *) node)->varattno == lifted->column)
+		return (Node *) lifted->fetch;
+	return expression_tree_mutator(node, lift_mutator, context);
+}
+
+/*
+ * spanner_internal.sequence_support(internal) returns internal
+ *
+ * Planner support function of spanner.nextval() and of core's nextval,
+ * currval, lastval and setval.
+ */
+Datum
+spanner_sequence_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+
+		PG_RETURN_POINTER(plan_call(simplify->root, simplify->fcall));
+	}
+	PG_RETURN_POINTER(NULL);
+}
