@@ -49,7 +49,6 @@ OBJS = \
 	src/sequence/binding.o \
 	src/sequence/builtin_kinds.o \
 	src/sequence/column_label.o \
-	src/sequence/command_hooks.o \
 	src/sequence/core_support.o \
 	src/sequence/identity.o \
 	src/sequence/kind.o \
@@ -72,7 +71,7 @@ OBJS = \
 	src/spanner_ddl/sequences.o \
 	src/spanner_ddl/tables.o \
 	src/spanner_ddl/vocabulary.o \
-	src/spi/command_relations.o \
+	src/spi/command_hooks.o \
 	src/spi/own_objects.o \
 	src/spi/owner_rights.o \
 	src/spi/relation_changes.o \

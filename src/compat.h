@@ -342,7 +342,7 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 #define build_simple_rel_hook get_relation_info_hook
 #endif
 
-/* 17: a B-tree can lose an index condition; row_comparison.c says when */
+/* 17: a B-tree can lose an index condition; shard_clause.c says when */
 #if PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000
 #define SK_BTREE_LOSES_CONDITIONS true
 #else

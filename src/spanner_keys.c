@@ -25,6 +25,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	sk_command_hooks_init();
 	sk_own_objects_init();
 	sk_allocator_init();
 	sk_parent_quals_init();
@@ -40,7 +41,6 @@ _PG_init(void)
 	/* before the planner hook of identities, which is to be called first */
 	sk_plan_fetch_init();
 
-	sk_command_hooks_init();
 	sk_sequence_functions_init();
 	sk_sequence_ddl_init();
 

@@ -30,8 +30,7 @@ extern void sk_binding_init(void);
 extern void sk_builtin_kinds_init(void);
 extern void sk_default_kind_init(void);
 
-/* sequence/command_hooks.c, identity.c, sequence_ddl.c, sequence_functions.c */
-extern void sk_command_hooks_init(void);
+/* sequence/identity.c, sequence_ddl.c, sequence_functions.c */
 extern void sk_identity_init(void (*complete) (Oid seqid));
 extern void sk_sequence_ddl_init(void);
 extern void sk_sequence_functions_init(void);
@@ -42,7 +41,8 @@ extern void sk_plan_fetch_init(void);
 /* spanner_ddl/vocabulary.c */
 extern void sk_spanner_ddl_init(void);
 
-/* spi/own_objects.c */
+/* spi/command_hooks.c, own_objects.c */
+extern void sk_command_hooks_init(void);
 extern void sk_own_objects_init(void);
 
 #endif							/* SPANNER_KEYS_H */

@@ -42,6 +42,8 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   WITH sample AS MATERIALIZED (
     SELECT s.type, s.number, s.code COLLATE "C" AS code, s.key COLLATE "C" AS key,
+           CASE WHEN s.number > '-Infinity' AND s.number < 'Infinity'
+                THEN s.number END AS finite,
            s.place, s.label
       FROM spanner_internal.sample_rows(k, all_columns, order_by) s),
   few AS MATERIALIZED (
@@ -51,14 +53,8 @@ BEGIN ATOMIC
      LIMIT key_buckets + 1),
   seen AS MATERIALIZED (
     SELECT ROW(count(*), count(s.number) + count(s.code), min(s.type), bool_or(s.code <> s.key),
-               min(s.number),
-               CASE WHEN min(s.number) > '-Infinity' AND max(s.number) < 'Infinity'
-                    THEN min(s.number) ELSE (SELECT min(f.number) FROM sample f
-                      WHERE f.number > '-Infinity' AND f.number < 'Infinity') END,
-               CASE WHEN min(s.number) > '-Infinity' AND max(s.number) < 'Infinity'
-                    THEN max(s.number) ELSE (SELECT max(f.number) FROM sample f
-                      WHERE f.number > '-Infinity' AND f.number < 'Infinity') END,
-               max(s.number), min(s.code), max(s.code),
+               min(s.number), min(s.finite), max(s.finite), max(s.number),
+               min(s.code), max(s.code),
                array_agg(s.code) FILTER (
                  WHERE hashtext(s.code)
                        % ceil(least((k).wanted, (k).tuples) / 100000 + 0.5)::integer = 0),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * allocator.c
- *	  Allocators: start-up, settings, and drawing values.
+ *	  Allocators: start-up, settings, and taking values.
  *
  * Values come from the shared pool; when that is empty the session waits for
  * the worker to fill it.  The worker cannot reach what the current transaction
@@ -505,7 +505,7 @@ may_see_error(const SkPoolKey *key)
 		return true;
 	return key->dbid == MyDatabaseId && key->relid == sk_allocator_table() &&
 		sk_allocator_read(NULL, key->allocator_id, &row) &&
-		sk_may_use(&row, GetUserId());
+		sk_check_usage(&row, GetUserId(), true);
 }
 
 /* The columns are those of spanner_internal.list_allocator_pools(). */
@@ -558,7 +558,7 @@ spanner_next_value(PG_FUNCTION_ARGS)
  * spanner.next_values(name text, count integer, VARIADIC series text[])
  * returns setof bigint
  *
- * Draws "count" values, from 0 on.  They ascend, but others may have drawn
+ * Takes "count" values, from 0 on.  They ascend, but others may have taken
  * values in between.
  */
 Datum

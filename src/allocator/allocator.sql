@@ -27,9 +27,18 @@ CREATE TYPE spanner_internal.allocator_role (
 
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.regrole) WITHOUT FUNCTION AS IMPLICIT;
 
+COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.regrole)
+  IS 'the same role';
+
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.oid) WITHOUT FUNCTION AS IMPLICIT;
 
+COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.oid)
+  IS 'the OID of the role';
+
 CREATE CAST (pg_catalog.regrole AS spanner_internal.allocator_role) WITHOUT FUNCTION AS ASSIGNMENT;
+
+COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
+  IS 'the same role';
 
 -- A series is a row that has a counter of its own, and NULL in all that it has of its
 -- allocator.  So the trigger on_allocator_insert has the defaults.  on_allocator_change
@@ -103,6 +112,9 @@ COMMENT ON COLUMN spanner.allocator.parent_id
 COMMENT ON COLUMN spanner.allocator.series
   IS 'what the series counts for, such as year and tenant; NULL for an allocator';
 
+COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
+  IS 'ids of allocators';
+
 REVOKE ALL ON spanner.allocator FROM PUBLIC;
 
 -- so that whoever may read the tables of a database can dump it, as catalogs
@@ -175,6 +187,9 @@ CREATE EVENT TRIGGER spanner_keys_drop_owned
   EXECUTE FUNCTION spanner_internal.on_drop_owned();
 
 ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
+
+COMMENT ON EVENT TRIGGER spanner_keys_drop_owned
+  IS 'keeps allocators of roles from being lost';
 
 CREATE FUNCTION spanner.create_allocator(
   name text,

@@ -296,7 +296,7 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 
 /*
  * sk_allocator_check_usage
- *		May the current user draw from an allocator?
+ *		May the current user take values from an allocator?
  */
 void
 sk_allocator_check_usage(SkAllocator *allocator)
@@ -306,40 +306,29 @@ sk_allocator_check_usage(SkAllocator *allocator)
 
 	if (likely(allocator->usable_by == userid))
 		return;
-	sk_check_usage(row, userid);
+	(void) sk_check_usage(row, userid, false);
 	allocator->usable_by = userid;
 }
 
 /*
- * sk_may_use
- *		May a role draw from an allocator?
+ * sk_check_usage
+ *		May a role use an allocator?  Raises an error if not, unless "missing_ok".
  */
 bool
-sk_may_use(const SkAllocatorRow *row, Oid role)
+sk_check_usage(const SkAllocatorRow *row, Oid role, bool missing_ok)
 {
+	bool		result = has_privs_of_role(role, row->owner_role);
 	ListCell   *lc;
 
 	foreach(lc, row->usage_roles)
-	{
-		if (!OidIsValid(lfirst_oid(lc)) ||
-			has_privs_of_role(role, lfirst_oid(lc)))
-			return true;
-	}
-	return has_privs_of_role(role, row->owner_role);
-}
-
-/*
- * sk_check_usage
- *		Raise an error if a role may not draw from an allocator.
- */
-void
-sk_check_usage(const SkAllocatorRow *row, Oid role)
-{
-	if (!sk_may_use(row, role))
+		result = result || !OidIsValid(lfirst_oid(lc)) ||
+		has_privs_of_role(role, lfirst_oid(lc));
+	if (!result && !missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for allocator \"%s\"", row->name),
 				 errhint("Its owner can allow it with spanner.grant_allocator().")));
+	return result;
 }
 
 /*

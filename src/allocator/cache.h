@@ -36,8 +36,7 @@ extern SkAllocator *sk_allocator_by_id(int64 id);
 extern SkAllocator *sk_allocator_by_series(int64 parent_id, ArrayType *series,
 										   bool may_begin);
 extern void sk_allocator_check_usage(SkAllocator *allocator);
-extern bool sk_may_use(const SkAllocatorRow *row, Oid role);
-extern void sk_check_usage(const SkAllocatorRow *row, Oid role);
+extern bool sk_check_usage(const SkAllocatorRow *row, Oid role, bool missing_ok);
 extern void sk_check_writable(Oid function);
 
 extern ArrayType *sk_series_of_argument(FunctionCallInfo fcinfo, int argno);

@@ -403,7 +403,7 @@ spanner_grant_allocator(PG_FUNCTION_ARGS)
 /*
  * spanner.revoke_allocator(name text, role text)
  *
- * Takes the right to draw away from a role, or from all without one.
+ * Takes the right to use it away from a role, or from all without one.
  */
 Datum
 spanner_revoke_allocator(PG_FUNCTION_ARGS)
@@ -453,9 +453,9 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	row.next_value = Max(row.next_value, minimum);
 
 	/*
-	 * an application may call this for each row: others go on drawing.  The
+	 * an application may call this for each row: others go on taking.  The
 	 * row is locked and stays as it is, so what is reserved from now on lies
-	 * above.  A rollback leaves a gap, as it does after any draw.
+	 * above.  A rollback leaves a gap, as it does after any value.
 	 */
 	if (row.next_value == former)
 	{
@@ -476,7 +476,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
  * spanner.reset_allocator(name text, value bigint, force boolean,
  * series text[])
  *
- * Makes "value" the next one.  Values that are reserved and not yet drawn are
+ * Makes "value" the next one.  Values that are reserved and not yet taken are
  * dropped.
  */
 Datum
@@ -512,7 +512,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 /*
  * spanner.release_allocator(name text, VARIADIC series text[]) returns bigint
  *
- * Gives values that are reserved and not yet drawn back to the table.
+ * Gives values that are reserved and not yet taken back to the table.
  * Returns how many.
  */
 Datum

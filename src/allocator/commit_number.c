@@ -49,7 +49,7 @@
  *
  * Rows are written as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
- * inserts, must be allowed to draw from the allocator.
+ * inserts, must be allowed to use the allocator.
  *
  * src/allocator/commit_number.c
  *
@@ -878,8 +878,8 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	Oid			userid;
 	int			sec_context;
 
-	sk_check_usage(&sk_allocator_by_id(allocator->id)->row,
-				   sk_relation_owner(due->target->relid));
+	(void) sk_check_usage(&sk_allocator_by_id(allocator->id)->row,
+						  sk_relation_owner(due->target->relid), false);
 	begin_writing(&writer, due->target, &userid, &sec_context);
 	for (uint64 i = 0; i < count; i++)
 	{

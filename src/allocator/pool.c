@@ -499,7 +499,7 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
  *		went wrong.
  *
  * For a range this must not be called before the reservation is committed.
- * Returns false if the range lies below one that was handed out before.
+ * Returns false if the range lies below one that was issued before.
  */
 bool
 sk_pool_finish(SkRefill *refill)

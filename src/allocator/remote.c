@@ -434,7 +434,7 @@ open_connection(Connection *connection, const char *server, Oid userid)
 		sk_end_limit();
 	}
 	PG_END_TRY();
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	strlcpy(connection->name, name, NAMEDATALEN);
 }
 
@@ -499,7 +499,7 @@ close_connection(void *arg)
 	connection->name[0] = '\0';
 	sk_role_enter(&scope, connection->userid);
 	(void) call_dblink("dblink_disconnect", name, NULL);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 }
 
 static void
@@ -772,7 +772,7 @@ send_request(void *arg)
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("connection to server \"%s\" is broken", connection->server),
 				 errhint("Look at the log of that server.")));
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	request->begin = GetCurrentTimestamp();
 	request->state = REQUEST_WAITING;
 }
@@ -846,7 +846,7 @@ receive_values(void *arg)
 	 */
 	if (!is_busy)
 		(void) get_result(connection->name, &nothing, &nothing);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	if (is_busy)
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),

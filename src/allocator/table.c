@@ -480,7 +480,7 @@ sk_row_lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row
  *		Read a row, and keep it from being deleted until the end of the
  *		transaction.
  *
- * Whoever draws or alters does not wait for that, but whoever renames or drops.
+ * Whoever takes or alters does not wait for that, but whoever renames or drops.
  * Returns false if it is gone.
  */
 bool

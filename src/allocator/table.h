@@ -79,7 +79,7 @@ typedef struct SkAllocatorRow
 	char		server[NAMEDATALEN];	/* empty: none */
 	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
 	Oid			owner_role;
-	List	   *usage_roles;	/* roles that may draw too; InvalidOid: all */
+	List	   *usage_roles;	/* roles that may use it too; InvalidOid: all */
 	int64		start_value;	/* of a series that begins */
 	int64		parent_id;		/* of a series, else 0 */
 	ArrayType  *series;			/* what it counts for, else NULL */

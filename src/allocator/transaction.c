@@ -21,7 +21,7 @@
  * only roles.
  *
  * DROP ROLE must know of the roles that the table names, as owners or as those
- * that may draw.  An allocator is no object of the catalogs, so it can have no
+ * that may use it.  An allocator is no object of the catalogs, so it can have no
  * dependency of its own.  Such a role has a privilege on the column of the
  * owners instead: REFERENCES, which is of no use there, since the column is
  * not unique.  So DROP ROLE refuses to drop it, in every database and in
@@ -554,7 +554,7 @@ change_grant(Relation rel, Oid role, bool is_grant)
 
 	sk_owner_enter(&scope, RelationGetRelid(rel));
 	ExecuteGrantStmt(grant);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	CommandCounterIncrement();
 }
 
@@ -673,7 +673,7 @@ note_row(TriggerData *trigger, SkWrite write)
 		return;
 	}
 	sk_row_fetch(trigger->tg_newtuple, tupdesc, &after);
-	/* pools, and what transactions have drawn, are kept by id */
+	/* pools, and what transactions have taken, are kept by id */
 	if (after.id != before.id)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -707,7 +707,7 @@ next_allocator(Relation rel, SysScanDesc scan)
 	return tuple;
 }
 
-/* The ids of the allocators that the roles may draw from, if they own none. */
+/* The ids of the allocators that the roles may use, if they own none. */
 static List *
 allocators_of_users(Relation rel, List *roles)
 {
@@ -1209,7 +1209,7 @@ spanner_on_allocator_apply(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.on_drop_owned() returns event_trigger
  *
- * Takes the right to draw away from the roles, and raises an error if they
+ * Takes the right to use allocators away from the roles, and raises an error if they
  * own allocators.
  */
 Datum

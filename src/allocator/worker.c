@@ -52,7 +52,7 @@ static const struct config_enum_entry return_unused_values[] = {
 	{NULL, 0, false}
 };
 
-/* Values must not be handed out before the reservation is durable. */
+/* Values must not be issued before the reservation is durable. */
 static const struct config_enum_entry synchronous_commit_values[] = {
 	{"local", SYNCHRONOUS_COMMIT_LOCAL_FLUSH, false},
 	{"remote_write", SYNCHRONOUS_COMMIT_REMOTE_WRITE, false},
@@ -453,12 +453,12 @@ reserve_and_publish(SkRefill *list, int count)
 static void
 begin_series(void *arg)
 {
-	const SkWorkerEntry *wish = arg;
+	const SkWorkerEntry *request = arg;
 	SkAllocatorRow row;
 	SkTable		table;
 
 	sk_table_open(&table, RowExclusiveLock);
-	sk_series_begin(&table, wish->parent_id, (ArrayType *) wish->series, &row);
+	sk_series_begin(&table, request->parent_id, (ArrayType *) request->series, &row);
 	sk_table_close(&table);
 }
 
@@ -470,15 +470,15 @@ static bool
 make_series(void)
 {
 	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry wish;
+	SkWorkerEntry request;
 
 	if (my_entry->parent_id == 0)
 		return false;
 	LWLockAcquire(state->lock, LW_SHARED);
-	wish = *my_entry;
+	request = *my_entry;
 	LWLockRelease(state->lock);
 	sk_limit_time(SK_SERIES_LIMIT_MS);
-	(void) sk_run_transaction(begin_series, &wish, "beginning a series of an allocator",
+	(void) sk_run_transaction(begin_series, &request, "beginning a series of an allocator",
 							  "local");
 	sk_end_limit();
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
@@ -747,7 +747,7 @@ spanner_allocator_worker(Datum arg)
 	BackgroundWorkerUnblockSignals();
 
 	/*
-	 * sessions that are connected go on drawing where nobody may connect any
+	 * sessions that are connected go on taking where nobody may connect any
 	 * more
 	 */
 	BackgroundWorkerInitializeConnectionByOid(my_entry->dbid, InvalidOid,

@@ -44,13 +44,11 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION spanner.timestamp_to_string(timestamptz, text)
   IS 'write a time as GoogleSQL casts it to a string, whatever the settings of the session';
 
+-- Planner support for shard_id.
 CREATE FUNCTION spanner_internal.shard_id_support(request internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'spanner_shard_id_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.shard_id_support(internal)
-  IS 'planner support for shard_id';
 
 REVOKE ALL ON FUNCTION spanner_internal.shard_id_support(internal) FROM PUBLIC;
 
@@ -63,22 +61,19 @@ SUPPORT spanner_internal.shard_id_support;
 COMMENT ON FUNCTION spanner.shard_id(integer, "any")
   IS 'compute the shard, from 0 to shards - 1, that a list of keys belongs to';
 
+-- List the shards in which keys can be; an array means any of its elements.
 CREATE FUNCTION spanner_internal.shard_ids(shards integer, VARIADIC keys "any")
 RETURNS integer[]
 AS 'MODULE_PATHNAME', 'spanner_shard_ids'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.shard_ids(integer, "any")
-  IS 'list the shards in which keys can be; an array means any of its elements';
-
+-- List all shards, from 0 to shards - 1.
 CREATE FUNCTION spanner_internal.all_shards(shards integer)
 RETURNS integer[]
 AS 'MODULE_PATHNAME', 'spanner_all_shards'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.all_shards(integer)
-  IS 'list all shards, from 0 to shards - 1';
-
+-- List the buckets of date_bin in a range of time, or more than asked for if they are too many.
 CREATE FUNCTION spanner_internal.time_buckets(
   stride interval, origin timestamptz, low timestamptz, high timestamptz,
   open_end boolean, most integer)
@@ -86,10 +81,7 @@ RETURNS timestamptz[]
 AS 'MODULE_PATHNAME', 'spanner_time_buckets'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamptz, timestamptz, timestamptz,
-                                                  boolean, integer)
-  IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
-
+-- List the buckets of date_bin in a range of time, or more than asked for if they are too many.
 CREATE FUNCTION spanner_internal.time_buckets(
   stride interval, origin timestamp, low timestamp, high timestamp,
   open_end boolean, most integer)
@@ -97,10 +89,7 @@ RETURNS timestamp[]
 AS 'MODULE_PATHNAME', 'spanner_time_buckets'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION spanner_internal.time_buckets(interval, timestamp, timestamp, timestamp,
-                                                  boolean, integer)
-  IS 'list the buckets of date_bin in a range of time, or more than asked for if they are too many';
-
+-- The type that a domain is made of, or the type itself.
 -- In PL/pgSQL, which keeps the plan of the query.
 CREATE FUNCTION spanner_internal.base_type(type oid)
 RETURNS oid
@@ -118,13 +107,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION spanner_internal.base_type(oid)
-  IS 'the type that a domain is made of, or the type itself';
-
+-- Can spanner.shard_id take a column of this type and collation as the key of a table?
 CREATE FUNCTION spanner_internal.is_hashable(type oid, collation_id oid)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_is_hashable'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION spanner_internal.is_hashable(oid, oid)
-  IS 'can spanner.shard_id take a column of this type and collation as the key of a table';

@@ -785,7 +785,7 @@ are_known(const SkColumns *columns, const SkKeyTerm *term)
 }
 
 /*
- * The call with what is known of its keys; NULL if that cannot be. "is_list"
+ * The call with what is known of its keys; NULL if that cannot be.  "is_list"
  * says whether one of them is a list, "level" which security level the clauses
  * have.
  */
@@ -910,7 +910,7 @@ match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
 }
 
 /*
- * The elements of an array, as expressions of one type. NIL if they are not
+ * The elements of an array, as expressions of one type.  NIL if they are not
  * known yet, or too many to put each into an expression.
  */
 static List *

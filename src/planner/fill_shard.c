@@ -57,7 +57,7 @@ spanner_fill_shard(PG_FUNCTION_ARGS)
 	{
 		SkShardKey *key = lfirst(lc);
 
-		if (key->declaration != SK_CHECK_CONSTRAINT)
+		if (!key->by_check)
 			continue;
 		tuple = fill_column(tuple, data->tg_relation, key);
 		found = true;

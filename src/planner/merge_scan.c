@@ -140,7 +140,6 @@ typedef struct SkFallback
 	ItemPointerData *given;		/* rows that the query has got */
 	int64		given_count;
 	int64		given_size;
-	int64		given_sorted;	/* how many of them the sort has left out */
 	ExprState  *qual;			/* what a row of the table has to pass */
 	ProjectionInfo *keys;		/* what it is sorted by, and its TID */
 	Tuplesortstate *sort;		/* NULL while the merge goes on */
@@ -794,9 +793,9 @@ remember_row(SkFallback *fallback, ItemPointer tid)
 	{
 		fallback->given_size = 16;
 		fallback->given = MemoryContextAlloc(fallback->context,
-											 fallback->given_size * sizeof(ItemPointerData));
+											 16 * sizeof(ItemPointerData));
 	}
-	if (fallback->given_count == fallback->given_size)
+	else if (fallback->given_count == fallback->given_size)
 	{
 		fallback->given_size *= 2;
 		fallback->given = repalloc_huge(fallback->given,
@@ -907,7 +906,6 @@ start_fallback(SkMerge *merge)
 		reset_merge(merge);
 	if (fallback->given_count > 1)
 		qsort(fallback->given, fallback->given_count, sizeof(ItemPointerData), compare_tids);
-	fallback->given_sorted = fallback->given_count;
 	begin_sort(merge, again ? 0 : Max(merge->plan.limit - fallback->given_count, 0));
 	fallback->count = scan_table(merge);
 	fallback->sorted = 0;
@@ -963,8 +961,8 @@ scan_table(SkMerge *merge)
 			InstrCountFiltered1(&merge->css.ss.ps, 1);
 			continue;
 		}
-		if (fallback->given_sorted > 0 &&
-			bsearch(&slot->tts_tid, fallback->given, fallback->given_sorted,
+		if (fallback->given_count > 0 &&
+			bsearch(&slot->tts_tid, fallback->given, fallback->given_count,
 					sizeof(ItemPointerData), compare_tids) != NULL)
 			continue;
 		tuplesort_puttupleslot(fallback->sort, ExecProject(fallback->keys));
@@ -1026,7 +1024,7 @@ init_bounds(SkMerge *merge)
 }
 
 /*
- * Set up one stream for each of some shards, and order them. The keys of the
+ * Set up one stream for each of some shards, and order them.  The keys of the
  * merge must be complete, but for the shard.
  */
 static void
@@ -1096,7 +1094,7 @@ next_in_order(SkMerge *merge)
 
 /*
  * The next row that is the first visible one of a group; false if none is
- * left.  It is in the slot. The same group goes on until
+ * left.  It is in the slot.  The same group goes on until
  * skip_group().
  */
 static bool
@@ -1599,7 +1597,7 @@ set_bound(SkMerge *merge, SkMergeBound *bound, const Datum *values)
 }
 
 /*
- * The keys of the scan of one shard, with a bound or without. Their number
+ * The keys of the scan of one shard, with a bound or without.  Their number
  * must not change from scan to scan, so the shard is repeated.
  */
 static void

@@ -82,7 +82,6 @@ static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
 static bool has_trusted_bounds(Oid partition);
-static RestrictInfo *make_rinfo(PlannerInfo *root, const SkClause *condition);
 static List *derive_joins(PlannerInfo *root, RelOptInfo *rel,
 						  const SkColumns *columns);
 static List *combine_one_source(PlannerInfo *root, const SkColumns *columns,
@@ -175,7 +174,7 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Derive what can be said of the shard of the rows of a relation. Nothing, if
+ * Derive what can be said of the shard of the rows of a relation.  Nothing, if
  * the query itself says it.
  */
 static void
@@ -222,9 +221,12 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 			continue;
 		result->sources = lappend(result->sources, rinfo);
 		result->alternatives = lappend(result->alternatives,
-									   make_rinfo(root, arms));
+									   sk_make_shard_clause(root, arms->expr,
+															arms->level));
 		if (!is_orclause(clause->expr) && !has_added)
-			result->base = lappend(result->base, make_rinfo(root, clause));
+			result->base = lappend(result->base,
+								   sk_make_shard_clause(root, clause->expr,
+														clause->level));
 	}
 	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
 		!is_joined_on_shard(root, rel, key))
@@ -343,12 +345,6 @@ has_trusted_bounds(Oid partition)
 	return result;
 }
 
-static RestrictInfo *
-make_rinfo(PlannerInfo *root, const SkClause *condition)
-{
-	return sk_make_shard_clause(root, condition->expr, condition->level);
-}
-
 /*
  * Derive conditions with the values that join clauses give: one for each
  * relation that gives all that are missing, whatever their order in the query.
@@ -465,7 +461,10 @@ add_condition(PlannerInfo *root, List *list, const SkColumns *columns)
 {
 	SkClause   *condition = sk_derive_condition(root, columns);
 
-	return condition ? lappend(list, make_rinfo(root, condition)) : list;
+	if (condition == NULL)
+		return list;
+	return lappend(list, sk_make_shard_clause(root, condition->expr,
+											  condition->level));
 }
 
 /* The values of other relations that a column is equal to; lists come last. */

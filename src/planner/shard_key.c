@@ -65,12 +65,12 @@ static void create_cache(void);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
-							Node *expr, SkDeclaration declaration);
+							Node *expr, bool by_check);
 static List *parent_keys(List *column_keys, RelOptInfo *rel);
 static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel);
-static SkShardKey *make_expression_key(Expr *expr, SkDeclaration declaration);
-static SkShardKey *make_key(Node *expr, SkDeclaration declaration);
+static SkShardKey *make_expression_key(Expr *expr);
+static SkShardKey *make_key(Node *expr);
 static bool may_call(Oid function);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
@@ -183,8 +183,7 @@ read_column_keys(Relation relation)
 		if (TupleDescAttr(desc, value->adnum - 1)->attgenerated ==
 			ATTRIBUTE_GENERATED_STORED)
 			keys = add_column_key(keys, desc, value->adnum,
-								  stringToNode(value->adbin),
-								  SK_GENERATED_COLUMN);
+								  stringToNode(value->adbin), false);
 	}
 
 	for (int i = 0; i < constr->num_check; i++)
@@ -201,8 +200,7 @@ read_column_keys(Relation relation)
 
 			if (sk_read_key_check(lfirst(lc), &attnum, &expr) &&
 				sk_never_null(desc, attnum))
-				keys = add_column_key(keys, desc, attnum, expr,
-									  SK_CHECK_CONSTRAINT);
+				keys = add_column_key(keys, desc, attnum, expr, true);
 		}
 	}
 	return keys;
@@ -223,8 +221,7 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 	{
 		SkShardKey *key = lfirst(lc);
 
-		if (key->declaration == SK_CHECK_CONSTRAINT &&
-			may_call(key->function))
+		if (key->by_check && may_call(key->function))
 			keys = lappend(keys, key);
 	}
 
@@ -232,7 +229,7 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 	{
 		foreach(lc, rel->partexprs[i])
 		{
-			SkShardKey *key = make_expression_key(lfirst(lc), SK_PARTITION_KEY);
+			SkShardKey *key = make_expression_key(lfirst(lc));
 
 			if (key && may_call(key->function))
 				keys = lappend(keys, key);
@@ -244,10 +241,10 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 /* Add a key, unless the planner can make nothing of the expression. */
 static List *
 add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, Node *expr,
-			   SkDeclaration declaration)
+			   bool by_check)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-	SkShardKey *key = make_key(expr, declaration);
+	SkShardKey *key = make_key(expr);
 
 	if (key == NULL)
 		return keys;
@@ -257,8 +254,8 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, Node *expr,
 	key->attnum = attnum;
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
-	key->covers_rows |= declaration == SK_GENERATED_COLUMN &&
-		key->shards > 0 && sk_never_null(desc, attnum);
+	key->by_check = by_check;
+	key->covers_rows |= !by_check && key->shards > 0 && sk_never_null(desc, attnum);
 	return lappend(keys, key);
 }
 
@@ -315,8 +312,7 @@ add_indexes(List *keys, RelOptInfo *rel)
 		if (key == NULL && index->indexkeys[0] == 0 &&
 			index->opfamily[0] == INTEGER_BTREE_FAM_OID)
 		{
-			key = make_expression_key(linitial(index->indexprs),
-									  SK_INDEX_EXPRESSION);
+			key = make_expression_key(linitial(index->indexprs));
 			if (key)
 				keys = lappend(keys, key);
 		}
@@ -349,9 +345,9 @@ sk_shard_position(const SkShardKey *key, const IndexOptInfo *index)
 }
 
 static SkShardKey *
-make_expression_key(Expr *expr, SkDeclaration declaration)
+make_expression_key(Expr *expr)
 {
-	SkShardKey *key = make_key((Node *) expr, declaration);
+	SkShardKey *key = make_key((Node *) expr);
 
 	if (key != NULL)
 		key->shard = expr;
@@ -360,15 +356,13 @@ make_expression_key(Expr *expr, SkDeclaration declaration)
 
 /* A key without its shard; NULL if the planner can make nothing of it. */
 static SkShardKey *
-make_key(Node *expr, SkDeclaration declaration)
+make_key(Node *expr)
 {
 	SkShardKey *key = palloc(sizeof(SkShardKey));
 	const char *problem;
 
 	if (!sk_read_key_expression(expr, key, &problem))
 		return NULL;
-	key->declaration = declaration;
-
 	/* as conditions of a query are, which may compare a key */
 	if (key->can_derive)
 		key->call = castNode(FuncExpr, sk_fold_stored(NULL, (Node *) key->call));

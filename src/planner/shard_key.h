@@ -15,15 +15,6 @@
 
 #include "keys/moments.h"
 
-/* How a relation declares a shard key. */
-typedef enum SkDeclaration
-{
-	SK_GENERATED_COLUMN,
-	SK_CHECK_CONSTRAINT,
-	SK_INDEX_EXPRESSION,
-	SK_PARTITION_KEY
-} SkDeclaration;
-
 /* What hashes the keys. */
 typedef enum SkKeyForm
 {
@@ -40,7 +31,7 @@ typedef enum SkKeyForm
  */
 typedef struct SkShardKey
 {
-	SkDeclaration declaration;
+	bool		by_check;		/* declared by a CHECK constraint? */
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	SkKeyForm	form;			/* what the call is made of */

@@ -67,7 +67,6 @@ static void create_paths(PlannerInfo *root, RelOptInfo *rel,
 						 List *alternatives, bool with_array);
 static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
-static void forget_join(RelOptInfo *rel, RestrictInfo *join);
 static bool restricts_second_column(RelOptInfo *rel, const SkShardKey *key);
 static bool mentions(List *clauses, RelOptInfo *rel, int attnum);
 static amcostestimate_function set_cost_function(const SkShardKey *key,
@@ -183,6 +182,7 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	bool		with_array = sk_has_array(extra->base) ||
 		sk_has_array(extra->joins);
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (sk_loses_condition((Node *) extra->alternatives, rel) ||
 		sk_loses_condition((Node *) joininfo, with_array ? rel : NULL))
@@ -208,7 +208,14 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 											 bms_difference(root->all_baserels,
 															rinfo->clause_relids));
 		create_paths(root, rel, key, extra, NIL, with_array);
-		forget_join(rel, rinfo);
+
+		/* a parameterized scan need not check an implied condition */
+		foreach(lc2, rel->ppilist)
+		{
+			ParamPathInfo *info = lfirst(lc2);
+
+			info->ppi_clauses = list_delete_ptr(info->ppi_clauses, rinfo);
+		}
 	}
 	rel->lateral_referencers = referencers;
 
@@ -270,20 +277,6 @@ exchange_restrictions(const SkShardKey *key, List *clauses, bool with_array)
 							 clauses);
 	}
 	return saved;
-}
-
-/* A parameterized scan need not check an implied condition. */
-static void
-forget_join(RelOptInfo *rel, RestrictInfo *join)
-{
-	ListCell   *lc;
-
-	foreach(lc, rel->ppilist)
-	{
-		ParamPathInfo *info = lfirst(lc);
-
-		info->ppi_clauses = list_delete_ptr(info->ppi_clauses, join);
-	}
 }
 
 static bool
@@ -435,7 +428,7 @@ are_fixed(const IndexOptInfo *index, const Bitmapset *fixed, bool in_front)
 }
 
 /*
- * Add index scans of one shard that give a useful order. "shard" is the
+ * Add index scans of one shard that give a useful order.  "shard" is the
  * derived condition that fixes the shard.
  */
 static void

@@ -51,7 +51,7 @@
 #include "planner/shard_key.h"
 #include "planner/shard_statistics.h"
 #include "spanner_keys.h"
-#include "spi/command_relations.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 
@@ -82,7 +82,7 @@ sk_shard_statistics_init(void)
  *		Give tables, and their partitions, statistics objects if they have a shard
  *		column, and drop those of tables that have none.
  *
- * "relations" are those of sk_command_relations().  To be called at the end of
+ * "relations" are of SkCommandRelation.  To be called at the end of
  * a command that may have changed columns or constraints, but not in a restore:
  * a dump has its own.
  */
@@ -307,5 +307,5 @@ create_statistics(Relation relation, const SkShardKey *key)
 		sk_set_statistics_target(alter, 0);
 		(void) AlterStatistics(alter);
 	}
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 }

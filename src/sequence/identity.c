@@ -88,10 +88,10 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/command_hooks.h"
 #include "sequence/core_support.h"
 #include "sequence/identity.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 #include "spi/relation_changes.h"
 

@@ -28,6 +28,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
@@ -47,6 +48,7 @@ static char *default_kind = "";
 static bool setting_is_defined = false;
 
 static bool check_default_kind(char **newval, void **extra, GucSource source);
+static const char *excerpt(const char *text);
 static bool is_local(const char *kind);
 static char *known_kinds(void);
 static char *method_name(const SequenceAccessMethod *am);
@@ -127,6 +129,28 @@ sk_sequence_am_get(const char *kind)
 				 errhint("This session knows these kinds: %s. Other kinds require the extension that provides them to be installed in this database.",
 						 known_kinds())));
 	return am;
+}
+
+/*
+ * sk_label_parse_kind
+ *		Take apart the kind that a user gave: its name, or a whole label.
+ *
+ * Raises Spanner's error for a text that is neither.
+ */
+SkLabel *
+sk_label_parse_kind(const char *text)
+{
+	const char *problem;
+	SkLabel    *label = sk_label_parse(text, &problem);
+
+	if (label == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Invalid Sequence Kind: %s.", excerpt(text)),
+				 errdetail_internal("%s", problem),
+				 errhint("An example is \"%s\".",
+						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
+	return label;
 }
 
 /*
@@ -278,12 +302,23 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	}
 
 	GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	GUC_check_errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(*newval));
+	GUC_check_errmsg("Invalid Sequence Kind: %s.", excerpt(*newval));
 	if (label == NULL)
 		GUC_check_errdetail("%s", problem);
 	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
 					  known_kinds());
 	return false;
+}
+
+/* What a message shows of a text that is no label. */
+static const char *
+excerpt(const char *text)
+{
+	const int	shown = 100;
+	int			length = strlen(text);
+
+	return length <= shown ? text :
+				psprintf("%.*s...", pg_mbcliplen(text, length, shown), text);
 }
 
 static bool

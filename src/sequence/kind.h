@@ -35,6 +35,7 @@ extern char *sk_default_sequence_kind(void);
 extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
 
+extern SkLabel *sk_label_parse_kind(const char *text);
 extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);

@@ -20,7 +20,6 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 
 #include "sequence/access_method.h"
 #include "sequence/label.h"
@@ -71,42 +70,6 @@ sk_label_parse(const char *text, const char **problem)
 		return NULL;
 	}
 	return label;
-}
-
-/*
- * sk_label_parse_kind
- *		Take apart the kind that a user gave: its name, or a whole label.
- *
- * Raises Spanner's error for a text that is neither.
- */
-SkLabel *
-sk_label_parse_kind(const char *text)
-{
-	const char *problem;
-	SkLabel    *label = sk_label_parse(text, &problem);
-
-	if (label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Invalid Sequence Kind: %s.", sk_label_excerpt(text)),
-				 errdetail_internal("%s", problem),
-				 errhint("An example is \"%s\".",
-						 "bit_reversed_positive(skip_range_min=1, skip_range_max=1000)")));
-	return label;
-}
-
-/*
- * sk_label_excerpt
- *		What a message shows of a text that is no label.
- */
-const char *
-sk_label_excerpt(const char *text)
-{
-	const int	shown = 100;
-	int			length = strlen(text);
-
-	return length <= shown ? text :
-				psprintf("%.*s...", pg_mbcliplen(text, length, shown), text);
 }
 
 /*
@@ -189,13 +152,23 @@ sk_label_int64(const List *options, const char *name, int64 otherwise)
 /*
  * sk_label_set
  *		Set an option, in place of one of the same name.
+ *
+ * With a NULL value it is removed.
  */
 void
 sk_label_set(SkLabel *label, const char *name, const char *value)
 {
-	SkOption   *option = palloc(sizeof(SkOption));
+	SkOption   *option;
+	ListCell   *lc;
 
-	sk_label_unset(label, name);
+	foreach(lc, label->options)
+	{
+		if (strcmp(((SkOption *) lfirst(lc))->name, name) == 0)
+			label->options = foreach_delete_current(label->options, lc);
+	}
+	if (value == NULL)
+		return;
+	option = palloc(sizeof(SkOption));
 	option->name = name;
 	option->value = value;
 	label->options = lappend(label->options, option);
@@ -209,22 +182,6 @@ void
 sk_label_set_int64(SkLabel *label, const char *name, int64 value)
 {
 	sk_label_set(label, name, psprintf(INT64_FORMAT, value));
-}
-
-/*
- * sk_label_unset
- *		Remove an option, if it is set.
- */
-void
-sk_label_unset(SkLabel *label, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, label->options)
-	{
-		if (strcmp(((SkOption *) lfirst(lc))->name, name) == 0)
-			label->options = foreach_delete_current(label->options, lc);
-	}
 }
 
 /* Read "[ name=value { , name=value } ] )". */

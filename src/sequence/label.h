@@ -26,8 +26,6 @@ typedef struct SkLabel
 } SkLabel;
 
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
-extern SkLabel *sk_label_parse_kind(const char *text);
-extern const char *sk_label_excerpt(const char *text);
 extern void sk_label_fold_case(char *label);
 extern char *sk_label_format(const SkLabel *label);
 extern const SkOption *sk_label_option(const List *options, const char *name);
@@ -35,6 +33,5 @@ extern int64 sk_label_int64(const List *options, const char *name,
 							int64 otherwise);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
 extern void sk_label_set_int64(SkLabel *label, const char *name, int64 value);
-extern void sk_label_unset(SkLabel *label, const char *name);
 
 #endif							/* SK_LABEL_H */

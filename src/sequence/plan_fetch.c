@@ -85,12 +85,12 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/command_hooks.h"
 #include "sequence/core_support.h"
 #include "sequence/identity.h"
 #include "sequence/sequence.h"
 #include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 
 /* What takes the place of a column of a relation. */
 typedef struct SkLiftedFetch

@@ -282,7 +282,7 @@ sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
 	sk_label_set_int64(label, "bits", bits);
 	if (bits >= SK_MIN_BITS &&
 		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
-		sk_label_unset(label, "stripes");
+		sk_label_set(label, "stripes", NULL);
 	return limit;
 }
 
@@ -669,8 +669,8 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		label = sk_kind_parts(seq->kind);
 	if (change->no_skip_range)
 	{
-		sk_label_unset(label, "skip_range_min");
-		sk_label_unset(label, "skip_range_max");
+		sk_label_set(label, "skip_range_min", NULL);
+		sk_label_set(label, "skip_range_max", NULL);
 	}
 	else if (!change->is_label && seq->kind != NULL && label->kind == change->label.kind &&
 			 seq->kind->options->has_skip_range)
@@ -681,7 +681,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	}
 	/* an option that is given twice is left to be refused */
 	foreach(lc, change->label.options)
-		sk_label_unset(label, ((SkOption *) lfirst(lc))->name);
+		sk_label_set(label, ((SkOption *) lfirst(lc))->name, NULL);
 	label->options = list_concat(label->options, list_copy(change->label.options));
 	bits = sk_label_int64(change->label.options, "bits", 0);
 	if (seq->column_width < 63 && bits > seq->column_width)

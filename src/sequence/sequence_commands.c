@@ -739,7 +739,7 @@ sync_stored(Oid seqid, bool goes_back)
 		return false;
 	sk_owner_enter(&scope, seqid);
 	skip_stored_values(sk_sequence_lock(seqid, NoLock, false), columns, goes_back);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	return true;
 }
 
@@ -985,7 +985,7 @@ restart(Oid seqid)
 	change.start = SK_START_STAYS;
 	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 }
 
 /*

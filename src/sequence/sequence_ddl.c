@@ -67,12 +67,11 @@
 #include "planner/shard_statistics.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
-#include "sequence/command_hooks.h"
 #include "sequence/core_support.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
-#include "spi/command_relations.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
@@ -131,7 +130,6 @@ sk_sequence_ddl_init(void)
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_on_command(NULL, NULL, label_columns);
 	sk_on_command(guard_sequences, yield_statistics, follow_command);
-	sk_on_command(sk_guard_members, NULL, NULL);
 	sk_on_command(prepare_drop, NULL, NULL);
 	sk_identity_init(sk_complete_label);
 	sk_on_command(NULL, add_column_start, add_column_end);

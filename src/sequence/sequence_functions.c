@@ -47,10 +47,10 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/command_hooks.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
 
 /* What was fetched ahead by one call in one execution of a statement. */

@@ -245,5 +245,5 @@ set_plain_counter(const SkSequence *seq, int64 next)
 						Int64GetDatum(is_called ? last : next),
 						BoolGetDatum(is_called));
 	if (as_owner)
-		sk_owner_leave(&scope);
+		sk_owner_exit(&scope);
 }

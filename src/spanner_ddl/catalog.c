@@ -70,6 +70,8 @@ sk_ddl_emit(SkDdlText *ddl, const char *format,...)
 			break;
 		enlargeStringInfo(&command, needed);
 	}
+	/* postgresql_ddl() rolls back what it does, and keeps this */
+	Assert(ddl->commands == NIL || GetMemoryChunkContext(ddl->commands) == CurrentMemoryContext);
 	ddl->commands = lappend(ddl->commands, command.data);
 
 	if (strncmp(command.data, "SELECT ", 7) == 0)
@@ -242,6 +244,8 @@ sk_ddl_table_key(Oid relid, bool *is_primary)
 			(result == NIL && form->indnullsnotdistinct && OidIsValid(get_index_constraint(lfirst_oid(lc)))))
 		{
 			result = NIL;
+			/* a constraint has no expressions */
+			Assert(RelationGetIndexExpressions(index) == NIL);
 			for (int i = 0; i < form->indnkeyatts; i++)
 				result = lappend(result, get_attname(relid, form->indkey.values[i], false));
 			found_primary = form->indisprimary;

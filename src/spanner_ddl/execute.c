@@ -36,7 +36,7 @@ static const char *const refusals[][3] = {
 	{"* or replace function", "function", "Write it in PostgreSQL's language, and run it directly."},
 	{"* or replace model", "model", "Call models from the application."},
 	{"* or replace property", "property graph", "Query the tables with WITH RECURSIVE."},
-	{"* placement", "placement", "spanner.create_splits() puts the rows of a table on several servers."},
+	{"* placement", "placement", "spanner.create_splits() of extension \"spanner_keys_splits\" puts the rows of a table on several servers."},
 	{"* property", "property graph", "Query the tables with WITH RECURSIVE."},
 	{"* proto", "protocol buffer", "Use type JSON or BYTES."},
 	{"* role", "role", "Roles belong to the whole server: run CREATE ROLE directly."},
@@ -172,6 +172,7 @@ sk_ddl_run(SkDdlText *ddl)
 		ddl->number += count > 1;
 
 		/* it is translated now, when what it may depend on has been run */
+		ddl->statement = NULL;
 		run_statement(ddl);
 	}
 	AtEOXact_GUC(true, nest_level);
@@ -240,6 +241,8 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 static void
 translate_statement(SkDdlText *ddl)
 {
+	/* the grammar has read all of it */
+	Assert(ddl->statement != NULL && ddl->next == ddl->end);
 	switch (ddl->statement->type)
 	{
 #define SK_DDL_STATEMENT(type, function) \

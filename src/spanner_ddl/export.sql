@@ -209,6 +209,16 @@ RETURN EXISTS (
            WHEN d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
              THEN NOT spanner_internal.is_own_object(d.refclassid, d.refobjid) END);
 
+-- The query of a view.  PostgreSQL's function looks at its catalogs by unqualified operators.
+CREATE FUNCTION spanner_internal.view_query(view oid)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN btrim(pg_get_viewdef(view), ' ;');
+END $$;
+
 -- The query of a view, NULL if it cannot be said.  A view needs what the views below it need; each
 -- of them is looked at once, and they can be in a circle.
 CREATE FUNCTION spanner_internal.ddl_query(view oid, dialect text)
@@ -224,7 +234,7 @@ BEGIN ATOMIC
       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
                       AND d.refclassid = 'pg_class'::regclass
       JOIN pg_class c ON c.oid = d.refobjid AND c.relkind = 'v')
-  SELECT CASE dialect WHEN 'postgresql' THEN btrim(pg_get_viewdef(view), ' ;')
+  SELECT CASE dialect WHEN 'postgresql' THEN spanner_internal.view_query(view)
            ELSE spanner_internal.googlesql_query(view) END
    WHERE NOT EXISTS (
            SELECT
@@ -840,7 +850,7 @@ BEGIN ATOMIC
               spanner_internal.ddl_relation(relation, dialect),
               CASE WHEN spanner_internal.is_invoker(c.reloptions) THEN 'INVOKER'
                 ELSE 'DEFINER' END,
-              coalesce(q.query, btrim(pg_get_viewdef(relation), ' ;')))
+              coalesce(q.query, spanner_internal.view_query(relation)))
     FROM pg_class c
    CROSS JOIN LATERAL spanner_internal.ddl_query(relation, dialect) q (query)
    WHERE c.oid = relation;

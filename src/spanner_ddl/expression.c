@@ -523,6 +523,7 @@ match_types(List *operands, bool *is_small)
 static SkDdlType
 common_type(SkDdlType a, SkDdlType b)
 {
+	Assert(a <= SK_TYPE_UUID && b <= SK_TYPE_UUID);
 	if (a == SK_TYPE_UNKNOWN)
 		return b;
 	return SK_IS_NUMBER(a) && SK_IS_NUMBER(b) ? Max(a, b) : a;
@@ -1237,6 +1238,7 @@ make_result(const SkDdlFunction *function, SkExpr *arguments, int count)
 			result.type = arguments[0].type == SK_TYPE_NUMERIC ? SK_TYPE_NUMERIC : SK_TYPE_FLOAT;
 			break;
 		default:
+			Assert(function->result <= SK_TYPE_UUID);
 			break;
 	}
 	return result;
@@ -1313,6 +1315,8 @@ fill_template(const char *sql, const SkExpr *arguments, int count)
 		else if ((*sql == '$' || *sql == '%') && sql[1] >= '1' && sql[1] <= '9')
 		{
 			const SkExpr *argument = &arguments[sql[1] - '1'];
+
+			Assert(argument->sql != NULL);
 
 			appendStringInfo(&result, *sql == '%' && !argument->is_primary ? "(%s)" : "%s",
 							 argument->sql);

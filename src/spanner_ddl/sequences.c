@@ -40,6 +40,7 @@ sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 	bool		has_options = false;
 	ListCell   *lc;
 
+	Assert(change->place == NULL && change->options.data == NULL);
 	change->place = place;
 	initStringInfo(&change->options);
 	if (clauses == NIL && strcmp(place, SK_DDL_ALTER_SEQUENCE) == 0)
@@ -78,6 +79,7 @@ sk_ddl_change_sequence(SkDdlText *ddl, const char *sequence, const SkDdlChange *
 {
 	StringInfoData arguments;
 
+	Assert(change->place != NULL);
 	initStringInfo(&arguments);
 	if (change->kind != NULL)
 		appendStringInfo(&arguments, ", kind => %s", quote_literal_cstr(change->kind));

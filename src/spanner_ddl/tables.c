@@ -477,10 +477,12 @@ add_with_kind(SkAlter *table, const char *command, const SkColumn *column)
 	const char *setting = "spanner.default_sequence_kind";
 	const char *old = GetConfigOption(setting, true, false);
 	int64		start;
+	char	   *kind = identity_kind(table->ddl, column, &start);
 
+	/* else the setting has it already, and the sequence follows it */
+	Assert(kind != NULL);
 	old = quote_literal_cstr(old != NULL ? old : "");
-	sk_ddl_emit(table->ddl, "SET %s TO %s", setting,
-				quote_literal_cstr(identity_kind(table->ddl, column, &start)));
+	sk_ddl_emit(table->ddl, "SET %s TO %s", setting, quote_literal_cstr(kind));
 	sk_ddl_emit(table->ddl, "%s", command);
 	sk_ddl_emit(table->ddl, "SET %s TO %s", setting, old);
 }

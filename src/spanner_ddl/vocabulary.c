@@ -245,6 +245,10 @@ const SkDdlFunction sk_ddl_functions[] = {
 	{NULL}
 };
 
+/* SK_IS_NUMBER() and what is of two types depend on their order. */
+StaticAssertDecl(SK_TYPE_INT + 1 == SK_TYPE_NUMERIC && SK_TYPE_NUMERIC + 1 == SK_TYPE_FLOAT32 &&
+				 SK_TYPE_FLOAT32 + 1 == SK_TYPE_FLOAT, "numbers are not in order");
+
 static char *default_time_zone = "";
 
 static bool check_time_zone(char **newval, void **extra, GucSource source);

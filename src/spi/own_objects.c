@@ -65,6 +65,7 @@
 
 #include "compat.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 
 /* Its schema, once it has been found. */
@@ -146,6 +147,7 @@ static uint64 invalidations = 0;
 
 static object_access_hook_type prev_object_access_hook = NULL;
 
+static void guard_members(Node *command);
 static void watch_objects(void);
 static Oid	find_extension(void);
 static bool is_own_extension(const char *name);
@@ -172,17 +174,17 @@ sk_own_objects_init(void)
 {
 	prev_object_access_hook = object_access_hook;
 	object_access_hook = guarding_access;
+	sk_on_command(guard_members, NULL, NULL);
 }
 
 /*
- * sk_guard_members
- *		Refuse ALTER EXTENSION ... DROP and ADD of a member.
+ * Refuse ALTER EXTENSION ... DROP and ADD of a member.
  *
  * ADD because there would be no way back.  Whoever does not own the extension
  * gets core's error.
  */
-void
-sk_guard_members(Node *command)
+static void
+guard_members(Node *command)
 {
 	const char *extension;
 	Oid			owner;

@@ -40,7 +40,6 @@ typedef enum SkFunction
 	SK_FUNCTION_TIMESTAMP_TO_STRING
 } SkFunction;
 
-extern void sk_guard_members(Node *command);
 extern bool sk_extension_exists(void);
 extern Oid	sk_extension_owner(const char *name);
 extern bool sk_is_member(Oid class, Oid object);

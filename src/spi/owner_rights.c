@@ -84,11 +84,11 @@ sk_role_enter(SkOwnerScope *scope, Oid role)
 }
 
 /*
- * sk_owner_leave
+ * sk_owner_exit
  *		Become the former user again, and undo changes of settings.
  */
 void
-sk_owner_leave(SkOwnerScope *scope)
+sk_owner_exit(SkOwnerScope *scope)
 {
 	AtEOXact_GUC(false, scope->nest_level);
 	SetUserIdAndSecContext(scope->userid, scope->sec_context);

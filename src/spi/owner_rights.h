@@ -10,7 +10,7 @@
 #ifndef SK_OWNER_RIGHTS_H
 #define SK_OWNER_RIGHTS_H
 
-/* What sk_owner_leave() puts back. */
+/* What sk_owner_exit() puts back. */
 typedef struct SkOwnerScope
 {
 	Oid			userid;
@@ -21,6 +21,6 @@ typedef struct SkOwnerScope
 extern Oid	sk_relation_owner(Oid relid);
 extern void sk_owner_enter(SkOwnerScope *scope, Oid relid);
 extern void sk_role_enter(SkOwnerScope *scope, Oid role);
-extern void sk_owner_leave(SkOwnerScope *scope);
+extern void sk_owner_exit(SkOwnerScope *scope);
 
 #endif							/* SK_OWNER_RIGHTS_H */

@@ -110,7 +110,7 @@ sk_query_relation(const SkRelationQuery *source, TupleTableSlot **slot)
 		/* from here on code that the owner has chosen can run */
 		sk_owner_enter(&scope, linitial_oid(source->relids));
 		*slot = run(query, source->text, rows, caller);
-		sk_owner_leave(&scope);
+		sk_owner_exit(&scope);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);

@@ -134,7 +134,7 @@ spanner_delete_moved_rows(PG_FUNCTION_ARGS)
 	/* a row that was changed while we waited for it may still be ours to delete */
 	while (delete_rows(rel, condition))
 		CHECK_FOR_INTERRUPTS();
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	table_close(rel, NoLock);
 	PG_RETURN_VOID();
 }
@@ -158,7 +158,7 @@ spanner_run_as(PG_FUNCTION_ARGS)
 				 errmsg("not a single command: %s", command)));
 	enter_role(&scope, role);
 	sk_run_statement(command);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	PG_RETURN_VOID();
 }
 
@@ -209,7 +209,7 @@ partition_constraint(Relation rel)
 	sk_check_one_owner(RelationGetRelid(rel));
 	sk_owner_enter(&scope, RelationGetRelid(rel));
 	conditions = RelationGetPartitionQual(rel);
-	sk_owner_leave(&scope);
+	sk_owner_exit(&scope);
 	if (conditions == NIL)
 		return makeBoolConst(true, false);
 	return (Node *) make_ands_explicit(conditions);

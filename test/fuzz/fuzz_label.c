@@ -15,8 +15,6 @@
 
 #include <stdlib.h>
 
-#include "mb/pg_wchar.h"
-
 #include "sequence/access_method.h"
 #include "sequence/label.h"
 
@@ -53,13 +51,6 @@ char *
 pstrdup(const char *in)
 {
 	return pnstrdup(in, strlen(in));
-}
-
-/* Of one byte each, as far as a fuzzer cares. */
-int
-pg_mbcliplen(const char *mbstr, int len, int limit)
-{
-	return len < limit ? len : limit;
 }
 
 void *
@@ -174,7 +165,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(list_length(label->options) == list_length(again->options));
 		check(strcmp(once, sk_label_format(again)) == 0);
 		sk_label_set(again, "bits", "53");
-		sk_label_unset(again, "bits");
+		sk_label_set(again, "bits", NULL);
 		check(list_length(again->options) <= list_length(label->options));
 	}
 	while (chunk_count > 0)

@@ -58,30 +58,19 @@ static void run_target(const uint8 *data, Size size);
 static void judge_error(const ErrorData *error);
 static char **list_texts(ArrayType *array, int *count);
 
-/* The other rooms, and spanner_keys.c, are not in this library. */
-bool		sk_settings_defined = true;
-
-void
-sk_define_settings(void)
-{
-}
-
-void
-sk_define_used_settings(void)
-{
-}
-
-void
-sk_put_off_settings(void)
-{
-}
-
+/* What spanner_keys.c starts of the modules that are in this library. */
 void
 _PG_init(void)
 {
-	sk_sequence_init();
-	sk_sequence_settings();
-	sk_spanner_ddl_settings();
+	sk_command_hooks_init();
+	sk_own_objects_init();
+	sk_builtin_kinds_init();
+	sk_default_kind_init();
+	sk_binding_init();
+	sk_plan_fetch_init();
+	sk_sequence_functions_init();
+	sk_sequence_ddl_init();
+	sk_spanner_ddl_init();
 }
 
 /*

@@ -4,26 +4,49 @@
  *	  Callbacks for commands on sequences and tables: event triggers and
  *	  utility hook.
  *
+ * What a command has done only pg_event_trigger_ddl_commands() knows.  Every
+ * CREATE TABLE and most of ALTER TABLE come here, so the function is called
+ * without a query around it: to parse and plan one takes longer than many of
+ * these commands.
+ *
  * The triggers work without preloading: calling one loads the library.  For
  * SECURITY LABEL that is all the trigger is for, since core looks for a
  * label's provider.  Event triggers can be turned off.  So the utility hook
  * guards what they guard as well, once the library is loaded.  For the tags
  * that can rename or move an object of the extension, loading it is enough: see
- * spi/own_objects.c.
+ * own_objects.c.
  *
- * src/sequence/command_hooks.c
+ * src/spi/command_hooks.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic_ext.h"
 #include "commands/event_trigger.h"
+#include "executor/executor.h"
 #include "fmgr.h"
+#include "nodes/execnodes.h"
 #include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
 
-#include "sequence/command_hooks.h"
 #include "spanner_keys.h"
-#include "spi/command_relations.h"
+#include "spi/command_hooks.h"
+
+/* The result columns that count. */
+enum
+{
+	SK_COMMAND_CLASS = 1,
+	SK_COMMAND_OBJECT,
+	SK_COMMAND_TAG = 4,
+	SK_COMMAND_IN_EXTENSION = 8
+};
 
 /* The callbacks of one subject; each may be NULL. */
 typedef struct SkCommandCallbacks
@@ -49,6 +72,10 @@ static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 DestReceiver *dest, QueryCompletion *qc);
 static void guard_command(Node *command);
 static Node *trigger_parsetree(FunctionCallInfo fcinfo);
+static List *command_relations(void);
+static void call_function(ReturnSetInfo *result);
+static SkCommandRelation *read_relation(TupleTableSlot *row);
+static Oid	statistics_table(Oid object);
 static bool changes_columns(Node *command);
 static bool keeps_columns(AlterTableCmd *cmd);
 
@@ -141,13 +168,104 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 	if (!changes_columns(command))
 		PG_RETURN_VOID();
 	/* before the callbacks, which run commands of their own */
-	relations = sk_command_relations();
+	relations = command_relations();
 	for (int i = callback_count - 1; i >= 0; i--)
 	{
 		if (callbacks[i].end != NULL)
 			callbacks[i].end(command, relations);
 	}
 	PG_RETURN_VOID();
+}
+
+/*
+ * The relations that the command of an event trigger has created or altered, a
+ * list of SkCommandRelation, in the order in which it was done.  Relations that
+ * are gone are left out, and so are those of an extension that is being created.
+ */
+static List *
+command_relations(void)
+{
+	ExprContext *econtext = CreateStandaloneExprContext();
+	ReturnSetInfo rsinfo = {.type = T_ReturnSetInfo,.econtext = econtext,
+	.allowedModes = SFRM_Materialize};
+	List	   *result = NIL;
+	TupleTableSlot *row;
+
+	call_function(&rsinfo);
+	row = MakeSingleTupleTableSlot(rsinfo.setDesc, &TTSOpsMinimalTuple);
+	while (tuplestore_gettupleslot(rsinfo.setResult, true, false, row))
+	{
+		SkCommandRelation *relation = read_relation(row);
+
+		if (relation != NULL)
+			result = lappend(result, relation);
+	}
+	ExecDropSingleTupleTableSlot(row);
+	tuplestore_end(rsinfo.setResult);
+	FreeExprContext(econtext, true);
+	return result;
+}
+
+/* As the executor does for a function in FROM. */
+static void
+call_function(ReturnSetInfo *result)
+{
+	LOCAL_FCINFO(fcinfo, 0);
+	FmgrInfo	function;
+
+	fmgr_info(F_PG_EVENT_TRIGGER_DDL_COMMANDS, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, 0, InvalidOid, NULL,
+							 (Node *) result);
+	(void) FunctionCallInvoke(fcinfo);
+	Assert(result->returnMode == SFRM_Materialize);
+}
+
+/* A row of the result, NULL if it is not about a relation. */
+static SkCommandRelation *
+read_relation(TupleTableSlot *row)
+{
+	SkCommandRelation *relation;
+	Oid			classid;
+	Oid			relid;
+	char		relkind;
+
+	slot_getallattrs(row);
+	/* privileges have no object */
+	if (row->tts_isnull[SK_COMMAND_CLASS - 1] ||
+		DatumGetBool(row->tts_values[SK_COMMAND_IN_EXTENSION - 1]))
+		return NULL;
+	classid = DatumGetObjectId(row->tts_values[SK_COMMAND_CLASS - 1]);
+	relid = DatumGetObjectId(row->tts_values[SK_COMMAND_OBJECT - 1]);
+	if (classid == StatisticExtRelationId)
+		relid = statistics_table(relid);
+	else if (classid != RelationRelationId)
+		return NULL;
+	relkind = get_rel_relkind(relid);
+	if (relkind == '\0')
+		return NULL;
+
+	relation = palloc(sizeof(SkCommandRelation));
+	relation->relid = relid;
+	relation->relkind = relkind;
+	relation->is_new = classid == RelationRelationId &&
+		strncmp(TextDatumGetCString(row->tts_values[SK_COMMAND_TAG - 1]),
+				"CREATE ", strlen("CREATE ")) == 0;
+	return relation;
+}
+
+/* The table of a statistics object, which is altered with it. */
+static Oid
+statistics_table(Oid object)
+{
+	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(object));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
+		ReleaseSysCache(tuple);
+	}
+	return result;
 }
 
 static Node *

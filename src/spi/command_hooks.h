@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * command_hooks.h
- *	  Callbacks for commands, and what starts with the module.
+ *	  Callbacks for commands.
  *
- * src/sequence/command_hooks.h
+ * src/spi/command_hooks.h
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,14 @@
 #define SK_COMMAND_HOOKS_H
 
 #include "nodes/parsenodes.h"
+
+/* A relation that a command has created or altered. */
+typedef struct SkCommandRelation
+{
+	Oid			relid;
+	char		relkind;
+	bool		is_new;
+} SkCommandRelation;
 
 /*
  * "guard" is called before every command, also if event triggers are turned
