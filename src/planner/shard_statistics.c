@@ -49,7 +49,6 @@
 #include "compat.h"
 #include "keys/canonical.h"
 #include "planner/shard_key.h"
-#include "planner/shard_statistics.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
@@ -57,6 +56,8 @@
 
 static bool enable_shard_statistics = true;
 
+static void follow_command(Node *command, List *relations);
+static void replace_statistics(Node *command);
 static void update_statistics(Oid relid);
 static List *find_statistics(Relation relation, bool ours);
 static bool is_ours(Relation relation, HeapTuple tuple, List *expressions);
@@ -67,6 +68,7 @@ static void create_statistics(Relation relation, const SkShardKey *key);
 void
 sk_shard_statistics_init(void)
 {
+	sk_on_command(NULL, replace_statistics, follow_command);
 	DefineCustomBoolVariable("spanner_keys.enable_shard_statistics",
 							 "Enables new tables with a shard column to get statistics that load the library.",
 							 NULL,
@@ -78,22 +80,20 @@ sk_shard_statistics_init(void)
 }
 
 /*
- * sk_update_shard_statistics
- *		Give tables, and their partitions, statistics objects if they have a shard
- *		column, and drop those of tables that have none.
- *
- * "relations" are of SkCommandRelation.  To be called at the end of
- * a command that may have changed columns or constraints, but not in a restore:
- * a dump has its own.
+ * When a command ends, give tables, and their partitions, statistics objects if
+ * they have a shard column, and drop those of tables that have none.  Not in a
+ * restore, nor where Citus sends the command: a dump, and Citus, have their own.
  */
-void
-sk_update_shard_statistics(List *relations)
+static void
+follow_command(Node *command, List *relations)
 {
 	List	   *tables = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (creating_extension)
+	if (!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
+		  IsA(command, CreateStatsStmt) || IsA(command, CreateSchemaStmt)) ||
+		creating_extension || sk_restoring() || sk_sent_by_citus())
 		return;
 	foreach(lc, relations)
 	{
@@ -115,20 +115,23 @@ sk_update_shard_statistics(List *relations)
 }
 
 /*
- * sk_yield_shard_statistics
- *		Before CREATE STATISTICS, drop an object of ours that has the name.
- *
- * Only one of the same table, and if the user may do that.
+ * Before CREATE STATISTICS, drop an object of ours that has the name.  Only one
+ * of the same table, and if the user may do that.
  */
-void
-sk_yield_shard_statistics(CreateStatsStmt *stmt)
+static void
+replace_statistics(Node *command)
 {
-	RangeVar   *table = linitial(stmt->relations);
+	CreateStatsStmt *stmt = (CreateStatsStmt *) command;
+	RangeVar   *table;
 	Oid			relid;
 	Oid			object;
 	Relation	relation;
 
-	if (stmt->defnames == NIL || !IsA(table, RangeVar))
+	if (!IsA(command, CreateStatsStmt) || sk_sent_by_citus() ||
+		stmt->defnames == NIL)
+		return;
+	table = linitial(stmt->relations);
+	if (!IsA(table, RangeVar))
 		return;
 	relid = RangeVarGetRelid(table, NoLock, true);
 	if (!OidIsValid(relid) ||

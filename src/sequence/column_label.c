@@ -29,15 +29,11 @@
 #include "utils/lsyscache.h"
 
 #include "sequence/column_label.h"
+#include "spi/command_hooks.h"
 #include "spi/run_command.h"
-
-#define SK_CITUS "citus"
 
 /* The first release that sends labels of columns. */
 #define SK_CITUS_RELEASE "{13,1}"
-
-/* How Citus names its sessions on other nodes. */
-#define SK_CITUS_SESSION "citus_internal gpid="
 
 #define SK_COLUMNS "spanner_internal.sequence_columns c"
 
@@ -49,27 +45,6 @@
 static void label_columns(const char *condition);
 static void label_sequences(bool and_unbind);
 static void warn_of_old_citus(void);
-
-/*
- * sk_citus_exists
- *		Does this database have Citus?
- */
-bool
-sk_citus_exists(void)
-{
-	return OidIsValid(get_extension_oid(SK_CITUS, true));
-}
-
-/*
- * sk_sent_by_citus
- *		Does Citus run this session for a session on another node?
- */
-bool
-sk_sent_by_citus(void)
-{
-	return strncmp(application_name, SK_CITUS_SESSION,
-				   strlen(SK_CITUS_SESSION)) == 0;
-}
 
 /*
  * sk_label_columns

@@ -17,8 +17,6 @@
 /* Citus gives each group of nodes so many counters; the coordinator has group 0. */
 #define SK_CITUS_RANGE (INT64CONST(1) << 48)
 
-extern bool sk_citus_exists(void);
-extern bool sk_sent_by_citus(void);
 extern void sk_label_columns(Oid seqid);
 extern void sk_check_column_label(Oid table, int32 column, const char *label);
 extern void sk_column_labels_command_end(Node *command, bool restores);

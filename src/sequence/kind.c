@@ -38,6 +38,7 @@
 #include "sequence/column_label.h"
 #include "sequence/kind.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 
 #define SK_LOADER_PREFIX "load_"

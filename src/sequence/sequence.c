@@ -310,21 +310,6 @@ sk_sequence_check_mappable(Oid seqid)
 }
 
 /*
- * sk_restoring
- *		Is a dump being restored, or a change replicated?
- *
- * Then counters are set as given, and labels say which sequence is of which
- * kind.  pg_dump always turns check_function_bodies off.  What replicates from
- * another server runs in role "replica".
- */
-bool
-sk_restoring(void)
-{
-	return !check_function_bodies ||
-		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
-}
-
-/*
  * sk_type_width
  *		How many value bits a type has: smallint, integer, or else bigint.
  */

@@ -61,7 +61,6 @@ extern List *sk_dependents(Oid relid, Oid classid);
 extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
 extern const SkRestriction *sk_sequence_restriction(const FormData_pg_sequence *form);
 extern void sk_sequence_check_mappable(Oid seqid);
-extern bool sk_restoring(void);
 
 extern int	sk_type_width(Oid type);
 extern int	sk_column_width(Oid relid, AttrNumber attnum);

@@ -58,6 +58,7 @@
 #include "sequence/column_label.h"
 #include "sequence/identity.h"
 #include "sequence/sequence_change.h"
+#include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
 

@@ -57,6 +57,7 @@
 #include "sequence/column_label.h"
 #include "sequence/sequence_change.h"
 #include "sequence/sequence_functions.h"
+#include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
 #include "spi/relation_query.h"
 #include "spi/run_command.h"

@@ -64,7 +64,6 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "planner/shard_statistics.h"
 #include "sequence/binding.h"
 #include "sequence/column_label.h"
 #include "sequence/core_support.h"
@@ -81,7 +80,6 @@
 #define SK_MAX_REFERENCES 16
 
 static void label_columns(Node *command, List *relations);
-static void yield_statistics(Node *command);
 static void guard_sequences(Node *command);
 static void follow_command(Node *command, List *relations);
 static void follow_sequences(Node *command, List *relations);
@@ -129,7 +127,7 @@ sk_sequence_ddl_init(void)
 {
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	sk_on_command(NULL, NULL, label_columns);
-	sk_on_command(guard_sequences, yield_statistics, follow_command);
+	sk_on_command(guard_sequences, NULL, follow_command);
 	sk_on_command(prepare_drop, NULL, NULL);
 	sk_identity_init(sk_complete_label);
 	sk_on_command(NULL, add_column_start, add_column_end);
@@ -140,13 +138,6 @@ label_columns(Node *command, List *relations)
 {
 	if (IsA(command, SecLabelStmt) || sk_bindings_exist())
 		sk_column_labels_command_end(command, sk_restoring());
-}
-
-static void
-yield_statistics(Node *command)
-{
-	if (IsA(command, CreateStatsStmt) && !sk_sent_by_citus())
-		sk_yield_shard_statistics((CreateStatsStmt *) command);
 }
 
 /*
@@ -180,10 +171,6 @@ follow_command(Node *command, List *relations)
 {
 	if (sk_restoring() || IsA(command, CreateExtensionStmt))
 		return;
-	if ((IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
-		 IsA(command, CreateStatsStmt) || IsA(command, CreateSchemaStmt)) &&
-		!sk_sent_by_citus())
-		sk_update_shard_statistics(relations);
 	if (sk_default_sequence_kind() != NULL || sk_bindings_exist())
 		follow_sequences(command, relations);
 }

@@ -154,7 +154,7 @@ sk_ddl_run(SkDdlText *ddl)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
 								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
-	sk_ddl_read_tokens(ddl);
+	sk_ddl_yytokens(ddl);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)
 		count += statement_end(ddl, i) > i;
 	if (count == 0)

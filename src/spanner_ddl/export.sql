@@ -685,6 +685,7 @@ AS $$
 DECLARE
   name text := spanner_internal.ddl_relation(relation, dialect);
   is_google boolean := dialect <> 'postgresql';
+  remark text := repeat('-', 2) || ' ' || name;
   elements text[];
   key record;
   tail text[] := '{}';
@@ -700,22 +701,22 @@ BEGIN
   LOOP
     elements := elements || part.definition;
     IF part.lost IS NOT NULL THEN
-      RETURN NEXT format('-- %s is without %s', name, part.lost);
+      RETURN NEXT format('%s is without %s', remark, part.lost);
     END IF;
   END LOOP;
 
   IF key.index IS NULL THEN
-    RETURN NEXT format('-- %s has no key: Spanner adds one that is hidden', name);
+    RETURN NEXT remark || ' has no key: Spanner adds one that is hidden';
   ELSIF NOT spanner_internal.can_be_key(relation, key.columns, dialect) THEN
-    RETURN NEXT format('-- %s is without its key (%s): Spanner adds one that is hidden', name,
+    RETURN NEXT format('%s is without its key (%s): Spanner adds one that is hidden', remark,
       key.list);
     key.index := NULL;
   ELSIF key.is_empty AND NOT is_google THEN
-    RETURN NEXT format('-- %s has an empty key, as only GoogleSQL can write it', name);
+    RETURN NEXT remark || ' has an empty key, as only GoogleSQL can write it';
   ELSIF NOT is_google AND EXISTS (SELECT FROM pg_attribute a
                                    WHERE a.attrelid = relation AND a.attnum = ANY (key.columns)
                                      AND NOT a.attnotnull) THEN
-    RETURN NEXT format('-- %s has a key with NULLs, as only GoogleSQL has it', name);
+    RETURN NEXT remark || ' has a key with NULLs, as only GoogleSQL has it';
   END IF;
   IF key.index IS NULL OR key.is_empty AND NOT is_google THEN
     NULL;

@@ -95,7 +95,7 @@ typedef struct SkDdlChange
 	sk_ddl_one_of(word, (const char *const[]) {__VA_ARGS__, NULL})
 
 /* scanner.l */
-extern void sk_ddl_read_tokens(SkDdlText *ddl);
+extern void sk_ddl_yytokens(SkDdlText *ddl);
 extern int	sk_ddl_at(SkDdlText *ddl, int token);
 extern bool sk_ddl_one_of(const char *word, const char *const *words);
 

@@ -22,37 +22,29 @@ RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN pg_catalog.array_to_string(elements, separator);
 
--- GoogleSQL's <<, which leaves 0 after 64 places.
+-- GoogleSQL's << and >>: the sign is a bit like the others, and 64 places leave 0.
 CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_shift_left'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- GoogleSQL's >>, which shifts the sign like the other bits.
 CREATE FUNCTION spanner_internal.shift_right(value bigint, places bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_shift_right'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- GoogleSQL's cast, which rounds a half away from zero.
+-- GoogleSQL's casts: a half is rounded away from zero, a NUMERIC has all digits of a float.
 CREATE FUNCTION spanner_internal.float_to_int(value double precision)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_float_to_int'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- GoogleSQL's cast, which takes all digits.
 CREATE FUNCTION spanner_internal.float_to_numeric(value double precision)
 RETURNS numeric
 AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- GoogleSQL's cast, also for generated columns.
 CREATE FUNCTION spanner_internal.string_to_bytes(value text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN pg_catalog.convert_to(value, 'UTF8');
-
--- GoogleSQL's cast, also for generated columns.
 CREATE FUNCTION spanner_internal.bytes_to_string(value bytea)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

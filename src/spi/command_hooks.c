@@ -26,6 +26,8 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic_ext.h"
 #include "commands/event_trigger.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
@@ -62,6 +64,9 @@ typedef struct SkCommandCallbacks
 static SkCommandCallbacks callbacks[SK_MAX_CALLBACKS];
 static int	callback_count = 0;
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
+
+/* How Citus names its sessions on other nodes. */
+#define SK_CITUS_SESSION "citus_internal gpid="
 
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
 PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
@@ -108,6 +113,42 @@ sk_on_command(SkCommandStart guard, SkCommandStart start, SkCommandEnd end)
 	entry->guard = guard;
 	entry->start = start;
 	entry->end = end;
+}
+
+/*
+ * sk_restoring
+ *		Is a dump being restored, or a change replicated?
+ *
+ * Then counters are set as given, and labels say which sequence is of which
+ * kind.  pg_dump always turns check_function_bodies off.  What replicates from
+ * another server runs in role "replica".
+ */
+bool
+sk_restoring(void)
+{
+	return !check_function_bodies ||
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+/*
+ * sk_citus_exists
+ *		Does this database have Citus?
+ */
+bool
+sk_citus_exists(void)
+{
+	return OidIsValid(get_extension_oid(SK_CITUS, true));
+}
+
+/*
+ * sk_sent_by_citus
+ *		Does Citus run this session for a session on another node?
+ */
+bool
+sk_sent_by_citus(void)
+{
+	return strncmp(application_name, SK_CITUS_SESSION,
+				   strlen(SK_CITUS_SESSION)) == 0;
 }
 
 static void

@@ -12,6 +12,8 @@
 
 #include "nodes/parsenodes.h"
 
+#define SK_CITUS "citus"
+
 /* A relation that a command has created or altered. */
 typedef struct SkCommandRelation
 {
@@ -33,5 +35,8 @@ typedef void (*SkCommandEnd) (Node *command, List *relations);
 
 extern void sk_on_command(SkCommandStart guard, SkCommandStart start,
 						  SkCommandEnd end);
+extern bool sk_restoring(void);
+extern bool sk_citus_exists(void);
+extern bool sk_sent_by_citus(void);
 
 #endif							/* SK_COMMAND_HOOKS_H */

@@ -407,7 +407,7 @@ RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-BEGIN ATOMIC
+AS $$
   WITH t AS (
     SELECT n.nspname, p.name AS child, format('%I.%I', n.nspname, c.relname) AS target,
            format('%I.%I', n.nspname, p.name) AS part
@@ -452,8 +452,8 @@ BEGIN ATOMIC
   UNION ALL
   SELECT g FROM t CROSS JOIN LATERAL spanner_internal.adoption_triggers(relation, target) g
   UNION ALL
-  SELECT v FROM spanner_internal.adoption_views(relation) v;
-END;
+  SELECT v FROM spanner_internal.adoption_views(relation) v
+$$;
 
 -- The step of adopt_table().  New sequences are as the old ones: no default kind for them.
 CREATE FUNCTION spanner_internal.adopt(schemaname name, tablename name)

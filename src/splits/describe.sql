@@ -132,11 +132,13 @@ SET IntervalStyle = 'postgres'
 SET TimeZone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
-RETURN jsonb_strip_nulls(jsonb_build_object(
-         'columns', spanner_internal.describe_columns(relation),
-         'checks', spanner_internal.describe_checks(relation),
-         'indexes', spanner_internal.describe_indexes(relation),
-         'options', (SELECT reloptions FROM pg_class WHERE oid = relation)));
+AS $$
+  SELECT jsonb_strip_nulls(jsonb_build_object(
+           'columns', spanner_internal.describe_columns(relation),
+           'checks', spanner_internal.describe_checks(relation),
+           'indexes', spanner_internal.describe_indexes(relation),
+           'options', (SELECT reloptions FROM pg_class WHERE oid = relation)))
+$$;
 
 -- The rows that a partition takes, as an expression.
 CREATE FUNCTION spanner_internal.describe_bounds(partition oid)
@@ -150,7 +152,9 @@ SET IntervalStyle = 'postgres'
 SET TimeZone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
-RETURN pg_get_partition_constraintdef(partition);
+AS $$
+  SELECT pg_get_partition_constraintdef(partition)
+$$;
 
 -- The rights that others than the owner have on a table, and on its columns.
 CREATE FUNCTION spanner_internal.describe_grants(relation oid)

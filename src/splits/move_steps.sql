@@ -489,10 +489,10 @@ CREATE FUNCTION spanner_internal.delete_cut(relation regclass, cut jsonb)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $$
   SELECT spanner_internal.delete_moved_rows(relation, (cut ->> 'column')::name, cut ->> 'at',
-           spanner_internal.qualified(cut -> 'collation')::regcollation);
-END;
+           spanner_internal.qualified(cut -> 'collation')::regcollation)
+$$;
 
 -- Step 13, on the source: a part of the split has moved.
 CREATE FUNCTION spanner_internal.delete_moved(schemaname name, tablename name, cut jsonb)

@@ -92,12 +92,12 @@ create_objects()
 		CREATE FUNCTION spanner_internal.expiry_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.column_user(oid, integer) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.is_interleaved(oid, integer) RETURNS boolean LANGUAGE sql RETURN false;
-		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL::name;
 		CREATE FUNCTION spanner_internal.index_loss(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.indexes_beside_key(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF text LANGUAGE sql AS 'SELECT NULL::text WHERE false';
 		CREATE FUNCTION spanner_internal.sequence_user(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 	SQL
 }
 
