@@ -4,9 +4,9 @@
 -- Allocators of the coordinator of Citus, on its workers
 --
 
--- What share_allocator() runs on a worker.  Its names are qualified instead of found by a path
+-- What share_allocator() calls on a worker.  Its names are qualified instead of found by a path
 -- of its own, since dblink is to be made where the path of the session says.
-CREATE FUNCTION spanner_internal.receive_allocator(
+CREATE PROCEDURE spanner_internal.receive_allocator(
   name text,
   users text[],
   server name,
@@ -18,8 +18,7 @@ CREATE FUNCTION spanner_internal.receive_allocator(
   user_name text,
   password text,
   replace_mapping boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+LANGUAGE plpgsql
 AS $$
 DECLARE
   role text;
@@ -101,7 +100,7 @@ BEGIN
 
   SELECT array_agg(CASE r WHEN 0 THEN 'public' ELSE r::regrole::text END) INTO users
     FROM unnest(allocator.usage_roles::oid[]) r;
-  command := format('SELECT spanner_internal.receive_allocator('
+  command := format('CALL spanner_internal.receive_allocator('
                     '%L, %L, %L, %s, %s, %L, %s, %L, %L, %L, %L)',
                     name, coalesce(users, '{}'), server,
                     allocator.batch_size, allocator.max_batch_size, coordinator.nodename,
