@@ -23,10 +23,8 @@ OBJS = \
 	src/allocator/commands.o \
 	src/allocator/commit_number.o \
 	src/allocator/pool.o \
-	src/allocator/remote.o \
-	src/allocator/reserve.o \
+	src/allocator/row.o \
 	src/allocator/table.o \
-	src/allocator/transaction.o \
 	src/allocator/worker.o \
 	src/keys/canonical.o \
 	src/keys/farmhash.o \
@@ -48,7 +46,6 @@ OBJS = \
 	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/builtin_kinds.o \
-	src/sequence/column_label.o \
 	src/sequence/core_support.o \
 	src/sequence/identity.o \
 	src/sequence/kind.o \
@@ -59,7 +56,6 @@ OBJS = \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_ddl.o \
 	src/sequence/sequence_functions.o \
-	src/sequence/unbind.o \
 	src/spanner_ddl/catalog.o \
 	src/spanner_ddl/execute.o \
 	src/spanner_ddl/expired.o \

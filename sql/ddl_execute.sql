@@ -192,6 +192,28 @@ CREATE INDEX away ON part (a) TABLESPACE more_ddl WHERE a > '';
 SELECT ddl('ALTER INDEX away ADD STORED COLUMN d');
 SELECT indexdef, tablespace FROM pg_indexes WHERE schemaname = 'more_ddl' AND indexname = 'away';
 
+-- what another role has put into an index or a generated column is not parsed as the caller
+CREATE ROLE test_ddl_owner;
+CREATE SCHEMA of_owner AUTHORIZATION test_ddl_owner;
+SET ROLE test_ddl_owner;
+CREATE FUNCTION of_owner.tells(int) RETURNS boolean LANGUAGE plpgsql AS $$
+  BEGIN RAISE WARNING 'runs as the owner: %', current_user = 'test_ddl_owner'; RETURN true; END $$;
+SET client_min_messages = error;
+CREATE DOMAIN of_owner.told AS int CHECK (of_owner.tells(value));
+CREATE TABLE of_owner.t (id bigint PRIMARY KEY, v text, a of_owner.told[],
+  n bigint GENERATED ALWAYS AS (CASE WHEN a >= '{6}'::of_owner.told[] THEN 1 ELSE 0 END) STORED);
+CREATE INDEX i ON of_owner.t (v) WHERE a >= '{5}'::of_owner.told[];
+RESET client_min_messages;
+RESET ROLE;
+SELECT ddl('ALTER INDEX of_owner.i ADD STORED COLUMN id');
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD CONSTRAINT c CHECK (n > -5)', 'googlesql');
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD COLUMN m INT64 AS (n + 1) STORED', 'googlesql');
+SELECT indexdef, tableowner FROM pg_indexes JOIN pg_tables USING (schemaname, tablename) WHERE indexname = 'i' AND schemaname = 'of_owner';
+SET client_min_messages = error;
+DROP SCHEMA of_owner CASCADE;
+DROP ROLE test_ddl_owner;
+RESET client_min_messages;
+
 -- only an order that no direction of the key has needs an index
 SELECT s FROM spanner.postgresql_ddl('CREATE TABLE Down (A INT64, B INT64) PRIMARY KEY (A DESC, B DESC);
   CREATE TABLE Mixed (A INT64, B INT64) PRIMARY KEY (A, B DESC)') s WHERE s !~ 'COMMENT';

@@ -119,6 +119,16 @@ INSERT INTO referring VALUES (2000);
 INSERT INTO expiring VALUES (2000, now());
 COMMIT;
 
+-- a place where no row is does not lead anywhere
+CREATE TABLE places (a int);
+INSERT INTO places VALUES (1), (2), (3);
+DELETE FROM places WHERE a = 2;
+SELECT spanner_internal.delete_tids('places'::regclass,
+  '{"(0,2)","(0,0)","(0,4)","(0,60000)","(1,1)","(4294967295,65535)"}');
+SELECT spanner_internal.delete_tids('places'::regclass, '{"(0,3)","(0,3)"}');
+SELECT * FROM places;
+DROP TABLE places;
+
 -- partitions, with another order of columns; an error of one table does not stop another; odd names
 CREATE TABLE parts (id bigint NOT NULL, at timestamptz) PARTITION BY RANGE (id);
 CREATE TABLE parts1 (at timestamptz, id bigint NOT NULL);

@@ -182,20 +182,10 @@ sk_named_segment(const char *name, Size size,
 #define BGWORKER_INTERRUPTIBLE 0
 #endif
 
-/* 16: the relations that are written; 18: also a primary key that is deferred */
+/* 16: the relations that are written */
 #if PG_VERSION_NUM < 160000
 #define EvalPlanQualInit(epq, estate, plan, marks, param, relations) \
 	EvalPlanQualInit(epq, estate, plan, marks, param)
-#endif
-#if PG_VERSION_NUM < 180000
-#define RelationGetPrimaryKeyIndex(relation, deferrable_ok) \
-	RelationGetPrimaryKeyIndex(relation)
-#endif
-
-/* 19: the caller says whether equal keys of the index are enough; a primary key is */
-#if PG_VERSION_NUM < 190000
-#define RelationFindReplTupleByIndex(rel, index, keys_suffice, mode, key, slot) \
-	RelationFindReplTupleByIndex(rel, index, mode, key, slot)
 #endif
 
 /* 16: one check of privileges for every kind of object */

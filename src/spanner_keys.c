@@ -28,6 +28,11 @@ _PG_init(void)
 	sk_command_hooks_init();
 	sk_own_objects_init();
 	sk_allocator_init();
+	sk_cache_init();
+	sk_commit_number_init();
+	sk_pool_init();
+	sk_table_init();
+	sk_worker_init();
 	sk_parent_quals_init();
 	sk_planner_init();
 	sk_shard_statistics_init();
@@ -37,12 +42,11 @@ _PG_init(void)
 	sk_builtin_kinds_init();
 	sk_default_kind_init();
 	sk_binding_init();
-
-	/* before the planner hook of identities, which is to be called first */
 	sk_plan_fetch_init();
-
 	sk_sequence_functions_init();
+	sk_sequence_change_init();
 	sk_sequence_ddl_init();
+	sk_identity_init();
 
 	sk_spanner_ddl_init();
 

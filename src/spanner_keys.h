@@ -10,8 +10,13 @@
 #ifndef SPANNER_KEYS_H
 #define SPANNER_KEYS_H
 
-/* allocator/allocator.c */
+/* allocator/allocator.c, cache.c, commit_number.c, pool.c, table.c, worker.c */
 extern void sk_allocator_init(void);
+extern void sk_cache_init(void);
+extern void sk_commit_number_init(void);
+extern void sk_pool_init(void);
+extern void sk_table_init(void);
+extern void sk_worker_init(void);
 
 /* planner/merge_path.c, merge_scan.c, parent_quals.c, shard_paths.c */
 extern void sk_merge_path_init(void);
@@ -30,8 +35,9 @@ extern void sk_binding_init(void);
 extern void sk_builtin_kinds_init(void);
 extern void sk_default_kind_init(void);
 
-/* sequence/identity.c, sequence_ddl.c, sequence_functions.c */
-extern void sk_identity_init(void (*complete) (Oid seqid));
+/* sequence/identity.c, sequence_change.c, sequence_ddl.c, sequence_functions.c */
+extern void sk_identity_init(void);
+extern void sk_sequence_change_init(void);
 extern void sk_sequence_ddl_init(void);
 extern void sk_sequence_functions_init(void);
 

@@ -606,7 +606,7 @@ BEGIN ATOMIC
 END;
 
 -- What the rules look at: SELECT * FROM
--- spanner_internal.rule_key_now(spanner_internal.advisor_facts()) runs one.
+-- spanner_internal.rule_key_sequence(spanner_internal.advisor_facts()) runs one.
 CREATE FUNCTION spanner_internal.advisor_facts(
   relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner_internal.advisor_facts

@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * allocator.c
- *	  Allocators: start-up, settings, and taking values.
+ *	  Taking values from allocators, and starting the workers that reserve them.
  *
  * Values come from the shared pool; when that is empty the session waits for
  * the worker to fill it.  The worker cannot reach what the current transaction
  * has changed or locked, and there may be no place for a worker: the session
  * then reserves by itself.
+ *
+ * Workers come and go under the LWLock of the shared state, see worker.c.  A
+ * session that starts one writes the entry that the worker then finds.
  *
  * src/allocator/allocator.c
  *
@@ -22,6 +25,7 @@
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
@@ -41,6 +45,7 @@
 
 PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);
+PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
 PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
@@ -63,9 +68,20 @@ typedef struct LastUsed
 /* How often a session that needs a worker looks for a place for it. */
 #define SK_PLACE_RETRY_MS 50
 
+/* When a worker that was to start, or that failed, may be started again. */
+#define SK_RELAUNCH_MS 1000
+
 static int	allocator_timeout = 10000;
 
+static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
+static bool may_launch(const SkWorkerEntry *entry);
+static SkWorkerEntry *make_entry(SkWorkerKind kind);
+static bool launch(const SkWorkerEntry *entry);
+static bool wake_worker(SkWorkerKind kind);
+static bool worker_is_running(SkWorkerKind kind);
+static bool request_series(int64 parent_id, const ArrayType *series);
 static bool nap(TimestampTz *begin);
+static void drop_foreign_values(SkAllocator *allocator, const SkPool *pool);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
 static void end_wait(int code, Datum waiter);
@@ -88,7 +104,9 @@ static bool is_last_used(const LastUsed *last, text *name,
 static SkAllocator *allocator_argument(FunctionCallInfo fcinfo,
 									   int series_argno);
 static bool may_see_error(const SkPoolKey *key);
+static void put_row(ReturnSetInfo *result, const NullableDatum *columns, int count);
 static void put_pool(ReturnSetInfo *result, const SkPool *pool);
+static void put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker);
 
 static inline SkWorkerKind
 worker_kind(SkAllocator *allocator)
@@ -99,19 +117,11 @@ worker_kind(SkAllocator *allocator)
 
 /*
  * sk_allocator_init
- *		Define the settings, and start what allocators need.
+ *		Define the setting of those who take values.
  */
 void
 sk_allocator_init(void)
 {
-	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
-							"Sets how long a batch of an allocator should last.",
-							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
-							&sk_allocator_refill_target,
-							50, 1, 3600 * 1000,
-							PGC_SIGHUP,
-							GUC_UNIT_MS,
-							NULL, NULL, NULL);
 	DefineCustomIntVariable("spanner_keys.allocator_timeout",
 							"Sets how long to wait for values of an allocator.",
 							"Zero waits without a limit.",
@@ -120,11 +130,156 @@ sk_allocator_init(void)
 							PGC_USERSET,
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
-	sk_cache_init();
-	sk_commit_number_init();
-	sk_pool_init();
-	sk_transaction_init();
-	sk_worker_init();
+}
+
+static SkWorkerEntry *
+find_entry(Oid dbid, SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+
+	Assert(LWLockHeldByMe(state->lock));
+	for (int i = 0; i < state->worker_size; i++)
+	{
+		SkWorkerEntry *entry = &state->workers[i];
+
+		if (entry->dbid == dbid && entry->kind == kind)
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * Has enough time passed since the worker of an entry was started?
+ *
+ * Until then it may still come.  The clock may have gone back.
+ */
+static bool
+may_launch(const SkWorkerEntry *entry)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return entry->launched == 0 || now < entry->launched ||
+		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
+}
+
+/* NULL if others have workers, or start them, in all places there are. */
+static SkWorkerEntry *
+make_entry(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
+
+	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
+	for (int i = 0; entry == NULL && i < state->worker_size; i++)
+	{
+		SkWorkerEntry *other = &state->workers[i];
+
+		if (OidIsValid(other->dbid) &&
+			(other->latch != NULL || !may_launch(other)))
+			continue;
+		memset(other, 0, sizeof(SkWorkerEntry));
+		other->dbid = MyDatabaseId;
+		other->kind = kind;
+		entry = other;
+	}
+	return entry;
+}
+
+static bool
+launch(const SkWorkerEntry *entry)
+{
+	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
+	BackgroundWorker worker;
+
+	/* it looks for its entry when we let go of the lock */
+	Assert(LWLockHeldByMeInMode(sk_shared_state()->lock, LW_EXCLUSIVE));
+	Assert(entry->latch == NULL && entry->dbid == MyDatabaseId);
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "spanner_keys", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "spanner_allocator_worker",
+			sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
+			 type, entry->dbid);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
+	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/* Wake the worker of this database, or start it.  Returns false if it cannot be started. */
+static bool
+wake_worker(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		launched = true;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	if (entry != NULL && entry->latch != NULL)
+	{
+		SetLatch(entry->latch);
+		LWLockRelease(state->lock);
+		return true;
+	}
+	LWLockRelease(state->lock);
+
+	/* it may have come or gone in between, so all is looked at again */
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(kind);
+	if (entry == NULL)
+		launched = false;
+	else if (entry->latch != NULL)
+		SetLatch(entry->latch);
+	else if (may_launch(entry))
+	{
+		launched = launch(entry);
+		entry->launched = launched ? GetCurrentTimestamp() : 0;
+	}
+	LWLockRelease(state->lock);
+	return launched;
+}
+
+/* Has this database a worker of that kind, which has started? */
+static bool
+worker_is_running(SkWorkerKind kind)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+	bool		result;
+
+	LWLockAcquire(state->lock, LW_SHARED);
+	entry = find_entry(MyDatabaseId, kind);
+	result = entry != NULL && entry->latch != NULL;
+	LWLockRelease(state->lock);
+	return result;
+}
+
+/*
+ * Have the worker that asks other servers make a series of an allocator.
+ *
+ * It makes one at a time: who does not find the series asks again.  Returns
+ * false if the worker cannot be started.
+ */
+static bool
+request_series(int64 parent_id, const ArrayType *series)
+{
+	SkSharedState *state = sk_shared_state();
+	SkWorkerEntry *entry;
+
+	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
+	LWLockAcquire(state->lock, LW_EXCLUSIVE);
+	entry = make_entry(SK_WORKER_REMOTE);
+	if (entry != NULL && entry->parent_id == 0)
+	{
+		entry->parent_id = parent_id;
+		memcpy(entry->series, series, VARSIZE(series));
+	}
+	LWLockRelease(state->lock);
+	return wake_worker(SK_WORKER_REMOTE);
 }
 
 /*
@@ -147,7 +302,28 @@ nap(TimestampTz *begin)
 	return false;
 }
 
-/* Wait for a pool if sessions wait at all of them. */
+/*
+ * A pool that is ahead of its row is of another database, which had the same
+ * OIDs and is gone.  The pool may also have been filled since the row was read,
+ * so the row is read again after the look at the pool.  If others empty and fill
+ * the pool after that, no more than a batch is lost.
+ */
+static void
+drop_foreign_values(SkAllocator *allocator, const SkPool *pool)
+{
+	SkAllocatorRow again;
+	SkPool		copy;
+
+	/* that of a remote one has the counter of another server */
+	if (sk_mode_has_pool(allocator->row.mode) &&
+		sk_pool_read(pool - sk_shared_state()->pools, &copy) &&
+		copy.last_end > allocator->row.next_value &&
+		sk_allocator_read(NULL, allocator->id, &again) && !again.is_own &&
+		sk_mode_has_pool(again.mode) && copy.last_end > again.next_value)
+		sk_pool_discard(&allocator->key, PG_INT64_MAX);
+}
+
+/* The pool of an allocator.  Waits for one if sessions wait at all of them. */
 static SkPool *
 open_pool(SkAllocator *allocator)
 {
@@ -163,6 +339,7 @@ open_pool(SkAllocator *allocator)
 							   sk_shared_state()->size),
 					 errhint("Increase \"%s\" and preload the library.",
 							 "spanner_keys.max_allocators")));
+	drop_foreign_values(allocator, pool);
 	return pool;
 }
 
@@ -251,7 +428,7 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					allocator_timeout, allocator->row.name),
 			 TransactionIdIsValid(blocked_by) ?
 			 errdetail("Its row is locked by transaction %u.", blocked_by) :
-			 !sk_worker_is_running(worker_kind(allocator)) ?
+			 !worker_is_running(worker_kind(allocator)) ?
 			 errdetail("Its worker has not started yet.") :
 			 allocator->row.server[0] != '\0' ?
 			 errdetail("Server \"%s\" has not answered yet.",
@@ -270,8 +447,11 @@ static SkTakeResult
 wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		  SkValues *range)
 {
+	static uint32 wait_event = 0;
 	SkWorkerKind kind = worker_kind(allocator);
 
+	if (wait_event == 0)
+		wait_event = WaitEventExtensionNew("SpannerKeysAllocatorRefill");
 	for (;;)
 	{
 		long		left = SK_WAIT_SLICE_MS;
@@ -281,12 +461,12 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 
 		/*
 		 * It marks the pool before the worker is looked for.  A worker that
-		 * leaves looks for marks under the lock that sk_worker_wake() takes:
-		 * it sees this one, or is seen to be gone.
+		 * leaves looks for marks under the lock that wake_worker() takes: it
+		 * sees this one, or is seen to be gone.
 		 */
 		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
 							  waiter, range, &wake);
-		has_worker = !wake || sk_worker_wake(kind);
+		has_worker = !wake || wake_worker(kind);
 		if (result == SK_TAKE_FAILED)
 			report_refill_error(allocator, &waiter->error);
 		if (result != SK_TAKE_EMPTY ||
@@ -303,7 +483,7 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 			report_timeout(allocator, waiter->blocked_by);
 		if (!has_worker)
 			left = Min(left, SK_PLACE_RETRY_MS);
-		sk_pool_wait_sleep(waiter, left);
+		(void) ConditionVariableTimedSleep(&waiter->pool->filled, left, wait_event);
 	}
 }
 
@@ -316,15 +496,14 @@ wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 				SkValues *range)
 {
 	volatile SkTakeResult result = SK_TAKE_EMPTY;
-	SkWaiter	waiter;
+	SkWaiter	waiter = {allocator->pool, allocator->key, count};
 
 	/* the worker cannot get at what this transaction keeps to itself */
 	Assert(!allocator->row.is_own && !has_locked_table(ShareLock));
-	waiter.pool = allocator->pool;
-	waiter.key = allocator->key;
-	waiter.count = count;
+	waiter.begin = GetCurrentTimestamp();
 
-	sk_pool_wait_begin(&waiter);
+	/* before the pool is looked at again, so that no wakeup is missed */
+	ConditionVariablePrepareToSleep(&waiter.pool->filled);
 	PG_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
 	{
 		result = wait_loop(allocator, &waiter, whole, range);
@@ -350,13 +529,13 @@ fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
 							  NULL, &range, &wake);
 		if (result == SK_TAKE_DONE && wake)
-			(void) sk_worker_wake(worker_kind(allocator));
+			(void) wake_worker(worker_kind(allocator));
 		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))
 			result = wait_for_values(allocator, count, whole, &range);
 		if (result == SK_TAKE_DONE)
 			return range;
 		if (result == SK_TAKE_EMPTY)
-			return sk_own_take(&allocator->row, count);
+			return sk_own_take(&allocator->row, count, NULL);
 		allocator->pool = NULL;
 	}
 }
@@ -382,10 +561,10 @@ fetch(SkAllocator *allocator, int64 count, bool whole)
 			break;
 		case SK_MODE_SYNC:
 			/* nobody may ask for the rest, which would be a gap */
-			return sk_own_take(&allocator->row, whole ? count : 1);
+			return sk_own_take(&allocator->row, whole ? count : 1, NULL);
 		default:
 			if (allocator->row.is_own || !IsUnderPostmaster)
-				return sk_own_take(&allocator->row, count);
+				return sk_own_take(&allocator->row, count, NULL);
 			return fetch_from_pool(allocator, count, whole);
 	}
 }
@@ -408,8 +587,8 @@ wait_for_series(SkAllocator *allocator, ArrayType *series, TimestampTz *begin)
 
 	/* the worker cannot write; this raises the error that says so */
 	if (allocator->row.is_own || has_locked_table(ShareLock))
-		(void) sk_own_take(&allocator->row, 1);
-	has_worker = sk_worker_make_series(allocator->id, series);
+		(void) sk_own_take(&allocator->row, 1, NULL);
+	has_worker = request_series(allocator->id, series);
 	if (!nap(begin))
 		return;
 	if (!has_worker)
@@ -426,7 +605,7 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 	for (bool again = false;; again = true)
 	{
 		SkAllocator *found =
-			sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+			sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
 		int64		id = found->id;
 		bool		may_begin = found->row.mode != SK_MODE_REMOTE;
 		ArrayType  *series;
@@ -508,6 +687,21 @@ may_see_error(const SkPoolKey *key)
 		sk_check_usage(&row, GetUserId(), true);
 }
 
+static void
+put_row(ReturnSetInfo *result, const NullableDatum *columns, int count)
+{
+	Datum	   *values = palloc(count * sizeof(Datum));
+	bool	   *nulls = palloc(count * sizeof(bool));
+
+	Assert(result->setDesc->natts == count);
+	for (int i = 0; i < count; i++)
+	{
+		values[i] = columns[i].value;
+		nulls[i] = columns[i].isnull;
+	}
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
 /* The columns are those of spanner_internal.list_allocator_pools(). */
 static void
 put_pool(ReturnSetInfo *result, const SkPool *pool)
@@ -531,16 +725,40 @@ put_pool(ReturnSetInfo *result, const SkPool *pool)
 		pool->error.sqlerrcode == 0 || !may_see_error(&pool->key)},
 		{TimestampTzGetDatum(stats->last_refill), stats->last_refill == 0}
 	};
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
 
-	Assert(result->setDesc->natts == lengthof(columns));
-	for (int i = 0; i < lengthof(columns); i++)
-	{
-		values[i] = columns[i].value;
-		nulls[i] = columns[i].isnull;
-	}
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, columns, lengthof(columns));
+}
+
+/* The columns are those of spanner_internal.list_allocator_workers(). */
+static void
+put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
+{
+	const char *state = worker->pid == 0 ? "starting" :
+		worker->blocked ? "blocked" :
+		worker->idle_since != 0 ? "idle" : "reserving";
+	NullableDatum columns[] = {
+		{ObjectIdGetDatum(worker->dbid)},
+		{Int32GetDatum(worker->pid), worker->pid == 0},
+		{CStringGetTextDatum(state)},
+		{TimestampTzGetDatum(worker->started), worker->pid == 0},
+		{TimestampTzGetDatum(worker->idle_since), worker->idle_since == 0},
+		{Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind))},
+		{TransactionIdGetDatum(InvalidTransactionId), true}
+	};
+	SkPool		pool;
+
+	/*
+	 * the last column tells which transaction has locked a row that it waits
+	 * for
+	 */
+	for (int i = 0; worker->blocked && i < sk_shared_state()->size; i++)
+		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
+			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
+			columns[lengthof(columns) - 1] = (NullableDatum)
+		{
+			TransactionIdGetDatum(pool.blocked_by), false
+		};
+	put_row(result, columns, lengthof(columns));
 }
 
 /*
@@ -667,4 +885,29 @@ spanner_count_allocator_pools(PG_FUNCTION_ARGS)
 	values[3] = Int64GetDatum(state->header->lost);
 	LWLockRelease(state->lock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}
+
+/*
+ * spanner_internal.list_allocator_workers() returns setof record
+ *
+ * One row for each worker that runs or is being started.
+ */
+Datum
+spanner_list_allocator_workers(PG_FUNCTION_ARGS)
+{
+	SkSharedState *state = sk_shared_state();
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < state->worker_size; i++)
+	{
+		SkWorkerEntry worker;
+
+		LWLockAcquire(state->lock, LW_SHARED);
+		worker = state->workers[i];
+		LWLockRelease(state->lock);
+		/* one that was ended by force, or could not start, is not there */
+		if (worker.pid != 0 || !may_launch(&worker))
+			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
+	}
+	return (Datum) 0;
 }

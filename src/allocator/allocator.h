@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * allocator.h
- *	  What the files of the module offer to each other, above the cache.
+ *	  Allocators, the table that they are in, and what the files of the module
+ *	  offer to each other.
  *
  * src/allocator/allocator.h
  *
@@ -10,43 +11,201 @@
 #ifndef SK_ALLOCATOR_H
 #define SK_ALLOCATOR_H
 
-#include "allocator/cache.h"
+#include "access/xlog.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+#include "utils/array.h"
+#include "utils/guc.h"
+#include "utils/relcache.h"
+
+#include "allocator/pool.h"
 #include "compat.h"
 
-/* reserve.c */
-extern int	sk_allocator_refill_target;
+/* The columns of the table. */
+typedef enum SkAllocatorColumn
+{
+	SK_COLUMN_ID = 1,
+	SK_COLUMN_NAME,
+	SK_COLUMN_MODE,
+	SK_COLUMN_NEXT_VALUE,
+	SK_COLUMN_MIN_VALUE,
+	SK_COLUMN_MAX_VALUE,
+	SK_COLUMN_BATCH_SIZE,
+	SK_COLUMN_MAX_BATCH_SIZE,
+	SK_COLUMN_LOW_WATER_MARK,
+	SK_COLUMN_FAILOVER_GAP,
+	SK_COLUMN_TIMELINE,
+	SK_COLUMN_SYSTEM,
+	SK_COLUMN_SERVER,
+	SK_COLUMN_REMOTE_NAME,
+	SK_COLUMN_OWNER_ROLE,
+	SK_COLUMN_USAGE_ROLES,
+	SK_COLUMN_START_VALUE,
+	SK_COLUMN_PARENT_ID,
+	SK_COLUMN_SERIES
+} SkAllocatorColumn;
 
-extern void sk_reserve_stamp(SkAllocatorRow *row);
-extern void sk_reserve_skip_gap(SkAllocatorRow *row);
-extern bool sk_reserve_lock(SkTable *table, SkRefill *refill,
-							SkWorkerKind kind, SkAllocatorRow *row);
-extern int64 sk_reserve_undo(SkTable *table, SkAllocatorRow *row);
-extern void sk_reserve_choose_batch(SkRefill *refill,
-									const SkAllocatorRow *row);
+#define SK_COLUMN_COUNT SK_COLUMN_SERIES
+
+/* The longest name that the table admits, in bytes. */
+#define SK_MAX_ALLOCATOR_NAME 128
+
+/* How large a batch may become if nobody says so. */
+#define SK_DEFAULT_MAX_BATCH 100000
+
+typedef enum SkMode
+{
+	SK_MODE_SYNC,
+	SK_MODE_ON_COMMIT,
+	SK_MODE_ASYNC,
+	SK_MODE_BATCH,
+	SK_MODE_ASYNC_BATCH,
+	SK_MODE_REMOTE
+} SkMode;
+
+/* A row of the table; that of a series has all but its counter of its parent. */
+typedef struct SkAllocatorRow
+{
+	int64		id;
+	char		name[SK_MAX_ALLOCATOR_NAME + 1];
+	SkMode		mode;
+	int64		next_value;
+	int64		min_value;
+	int64		max_value;
+	int64		batch_size;
+	int64		max_batch_size;
+	int64		low_water_mark; /* -1: automatic */
+	int64		failover_gap;	/* -1: automatic */
+	int32		timeline;		/* 0: unknown */
+	int64		system;			/* identifier of it, 0: unknown */
+	char		server[NAMEDATALEN];	/* empty: none */
+	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
+	Oid			owner_role;
+	List	   *usage_roles;	/* roles that may use it too; InvalidOid: all */
+	int64		start_value;	/* of a series that begins */
+	int64		parent_id;		/* of a series, else 0 */
+	ArrayType  *series;			/* what it counts for, else NULL */
+	bool		is_own;			/* written by the current transaction */
+	Oid			table;			/* where it was read, and this version */
+	ItemPointerData tid;
+} SkAllocatorRow;
+
+
+static inline bool
+sk_mode_has_pool(SkMode mode)
+{
+	return mode == SK_MODE_ASYNC || mode == SK_MODE_BATCH ||
+		mode == SK_MODE_ASYNC_BATCH;
+}
+
+/* The open table, and the former user. */
+typedef struct SkTable
+{
+	Relation	rel;
+	LOCKMODE	mode;
+	Oid			userid;
+	int			sec_context;
+	TupleTableSlot *slot;		/* the row that was locked last, or NULL */
+} SkTable;
+
+typedef enum SkRowState
+{
+	SK_ROW_FOUND,
+	SK_ROW_GONE,
+	SK_ROW_LOCKED				/* by somebody else */
+} SkRowState;
+
+/* How to lock a row. */
+typedef enum SkRowLock
+{
+	SK_LOCK_WAIT,
+	SK_LOCK_SKIP,				/* not, if somebody has locked it */
+	SK_LOCK_KEEP				/* only against being deleted */
+} SkRowLock;
+
+/* What a write to the table means; hand-made ones are of the last kind. */
+typedef enum SkWrite
+{
+	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
+	SK_WRITE_FOLLOWS,			/* deletes a series with its allocator */
+	SK_WRITE_ACCESS,			/* says nothing about values */
+	SK_WRITE_ADVANCES,			/* only moves the counter forward */
+	SK_WRITE_RESTORES,			/* brings a series of a dump */
+	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
+} SkWrite;
+
+/* The most values that a series has. */
+#define SK_MAX_SERIES_COLUMNS 32
+
+typedef struct SkAllocator
+{
+	int64		id;				/* hash key */
+	uint64		epoch;			/* valid if it is that of the cache */
+	SkAllocatorRow row;			/* its counter is as it was then */
+	Oid			usable_by;		/* the last role that was found to be allowed */
+	SkPoolKey	key;
+	SkPool	   *pool;			/* NULL: not yet looked for */
+} SkAllocator;
+
+/* pg_dump turns it off in all that it writes. */
+static inline bool
+sk_dump_is_restored(void)
+{
+	return !check_function_bodies;
+}
+
+/*
+ * Note that the counter is one that this server knows, and when.  pg_upgrade makes
+ * a new system, whose timelines begin with 1 again.
+ */
+static inline void
+sk_row_stamp(SkAllocatorRow *row)
+{
+	row->timeline = GetWALInsertionTimeLine();
+	row->system = GetSystemIdentifier();
+}
+
+/* row.c */
+extern const char *const sk_mode_names[];
+
+extern SkMode sk_mode_from_name(const char *name);
+extern void sk_allocator_name(const char *source, const char *what, char *name);
+extern void sk_row_check(const SkAllocatorRow *row);
+extern void sk_row_skip_gap(SkAllocatorRow *row);
 pg_noreturn extern void sk_report_exhausted(const char *name, int64 max_value);
+extern ArrayType *sk_series_make(Datum *values, int count);
+extern int	sk_series_compare(const ArrayType *a, const ArrayType *b);
+extern char *sk_series_print(ArrayType *series);
 
-/* transaction.c */
-extern SkValues sk_own_take(const SkAllocatorRow *row, int64 count);
-extern int64 sk_own_next(const SkAllocatorRow *row, SkMode *mode);
-extern void sk_own_read(SkAllocatorRow *row);
-extern void sk_own_note_update(const SkAllocatorRow *row, bool is_moved);
-extern void sk_change_note(Oid table, int64 id, int64 minimum);
-extern void sk_transaction_init(void);
+/* table.c */
+extern uint64 sk_allocator_epoch;
 
-/* commit_number.c */
-extern void sk_commit_number_init(void);
+extern Oid	sk_allocator_table(void);
+extern void sk_table_open(SkTable *table, LOCKMODE mode);
+extern void sk_table_close(SkTable *table);
+extern bool sk_row_find(SkTable *table, const char *name, int64 id,
+						ArrayType *series, SkAllocatorRow *row);
+extern bool sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
+								ArrayType *series, SkAllocatorRow *row);
+extern SkRowState sk_row_lock(SkTable *table, int64 id, SkRowLock how,
+							  SkAllocatorRow *row);
+extern TransactionId sk_row_locker(SkTable *table, int64 id, bool *is_own);
+extern void sk_row_write(SkTable *table, const SkAllocatorRow *row, SkWrite kind);
+extern void sk_row_insert(SkTable *table, SkAllocatorRow *row, SkWrite kind);
+extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
+extern SkValues sk_own_take(const SkAllocatorRow *row, int64 count, SkMode *mode);
 
-/* worker.c */
-extern bool sk_worker_wake(SkWorkerKind kind);
-extern bool sk_worker_is_running(SkWorkerKind kind);
-extern bool sk_worker_make_series(int64 parent_id, const ArrayType *series);
-extern void sk_worker_init(void);
-
-/* remote.c */
-extern int	sk_remote_exchange(SkRefill *refills, int count);
-extern long sk_remote_delay(void);
-extern void sk_remote_disconnect(void);
-extern void sk_limit_time(int limit_ms);
-extern void sk_end_limit(void);
+/* cache.c */
+extern SkAllocator *sk_allocator_find(const char *name, int64 id);
+extern SkAllocator *sk_allocator_by_series(int64 parent_id, ArrayType *series,
+										   bool may_begin);
+extern void sk_allocator_check_usage(SkAllocator *allocator);
+extern bool sk_check_usage(const SkAllocatorRow *row, Oid role, bool missing_ok);
+extern void sk_check_writable(Oid function);
+extern ArrayType *sk_series_of_argument(FunctionCallInfo fcinfo, int argno);
+extern void sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
+							SkAllocatorRow *row);
 
 #endif							/* SK_ALLOCATOR_H */

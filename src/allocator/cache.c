@@ -11,10 +11,6 @@
  * else it has of its allocator.  So values are taken from it by its id, as from
  * an allocator, and a change of the allocator is one of all its series.
  *
- * What a series counts for are texts.  The value of a column has one text, that
- * which shard_id() hashes, which is the same for all equal values, of another
- * type too, and depends on no setting.
- *
  * The first one who uses a series makes its row, in its own transaction.
  * Others who want the same series wait for the end of that.
  *
@@ -31,8 +27,6 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "common/hashfn.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -47,7 +41,7 @@
 #include "utils/varlena.h"
 
 #include "allocator/allocator.h"
-#include "keys/canonical.h"
+#include "spanner_keys.h"
 #include "spi/relation_changes.h"
 
 /* What is locked while a series is made differs from what queues for a row. */
@@ -73,8 +67,6 @@ typedef struct SeriesEntry
 	SkAllocator *allocator;
 } SeriesEntry;
 
-uint64		sk_allocator_epoch = 1;
-
 static MemoryContext cache_context = NULL;
 static HTAB *by_id = NULL;
 static HTAB *by_name = NULL;
@@ -86,11 +78,8 @@ static bool own_rows = false;
 static void prepare_cache(void);
 static bool is_sequence_name(const char *name);
 static void report_missing(const char *name, int64 id);
-static void drop_foreign_pool(const SkAllocatorRow *row);
 static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
 static SkAllocator *load_allocator(const char *name, int64 id);
-static ArrayType *make_series(Datum *values, int count);
-static Datum text_of_value(Datum value, Oid type);
 static void make_row(SkTable *table, int64 parent_id, ArrayType *series,
 					 SkAllocatorRow *row);
 static void forget_relation(Datum arg, Oid relid);
@@ -100,43 +89,36 @@ static void forget_subtransaction(SubXactEvent event, SubTransactionId subid,
 								  SubTransactionId parent, void *arg);
 
 /*
- * sk_allocator_by_name
- *		Find an allocator by its name.  Raises an error if there is none.
+ * sk_allocator_find
+ *		Find an allocator by its name, or else by its id.  Raises an error if there
+ *		is none.
  *
  * The result is good until the next call of such a function.
  */
 SkAllocator *
-sk_allocator_by_name(const char *name)
+sk_allocator_find(const char *name, int64 id)
 {
-	SkAllocator *allocator;
+	SkAllocator *allocator = NULL;
 	NameEntry  *entry;
 
 	prepare_cache();
-	if (strlen(name) > SK_MAX_ALLOCATOR_NAME)
-		entry = NULL;
-	else
+	if (name == NULL)
+		allocator = hash_search(by_id, &id, HASH_FIND, NULL);
+	else if (strlen(name) <= SK_MAX_ALLOCATOR_NAME)
+	{
 		entry = hash_search(by_name, name, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry->allocator;
+		allocator = entry == NULL ? NULL : entry->allocator;
+	}
+	if (allocator != NULL)
+		return allocator;
 
-	allocator = load_allocator(name, 0);
-	entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
-	entry->allocator = allocator;
+	allocator = load_allocator(name, id);
+	if (name != NULL)
+	{
+		entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
+		entry->allocator = allocator;
+	}
 	return allocator;
-}
-
-/*
- * sk_allocator_by_id
- *		The same, by id.
- */
-SkAllocator *
-sk_allocator_by_id(int64 id)
-{
-	SkAllocator *allocator;
-
-	prepare_cache();
-	allocator = hash_search(by_id, &id, HASH_FIND, NULL);
-	return allocator != NULL ? allocator : load_allocator(NULL, id);
 }
 
 /*
@@ -164,70 +146,7 @@ sk_series_of_argument(FunctionCallInfo fcinfo, int argno)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("value %d of the series must not be null", i + 1)));
-	return make_series(texts, count);
-}
-
-/*
- * sk_series_of_row
- *		The series that columns of a row name.
- */
-ArrayType *
-sk_series_of_row(TupleTableSlot *slot, Relation rel, const AttrNumber *columns,
-				 int count)
-{
-	Datum		texts[SK_MAX_SERIES_COLUMNS];
-
-	Assert(count >= 1 && count <= SK_MAX_SERIES_COLUMNS);
-	for (int i = 0; i < count; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), columns[i] - 1);
-		bool		isnull;
-		Datum		value = slot_getattr(slot, columns[i], &isnull);
-
-		if (isnull)
-			ereport(ERROR,
-					(errcode(ERRCODE_NOT_NULL_VIOLATION),
-					 errmsg("null value in column \"%s\" of relation \"%s\", which tells the series of a number",
-							NameStr(column->attname), RelationGetRelationName(rel)),
-					 errhint("Declare the column NOT NULL, or give it a value that means none."),
-					 errtablecol(rel, columns[i])));
-		texts[i] = text_of_value(value, column->atttypid);
-	}
-	return make_series(texts, count);
-}
-
-/*
- * sk_series_compare
- *		Compare series in an order that is the same for everybody; NULL, the
- *		allocator itself, comes first.
- */
-int
-sk_series_compare(const ArrayType *a, const ArrayType *b)
-{
-	Size		a_size = a == NULL ? 0 : VARSIZE(a);
-	Size		b_size = b == NULL ? 0 : VARSIZE(b);
-
-	if (a_size != b_size)
-		return a_size < b_size ? -1 : 1;
-	return a_size == 0 ? 0 : memcmp(a, b, a_size);
-}
-
-/*
- * sk_series_print
- *		A series for a message: its values with commas between them.
- */
-char *
-sk_series_print(ArrayType *series)
-{
-	StringInfoData result;
-	Datum	   *values;
-	int			count;
-
-	initStringInfo(&result);
-	deconstruct_array(series, TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &count);
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&result, "%s%s", i > 0 ? ", " : "", TextDatumGetCString(values[i]));
-	return result.data;
+	return sk_series_make(texts, count);
 }
 
 /*
@@ -434,29 +353,6 @@ report_missing(const char *name, int64 id)
 			 errhint("Create it with spanner.create_allocator().")));
 }
 
-/*
- * A pool that is ahead of its row is of another database, which had the same
- * OIDs and is gone.  The pool may also have been filled since the row was read,
- * so the row is read again after the look at the pool.
- */
-static void
-drop_foreign_pool(const SkAllocatorRow *row)
-{
-	SkPoolKey	key = {MyDatabaseId, row->table, row->id};
-	SkAllocatorRow again;
-	uint64		generation;
-	int64		last_end;
-
-	/* what this transaction has written is not yet true for others */
-	if (!sk_mode_has_pool(row->mode) || row->is_own || !IsUnderPostmaster)
-		return;
-	last_end = sk_pool_last_end(&key, &generation);
-	if (last_end > row->next_value &&
-		sk_allocator_read(NULL, row->id, &again) && !again.is_own &&
-		sk_mode_has_pool(again.mode) && last_end > again.next_value)
-		sk_pool_drop(&key, generation);
-}
-
 /* "epoch" is that of the cache when the row was not yet read. */
 static SkAllocator *
 keep_allocator(const SkAllocatorRow *row, uint64 epoch)
@@ -464,7 +360,6 @@ keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 	SkAllocator *allocator;
 	MemoryContext old;
 
-	drop_foreign_pool(row);
 	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
 	allocator->epoch = epoch;
 	allocator->row = *row;
@@ -496,53 +391,13 @@ load_allocator(const char *name, int64 id)
 	return keep_allocator(&row, epoch);
 }
 
-static ArrayType *
-make_series(Datum *values, int count)
-{
-	ArrayType  *result = construct_array(values, count, TEXTOID, -1, false, TYPALIGN_INT);
-
-	if (VARSIZE(result) > SK_MAX_SERIES_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("values of a series are too long"),
-				 errdetail("Together they may have about %d bytes.", SK_MAX_SERIES_BYTES)));
-	return result;
-}
-
-/* A text in the encoding of the database; bytes are shown in hexadecimal. */
-static Datum
-text_of_value(Datum value, Oid type)
-{
-	SkKeyKind	kind = sk_key_kind(type);
-	SkKeyText	key;
-	Datum		result;
-
-	sk_key_text(kind, value, &key);
-	if (kind == SK_KEY_BYTEA)
-	{
-		char	   *hex = palloc(2 * key.len + 3);
-
-		memcpy(hex, "\\x", 2);
-		hex[2 + hex_encode(key.data, key.len, hex + 2)] = '\0';
-		result = CStringGetTextDatum(hex);
-	}
-	else
-	{
-		char	   *text = pnstrdup(key.data, key.len);
-
-		result = CStringGetTextDatum(pg_any_to_server(text, key.len, PG_UTF8));
-	}
-	sk_key_text_release(&key);
-	return result;
-}
-
 /* Make the row of a series, which nobody else does meanwhile. */
 static void
 make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row)
 {
 	SkAllocatorRow parent;
 
-	if (!sk_row_keep(table, parent_id, &parent))
+	if (sk_row_lock(table, parent_id, SK_LOCK_KEEP, &parent) != SK_ROW_FOUND)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("allocator of series (%s) does not exist", sk_series_print(series))));
@@ -553,7 +408,7 @@ make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row
 	row->series = series;
 	row->next_value = Max(parent.start_value, parent.min_value);
 	/* values of a series of that name may have been given before a promotion */
-	sk_reserve_skip_gap(row);
+	sk_row_skip_gap(row);
 	row->id = 0;
 	sk_row_insert(table, row, SK_WRITE_CHANGES);
 	row->is_own = true;

@@ -271,13 +271,12 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, ArrayType *series,
 		check_owner(row, table->userid);
 		if (series != NULL)
 			sk_series_begin(table, row->id, series, row);
-		found = sk_row_lock(table, row->id, LockWaitBlock, row) == SK_ROW_FOUND &&
+		found = sk_row_lock(table, row->id, SK_LOCK_WAIT, row) == SK_ROW_FOUND &&
 			strcmp(row->name, name) == 0;
 	}
 	if (found)
 	{
 		check_owner(row, table->userid);
-		sk_own_read(row);
 		return true;
 	}
 	sk_table_close(table);
@@ -296,8 +295,7 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, ArrayType *series,
 static void
 write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
-	sk_row_update(table, row, kind);
-	sk_own_note_update(row, true);
+	sk_row_write(table, row, kind);
 	sk_allocator_epoch++;
 	sk_table_close(table);
 }
@@ -319,7 +317,7 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_OWNER_ROLE))
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
-	sk_reserve_skip_gap(&row);
+	sk_row_skip_gap(&row);
 	row_arguments(fcinfo, ALTER_OPTIONS, &row);
 	if (OidIsValid(owner))
 	{
@@ -376,7 +374,7 @@ spanner_drop_allocator(PG_FUNCTION_ARGS)
 
 	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), NULL, &table, &row))
 		PG_RETURN_BOOL(false);
-	sk_row_delete(&table);
+	sk_row_write(&table, NULL, SK_WRITE_CHANGES);
 	sk_table_close(&table);
 	report_users(row.name);
 	PG_RETURN_BOOL(true);
@@ -447,7 +445,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Advance allocator \"%s\" there.", row.remote_name)));
 	former = row.next_value;
-	sk_reserve_skip_gap(&row);
+	sk_row_skip_gap(&row);
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
@@ -467,8 +465,7 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 		sk_table_close(&table);
 		PG_RETURN_INT64(row.next_value);
 	}
-	write_and_close(&table, &row, SK_WRITE_ACCESS);
-	sk_change_note(row.table, row.id, minimum);
+	write_and_close(&table, &row, SK_WRITE_ADVANCES);
 	PG_RETURN_INT64(row.next_value);
 }
 
@@ -488,7 +485,7 @@ spanner_reset_allocator(PG_FUNCTION_ARGS)
 
 	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 3),
 					  &table, &row);
-	sk_reserve_skip_gap(&row);
+	sk_row_skip_gap(&row);
 	if (value < row.next_value && !PG_GETARG_BOOL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -520,11 +517,19 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 {
 	SkAllocatorRow row;
 	SkTable		table;
-	int64		count;
+	SkPoolKey	key;
+	int64		count = 0;
 
 	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 1),
 					  &table, &row);
-	count = sk_mode_has_pool(row.mode) ? sk_reserve_undo(&table, &row) : 0;
+	key = (SkPoolKey)
+	{
+		MyDatabaseId, row.table, row.id
+	};
+	if (sk_mode_has_pool(row.mode))
+		count = sk_pool_withdraw(&key, &row.next_value);
+	if (count > 0)
+		sk_row_write(&table, &row, SK_WRITE_RESERVES);
 	sk_table_close(&table);
 	PG_RETURN_INT64(count);
 }

@@ -47,6 +47,10 @@
  * rows counts, whatever the snapshot shows, so that numbering works in every
  * isolation level.
  *
+ * What a series counts for are texts.  The value of a column has one text, that
+ * which shard_id() hashes, which is the same for all equal values, of another
+ * type too, and depends on no setting.
+ *
  * Rows are written as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
  * inserts, must be allowed to use the allocator.
@@ -67,6 +71,7 @@
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -85,6 +90,7 @@
 
 #include "allocator/allocator.h"
 #include "keys/canonical.h"
+#include "spanner_keys.h"
 #include "spi/owner_rights.h"
 #include "spi/row_writer.h"
 
@@ -215,6 +221,7 @@ static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
 static bool set_target(Target *target, Relation rel, HeapTuple tuple,
 					   char *const *arguments, int count);
+static Datum text_of_value(Datum value, Oid type);
 static ArrayType *row_series(const Target *target, Relation rel,
 							 TupleTableSlot *slot);
 static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
@@ -454,17 +461,64 @@ set_target(Target *target, Relation rel, HeapTuple tuple,
 		if (!is_due)
 			return false;
 	}
-	found = sk_allocator_by_name(arguments[0]);
+	found = sk_allocator_find(arguments[0], 0);
 	check_mode(found->row.name, found->row.mode);
 	target->allocator_id = found->id;
 	return true;
 }
 
+/* A text in the encoding of the database; bytes are shown in hexadecimal. */
+static Datum
+text_of_value(Datum value, Oid type)
+{
+	SkKeyKind	kind = sk_key_kind(type);
+	SkKeyText	key;
+	Datum		result;
+
+	sk_key_text(kind, value, &key);
+	if (kind == SK_KEY_BYTEA)
+	{
+		char	   *hex = palloc(2 * key.len + 3);
+
+		memcpy(hex, "\\x", 2);
+		hex[2 + hex_encode(key.data, key.len, hex + 2)] = '\0';
+		result = CStringGetTextDatum(hex);
+	}
+	else
+	{
+		char	   *text = pnstrdup(key.data, key.len);
+
+		result = CStringGetTextDatum(pg_any_to_server(text, key.len, PG_UTF8));
+	}
+	sk_key_text_release(&key);
+	return result;
+}
+
+/* The series that columns of a row name, NULL if the target has none. */
 static ArrayType *
 row_series(const Target *target, Relation rel, TupleTableSlot *slot)
 {
-	return target->series_count == 0 ? NULL :
-		sk_series_of_row(slot, rel, target->series, target->series_count);
+	Datum		texts[SK_MAX_SERIES_COLUMNS];
+
+	Assert(target->series_count <= SK_MAX_SERIES_COLUMNS);
+	if (target->series_count == 0)
+		return NULL;
+	for (int i = 0; i < target->series_count; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->series[i] - 1);
+		bool		isnull;
+		Datum		value = slot_getattr(slot, target->series[i], &isnull);
+
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("null value in column \"%s\" of relation \"%s\", which tells the series of a number",
+							NameStr(column->attname), RelationGetRelationName(rel)),
+					 errhint("Declare the column NOT NULL, or give it a value that means none."),
+					 errtablecol(rel, target->series[i])));
+		texts[i] = text_of_value(value, column->atttypid);
+	}
+	return sk_series_make(texts, target->series_count);
 }
 
 static bool
@@ -878,7 +932,7 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	Oid			userid;
 	int			sec_context;
 
-	(void) sk_check_usage(&sk_allocator_by_id(allocator->id)->row,
+	(void) sk_check_usage(&sk_allocator_find(NULL, allocator->id)->row,
 						  sk_relation_owner(due->target->relid), false);
 	begin_writing(&writer, due->target, &userid, &sec_context);
 	for (uint64 i = 0; i < count; i++)
@@ -889,7 +943,7 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 		if (!find_row(writer.rel, writer.attnum, &due[i].tid, writer.old))
 			continue;
 		/* nothing happens in between, so no number is lost */
-		*last = sk_own_take(allocator, 1).first;
+		*last = sk_own_take(allocator, 1, NULL).first;
 		write_number(&writer, &due[i], *last);
 	}
 	ExecDropSingleTupleTableSlot(writer.new);
@@ -916,9 +970,9 @@ number_group(DueRow *due, uint64 count)
 
 	PreventCommandIfReadOnly("spanner.assign_on_commit()");
 	/* the cache may forget it while the triggers of users run */
-	allocator = series == NULL ? sk_allocator_by_id(allocator_id)->row :
+	allocator = series == NULL ? sk_allocator_find(NULL, allocator_id)->row :
 		sk_allocator_by_series(allocator_id, series, true)->row;
-	first = sk_own_next(&allocator, &mode);
+	first = sk_own_take(&allocator, 0, &mode).first;
 	check_mode(allocator.name, mode);
 	last = first - 1;
 	for (uint64 i = 0; i < count; i = end)
@@ -1203,7 +1257,7 @@ Datum
 spanner_last_assigned(PG_FUNCTION_ARGS)
 {
 	SkAllocator *allocator =
-		sk_allocator_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+		sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
 	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
 	LastAssigned *entry;
 

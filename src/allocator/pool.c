@@ -33,7 +33,6 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/ipc.h"
@@ -43,6 +42,7 @@
 
 #include "allocator/pool.h"
 #include "compat.h"
+#include "spanner_keys.h"
 
 #define SK_TRANCHE_NAME "SpannerKeysAllocator"
 #define SK_MAX_ALLOCATORS 65536
@@ -86,6 +86,7 @@ static void unlink_pool(int index, const SkPoolKey *key);
 static bool give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
 static void empty_pool(SkPool *pool);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkValues *range);
+static void count_request(SkWaiter *waiter);
 static void withdraw_request(SkWaiter *waiter);
 static bool has_failed(SkWaiter *waiter);
 static SkPool *lock_pool(const SkPoolKey *key);
@@ -93,11 +94,11 @@ static void discard_below(SkPool *pool, SkValues *range, int64 minimum);
 static void discard_values(SkPool *pool, int64 minimum);
 static void unlock_pool(SkPool *pool);
 static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
+static void forget_dropped(void);
 static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
 static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
 static bool publish_range(SkPool *pool, const SkRefill *refill,
 						  TimestampTz now);
-static void copy_clipped(char *target, const char *source, int size);
 
 static inline int64
 range_size(const SkValues *range)
@@ -205,47 +206,13 @@ sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
 }
 
 /*
- * sk_pool_forget_dropped
- *		Free the pools of databases that are gone, which would count as in use.
- *
- * To be called in a transaction.
- */
-void
-sk_pool_forget_dropped(void)
-{
-	SkSharedState *state = sk_shared_state();
-	SkPoolKey	none = {InvalidOid};
-
-	Assert(IsTransactionState());
-	for (int i = 0; i < state->size; i++)
-	{
-		SkPool	   *pool = &state->pools[i];
-		Oid			dbid = pool->key.dbid;
-
-		if (!OidIsValid(dbid) ||
-			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
-			continue;
-		LWLockAcquire(state->lock, LW_EXCLUSIVE);
-		if (pool->key.dbid == dbid)
-		{
-			unlink_pool(i, &pool->key);
-			SpinLockAcquire(&pool->mutex);
-			/* its sessions are gone, and each has withdrawn its wish */
-			Assert(pool->wanted == 0);
-			pool->key = none;
-			state->pending[i] = 0;
-			SpinLockRelease(&pool->mutex);
-		}
-		LWLockRelease(state->lock);
-	}
-}
-
-/*
  * sk_pool_take
  *		Take values.
  *
  * "count" values one after the other if "whole", else as many of them as the
- * current range has.  "waiter" is NULL if the session does not wait yet.
+ * current range has.  "waiter" is NULL if the session does not wait yet; the
+ * first call with one counts what it wants, so that sk_pool_wait_end() has to
+ * follow, whatever happens.
  * *wake tells that the worker has to be woken: because the pool is below its
  * low-water mark, or the session waits.
  */
@@ -278,6 +245,8 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	}
 	else if (result == SK_TAKE_EMPTY && waiter != NULL)
 	{
+		if (!waiter->is_counted)
+			count_request(waiter);
 		if (has_failed(waiter))
 			result = SK_TAKE_FAILED;
 		else
@@ -289,50 +258,6 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	}
 	SpinLockRelease(&pool->mutex);
 	return result;
-}
-
-/*
- * sk_pool_wait_begin
- *		Begin to wait for "waiter->count" values.
- *
- * To be followed by sk_pool_wait_end(), whatever happens.
- */
-void
-sk_pool_wait_begin(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	Assert(waiter->count >= 1);
-	waiter->wanted = 0;
-	waiter->begin = GetCurrentTimestamp();
-	SpinLockAcquire(&pool->mutex);
-	if (is_pool_of(pool, &waiter->key))
-	{
-		waiter->failures = pool->failures;
-		waiter->wanted = Min(waiter->count, PG_INT64_MAX - pool->wanted);
-		pool->wanted += waiter->wanted;
-		pool->largest = Max(pool->largest, waiter->wanted);
-	}
-	SpinLockRelease(&pool->mutex);
-	/* before the pool is looked at again, so that no wakeup is missed */
-	ConditionVariablePrepareToSleep(&pool->filled);
-}
-
-/*
- * sk_pool_wait_sleep
- *		Sleep until something has happened to the pool, or the time is over.
- */
-void
-sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms)
-{
-	static uint32 wait_event = 0;
-
-	/* who fills the pool needs the lock */
-	Assert(!LWLockHeldByMe(sk_shared_state()->lock));
-	if (wait_event == 0)
-		wait_event = WaitEventExtensionNew("SpannerKeysAllocatorRefill");
-	(void) ConditionVariableTimedSleep(&waiter->pool->filled, timeout_ms,
-									   wait_event);
 }
 
 /*
@@ -395,49 +320,20 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 }
 
 /*
- * sk_pool_last_end
- *		The counter of the row as the pool knows it, the least if it does not.
+ * sk_pool_withdraw
+ *		Empty a pool, move the counter of its row back by the values that can be
+ *		given back to the table, and return how many these are.
  *
- * Sets *generation for sk_pool_drop().
+ * These are the last ones that were reserved, if the counter follows them.  The
+ * others are lost.
+ *
+ * The caller has locked the row, so that nobody reserves meanwhile, and writes
+ * it if the counter has moved.
  */
 int64
-sk_pool_last_end(const SkPoolKey *key, uint64 *generation)
+sk_pool_withdraw(const SkPoolKey *key, int64 *next_value)
 {
-	SkPool	   *pool = lock_pool(key);
-	int64		result = pool == NULL ? PG_INT64_MIN : pool->last_end;
-
-	*generation = pool == NULL ? 0 : pool->generation;
-	unlock_pool(pool);
-	return result;
-}
-
-/*
- * sk_pool_drop
- *		Drop the values of a pool, unless others have done so since.
- */
-void
-sk_pool_drop(const SkPoolKey *key, uint64 generation)
-{
-	SkPool	   *pool = lock_pool(key);
-
-	if (pool != NULL && pool->generation == generation)
-		discard_values(pool, PG_INT64_MAX);
-	unlock_pool(pool);
-}
-
-/*
- * sk_pool_withdraw
- *		Empty a pool, and return the values that can be given back to the table.
- *
- * These are the last ones that were reserved, if they end at "end", the
- * counter of the row; else the range is empty.  The others are lost.
- *
- * The caller has locked the row, so that nobody reserves meanwhile.
- */
-SkValues
-sk_pool_withdraw(const SkPoolKey *key, int64 end)
-{
-	SkValues	result = {end, end};
+	SkValues	result = {*next_value, *next_value};
 	SkPool	   *pool = lock_pool(key);
 
 	if (pool != NULL)
@@ -450,30 +346,36 @@ sk_pool_withdraw(const SkPoolKey *key, int64 end)
 		pool->left = PG_INT64_MAX;
 		if (range_size(&last) > 0)
 			pool->last_end = last.first;
-		if (last.end == end)
+		if (last.end == *next_value)
 			result = last;
 		pool->stats.lost -= range_size(&result);
 	}
 	unlock_pool(pool);
 	/* nothing that a session has taken is given back */
-	Assert(result.end == end && result.first <= end);
-	return result;
+	Assert(result.end == *next_value && result.first <= result.end);
+	*next_value = result.first;
+	return range_size(&result);
 }
 
 /*
  * sk_pool_collect
  *		List the pools of this database that a worker has to fill now.
  *
- * "refills" has room for SK_MAX_REFILLS.  To be called in a transaction.
+ * "refills" has room for SK_MAX_REFILLS.  To be called in a transaction.  A
+ * worker that begins frees the pools of databases that are gone.
  */
 int
 sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 {
+	static bool is_first = true;
 	SkSharedState *state = sk_shared_state();
 	TimestampTz now = GetCurrentTimestamp();
 	int			count = 0;
 
 	Assert(IsTransactionState());
+	if (is_first)
+		forget_dropped();
+	is_first = false;
 	for (int i = next_pending(0, MyDatabaseId, kind);
 		 i >= 0 && count < SK_MAX_REFILLS;
 		 i = next_pending(i + 1, MyDatabaseId, kind))
@@ -573,20 +475,6 @@ sk_pool_read(int index, SkPool *copy)
 	*copy = *pool;
 	SpinLockRelease(&pool->mutex);
 	return OidIsValid(copy->key.dbid);
-}
-
-/*
- * sk_pool_error
- *		Note why values could not be reserved.
- */
-void
-sk_pool_error(SkPoolError *error, int sqlerrcode, const char *message,
-			  const char *hint)
-{
-	error->sqlerrcode = sqlerrcode;
-	error->is_remote = false;
-	copy_clipped(error->message, message, sizeof(error->message));
-	copy_clipped(error->hint, hint, sizeof(error->hint));
 }
 
 /*
@@ -898,6 +786,24 @@ take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
 	return true;
 }
 
+/*
+ * Count what a session wants that begins to wait, in the hold of the spinlock
+ * under which it has looked in vain.
+ */
+static void
+count_request(SkWaiter *waiter)
+{
+	SkPool	   *pool = waiter->pool;
+
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	Assert(waiter->count >= 1 && waiter->wanted == 0);
+	waiter->is_counted = true;
+	waiter->failures = pool->failures;
+	waiter->wanted = Min(waiter->count, PG_INT64_MAX - pool->wanted);
+	pool->wanted += waiter->wanted;
+	pool->largest = Max(pool->largest, waiter->wanted);
+}
+
 static void
 withdraw_request(SkWaiter *waiter)
 {
@@ -1010,6 +916,37 @@ next_pending(int index, Oid dbid, SkWorkerKind kind)
 	return -1;
 }
 
+/* Free the pools of databases that are gone, which would count as in use. */
+static void
+forget_dropped(void)
+{
+	SkSharedState *state = sk_shared_state();
+	SkPoolKey	none = {InvalidOid};
+
+	Assert(IsTransactionState());
+	for (int i = 0; i < state->size; i++)
+	{
+		SkPool	   *pool = &state->pools[i];
+		Oid			dbid = pool->key.dbid;
+
+		if (!OidIsValid(dbid) ||
+			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(dbid)))
+			continue;
+		LWLockAcquire(state->lock, LW_EXCLUSIVE);
+		if (pool->key.dbid == dbid)
+		{
+			unlink_pool(i, &pool->key);
+			SpinLockAcquire(&pool->mutex);
+			/* its sessions are gone, and each has withdrawn its wish */
+			Assert(pool->wanted == 0);
+			pool->key = none;
+			state->pending[i] = 0;
+			SpinLockRelease(&pool->mutex);
+		}
+		LWLockRelease(state->lock);
+	}
+}
+
 static bool
 collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 {
@@ -1118,18 +1055,6 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 	pool->low_water_mark = refill->low_water_mark;
 	*pending_mark(pool) |= pool->wanted > sk_pool_size(pool);
 	return in_order;
-}
-
-/* A character is copied as a whole, or not at all. */
-static void
-copy_clipped(char *target, const char *source, int size)
-{
-	int			length = source == NULL ? 0 :
-		pg_mbcliplen(source, strlen(source), size - 1);
-
-	if (length > 0)
-		memcpy(target, source, length);
-	target[length] = '\0';
 }
 
 #ifdef SK_SEGMENT_NEEDS_REQUEST

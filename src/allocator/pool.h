@@ -3,7 +3,8 @@
  * pool.h
  *	  Pools of reserved values, and what else allocators keep in shared memory.
  *
- * Only pool.c and worker.c write it.
+ * Pools are written by pool.c, and by a worker that ends, the entries of workers by
+ * whoever starts one (allocator.c) and by the worker.
  *
  * src/allocator/pool.h
  *
@@ -94,6 +95,7 @@ typedef struct SkWaiter
 	int64		wanted;			/* as the pool counts that, 0 if it does not */
 	TimestampTz begin;
 	uint64		failures;		/* of the pool when it began to wait */
+	bool		is_counted;		/* by the pool */
 	TransactionId blocked_by;	/* keeps the worker from reserving, if valid */
 	SkPoolError error;			/* if it has failed */
 } SkWaiter;
@@ -228,30 +230,22 @@ sk_pool_size(const SkPool *pool)
 }
 
 extern SkSharedState *sk_shared_state(void);
-extern void sk_pool_init(void);
 
 /* sessions */
 extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
 								 int64 count, bool whole, SkWaiter *waiter,
 								 SkValues *range, bool *wake);
-extern void sk_pool_wait_begin(SkWaiter *waiter);
-extern void sk_pool_wait_sleep(SkWaiter *waiter, long timeout_ms);
 extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
-extern int64 sk_pool_last_end(const SkPoolKey *key, uint64 *generation);
-extern void sk_pool_drop(const SkPoolKey *key, uint64 generation);
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
-extern SkValues sk_pool_withdraw(const SkPoolKey *key, int64 end);
+extern int64 sk_pool_withdraw(const SkPoolKey *key, int64 *next_value);
 
 /* workers */
-extern void sk_pool_forget_dropped(void);
 extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
 extern int	sk_pool_pending(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
 extern bool sk_pool_read(int index, SkPool *copy);
-extern void sk_pool_error(SkPoolError *error, int sqlerrcode,
-						  const char *message, const char *hint);
 
 #endif							/* SK_POOL_H */

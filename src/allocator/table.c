@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *	  The table spanner.allocator and its rows.
+ *	  The table spanner.allocator: its rows, its triggers, and what the current
+ *	  transaction has taken from it, changed and restored.
  *
  * A row is found by an index, and in its latest version: a number is no data of
  * the transaction that takes it, so neither the snapshot nor the isolation level
@@ -22,6 +23,38 @@
  * wait for the processor too, where there is other work.  Who has locked the row
  * already does not queue.
  *
+ * A session reserves in its own transaction: in mode sync, when rows are
+ * numbered at the commit, and when the transaction has changed or locked an
+ * allocator.  The first value locks the row, so that everybody else waits for
+ * the end of the transaction.  Until then the counter is counted here, and it
+ * is written once, just before the transaction commits or is prepared.  A
+ * rollback, also of a subtransaction, gives the values back.
+ *
+ * A trigger on the table sees every change, by whatever command, and checks
+ * the row.  The table has neither CHECKs nor DEFAULTs: core would prepare the
+ * first for each row that is written, and the others depend on whether the row is
+ * a series.  Sessions forget what they have cached of allocators through the
+ * relation cache.  The pool is emptied just before the transaction commits, while
+ * the row is locked: a batch that is reserved later comes after the change, and
+ * one that is under way is kept out.  If the transaction fails after that, the
+ * values are lost, which does no harm.  A new row has neither pool nor readers,
+ * only roles.
+ *
+ * DROP ROLE must know of the roles that the table names, as owners or as those
+ * that may use it.  An allocator is no object of the catalogs, so it can have no
+ * dependency of its own.  Such a role has a privilege on the column of the
+ * owners instead: REFERENCES, which is of no use there, since the column is
+ * not unique.  So DROP ROLE refuses to drop it, in every database and in
+ * sessions without this library.  Whoever writes a role into the table locks
+ * the role; whoever revokes the privilege locks it in a mode that conflicts
+ * with that.
+ *
+ * DROP OWNED does not drop allocators: REASSIGN OWNED, which usually comes
+ * before it, tells nobody what it does, and counters would be lost.
+ *
+ * A dump has the rows of the table in any order, and ids that may be taken
+ * here.  So a series waits in memory until its allocator is there.
+ *
  * src/allocator/table.c
  *
  *-------------------------------------------------------------------------
@@ -34,55 +67,56 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
+#include "commands/event_trigger.h"
+#include "commands/trigger.h"
+#include "commands/user.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "replication/logicalworker.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "allocator/table.h"
+#include "allocator/allocator.h"
 #include "compat.h"
+#include "spanner_keys.h"
 #include "spi/own_objects.h"
+#include "spi/owner_rights.h"
 #include "spi/row_writer.h"
 
 PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
+PG_FUNCTION_INFO_V1(spanner_on_drop_owned);
 
 /* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
 
 /* As many sessions at most compete for a row that is free again. */
 #define SK_QUEUES 16
-
-#define SK_MAX_BATCH_SIZE 10000000
-
-/* Modes as they stand in the table. */
-const char *const sk_mode_names[] = {
-	[SK_MODE_SYNC] = "sync",
-	[SK_MODE_ON_COMMIT] = "on_commit",
-	[SK_MODE_ASYNC] = "async",
-	[SK_MODE_BATCH] = "batch",
-	[SK_MODE_ASYNC_BATCH] = "async_batch",
-	[SK_MODE_REMOTE] = "remote"
-};
-
-StaticAssertDecl(lengthof(sk_mode_names) == SK_MODE_REMOTE + 1,
-				 "a mode has no name");
-
-/* What the write that is under way means, for the trigger of the table. */
-SkWrite		sk_table_write = SK_WRITE_CHANGES;
 
 /* What rows are looked for by; the attributes are those of the table. */
 typedef struct RowKey
@@ -92,22 +126,107 @@ typedef struct RowKey
 	int			index_columns;	/* as many has the index */
 } RowKey;
 
+/* How large batches are if the INSERT does not say so. */
+#define SK_DEFAULT_BATCH 200
+
+/* The columns are read by number, which assertions look at. */
+#define HAS_TYPE(tupdesc, column, type) \
+	(TupleDescAttr(tupdesc, (column) - 1)->atttypid == (type))
+
+/* A transaction that changes more allocators empties all pools. */
+#define SK_MAX_CHANGES 100
+
+/* An allocator that the current transaction has changed, 0 for all. */
+typedef struct Change
+{
+	Oid			table;
+	int64		id;
+	int64		minimum;		/* values from that on may stay */
+	int			level;			/* of the subtransaction */
+} Change;
+
+/* What a counter was when a subtransaction locked it, or first moved it. */
+typedef struct Mark
+{
+	int			level;
+	int64		next;
+} Mark;
+
+typedef struct OwnCounterKey
+{
+	int64		id;
+	int64		table;			/* OID of spanner.allocator */
+} OwnCounterKey;
+
+typedef struct OwnCounter
+{
+	OwnCounterKey key;
+	SkMode		mode;
+	int64		next;
+	int64		max_value;
+	ItemPointerData tid;		/* of the row when it was locked */
+	bool		is_stale;		/* the row may have changed but for "next" */
+	uint64		epoch;			/* of the cache, when the options were read */
+	List	   *marks;			/* the first of the lock; ascending levels */
+} OwnCounter;
+
+/*
+ * A series of a dump that came before its allocator.  The levels are those of
+ * the subtransactions that added it and that have restored it; 0 if that is
+ * committed, or was not done.
+ */
+typedef struct WaitingSeries
+{
+	HeapTuple	tuple;
+	int			added;
+	int			restored;
+} WaitingSeries;
+
+/*
+ * An allocator of a dump that this session restores.  A restore may commit
+ * after each row, so this outlives a transaction, but not its rollback.
+ */
+typedef struct RestoredAllocator
+{
+	int64		dumped;			/* hash key */
+	int64		id;				/* it may have been there, or its id been
+								 * taken; 0 before it comes */
+	int			level;			/* of the subtransaction that has set the id */
+	List	   *series;			/* of WaitingSeries */
+} RestoredAllocator;
+
+/* Changes when anything in the cache of the session may have become wrong. */
+uint64		sk_allocator_epoch = 1;
+
+/* What the write that is under way means, for the trigger of the table. */
+static SkWrite current_write = SK_WRITE_CHANGES;
+
+/* What the current transaction has taken and changed, in TopTransactionContext. */
+static HTAB *counters = NULL;
+static List *changes = NIL;
+
+/* Has the current transaction taken roles out of a row? */
+static bool roles_changed = false;
+
+/* Of RestoredAllocator. */
+static HTAB *restored = NULL;
+
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
 
 static void check_columns(Relation rel);
 static void open_relation(SkTable *table, Relation rel, LOCKMODE mode);
+static void open_again(SkTable *table, Oid relid);
 static void fetch_roles(Datum value, Oid type, SkAllocatorRow *row);
 static void check_null(const bool *nulls, TupleDesc tupdesc, bool is_series);
 static void fetch_options(const Datum *values, const bool *nulls,
 						  TupleDesc tupdesc, SkAllocatorRow *row);
+static void fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row);
 static void inherit(SkAllocatorRow *row, const SkAllocatorRow *parent);
 static void set_value(TupleTableSlot *slot, SkAllocatorColumn column, Datum value,
 					  bool isnull);
 static void store_options(TupleTableSlot *slot, const SkAllocatorRow *row);
 static void store_row(TupleTableSlot *slot, const SkAllocatorRow *row);
-static void check_number(const char *column, int64 value, int64 low,
-						 int64 high);
 static RowKey key_of_id(int64 id);
 static RowKey key_of_name(const char *name);
 static RowKey key_of_series(int64 parent_id, ArrayType *series);
@@ -123,8 +242,53 @@ static SkRowState lock_in_queue(SkTable *table, int64 id);
 static void read_locked(SkTable *table, SkAllocatorRow *row);
 static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
 						   SkAllocatorRow *row);
+static SkRowState lock_whole(SkTable *table, int64 id, LockWaitPolicy policy,
+							 SkAllocatorRow *row);
+static SkRowState lock_again(SkTable *table, ItemPointer tid, int64 id,
+							 SkAllocatorRow *row);
+static List *series_ids(SkTable *table, int64 parent_id, int limit);
+static int64 next_id(Relation rel);
 static void write_row(SkTable *table, CmdType command,
 					  const SkAllocatorRow *row, SkWrite kind);
+#ifdef USE_ASSERT_CHECKING
+static bool marks_ascend(const OwnCounter *counter);
+#endif
+static OwnCounter *find_counter(const SkAllocatorRow *row);
+static void note_own_update(const SkAllocatorRow *row, bool is_moved);
+static OwnCounter *hold_counter(const SkAllocatorRow *known);
+static void move_counter(OwnCounter *counter, int64 next);
+static void write_counters(void);
+static void note_change(Oid table, int64 id, int64 minimum);
+static void end_counter(OwnCounter *counter, int level, bool is_commit);
+static void check_trigger(FunctionCallInfo fcinfo, const char *before,
+						  const char *function);
+static List *named_roles(const SkAllocatorRow *row);
+static List *granted_roles(Relation rel);
+static void change_grant(Relation rel, Oid role, bool is_grant);
+static void keep_roles(Relation rel, const SkAllocatorRow *row);
+static bool has_options_of(const SkAllocatorRow *row,
+						   const SkAllocatorRow *other);
+static void delete_series(int64 parent_id);
+static void note_series(const SkAllocatorRow *row);
+static void note_row(TriggerData *trigger, SkWrite write);
+static bool next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row);
+static List *allocators_of_users(Relation rel, List *roles);
+static List *unused_roles(Relation rel);
+static void forget_unused_roles(void);
+static void apply_change(Change *change);
+static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc,
+							  bool is_replicated);
+static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
+static RestoredAllocator *find_restored(int64 dumped);
+static void end_restored(int level, int next);
+static void move_forward(SkTable *table, SkAllocatorRow *row,
+						 const SkAllocatorRow *dumped);
+static void restore_series(SkTable *table, RestoredAllocator *allocator);
+static void restore_series_of(int64 id);
+static HeapTuple restore_allocator(HeapTuple tuple, TupleDesc tupdesc);
+static void end_transaction(XactEvent event, void *arg);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId parent, void *arg);
 
 /* spanner_internal.allocator_role, which is an OID. */
 static inline Oid
@@ -133,11 +297,15 @@ role_type(TupleDesc tupdesc)
 	return TupleDescAttr(tupdesc, SK_COLUMN_OWNER_ROLE - 1)->atttypid;
 }
 
-/* The columns are read by number. */
-static inline bool
-has_type(TupleDesc tupdesc, SkAllocatorColumn column, Oid type)
+/*
+ * sk_table_init
+ *		Watch the ends of transactions and subtransactions.
+ */
+void
+sk_table_init(void)
 {
-	return TupleDescAttr(tupdesc, column - 1)->atttypid == type;
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }
 
 /*
@@ -174,28 +342,6 @@ sk_table_open(SkTable *table, LOCKMODE mode)
 }
 
 /*
- * sk_table_open_again
- *		The same with a table that the transaction has locked a row of.
- *
- * It is there, unless the transaction has dropped it together with the
- * extension.
- */
-void
-sk_table_open_again(SkTable *table, Oid relid)
-{
-	Relation	rel = try_table_open(relid, RowExclusiveLock);
-
-	if (rel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s\" was dropped after values had been taken from it",
-						"spanner.allocator"),
-				 errdetail("The counters of the transaction cannot be written."),
-				 errhint("Drop the extension in a transaction of its own.")));
-	open_relation(table, rel, RowExclusiveLock);
-}
-
-/*
  * sk_table_close
  *		Become the former user again.  What was locked or written keeps the
  *		table locked to the end of the transaction.
@@ -213,121 +359,6 @@ sk_table_close(SkTable *table)
 }
 
 /*
- * sk_mode_from_name
- *		A mode as it stands in the table.
- */
-SkMode
-sk_mode_from_name(const char *name)
-{
-	for (int i = 0; i < lengthof(sk_mode_names); i++)
-		if (strcmp(sk_mode_names[i], name) == 0)
-			return i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid allocator mode: \"%s\"", name),
-			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
-}
-
-/*
- * sk_allocator_name
- *		Copy a name of at most SK_MAX_ALLOCATOR_NAME bytes.  "what" is what an
- *		error calls it.
- */
-void
-sk_allocator_name(const char *source, const char *what, char *name)
-{
-	if (source[0] == '\0' || strlen(source) > SK_MAX_ALLOCATOR_NAME)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid %s: \"%s\"", what, source),
-				 errhint("A name has from 1 to %d bytes.",
-						 SK_MAX_ALLOCATOR_NAME)));
-	strcpy(name, source);
-}
-
-/*
- * sk_row_fetch
- *		Read a row.  Raises an error if a name or the mode is invalid.
- *
- * What a series has of its allocator is left out: inherit() adds it.
- */
-void
-sk_row_fetch(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
-{
-	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
-	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
-	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-	bool		is_series;
-
-	Assert(tupdesc->natts >= SK_COLUMN_COUNT);
-	Assert(has_type(tupdesc, SK_COLUMN_ID, INT8OID));
-	Assert(has_type(tupdesc, SK_COLUMN_MODE, TEXTOID));
-	Assert(has_type(tupdesc, SK_COLUMN_NEXT_VALUE, INT8OID));
-	Assert(has_type(tupdesc, SK_COLUMN_BATCH_SIZE, INT4OID));
-	Assert(has_type(tupdesc, SK_COLUMN_FAILOVER_GAP, INT8OID));
-	Assert(has_type(tupdesc, SK_COLUMN_SERVER, NAMEOID));
-	Assert(has_type(tupdesc, SK_COLUMN_SERIES, TEXTARRAYOID));
-	heap_deform_tuple(tuple, tupdesc, values, nulls);
-	memset(row, 0, sizeof(SkAllocatorRow));
-	row->id = DatumGetInt64(VALUE(SK_COLUMN_ID));
-	row->next_value = DatumGetInt64(VALUE(SK_COLUMN_NEXT_VALUE));
-	row->timeline = IS_NULL(SK_COLUMN_TIMELINE) ? 0 :
-		DatumGetInt32(VALUE(SK_COLUMN_TIMELINE));
-	row->system = IS_NULL(SK_COLUMN_SYSTEM) ? 0 :
-		DatumGetInt64(VALUE(SK_COLUMN_SYSTEM));
-	row->table = tuple->t_tableOid;
-	row->tid = tuple->t_self;
-	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
-	is_series = !IS_NULL(SK_COLUMN_PARENT_ID);
-	check_null(nulls, tupdesc, is_series);
-	if (is_series)
-		row->parent_id = DatumGetInt64(VALUE(SK_COLUMN_PARENT_ID));
-	else
-		fetch_options(values, nulls, tupdesc, row);
-	if (!IS_NULL(SK_COLUMN_SERIES))
-		row->series = DatumGetArrayTypePCopy(VALUE(SK_COLUMN_SERIES));
-	pfree(values);
-	pfree(nulls);
-}
-
-/*
- * sk_row_check
- *		Raise an error if the columns do not fit together.
- */
-void
-sk_row_check(const SkAllocatorRow *row)
-{
-	bool		has_server = row->server[0] != '\0';
-
-	if ((row->parent_id != 0) != (row->series != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" and \"%s\" of a row of table \"%s\" do not fit together",
-						"parent_id", "series", "spanner.allocator"),
-				 errdetail("A series has both, an allocator has none.")));
-	/* its allocator has the rest */
-	if (row->parent_id != 0)
-		return;
-	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH_SIZE);
-	check_number("max_batch_size", row->max_batch_size, row->batch_size,
-				 SK_MAX_BATCH_SIZE);
-	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
-	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
-	check_number("max_value", row->max_value, row->min_value,
-				 PG_INT64_MAX - 1);
-	check_number("next value", row->next_value, row->min_value,
-				 row->max_value + 1);
-	if ((row->mode == SK_MODE_REMOTE) != has_server)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 has_server ?
-				 errmsg("allocator \"%s\" cannot have a server", row->name) :
-				 errmsg("allocator \"%s\" needs a server", row->name),
-				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
-						 "remote")));
-}
-
-/*
  * sk_row_find
  *		Look an allocator up by its name, or else a row by its id, or else a series
  *		of the allocator that has the id.
@@ -342,33 +373,6 @@ sk_row_find(SkTable *table, const char *name, int64 id, ArrayType *series,
 		series != NULL ? key_of_series(id, series) : key_of_id(id);
 
 	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
-}
-
-/*
- * sk_series_ids
- *		The ids of the series of an allocator, a list of int64, as many as
- *		"limit" at most.
- */
-List *
-sk_series_ids(SkTable *table, int64 parent_id, int limit)
-{
-	RowKey		key = key_of_series(parent_id, NULL);
-	SysScanDesc scan = systable_beginscan(table->rel, index_for(table->rel, &key), true,
-										  SnapshotSelf, key.count, key.columns);
-	List	   *result = NIL;
-	HeapTuple	tuple;
-
-	while (list_length(result) < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		int64	   *id = palloc(sizeof(int64));
-		bool		isnull;
-
-		*id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
-										 RelationGetDescr(table->rel), &isnull));
-		result = lappend(result, id);
-	}
-	systable_endscan(scan);
-	return result;
 }
 
 /*
@@ -436,120 +440,72 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 }
 
 /*
- * sk_row_lock
- *		Lock a row until the end of the transaction, and read it.
- *
- * Waits, or does not, as "policy" says.
- */
-SkRowState
-sk_row_lock(SkTable *table, int64 id, LockWaitPolicy policy,
-			SkAllocatorRow *row)
-{
-	SkRowState	state = lock_row(table, id, policy, row);
-
-	return state != SK_ROW_FOUND || add_parent(table->rel, row) ? state : SK_ROW_GONE;
-}
-
-/*
- * sk_row_lock_again
- *		The same for a row that the transaction has locked, at "tid".
- *
- * It is still there, unless the transaction has written the row or the whole
- * table since.  The one version of that id that SnapshotSelf shows is the latest.
- */
-SkRowState
-sk_row_lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row)
-{
-	Assert(table->mode >= RowExclusiveLock);
-	/* what an earlier part of this command has written can be written again */
-	CommandCounterIncrement();
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
-	if (ItemPointerGetBlockNumber(tid) < RelationGetNumberOfBlocks(table->rel) &&
-		table_tuple_fetch_row_version(table->rel, tid, SnapshotSelf, table->slot))
-	{
-		read_locked(table, row);
-		if (row->id == id && add_parent(table->rel, row))
-			return SK_ROW_FOUND;
-	}
-	return sk_row_lock(table, id, LockWaitBlock, row);
-}
-
-/*
- * sk_row_keep
- *		Read a row, and keep it from being deleted until the end of the
- *		transaction.
- *
- * Whoever takes or alters does not wait for that, but whoever renames or drops.
- * Returns false if it is gone.
+ * sk_row_find_settled
+ *		Look for a name, or else for a series, and wait for transactions that are
+ *		about to give it to a row or to take it away.
  */
 bool
-sk_row_keep(SkTable *table, int64 id, SkAllocatorRow *row)
+sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
+					ArrayType *series, SkAllocatorRow *row)
 {
+	RowKey		key = name != NULL ? key_of_name(name) : key_of_series(parent_id, series);
+
 	Assert(table->mode >= RowExclusiveLock);
-	CommandCounterIncrement();
-	return lock_latest(table, id, LockTupleKeyShare, LockWaitBlock, row) == SK_ROW_FOUND;
-}
-
-/*
- * sk_row_update
- *		Write the row that was locked last.
- */
-void
-sk_row_update(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
-{
-	write_row(table, CMD_UPDATE, row, kind);
-}
-
-/*
- * sk_row_delete
- *		Delete the row that was locked last.
- */
-void
-sk_row_delete(SkTable *table)
-{
-	write_row(table, CMD_DELETE, NULL, SK_WRITE_CHANGES);
-}
-
-/*
- * sk_series_delete_row
- *		Delete a series of a deleted allocator, if it is there.
- */
-void
-sk_series_delete_row(SkTable *table, int64 id)
-{
-	SkAllocatorRow row;
-
-	if (lock_row(table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
-		write_row(table, CMD_DELETE, NULL, SK_WRITE_FOLLOWS);
-}
-
-/*
- * sk_table_next_id
- *		An id that no row has.
- *
- * It comes from where an INSERT finds it, as the identity column may have been
- * converted.  Rows that were replicated have not moved the identity.
- */
-int64
-sk_table_next_id(Relation rel)
-{
-	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
-	ExprContext *context = CreateStandaloneExprContext();
-	RowKey		key;
-	Datum		result;
-	bool		isnull;
-
-	if (id == NULL)
-		elog(ERROR, "allocators get no ids");
-	do
+	for (;;)
 	{
-		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
-										   context, &isnull);
-		key = key_of_id(DatumGetInt64(result));
-	} while (find_row(rel, &key, SnapshotSelf, NULL, NULL));
-	FreeExprContext(context, true);
-	return DatumGetInt64(result);
+		SnapshotData dirty;
+		TransactionId other;
+
+		InitDirtySnapshot(dirty);
+		if (!find_row(table->rel, &key, &dirty, row, NULL))
+			return find_latest(table->rel, &key, row, NULL) &&
+				add_parent(table->rel, row);
+		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!TransactionIdIsValid(other))
+			return add_parent(table->rel, row);
+		XactLockTableWait(other, NULL, NULL, XLTW_None);
+	}
+}
+
+/*
+ * sk_row_lock
+ *		Lock a row until the end of the transaction, and read it, with the counter
+ *		of the transaction if that has taken from it.
+ *
+ * SK_LOCK_KEEP only keeps it from being deleted: whoever takes or alters does not
+ * wait for that, but whoever renames or drops.
+ */
+SkRowState
+sk_row_lock(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
+{
+	OwnCounter *counter;
+	SkRowState	state;
+
+	Assert(table->mode >= RowExclusiveLock);
+	if (how == SK_LOCK_KEEP)
+	{
+		CommandCounterIncrement();
+		return lock_latest(table, id, LockTupleKeyShare, LockWaitBlock, row);
+	}
+	state = lock_whole(table, id, how == SK_LOCK_WAIT ? LockWaitBlock : LockWaitSkip, row);
+	counter = state == SK_ROW_FOUND ? find_counter(row) : NULL;
+	if (counter != NULL)
+		row->next_value = counter->next;
+	return state;
+}
+
+/*
+ * sk_row_write
+ *		Write the row that was locked last, or delete it if "row" is NULL.
+ *
+ * What the transaction has taken from it goes on from its counter.
+ */
+void
+sk_row_write(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
+{
+	write_row(table, row == NULL ? CMD_DELETE : CMD_UPDATE, row, kind);
+	if (row != NULL)
+		note_own_update(row, true);
 }
 
 /*
@@ -562,8 +518,36 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 	RowKey		key = key_of_id(row->id);
 
 	if (row->id == 0 || find_latest(table->rel, &key, NULL, NULL))
-		row->id = sk_table_next_id(table->rel);
+		row->id = next_id(table->rel);
 	write_row(table, CMD_INSERT, row, kind);
+}
+
+/*
+ * sk_own_take
+ *		Reserve values in the current transaction, which locks the row.
+ *
+ * With a count of 0 it only does that, and the range begins with the next value.
+ * Sets *mode to the mode of the locked row, unless NULL.
+ */
+SkValues
+sk_own_take(const SkAllocatorRow *row, int64 count, SkMode *mode)
+{
+	OwnCounter *counter = hold_counter(row);
+	SkValues	range;
+
+	Assert(count >= 0);
+	Assert(!IsInParallelMode());
+	if (mode != NULL)
+		*mode = counter->mode;
+	range.first = range.end = counter->next;
+	if (count == 0)
+		return range;
+	if (range.first > counter->max_value ||
+		(uint64) count - 1 > (uint64) counter->max_value - (uint64) range.first)
+		sk_report_exhausted(row->name, counter->max_value);
+	range.end = range.first + count;
+	move_counter(counter, range.end);
+	return range;
 }
 
 /*
@@ -597,6 +581,25 @@ open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
+}
+
+/*
+ * Open a table that the transaction has locked a row of.  It is there, unless the
+ * transaction has dropped it together with the extension.
+ */
+static void
+open_again(SkTable *table, Oid relid)
+{
+	Relation	rel = try_table_open(relid, RowExclusiveLock);
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" was dropped after values had been taken from it",
+						"spanner.allocator"),
+				 errdetail("The counters of the transaction cannot be written."),
+				 errhint("Drop the extension in a transaction of its own.")));
+	open_relation(table, rel, RowExclusiveLock);
 }
 
 static void
@@ -660,6 +663,50 @@ fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 		fetch_roles(VALUE(SK_COLUMN_USAGE_ROLES), role_type(tupdesc), row);
 	row->start_value = IS_NULL(SK_COLUMN_START_VALUE) ? row->min_value :
 		DatumGetInt64(VALUE(SK_COLUMN_START_VALUE));
+}
+
+/*
+ * Read a row.  Raises an error if a name or the mode is invalid.
+ *
+ * What a series has of its allocator is left out: inherit() adds it.
+ */
+static void
+fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
+{
+	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+	bool		is_series;
+
+	Assert(tupdesc->natts >= SK_COLUMN_COUNT);
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_ID, INT8OID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_MODE, TEXTOID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_NEXT_VALUE, INT8OID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_BATCH_SIZE, INT4OID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_FAILOVER_GAP, INT8OID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_SERVER, NAMEOID));
+	Assert(HAS_TYPE(tupdesc, SK_COLUMN_SERIES, TEXTARRAYOID));
+	heap_deform_tuple(tuple, tupdesc, values, nulls);
+	memset(row, 0, sizeof(SkAllocatorRow));
+	row->id = DatumGetInt64(VALUE(SK_COLUMN_ID));
+	row->next_value = DatumGetInt64(VALUE(SK_COLUMN_NEXT_VALUE));
+	row->timeline = IS_NULL(SK_COLUMN_TIMELINE) ? 0 :
+		DatumGetInt32(VALUE(SK_COLUMN_TIMELINE));
+	row->system = IS_NULL(SK_COLUMN_SYSTEM) ? 0 :
+		DatumGetInt64(VALUE(SK_COLUMN_SYSTEM));
+	row->table = tuple->t_tableOid;
+	row->tid = tuple->t_self;
+	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
+	is_series = !IS_NULL(SK_COLUMN_PARENT_ID);
+	check_null(nulls, tupdesc, is_series);
+	if (is_series)
+		row->parent_id = DatumGetInt64(VALUE(SK_COLUMN_PARENT_ID));
+	else
+		fetch_options(values, nulls, tupdesc, row);
+	if (!IS_NULL(SK_COLUMN_SERIES))
+		row->series = DatumGetArrayTypePCopy(VALUE(SK_COLUMN_SERIES));
+	pfree(values);
+	pfree(nulls);
 }
 
 /*
@@ -732,7 +779,7 @@ store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 static void
 store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
-	Assert(row->mode < lengthof(sk_mode_names));
+	Assert(row->mode <= SK_MODE_REMOTE);
 	Assert(slot->tts_tupleDescriptor->natts >= SK_COLUMN_COUNT);
 	Assert((row->parent_id != 0) == (row->series != NULL));
 	set_value(slot, SK_COLUMN_ID, Int64GetDatum(row->id), false);
@@ -745,17 +792,6 @@ store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
 		store_options(slot, row);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
-}
-
-static void
-check_number(const char *column, int64 value, int64 low, int64 high)
-{
-	if (value < low || value > high)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %lld is out of range", column, (long long) value),
-				 errhint("It must be between %lld and %lld.",
-						 (long long) low, (long long) high)));
 }
 
 static RowKey
@@ -834,7 +870,7 @@ find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 							  copy.count, copy.columns);
 	found = systable_getnext(scan);
 	if (found != NULL && row != NULL)
-		sk_row_fetch(found, RelationGetDescr(rel), row);
+		fetch_row(found, RelationGetDescr(rel), row);
 	if (found != NULL && tuple != NULL)
 		*tuple = heap_copytuple(found);
 	systable_endscan(scan);
@@ -873,34 +909,6 @@ add_parent(Relation rel, SkAllocatorRow *row)
 		return false;
 	inherit(row, &parent);
 	return true;
-}
-
-/*
- * sk_row_find_settled
- *		Look for a name, or else for a series, and wait for transactions that are
- *		about to give it to a row or to take it away.
- */
-bool
-sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
-					ArrayType *series, SkAllocatorRow *row)
-{
-	RowKey		key = name != NULL ? key_of_name(name) : key_of_series(parent_id, series);
-
-	Assert(table->mode >= RowExclusiveLock);
-	for (;;)
-	{
-		SnapshotData dirty;
-		TransactionId other;
-
-		InitDirtySnapshot(dirty);
-		if (!find_row(table->rel, &key, &dirty, row, NULL))
-			return find_latest(table->rel, &key, row, NULL) &&
-				add_parent(table->rel, row);
-		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
-		if (!TransactionIdIsValid(other))
-			return add_parent(table->rel, row);
-		XactLockTableWait(other, NULL, NULL, XLTW_None);
-	}
 }
 
 /*
@@ -963,8 +971,8 @@ read_locked(SkTable *table, SkAllocatorRow *row)
 {
 	bool		should_free;
 
-	sk_row_fetch(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
-				 RelationGetDescr(table->rel), row);
+	fetch_row(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+			  RelationGetDescr(table->rel), row);
 }
 
 /* What a series has of its allocator is left out. */
@@ -989,6 +997,92 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 	return state;
 }
 
+/* Lock a row, and read it with what a series has of its allocator. */
+static SkRowState
+lock_whole(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+{
+	SkRowState	state = lock_row(table, id, policy, row);
+
+	return state != SK_ROW_FOUND || add_parent(table->rel, row) ? state : SK_ROW_GONE;
+}
+
+/*
+ * Lock a row that the transaction has locked, at "tid".
+ *
+ * It is still there, unless the transaction has written the row or the whole
+ * table since.  The one version of that id that SnapshotSelf shows is the latest.
+ */
+static SkRowState
+lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row)
+{
+	Assert(table->mode >= RowExclusiveLock);
+	/* what an earlier part of this command has written can be written again */
+	CommandCounterIncrement();
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	if (ItemPointerGetBlockNumber(tid) < RelationGetNumberOfBlocks(table->rel) &&
+		table_tuple_fetch_row_version(table->rel, tid, SnapshotSelf, table->slot))
+	{
+		read_locked(table, row);
+		if (row->id == id && add_parent(table->rel, row))
+			return SK_ROW_FOUND;
+	}
+	return lock_whole(table, id, LockWaitBlock, row);
+}
+
+/*
+ * The ids of the series of an allocator, a list of int64, as many as "limit" at
+ * most.
+ */
+static List *
+series_ids(SkTable *table, int64 parent_id, int limit)
+{
+	RowKey		key = key_of_series(parent_id, NULL);
+	SysScanDesc scan = systable_beginscan(table->rel, index_for(table->rel, &key), true,
+										  SnapshotSelf, key.count, key.columns);
+	List	   *result = NIL;
+	HeapTuple	tuple;
+
+	while (list_length(result) < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		int64	   *id = palloc(sizeof(int64));
+		bool		isnull;
+
+		*id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
+										 RelationGetDescr(table->rel), &isnull));
+		result = lappend(result, id);
+	}
+	systable_endscan(scan);
+	return result;
+}
+
+/*
+ * An id that no row has.
+ *
+ * It comes from where an INSERT finds it, as the identity column may have been
+ * converted.  Rows that were replicated have not moved the identity.
+ */
+static int64
+next_id(Relation rel)
+{
+	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
+	ExprContext *context = CreateStandaloneExprContext();
+	RowKey		key;
+	Datum		result;
+	bool		isnull;
+
+	if (id == NULL)
+		elog(ERROR, "allocators get no ids");
+	do
+	{
+		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
+										   context, &isnull);
+		key = key_of_id(DatumGetInt64(result));
+	} while (find_row(rel, &key, SnapshotSelf, NULL, NULL));
+	FreeExprContext(context, true);
+	return DatumGetInt64(result);
+}
+
 /*
  * Write the row that was locked last, or a new one.  The trigger of the table
  * finds out what the write means.
@@ -998,7 +1092,7 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 {
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-	SkWrite		outer = sk_table_write;
+	SkWrite		outer = current_write;
 	SkRowWriter writer;
 
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
@@ -1020,7 +1114,7 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 		memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
 	if (row != NULL)
 		store_row(new, row);
-	sk_table_write = kind;
+	current_write = kind;
 	PG_TRY();
 	{
 		sk_writer_begin(&writer, table->rel, 0);
@@ -1029,7 +1123,7 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	}
 	PG_FINALLY();
 	{
-		sk_table_write = outer;
+		current_write = outer;
 	}
 	PG_END_TRY();
 	if (row != NULL && !ItemPointerIsValid(&new->tts_tid))
@@ -1039,6 +1133,890 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 						"spanner.allocator"),
 				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
 	ExecDropSingleTupleTableSlot(new);
+}
+
+static OwnCounter *
+find_counter(const SkAllocatorRow *row)
+{
+	OwnCounterKey key = {row->id, row->table};
+
+	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
+}
+
+#ifdef USE_ASSERT_CHECKING
+/* Marks are of levels that have not ended, outermost first. */
+static bool
+marks_ascend(const OwnCounter *counter)
+{
+	int			level = 0;
+	ListCell   *lc;
+
+	foreach(lc, counter->marks)
+	{
+		if (((Mark *) lfirst(lc))->level <= level)
+			return false;
+		level = ((Mark *) lfirst(lc))->level;
+	}
+	return level >= 1 && level <= GetCurrentTransactionNestLevel();
+}
+#endif
+
+/* Lock the row unless that has been done. */
+static OwnCounter *
+hold_counter(const SkAllocatorRow *known)
+{
+	OwnCounter *counter = find_counter(known);
+	OwnCounterKey key = {known->id, known->table};
+	SkAllocatorRow row;
+	SkTable		table;
+
+	Assert(counter == NULL || marks_ascend(counter));
+	if (likely(counter != NULL && !counter->is_stale &&
+			   (known->parent_id == 0 || counter->epoch == sk_allocator_epoch)))
+		return counter;
+
+	sk_table_open(&table, RowExclusiveLock);
+	if (sk_row_lock(&table, known->id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator \"%s\" does not exist", known->name)));
+	sk_table_close(&table);
+	if (row.mode == SK_MODE_REMOTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot take values from allocator \"%s\" in the transaction that has changed it",
+						known->name),
+				 errdetail("Its values come from server \"%s\".", row.server),
+				 errhint("Commit the change first.")));
+	if (counters == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(OwnCounterKey),.entrysize = sizeof(OwnCounter),
+		.hcxt = TopTransactionContext};
+
+		counters = hash_create("spanner_keys own counters", 16, &ctl,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	if (counter == NULL)
+	{
+		sk_row_skip_gap(&row);
+		counter = hash_search(counters, &key, HASH_ENTER, NULL);
+		counter->next = row.next_value;
+		counter->marks = NIL;
+		move_counter(counter, row.next_value);
+	}
+	counter->mode = row.mode;
+	counter->max_value = row.max_value;
+	counter->tid = row.tid;
+	counter->is_stale = false;
+	counter->epoch = sk_allocator_epoch;
+	/* that of a series may be below a bound which its allocator has got since */
+	if (counter->next < row.min_value)
+		move_counter(counter, row.min_value);
+	return counter;
+}
+
+/* Move a counter, and remember where that of the current level began. */
+static void
+move_counter(OwnCounter *counter, int64 next)
+{
+	int			level = GetCurrentTransactionNestLevel();
+
+	if (counter->marks == NIL || ((Mark *) llast(counter->marks))->level < level)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+		Mark	   *mark = palloc(sizeof(Mark));
+
+		mark->level = level;
+		mark->next = counter->next;
+		counter->marks = lappend(counter->marks, mark);
+		MemoryContextSwitchTo(old);
+	}
+	Assert(marks_ascend(counter));
+	counter->next = next;
+}
+
+/* Note that a row has been written, and whether its counter was moved. */
+static void
+note_own_update(const SkAllocatorRow *row, bool is_moved)
+{
+	OwnCounter *counter = find_counter(row);
+
+	if (counter == NULL)
+		return;
+	counter->is_stale = true;
+	if (is_moved)
+		move_counter(counter, row->next_value);
+}
+
+/*
+ * Write the counters to the tables that they were taken from.  A row is there,
+ * unless the transaction has deleted it.
+ *
+ * A pool may have values that come before those that were taken here, so it
+ * is emptied.  In modes without a pool this is an ordinary reservation.
+ */
+static void
+write_counters(void)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+	SkAllocatorRow row;
+	SkTable		table = {0};
+
+	if (counters == NULL)
+		return;
+	/* a subtransaction could still be rolled back */
+	Assert(GetCurrentTransactionNestLevel() == 1);
+	hash_seq_init(&status, counters);
+	while ((counter = hash_seq_search(&status)) != NULL)
+	{
+		Assert(list_length(counter->marks) == 1 && marks_ascend(counter));
+		if (table.rel != NULL && counter->key.table != RelationGetRelid(table.rel))
+		{
+			sk_table_close(&table);
+			table.rel = NULL;
+		}
+		if (table.rel == NULL)
+			open_again(&table, (Oid) counter->key.table);
+		if (lock_again(&table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
+			row.next_value == counter->next)
+			continue;
+		sk_row_stamp(&row);
+		row.next_value = counter->next;
+		write_row(&table, CMD_UPDATE, &row, sk_mode_has_pool(row.mode) ?
+				  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
+	}
+	if (table.rel != NULL)
+		sk_table_close(&table);
+}
+
+/*
+ * Have values of an allocator below "minimum" discarded when the transaction
+ * commits.
+ */
+static void
+note_change(Oid table, int64 id, int64 minimum)
+{
+	MemoryContext old;
+	Change	   *change;
+	ListCell   *lc;
+
+	Assert(IsTransactionState());
+	foreach(lc, changes)
+	{
+		change = lfirst(lc);
+		if (change->table != table || (change->id != id && change->id != 0))
+			continue;
+		change->minimum = Max(change->minimum, minimum);
+		return;
+	}
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	change = palloc(sizeof(Change));
+	change->table = table;
+	change->id = list_length(changes) < SK_MAX_CHANGES ? id : 0;
+	change->minimum = change->id == 0 ? PG_INT64_MAX : minimum;
+	change->level = GetCurrentTransactionNestLevel();
+	changes = lappend(changes, change);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The parent takes over what a subtransaction has done, or its values are free
+ * again; so is a row that was locked in it.
+ */
+static void
+end_counter(OwnCounter *counter, int level, bool is_commit)
+{
+	int			count = list_length(counter->marks);
+	Mark	   *last = llast(counter->marks);
+
+	Assert(level >= 2 && marks_ascend(counter));
+	/* changes of the row are undone as well */
+	counter->is_stale |= !is_commit;
+	if (last->level < level)
+		return;
+	Assert(last->level == level);
+	last->level--;
+	if (!is_commit)
+		counter->next = last->next;
+	if (is_commit && (count == 1 ||
+					  ((Mark *) list_nth(counter->marks, count - 2))->level < last->level))
+		return;
+	counter->marks = list_delete_last(counter->marks);
+	if (counter->marks == NIL)
+		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
+}
+
+/* "before" is the kind of a row trigger before it, NULL for any trigger after. */
+static void
+check_trigger(FunctionCallInfo fcinfo, const char *before, const char *function)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
+		(before == NULL ?
+		 !TRIGGER_FIRED_AFTER(trigger->tg_event) :
+		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		 (strcmp(before, "INSERT") == 0 ?
+		  !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
+		  !TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
+						function,
+						before == NULL ? "an AFTER" : psprintf("a BEFORE %s", before),
+						"spanner.allocator")));
+}
+
+static List *
+named_roles(const SkAllocatorRow *row)
+{
+	/* a series has those of its allocator */
+	if (row->parent_id != 0)
+		return NIL;
+	return lappend_oid(list_delete_oid(list_copy(row->usage_roles), InvalidOid),
+					   row->owner_role);
+}
+
+static List *
+granted_roles(Relation rel)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, RelationGetRelid(rel),
+										SK_COLUMN_OWNER_ROLE);
+	List	   *result = NIL;
+	Datum		acl;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "unexpected columns of an allocator");
+	acl = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attacl, &isnull);
+	if (!isnull)
+	{
+		Acl		   *list = DatumGetAclP(acl);
+
+		for (int i = 0; i < ACL_NUM(list); i++)
+		{
+			/* what all may do makes no role depend on the table */
+			if (OidIsValid(ACL_DAT(list)[i].ai_grantee))
+				result = list_append_unique_oid(result, ACL_DAT(list)[i].ai_grantee);
+		}
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* One session at a time writes the privileges of the column. */
+static void
+change_grant(Relation rel, Oid role, bool is_grant)
+{
+	GrantStmt  *grant = makeNode(GrantStmt);
+	AccessPriv *privilege = makeNode(AccessPriv);
+	RoleSpec   *grantee = makeNode(RoleSpec);
+	SkOwnerScope scope;
+	LOCKTAG		tag PG_USED_FOR_ASSERTS_ONLY;
+
+	/* neither dropped, nor written into a row by others meanwhile */
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, role, 0);
+	Assert(LockHeldByMe(&tag, is_grant ? RowExclusiveLock : ShareRowExclusiveLock, true));
+	LockDatabaseObject(RelationGetRelid(rel), InvalidOid, 0, ExclusiveLock);
+	privilege->priv_name = "references";
+	privilege->cols = list_make1(makeString("owner_role"));
+	grantee->roletype = ROLESPEC_CSTRING;
+	grantee->rolename = GetUserNameFromId(role, false);
+	grant->is_grant = is_grant;
+	grant->targtype = ACL_TARGET_OBJECT;
+	grant->objtype = OBJECT_TABLE;
+	grant->objects = list_make1(makeRangeVar(get_namespace_name(RelationGetNamespace(rel)),
+											 RelationGetRelationName(rel), -1));
+	grant->privileges = list_make1(privilege);
+	grant->grantees = list_make1(grantee);
+
+	sk_owner_enter(&scope, RelationGetRelid(rel));
+	ExecuteGrantStmt(grant);
+	sk_owner_exit(&scope);
+	CommandCounterIncrement();
+}
+
+/*
+ * Have DROP ROLE know of the roles in a row that has been written.  The owner of
+ * the table cannot be dropped anyway.  A dump may have the OID of a role that is
+ * gone.
+ */
+static void
+keep_roles(Relation rel, const SkAllocatorRow *row)
+{
+	ListCell   *lc;
+
+	foreach(lc, named_roles(row))
+	{
+		Oid			role = lfirst_oid(lc);
+
+		if (role == rel->rd_rel->relowner)
+			continue;
+		LockSharedObject(AuthIdRelationId, role, 0, RowExclusiveLock);
+		if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)) &&
+			!list_member_oid(granted_roles(rel), role))
+			change_grant(rel, role, true);
+	}
+}
+
+/* Do two versions of an allocator give values in the same way? */
+static bool
+has_options_of(const SkAllocatorRow *row, const SkAllocatorRow *other)
+{
+	return row->mode == other->mode &&
+		row->min_value == other->min_value &&
+		row->max_value == other->max_value &&
+		row->batch_size == other->batch_size &&
+		row->max_batch_size == other->max_batch_size &&
+		row->low_water_mark == other->low_water_mark &&
+		row->failover_gap == other->failover_gap &&
+		strcmp(row->server, other->server) == 0 &&
+		strcmp(row->remote_name, other->remote_name) == 0;
+}
+
+/*
+ * Delete the series of an allocator that has been deleted.
+ *
+ * A transaction that was making one has kept the allocator until its end.
+ */
+static void
+delete_series(int64 parent_id)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "spanner_keys series",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	SkAllocatorRow row;
+	SkTable		table;
+	ListCell   *lc;
+
+	sk_table_open(&table, RowExclusiveLock);
+	table.slot = table_slot_create(table.rel, NULL);
+	foreach(lc, series_ids(&table, parent_id, PG_INT32_MAX))
+	{
+		int64		id = *(int64 *) lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		note_change(RelationGetRelid(table.rel), id, PG_INT64_MAX);
+		old = MemoryContextSwitchTo(context);
+		/* its allocator is gone */
+		if (lock_row(&table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
+			write_row(&table, CMD_DELETE, NULL, SK_WRITE_FOLLOWS);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	sk_table_close(&table);
+	MemoryContextDelete(context);
+}
+
+/*
+ * The series of an allocator have its options.  Only few of them have pools, but
+ * nobody knows which, so all pools are emptied, and all own counters stale.
+ */
+static void
+note_series(const SkAllocatorRow *row)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+	SkTable		table;
+
+	sk_table_open(&table, AccessShareLock);
+	if (series_ids(&table, row->id, 1) != NIL)
+	{
+		note_change(row->table, 0, PG_INT64_MAX);
+		if (counters != NULL)
+		{
+			hash_seq_init(&status, counters);
+			while ((counter = hash_seq_search(&status)) != NULL)
+				counter->is_stale = true;
+		}
+	}
+	sk_table_close(&table);
+}
+
+static void
+note_row(TriggerData *trigger, SkWrite write)
+{
+	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
+	SkAllocatorRow before;
+	SkAllocatorRow after;
+
+	fetch_row(trigger->tg_trigtuple, tupdesc, &before);
+	CacheInvalidateRelcache(trigger->tg_relation);
+	if (write == SK_WRITE_CHANGES)
+		note_change(before.table, before.id, PG_INT64_MAX);
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	{
+		if (before.parent_id == 0)
+		{
+			roles_changed = true;
+			delete_series(before.id);
+		}
+		return;
+	}
+	fetch_row(trigger->tg_newtuple, tupdesc, &after);
+	/* pools, and what transactions have taken, are kept by id */
+	if (after.id != before.id)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot change the id of allocator \"%s\"", before.name),
+				 errhint("Create another one with spanner.create_allocator().")));
+	sk_row_check(&after);
+	note_own_update(&after, after.next_value != before.next_value);
+	if (write == SK_WRITE_ADVANCES)
+		note_change(before.table, before.id, after.next_value);
+	if (write == SK_WRITE_CHANGES && after.parent_id == 0 &&
+		!has_options_of(&after, &before))
+		note_series(&after);
+	if (before.owner_role != after.owner_role ||
+		!equal(before.usage_roles, after.usage_roles))
+	{
+		roles_changed = true;
+		keep_roles(trigger->tg_relation, &after);
+	}
+}
+
+/*
+ * Read the next row that names roles: there may be very many series, which do
+ * not.  Returns false if there is none.
+ */
+static bool
+next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row)
+{
+	HeapTuple	tuple;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuple = systable_getnext(scan);
+	} while (HeapTupleIsValid(tuple) &&
+			 !heap_attisnull(tuple, SK_COLUMN_PARENT_ID, RelationGetDescr(rel)));
+	if (HeapTupleIsValid(tuple))
+		fetch_row(tuple, RelationGetDescr(rel), row);
+	return HeapTupleIsValid(tuple);
+}
+
+/* The ids of the allocators that the roles may use, if they own none. */
+static List *
+allocators_of_users(Relation rel, List *roles)
+{
+	List	   *result = NIL;
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf,
+										  0, NULL);
+	SkAllocatorRow row;
+
+	while (next_allocator(rel, scan, &row))
+	{
+		if (list_member_oid(roles, row.owner_role))
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg("role \"%s\" owns allocator \"%s\"",
+							GetUserNameFromId(row.owner_role, false), row.name),
+					 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
+		if (list_length(list_difference_oid(roles, named_roles(&row))) < list_length(roles))
+		{
+			int64	   *id = palloc(sizeof(int64));
+
+			*id = row.id;
+			result = lappend(result, id);
+		}
+	}
+	systable_endscan(scan);
+	return result;
+}
+
+/* The first rows usually name them all. */
+static List *
+unused_roles(Relation rel)
+{
+	List	   *roles = granted_roles(rel);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf,
+										  0, NULL);
+	SkAllocatorRow row;
+
+	while (roles != NIL && next_allocator(rel, scan, &row))
+		roles = list_difference_oid(roles, named_roles(&row));
+	systable_endscan(scan);
+	return roles;
+}
+
+/*
+ * Have DROP ROLE forget the roles that are in no row any more.  A role that
+ * somebody else is writing into the table is left alone.
+ */
+static void
+forget_unused_roles(void)
+{
+	List	   *locked = NIL;
+	LOCKTAG		tag;
+	SkTable		table;
+	ListCell   *lc;
+
+	/* the transaction may have dropped the table, and what its roles need */
+	if (!sk_extension_exists())
+		return;
+	sk_table_open(&table, RowExclusiveLock);
+	foreach(lc, unused_roles(table.rel))
+	{
+		/* ConditionalLockSharedObject() does not exist in all releases */
+		SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, lfirst_oid(lc), 0);
+		if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+			locked = lappend_oid(locked, lfirst_oid(lc));
+	}
+	AcceptInvalidationMessages();
+	/* whoever had such a lock may have written the role into a row */
+	foreach(lc, locked == NIL ? NIL : unused_roles(table.rel))
+	{
+		if (list_member_oid(locked, lfirst_oid(lc)))
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
+	sk_table_close(&table);
+}
+
+static void
+apply_change(Change *change)
+{
+	SkPoolKey	key = {MyDatabaseId, change->table, change->id};
+
+	sk_pool_discard(&key, change->minimum);
+}
+
+/*
+ * The tuple of an INSERT with the defaults, and the stamp of now.
+ *
+ * A row from a dump has the stamp of another server.  One that is replicated
+ * gets none, since more values may have been given there than came along.
+ */
+static HeapTuple
+complete_row(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
+{
+	struct
+	{
+		SkAllocatorColumn column;
+		Datum		value;
+	}			defaults[] = {
+		{SK_COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
+		{SK_COLUMN_SYSTEM, Int64GetDatum((int64) GetSystemIdentifier())},
+		{SK_COLUMN_MODE, CStringGetTextDatum(sk_mode_names[SK_MODE_ASYNC_BATCH])},
+		{SK_COLUMN_NEXT_VALUE, Int64GetDatum(1)},
+		{SK_COLUMN_MIN_VALUE, Int64GetDatum(1)},
+		{SK_COLUMN_MAX_VALUE, Int64GetDatum(PG_INT64_MAX - 1)},
+		{SK_COLUMN_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_BATCH)},
+		{SK_COLUMN_MAX_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_MAX_BATCH)}
+	};
+	bool		is_series = !heap_attisnull(tuple, SK_COLUMN_PARENT_ID, tupdesc);
+	int			columns[lengthof(defaults)];
+	Datum		values[lengthof(defaults)];
+	bool		nulls[lengthof(defaults)] = {false};
+	int			count = 0;
+
+	for (int i = 0; i < lengthof(defaults); i++)
+	{
+		/* the stamp is always that of now */
+		if (i >= 2 &&
+			(is_series || !heap_attisnull(tuple, defaults[i].column, tupdesc)))
+			continue;
+		columns[count] = defaults[i].column;
+		nulls[count] = i < 2 && is_replicated;
+		values[count++] = defaults[i].value;
+	}
+	return heap_modify_tuple_by_cols(tuple, tupdesc, count, columns, values, nulls);
+}
+
+/*
+ * The tuple of an UPDATE that comes from another server: the counter does
+ * not go back, and the stamp stays.
+ *
+ * NULL if nothing changes, so that pools keep their values.
+ */
+static HeapTuple
+merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
+{
+	int			columns[] = {SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM, SK_COLUMN_NEXT_VALUE};
+	Datum		values[lengthof(columns)];
+	bool		nulls[lengthof(columns)];
+	bool		isnull;
+	Datum		next = heap_getattr(new, SK_COLUMN_NEXT_VALUE, tupdesc, &isnull);
+
+	for (int i = 0; i < lengthof(columns); i++)
+		values[i] = heap_getattr(old, columns[i], tupdesc, &nulls[i]);
+	/* a NULL is for the constraint to refuse */
+	if (isnull || DatumGetInt64(next) > DatumGetInt64(values[2]))
+	{
+		values[2] = next;
+		nulls[2] = isnull;
+	}
+	new = heap_modify_tuple_by_cols(new, tupdesc, lengthof(columns), columns, values, nulls);
+	return DatumGetBool(OidFunctionCall2(F_RECORD_IMAGE_EQ,
+										 heap_copy_tuple_as_datum(old, tupdesc),
+										 heap_copy_tuple_as_datum(new, tupdesc))) ? NULL : new;
+}
+
+static RestoredAllocator *
+find_restored(int64 dumped)
+{
+	bool		found;
+	RestoredAllocator *result;
+
+	if (restored == NULL)
+	{
+		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(RestoredAllocator)};
+
+		restored = hash_create("restored allocators", 64, &control, HASH_ELEM | HASH_BLOBS);
+	}
+	result = hash_search(restored, &dumped, HASH_ENTER, &found);
+	if (!found)
+	{
+		result->id = 0;
+		result->level = 0;
+		result->series = NIL;
+	}
+	return result;
+}
+
+/*
+ * What a transaction or subtransaction of this level or above it has noted
+ * goes on at another level; 0 if it has committed, -1 if it is rolled back.
+ */
+static void
+end_restored(int level, int next)
+{
+	HASH_SEQ_STATUS scan;
+	RestoredAllocator *allocator;
+	ListCell   *lc;
+
+	if (restored == NULL)
+		return;
+	hash_seq_init(&scan, restored);
+	while ((allocator = hash_seq_search(&scan)) != NULL)
+	{
+		if (allocator->level >= level)
+		{
+			allocator->id = next < 0 ? 0 : allocator->id;
+			allocator->level = Max(next, 0);
+		}
+		foreach(lc, allocator->series)
+		{
+			WaitingSeries *series = lfirst(lc);
+
+			if ((next < 0 && series->added >= level) || (next == 0 && series->restored >= level))
+			{
+				heap_freetuple(series->tuple);
+				pfree(series);
+				allocator->series = foreach_delete_current(allocator->series, lc);
+				continue;
+			}
+			series->added = series->added >= level ? next : series->added;
+			series->restored = series->restored >= level ? Max(next, 0) : series->restored;
+		}
+	}
+}
+
+/* Have a row go on where that of the dump does, unless it is ahead. */
+static void
+move_forward(SkTable *table, SkAllocatorRow *row, const SkAllocatorRow *dumped)
+{
+	row->next_value = Max(row->next_value, Min(dumped->next_value, row->max_value + 1));
+	sk_row_write(table, row, SK_WRITE_CHANGES);
+}
+
+/*
+ * Restore the series that came before their allocator, now that it is there
+ * and they can be found.
+ */
+static void
+restore_series(SkTable *table, RestoredAllocator *allocator)
+{
+	ListCell   *lc;
+
+	foreach(lc, allocator->series)
+	{
+		WaitingSeries *series = lfirst(lc);
+		SkAllocatorRow dumped;
+		SkAllocatorRow row;
+
+		if (series->restored > 0)
+			continue;
+		series->restored = GetCurrentTransactionNestLevel();
+		fetch_row(series->tuple, RelationGetDescr(table->rel), &dumped);
+		if (sk_row_find_settled(table, NULL, allocator->id, dumped.series, &row) &&
+			sk_row_lock(table, row.id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND)
+			move_forward(table, &row, &dumped);
+		else
+		{
+			dumped.parent_id = allocator->id;
+			sk_row_insert(table, &dumped, SK_WRITE_RESTORES);
+		}
+	}
+}
+
+/* The same after an allocator was inserted, if it is one of a dump. */
+static void
+restore_series_of(int64 id)
+{
+	HASH_SEQ_STATUS scan;
+	RestoredAllocator *allocator;
+	SkTable		table;
+
+	if (restored == NULL)
+		return;
+	hash_seq_init(&scan, restored);
+	while ((allocator = hash_seq_search(&scan)) != NULL)
+	{
+		if (allocator->id != id || allocator->series == NIL)
+			continue;
+		sk_table_open(&table, RowExclusiveLock);
+		restore_series(&table, allocator);
+		sk_table_close(&table);
+	}
+}
+
+/*
+ * What becomes of a row of a dump; NULL if it is left out.
+ *
+ * Migrations may have made the allocator: then it keeps its id and its options,
+ * but does not give what the rows of the dump have, and the row is left out.
+ * Its id may be that of another one.
+ *
+ * So a series waits in memory until its allocator, which a dump may have behind
+ * it, has the id that it keeps.
+ */
+static HeapTuple
+restore_allocator(HeapTuple tuple, TupleDesc tupdesc)
+{
+	int			column = SK_COLUMN_ID;
+	bool		isnull = false;
+	HeapTuple	result = NULL;
+	bool		exists;
+	Datum		id;
+	SkTable		table;
+	SkAllocatorRow dumped;
+	SkAllocatorRow row;
+	RestoredAllocator *allocator;
+
+	fetch_row(tuple, tupdesc, &dumped);
+	sk_table_open(&table, RowExclusiveLock);
+	allocator = find_restored(dumped.parent_id != 0 ? dumped.parent_id : dumped.id);
+	if (dumped.parent_id != 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+		WaitingSeries *series = palloc0(sizeof(WaitingSeries));
+
+		series->tuple = heap_copytuple(tuple);
+		series->added = GetCurrentTransactionNestLevel();
+		allocator->series = lappend(allocator->series, series);
+		MemoryContextSwitchTo(old);
+		/* gone: its restore was rolled back, or it was dropped */
+		if (allocator->id != 0 && sk_row_find(&table, NULL, allocator->id, NULL, &row))
+			restore_series(&table, allocator);
+	}
+	else
+	{
+		exists = sk_row_find_settled(&table, dumped.name, 0, NULL, &row) &&
+			sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND;
+		allocator->id = exists ? row.id : dumped.id;
+		if (!exists && sk_row_find(&table, NULL, dumped.id, NULL, &row))
+			allocator->id = next_id(table.rel);
+		allocator->level = GetCurrentTransactionNestLevel();
+		id = Int64GetDatum(allocator->id);
+		if (!exists)
+			result = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
+		else
+		{
+			move_forward(&table, &row, &dumped);
+			restore_series(&table, allocator);
+		}
+	}
+	sk_table_close(&table);
+	return result;
+}
+
+/* What the transaction has counted is written before pools are emptied. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	ListCell   *lc;
+
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+
+			/*
+			 * What can fail comes first: the values of a pool that has been
+			 * emptied are lost.  The rows stay locked from here to the end,
+			 * so nobody fills the pools by what is about to be replaced.
+			 */
+			write_counters();
+			if (roles_changed)
+				forget_unused_roles();
+			foreach(lc, changes)
+				apply_change(lfirst(lc));
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			write_counters();
+			if (changes != NIL)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has altered or numbered from an allocator"),
+						 errhint("Change allocators in a transaction of its own.")));
+			if (roles_changed)
+				forget_unused_roles();
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+			/* a worker may have read an allocator of series meanwhile */
+			foreach(lc, event == XACT_EVENT_COMMIT ? changes : NIL)
+			{
+				if (((Change *) lfirst(lc))->id == 0)
+					apply_change(lfirst(lc));
+			}
+			/* what they point to goes with the memory of the transaction */
+			counters = NULL;
+			changes = NIL;
+			roles_changed = false;
+			end_restored(1, event == XACT_EVENT_ABORT ? -1 : 0);
+			break;
+		default:
+			break;
+	}
+}
+
+/* What a subtransaction has taken and changed is undone with it, or is its parent's. */
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	bool		is_commit = event == SUBXACT_EVENT_COMMIT_SUB;
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *lc;
+
+	if (!is_commit && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	if (counters != NULL)
+	{
+		HASH_SEQ_STATUS status;
+		OwnCounter *counter;
+
+		hash_seq_init(&status, counters);
+		while ((counter = hash_seq_search(&status)) != NULL)
+			end_counter(counter, level, is_commit);
+	}
+	end_restored(level, is_commit ? level - 1 : -1);
+	foreach(lc, changes)
+	{
+		Change	   *change = lfirst(lc);
+
+		Assert(change->level >= 1 && change->level <= level);
+		if (change->level < level)
+			continue;
+		if (is_commit)
+			change->level = level - 1;
+		else
+			changes = foreach_delete_current(changes, lc);
+	}
 }
 
 /*
@@ -1068,4 +2046,119 @@ spanner_allocator_role_in(PG_FUNCTION_ARGS)
 		PG_RETURN_OID(GetUserId());
 	}
 	return DirectFunctionCall1(regrolein, CStringGetDatum(name));
+}
+
+/*
+ * spanner_internal.on_allocator_change() returns trigger
+ *
+ * Row trigger for INSERT, UPDATE, DELETE and statement trigger for TRUNCATE.
+ */
+Datum
+spanner_on_allocator_change(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	SkWrite		write = current_write;
+
+	check_trigger(fcinfo, NULL, "spanner_internal.on_allocator_change");
+	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+	{
+		CacheInvalidateRelcache(trigger->tg_relation);
+		roles_changed = true;
+		note_change(RelationGetRelid(trigger->tg_relation), 0, PG_INT64_MAX);
+	}
+	else if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+	{
+		SkAllocatorRow row;
+
+		fetch_row(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
+		sk_row_check(&row);
+		keep_roles(trigger->tg_relation, &row);
+		restore_series_of(row.id);
+	}
+	else if (write != SK_WRITE_RESERVES && write != SK_WRITE_FOLLOWS)
+		note_row(trigger, write);
+	return PointerGetDatum(NULL);
+}
+
+/*
+ * spanner_internal.on_allocator_insert() returns trigger
+ *
+ * Row trigger before INSERT, which fills in what the INSERT has left out.
+ */
+Datum
+spanner_on_allocator_insert(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TupleDesc	tupdesc;
+	HeapTuple	tuple;
+
+	check_trigger(fcinfo, "INSERT", "spanner_internal.on_allocator_insert");
+	tupdesc = RelationGetDescr(trigger->tg_relation);
+	tuple = complete_row(trigger->tg_trigtuple, tupdesc, IsLogicalWorker());
+	if (sk_dump_is_restored() && current_write != SK_WRITE_RESTORES)
+		tuple = restore_allocator(tuple, tupdesc);
+	return PointerGetDatum(tuple);
+}
+
+/*
+ * spanner_internal.on_allocator_apply() returns trigger
+ *
+ * Row trigger before UPDATE, for what logical replication brings.  The other
+ * server does not know which values were given here.
+ */
+Datum
+spanner_on_allocator_apply(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	check_trigger(fcinfo, "UPDATE", "spanner_internal.on_allocator_apply");
+	if (!IsLogicalWorker())
+		return PointerGetDatum(trigger->tg_newtuple);
+	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple,
+									 RelationGetDescr(trigger->tg_relation)));
+}
+
+/*
+ * spanner_internal.on_drop_owned() returns event_trigger
+ *
+ * Takes the right to use allocators away from the roles, and raises an error if they
+ * own allocators.
+ */
+Datum
+spanner_on_drop_owned(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *trigger = (EventTriggerData *) fcinfo->context;
+	List	   *roles;
+	SkAllocatorRow row;
+	SkTable		table;
+	ListCell   *lc;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo) || !IsA(trigger->parsetree, DropOwnedStmt))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger for %s",
+						"spanner_internal.on_drop_owned", "DROP OWNED")));
+	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
+	foreach(lc, roles)
+	{
+		/* core refuses it */
+		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+			PG_RETURN_NULL();
+		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
+	}
+	sk_table_open(&table, RowExclusiveLock);
+	foreach(lc, allocators_of_users(table.rel, roles))
+	{
+		if (sk_row_lock(&table, *(int64 *) lfirst(lc), SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+			continue;
+		row.usage_roles = list_difference_oid(row.usage_roles, roles);
+		sk_row_write(&table, &row, SK_WRITE_ACCESS);
+	}
+	foreach(lc, granted_roles(table.rel))
+	{
+		if (list_member_oid(roles, lfirst_oid(lc)))
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
+	sk_table_close(&table);
+	PG_RETURN_NULL();
 }

@@ -1,17 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *	  The background workers that reserve values.
+ *	  The background workers that reserve values, here or on other servers.
  *
  * The first session that needs a worker starts it.  It fills all pools of its
  * database that have asked for it in one transaction, hands the values out
  * when that is committed, and leaves after a while without work, so that the
- * database can be dropped.  Allocators of other servers have a worker of their
- * own.
+ * database can be dropped.
  *
  * Workers come and go under the LWLock of the shared state.  A session marks
  * its pool before it looks for the worker, and the worker looks for marks
  * before it leaves, so no request is missed.
+ *
+ * Allocators of other servers have a worker of their own.  It asks the other
+ * server for a block of values, in a transaction of that server, and goes on
+ * with other allocators until the answer is there: no server has to wait for
+ * another one.  A request is made anew on a new connection if an older one turns
+ * out to be broken, and once more if that is lost too; if only the answer was
+ * lost, its values are never used.
+ *
+ * Each step is a transaction here, which fails for its allocator alone.
+ *
+ * Connections are made by contrib's dblink.  It finds the options of the
+ * connection in the foreign server and in the user mapping of the current user,
+ * checks that this user may use the server, and demands a password from all but
+ * superusers.  So it is called as the role that the connection is for, in a
+ * restricted security context, in a transaction.
  *
  * src/allocator/worker.c
  *
@@ -19,10 +33,20 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
+#include <limits.h>
+
+#include "access/htup_details.h"
 #include "access/xact.h"
-#include "access/xlog.h"
-#include "funcapi.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "executor/executor.h"
+#include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -31,17 +55,31 @@
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "allocator/allocator.h"
+#include "spanner_keys.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
-PG_FUNCTION_INFO_V1(spanner_list_allocator_workers);
+/* How long making a connection may take if the server has no option for it. */
+#define SK_CONNECT_TIMEOUT_S "10"
+
+/* How long to wait for an answer; the other server may have to wait too. */
+#define SK_ANSWER_TIMEOUT_MS 30000
+
+/* dblink does not tell when an answer comes, so it is looked for. */
+#define SK_MIN_DELAY_MS 1
+#define SK_MAX_DELAY_MS 50
 
 /* How long the worker waits for those who are making a series themselves. */
 #define SK_SERIES_LIMIT_MS 20
@@ -61,10 +99,8 @@ static const struct config_enum_entry synchronous_commit_values[] = {
 	{NULL, 0, false}
 };
 
-/* When a worker that was to start, or that failed, may be started again. */
-#define SK_RELAUNCH_MS 1000
-
 static int	idle_timeout = 1000;
+static int	refill_target = 50;
 static int	return_unused = false;
 static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
 
@@ -83,9 +119,64 @@ typedef struct Batch
 	int			count;
 } Batch;
 
+typedef enum RequestState
+{
+	REQUEST_NONE,
+	REQUEST_READY,				/* to be sent */
+	REQUEST_WAITING,			/* for the answer */
+	REQUEST_FINISHED			/* refill has the result */
+} RequestState;
+
+/* Where an error comes from. */
+typedef enum RequestPhase
+{
+	PHASE_HERE,
+	PHASE_CONNECT,
+	PHASE_SERVER
+} RequestPhase;
+
+/* A connection, and what it was made for. */
+typedef struct Connection
+{
+	char		name[NAMEDATALEN];	/* dblink's; empty if it is not open */
+	char		server[NAMEDATALEN];
+	Oid			userid;			/* whose user mapping it uses */
+	uint64		epoch;			/* of servers and user mappings */
+} Connection;
+
+/* What is asked for an allocator.  There is at most one request for each. */
+typedef struct Request
+{
+	RequestState state;
+	RequestPhase phase;
+	SkRefill	refill;
+	Connection	connection;
+
+	int64		count;			/* of values; 0: not yet chosen */
+	bool		again;			/* to be made anew */
+	bool		is_fresh;		/* the connection is of this request */
+	bool		was_lost;		/* such a connection was lost already */
+	TimestampTz begin;
+
+	SkAllocatorRow row;			/* its name is empty if it is not known */
+	char	   *query;			/* for "count" values */
+
+	/* when the server may be tried again, and what was wrong with it */
+	TimestampTz retry_at;
+	SkPoolError connect_error;
+} Request;
+
 /* Of this process, if it is a worker. */
 static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
+
+/* Of the worker that asks other servers.  In TopMemoryContext. */
+static List *requests = NIL;
+
+/* Counts the changes after which a connection may have to be another one. */
+static uint64 servers_epoch = 0;
+
+static TimeoutId time_limit;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
 
@@ -94,102 +185,50 @@ static void abandon_pools(void);
 static bool leave(bool even_if_pending);
 static void leave_at_exit(int code, Datum arg);
 static void set_session_defaults(void);
+static void note_error(SkPoolError *error, int sqlerrcode,
+					   const char *message, const char *hint);
+static void copy_clipped(char *target, const char *source, int size);
+static bool lock_row(SkTable *table, SkRefill *refill, SkAllocatorRow *row);
+static void choose_batch(SkRefill *refill, const SkAllocatorRow *row);
 static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
 static void reserve_batch(void *arg);
 static bool try_to_reserve(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
 static void reserve_and_publish(SkRefill *list, int count);
+static bool is_for(const Connection *connection, const char *server,
+				   Oid userid);
+static void note_change(Datum arg, int cacheid, uint32 hashvalue);
+static void cancel_step(void);
+static void limit_time(int limit_ms);
+static void end_limit(void);
+static int	connect_limit_ms(const ForeignServer *server);
+static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
+static Datum call_dblink(const char *function, const char *arg1,
+						 const char *arg2);
+static void open_connection(Connection *connection, const char *server,
+							Oid userid);
+static bool get_result(const char *name, int64 *first, int64 *last);
+static void close_connection(void *arg);
+static void describe_step(void *arg);
+static void note_failure(Request *request, ErrorData *error);
+static void run_step(Request *request, void (*step) (void *arg));
+static void disconnect(void);
+static Request *find_request(const SkPoolKey *key);
+static char *name_there(const SkAllocatorRow *row);
+static void read_row(void *arg);
+static Request *find_other(const Request *request, bool is_dead);
+static bool have_connection(Request *request);
+static void send_request(void *arg);
+static void ask(Request *request);
+static void check_range(Request *request, int64 first, int64 last);
+static void receive_values(void *arg);
+static int	exchange_requests(SkRefill *refills, int count);
+static long requests_delay(void);
 static void begin_series(void *arg);
 static bool make_series(void);
 static FillResult fill_pools(void);
 static void work_until_idle(void);
 static void give_back_unused(void *arg);
-static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
-static SkWorkerEntry *make_entry(SkWorkerKind kind);
-static bool launch(const SkWorkerEntry *entry);
-static bool may_launch(const SkWorkerEntry *entry);
-static void put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker);
-
-/*
- * sk_worker_wake
- *		Wake the worker of this database, or start it.
- *
- * Returns false if it cannot be started.
- */
-bool
-sk_worker_wake(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-	bool		launched = true;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	if (entry != NULL && entry->latch != NULL)
-	{
-		SetLatch(entry->latch);
-		LWLockRelease(state->lock);
-		return true;
-	}
-	LWLockRelease(state->lock);
-
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	entry = make_entry(kind);
-	if (entry == NULL)
-		launched = false;
-	else if (entry->latch != NULL)
-		SetLatch(entry->latch);
-	else if (may_launch(entry))
-	{
-		launched = launch(entry);
-		entry->launched = launched ? GetCurrentTimestamp() : 0;
-	}
-	LWLockRelease(state->lock);
-	return launched;
-}
-
-/*
- * sk_worker_is_running
- *		Has this database a worker of that kind, which has started?
- */
-bool
-sk_worker_is_running(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-	bool		result;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	result = entry != NULL && entry->latch != NULL;
-	LWLockRelease(state->lock);
-	return result;
-}
-
-/*
- * sk_worker_make_series
- *		Have the worker that asks other servers make a series of an allocator.
- *
- * It makes one at a time: who does not find the series asks again.  Returns
- * false if the worker cannot be started.
- */
-bool
-sk_worker_make_series(int64 parent_id, const ArrayType *series)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-
-	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	entry = make_entry(SK_WORKER_REMOTE);
-	if (entry != NULL && entry->parent_id == 0)
-	{
-		entry->parent_id = parent_id;
-		memcpy(entry->series, series, VARSIZE(series));
-	}
-	LWLockRelease(state->lock);
-	return sk_worker_wake(SK_WORKER_REMOTE);
-}
 
 /*
  * sk_worker_init
@@ -203,6 +242,14 @@ sk_worker_init(void)
 							"Commands on a database wait until it is gone.",
 							&idle_timeout,
 							1000, 0, SK_MAX_IDLE_TIMEOUT,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("spanner_keys.allocator_refill_target",
+							"Sets how long a batch of an allocator should last.",
+							"A batch that is used up faster is doubled, one that lasts ten times as long is halved.",
+							&refill_target,
+							50, 1, 3600 * 1000,
 							PGC_SIGHUP,
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
@@ -337,6 +384,109 @@ set_session_defaults(void)
 						PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/* Note why values could not be reserved. */
+static void
+note_error(SkPoolError *error, int sqlerrcode, const char *message,
+		   const char *hint)
+{
+	error->sqlerrcode = sqlerrcode;
+	error->is_remote = false;
+	copy_clipped(error->message, message, sizeof(error->message));
+	copy_clipped(error->hint, hint, sizeof(error->hint));
+}
+
+/* A character is copied as a whole, or not at all. */
+static void
+copy_clipped(char *target, const char *source, int size)
+{
+	int			length = source == NULL ? 0 :
+		pg_mbcliplen(source, strlen(source), size - 1);
+
+	if (length > 0)
+		memcpy(target, source, length);
+	target[length] = '\0';
+}
+
+/*
+ * Lock the row of a pool that this worker fills.  Otherwise sets the result, and
+ * returns false.
+ */
+static bool
+lock_row(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
+{
+	int64		id = refill->key.allocator_id;
+	bool		is_own;
+
+	Assert(refill->key.dbid == MyDatabaseId);
+	refill->result = SK_REFILL_FAILED;
+	/* the extension may have been created again since the pool asked */
+	if (refill->key.relid != RelationGetRelid(table->rel))
+	{
+		note_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
+				   "it does not exist", NULL);
+		return false;
+	}
+	switch (sk_row_lock(table, id, SK_LOCK_SKIP, row))
+	{
+		case SK_ROW_FOUND:
+			if (my_entry->kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
+				sk_mode_has_pool(row->mode))
+				return true;
+			note_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					   psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
+					   "Repeat the statement.");
+			break;
+		case SK_ROW_LOCKED:
+			refill->result = SK_REFILL_LOCKED;
+			refill->blocked_by = sk_row_locker(table, id, &is_own);
+			break;
+		case SK_ROW_GONE:
+			note_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
+					   "it does not exist", NULL);
+			break;
+	}
+	return false;
+}
+
+/*
+ * Choose the size of the batch, and when to fill the pool again.
+ *
+ * A batch that lasts less than the target is doubled, one that lasts ten
+ * times as long is halved.  A negative low-water mark is automatic.  Where pools
+ * are scarce, the first batches are smaller than they should be: as many values
+ * are lost at most as have been given.
+ */
+static void
+choose_batch(SkRefill *refill, const SkAllocatorRow *row)
+{
+	int64		target_us = (int64) refill_target * 1000;
+	int64		batch = refill->batch;
+	bool		is_small = refill->is_scarce && batch < row->batch_size;
+
+	if (row->mode == SK_MODE_ASYNC)
+		batch = 1;
+	else if (is_small)
+		batch = Max(2 * batch, 1);
+	else if (batch == 0)
+		batch = row->batch_size;
+	else if (refill->since_last_us >= 0 && refill->since_last_us < target_us)
+		batch *= 2;
+	else if (refill->since_last_us > 10 * target_us)
+		batch /= 2;
+	if (is_small)
+		batch = Min(batch, row->batch_size);
+	else if (row->mode != SK_MODE_ASYNC)
+		batch = Min(Max(batch, row->batch_size), row->max_batch_size);
+	Assert(batch >= 1 && batch <= PG_INT32_MAX);
+	refill->batch = batch;
+
+	if (row->mode != SK_MODE_ASYNC_BATCH && row->mode != SK_MODE_REMOTE)
+		refill->low_water_mark = 0;
+	else
+		refill->low_water_mark = row->low_water_mark < 0 ? batch / 2 :
+			is_small ? Min(row->low_water_mark, batch / 2) : row->low_water_mark;
+}
+
 /* Decide which values a pool gets: fewer than a batch if no more are left. */
 static bool
 plan_refill(SkRefill *refill, SkAllocatorRow *row)
@@ -344,11 +494,11 @@ plan_refill(SkRefill *refill, SkAllocatorRow *row)
 	int64		size;
 	uint64		left;
 
-	sk_reserve_choose_batch(refill, row);
+	choose_batch(refill, row);
 	if (row->next_value > row->max_value)
 	{
-		sk_pool_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-					  "all values are used up", NULL);
+		note_error(&refill->error, ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+				   "all values are used up", NULL);
 		refill->error.limit = row->max_value;
 		return false;
 	}
@@ -384,13 +534,13 @@ reserve_batch(void *arg)
 	{
 		SkRefill   *refill = &batch->list[i];
 
-		if (!sk_reserve_lock(&table, refill, SK_WORKER_LOCAL, &row))
+		if (!lock_row(&table, refill, &row))
 			continue;
-		sk_reserve_skip_gap(&row);
+		sk_row_skip_gap(&row);
 		if (!plan_refill(refill, &row))
 			continue;
 		row.next_value = refill->range.end;
-		sk_row_update(&table, &row, SK_WRITE_RESERVES);
+		sk_row_write(&table, &row, SK_WRITE_RESERVES);
 		refill->result = SK_REFILL_DONE;
 	}
 	sk_table_close(&table);
@@ -408,8 +558,8 @@ try_to_reserve(SkRefill *list, int count)
 	for (int i = 0; error != NULL && i < count; i++)
 	{
 		list[i].result = SK_REFILL_FAILED;
-		sk_pool_error(&list[i].error, error->sqlerrcode, error->message,
-					  error->hint);
+		note_error(&list[i].error, error->sqlerrcode, error->message,
+				   error->hint);
 	}
 	return error == NULL;
 }
@@ -450,6 +600,720 @@ reserve_and_publish(SkRefill *list, int count)
 	publish(list, count);
 }
 
+/* Was it made, or tried, for that server and role as they are now? */
+static bool
+is_for(const Connection *connection, const char *server,
+	   Oid userid)
+{
+	return strcmp(connection->server, server) == 0 &&
+		connection->userid == userid && connection->epoch == servers_epoch;
+}
+
+static void
+note_change(Datum arg, int cacheid, uint32 hashvalue)
+{
+	servers_epoch++;
+}
+
+/* Runs in a signal handler. */
+static void
+cancel_step(void)
+{
+	InterruptPending = true;
+	QueryCancelPending = true;
+}
+
+/*
+ * Have what a worker does canceled after a time, until end_limit().
+ *
+ * The worker ignores the signal by which lock_timeout does that.
+ */
+static void
+limit_time(int limit_ms)
+{
+	static bool done = false;
+
+	if (!done)
+		time_limit = RegisterTimeout(USER_TIMEOUT, cancel_step);
+	done = true;
+	enable_timeout_after(time_limit, limit_ms);
+}
+
+/* Nothing is canceled any more. */
+static void
+end_limit(void)
+{
+	disable_timeout(time_limit, false);
+	QueryCancelPending = false;
+}
+
+/*
+ * Older releases of dblink wait within libpq, which applies connect_timeout to
+ * each host.  Newer ones wait outside, where nobody applies it.
+ */
+static int
+connect_limit_ms(const ForeignServer *server)
+{
+	const char *seconds = SK_CONNECT_TIMEOUT_S;
+	int			hosts = 1;
+	int64		limit;
+	ListCell   *lc;
+
+	foreach(lc, server->options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "connect_timeout") == 0)
+			seconds = defGetString(option);
+		else if (strcmp(option->defname, "host") == 0)
+			for (const char *c = defGetString(option); *c != '\0'; c++)
+				hosts += *c == ',';
+	}
+	/* the least that libpq accepts is two seconds; 0 is no limit */
+	limit = Max(atoi(seconds), 2) * (int64) hosts * 1000;
+	if (atoi(seconds) <= 0)
+		limit = INT_MAX;
+	return (int) Min(limit + 500, INT_MAX);
+}
+
+/*
+ * Find a function of dblink, with that name and arguments of type text.  It is
+ * a member of the extension, whatever its schema is called; and only a
+ * superuser can have made a function in C.
+ */
+static void
+find_dblink(const char *function, int nargs, FmgrInfo *finfo)
+{
+	Oid			extension = get_extension_oid("dblink", true);
+	CatCList   *list;
+	Oid			found = InvalidOid;
+
+	if (!OidIsValid(extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" does not exist", "dblink"),
+				 errhint("Create the extension \"%s\" in this database.",
+						 "dblink")));
+	list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+	for (int i = 0; i < list->n_members; i++)
+	{
+		Form_pg_proc candidate = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+		bool		fits = candidate->prolang == ClanguageId && candidate->pronargs == nargs;
+
+		for (int j = 0; fits && j < nargs; j++)
+			fits = candidate->proargtypes.values[j] == TEXTOID;
+		if (fits && getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
+			found = candidate->oid;
+	}
+	ReleaseCatCacheList(list);
+	if (!OidIsValid(found))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("extension \"%s\" has no function \"%s\"",
+						"dblink", function),
+				 errhint("Drop the extension, and create it anew.")));
+	fmgr_info(found, finfo);
+}
+
+/* Call a function of dblink.  "arg2" may be missing. */
+static Datum
+call_dblink(const char *function, const char *arg1, const char *arg2)
+{
+	FmgrInfo	finfo;
+
+	find_dblink(function, arg2 != NULL ? 2 : 1, &finfo);
+	if (arg2 == NULL)
+		return FunctionCall1(&finfo, CStringGetTextDatum(arg1));
+	return FunctionCall2(&finfo, CStringGetTextDatum(arg1), CStringGetTextDatum(arg2));
+}
+
+/*
+ * Connect to a foreign server with the user mapping of a role.
+ *
+ * The names of dblink's connections are never used again, so it does no harm
+ * if it could not be asked to close one.
+ */
+static void
+open_connection(Connection *connection, const char *server, Oid userid)
+{
+	static uint64 number = 0;
+	char		name[NAMEDATALEN];
+	ForeignServer *foreign_server;
+	SkOwnerScope scope;
+
+	Assert(IsTransactionState());
+	/* dblink would keep the one before, under a name that we forget */
+	Assert(connection->name[0] == '\0');
+	if (number == 0)
+	{
+		CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
+		/* a former superuser needs a password */
+		CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
+		setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
+		number++;
+	}
+	/* dblink would take another text for a connection string */
+	foreign_server = GetForeignServerByName(server, false);
+
+	/*
+	 * dblink lets superusers connect without a password.  The owner of the
+	 * server decides where to, and as whom: they can make a user mapping for
+	 * anybody.  And who may write into spanner.allocator, like the owner of
+	 * the database, can make a superuser the owner of an allocator.  So they
+	 * could connect with the rights of this server's account.
+	 */
+	if (superuser_arg(userid) && !superuser_arg(foreign_server->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("server \"%s\" does not belong to a superuser", server),
+				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
+				 errhint("Give the allocator, or the server, to another role.")));
+	strlcpy(connection->server, server, NAMEDATALEN);
+	connection->userid = userid;
+	connection->epoch = servers_epoch;
+	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, number++);
+
+	sk_role_enter(&scope, userid);
+	limit_time(connect_limit_ms(foreign_server));
+	PG_TRY();
+	{
+		(void) call_dblink("dblink_connect", name, server);
+	}
+	PG_FINALLY();
+	{
+		end_limit();
+	}
+	PG_END_TRY();
+	sk_owner_exit(&scope);
+	strlcpy(connection->name, name, NAMEDATALEN);
+}
+
+/* The first row of a result; false if there is none.  Of two NULLs, 0 and -1. */
+static bool
+get_result(const char *name, int64 *first, int64 *last)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	ReturnSetInfo result = {T_ReturnSetInfo};
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
+	FmgrInfo	finfo;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
+	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
+	sk_finish_tupdesc(tupdesc);
+	result.econtext = CreateStandaloneExprContext();
+	result.expectedDesc = tupdesc;
+	result.allowedModes = SFRM_Materialize;
+	find_dblink("dblink_get_result", 1, &finfo);
+	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
+	fcinfo->args[0].value = CStringGetTextDatum(name);
+	fcinfo->args[0].isnull = false;
+	(void) FunctionCallInvoke(fcinfo);
+
+	if (result.setResult != NULL)
+	{
+		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
+		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
+		{
+			bool		isnull[2];
+
+			Assert(TupleDescAttr(result.setDesc, 0)->atttypid == INT8OID &&
+				   TupleDescAttr(result.setDesc, 1)->atttypid == INT8OID);
+			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
+			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
+			if (isnull[0] && isnull[1])
+			{
+				*first = 0;
+				*last = -1;
+			}
+			found = isnull[0] == isnull[1];
+		}
+		ExecDropSingleTupleTableSlot(slot);
+		tuplestore_end(result.setResult);
+	}
+	FreeExprContext(result.econtext, true);
+	return found;
+}
+
+/* Close the connection of a request.  It counts as closed even if that fails. */
+static void
+close_connection(void *arg)
+{
+	Connection *connection = &((Request *) arg)->connection;
+	char		name[NAMEDATALEN];
+	SkOwnerScope scope;
+
+	Assert(connection->name[0] != '\0');
+	strlcpy(name, connection->name, NAMEDATALEN);
+	connection->name[0] = '\0';
+	sk_role_enter(&scope, connection->userid);
+	(void) call_dblink("dblink_disconnect", name, NULL);
+	sk_owner_exit(&scope);
+}
+
+static void
+describe_step(void *arg)
+{
+	Request    *request = arg;
+
+	if (request->row.name[0] != '\0')
+		errcontext("refill of allocator \"%s\" from server \"%s\"",
+				   request->row.name, request->row.server);
+}
+
+/* Make an error the result, or decide to ask again. */
+static void
+note_failure(Request *request, ErrorData *error)
+{
+	SkPoolError *result = &request->refill.error;
+	const char *message = error->message;
+	const char *hint = error->hint;
+	int			code = error->sqlerrcode;
+	int			category = ERRCODE_TO_CATEGORY(code);
+	int64		least = Max(request->refill.wanted, 1);
+
+	request->state = REQUEST_FINISHED;
+	request->refill.result = SK_REFILL_FAILED;
+	if (request->phase == PHASE_CONNECT)
+	{
+		if (code == ERRCODE_QUERY_CANCELED)
+		{
+			code = ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION;
+			message = "timeout expired";
+		}
+		else if (category == ERRCODE_CONNECTION_EXCEPTION && error->detail != NULL)
+			message = error->detail;
+		if (code == ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED)
+			hint = "Put a password into the user mapping of the allocator's owner, and have that server ask for it.";
+		else if (hint == NULL)
+			hint = "Check the options of the server, and the user mapping of the allocator's owner.";
+		message = psprintf("could not connect to server \"%s\": %s",
+						   request->row.server, message);
+	}
+	else if (request->phase == PHASE_SERVER)
+	{
+		if (!request->was_lost &&
+			(category == ERRCODE_CONNECTION_EXCEPTION ||
+			 category == ERRCODE_OPERATOR_INTERVENTION))
+		{
+			/* an older connection may have been broken for a long time */
+			request->again = true;
+			request->was_lost = request->is_fresh;
+		}
+		else if (code == ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED &&
+				 request->count > least)
+		{
+			/* there may be enough for those who wait */
+			request->count = least;
+			request->again = true;
+		}
+		message = psprintf("server \"%s\": %s", request->row.server, message);
+	}
+	/* libpq adds lines with advice that does not belong into a message */
+	note_error(result, code, pnstrdup(message, strcspn(message, "\n")), hint);
+	result->is_remote = request->phase != PHASE_HERE;
+
+	if (request->phase == PHASE_CONNECT)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+
+		request->retry_at = now + (now - request->begin);
+		request->connect_error = *result;
+	}
+}
+
+/* Run a step in a transaction.  An error becomes the result. */
+static void
+run_step(Request *request, void (*step) (void *arg))
+{
+	static const char *const activity = "getting values of allocators from other servers";
+	ErrorContextCallback callback;
+	ErrorData  *error;
+
+	Assert(!IsTransactionState());
+	request->again = false;
+	request->phase = PHASE_HERE;
+	callback.callback = describe_step;
+	callback.arg = request;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	/* nothing but a lock on a row is written */
+	error = sk_run_transaction(step, request, activity, "off");
+	if (error != NULL)
+	{
+		note_failure(request, error);
+		if (request->connection.name[0] != '\0')
+			(void) sk_run_transaction(close_connection, request, activity, "off");
+	}
+	error_context_stack = callback.previous;
+}
+
+/* Close the connections that are not in use, and forget their requests. */
+static void
+disconnect(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state != REQUEST_NONE)
+			continue;
+		if (request->connection.name[0] != '\0')
+			run_step(request, close_connection);
+		requests = foreach_delete_current(requests, lc);
+		if (request->query != NULL)
+			pfree(request->query);
+		pfree(request);
+	}
+}
+
+static Request *
+find_request(const SkPoolKey *key)
+{
+	MemoryContext old;
+	Request    *request;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		request = lfirst(lc);
+		if (request->refill.key.allocator_id == key->allocator_id &&
+			request->refill.key.relid == key->relid)
+			return request;
+	}
+	/* that many cannot all have a pool */
+	if (list_length(requests) >= sk_shared_state()->size)
+		disconnect();
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	request = palloc0(sizeof(Request));
+	requests = lappend(requests, request);
+	MemoryContextSwitchTo(old);
+	return request;
+}
+
+/*
+ * The name of the allocator there.  One of the same name may be the one that
+ * asks, which would wait for itself: of that the name is NULL.
+ */
+static char *
+name_there(const SkAllocatorRow *row)
+{
+	const char *name = row->remote_name[0] != '\0' ? row->remote_name : row->name;
+	char	   *result = psprintf("%s::pg_catalog.text", quote_literal_cstr(name));
+	int64		start_us = PgStartTime +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+
+	if (strcmp(name, row->name) == 0)
+		result = psprintf("CASE WHEN pg_catalog.extract('epoch', pg_catalog.pg_postmaster_start_time())"
+						  " OPERATOR(pg_catalog.<>) %lld.%06d"
+						  " OR pg_catalog.current_database() OPERATOR(pg_catalog.<>) %s THEN %s END",
+						  (long long) (start_us / USECS_PER_SEC),
+						  (int) (start_us % USECS_PER_SEC),
+						  quote_literal_cstr(get_database_name(MyDatabaseId)), result);
+	return result;
+}
+
+/*
+ * Read what is to be asked: for a block of the allocator there, or of the series
+ * of the same name.  The row is locked for a moment, so that whoever
+ * changes it comes afterwards; the change has the answer dropped.
+ */
+static void
+read_row(void *arg)
+{
+	Request    *request = arg;
+	SkAllocatorRow *row = &request->row;
+	const char *series = "";
+	char	   *query;
+	SkTable		table;
+
+	Assert(request->refill.key.dbid == MyDatabaseId && request->count >= 0);
+	request->state = REQUEST_FINISHED;
+	sk_table_open(&table, RowExclusiveLock);
+	if (!lock_row(&table, &request->refill, row))
+		row->name[0] = '\0';
+	else
+	{
+		if (request->count == 0)
+		{
+			choose_batch(&request->refill, row);
+			request->count = Max(request->refill.batch, request->refill.wanted);
+		}
+		if (row->series != NULL)
+			series = psprintf(", VARIADIC %s::pg_catalog.text[]",
+							  quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
+																	   PointerGetDatum(row->series))));
+		query = psprintf("SELECT b.first_value, b.last_value"
+						 " FROM spanner.reserve_block(%s, %lld::pg_catalog.int8%s) AS b",
+						 name_there(row), (long long) request->count, series);
+		if (request->query != NULL)
+			pfree(request->query);
+		request->query = MemoryContextStrdup(TopMemoryContext, query);
+		request->state = REQUEST_READY;
+	}
+	sk_table_close(&table);
+}
+
+/*
+ * A request to the same server, by the same role, that has found it dead just
+ * now, or else one whose connection is open and idle.
+ */
+static Request *
+find_other(const Request *request, bool is_dead)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *other = lfirst(lc);
+
+		if ((is_dead ? other->retry_at > request->begin :
+			 other->state == REQUEST_NONE && other->connection.name[0] != '\0') &&
+			is_for(&other->connection, request->row.server,
+				   request->row.owner_role))
+			return other;
+	}
+	return NULL;
+}
+
+/*
+ * Have a connection for the request.  Returns false, with the error, if the
+ * server was dead just now.  As many connections are made as there are
+ * requests at a time, not as there are allocators and series.
+ */
+static bool
+have_connection(Request *request)
+{
+	Connection *connection = &request->connection;
+	const SkAllocatorRow *row = &request->row;
+	Request    *other;
+
+	request->is_fresh = false;
+	if (connection->name[0] != '\0' &&
+		is_for(connection, row->server, row->owner_role))
+		return true;
+	other = find_other(request, true);
+	if (other != NULL)
+	{
+		request->refill.error = other->connect_error;
+		return false;
+	}
+	if (connection->name[0] != '\0')
+		close_connection(request);
+	other = find_other(request, false);
+	if (other != NULL)
+	{
+		*connection = other->connection;
+		other->connection.name[0] = '\0';
+		return true;
+	}
+	open_connection(connection, row->server, row->owner_role);
+	request->is_fresh = true;
+	return true;
+}
+
+/*
+ * Send the query, which becomes a transaction of its own there.
+ *
+ * Waiting for a server that does not react holds up the others.  So it is left
+ * alone for as long as the last attempt took.
+ */
+static void
+send_request(void *arg)
+{
+	Request    *request = arg;
+	Connection *connection = &request->connection;
+	SkOwnerScope scope;
+
+	Assert(request->state == REQUEST_READY && request->count >= 1);
+	Assert(request->refill.result == SK_REFILL_FAILED);
+	request->state = REQUEST_FINISHED;
+	request->phase = PHASE_CONNECT;
+	request->begin = GetCurrentTimestamp();
+	if (!have_connection(request))
+		return;
+	request->phase = PHASE_SERVER;
+	sk_role_enter(&scope, connection->userid);
+	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, request->query)) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("connection to server \"%s\" is broken", connection->server),
+				 errhint("Look at the log of that server.")));
+	sk_owner_exit(&scope);
+	request->begin = GetCurrentTimestamp();
+	request->state = REQUEST_WAITING;
+}
+
+static void
+ask(Request *request)
+{
+	do
+	{
+		run_step(request, read_row);
+		if (request->state == REQUEST_READY)
+			run_step(request, send_request);
+	} while (request->again);
+	Assert(request->state == REQUEST_WAITING || request->state == REQUEST_FINISHED);
+}
+
+static void
+check_range(Request *request, int64 first, int64 last)
+{
+	/* reserve_block() has been asked for NULL, and is strict: name_there() */
+	if (first == 0 && last == -1 &&
+		strcmp(request->row.remote_name, request->row.name) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("it is this database, whose allocator \"%s\" would wait for itself",
+						request->row.name),
+				 errhint("Change the server, or the remote name, with spanner.alter_allocator().")));
+	if (first > last || (uint64) last - (uint64) first != request->count - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("asked for %lld values, it gave those from %lld to %lld",
+						(long long) request->count,
+						(long long) first, (long long) last),
+				 errhint("Check that %s on that server is the function of this extension.",
+						 "spanner.reserve_block()")));
+	if (first < request->row.min_value || last > request->row.max_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("values from %lld to %lld are out of bounds here (%lld..%lld)",
+						(long long) first, (long long) last,
+						(long long) request->row.min_value,
+						(long long) request->row.max_value),
+				 errhint("Change the bounds with spanner.alter_allocator().")));
+}
+
+/* Get the two numbers that the query returns, if they are there. */
+static void
+receive_values(void *arg)
+{
+	Request    *request = arg;
+	Connection *connection = &request->connection;
+	SkOwnerScope scope;
+	bool		is_busy;
+	int64		first;
+	int64		last;
+	int64		nothing;
+
+	Assert(connection->name[0] != '\0');
+	request->phase = PHASE_SERVER;
+	sk_role_enter(&scope, connection->userid);
+	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
+	if (!is_busy && !get_result(connection->name, &first, &last))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("no answer came from server \"%s\"", connection->server),
+				 errhint("Look at the log of that server.")));
+
+	/*
+	 * The numbers come when the transaction there is committed, so this call,
+	 * which finds that there are no more results, does not wait for long.
+	 */
+	if (!is_busy)
+		(void) get_result(connection->name, &nothing, &nothing);
+	sk_owner_exit(&scope);
+	if (is_busy)
+	{
+		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
+									   SK_ANSWER_TIMEOUT_MS))
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("no answer within %d ms", SK_ANSWER_TIMEOUT_MS),
+					 errhint("Look for what keeps that server, or the network, from answering.")));
+		return;
+	}
+	request->state = REQUEST_FINISHED;
+	check_range(request, first, last);
+	Assert(last < PG_INT64_MAX);
+	request->refill.range.first = first;
+	request->refill.range.end = last + 1;
+	request->refill.limit = request->row.max_value;
+	request->refill.result = SK_REFILL_DONE;
+}
+
+/*
+ * Ask for what pools need, and look for answers.
+ *
+ * Puts refills that are done or have failed, of this or of earlier calls,
+ * into "refills", which has room for SK_MAX_REFILLS, and returns how many
+ * these are.
+ */
+static int
+exchange_requests(SkRefill *refills, int count)
+{
+	int			finished = 0;
+	ListCell   *lc;
+
+	Assert(count >= 0 && count <= SK_MAX_REFILLS);
+	for (int i = 0; i < count; i++)
+	{
+		Request    *request = find_request(&refills[i].key);
+
+		if (request->state != REQUEST_NONE)
+		{
+			/* leave it for the next time */
+			refills[i].result = SK_REFILL_LOCKED;
+			(void) sk_pool_finish(&refills[i]);
+			continue;
+		}
+		request->refill = refills[i];
+		request->count = 0;
+		request->was_lost = false;
+		ask(request);
+	}
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+
+		if (request->state == REQUEST_WAITING)
+		{
+			run_step(request, receive_values);
+			if (request->again)
+				ask(request);
+		}
+		/* the others can wait for the next call */
+		if (request->state == REQUEST_FINISHED && finished < SK_MAX_REFILLS)
+		{
+			refills[finished++] = request->refill;
+			request->state = REQUEST_NONE;
+		}
+	}
+	return finished;
+}
+
+/*
+ * After how many milliseconds to call exchange_requests() again; -1 if nothing
+ * is under way.
+ */
+static long
+requests_delay(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	long		delay = -1;
+	ListCell   *lc;
+
+	foreach(lc, requests)
+	{
+		Request    *request = lfirst(lc);
+		long		waited;
+
+		if (request->state == REQUEST_NONE)
+			continue;
+		waited = TimestampDifferenceMilliseconds(request->begin, now) / 4;
+		waited = Min(Max(waited, SK_MIN_DELAY_MS), SK_MAX_DELAY_MS);
+		delay = delay < 0 ? waited : Min(delay, waited);
+	}
+	return delay;
+}
+
 static void
 begin_series(void *arg)
 {
@@ -477,10 +1341,10 @@ make_series(void)
 	LWLockAcquire(state->lock, LW_SHARED);
 	request = *my_entry;
 	LWLockRelease(state->lock);
-	sk_limit_time(SK_SERIES_LIMIT_MS);
+	limit_time(SK_SERIES_LIMIT_MS);
 	(void) sk_run_transaction(begin_series, &request, "beginning a series of an allocator",
 							  "local");
-	sk_end_limit();
+	end_limit();
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	my_entry->parent_id = 0;
 	LWLockRelease(state->lock);
@@ -501,7 +1365,7 @@ fill_pools(void)
 	StartTransactionCommand();
 	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
 	CommitTransactionCommand();
-	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || sk_remote_delay() < 0))
+	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || requests_delay() < 0))
 		return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0 ?
 			FILL_BLOCKED : FILL_NOTHING;
 
@@ -512,9 +1376,9 @@ fill_pools(void)
 		reserve_and_publish(refills, count);
 	else
 	{
-		count = sk_remote_exchange(refills, count);
+		count = exchange_requests(refills, count);
 		publish(refills, count);
-		if (sk_remote_delay() >= 0)
+		if (requests_delay() >= 0)
 			result = FILL_WAITING;
 	}
 	if (result == FILL_DONE && sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
@@ -562,7 +1426,7 @@ work_until_idle(void)
 		if (result == FILL_BLOCKED)
 			timeout = SK_LOCKED_MS;
 		if (result == FILL_WAITING)
-			timeout = sk_remote_delay();
+			timeout = requests_delay();
 
 		/* show what the worker does */
 		if (my_entry->idle_since != idle_since ||
@@ -605,127 +1469,10 @@ give_back_unused(void *arg)
 		if (sk_pool_read(i, &pool) && sk_pool_size(&pool) > 0 &&
 			pool.kind == my_entry->kind && pool.key.dbid == MyDatabaseId &&
 			pool.key.relid == RelationGetRelid(table.rel) &&
-			sk_row_lock(&table, pool.key.allocator_id, LockWaitSkip, &row) == SK_ROW_FOUND)
-			(void) sk_reserve_undo(&table, &row);
+			sk_row_lock(&table, pool.key.allocator_id, SK_LOCK_SKIP, &row) == SK_ROW_FOUND &&
+			sk_pool_withdraw(&pool.key, &row.next_value) > 0)
+			sk_row_write(&table, &row, SK_WRITE_RESERVES);
 	sk_table_close(&table);
-}
-
-static SkWorkerEntry *
-find_entry(Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-
-	Assert(LWLockHeldByMe(state->lock));
-	for (int i = 0; i < state->worker_size; i++)
-	{
-		SkWorkerEntry *entry = &state->workers[i];
-
-		if (entry->dbid == dbid && entry->kind == kind)
-			return entry;
-	}
-	return NULL;
-}
-
-/* NULL if others have workers, or start them, in all places there are. */
-static SkWorkerEntry *
-make_entry(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
-
-	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
-	for (int i = 0; entry == NULL && i < state->worker_size; i++)
-	{
-		SkWorkerEntry *other = &state->workers[i];
-
-		if (OidIsValid(other->dbid) &&
-			(other->latch != NULL || !may_launch(other)))
-			continue;
-		memset(other, 0, sizeof(SkWorkerEntry));
-		other->dbid = MyDatabaseId;
-		other->kind = kind;
-		entry = other;
-	}
-	return entry;
-}
-
-static bool
-launch(const SkWorkerEntry *entry)
-{
-	const char *type = entry->kind == SK_WORKER_REMOTE ? "remote allocator" : "allocator";
-	BackgroundWorker worker;
-
-	/* it looks for its entry when we let go of the lock */
-	Assert(LWLockHeldByMeInMode(sk_shared_state()->lock, LW_EXCLUSIVE));
-	Assert(entry->latch == NULL && entry->dbid == MyDatabaseId);
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION | BGWORKER_INTERRUPTIBLE;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "spanner_keys", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "spanner_allocator_worker",
-			sizeof(worker.bgw_function_name));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
-			 type, entry->dbid);
-	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
-	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
-}
-
-/*
- * Has enough time passed since the worker of an entry was started?
- *
- * Until then it may still come.  The clock may have gone back.
- */
-static bool
-may_launch(const SkWorkerEntry *entry)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	return entry->launched == 0 || now < entry->launched ||
-		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
-}
-
-/* The columns are those of spanner_internal.list_allocator_workers(). */
-static void
-put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
-{
-	const char *state = worker->pid == 0 ? "starting" :
-		worker->blocked ? "blocked" :
-		worker->idle_since != 0 ? "idle" : "reserving";
-	NullableDatum columns[] = {
-		{ObjectIdGetDatum(worker->dbid)},
-		{Int32GetDatum(worker->pid), worker->pid == 0},
-		{CStringGetTextDatum(state)},
-		{TimestampTzGetDatum(worker->started), worker->pid == 0},
-		{TimestampTzGetDatum(worker->idle_since), worker->idle_since == 0},
-		{Int32GetDatum(sk_pool_pending(worker->dbid, worker->kind))},
-		{TransactionIdGetDatum(InvalidTransactionId), true}
-	};
-	Datum		values[lengthof(columns)];
-	bool		nulls[lengthof(columns)];
-	SkPool		pool;
-
-	Assert(result->setDesc->natts == lengthof(columns));
-	for (int i = 0; i < lengthof(columns); i++)
-	{
-		values[i] = columns[i].value;
-		nulls[i] = columns[i].isnull;
-	}
-
-	/*
-	 * the last column tells which transaction has locked a row that it waits
-	 * for
-	 */
-	for (int i = 0; worker->blocked && i < sk_shared_state()->size; i++)
-		if (sk_pool_read(i, &pool) && pool.key.dbid == worker->dbid &&
-			pool.kind == worker->kind && TransactionIdIsValid(pool.blocked_by))
-		{
-			values[lengthof(columns) - 1] = TransactionIdGetDatum(pool.blocked_by);
-			nulls[lengthof(columns) - 1] = false;
-		}
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 /*
@@ -754,46 +1501,17 @@ spanner_allocator_worker(Datum arg)
 											  BGWORKER_BYPASS_ALLOWCONN);
 	set_session_defaults();
 
-	StartTransactionCommand();
-	sk_pool_forget_dropped();
-	CommitTransactionCommand();
-
 	refills = MemoryContextAlloc(TopMemoryContext,
 								 SK_MAX_REFILLS * sizeof(SkRefill));
 	do
 	{
 		work_until_idle();
 		if (my_entry->kind == SK_WORKER_REMOTE)
-			sk_remote_disconnect();
+			disconnect();
 		/* to lose that does no harm, to wait for a standby could last */
 		else if (return_unused)
 			(void) sk_run_transaction(give_back_unused, NULL,
 									  "giving back values of allocators", "local");
 	} while (!leave(false));
 	pgstat_report_stat(true);
-}
-
-/*
- * spanner_internal.list_allocator_workers() returns setof record
- *
- * One row for each worker that runs or is being started.
- */
-Datum
-spanner_list_allocator_workers(PG_FUNCTION_ARGS)
-{
-	SkSharedState *state = sk_shared_state();
-
-	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < state->worker_size; i++)
-	{
-		SkWorkerEntry worker;
-
-		LWLockAcquire(state->lock, LW_SHARED);
-		worker = state->workers[i];
-		LWLockRelease(state->lock);
-		/* one that was ended by force, or could not start, is not there */
-		if (worker.pid != 0 || !may_launch(&worker))
-			put_worker((ReturnSetInfo *) fcinfo->resultinfo, &worker);
-	}
-	return (Datum) 0;
 }

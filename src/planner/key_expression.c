@@ -109,7 +109,7 @@ static const SkSafeFunction safe_functions[] = {
 /* What an expression that computes a shard is made of. */
 typedef struct SkKeyParts
 {
-	SkKeyForm form;
+	SkKeyForm	form;
 	FuncExpr   *call;			/* of our function */
 	Node	   *modulus;		/* or NULL */
 	bool		is_absolute;

@@ -336,7 +336,7 @@ estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	Cost		startup;
 	Cost		total;
 
-	/* it is called within sk_add_shard_paths() only, for an index of the key */
+	/* it is called within make_shard_paths() only, for an index of the key */
 	Assert(current != NULL && current->estimate != estimate_cost);
 	/* the condition on the shard decides how much of the index is read */
 	if (!are_fixed(path->indexinfo, fixed, true))

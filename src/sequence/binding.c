@@ -24,11 +24,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/skey.h"
-#include "access/stratnum.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
@@ -38,14 +33,11 @@
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -61,8 +53,7 @@
  * extension.  A change of any label invalidates pg_seclabel in the relation
  * cache, and CREATE EXTENSION invalidates schemas.
  */
-bool		sk_bindings_possible = true;
-
+static bool bindings_possible = true;
 static bool bindings_counted = false;
 static HTAB *bindings = NULL;
 
@@ -72,12 +63,10 @@ static long next_sweep = SK_FIRST_SWEEP;
 
 static void forget_label(SkBinding *binding);
 static void sweep(void);
-static void create_cache(void);
 static void forget_count(void);
 static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
 static void invalidate_binding(Datum arg, Oid relid);
 static void load_binding(SkBinding *binding);
-static bool same_label(const char *a, const char *b);
 static void depend_on_support(Oid seqid, bool depends);
 
 /*
@@ -103,8 +92,8 @@ sk_bindings_exist(void)
 {
 	bool		exist;
 
-	if (!sk_bindings_possible || bindings_counted)
-		return sk_bindings_possible;
+	if (!bindings_possible || bindings_counted)
+		return bindings_possible;
 
 	sk_watch_relations();
 
@@ -112,7 +101,7 @@ sk_bindings_exist(void)
 	bindings_counted = true;
 	exist = sk_list_labelled(true) != NIL && sk_extension_exists();
 	if (bindings_counted)
-		sk_bindings_possible = exist;
+		bindings_possible = exist;
 	return exist;
 }
 
@@ -131,7 +120,15 @@ sk_binding_get(Oid seqid)
 	bool		found;
 
 	if (bindings == NULL)
-		create_cache();
+	{
+		HASHCTL		ctl = {0};
+
+		sk_watch_relations();
+		ctl.keysize = sizeof(Oid);
+		ctl.entrysize = sizeof(SkBinding);
+		bindings = hash_create("spanner_keys bindings", 64, &ctl,
+							   HASH_ELEM | HASH_BLOBS);
+	}
 
 	binding = hash_search(bindings, &seqid, HASH_FIND, NULL);
 	if (binding != NULL && binding->valid)
@@ -168,50 +165,25 @@ sk_binding_set(Oid seqid, const char *label)
 }
 
 /*
- * sk_list_labelled
- *		The sequences and columns with a label of ours, as ObjectAddresses; or
- *		one of the sequences, if there is any.
+ * sk_binding_announce
+ *		Prepare for the label that a sequence is about to get, NULL for none.
+ *
+ * Every backend loads the binding again, and plans again.
  */
-List *
-sk_list_labelled(bool one_sequence)
+void
+sk_binding_announce(Oid seqid, const char *label)
 {
-	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	Oid			table;
+	int32		column;
 
-	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
-				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
-	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
-	while ((!one_sequence || result == NIL) &&
-		   HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
-		ObjectAddress *object;
-
-		if (one_sequence && form->objsubid != 0)
-			continue;
-		object = palloc(sizeof(ObjectAddress));
-		ObjectAddressSubSet(*object, form->classoid, form->objoid,
-							form->objsubid);
-		result = lappend(result, object);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-static void
-create_cache(void)
-{
-	HASHCTL		ctl = {0};
-
-	sk_watch_relations();
-	ctl.keysize = sizeof(Oid);
-	ctl.entrysize = sizeof(SkBinding);
-	bindings = hash_create("spanner_keys bindings", 64, &ctl,
-						   HASH_ELEM | HASH_BLOBS);
+	/* whoever fetches holds a lock that conflicts with this one */
+	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
+	if (label != NULL || sk_extension_exists())
+		depend_on_support(seqid, label != NULL);
+	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
+	CacheInvalidateRelcacheByRelid(seqid);
+	if (sk_sequence_owner(seqid, &table, &column))
+		CacheInvalidateRelcacheByRelid(table);
 }
 
 static void
@@ -294,9 +266,9 @@ forget_schema(Datum arg, int cacheid, uint32 hashvalue)
 static void
 forget_count(void)
 {
-	if (!sk_bindings_possible)
+	if (!bindings_possible)
 		ResetPlanCache();
-	sk_bindings_possible = true;
+	bindings_possible = true;
 	bindings_counted = false;
 }
 
@@ -328,7 +300,8 @@ load_binding(SkBinding *binding)
 		MemoryContextSetParent(context, CacheMemoryContext);
 	}
 
-	if (!same_label(binding->label, label))
+	if (label == NULL || binding->label == NULL ? label != binding->label :
+		strcmp(label, binding->label) != 0)
 		binding->changes++;
 	if (binding->context != NULL)
 		MemoryContextDelete(binding->context);
@@ -340,36 +313,6 @@ load_binding(SkBinding *binding)
 	Assert((kind.am == NULL) == (context == NULL));
 	elog(DEBUG2, "loaded binding of sequence %u: \"%s\"",
 		 binding->seqid, label != NULL ? label : "");
-}
-
-static bool
-same_label(const char *a, const char *b)
-{
-	if (a == NULL || b == NULL)
-		return a == b;
-	return strcmp(a, b) == 0;
-}
-
-/*
- * sk_binding_announce
- *		Prepare for the label that a sequence is about to get, NULL for none.
- *
- * Every backend loads the binding again, and plans again.
- */
-void
-sk_binding_announce(Oid seqid, const char *label)
-{
-	Oid			table;
-	int32		column;
-
-	/* whoever fetches holds a lock that conflicts with this one */
-	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
-	if (label != NULL || sk_extension_exists())
-		depend_on_support(seqid, label != NULL);
-	CacheInvalidateRelcacheByRelid(SecLabelRelationId);
-	CacheInvalidateRelcacheByRelid(seqid);
-	if (sk_sequence_owner(seqid, &table, &column))
-		CacheInvalidateRelcacheByRelid(table);
 }
 
 /*
@@ -389,12 +332,10 @@ depend_on_support(Oid seqid, bool depends)
 
 	LockDatabaseObject(ProcedureRelationId, function, 0, AccessShareLock);
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
-	ObjectAddressSet(support, ProcedureRelationId,
-					 sk_function(SK_FUNCTION_SEQUENCE_SUPPORT));
+	ObjectAddressSet(support, ProcedureRelationId, function);
 	(void) deleteDependencyRecordsForSpecific(RelationRelationId, seqid,
 											  DEPENDENCY_NORMAL,
-											  ProcedureRelationId,
-											  support.objectId);
+											  ProcedureRelationId, function);
 	if (!depends)
 		return;
 	sk_set_core_support(true);

@@ -32,10 +32,7 @@ typedef struct SkBinding
 	int64		last_value;
 } SkBinding;
 
-extern bool sk_bindings_possible;
-
 extern bool sk_bindings_exist(void);
-extern List *sk_list_labelled(bool one_sequence);
 extern SkBinding *sk_binding_get(Oid seqid);
 extern void sk_binding_set(Oid seqid, const char *label);
 extern void sk_binding_announce(Oid seqid, const char *label);

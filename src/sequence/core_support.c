@@ -32,11 +32,14 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -44,6 +47,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "sequence/core_support.h"
 
 PG_FUNCTION_INFO_V1(spanner_attach_support);
@@ -112,18 +116,6 @@ sk_set_core_support(bool attach)
 }
 
 /*
- * sk_make_call
- *		A call of one of our functions.
- */
-Expr *
-sk_make_call(SkFunction function, Oid type, List *arguments)
-{
-	return (Expr *) makeFuncExpr(sk_function(function), type, arguments,
-								 InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
-}
-
-/*
  * sk_make_oid
  *		A constant of type regclass, regprocedure and the like.
  */
@@ -132,6 +124,23 @@ sk_make_oid(Oid type, Oid value)
 {
 	return (Expr *) makeConst(type, -1, InvalidOid, sizeof(Oid),
 							  ObjectIdGetDatum(value), false, true);
+}
+
+/*
+ * sk_check_execute
+ *		Raise an error if the current user may not execute a function.
+ *
+ * As the executor does when it prepares a call.
+ */
+void
+sk_check_execute(Oid function)
+{
+	AclResult	result = object_aclcheck(ProcedureRelationId, function,
+										 GetUserId(), ACL_EXECUTE);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
 }
 
 /*

@@ -14,8 +14,14 @@
 
 #include "spi/own_objects.h"
 
+/*
+ * More rows than this fetch one by one.  Their VALUES list takes far more
+ * memory than their values, so this is only for direct calls.
+ */
+#define SK_MAX_ASCENDING 1000000
+
 extern void sk_set_core_support(bool attach);
-extern Expr *sk_make_call(SkFunction function, Oid type, List *arguments);
+extern void sk_check_execute(Oid function);
 extern Expr *sk_make_oid(Oid type, Oid value);
 
 #endif							/* SK_CORE_SUPPORT_H */

@@ -12,8 +12,15 @@
 
 #include "sequence/sequence.h"
 
-extern AttrNumber sk_identity_column(Oid relid, Oid seqid);
-extern void sk_convert_identity(Oid table, AttrNumber column, Oid seqid);
-extern void sk_restore_identity(Oid seqid, SkIdentity identity);
+/* A column whose default fetches from the sequence of its former identity. */
+typedef struct SkIdentityColumn
+{
+	AttrNumber	attnum;
+	Oid			seqid;
+	SkIdentity	identity;
+} SkIdentityColumn;
+
+extern List *sk_identity_columns(Oid relid, Oid table);
+extern void sk_change_identity(Oid seqid, SkIdentity identity);
 
 #endif							/* SK_IDENTITY_H */

@@ -25,6 +25,7 @@
 #include "access/xact.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "common/int.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -35,7 +36,6 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "sequence/column_label.h"
 #include "sequence/kind.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
@@ -48,7 +48,14 @@ PG_FUNCTION_INFO_V1(spanner_list_sequence_access_methods);
 static char *default_kind = "";
 static bool setting_is_defined = false;
 
+/*
+ * How many fetches to look ahead for close values.  Bit-reversed values come
+ * closer as the counter grows; this finds those that start narrow.
+ */
+#define SK_FORESEEN_FETCHES 65536
+
 static bool check_default_kind(char **newval, void **extra, GucSource source);
+static void fold_case(char *label);
 static const char *excerpt(const char *text);
 static bool is_local(const char *kind);
 static char *known_kinds(void);
@@ -88,7 +95,7 @@ sk_default_kind_init(void)
  *		The label that new sequences get, or NULL if they stay as they are.
  *
  * A table that Citus sends to another node brings the kinds of its sequences
- * along: see column_label.c.
+ * along: see sequence_change.c.
  */
 char *
 sk_default_sequence_kind(void)
@@ -97,33 +104,19 @@ sk_default_sequence_kind(void)
 }
 
 /*
- * sk_sequence_am_find
- *		The access method of a kind, or NULL if there is none.
+ * sk_sequence_am_get
+ *		The access method of a kind, whose library is loaded if need be.
  *
- * Loads the library that offers it if need be.
+ * If there is none, returns NULL with "missing_ok", or raises Spanner's error.
  */
 const SequenceAccessMethod *
-sk_sequence_am_find(const char *kind)
+sk_sequence_am_get(const char *kind, bool missing_ok)
 {
 	const SequenceAccessMethod *am = find_registered(kind);
 
 	if (am == NULL && load_library(kind))
 		am = find_registered(kind);
-	return am;
-}
-
-/*
- * sk_sequence_am_get
- *		The access method of a kind.
- *
- * Raises Spanner's error for a kind that does not exist.
- */
-const SequenceAccessMethod *
-sk_sequence_am_get(const char *kind)
-{
-	const SequenceAccessMethod *am = sk_sequence_am_find(kind);
-
-	if (am == NULL)
+	if (am == NULL && !missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Invalid Sequence Kind: %s.", kind),
@@ -177,7 +170,7 @@ SkKind *
 sk_kind_make(const SkLabel *label, int width)
 {
 	SkKind	   *kind = palloc(sizeof(SkKind));
-	const SequenceAccessMethod *am = sk_sequence_am_get(label->kind);
+	const SequenceAccessMethod *am = sk_sequence_am_get(label->kind, false);
 	SkSequenceOptions *result = palloc0(sizeof(SkSequenceOptions));
 	List	   *own = NIL;
 	ListCell   *lc;
@@ -276,6 +269,28 @@ sk_kind_reaches_value(const SkKind *kind, int64 start)
 }
 
 /*
+ * sk_kind_overlaps
+ *		Can values of a sequence be closer than its increment, with this kind?
+ */
+bool
+sk_kind_overlaps(const SkKind *kind, const FormData_pg_sequence *form)
+{
+	int64		increment = form->seqincrement;
+	int64		last;
+
+	if (increment <= 1)
+		return false;
+	if (kind->am->least_distance == NULL)
+		return true;
+
+	if (pg_mul_s64_overflow(increment, SK_FORESEEN_FETCHES, &last) ||
+		pg_add_s64_overflow(last, form->seqstart, &last))
+		last = PG_INT64_MAX;
+	last = Min(last, Min(kind->options->max_counter, form->seqmax));
+	return kind->am->least_distance(kind->options, increment, last) < increment;
+}
+
+/*
  * A value that was set before the library was loaded is kept whatever it is:
  * the command that would use it fails then, whereas falling back to plain
  * sequences would go unnoticed.
@@ -286,7 +301,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	const char *problem;
 	SkLabel    *label;
 
-	sk_label_fold_case(*newval);
+	fold_case(*newval);
 	if (!setting_is_defined || is_local(*newval))
 		return true;
 	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
@@ -295,7 +310,7 @@ check_default_kind(char **newval, void **extra, GucSource source)
 		return true;
 
 	label = sk_label_parse(*newval, &problem);
-	if (label != NULL && sk_sequence_am_find(label->kind) != NULL)
+	if (label != NULL && sk_sequence_am_get(label->kind, true) != NULL)
 	{
 		/* options that no sequence can have raise their own errors */
 		(void) sk_kind_make(label, 63);
@@ -309,6 +324,27 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	GUC_check_errhint("Use \"local\", or one of the kinds that this session knows: %s.",
 					  known_kinds());
 	return false;
+}
+
+/*
+ * Write the kind and the names of options in lower case, in place.
+ *
+ * The values of options belong to the access method and stay as they are.
+ */
+static void
+fold_case(char *label)
+{
+	bool		is_value = false;
+
+	for (; *label != '\0'; label++)
+	{
+		if (*label == '=')
+			is_value = true;
+		else if (*label == ',')
+			is_value = false;
+		else if (!is_value && *label >= 'A' && *label <= 'Z')
+			*label += 'a' - 'A';
+	}
 }
 
 /* What a message shows of a text that is no label. */

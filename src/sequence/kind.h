@@ -10,6 +10,8 @@
 #ifndef SK_KIND_H
 #define SK_KIND_H
 
+#include "catalog/pg_sequence.h"
+
 #include "sequence/access_method.h"
 #include "sequence/label.h"
 
@@ -32,8 +34,8 @@ typedef struct SkKind
 } SkKind;
 
 extern char *sk_default_sequence_kind(void);
-extern const SequenceAccessMethod *sk_sequence_am_find(const char *kind);
-extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind);
+extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind,
+													  bool missing_ok);
 
 extern SkLabel *sk_label_parse_kind(const char *text);
 extern SkKind *sk_kind_from_label(const char *text, int width);
@@ -41,6 +43,8 @@ extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);
 extern char *sk_kind_label(const SkKind *kind);
 extern bool sk_kind_reaches_value(const SkKind *kind, int64 start);
+extern bool sk_kind_overlaps(const SkKind *kind,
+							 const FormData_pg_sequence *form);
 
 static inline bool
 sk_has_value(const SkSequenceOptions *options, int64 counter)

@@ -27,6 +27,7 @@
 StaticAssertDecl(SK_MAX_LABEL_LENGTH == 1024 && SK_MAX_LABEL_OPTIONS == 32,
 				 "the messages below name the limits");
 
+static char *scan_name(const char **pos);
 static char *scan_word(const char **pos);
 static bool scan_char(const char **pos, char c);
 static bool scan_options(const char **pos, List **options,
@@ -45,7 +46,6 @@ SkLabel *
 sk_label_parse(const char *text, const char **problem)
 {
 	SkLabel    *label = palloc0(sizeof(SkLabel));
-	char	   *folded;
 	const char *pos;
 
 	if (strlen(text) > SK_MAX_LABEL_LENGTH)
@@ -53,9 +53,9 @@ sk_label_parse(const char *text, const char **problem)
 		*problem = "A label has at most 1024 bytes.";
 		return NULL;
 	}
-	pos = folded = pstrdup(text);
-	sk_label_fold_case(folded);
-	label->kind = scan_word(&pos);
+	pos = text;
+
+	label->kind = scan_name(&pos);
 	if (label->kind == NULL)
 	{
 		*problem = "A label begins with the name of a sequence kind.";
@@ -70,28 +70,6 @@ sk_label_parse(const char *text, const char **problem)
 		return NULL;
 	}
 	return label;
-}
-
-/*
- * sk_label_fold_case
- *		Write the kind and the names of options in lower case, in place.
- *
- * The values of options belong to the access method and stay as they are.
- */
-void
-sk_label_fold_case(char *label)
-{
-	bool		is_value = false;
-
-	for (; *label != '\0'; label++)
-	{
-		if (*label == '=')
-			is_value = true;
-		else if (*label == ',')
-			is_value = false;
-		else if (!is_value && *label >= 'A' && *label <= 'Z')
-			*label += 'a' - 'A';
-	}
 }
 
 /*
@@ -135,18 +113,6 @@ sk_label_option(const List *options, const char *name)
 			return lfirst(lc);
 	}
 	return NULL;
-}
-
-/*
- * sk_label_int64
- *		Its value as a number; "otherwise" if it is not set.
- */
-int64
-sk_label_int64(const List *options, const char *name, int64 otherwise)
-{
-	const SkOption *option = sk_label_option(options, name);
-
-	return option != NULL ? sk_option_int64(option) : otherwise;
 }
 
 /*
@@ -200,7 +166,7 @@ scan_options(const char **pos, List **options, const char **problem)
 			*problem = "A label has at most 32 options.";
 			return false;
 		}
-		option->name = scan_word(pos);
+		option->name = scan_name(pos);
 		if (option->name == NULL || !scan_char(pos, '='))
 		{
 			*problem = "An option has the form name=value.";
@@ -235,6 +201,20 @@ is_word_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 		(c >= '0' && c <= '9') ||
 		c == '_' || c == '-' || c == '+' || c == '.';
+}
+
+/* A kind or the name of an option, in lower case. */
+static char *
+scan_name(const char **pos)
+{
+	char	   *name = scan_word(pos);
+
+	for (char *c = name; c != NULL && *c != '\0'; c++)
+	{
+		if (*c >= 'A' && *c <= 'Z')
+			*c += 'a' - 'A';
+	}
+	return name;
 }
 
 /* The next word, or NULL if something else comes first. */

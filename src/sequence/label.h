@@ -26,11 +26,8 @@ typedef struct SkLabel
 } SkLabel;
 
 extern SkLabel *sk_label_parse(const char *text, const char **problem);
-extern void sk_label_fold_case(char *label);
 extern char *sk_label_format(const SkLabel *label);
 extern const SkOption *sk_label_option(const List *options, const char *name);
-extern int64 sk_label_int64(const List *options, const char *name,
-							int64 otherwise);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
 extern void sk_label_set_int64(SkLabel *label, const char *name, int64 value);
 

@@ -59,6 +59,24 @@
  * handles the statement that loads the library, which comes before the hook,
  * and calls in deeper queries.
  *
+ * In queries a former identity column keeps what GENERATED ALWAYS and OVERRIDING mean.
+ * Core does this while it rewrites a query.  Here it is done to the rewritten
+ * query, which has the default of a column where core would have put it: views
+ * and rules need no thought.  A call of nextval that a user writes, of the same
+ * sequence, looks the same and is accepted.
+ *
+ * COPY is not planned, and takes explicit values, as with identity.  So does
+ * a restore: INSERTs in a dump know nothing of an identity.
+ *
+ * Most relations have no such column.  Each is looked at once in a session,
+ * until it or any label changes.
+ *
+ * A column that is an identity in the catalogs fetches with core's
+ * NextValueExpr, which has no support function.  So, once the library is
+ * loaded, it is mapped before the query is planned: that of a bound sequence for
+ * its value, any other so that spanner.lastval() knows of it.  A bound sequence
+ * still belongs to such a column only if its label comes from a restore.
+ *
  * src/sequence/plan_fetch.c
  *
  *-------------------------------------------------------------------------
@@ -66,10 +84,12 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_seclabel.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -79,8 +99,13 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -88,9 +113,10 @@
 #include "sequence/core_support.h"
 #include "sequence/identity.h"
 #include "sequence/sequence.h"
-#include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
+#include "spi/own_objects.h"
+#include "spi/relation_changes.h"
 
 /* What takes the place of a column of a relation. */
 typedef struct SkLiftedFetch
@@ -107,18 +133,30 @@ typedef struct SkAscending
 	int			rows;
 } SkAscending;
 
+/* What is known of a relation; most have no such columns. */
+typedef struct ColumnsEntry
+{
+	Oid			relid;			/* hash key */
+	List	   *columns;		/* of SkIdentityColumn */
+} ColumnsEntry;
+
+/* So many relations are known at most. */
+#define SK_MAX_RELATIONS 1024
+
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
 static planner_hook_type prev_planner_hook = NULL;
+static HTAB *columns_cache = NULL;
+static uint64 invalidations = 0;
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_nextval(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_ours(FuncExpr *call, SkFunction function);
 static Expr *guard_fetch(Query *query, FuncExpr *call, Expr *value);
+static Expr *make_call(SkFunction function, Oid type, List *arguments);
 static Expr *make_case(Expr *test, Expr *value);
 static bool fills_identity(Query *query, Oid seqid);
-static bool sets_column(List *targets, AttrNumber attnum);
-static PlannedStmt *ascending_planner(SK_PLANNER_ARGS);
+static PlannedStmt *fetching_planner(SK_PLANNER_ARGS);
 static void ascend_inserts(Query *query);
 static void ascend_insert(Query *insert);
 static void ascend_calls(Query *query, int rows);
@@ -148,16 +186,42 @@ static bool calls_sql(Node *node, void *context);
 static bool is_sql(Oid function, void *context);
 static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
+static bool has_identity(Node *node, void *context);
+static Node *identity_mutator(Node *node, void *context);
+static Node *map_identity(NextValueExpr *identity);
+static void check_explicit_values(Query *query);
+static void check_query(Query *query);
+static void check_insert(Query *query, List *targets, OverridingKind override,
+						 Oid relid, List *columns);
+static void check_update(List *targets, Oid relid, List *columns);
+static TargetEntry *find_target(List *targets, AttrNumber attnum);
+static List **find_values(Query *query, TargetEntry *target);
+static bool fetches_from(Query *query, TargetEntry *target, Oid seqid);
+static void put_default_back(Query *query, TargetEntry *target, Oid relid);
+static AttrNumber identity_column(Oid relid, Oid seqid);
+static List *list_columns(Oid relid);
+static List *copy_columns(List *columns);
+static void forget_columns(Datum arg, Oid relid);
 
 /*
  * sk_plan_fetch_init
- *		Install the planner hook.
+ *		Install the planner hook, and make the cache of identity columns.
+ *
+ * Plans that the session made before it loaded the library are made again.
  */
 void
 sk_plan_fetch_init(void)
 {
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(Oid);
+	ctl.entrysize = sizeof(ColumnsEntry);
+	columns_cache = hash_create("spanner_keys identity columns", 64, &ctl,
+								HASH_ELEM | HASH_BLOBS);
+	sk_on_relation_change(forget_columns);
 	prev_planner_hook = planner_hook;
-	planner_hook = ascending_planner;
+	planner_hook = fetching_planner;
+	ResetPlanCache();
 }
 
 /* Returns NULL for a call that stays as it is. */
@@ -211,17 +275,17 @@ plan_nextval(PlannerInfo *root, FuncExpr *call)
 	next->seqid = seqid;
 	next->typeId = INT8OID;
 	return guard_fetch(query, call,
-					   sk_make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
-									list_make2(next, copyObject(sequence))));
+					   make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
+								 list_make2(next, copyObject(sequence))));
 }
 
 /* A function of ours in the place of one of core. */
 static Expr *
 plan_ours(FuncExpr *call, SkFunction function)
 {
-	return make_case(sk_make_call(SK_FUNCTION_MAY_CALL, BOOLOID,
-								  list_make1(sk_make_oid(REGPROCEDUREOID, call->funcid))),
-					 sk_make_call(function, INT8OID, call->args));
+	return make_case(make_call(SK_FUNCTION_MAY_CALL, BOOLOID,
+							   list_make1(sk_make_oid(REGPROCEDUREOID, call->funcid))),
+					 make_call(function, INT8OID, call->args));
 }
 
 /* A value that is fetched only by who may call nextval for it, if "query" does not decide that. */
@@ -237,12 +301,23 @@ guard_fetch(Query *query, FuncExpr *call, Expr *value)
 		fills_identity(query, DatumGetObjectId(sequence->constvalue)))
 		return value;
 	test = makeNode(NullTest);
-	test->arg = sk_make_call(SK_FUNCTION_MAY_DRAW, RECORDOID,
-							 list_make2(copyObject(sequence),
-										sk_make_oid(REGPROCEDUREOID, call->funcid)));
+	test->arg = make_call(SK_FUNCTION_MAY_DRAW, RECORDOID,
+						  list_make2(copyObject(sequence),
+									 sk_make_oid(REGPROCEDUREOID, call->funcid)));
 	test->nulltesttype = IS_NULL;
 	test->location = -1;
 	return make_case((Expr *) test, value);
+}
+
+/*
+ * A call of one of our functions.
+ */
+static Expr *
+make_call(SkFunction function, Oid type, List *arguments)
+{
+	return (Expr *) makeFuncExpr(sk_function(function), type, arguments,
+								 InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
 }
 
 /* CASE WHEN test THEN value END */
@@ -285,47 +360,39 @@ fills_identity(Query *query, Oid seqid)
 	if (binding->options == NULL ||
 		binding->options->identity == SK_IDENTITY_NONE)
 		return false;
-	attnum = sk_identity_column(rt_fetch(query->resultRelation, query->rtable)->relid,
-								seqid);
+	attnum = identity_column(rt_fetch(query->resultRelation, query->rtable)->relid,
+							 seqid);
 	if (attnum == InvalidAttrNumber || query->commandType == CMD_INSERT)
 		return attnum != InvalidAttrNumber;
 
 	if (query->commandType == CMD_UPDATE)
-		return sets_column(query->targetList, attnum);
+		return find_target(query->targetList, attnum) != NULL;
 	foreach(lc, query->mergeActionList)
 	{
 		MergeAction *action = lfirst(lc);
 
 		if (action->commandType == CMD_INSERT ||
 			(action->commandType == CMD_UPDATE &&
-			 sets_column(action->targetList, attnum)))
+			 find_target(action->targetList, attnum) != NULL))
 			return true;
 	}
 	return false;
 }
 
-static bool
-sets_column(List *targets, AttrNumber attnum)
-{
-	ListCell   *lc;
-
-	foreach(lc, targets)
-	{
-		TargetEntry *target = lfirst_node(TargetEntry, lc);
-
-		if (target->resno == attnum && !target->resjunk)
-			return true;
-	}
-	return false;
-}
-
+/* What only reads has no identity column to fill, and no rows to return in order. */
 static PlannedStmt *
-ascending_planner(SK_PLANNER_ARGS)
+fetching_planner(SK_PLANNER_ARGS)
 {
-	if (((parse->commandType == CMD_INSERT && parse->returningList != NIL) ||
-		 parse->hasModifyingCTE) &&
-		sk_bindings_possible && sk_bindings_exist())
-		ascend_inserts(parse);
+	if ((parse->commandType != CMD_SELECT || parse->hasModifyingCTE) &&
+		sk_bindings_exist())
+	{
+		check_explicit_values(parse);
+		if (has_identity((Node *) parse, NULL))
+			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
+		if ((parse->commandType == CMD_INSERT && parse->returningList != NIL) ||
+			parse->hasModifyingCTE)
+			ascend_inserts(parse);
+	}
 
 	if (prev_planner_hook)
 		return prev_planner_hook(SK_PLANNER_PASS);
@@ -586,9 +653,9 @@ ascending_fetch(Query *query, FuncExpr *call, int rows)
 
 	Assert(rows >= 2 && rows <= SK_MAX_ASCENDING && is_nextval((Node *) call));
 	return guard_fetch(query, call,
-					   sk_make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
-									list_make2(copyObject(linitial(call->args)),
-											   count)));
+					   make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
+								 list_make2(copyObject(linitial(call->args)),
+											count)));
 }
 
 /*
@@ -806,6 +873,309 @@ lift_mutator(Node *node, void *context)
 		((Var *) node)->varattno == lifted->column)
 		return (Node *) lifted->fetch;
 	return expression_tree_mutator(node, lift_mutator, context);
+}
+
+static bool
+has_identity(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, NextValueExpr))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_identity, context, 0);
+	return expression_tree_walker(node, has_identity, context);
+}
+
+static Node *
+identity_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, identity_mutator,
+										   context, 0);
+	if (IsA(node, NextValueExpr))
+		return map_identity((NextValueExpr *) node);
+	return expression_tree_mutator(node, identity_mutator, context);
+}
+
+/* As in core, an identity column needs no right on the sequence. */
+static Node *
+map_identity(NextValueExpr *identity)
+{
+	NextValueExpr *counter = copyObject(identity);
+	Expr	   *value;
+
+	counter->typeId = INT8OID;
+	value = make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
+					  list_make2(counter, sk_make_oid(REGCLASSOID, identity->seqid)));
+	if (identity->typeId == INT8OID)
+		return (Node *) value;
+	return (Node *) makeFuncExpr(identity->typeId == INT4OID ?
+								 F_INT4_INT8 : F_INT2_INT8,
+								 identity->typeId, list_make1(value),
+								 InvalidOid, InvalidOid,
+								 COERCE_IMPLICIT_CAST);
+}
+
+/*
+ * Refuse explicit values for GENERATED ALWAYS columns in a query that is about
+ * to be planned, and apply OVERRIDING USER VALUE.
+ */
+static void
+check_explicit_values(Query *query)
+{
+	ListCell   *lc;
+
+	if (sk_restoring())
+		return;
+	check_query(query);
+	foreach(lc, query->hasModifyingCTE ? query->cteList : NIL)
+		check_query(castNode(Query, ((CommonTableExpr *) lfirst(lc))->ctequery));
+}
+
+static void
+check_query(Query *query)
+{
+	List	   *columns;
+	ListCell   *lc;
+	Oid			relid;
+
+	if (query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE &&
+		query->commandType != CMD_MERGE)
+		return;
+	relid = rt_fetch(query->resultRelation, query->rtable)->relid;
+	columns = list_columns(relid);
+	if (columns == NIL)
+		return;
+
+	if (query->commandType == CMD_INSERT)
+		check_insert(query, query->targetList, query->override, relid, columns);
+	else if (query->commandType == CMD_UPDATE)
+		check_update(query->targetList, relid, columns);
+	if (query->onConflict != NULL)
+		check_update(query->onConflict->onConflictSet, relid, columns);
+	foreach(lc, query->mergeActionList)
+	{
+		MergeAction *action = lfirst(lc);
+
+		if (action->commandType == CMD_INSERT)
+			check_insert(query, action->targetList, action->override, relid,
+						 columns);
+		else if (action->commandType == CMD_UPDATE)
+			check_update(action->targetList, relid, columns);
+	}
+}
+
+static void
+check_insert(Query *query, List *targets, OverridingKind override, Oid relid,
+			 List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		SkIdentityColumn *column = lfirst(lc);
+		TargetEntry *target = find_target(targets, column->attnum);
+
+		if (target == NULL || fetches_from(query, target, column->seqid))
+			continue;
+		if (override == OVERRIDING_USER_VALUE)
+			put_default_back(query, target, relid);
+		else if (override != OVERRIDING_SYSTEM_VALUE &&
+				 column->identity == SK_IDENTITY_ALWAYS)
+		{
+			char	   *name = get_attname(relid, column->attnum, false);
+
+			ereport(ERROR,
+					(errcode(ERRCODE_GENERATED_ALWAYS),
+					 errmsg("cannot insert a non-DEFAULT value into column \"%s\"",
+							name),
+					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+							   name),
+					 errhint("Use OVERRIDING SYSTEM VALUE to override.")));
+		}
+	}
+}
+
+static void
+check_update(List *targets, Oid relid, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		SkIdentityColumn *column = lfirst(lc);
+		TargetEntry *target = find_target(targets, column->attnum);
+		char	   *name;
+
+		if (target == NULL || column->identity != SK_IDENTITY_ALWAYS ||
+			sk_fetched_sequence((Node *) target->expr) == column->seqid)
+			continue;
+		name = get_attname(relid, column->attnum, false);
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("column \"%s\" can only be updated to DEFAULT", name),
+				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+						   name)));
+	}
+}
+
+/* What a column is set to, or NULL if nothing is said of it. */
+static TargetEntry *
+find_target(List *targets, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		TargetEntry *target = lfirst(lc);
+
+		if (target->resno == attnum && !target->resjunk)
+			return target;
+	}
+	return NULL;
+}
+
+/* The rows of VALUES that a target comes from, or NULL. */
+static List **
+find_values(Query *query, TargetEntry *target)
+{
+	Var		   *var = (Var *) target->expr;
+	RangeTblEntry *rte;
+
+	if (!IsA(var, Var) || var->varlevelsup > 0)
+		return NULL;
+	rte = rt_fetch(var->varno, query->rtable);
+	return rte->rtekind == RTE_VALUES ? &rte->values_lists : NULL;
+}
+
+/* Is a column set to the next value of a sequence, in each row? */
+static bool
+fetches_from(Query *query, TargetEntry *target, Oid seqid)
+{
+	List	  **values = find_values(query, target);
+	ListCell   *lc;
+
+	if (values == NULL)
+		return sk_fetched_sequence((Node *) target->expr) == seqid;
+	foreach(lc, *values)
+	{
+		if (sk_fetched_sequence(list_nth(lfirst(lc), ((Var *) target->expr)->varattno - 1)) != seqid)
+			return false;
+	}
+	return true;
+}
+
+/* What the user gave is not evaluated, not even in some of the rows. */
+static void
+put_default_back(Query *query, TargetEntry *target, Oid relid)
+{
+	List	  **values = find_values(query, target);
+	Relation	rel = table_open(relid, NoLock);
+	ListCell   *lc;
+
+	foreach(lc, values != NULL ? *values : NIL)
+	{
+		ListCell   *cell = list_nth_cell(lfirst(lc), ((Var *) target->expr)->varattno - 1);
+
+		Assert(list_length(lfirst(lc)) == list_length(linitial(*values)));
+		lfirst(cell) = makeNullConst(exprType(lfirst(cell)), -1, InvalidOid);
+	}
+	target->expr = (Expr *) build_column_default(rel, target->resno);
+	table_close(rel, NoLock);
+}
+
+/*
+ * The column of a table that fetches from a sequence for its identity.
+ *
+ * The caller has locked the table.  Returns InvalidAttrNumber if there is none.
+ */
+static AttrNumber
+identity_column(Oid relid, Oid seqid)
+{
+	ListCell   *lc;
+
+	foreach(lc, list_columns(relid))
+	{
+		SkIdentityColumn *column = lfirst(lc);
+
+		if (column->seqid == seqid)
+			return column->attnum;
+	}
+	return InvalidAttrNumber;
+}
+
+/* Which columns to look at; the planner holds a lock on the relation. */
+static List *
+list_columns(Oid relid)
+{
+	ColumnsEntry *entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
+	uint64		before;
+	List	   *columns;
+
+	Assert(sk_relation_is_locked(relid, AccessShareLock));
+	if (entry != NULL)
+		return copy_columns(entry->columns);
+	sk_watch_relations();
+	if (hash_get_num_entries(columns_cache) >= SK_MAX_RELATIONS)
+		forget_columns((Datum) 0, InvalidOid);
+	before = invalidations;
+
+	columns = sk_identity_columns(relid, relid);
+	if (before == invalidations)
+	{
+		MemoryContext old = MemoryContextSwitchTo(CacheMemoryContext);
+		List	   *kept = copy_columns(columns);
+
+		entry = hash_search(columns_cache, &relid, HASH_ENTER, NULL);
+		entry->columns = kept;
+		MemoryContextSwitchTo(old);
+	}
+	return columns;
+}
+
+static List *
+copy_columns(List *columns)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		SkIdentityColumn *copy = palloc(sizeof(SkIdentityColumn));
+
+		*copy = *(SkIdentityColumn *) lfirst(lc);
+		result = lappend(result, copy);
+	}
+	return result;
+}
+
+/* A label that changes tells so by an invalidation of pg_seclabel. */
+static void
+forget_columns(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS seq;
+	ColumnsEntry *entry;
+
+	invalidations++;
+	if (OidIsValid(relid) && relid != SecLabelRelationId)
+	{
+		entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
+		if (entry != NULL)
+		{
+			list_free_deep(entry->columns);
+			hash_search(columns_cache, &relid, HASH_REMOVE, NULL);
+		}
+		return;
+	}
+	hash_seq_init(&seq, columns_cache);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+	{
+		list_free_deep(entry->columns);
+		hash_search(columns_cache, &entry->relid, HASH_REMOVE, NULL);
+	}
 }
 
 /*

@@ -27,33 +27,37 @@
 #include "access/xlog.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_seclabel.h"
 #include "catalog/pg_type.h"
-#include "commands/dbcommands.h"
 #include "commands/seclabel.h"
 #include "commands/sequence.h"
-#include "commands/trigger.h"
 #include "common/int.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #include "compat.h"
 #include "sequence/sequence.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
 PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
@@ -71,7 +75,15 @@ enum
 	NUM_COLS
 };
 
-static List *split_name(const char *name);
+static List *storing_columns(Oid seqid);
+static List *add_column(List *columns, Oid relid, AttrNumber attnum);
+static SkIdentity column_identity(Oid table, AttrNumber column);
+static Oid	parent_with_column(Oid relid, const char *column);
+static Node *default_expression(Oid attrdef);
+static ObjectAddress *narrowest_column(List *columns, int *width);
+static List *referring_columns(const SkSequence *seq);
+static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
+static bool sequence_state(Oid seqid, int64 *next, bool *used);
 static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
 static void describe_options(Oid seqid, const char *label, Datum *values,
@@ -125,28 +137,6 @@ sk_sequence_owner(Oid seqid, Oid *table, int32 *column)
 {
 	return sequenceIsOwned(seqid, DEPENDENCY_AUTO, table, column) ||
 		sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, table, column);
-}
-
-/*
- * sk_column_identity
- *		What kind of identity a column is.
- */
-SkIdentity
-sk_column_identity(Oid table, AttrNumber column)
-{
-	HeapTuple	tuple = SearchSysCacheAttNum(table, column);
-	char		identity;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
-			 column, table);
-	identity = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
-	ReleaseSysCache(tuple);
-
-	if (identity == ATTRIBUTE_IDENTITY_ALWAYS)
-		return SK_IDENTITY_ALWAYS;
-	return identity == ATTRIBUTE_IDENTITY_BY_DEFAULT ?
-		SK_IDENTITY_BY_DEFAULT : SK_IDENTITY_NONE;
 }
 
 /*
@@ -214,51 +204,6 @@ sk_dependents(Oid relid, Oid classid)
 	table_close(catalog, AccessShareLock);
 	list_sort(result, list_oid_cmp);
 	return result;
-}
-
-/*
- * sk_sequence_state
- *		Read the next counter of a sequence, as far as it is known on disk.
- *
- * *used tells whether the counter has moved from its start.  At a restart core
- * forgets that counters were fetched.  Counters that sessions hold in their
- * caches count as fetched.  Returns false where there is nothing to read, on an
- * unlogged sequence during recovery.  Privileges are the caller's business.
- */
-bool
-sk_sequence_state(Oid seqid, int64 *next, bool *used)
-{
-	FormData_pg_sequence form = sk_sequence_form(seqid);
-
-	/* a weaker lock lets a change put another file in the place of this one */
-	Relation	rel = relation_open(seqid, RowExclusiveLock);
-	Buffer		buffer;
-	Page		page;
-	HeapTupleData row;
-	FormData_pg_sequence_data data;
-
-	if (!RelationIsPermanent(rel) && RecoveryInProgress())
-	{
-		relation_close(rel, RowExclusiveLock);
-		return false;
-	}
-	/* its only page has its only row, whatever happens to the counter */
-	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
-	buffer = ReadBuffer(rel, 0);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	row.t_data = (HeapTupleHeader)
-		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
-	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
-	UnlockReleaseBuffer(buffer);
-	relation_close(rel, RowExclusiveLock);
-
-	*used = data.is_called || data.last_value != form.seqstart;
-	*next = data.last_value;
-	if (data.is_called &&
-		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
-		*next = PG_INT64_MAX;
-	return true;
 }
 
 /*
@@ -397,46 +342,417 @@ sk_column_sequence(Oid table, AttrNumber column)
 }
 
 /*
- * sk_parse_name
- *		Read the name of a relation, written as in SQL.
+ * sk_sequence_read
+ *		Look at a sequence.
  *
- * Core's functions read it alike, but say less about what is wrong.
+ * The caller has locked or made it, or only wants to know: then it must not be
+ * dropped meanwhile.
  */
-RangeVar *
-sk_parse_name(const char *name)
+SkSequence *
+sk_sequence_read(Oid seqid)
 {
-	List	   *names = split_name(name);
+	SkSequence *seq = palloc0(sizeof(SkSequence));
+	char	   *label;
+	int32		column;
 
-	if (list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid name \"%s\"", name),
-				 errdetail("It has too many parts."),
-				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
-	if (list_length(names) == 3 &&
-		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is in another database", name)));
-	return makeRangeVarFromNameList(names);
+	LockRelationOid(seqid, AccessShareLock);
+	sk_sequence_check_relkind(seqid);
+	label = sk_sequence_label(seqid);
+	seq->seqid = seqid;
+	seq->form = sk_sequence_form(seqid);
+	seq->width = sk_type_width(seq->form.seqtypid);
+	seq->columns = storing_columns(seqid);
+	seq->narrowest = narrowest_column(seq->columns, &seq->column_width);
+	if (sk_sequence_owner(seqid, &seq->table, &column))
+	{
+		seq->column = (AttrNumber) column;
+		/* it may own other sequences besides that of its identity */
+		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
+			seq->identity = column_identity(seq->table, seq->column);
+	}
+	if (label != NULL)
+	{
+		SkLabel    *parts = sk_label_parse_kind(label);
+
+		/* a label that is not complete yet */
+		sk_fit_columns(seq, parts);
+		if (sk_sequence_am_get(parts->kind, true) == NULL)
+			seq->lost_kind = parts->kind;
+		else
+			seq->kind = sk_kind_make(parts, seq->width);
+	}
+	(void) sequence_state(seqid, &seq->next, &seq->used);
+	return seq;
 }
 
-/* Take apart a name with dots, as a list of String. */
-static List *
-split_name(const char *name)
+/*
+ * sk_references_width
+ *		How many value bits the columns hold that refer to ids of a sequence.
+ *
+ * Those columns are read when somebody first asks.
+ */
+int
+sk_references_width(SkSequence *seq)
 {
-	List	   *parts;
+	if (seq->reference_width == 0)
+	{
+		seq->references = referring_columns(seq);
+		seq->narrowest_reference = narrowest_column(seq->references,
+													&seq->reference_width);
+	}
+	return seq->reference_width;
+}
+
+/*
+ * sk_report_overlap
+ *		Report if values of a bound sequence can be closer than its increment.
+ *
+ * Not while a dump is restored: the one who made the sequence has seen it.
+ */
+void
+sk_report_overlap(const SkSequence *seq, const SkKind *kind)
+{
+	if (sk_restoring() ||
+		!sk_kind_overlaps(kind, &seq->form))
+		return;
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg("values of sequence \"%s\" can be closer than its increment of %lld",
+					get_rel_name(seq->seqid),
+					(long long) seq->form.seqincrement),
+			 errdetail("A client that makes a block of ids of each value would make ids twice."),
+			 errhint("For such clients use INCREMENT BY 1, or kind \"%s\" with enough bits.",
+					 "bit_reversed_positive")));
+}
+
+/*
+ * sk_list_labelled
+ *		The sequences and columns with a label of ours, as ObjectAddresses; or
+ *		one of the sequences, if there is any.
+ */
+List *
+sk_list_labelled(bool one_sequence)
+{
+	Relation	catalog = table_open(SecLabelRelationId, AccessShareLock);
 	List	   *result = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_seclabel_provider, BTEqualStrategyNumber,
+				F_TEXTEQ, CStringGetTextDatum(SK_LABEL_PROVIDER));
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
+	while ((!one_sequence || result == NIL) &&
+		   HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+		ObjectAddress *object;
+
+		if (one_sequence && form->objsubid != 0)
+			continue;
+		object = palloc(sizeof(ObjectAddress));
+		ObjectAddressSubSet(*object, form->classoid, form->objoid,
+							form->objsubid);
+		result = lappend(result, object);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * sk_find_nodes
+ *		Find out whether Citus has a sequence on several nodes.
+ *
+ * Raises an error on a worker, which must not change what it shares.  A node
+ * that was removed has given counters too, and its number is not used again:
+ * the sequence of these numbers knows the highest that there ever was.  A node
+ * that comes waits for the lock, and then gets the label with the table.
+ */
+void
+sk_find_nodes(SkSequence *seq)
+{
+	char	   *group;
+
+	if (!sk_citus_exists() || sk_sent_by_citus())
+		return;
+	group = sk_query_text(psprintf("SELECT l.groupid FROM pg_catalog.pg_dist_local_group l"
+								   " WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_object o"
+								   " WHERE o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+								   " AND o.objid OPERATOR(pg_catalog.=) %u)"
+								   " OR EXISTS (SELECT FROM pg_catalog.pg_dist_partition p"
+								   " WHERE p.logicalrelid OPERATOR(pg_catalog.=) %u)",
+								   seq->seqid, seq->table));
+	if (group == NULL)
+		return;
+	if (strcmp(group, "0") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sequence \"%s\" of a distributed table cannot be changed on a worker",
+						get_rel_name(seq->seqid)),
+				 errhint("Connect to the coordinator of Citus and run it there.")));
+	seq->is_distributed = true;
+	if (seq->width < 63)
+		return;
+	LockRelationOid(get_relname_relid("pg_dist_node", PG_CATALOG_NAMESPACE),
+					RowShareLock);
+	group = sk_query_text("SELECT GREATEST((SELECT pg_catalog.max(n.groupid) FROM pg_catalog.pg_dist_node n),"
+						  " (SELECT g.last_value FROM pg_catalog.pg_dist_groupid_seq g WHERE g.is_called))");
+	if (group != NULL && strcmp(group, "0") != 0)
+		seq->last_of_nodes = (pg_strtoint64(group) + 1) * SK_CITUS_RANGE + 1;
+}
+
+/*
+ * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
+ * locked: what uses the sequence can come at any time, and its command is
+ * followed then.
+ */
+static List *
+storing_columns(Oid seqid)
+{
+	List	   *result = NIL;
+	Oid			table;
+	int32		attnum;
 	ListCell   *lc;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid name \"%s\"", name),
-				 errhint("Double-quote what is not a lower-case identifier, and separate schema and name by a dot.")));
-	foreach(lc, parts)
-		result = lappend(result, makeString(pstrdup(lfirst(lc))));
+	if (sk_sequence_owner(seqid, &table, &attnum))
+		result = add_column(result, table, attnum);
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) == seqid &&
+			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
+			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
+			result = add_column(result, column.objectId, column.objectSubId);
+	}
 	return result;
+}
+
+/*
+ * Add a column to a list of ObjectAddresses, as that of the table that it is
+ * inherited from, where it can be altered.
+ */
+static List *
+add_column(List *columns, Oid relid, AttrNumber attnum)
+{
+	char	   *name = get_attname(relid, attnum, false);
+	ObjectAddress *column;
+	ListCell   *lc;
+	Oid			parent;
+
+	while (OidIsValid(parent = parent_with_column(relid, name)))
+		relid = parent;
+	attnum = get_attnum(relid, name);
+	foreach(lc, columns)
+	{
+		column = lfirst(lc);
+		if (column->objectId == relid && column->objectSubId == attnum)
+			return columns;
+	}
+	column = palloc(sizeof(ObjectAddress));
+	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
+	return lappend(columns, column);
+}
+
+/*
+ * What kind of identity a column is.
+ */
+static SkIdentity
+column_identity(Oid table, AttrNumber column)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(table, column);
+	char		identity;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 column, table);
+	identity = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
+	ReleaseSysCache(tuple);
+
+	if (identity == ATTRIBUTE_IDENTITY_ALWAYS)
+		return SK_IDENTITY_ALWAYS;
+	return identity == ATTRIBUTE_IDENTITY_BY_DEFAULT ?
+		SK_IDENTITY_BY_DEFAULT : SK_IDENTITY_NONE;
+}
+
+/* The first parent of a table that has a column of that name. */
+static Oid
+parent_with_column(Oid relid, const char *column)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (get_attnum(parent, column) != InvalidAttrNumber)
+			result = parent;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/* The expression of a default, NULL if it has been dropped. */
+static Node *
+default_expression(Oid attrdef)
+{
+	Relation	catalog = table_open(AttrDefaultRelationId, AccessShareLock);
+	Node	   *result = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(attrdef));
+	scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, NULL, 1,
+							  &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		source = heap_getattr(tuple, Anum_pg_attrdef_adbin,
+										  RelationGetDescr(catalog), &isnull);
+
+		result = stringToNode(TextDatumGetCString(source));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * The first of some columns that holds no more value bits than the others, NULL
+ * if there is none; *width gets these bits, or 63.
+ */
+static ObjectAddress *
+narrowest_column(List *columns, int *width)
+{
+	ObjectAddress *result = NULL;
+	ListCell   *lc;
+
+	*width = 63;
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+		int			bits = sk_column_width(column->objectId, column->objectSubId);
+
+		if (result == NULL || bits < *width)
+			result = column;
+		*width = Min(*width, bits);
+	}
+	return result;
+}
+
+/*
+ * Columns that refer to ids of a sequence, directly or through others, those
+ * that are referred to first.  The list grows while it is read.
+ */
+static List *
+referring_columns(const SkSequence *seq)
+{
+	List	   *columns = list_copy(seq->columns);
+	int			own = list_length(columns);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+		char	   *name = get_attname(column->objectId, column->objectSubId,
+									   false);
+
+		foreach(lc2, find_all_inheritors(column->objectId, NoLock, NULL))
+			columns = add_foreign_keys(columns, lfirst_oid(lc2),
+									   get_attnum(lfirst_oid(lc2), name));
+	}
+	return list_copy_tail(columns, own);
+}
+
+/* Add the columns that refer to a column by foreign keys. */
+static List *
+add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, sk_dependents(relid, ConstraintRelationId))
+	{
+		HeapTuple	tuple = SearchSysCache1(CONSTROID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_constraint form;
+		int			count;
+		AttrNumber	referring[INDEX_MAX_KEYS];
+		AttrNumber	referred[INDEX_MAX_KEYS];
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		form = (Form_pg_constraint) GETSTRUCT(tuple);
+		if (form->contype == CONSTRAINT_FOREIGN && form->confrelid == relid)
+		{
+			DeconstructFkConstraintRow(tuple, &count, referring, referred,
+									   NULL, NULL, NULL, NULL, NULL);
+			for (int i = 0; i < count; i++)
+			{
+				if (referred[i] == attnum)
+					columns = add_column(columns, form->conrelid, referring[i]);
+			}
+		}
+		ReleaseSysCache(tuple);
+	}
+	return columns;
+}
+
+/*
+ * Read the next counter of a sequence, as far as it is known on disk.
+ *
+ * *used tells whether the counter has moved from its start.  At a restart core
+ * forgets that counters were fetched.  Counters that sessions hold in their
+ * caches count as fetched.  Returns false where there is nothing to read, on an
+ * unlogged sequence during recovery.  Privileges are the caller's business.
+ */
+static bool
+sequence_state(Oid seqid, int64 *next, bool *used)
+{
+	FormData_pg_sequence form = sk_sequence_form(seqid);
+
+	/* a weaker lock lets a change put another file in the place of this one */
+	Relation	rel = relation_open(seqid, RowExclusiveLock);
+	Buffer		buffer;
+	Page		page;
+	HeapTupleData row;
+	FormData_pg_sequence_data data;
+
+	if (!RelationIsPermanent(rel) && RecoveryInProgress())
+	{
+		relation_close(rel, RowExclusiveLock);
+		return false;
+	}
+	/* its only page has its only row, whatever happens to the counter */
+	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
+	buffer = ReadBuffer(rel, 0);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	row.t_data = (HeapTupleHeader)
+		PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
+	data = *(Form_pg_sequence_data) GETSTRUCT(&row);
+	UnlockReleaseBuffer(buffer);
+	relation_close(rel, RowExclusiveLock);
+
+	*used = data.is_called || data.last_value != form.seqstart;
+	*next = data.last_value;
+	if (data.is_called &&
+		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
+		*next = PG_INT64_MAX;
+	return true;
 }
 
 /* May the current user see the counter of a sequence? */
@@ -463,7 +779,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
 		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
 	}
-	if (!may_see_counter(seqid) || !sk_sequence_state(seqid, &next, &used))
+	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &used))
 		return;
 	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
@@ -506,7 +822,7 @@ state_datum(FunctionCallInfo fcinfo, Oid seqid)
 	int64		counter;
 	bool		used;
 
-	if (!sk_sequence_state(seqid, &counter, &used) || !used)
+	if (!sequence_state(seqid, &counter, &used) || !used)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(counter);
 }
@@ -545,7 +861,7 @@ Datum
 spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 {
 	char	   *identifier = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	List	   *names = split_name(identifier);
+	List	   *names = sk_split_name(identifier);
 	RangeVar   *range;
 	char	   *column;
 	Oid			table;
@@ -618,7 +934,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 	{
 		values[COL_KIND] = CStringGetTextDatum(label->kind);
 		nulls[COL_KIND] = false;
-		if (sk_sequence_am_find(label->kind) != NULL)
+		if (sk_sequence_am_get(label->kind, true) != NULL)
 			describe_options(seqid, stored, values, nulls);
 	}
 	relation_close(rel, AccessShareLock);

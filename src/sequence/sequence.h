@@ -22,6 +22,9 @@
 /* Provider of our security labels. */
 #define SK_LABEL_PROVIDER "spanner_keys"
 
+/* Citus gives each group of nodes so many counters; the coordinator has group 0. */
+#define SK_CITUS_RANGE (INT64CONST(1) << 48)
+
 /* Why a sequence cannot have a kind. */
 typedef struct SkRestriction
 {
@@ -38,8 +41,11 @@ typedef struct SkSequence
 	List	   *columns;		/* that store its values, as ObjectAddresses */
 	ObjectAddress *narrowest;	/* of them, NULL if there is none */
 	int			column_width;	/* its value bits, or 63 */
-	int			reference_width;	/* of the narrowest that refers to them,
-									 * or 63; 0 if nobody has asked */
+	List	   *references;		/* columns that refer to them, if somebody has
+								 * asked sk_references_width() */
+	ObjectAddress *narrowest_reference; /* of these */
+	int			reference_width;	/* its value bits, or 63; 0 if nobody has
+									 * asked */
 	Oid			table;			/* that owns it, InvalidOid if none does */
 	AttrNumber	column;
 	SkIdentity	identity;		/* of that column, as core sees it */
@@ -54,11 +60,9 @@ typedef struct SkSequence
 extern void sk_sequence_check_relkind(Oid relid);
 extern FormData_pg_sequence sk_sequence_form(Oid seqid);
 extern bool sk_sequence_owner(Oid seqid, Oid *table, int32 *column);
-extern SkIdentity sk_column_identity(Oid table, AttrNumber column);
 extern char *sk_sequence_label(Oid seqid);
 extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_dependents(Oid relid, Oid classid);
-extern bool sk_sequence_state(Oid seqid, int64 *next, bool *used);
 extern const SkRestriction *sk_sequence_restriction(const FormData_pg_sequence *form);
 extern void sk_sequence_check_mappable(Oid seqid);
 
@@ -67,6 +71,19 @@ extern int	sk_column_width(Oid relid, AttrNumber attnum);
 extern Oid	sk_fetched_sequence(Node *expr);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
-extern RangeVar *sk_parse_name(const char *name);
+extern SkSequence *sk_sequence_read(Oid seqid);
+extern int	sk_references_width(SkSequence *seq);
+extern void sk_find_nodes(SkSequence *seq);
+extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
+extern List *sk_list_labelled(bool one_sequence);
+
+/* Have a label without bits give no values that the columns do not hold. */
+static inline void
+sk_fit_columns(const SkSequence *seq, SkLabel *label)
+{
+	if (seq->column_width < seq->width &&
+		sk_label_option(label->options, "bits") == NULL)
+		sk_label_set_int64(label, "bits", seq->column_width);
+}
 
 #endif							/* SK_SEQUENCE_H */

@@ -320,7 +320,11 @@ GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
 -- Columns, the sequence that each uses, and both labels.  A default goes before an owned sequence
 -- that nothing uses.
-CREATE VIEW spanner_internal.sequence_columns AS
+CREATE FUNCTION spanner_internal.sequence_columns()
+RETURNS TABLE (relid oid, attnum integer, seqid oid, sequence_label text, column_label text,
+               table_name text, column_name text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
   SELECT DISTINCT ON (c.relid, c.attnum)
          c.relid,
          c.attnum,
@@ -363,8 +367,7 @@ CREATE VIEW spanner_internal.sequence_columns AS
      AND lc.objsubid = c.attnum
      AND lc.provider = 'spanner_keys'
    ORDER BY c.relid, c.attnum, c.place;
-
-GRANT SELECT ON spanner_internal.sequence_columns TO PUBLIC;
+END;
 
 -- pg_upgrade does not run this script; the next label attaches it again.
 CREATE FUNCTION spanner_internal.attach_support()

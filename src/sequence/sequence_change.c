@@ -22,24 +22,47 @@
  * mapped ones are depends on the kind, its options and the increment: the
  * access method knows.
  *
+ * A sequence that loses its kind goes on with its plain counter.  That could
+ * repeat what lies in the skip range, where the ids from before a conversion are,
+ * and values that the kind has issued.  So it goes on after the skip range.
+ * Where one of the next values has been issued, and the type has values that the
+ * kind has not, it goes on after all of the kind's.  Else it goes on at one that
+ * has not been issued.  That leaves those that it comes to much later, above all
+ * in narrow columns: a WARNING says so.  The counter is set in a new file of the
+ * sequence, so that a rollback brings the old one back, and other sessions forget
+ * counters that they have cached.  That is done by OID, and as the owner: who
+ * drops the extension need not own the sequences.
+ *
+ * Before a command drops the extension, core's functions lose our support
+ * function, and sequences their labels.  Both would keep the extension, and a
+ * dump with labels could not be restored without it.  If the command fails,
+ * the transaction undoes that.
+ *
+ * Citus creates the sequences of distributed tables on each node, and gives
+ * each its own range of counters.  It does not send labels of sequences, but
+ * from release 13.1 on those of columns: with the table, to nodes that are
+ * added later, and when they change.  So in a database with Citus each column
+ * that uses a bound sequence has the label of the sequence.  In a command of a
+ * user, labels of columns follow those of sequences.  In one that Citus sends to
+ * another node, it is the other way round.  There the sequence gets the label of
+ * the column, after it was created and before a row can be inserted.
+ *
  * src/sequence/sequence_change.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_attrdef.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/seclabel.h"
 #include "commands/sequence.h"
+#include "commands/user.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -48,17 +71,17 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/column_label.h"
+#include "sequence/core_support.h"
 #include "sequence/identity.h"
 #include "sequence/sequence_change.h"
+#include "spanner_keys.h"
 #include "spi/command_hooks.h"
+#include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
@@ -68,25 +91,41 @@
  */
 #define SK_WAITING_FETCHES 1000
 
-/*
- * How many fetches to look ahead for close values.  Bit-reversed values come
- * closer as the counter grows; this finds those that start narrow.
- */
-#define SK_FORESEEN_FETCHES 65536
+/* So many values are looked at for one that has been given. */
+#define SK_FORESEEN_VALUES 1000
 
-static List *storing_columns(Oid seqid);
-static List *add_column(List *columns, Oid relid, AttrNumber attnum);
-static Oid	parent_with_column(Oid relid, const char *column);
-static Node *default_expression(Oid attrdef);
-static ObjectAddress *narrowest_column(List *columns, int *width);
-static void fit_columns(const SkSequence *seq, SkLabel *label);
-static void name_setting(void *arg);
-static const SkRestriction *bind_new_sequence(Oid seqid, SkIdentity identity);
-static const SkRestriction *overlap_restriction(const SkSequence *seq,
-												const SkKind *kind);
-static bool blocks_overlap(const SkSequence *seq, const SkKind *kind);
+/* So many sequences are named to the client; the server's log has all. */
+#define SK_MAX_NAMED 100
+
+/*
+ * The first counters of a worker of Citus.  A kind reverses the number of a node
+ * into the lowest 15 bits, so what other nodes have given of a worker's range
+ * begins there.
+ */
+#define SK_NODE_COUNTERS (INT64CONST(1) << 15)
+
+/* The first release of Citus that sends labels of columns. */
+#define SK_CITUS_RELEASE "{13,1}"
+
+#define SK_COLUMNS "spanner_internal.sequence_columns() c"
+
+/* What a command was about, of tables and sequences. */
+#define SK_TOUCHED \
+	"(SELECT t.objid FROM pg_catalog.pg_event_trigger_ddl_commands() t" \
+	" WHERE t.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass)"
+
+/* A sequence that goes on with its plain counter. */
+typedef struct SkUnbound
+{
+	Oid			seqid;
+	int64		next;			/* 0 if it has no value left */
+} SkUnbound;
+
+static SkSequence *open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind);
+static SkKind *check_change(SkSequence *seq, const SkSequenceChange *change);
 static void report_always(const SkSequence *seq);
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
+static int64 label_int64(const List *options, const char *name, int64 otherwise);
 static void widen(SkSequence *seq, const SkLabel *label);
 static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
@@ -105,30 +144,37 @@ static void restart_counter(const SkSequence *seq,
 							const SkSequenceChange *change);
 static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
-static int	references_width(SkSequence *seq);
 static void check_references(SkSequence *seq, int bits);
-static List *referring_columns(const SkSequence *seq);
-static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
 static char *widening_statements(List *columns, int bits);
+static List *unbind(const SkSequence *seq, int64 restart, List *sequences);
+static void report_unbound(List *sequences);
+static bool find_plain_counter(const SkSequence *seq, int64 *next);
+static int64 counter_after(const SkSequence *seq, int64 counter, int64 value);
+static int64 skip_issued_values(const SkSequence *seq, int64 counter);
+static bool is_issued(const SkSequence *seq, int64 value);
+static void set_plain_counter(const SkSequence *seq, int64 next);
+static void prepare_drop(Node *command);
+static bool drops_extension(Node *command);
+static void check_label(const ObjectAddress *object, const char *label);
+static void check_column_label(Oid table, int32 column, const char *label);
+static void lock_columns(Oid seqid);
+static void follow_column_labels(Node *command, List *relations);
+static void label_columns(const char *condition);
+static void label_sequences(bool and_unbind);
+static void warn_of_old_citus(void);
 
 /*
- * sk_bind_new_sequence
- *		Give a sequence that has not been used the default kind, if it fits.
+ * sk_sequence_change_init
+ *		Register the label provider, and for DROP EXTENSION and labels of columns.
  *
- * "identity" is that of the column that the sequence is made for.  Returns
- * NULL, or what the sequence is left alone for.  The command need not mention
- * the kind, so the context of errors does.
+ * To be called before the others that change labels when a command ends: labels
+ * of columns are copies of what comes out.
  */
-const SkRestriction *
-sk_bind_new_sequence(Oid seqid, SkIdentity identity)
+void
+sk_sequence_change_init(void)
 {
-	ErrorContextCallback context = {error_context_stack, name_setting, NULL};
-	const SkRestriction *restriction;
-
-	error_context_stack = &context;
-	restriction = bind_new_sequence(seqid, identity);
-	error_context_stack = context.previous;
-	return restriction;
+	register_label_provider(SK_LABEL_PROVIDER, check_label);
+	sk_on_command(prepare_drop, NULL, follow_column_labels);
 }
 
 /*
@@ -144,50 +190,6 @@ sk_report_restriction(Oid seqid, const SkRestriction *restriction)
 					get_rel_name(seqid)),
 			 errdetail("%s", restriction->detail),
 			 errhint("%s", restriction->hint)));
-}
-
-/*
- * sk_sequence_read
- *		Look at a sequence.
- *
- * The caller has locked or made it, or only wants to know: then it must not be
- * dropped meanwhile.
- */
-SkSequence *
-sk_sequence_read(Oid seqid)
-{
-	SkSequence *seq = palloc0(sizeof(SkSequence));
-	char	   *label;
-	int32		column;
-
-	LockRelationOid(seqid, AccessShareLock);
-	sk_sequence_check_relkind(seqid);
-	label = sk_sequence_label(seqid);
-	seq->seqid = seqid;
-	seq->form = sk_sequence_form(seqid);
-	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->columns = storing_columns(seqid);
-	seq->narrowest = narrowest_column(seq->columns, &seq->column_width);
-	if (sk_sequence_owner(seqid, &seq->table, &column))
-	{
-		seq->column = (AttrNumber) column;
-		/* it may own other sequences besides that of its identity */
-		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
-			seq->identity = sk_column_identity(seq->table, seq->column);
-	}
-	if (label != NULL)
-	{
-		SkLabel    *parts = sk_label_parse_kind(label);
-
-		/* a label that is not complete yet */
-		fit_columns(seq, parts);
-		if (sk_sequence_am_find(parts->kind) == NULL)
-			seq->lost_kind = parts->kind;
-		else
-			seq->kind = sk_kind_make(parts, seq->width);
-	}
-	(void) sk_sequence_state(seqid, &seq->next, &seq->used);
-	return seq;
 }
 
 /*
@@ -207,7 +209,7 @@ sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 	if (!object_ownercheck(RelationRelationId, seqid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_SEQUENCE,
 					   get_rel_name(seqid));
-	result = sk_sequence_open(seqid, rows, changes_kind);
+	result = open_sequence(seqid, rows, changes_kind);
 	if (result == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -217,11 +219,83 @@ sk_sequence_lock(Oid seqid, LOCKMODE rows, bool changes_kind)
 }
 
 /*
- * sk_sequence_open
- *		The same, whoever owns it; NULL if it has been dropped meanwhile.
+ * sk_fit_label
+ *		Give a label no more bits and stripes than fit.
+ *
+ * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
+ * that store its values, nor "width".  Returns how many bits these allow.
  */
-SkSequence *
-sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
+int
+sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
+{
+	int			limit;
+	int64		bits;
+
+	/* of a sequence that ascends; sk_sequence_restriction() is asked before */
+	Assert(seq->form.seqmax >= 1);
+	limit = Min(Min(width, Min(seq->width, seq->column_width)),
+				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
+	bits = Min(limit, label_int64(label->options, "bits", 63));
+	sk_label_set_int64(label, "bits", bits);
+	if (bits >= SK_MIN_BITS &&
+		label_int64(label->options, "stripes", 0) >> bits > 0)
+		sk_label_set(label, "stripes", NULL);
+	return limit;
+}
+
+/*
+ * sk_change_sequence
+ *		Change a sequence that sk_sequence_lock() has opened, or a new one.
+ */
+void
+sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
+{
+	SkKind	   *new = check_change(seq, change);
+	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
+
+	/* nobody fetches from here to the end of the transaction */
+	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
+	Assert(!change->restarts || change->counter >= 1);
+	Assert(new == NULL || new->options->bits <= seq->width);
+	if (new != NULL && (seq->kind == NULL || change->restarts))
+		check_counter_has_value(get_rel_name(seq->seqid),
+								change->restarts ? change->counter : seq->next,
+								new->options);
+	if (new != NULL)
+		sk_report_overlap(seq, new);
+	/* the label says what the column was, so it is read before it goes */
+	if (new == NULL)
+		report_unbound(unbind(seq, change->restarts ? change->counter : 0,
+							  NIL));
+	sk_binding_set(seq->seqid, label);
+	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
+		 get_rel_name(seq->seqid), (long long) seq->next,
+		 label != NULL ? label : "");
+	/* the label of a column is a copy of the one that has just been written */
+	if (sk_citus_exists() && !sk_sent_by_citus())
+		label_columns(psprintf("c.seqid OPERATOR(pg_catalog.=) %u", seq->seqid));
+	/* sessions with values in their cache fetch anew under the new label only */
+	if (change->restarts)
+		restart_counter(seq, change);
+
+	/*
+	 * core's identity would fetch plain counters: it goes when there is a
+	 * label
+	 */
+	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
+		sk_change_identity(seq->seqid, SK_IDENTITY_NONE);
+	if (new != NULL && new->options->identity == SK_IDENTITY_ALWAYS &&
+		(seq->kind == NULL || seq->kind->options->identity != SK_IDENTITY_ALWAYS))
+		report_always(seq);
+	seq->kind = new;
+}
+
+/*
+ * Open a sequence for a change, whoever owns it.  Returns NULL if it has been
+ * dropped meanwhile.
+ */
+static SkSequence *
+open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
 	Oid			table;
 	Oid			owner;
@@ -245,7 +319,7 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 		(void) find_all_inheritors(table, rows, NULL);
 	}
 	if (changes_kind)
-		sk_lock_columns(seqid);
+		lock_columns(seqid);
 	/* it conflicts with that of transactions that have fetched */
 	LockRelationOid(seqid, ShareRowExclusiveLock);
 	/* both may have changed while we waited */
@@ -263,98 +337,12 @@ sk_sequence_open(Oid seqid, LOCKMODE rows, bool changes_kind)
 }
 
 /*
- * sk_fit_label
- *		Give a label no more bits and stripes than fit.
- *
- * Neither the type nor the MAXVALUE of the sequence is exceeded, nor the columns
- * that store its values, nor "width".  Returns how many bits these allow.
- */
-int
-sk_fit_label(SkLabel *label, const SkSequence *seq, int width)
-{
-	int			limit;
-	int64		bits;
-
-	/* of a sequence that ascends; sk_sequence_restriction() is asked before */
-	Assert(seq->form.seqmax >= 1);
-	limit = Min(Min(width, Min(seq->width, seq->column_width)),
-				pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1));
-	bits = Min(limit, sk_label_int64(label->options, "bits", 63));
-	sk_label_set_int64(label, "bits", bits);
-	if (bits >= SK_MIN_BITS &&
-		sk_label_int64(label->options, "stripes", 0) >> bits > 0)
-		sk_label_set(label, "stripes", NULL);
-	return limit;
-}
-
-/*
- * sk_change_sequence
- *		Change a sequence that sk_sequence_lock() has opened, or a new one.
- */
-void
-sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
-{
-	SkKind	   *new = sk_check_change(seq, change);
-	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
-
-	/* nobody fetches from here to the end of the transaction */
-	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
-	Assert(!change->restarts || change->counter >= 1);
-	Assert(new == NULL || new->options->bits <= seq->width);
-	if (new != NULL && (seq->kind == NULL || change->restarts))
-		check_counter_has_value(get_rel_name(seq->seqid),
-								change->restarts ? change->counter : seq->next,
-								new->options);
-	if (new != NULL)
-		sk_report_overlap(seq, new);
-	/* the label says what the column was, so it is read before it goes */
-	if (new == NULL)
-		sk_report_unbound(sk_unbind(seq, change->restarts ? change->counter : 0,
-									NIL));
-	sk_binding_set(seq->seqid, label);
-	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
-		 get_rel_name(seq->seqid), (long long) seq->next,
-		 label != NULL ? label : "");
-	/* the label of a column is a copy of the one that has just been written */
-	sk_label_columns(seq->seqid);
-	/* sessions with values in their cache fetch anew under the new label only */
-	if (change->restarts)
-		restart_counter(seq, change);
-
-	/*
-	 * core's identity would fetch plain counters: it goes when there is a
-	 * label
-	 */
-	if (new != NULL && seq->identity != SK_IDENTITY_NONE)
-		sk_convert_identity(seq->table, seq->column, seq->seqid);
-	if (new != NULL && new->options->identity == SK_IDENTITY_ALWAYS &&
-		(seq->kind == NULL || seq->kind->options->identity != SK_IDENTITY_ALWAYS))
-		report_always(seq);
-	seq->kind = new;
-}
-
-/*
- * sk_complete_label
- *		Complete the label of a sequence with what its type and column say.
- *
- * A label that a user has set holds only what the user wrote.
- */
-void
-sk_complete_label(Oid seqid)
-{
-	const SkSequenceChange nothing = {0};
-
-	sk_change_sequence(sk_sequence_lock(seqid, NoLock, true), &nothing);
-}
-
-/*
- * sk_check_change
- *		Raise an error if a change is impossible, and return the new kind.
+ * Raise an error if a change is impossible, and return the new kind.
  *
  * Returns NULL for a plain counter.
  */
-SkKind *
-sk_check_change(SkSequence *seq, const SkSequenceChange *change)
+static SkKind *
+check_change(SkSequence *seq, const SkSequenceChange *change)
 {
 	SkKind	   *new = make_kind(seq, change);
 
@@ -368,247 +356,6 @@ sk_check_change(SkSequence *seq, const SkSequenceChange *change)
 	/* it comes last, as it can add a skip range to the kind that was made */
 	keep_values_unique(seq, new, change);
 	return new;
-}
-
-/*
- * sk_report_overlap
- *		Report if values of a bound sequence can be closer than its increment.
- *
- * Not while a dump is restored: the one who made the sequence has seen it.
- */
-void
-sk_report_overlap(const SkSequence *seq, const SkKind *kind)
-{
-	if (sk_restoring() || !blocks_overlap(seq, kind))
-		return;
-	ereport(NOTICE,
-			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("values of sequence \"%s\" can be closer than its increment of %lld",
-					get_rel_name(seq->seqid),
-					(long long) seq->form.seqincrement),
-			 errdetail("A client that makes a block of ids of each value would make ids twice."),
-			 errhint("For such clients use INCREMENT BY 1, or kind \"%s\" with enough bits.",
-					 "bit_reversed_positive")));
-}
-
-/*
- * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
- * locked: what uses the sequence can come at any time, and its command is
- * followed then.
- */
-static List *
-storing_columns(Oid seqid)
-{
-	List	   *result = NIL;
-	Oid			table;
-	int32		attnum;
-	ListCell   *lc;
-
-	if (sk_sequence_owner(seqid, &table, &attnum))
-		result = add_column(result, table, attnum);
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) == seqid &&
-			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
-			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
-			result = add_column(result, column.objectId, column.objectSubId);
-	}
-	return result;
-}
-
-/*
- * Add a column to a list of ObjectAddresses, as that of the table that it is
- * inherited from, where it can be altered.
- */
-static List *
-add_column(List *columns, Oid relid, AttrNumber attnum)
-{
-	char	   *name = get_attname(relid, attnum, false);
-	ObjectAddress *column;
-	ListCell   *lc;
-	Oid			parent;
-
-	while (OidIsValid(parent = parent_with_column(relid, name)))
-		relid = parent;
-	attnum = get_attnum(relid, name);
-	foreach(lc, columns)
-	{
-		column = lfirst(lc);
-		if (column->objectId == relid && column->objectSubId == attnum)
-			return columns;
-	}
-	column = palloc(sizeof(ObjectAddress));
-	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
-	return lappend(columns, column);
-}
-
-/* The first parent of a table that has a column of that name. */
-static Oid
-parent_with_column(Oid relid, const char *column)
-{
-	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
-	Oid			result = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
-							  1, &key);
-	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
-
-		if (get_attnum(parent, column) != InvalidAttrNumber)
-			result = parent;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-/* The expression of a default, NULL if it has been dropped. */
-static Node *
-default_expression(Oid attrdef)
-{
-	Relation	catalog = table_open(AttrDefaultRelationId, AccessShareLock);
-	Node	   *result = NULL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(attrdef));
-	scan = systable_beginscan(catalog, AttrDefaultOidIndexId, true, NULL, 1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		source = heap_getattr(tuple, Anum_pg_attrdef_adbin,
-										  RelationGetDescr(catalog), &isnull);
-
-		result = stringToNode(TextDatumGetCString(source));
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-/*
- * The first of some columns that holds no more value bits than the others, NULL
- * if there is none; *width gets these bits, or 63.
- */
-static ObjectAddress *
-narrowest_column(List *columns, int *width)
-{
-	ObjectAddress *result = NULL;
-	ListCell   *lc;
-
-	*width = 63;
-	foreach(lc, columns)
-	{
-		ObjectAddress *column = lfirst(lc);
-		int			bits = sk_column_width(column->objectId, column->objectSubId);
-
-		if (result == NULL || bits < *width)
-			result = column;
-		*width = Min(*width, bits);
-	}
-	return result;
-}
-
-/* Have a label without bits give no values that the columns do not hold. */
-static void
-fit_columns(const SkSequence *seq, SkLabel *label)
-{
-	if (seq->column_width < seq->width &&
-		sk_label_option(label->options, "bits") == NULL)
-		sk_label_set_int64(label, "bits", seq->column_width);
-}
-
-static void
-name_setting(void *arg)
-{
-	errcontext("default kind of new sequences, from setting \"%s\"",
-			   "spanner.default_sequence_kind");
-}
-
-/* The same as sk_bind_new_sequence(), without the context of errors. */
-static const SkRestriction *
-bind_new_sequence(Oid seqid, SkIdentity identity)
-{
-	static const SkRestriction no_value = {
-		NULL,
-		"From its START on, the default kind has no value within its MAXVALUE.",
-		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
-	};
-	SkSequence *seq = sk_sequence_read(seqid);
-	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind());
-	const SkRestriction *restriction = sk_sequence_restriction(&seq->form);
-	SkSequenceChange change = {0};
-	SkKind	   *kind;
-
-	if (restriction != NULL)
-		return restriction;
-	if (sk_fit_label(label, seq, references_width(seq)) < SK_MIN_BITS)
-		return &no_value;
-
-	kind = sk_kind_make(label, seq->width);
-	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
-		return &no_value;
-	restriction = overlap_restriction(seq, kind);
-	if (restriction != NULL)
-		return restriction;
-
-	if (identity != SK_IDENTITY_NONE)
-		sk_label_set(label, "identity", identity == SK_IDENTITY_ALWAYS ?
-					 "always" : "by_default");
-	change.label = *label;
-	sk_change_sequence(seq, &change);
-	return NULL;
-}
-
-/*
- * That values of a new sequence can be closer than its increment; NULL if they
- * cannot.
- */
-static const SkRestriction *
-overlap_restriction(const SkSequence *seq, const SkKind *kind)
-{
-	long long	increment = seq->form.seqincrement;
-	SkRestriction *result;
-
-	if (!blocks_overlap(seq, kind))
-		return NULL;
-
-	result = palloc0(sizeof(SkRestriction));
-	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" can be closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
-							  increment, sk_kind_parts(kind)->kind, increment);
-	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
-	return result;
-}
-
-/* Can values of a sequence be closer than its increment, with this kind? */
-static bool
-blocks_overlap(const SkSequence *seq, const SkKind *kind)
-{
-	int64		increment = seq->form.seqincrement;
-	int64		last;
-
-	if (increment <= 1)
-		return false;
-	if (kind->am->least_distance == NULL)
-		return true;
-
-	if (pg_mul_s64_overflow(increment, SK_FORESEEN_FETCHES, &last) ||
-		pg_add_s64_overflow(last, seq->form.seqstart, &last))
-		last = PG_INT64_MAX;
-	last = Min(last, Min(kind->options->max_counter, seq->form.seqmax));
-	return kind->am->least_distance(kind->options, increment, last) < increment;
 }
 
 /*
@@ -650,7 +397,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 
 	/* nobody knows what a lost kind has given */
 	if (seq->lost_kind != NULL && !(change->restarts && change->label.kind != NULL))
-		(void) sk_sequence_am_get(seq->lost_kind);
+		(void) sk_sequence_am_get(seq->lost_kind, false);
 	if (change->label.kind != NULL ? strcmp(change->label.kind, SK_LOCAL_KIND) == 0 :
 		seq->kind == NULL)
 	{
@@ -684,7 +431,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	foreach(lc, change->label.options)
 		sk_label_set(label, ((SkOption *) lfirst(lc))->name, NULL);
 	label->options = list_concat(label->options, list_copy(change->label.options));
-	bits = sk_label_int64(change->label.options, "bits", 0);
+	bits = label_int64(change->label.options, "bits", 0);
 	if (seq->column_width < 63 && bits > seq->column_width)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -693,7 +440,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 									seq->narrowest->objectSubId, false),
 						get_rel_name(seq->narrowest->objectId), (int) Min(bits, 63)),
 				 errhint("Change the column to a wider type first.")));
-	fit_columns(seq, label);
+	sk_fit_columns(seq, label);
 	if (!change->is_label)
 		widen(seq, label);
 
@@ -706,11 +453,22 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	return result;
 }
 
+/*
+ * The value of an option as a number; "otherwise" if it is not set.
+ */
+static int64
+label_int64(const List *options, const char *name, int64 otherwise)
+{
+	const SkOption *option = sk_label_option(options, name);
+
+	return option != NULL ? sk_option_int64(option) : otherwise;
+}
+
 /* Bits that the column can hold need a sequence of its type. */
 static void
 widen(SkSequence *seq, const SkLabel *label)
 {
-	int64		bits = sk_label_int64(label->options, "bits", 0);
+	int64		bits = label_int64(label->options, "bits", 0);
 
 	if (bits <= seq->width || bits > 63)
 		return;
@@ -949,27 +707,15 @@ alter_core_sequence(const SkSequence *seq, List *options)
 	CommandCounterIncrement();
 }
 
-/* How many value bits the columns hold that refer to ids of a sequence. */
-static int
-references_width(SkSequence *seq)
-{
-	if (seq->reference_width == 0)
-		(void) narrowest_column(referring_columns(seq), &seq->reference_width);
-	return seq->reference_width;
-}
-
 /* Refuse bits that the columns do not hold that refer to ids of a sequence. */
 static void
 check_references(SkSequence *seq, int bits)
 {
-	int			width = references_width(seq);
-	List	   *columns;
-	ObjectAddress *narrowest;
+	int			width = sk_references_width(seq);
+	ObjectAddress *narrowest = seq->narrowest_reference;
 
 	if (width >= bits)
 		return;
-	columns = referring_columns(seq);
-	narrowest = narrowest_column(columns, &width);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("foreign keys do not hold values of sequence \"%s\"",
@@ -980,65 +726,7 @@ check_references(SkSequence *seq, int bits)
 								   narrowest->objectSubId, false),
 					   get_rel_name(narrowest->objectId), width),
 			 errhint("%s", psprintf("Give bits => %d, or run first:\n%s", width,
-									widening_statements(columns, bits)))));
-}
-
-/*
- * Columns that refer to ids of a sequence, directly or through others, those
- * that are referred to first.  The list grows while it is read.
- */
-static List *
-referring_columns(const SkSequence *seq)
-{
-	List	   *columns = list_copy(seq->columns);
-	int			own = list_length(columns);
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, columns)
-	{
-		ObjectAddress *column = lfirst(lc);
-		char	   *name = get_attname(column->objectId, column->objectSubId,
-									   false);
-
-		foreach(lc2, find_all_inheritors(column->objectId, NoLock, NULL))
-			columns = add_foreign_keys(columns, lfirst_oid(lc2),
-									   get_attnum(lfirst_oid(lc2), name));
-	}
-	return list_copy_tail(columns, own);
-}
-
-/* Add the columns that refer to a column by foreign keys. */
-static List *
-add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
-{
-	ListCell   *lc;
-
-	foreach(lc, sk_dependents(relid, ConstraintRelationId))
-	{
-		HeapTuple	tuple = SearchSysCache1(CONSTROID,
-											ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_constraint form;
-		int			count;
-		AttrNumber	referring[INDEX_MAX_KEYS];
-		AttrNumber	referred[INDEX_MAX_KEYS];
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		form = (Form_pg_constraint) GETSTRUCT(tuple);
-		if (form->contype == CONSTRAINT_FOREIGN && form->confrelid == relid)
-		{
-			DeconstructFkConstraintRow(tuple, &count, referring, referred,
-									   NULL, NULL, NULL, NULL, NULL);
-			for (int i = 0; i < count; i++)
-			{
-				if (referred[i] == attnum)
-					columns = add_column(columns, form->conrelid, referring[i]);
-			}
-		}
-		ReleaseSysCache(tuple);
-	}
-	return columns;
+									widening_statements(seq->references, bits)))));
 }
 
 /* ALTER TABLE for each table that has narrow columns. */
@@ -1077,4 +765,428 @@ widening_statements(List *columns, int bits)
 			appendStringInfoChar(&result, ';');
 	}
 	return result.data;
+}
+
+/*
+ * Make an unbound sequence of a bound one, but for its label.
+ *
+ * The label is still there, and the caller has locked the sequence as for a
+ * change.  "restart" is the counter that the caller will set, 0 if the sequence
+ * is to go on.  Then it is added to a list for report_unbound(), if it has given
+ * values.
+ */
+static List *
+unbind(const SkSequence *seq, int64 restart, List *sequences)
+{
+	SkUnbound  *unbound = palloc(sizeof(SkUnbound));
+	SkIdentity	identity = sk_sequence_identity(seq->seqid);
+
+	Assert(CheckRelationOidLockedByMe(seq->seqid, ShareRowExclusiveLock, true));
+	if (identity != SK_IDENTITY_NONE)
+		sk_change_identity(seq->seqid, identity);
+	unbound->seqid = seq->seqid;
+	if ((seq->kind == NULL && seq->lost_kind == NULL) ||
+		!find_plain_counter(seq, &unbound->next))
+		return sequences;
+	if (restart == 0)
+	{
+		set_plain_counter(seq, unbound->next);
+		return lappend(sequences, unbound);
+	}
+	if (unbound->next == 0 || restart < unbound->next)
+		ereport(WARNING,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("sequence \"%s\" may later give values that it has given before",
+						get_rel_name(seq->seqid)),
+				 errdetail("It will go on with its plain counter, at %lld.",
+						   (long long) restart),
+				 errhint("Leave restart_counter_with out, and it goes on where that is safe.")));
+	return sequences;
+}
+
+/*
+ * Warn of the sequences that go on with their plain counters.
+ */
+static void
+report_unbound(List *sequences)
+{
+	int			count = list_length(sequences);
+	StringInfoData all;
+	int			named_length = 0;
+	ListCell   *lc;
+
+	if (count == 0)
+		return;
+	initStringInfo(&all);
+	foreach(lc, sequences)
+	{
+		SkUnbound  *unbound = lfirst(lc);
+
+		appendStringInfo(&all, "%sSequence %s ", all.len > 0 ? "\n" : "",
+						 sk_qualified_name(unbound->seqid));
+		if (unbound->next == 0)
+			appendStringInfoString(&all, "has no values left.");
+		else
+			appendStringInfo(&all, "goes on at %lld.", (long long) unbound->next);
+		if (foreach_current_index(lc) < SK_MAX_NAMED)
+			named_length = all.len;
+	}
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg_plural("%d sequence goes back to its plain counter",
+						   "%d sequences go back to their plain counters",
+						   count, count),
+			 errdetail("%s", pnstrdup(all.data, named_length)),
+			 errdetail_log("%s", all.data),
+			 errhint("A plain counter can still come to values that a kind has given, above all to narrow ones, which a unique index refuses.")));
+}
+
+/*
+ * Find the next plain counter, 0 if there is none.  Returns false if the
+ * sequence has given nothing, and has nothing to skip.
+ *
+ * A library that is missing does not matter: what it cannot tell is which
+ * values its kind has given.
+ */
+static bool
+find_plain_counter(const SkSequence *seq, int64 *next)
+{
+	SkLabel    *label = sk_label_parse_kind(sk_sequence_label(seq->seqid));
+	int64		skip_min = label_int64(label->options, "skip_range_min", 0);
+	int64		skip_max = label_int64(label->options, "skip_range_max", 0);
+	int64		counter = seq->next;
+	int64		range = sk_citus_exists() ? counter - counter % SK_CITUS_RANGE : 0;
+
+	if (!seq->used && skip_max < counter && range == 0)
+		return false;
+
+	/* a range far ahead that leaves little after it is not reached */
+	if (counter <= skip_max &&
+		(counter >= skip_min ||
+		 seq->form.seqmax - skip_max >= skip_min - counter))
+		counter = counter_after(seq, counter, skip_max);
+	if (seq->kind != NULL && counter != 0)
+		counter = skip_issued_values(seq, counter);
+
+	/* each node of Citus has counters of its own */
+	if (sk_citus_exists() &&
+		counter / SK_CITUS_RANGE != seq->next / SK_CITUS_RANGE)
+		counter = seq->next;
+	if (range > 0)
+		counter = Max(counter, range + SK_NODE_COUNTERS + 1);
+	*next = counter;
+	return true;
+}
+
+/*
+ * The first counter after a value, in steps of INCREMENT: servers that share
+ * the values of a sequence do so by different counters.  0 if there is none.
+ */
+static int64
+counter_after(const SkSequence *seq, int64 counter, int64 value)
+{
+	int64		increment = seq->form.seqincrement;
+	int64		steps;
+
+	if (counter <= value &&
+		(pg_mul_s64_overflow((value - counter) / increment + 1, increment,
+							 &steps) ||
+		 pg_add_s64_overflow(counter, steps, &counter)))
+		return 0;
+	return counter <= seq->form.seqmax ? counter : 0;
+}
+
+/* From a counter on, skip values that the kind has given. */
+static int64
+skip_issued_values(const SkSequence *seq, int64 counter)
+{
+	const SkSequenceOptions *options = seq->kind->options;
+	int64		last = (int64) ((UINT64CONST(1) << options->bits) - 2);
+	int64		free = 0;
+	int64		after = 0;
+	int64		value = counter;
+	bool		meets = false;
+
+	for (int i = 0; i < SK_FORESEEN_VALUES && value != 0; i++)
+	{
+		if (is_issued(seq, value))
+			meets = true;
+		else if (free == 0)
+			free = value;
+		value = counter_after(seq, value, value);
+	}
+	if (meets && options->bits < Min(seq->width, seq->column_width))
+		after = counter_after(seq, counter, last);
+	return after != 0 ? after : free;
+}
+
+static bool
+is_issued(const SkSequence *seq, int64 value)
+{
+	int64		counter;
+
+	return seq->kind->am->unmap(seq->kind->options, value, &counter) &&
+		counter < seq->next;
+}
+
+/*
+ * What was fetched last is set, so that the sequence counts as used, and one
+ * without values left raises core's error.
+ */
+static void
+set_plain_counter(const SkSequence *seq, int64 next)
+{
+	int64		last = next != 0 ? next - seq->form.seqincrement : seq->form.seqmax;
+	bool		is_called = last >= seq->form.seqmin;
+	bool		as_owner = !superuser();
+	SkOwnerScope scope;
+
+	/* the counter is where it should be, and no session has others */
+	if (next == seq->next && seq->form.seqcache == 1)
+		return;
+	if (as_owner)
+		sk_owner_enter(&scope, seq->seqid);
+	ResetSequence(seq->seqid);
+	DirectFunctionCall3(setval3_oid, ObjectIdGetDatum(seq->seqid),
+						Int64GetDatum(is_called ? last : next),
+						BoolGetDatum(is_called));
+	if (as_owner)
+		sk_owner_exit(&scope);
+}
+
+/*
+ * Unbind and detach if a command is about to drop the extension.  Core has
+ * checked nothing of the command yet.
+ */
+static void
+prepare_drop(Node *command)
+{
+	List	   *unbound = NIL;
+	ListCell   *lc;
+
+	if (!drops_extension(command) || !sk_extension_exists())
+		return;
+
+	/* waits for those who are binding sequences, and keeps others out */
+	LockDatabaseObject(ProcedureRelationId,
+					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
+					   AccessExclusiveLock);
+	foreach(lc, sk_list_labelled(false))
+	{
+		ObjectAddress *object = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (object->objectSubId != 0)
+		{
+			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
+			continue;
+		}
+		/* the counter of another session's sequence cannot be read */
+		if (!isOtherTempNamespace(get_rel_namespace(object->objectId)))
+		{
+			/* waits for those who fetch, as every change of a binding does */
+			SkSequence *seq = open_sequence(object->objectId, NoLock, true);
+
+			if (seq == NULL)
+				continue;
+			unbound = unbind(seq, 0, unbound);
+		}
+		sk_binding_set(object->objectId, NULL);
+	}
+	report_unbound(unbound);
+	sk_set_core_support(false);
+}
+
+/* Will a command, unless it fails, drop the extension? */
+static bool
+drops_extension(Node *command)
+{
+	bool		result = false;
+	Oid			owner;
+	ListCell   *lc;
+
+	if (!IsA(command, DropOwnedStmt) &&
+		!(IsA(command, DropStmt) &&
+		  ((DropStmt *) command)->removeType == OBJECT_EXTENSION))
+		return false;
+
+	owner = sk_extension_owner(SK_EXTENSION);
+	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
+		return false;
+	if (IsA(command, DropOwnedStmt))
+		return list_member_oid(roleSpecsToIds(((DropOwnedStmt *) command)->roles),
+							   owner);
+	foreach(lc, ((DropStmt *) command)->objects)
+		result |= strcmp(strVal(lfirst(lc)), SK_EXTENSION) == 0;
+	return result;
+}
+
+/* The provider's hook. */
+static void
+check_label(const ObjectAddress *object, const char *label)
+{
+	SkSequence *seq = NULL;
+
+	if (object->classId == RelationRelationId && object->objectSubId > 0 &&
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE &&
+		(sk_restoring() || sk_citus_exists()))
+	{
+		if (label != NULL && !IsBinaryUpgrade)
+			(void) sk_kind_from_label(label, 63);
+		if (!sk_restoring())
+			check_column_label(object->objectId, object->objectSubId, label);
+		return;
+	}
+	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
+		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("security labels of provider \"%s\" are for sequences",
+						SK_LABEL_PROVIDER),
+				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
+
+	/* pg_upgrade may come to a label before the function that loads its kind */
+	if (label != NULL ? !IsBinaryUpgrade : !sk_restoring())
+		seq = sk_sequence_lock(object->objectId, NoLock, true);
+	else
+		LockRelationOid(object->objectId, ShareRowExclusiveLock);
+	if (label == NULL && seq != NULL)
+	{
+		sk_find_nodes(seq);
+		report_unbound(unbind(seq, 0, NIL));
+	}
+	sk_binding_announce(object->objectId, label);
+	if (label != NULL && seq != NULL)
+	{
+		/* what is missing in the label is added when the command has ended */
+		SkSequenceChange change = {.is_label = true,.label = *sk_label_parse_kind(label)};
+
+		if (sk_restoring())
+			sk_sequence_check_mappable(seq->seqid);
+		else
+			(void) check_change(seq, &change);
+	}
+}
+
+/*
+ * Raise an error if a user gives a column another label than its sequence.
+ */
+static void
+check_column_label(Oid table, int32 column, const char *label)
+{
+	char	   *wanted;
+
+	if (sk_sent_by_citus())
+		return;
+	wanted = sk_query_text(psprintf("SELECT c.sequence_label FROM " SK_COLUMNS
+									" WHERE c.relid OPERATOR(pg_catalog.=) %u"
+									" AND c.attnum OPERATOR(pg_catalog.=) %d",
+									table, column));
+	if (wanted != NULL && (label == NULL || strcmp(label, wanted) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("label of column \"%s\" of table \"%s\" must match the label of its sequence",
+						get_attname(table, column, false), get_rel_name(table)),
+				 errhint("Use spanner.alter_sequence(), or SECURITY LABEL ON SEQUENCE.")));
+}
+
+/*
+ * Lock the tables whose columns will get the label of a sequence.
+ *
+ * Citus makes such a table a distributed one, or not, before or after the
+ * change of the label, and not in between.
+ */
+static void
+lock_columns(Oid seqid)
+{
+	ListCell   *lc;
+
+	if (!sk_citus_exists() || sk_sent_by_citus())
+		return;
+	foreach(lc, sk_query_texts(psprintf("SELECT c.relid::pg_catalog.text FROM " SK_COLUMNS
+										" WHERE c.seqid OPERATOR(pg_catalog.=) %u"
+										" GROUP BY c.relid ORDER BY c.relid",
+										seqid)))
+		LockRelationOid(atooid(lfirst(lc)), ShareUpdateExclusiveLock);
+}
+
+/*
+ * Have labels of columns and sequences agree after a command.
+ *
+ * While a dump is restored, no label is taken away: the sequence of a column may
+ * come later.
+ */
+static void
+follow_column_labels(Node *command, List *relations)
+{
+	if (!IsA(command, SecLabelStmt) && !sk_bindings_exist())
+		return;
+	if (IsA(command, CreateExtensionStmt) &&
+		strcmp(((CreateExtensionStmt *) command)->extname, SK_CITUS) != 0)
+		return;
+	if (!sk_citus_exists())
+		return;
+	if (sk_sent_by_citus())
+		label_sequences(IsA(command, SecLabelStmt));
+	else if (IsA(command, CreateExtensionStmt))
+		label_columns("c.sequence_label IS NOT NULL");
+	else
+		label_columns(psprintf("(c.relid IN %s OR c.seqid IN %s) AND %s",
+							   SK_TOUCHED, SK_TOUCHED,
+							   sk_restoring() ? "c.sequence_label IS NOT NULL" : "true"));
+}
+
+/* Have the columns that meet a condition get the label of their sequence. */
+static void
+label_columns(const char *condition)
+{
+	List	   *commands;
+	ListCell   *lc;
+
+	commands = sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+									   " ON COLUMN %%s.%%s IS %%L', c.table_name, c.column_name, c.sequence_label)"
+									   " FROM " SK_COLUMNS
+									   " WHERE c.sequence_label IS DISTINCT FROM c.column_label AND %s",
+									   condition));
+	foreach(lc, commands)
+		sk_run_command(lfirst(lc));
+	if (commands != NIL)
+		warn_of_old_citus();
+}
+
+/*
+ * Copy labels of columns to the sequences that they use.  While Citus
+ * creates or alters a table, a missing label means nothing yet.
+ */
+static void
+label_sequences(bool and_unbind)
+{
+	ListCell   *lc;
+
+	foreach(lc, sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+										" ON SEQUENCE %%s IS %%L', c.seqid::pg_catalog.regclass, pg_catalog.max(c.column_label))"
+										" FROM " SK_COLUMNS
+										" WHERE c.seqid IS NOT NULL GROUP BY c.seqid"
+										" HAVING pg_catalog.bool_or(c.relid IN %s)"
+										" AND pg_catalog.max(c.column_label) IS DISTINCT FROM pg_catalog.max(c.sequence_label)%s",
+										SK_TOUCHED,
+										and_unbind ? "" : " AND pg_catalog.max(c.column_label) IS NOT NULL")))
+		sk_run_command(lfirst(lc));
+}
+
+static void
+warn_of_old_citus(void)
+{
+	char	   *release = sk_query_text("SELECT extversion FROM pg_catalog.pg_extension"
+										" WHERE extname OPERATOR(pg_catalog.=) '" SK_CITUS "'"
+										" AND pg_catalog.string_to_array(pg_catalog.split_part(extversion, '-', 1), '.')::pg_catalog.int4[]"
+										" OPERATOR(pg_catalog.<) '" SK_CITUS_RELEASE "'");
+
+	if (release != NULL)
+		ereport(WARNING,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("kinds of sequences do not reach the workers of Citus %s",
+						release),
+				 errdetail("Rows that are inserted through workers get plain counters."),
+				 errhint("Update Citus to release 13.1 or later.")));
 }

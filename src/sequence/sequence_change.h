@@ -10,8 +10,6 @@
 #ifndef SK_SEQUENCE_CHANGE_H
 #define SK_SEQUENCE_CHANGE_H
 
-#include "nodes/primnodes.h"
-
 #include "sequence/sequence.h"
 
 /* What becomes of START when the counter restarts. */
@@ -34,25 +32,11 @@ typedef struct SkSequenceChange
 	SkStart		start;			/* what becomes of START then */
 } SkSequenceChange;
 
-extern const SkRestriction *sk_bind_new_sequence(Oid seqid,
-												 SkIdentity identity);
 extern void sk_report_restriction(Oid seqid, const SkRestriction *restriction);
-extern SkSequence *sk_sequence_read(Oid seqid);
 extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
-									bool changes_kind);
-extern SkSequence *sk_sequence_open(Oid seqid, LOCKMODE rows,
 									bool changes_kind);
 extern int	sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
 extern void sk_change_sequence(SkSequence *seq,
 							   const SkSequenceChange *change);
-extern void sk_complete_label(Oid seqid);
-extern SkKind *sk_check_change(SkSequence *seq,
-							   const SkSequenceChange *change);
-extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
-
-/* unbind.c */
-extern List *sk_unbind(const SkSequence *seq, int64 restart,
-					   List *sequences);
-extern void sk_report_unbound(List *sequences);
 
 #endif							/* SK_SEQUENCE_CHANGE_H */

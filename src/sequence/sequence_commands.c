@@ -54,9 +54,8 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/column_label.h"
+#include "sequence/core_support.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_functions.h"
 #include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
 #include "spi/relation_query.h"
@@ -171,7 +170,7 @@ take_kind(SkSequenceChange *change, const char *kind)
 
 	change->label = *label;
 	if (strcmp(label->kind, SK_LOCAL_KIND) != 0 || label->options != NIL)
-		(void) sk_sequence_am_get(label->kind);
+		(void) sk_sequence_am_get(label->kind, false);
 }
 
 /* Take over an integer or bigint argument, if it is not NULL. */
@@ -1179,7 +1178,7 @@ spanner_read_kind(PG_FUNCTION_ARGS)
 {
 	SkLabel    *label = sk_label_parse_kind(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 
-	(void) sk_sequence_am_get(label->kind);
+	(void) sk_sequence_am_get(label->kind, false);
 	PG_RETURN_TEXT_P(cstring_to_text(sk_label_format(label)));
 }
 

@@ -9,12 +9,9 @@
  *	 unless it is temporary or the kind does not fit it;
  * - an identity column with such a sequence becomes a column whose default
  *	 fetches from it, since core's identity returns the plain counter;
- * - a table with a shard column gets statistics that load the library, unless
- *	 Citus sends the table, and the statistics after it;
- * - where Citus is, labels of columns and of sequences agree.
+ * - the values of a bound one fit its type and the columns that store them.
  *
- * While a dump is being restored, only the last of these happens: see
- * sk_restoring().
+ * While a dump is being restored, none of these happens: see sk_restoring().
  *
  * The rows of a table get the values of a new serial or identity column
  * while ALTER TABLE ... ADD COLUMN runs, too early for a ddl_command_end
@@ -24,10 +21,14 @@
  * What was changed is recognized by the location of the default's function
  * call, which no parser sets.
  *
- * Before a command drops the extension, core's functions lose our support
- * function, and sequences their labels.  Both would keep the extension, and a
- * dump with labels could not be restored without it.  If the command fails,
- * the transaction undoes that.
+ * A former identity column (identity.c) is in commands what any identity column
+ * is.  When ALTER TABLE starts, the identity is put back into the catalogs.  When it ends, what is left of it
+ * is converted again.
+ *
+ * A table that is made LIKE another gets no default that fetches for the other's
+ * identity, but with INCLUDING IDENTITY an identity of its own, as in core.
+ * CREATE TABLE carries the commands for that in the alias of the table's name,
+ * which no parser sets there.
  *
  * src/sequence/sequence_ddl.c
  *
@@ -43,21 +44,18 @@
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
-#include "commands/seclabel.h"
 #include "commands/sequence.h"
 #include "commands/tablecmds.h"
-#include "commands/user.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_type.h"
 #include "parser/parser.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -65,10 +63,9 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
-#include "sequence/column_label.h"
 #include "sequence/core_support.h"
+#include "sequence/identity.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
@@ -79,12 +76,17 @@
 /* Foreign keys to foreign keys are followed so far. */
 #define SK_MAX_REFERENCES 16
 
-static void label_columns(Node *command, List *relations);
 static void guard_sequences(Node *command);
-static void follow_command(Node *command, List *relations);
+static void guard_alter(AlterSeqStmt *stmt);
 static void follow_sequences(Node *command, List *relations);
 static void check_altered_sequence(Oid seqid, Node *command);
 static bool adopt_sequence(Oid seqid);
+static void complete_label(Oid seqid);
+static const SkRestriction *bind_new_sequence(Oid seqid, SkIdentity identity);
+static void name_setting(void *arg);
+static const SkRestriction *bind_default_kind(Oid seqid, SkIdentity identity);
+static const SkRestriction *overlap_restriction(const SkSequence *seq,
+												const SkKind *kind);
 static void narrow_sequence(Oid seqid, Oid type);
 static void refuse_narrowing(const SkSequence *seq, Oid type);
 static void follow_widths(Node *command, const List *bound);
@@ -93,11 +95,24 @@ static void follow_table(const RangeVar *name, List *columns,
 						 const List *bound);
 static void warn_of_foreign_keys(Relation rel, List *columns);
 static int	bits_of_ids(Oid relid, AttrNumber attnum, int depth);
-static void prepare_drop(Node *command);
-static bool drops_extension(Node *command);
-static void check_label(const ObjectAddress *object, const char *label);
-static bool is_column(const ObjectAddress *object);
-static void check_change(SkSequence *seq, const char *text);
+static void check_owner(Oid seqid, DefElem *option);
+static bool owned_by(DefElem *option, Oid *relid, AttrNumber *column);
+static bool fetches_by_default(Oid relid, AttrNumber column, Oid seqid);
+static void check_drop(DropStmt *stmt);
+static void identity_start(Node *command);
+static void identity_end(Node *command, List *relations);
+static void complete_name(CreateSchemaStmt *stmt, Node *element);
+static bool alters_column(AlterTableCmd *cmd);
+static void restore_altered(AlterTableStmt *stmt);
+static void check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid);
+static bool hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid);
+static void convert_altered(AlterTableStmt *stmt);
+static void prepare_like(CreateStmt *stmt);
+static List *like_commands(TableLikeClause *clause);
+static AlterTableCmd *make_add_identity(const char *column,
+										SkIdentityColumn *identity, Oid type);
+static List *options_of_type(Oid seqid, Oid type);
+static void follow_like(CreateStmt *stmt);
 static void add_column_start(Node *command);
 static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static void add_column_end(Node *command, List *relations);
@@ -116,28 +131,29 @@ static FuncCall *find_nextval_call(ColumnDef *def);
 
 /*
  * sk_sequence_ddl_init
- *		Register the label provider, and for commands, also identities.
+ *		Register for commands.
  *
  * When a command ends, columns that were added get their sequences first, then
  * what was an identity is converted again, and new sequences get the default
- * kind.  Labels of columns are copies of what comes out.
+ * kind.
  */
 void
 sk_sequence_ddl_init(void)
 {
-	register_label_provider(SK_LABEL_PROVIDER, check_label);
-	sk_on_command(NULL, NULL, label_columns);
-	sk_on_command(guard_sequences, NULL, follow_command);
-	sk_on_command(prepare_drop, NULL, NULL);
-	sk_identity_init(sk_complete_label);
+	sk_on_command(guard_sequences, NULL, follow_sequences);
+	sk_on_command(NULL, identity_start, identity_end);
 	sk_on_command(NULL, add_column_start, add_column_end);
 }
 
+/* What must not be missed before a command, with event triggers turned off as well. */
 static void
-label_columns(Node *command, List *relations)
+guard_sequences(Node *command)
 {
-	if (IsA(command, SecLabelStmt) || sk_bindings_exist())
-		sk_column_labels_command_end(command, sk_restoring());
+	if (IsA(command, AlterSeqStmt))
+		guard_alter((AlterSeqStmt *) command);
+	else if (IsA(command, DropStmt) && !sk_restoring() &&
+			 ((DropStmt *) command)->removeType == OBJECT_SEQUENCE)
+		check_drop((DropStmt *) command);
 }
 
 /*
@@ -145,34 +161,22 @@ label_columns(Node *command, List *relations)
  * the command is refused.
  */
 static void
-guard_sequences(Node *command)
+guard_alter(AlterSeqStmt *stmt)
 {
-	AlterSeqStmt *stmt = (AlterSeqStmt *) command;
-	Oid			seqid;
+	Oid			seqid = RangeVarGetRelid(stmt->sequence, NoLock, true);
 	ListCell   *lc;
 
-	if (!IsA(command, AlterSeqStmt))
-		return;
-	seqid = RangeVarGetRelid(stmt->sequence, NoLock, true);
 	if (!OidIsValid(seqid) || get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return;
 	foreach(lc, stmt->options)
 	{
-		DefElem    *option = lfirst(lc);
+		DefElem    *option = lfirst_node(DefElem, lc);
 
 		if (strcmp(option->defname, "as") == 0)
 			narrow_sequence(seqid, typenameTypeId(NULL, defGetTypeName(option)));
+		else if (strcmp(option->defname, "owned_by") == 0 && !sk_restoring())
+			check_owner(seqid, option);
 	}
-}
-
-/* Shard columns get their statistics, sequences their kind. */
-static void
-follow_command(Node *command, List *relations)
-{
-	if (sk_restoring() || IsA(command, CreateExtensionStmt))
-		return;
-	if (sk_default_sequence_kind() != NULL || sk_bindings_exist())
-		follow_sequences(command, relations);
 }
 
 /* Give new sequences the default kind, and bound ones what they need. */
@@ -182,6 +186,9 @@ follow_sequences(Node *command, List *relations)
 	List	   *bound = NIL;
 	ListCell   *lc;
 
+	if (sk_restoring() || IsA(command, CreateExtensionStmt) ||
+		(sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
+		return;
 	foreach(lc, relations)
 	{
 		SkCommandRelation *sequence = lfirst(lc);
@@ -199,7 +206,7 @@ follow_sequences(Node *command, List *relations)
 		{
 			check_altered_sequence(sequence->relid, command);
 			if (IsA(command, SecLabelStmt))
-				sk_complete_label(sequence->relid);
+				complete_label(sequence->relid);
 			narrow_sequence(sequence->relid, InvalidOid);
 		}
 	}
@@ -246,10 +253,104 @@ adopt_sequence(Oid seqid)
 		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
 		sk_sequence_label(seqid) != NULL)
 		return false;
-	restriction = sk_bind_new_sequence(seqid, SK_IDENTITY_NONE);
+	restriction = bind_new_sequence(seqid, SK_IDENTITY_NONE);
 	if (restriction != NULL)
 		sk_report_restriction(seqid, restriction);
 	return restriction == NULL;
+}
+
+/*
+ * Give a sequence that has not been used the default kind, if it fits.
+ *
+ * "identity" is that of the column that the sequence is made for.  Returns
+ * NULL, or what the sequence is left alone for.  The command need not mention
+ * the kind, so the context of errors does.
+ */
+static const SkRestriction *
+bind_new_sequence(Oid seqid, SkIdentity identity)
+{
+	ErrorContextCallback context = {error_context_stack, name_setting, NULL};
+	const SkRestriction *restriction;
+
+	error_context_stack = &context;
+	restriction = bind_default_kind(seqid, identity);
+	error_context_stack = context.previous;
+	return restriction;
+}
+
+static void
+name_setting(void *arg)
+{
+	errcontext("default kind of new sequences, from setting \"%s\"",
+			   "spanner.default_sequence_kind");
+}
+
+/* The same as bind_new_sequence(), without the context of errors. */
+static const SkRestriction *
+bind_default_kind(Oid seqid, SkIdentity identity)
+{
+	static const SkRestriction no_value = {
+		NULL,
+		"From its START on, the default kind has no value within its MAXVALUE.",
+		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
+	};
+	SkSequence *seq = sk_sequence_read(seqid);
+	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind());
+	const SkRestriction *restriction = sk_sequence_restriction(&seq->form);
+	SkSequenceChange change = {0};
+	SkKind	   *kind;
+
+	if (restriction != NULL)
+		return restriction;
+	if (sk_fit_label(label, seq, sk_references_width(seq)) < SK_MIN_BITS)
+		return &no_value;
+
+	kind = sk_kind_make(label, seq->width);
+	if (!sk_kind_reaches_value(kind, seq->form.seqstart))
+		return &no_value;
+	restriction = overlap_restriction(seq, kind);
+	if (restriction != NULL)
+		return restriction;
+
+	if (identity != SK_IDENTITY_NONE)
+		sk_label_set(label, "identity", identity == SK_IDENTITY_ALWAYS ?
+					 "always" : "by_default");
+	change.label = *label;
+	sk_change_sequence(seq, &change);
+	return NULL;
+}
+
+/*
+ * That values of a new sequence can be closer than its increment; NULL if they
+ * cannot.
+ */
+static const SkRestriction *
+overlap_restriction(const SkSequence *seq, const SkKind *kind)
+{
+	long long	increment = seq->form.seqincrement;
+	SkRestriction *result;
+
+	if (!sk_kind_overlaps(kind, &seq->form))
+		return NULL;
+
+	result = palloc0(sizeof(SkRestriction));
+	result->detail = psprintf("With INCREMENT BY %lld, values of kind \"%s\" can be closer than %lld, and a client that makes a block of ids of each value would make ids twice.",
+							  increment, sk_kind_parts(kind)->kind, increment);
+	result->hint = "Use INCREMENT BY 1, or kind \"bit_reversed_positive\" with enough bits; for other uses of the increment, spanner.alter_sequence() or spanner.convert_column() gives the kind all the same.";
+	return result;
+}
+
+/*
+ * Complete the label of a sequence with what its type and column say.
+ *
+ * A label that a user has set holds only what the user wrote.
+ */
+static void
+complete_label(Oid seqid)
+{
+	const SkSequenceChange nothing = {0};
+
+	sk_change_sequence(sk_sequence_lock(seqid, NoLock, true), &nothing);
 }
 
 /*
@@ -474,127 +575,376 @@ bits_of_ids(Oid relid, AttrNumber attnum, int depth)
 }
 
 /*
- * Unbind and detach if a command is about to drop the extension.  Core has
- * checked nothing of the command yet.
+ * Refuse ALTER SEQUENCE ... OWNED BY for the sequence of an identity.
+ *
+ * A column that draws from it already may become the identity in its place:
+ * that is how a table hands it over to a partitioned one.
  */
 static void
-prepare_drop(Node *command)
+check_owner(Oid seqid, DefElem *option)
 {
-	List	   *unbound = NIL;
-	ListCell   *lc;
+	Oid			table;
+	int32		column;
+	Oid			relid;
+	AttrNumber	attnum;
 
-	if (!drops_extension(command) || !sk_extension_exists())
+	if (sk_sequence_identity(seqid) == SK_IDENTITY_NONE ||
+		!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column))
 		return;
-
-	/* waits for those who are binding sequences, and keeps others out */
-	LockDatabaseObject(ProcedureRelationId,
-					   sk_function(SK_FUNCTION_SEQUENCE_SUPPORT), 0,
-					   AccessExclusiveLock);
-	foreach(lc, sk_list_labelled(false))
-	{
-		ObjectAddress *object = lfirst(lc);
-
-		CHECK_FOR_INTERRUPTS();
-		if (object->objectSubId != 0)
-		{
-			SetSecurityLabel(object, SK_LABEL_PROVIDER, NULL);
-			continue;
-		}
-		/* the counter of another session's sequence cannot be read */
-		if (!isOtherTempNamespace(get_rel_namespace(object->objectId)))
-		{
-			/* waits for those who fetch, as every change of a binding does */
-			SkSequence *seq = sk_sequence_open(object->objectId, NoLock, true);
-
-			if (seq == NULL)
-				continue;
-			unbound = sk_unbind(seq, 0, unbound);
-		}
-		sk_binding_set(object->objectId, NULL);
-	}
-	sk_report_unbound(unbound);
-	sk_set_core_support(false);
+	if (owned_by(option, &relid, &attnum) &&
+		(attnum == InvalidAttrNumber || /* core reports that */
+		 fetches_by_default(relid, attnum, seqid)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot change ownership of identity sequence"),
+			 errdetail("Sequence \"%s\" is linked to table \"%s\".",
+					   get_rel_name(seqid), get_rel_name(table))));
 }
 
-/* Will a command, unless it fails, drop the extension? */
+/* The column that OWNED BY names.  Returns false for NONE. */
 static bool
-drops_extension(Node *command)
+owned_by(DefElem *option, Oid *relid, AttrNumber *column)
 {
-	bool		result = false;
-	Oid			owner;
+	List	   *names = defGetQualifiedName(option);
+
+	if (list_length(names) < 2)
+		return false;
+	*relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
+							  NoLock, true);
+	*column = get_attnum(*relid, strVal(llast(names)));
+	return true;
+}
+
+/* Does the default of a column depend on a sequence? */
+static bool
+fetches_by_default(Oid relid, AttrNumber column, Oid seqid)
+{
+	return list_member_oid(sk_dependents(seqid, AttrDefaultRelationId),
+						   GetAttrDefaultOid(relid, column));
+}
+
+/*
+ * Refuse DROP SEQUENCE for the sequence of an identity.
+ *
+ * Core would take the default of the column, and with it the identity.
+ */
+static void
+check_drop(DropStmt *stmt)
+{
 	ListCell   *lc;
 
-	if (!IsA(command, DropOwnedStmt) &&
-		!(IsA(command, DropStmt) &&
-		  ((DropStmt *) command)->removeType == OBJECT_EXTENSION))
-		return false;
+	foreach(lc, stmt->objects)
+	{
+		Oid			seqid = RangeVarGetRelid(makeRangeVarFromNameList(lfirst(lc)),
+											 NoLock, true);
+		Oid			table;
+		int32		column;
+		ObjectAddress sequence;
+		ObjectAddress owner;
 
-	owner = sk_extension_owner(SK_EXTENSION);
-	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
+		if (!OidIsValid(seqid) ||
+			sk_sequence_identity(seqid) == SK_IDENTITY_NONE ||
+			!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
+			!fetches_by_default(table, (AttrNumber) column, seqid))
+			continue;
+		ObjectAddressSet(sequence, RelationRelationId, seqid);
+		ObjectAddressSubSet(owner, RelationRelationId, table, column);
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot drop %s because %s requires it",
+						getObjectDescription(&sequence, false),
+						getObjectDescription(&owner, false)),
+				 errhint("You can drop %s instead.",
+						 getObjectDescription(&owner, false))));
+	}
+}
+
+/* Prepare a command that may be on identity columns. */
+static void
+identity_start(Node *command)
+{
+	ListCell   *lc;
+
+	if (sk_restoring() || !sk_bindings_exist())
+		return;
+	if (IsA(command, AlterTableStmt))
+		restore_altered((AlterTableStmt *) command);
+	else if (IsA(command, CreateStmt))
+		prepare_like((CreateStmt *) command);
+	else if (IsA(command, CreateSchemaStmt))
+	{
+		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
+			identity_start(lfirst(lc));
+	}
+}
+
+/* Complete a command that may have been on identity columns. */
+static void
+identity_end(Node *command, List *relations)
+{
+	ListCell   *lc;
+
+	if (sk_restoring() || !sk_bindings_exist())
+		return;
+	if (IsA(command, CreateStmt))
+		follow_like((CreateStmt *) command);
+	else if (IsA(command, CreateSchemaStmt))
+	{
+		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
+		{
+			complete_name((CreateSchemaStmt *) command, lfirst(lc));
+			identity_end(lfirst(lc), relations);
+		}
+	}
+	else if (IsA(command, AlterTableStmt))
+		convert_altered((AlterTableStmt *) command);
+}
+
+/* From release 19 on, the server notes the schema in a copy. */
+static void
+complete_name(CreateSchemaStmt *stmt, Node *element)
+{
+	CreateStmt *create = (CreateStmt *) element;
+
+	if (IsA(element, CreateStmt) && create->relation->schemaname == NULL)
+		create->relation->schemaname = stmt->schemaname != NULL ?
+			stmt->schemaname : get_rolespec_name(stmt->authrole);
+}
+
+/* The commands that core refuses or changes for an identity column. */
+static bool
+alters_column(AlterTableCmd *cmd)
+{
+	return cmd->subtype == AT_AddIdentity || cmd->subtype == AT_SetIdentity ||
+		cmd->subtype == AT_DropIdentity || cmd->subtype == AT_ColumnDefault ||
+		cmd->subtype == AT_DropNotNull || cmd->subtype == AT_AlterColumnType;
+}
+
+/* Give the columns that a command alters their identity back. */
+static void
+restore_altered(AlterTableStmt *stmt)
+{
+	Oid			relid = InvalidOid;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst(lc);
+
+		if (!alters_column(cmd))
+			continue;
+
+		/* the lock that the command takes, after the check that it makes */
+		if (!OidIsValid(relid))
+			relid = RangeVarGetRelidExtended(stmt->relation,
+											 AccessExclusiveLock,
+											 RVR_MISSING_OK,
+											 RangeVarCallbackOwnsRelation,
+											 NULL);
+		if (!OidIsValid(relid))
+			return;
+		foreach(lc2, sk_identity_columns(relid, relid))
+		{
+			SkIdentityColumn *column = lfirst(lc2);
+
+			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) != 0 ||
+				hands_over(cmd, relid, column->seqid))
+				continue;
+			check_partition(cmd, relid, column->seqid);
+			sk_change_identity(column->seqid, column->identity);
+		}
+	}
+}
+
+/* The identity of a table above says what a partition draws, as in core from release 17 on. */
+static void
+check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid)
+{
+	Oid			owner;
+	int32		attnum;
+
+	if (cmd->subtype == AT_ColumnDefault && sk_sequence_owner(seqid, &owner, &attnum) &&
+		owner != relid)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("column \"%s\" of relation \"%s\" is an identity column",
+						cmd->name, get_rel_name(relid)),
+				 errdetail("The identity is that of table \"%s\".", get_rel_name(owner)),
+				 errhint("Detach the partition, or drop the identity of the table.")));
+}
+
+/*
+ * Does Citus make a shard of a table that was there?  The table that it puts in
+ * front has a column that draws already.  The shard loses its default, as that
+ * of a serial column, before the other gets the sequence and the identity.
+ */
+static bool
+hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid)
+{
+	ListCell   *lc;
+
+	if (cmd->subtype != AT_ColumnDefault || cmd->def != NULL ||
+		!sk_citus_exists())
 		return false;
-	if (IsA(command, DropOwnedStmt))
-		return list_member_oid(roleSpecsToIds(((DropOwnedStmt *) command)->roles),
-							   owner);
-	foreach(lc, ((DropStmt *) command)->objects)
-		result |= strcmp(strVal(lfirst(lc)), SK_EXTENSION) == 0;
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+
+		if (column.objectId != relid &&
+			!get_rel_relispartition(column.objectId) &&
+			strcmp(get_attname(column.objectId, column.objectSubId, false),
+				   cmd->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Convert the columns whose identity a command has left. */
+static void
+convert_altered(AlterTableStmt *stmt)
+{
+	Oid			relid = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		if (alters_column(lfirst(lc)))
+			relid = RangeVarGetRelid(stmt->relation, NoLock, true);
+	}
+	if (!OidIsValid(relid))
+		return;
+	foreach(lc, getOwnedSequences(relid))
+	{
+		if (sk_sequence_label(lfirst_oid(lc)) != NULL)
+			complete_label(lfirst_oid(lc));
+	}
+}
+
+/*
+ * Note the commands for a table that is made LIKE others, in the alias of its
+ * name (spi/tree_marks.h).  They have to live as long as the statement.
+ */
+static void
+prepare_like(CreateStmt *stmt)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(stmt));
+	List	   *commands = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stmt->tableElts)
+	{
+		if (IsA(lfirst(lc), TableLikeClause))
+			commands = list_concat(commands, like_commands(lfirst(lc)));
+	}
+	if (commands != NIL)
+	{
+		stmt->relation->alias = makeNode(Alias);
+		stmt->relation->alias->colnames = commands;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* The commands for the columns that a LIKE clause gives a table. */
+static List *
+like_commands(TableLikeClause *clause)
+{
+	Relation	rel = relation_openrv_extended(clause->relation,
+											   AccessShareLock, true);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (rel == NULL)
+		return NIL;
+	foreach(lc, sk_identity_columns(RelationGetRelid(rel), RelationGetRelid(rel)))
+	{
+		SkIdentityColumn *column = lfirst(lc);
+		char	   *name = get_attname(RelationGetRelid(rel), column->attnum,
+									   false);
+
+		if (clause->options & CREATE_TABLE_LIKE_DEFAULTS)
+		{
+			AlterTableCmd *drop = makeNode(AlterTableCmd);
+
+			drop->subtype = AT_ColumnDefault;
+			drop->name = name;
+			result = lappend(result, drop);
+		}
+		if (clause->options & CREATE_TABLE_LIKE_IDENTITY)
+			result = lappend(result, make_add_identity(name, column,
+													   TupleDescAttr(RelationGetDescr(rel), column->attnum - 1)->atttypid));
+	}
+	relation_close(rel, AccessShareLock);
 	return result;
 }
 
-/* The provider's hook. */
-static void
-check_label(const ObjectAddress *object, const char *label)
+/* ADD GENERATED ... AS IDENTITY, with the options of a sequence */
+static AlterTableCmd *
+make_add_identity(const char *column, SkIdentityColumn *identity, Oid type)
 {
-	SkSequence *seq = NULL;
+	AlterTableCmd *result = makeNode(AlterTableCmd);
+	Constraint *constraint = makeNode(Constraint);
 
-	if (is_column(object) && (sk_restoring() || sk_citus_exists()))
+	constraint->contype = CONSTR_IDENTITY;
+	constraint->generated_when = identity->identity == SK_IDENTITY_ALWAYS ?
+		ATTRIBUTE_IDENTITY_ALWAYS : ATTRIBUTE_IDENTITY_BY_DEFAULT;
+	constraint->options = options_of_type(identity->seqid, type);
+	constraint->location = -1;
+	result->subtype = AT_AddIdentity;
+	result->name = pstrdup(column);
+	result->def = (Node *) constraint;
+	return result;
+}
+
+/* The sequence of an identity may be wider than the column; its copy is not. */
+static List *
+options_of_type(Oid seqid, Oid type)
+{
+	List	   *options = sequence_options(seqid);
+	int64		last = (int64) ((UINT64CONST(1) << sk_type_width(type)) - 1);
+	ListCell   *lc;
+
+	foreach(lc, options)
 	{
-		if (label != NULL && !IsBinaryUpgrade)
-			(void) sk_kind_from_label(label, 63);
-		if (!sk_restoring())
-			sk_check_column_label(object->objectId, object->objectSubId, label);
+		if (strcmp(lfirst_node(DefElem, lc)->defname, "maxvalue") == 0 &&
+			defGetInt64(lfirst(lc)) > last)
+			options = foreach_delete_current(options, lc);
+	}
+	return options;
+}
+
+/* Run the commands, if the table was made: then its LIKE clauses are used up. */
+static void
+follow_like(CreateStmt *stmt)
+{
+	AlterTableStmt *alter;
+	PlannedStmt *wrapper;
+	ListCell   *lc;
+
+	if (stmt->relation->alias == NULL)
 		return;
-	}
-	if (object->classId != RelationRelationId || object->objectSubId != 0 ||
-		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("security labels of provider \"%s\" are for sequences",
-						SK_LABEL_PROVIDER),
-				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
-	/* pg_upgrade may come to a label before the function that loads its kind */
-	if (label != NULL ? !IsBinaryUpgrade : !sk_restoring())
-		seq = sk_sequence_lock(object->objectId, NoLock, true);
-	else
-		LockRelationOid(object->objectId, ShareRowExclusiveLock);
-	if (label == NULL && seq != NULL)
+	/* the clauses of a table that was there already are still there */
+	foreach(lc, stmt->if_not_exists ? stmt->tableElts : NIL)
 	{
-		sk_find_nodes(seq);
-		sk_report_unbound(sk_unbind(seq, 0, NIL));
+		if (IsA(lfirst(lc), TableLikeClause))
+			return;
 	}
-	sk_binding_announce(object->objectId, label);
-	if (label != NULL && seq != NULL)
-		check_change(seq, label);
-}
 
-static bool
-is_column(const ObjectAddress *object)
-{
-	return object->classId == RelationRelationId && object->objectSubId > 0 &&
-		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE;
-}
+	alter = makeNode(AlterTableStmt);
+	alter->relation = copyObject(stmt->relation);
+	alter->cmds = alter->relation->alias->colnames;
+	alter->relation->alias = NULL;
+	alter->objtype = OBJECT_TABLE;
 
-/* What is missing in the label is added when the command has ended. */
-static void
-check_change(SkSequence *seq, const char *text)
-{
-	SkLabel    *label = sk_label_parse_kind(text);
-	SkSequenceChange change = {.is_label = true,.label = *label};
-
-	if (sk_restoring())
-		sk_sequence_check_mappable(seq->seqid);
-	else
-		(void) sk_check_change(seq, &change);
+	wrapper = makeNode(PlannedStmt);
+	wrapper->commandType = CMD_UTILITY;
+	wrapper->utilityStmt = (Node *) alter;
+	wrapper->stmt_location = -1;
+	ProcessUtility(wrapper, "ALTER TABLE", false, PROCESS_UTILITY_QUERY, NULL,
+				   NULL, None_Receiver, NULL);
+	CommandCounterIncrement();
 }
 
 /*
@@ -844,7 +1194,7 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	if (identity != NULL)
 		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
 			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	if (sk_bind_new_sequence(address.objectId, kind) != NULL)
+	if (bind_new_sequence(address.objectId, kind) != NULL)
 	{
 		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 		CommandCounterIncrement();

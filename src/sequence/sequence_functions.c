@@ -47,8 +47,8 @@
 
 #include "compat.h"
 #include "sequence/binding.h"
+#include "sequence/core_support.h"
 #include "sequence/sequence_change.h"
-#include "sequence/sequence_functions.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
@@ -134,23 +134,6 @@ sk_sequence_functions_init(void)
 	for (int i = 0; i < lengthof(caches); i++)
 		CacheRegisterSyscacheCallback(caches[i], forget_permissions, (Datum) 0);
 	sk_on_command(forget_last_value, NULL, NULL);
-}
-
-/*
- * sk_check_execute
- *		Raise an error if the current user may not execute a function.
- *
- * As the executor does when it prepares a call.
- */
-void
-sk_check_execute(Oid function)
-{
-	AclResult	result = object_aclcheck(ProcedureRelationId, function,
-										 GetUserId(), ACL_EXECUTE);
-
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
 }
 
 /* The binding of a sequence, remembered from call to call. */

@@ -15,10 +15,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -34,6 +32,7 @@
 
 PG_FUNCTION_INFO_V1(spanner_is_synonym);
 
+static char *join_names(List *names, const char *separator);
 static bool reads_all(Query *query, TupleDesc columns, Relation table);
 
 /*
@@ -49,35 +48,20 @@ sk_ddl_refuse(SkDdlText *ddl, int token, const char *what, const char *hint)
 }
 
 /*
- * sk_ddl_emit
- *		Run a command of PostgreSQL, and note it.
+ * sk_ddl_run_command
+ *		Run a command of PostgreSQL, and note it: SK_DDL_EMIT() has its format.
  */
 void
-sk_ddl_emit(SkDdlText *ddl, const char *format,...)
+sk_ddl_run_command(SkDdlText *ddl, char *command)
 {
-	StringInfoData command;
-
-	initStringInfo(&command);
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&command, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&command, needed);
-	}
 	/* postgresql_ddl() rolls back what it does, and keeps this */
 	Assert(ddl->commands == NIL || GetMemoryChunkContext(ddl->commands) == CurrentMemoryContext);
-	ddl->commands = lappend(ddl->commands, command.data);
+	ddl->commands = lappend(ddl->commands, command);
 
-	if (strncmp(command.data, "SELECT ", 7) == 0)
-		(void) sk_query_text(command.data);
-	else if (command.data[0] != '-')
-		sk_run_command(command.data);
+	if (strncmp(command, "SELECT ", 7) == 0)
+		(void) sk_query_text(command);
+	else if (command[0] != '-')
+		sk_run_command(command);
 }
 
 /*
@@ -87,13 +71,7 @@ sk_ddl_emit(SkDdlText *ddl, const char *format,...)
 char *
 sk_ddl_name(const SkName *name)
 {
-	StringInfoData result;
-	ListCell   *lc;
-
-	initStringInfo(&result);
-	foreach(lc, name->parts)
-		appendStringInfo(&result, "%s%s", result.len > 0 ? "." : "", quote_identifier(lfirst(lc)));
-	return result.data;
+	return join_names(name->parts, ".");
 }
 
 /*
@@ -103,13 +81,18 @@ sk_ddl_name(const SkName *name)
 char *
 sk_ddl_name_list(List *names)
 {
+	return join_names(names, ", ");
+}
+
+static char *
+join_names(List *names, const char *separator)
+{
 	StringInfoData result;
 	ListCell   *lc;
 
 	initStringInfo(&result);
 	foreach(lc, names)
-		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "",
-						 quote_identifier(lfirst(lc)));
+		appendStringInfo(&result, "%s%s", result.len > 0 ? separator : "", quote_identifier(lfirst(lc)));
 	return result.data;
 }
 
@@ -224,40 +207,11 @@ sk_ddl_table_variables(Oid relid)
 /*
  * sk_ddl_table_key
  *		The names of the columns of a table's key; NIL if it has none.
- *
- * Sets "is_primary" unless that pointer is NULL.
  */
 List *
-sk_ddl_table_key(Oid relid, bool *is_primary)
+sk_ddl_table_key(Oid relid)
 {
-	Relation	rel = table_open(relid, AccessShareLock);
-	bool		found_primary = false;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, RelationGetIndexList(rel))
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
-
-		if (form->indisprimary ||
-			(result == NIL && form->indnullsnotdistinct && OidIsValid(get_index_constraint(lfirst_oid(lc)))))
-		{
-			result = NIL;
-			/* a constraint has no expressions */
-			Assert(RelationGetIndexExpressions(index) == NIL);
-			for (int i = 0; i < form->indnkeyatts; i++)
-				result = lappend(result, get_attname(relid, form->indkey.values[i], false));
-			found_primary = form->indisprimary;
-		}
-		index_close(index, NoLock);
-		if (found_primary)
-			break;
-	}
-	table_close(rel, NoLock);
-	if (is_primary != NULL)
-		*is_primary = found_primary;
-	return result;
+	return sk_query_texts(psprintf("SELECT pg_catalog.unnest(spanner_internal.table_key('%u'))", relid));
 }
 
 /*
@@ -290,15 +244,16 @@ sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
 }
 
 /*
- * sk_ddl_synonym_of
- *		The synonym of a table, InvalidOid if it has none.
+ * sk_ddl_object
+ *		The OID that one of our SQL functions returns for another one;
+ *		InvalidOid if it returns NULL.
  */
 Oid
-sk_ddl_synonym_of(Oid relid)
+sk_ddl_object(const char *function, Oid argument)
 {
-	char	   *view = sk_query_text(psprintf("SELECT spanner_internal.synonym_of('%u')", relid));
+	char	   *oid = sk_query_text(psprintf("SELECT spanner_internal.%s('%u')", function, argument));
 
-	return view != NULL ? atooid(view) : InvalidOid;
+	return oid != NULL ? atooid(oid) : InvalidOid;
 }
 
 /*

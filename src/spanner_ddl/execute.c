@@ -51,7 +51,6 @@ static void take_dialect(SkDdlText *ddl, const char *dialect);
 static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
-static void translate_statement(SkDdlText *ddl);
 static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
 
@@ -166,7 +165,6 @@ sk_ddl_run(SkDdlText *ddl)
 	{
 		ddl->first = ddl->next = i;
 		ddl->end = statement_end(ddl, i);
-
 		if (ddl->end == i)
 			continue;
 		ddl->number += count > 1;
@@ -201,9 +199,19 @@ run_statement(SkDdlText *ddl)
 
 		refuse_others(ddl);
 		(void) sk_ddl_yyparse(ddl);
-		translate_statement(ddl);
+		/* the grammar has read all of it */
+		Assert(ddl->statement != NULL && ddl->next == ddl->end);
+		switch (ddl->statement->type)
+		{
+#define SK_DDL_STATEMENT(type, function) \
+			case type: \
+				function(ddl, ddl->statement); \
+				break;
+				SK_DDL_STATEMENTS
+#undef SK_DDL_STATEMENT
+		}
 		if (list_length(ddl->commands) == commands)
-			sk_ddl_emit(ddl, "-- nothing to do");
+			SK_DDL_EMIT(ddl, "-- nothing to do");
 	}
 	PG_CATCH();
 	{
@@ -235,23 +243,6 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 			psprintf("statement %d", ddl->number) :
 			psprintf("%s\nstatement %d", error->context, ddl->number);
 	ReThrowError(error);
-}
-
-/* Have the statement run by the function of its type. */
-static void
-translate_statement(SkDdlText *ddl)
-{
-	/* the grammar has read all of it */
-	Assert(ddl->statement != NULL && ddl->next == ddl->end);
-	switch (ddl->statement->type)
-	{
-#define SK_DDL_STATEMENT(type, function) \
-		case type: \
-			function(ddl, ddl->statement); \
-			break;
-			SK_DDL_STATEMENTS
-#undef SK_DDL_STATEMENT
-	}
 }
 
 /* Statements that Spanner has and PostgreSQL has not. */

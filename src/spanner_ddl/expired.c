@@ -38,7 +38,7 @@ PG_FUNCTION_INFO_V1(spanner_delete_tids);
 PG_FUNCTION_INFO_V1(spanner_find_expired);
 
 static Relation open_own_table(Oid relid);
-static bool delete_row(SkRowWriter *writer, Relation rel, ItemPointer tid,
+static bool delete_row(SkRowWriter *writer, TableScanDesc scan, ItemPointer tid,
 					   TupleTableSlot *old);
 
 /* A table of the current user's: its triggers run with the caller's rights. */
@@ -133,37 +133,53 @@ spanner_delete_tids(PG_FUNCTION_ARGS)
 	TupleTableSlot *old = table_slot_create(rel, NULL);
 	ArrayBuildState *staying = initArrayResult(TIDOID, CurrentMemoryContext, false);
 	SkRowWriter writer;
+	TableScanDesc scan;
 	Datum	   *tids;
 	int			count;
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TIDOID, sizeof(ItemPointerData), false,
 					  TYPALIGN_SHORT, &tids, NULL, &count);
 	sk_writer_begin(&writer, rel, 0);
+	/* the lock keeps the table from getting shorter than the scan has seen it */
+	scan = sk_table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
 	for (int i = 0; i < count; i++)
 	{
 		ItemPointerData tid = *(ItemPointer) DatumGetPointer(tids[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!delete_row(&writer, rel, &tid, old))
+		if (!delete_row(&writer, scan, &tid, old))
 			staying = accumArrayResult(staying, PointerGetDatum(&tid), false, TIDOID,
 									   CurrentMemoryContext);
 	}
+	table_endscan(scan);
 	sk_writer_end(&writer);
 	ExecDropSingleTupleTableSlot(old);
 	table_close(rel, NoLock);
 	PG_RETURN_DATUM(makeArrayResult(staying, CurrentMemoryContext));
 }
 
-/* Delete a row.  If that is not done, "tid" is where it stays. */
+/*
+ * Delete a row.  If that is not done, "tid" is where it stays.
+ *
+ * The place comes from SQL, so it can be any.  table_tuple_lock() believes what
+ * it is told: it would read a line pointer that is not there.  So the row is
+ * fetched before, which looks at block, line pointer and visibility as a TID
+ * scan does.
+ */
 static bool
-delete_row(SkRowWriter *writer, Relation rel, ItemPointer tid, TupleTableSlot *old)
+delete_row(SkRowWriter *writer, TableScanDesc scan, ItemPointer tid, TupleTableSlot *old)
 {
+	Relation	rel = scan->rs_rd;
 	TM_FailureData failure;
-	TableScanDesc scan;
+	bool		stays;
 
 	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	if (!table_tuple_tid_valid(scan, tid) ||
+		!table_tuple_fetch_row_version(rel, tid, scan->rs_snapshot, old))
+		return false;
+	ExecClearTuple(old);
 	/* a row that was updated meanwhile may be young again */
-	if (table_tuple_lock(rel, tid, GetActiveSnapshot(), old, GetCurrentCommandId(false),
+	if (table_tuple_lock(rel, tid, scan->rs_snapshot, old, GetCurrentCommandId(false),
 						 LockTupleExclusive, LockWaitSkip, 0, &failure) != TM_Ok)
 		return false;
 	sk_writer_write(writer, CMD_DELETE, old, NULL);
@@ -173,5 +189,7 @@ delete_row(SkRowWriter *writer, Relation rel, ItemPointer tid, TupleTableSlot *o
 	scan = sk_table_beginscan(rel, SnapshotSelf, 0, NULL);
 	table_tuple_get_latest_tid(scan, tid);
 	table_endscan(scan);
-	return !table_tuple_fetch_row_version(rel, tid, SnapshotSelf, old);
+	stays = table_tuple_fetch_row_version(rel, tid, SnapshotSelf, old);
+	ExecClearTuple(old);
+	return !stays;
 }

@@ -67,11 +67,9 @@ static Oid	nextval_sequence(Node *node);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes, const char *separator, const char *end);
 static bool write_call(SkWriter *writer, FuncExpr *call);
-static bool is_default_zone(const char *zone);
 static bool write_known_call(SkWriter *writer, const char *name, List *arguments);
 static const SkDdlFunction *function_of_call(const char *name, int count);
 static SkDdlType cast_of_call(const char *function, SkDdlType from);
-static bool write_nextval(SkWriter *writer, FuncExpr *call);
 static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type);
@@ -100,7 +98,6 @@ static bool write_from(SkWriter *writer, Node *item);
 static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
 static const char *quote_name(const char *name);
 static bool write_const(StringInfo sql, Const *value);
-static void write_bytes(StringInfo sql, const bytea *value);
 static bool write_number(StringInfo sql, Const *value);
 static const char *const_text(Const *value);
 static void write_string(StringInfo sql, const char *value);
@@ -416,29 +413,27 @@ write_call(SkWriter *writer, FuncExpr *call)
 	if (!SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal"))
 		return false;
 	if (strcmp(name, "nextval") == 0)
-		return write_nextval(writer, call);
+	{
+		appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
+		return write_relation(writer, nextval_sequence((Node *) call)) && write_list(writer, "", NIL, "", ")");
+	}
 	if (is_ours && strcmp(name, "shard_id") == 0)
 		return write_shard(writer, call->args);
 	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
 	{
 		Const	   *zone = list_length(call->args) > 1 ? lsecond(call->args) : NULL;
+		const char *operand = NULL;
 
 		/* the default of the function */
 		if (zone == NULL)
 			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
-		if (IsA(zone, Const) && !zone->constisnull && is_default_zone(TextDatumGetCString(zone->constvalue)))
+		if (IsA(zone, Const) && !zone->constisnull)
+			operand = sk_ddl_zone_operand(TextDatumGetCString(zone->constvalue));
+		if (operand != NULL && strcmp(operand, sk_ddl_zone_operand(sk_ddl_time_zone())) == 0)
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
 	return write_known_call(writer, psprintf("%s.%s", schema, name), call->args);
-}
-
-static bool
-is_default_zone(const char *zone)
-{
-	const char *operand = sk_ddl_zone_operand(zone);
-
-	return operand != NULL && strcmp(operand, sk_ddl_zone_operand(sk_ddl_time_zone())) == 0;
 }
 
 /* What GoogleSQL says with an operator, a cast or a function. */
@@ -509,16 +504,6 @@ cast_of_call(const char *function, SkDdlType from)
 			return to;
 	}
 	return SK_TYPE_UNKNOWN;
-}
-
-static bool
-write_nextval(SkWriter *writer, FuncExpr *call)
-{
-	appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
-	if (!write_relation(writer, nextval_sequence((Node *) call)))
-		return false;
-	appendStringInfoChar(&writer->sql, ')');
-	return true;
 }
 
 /* The name of a relation, if it is still there. */
@@ -650,30 +635,24 @@ is_same_value(Oid from, Oid to)
 static bool
 write_shard(SkWriter *writer, List *arguments)
 {
-	bool		is_single = list_length(arguments) == 2;
+	const char *start = "ABS(MOD(FARM_FINGERPRINT(CONCAT(";
 	ListCell   *lc;
 
-	appendStringInfoString(&writer->sql, "ABS(MOD(FARM_FINGERPRINT(");
-	if (!is_single)
-		appendStringInfoString(&writer->sql, "CONCAT(");
 	for_each_from(lc, arguments, 1)
 	{
-		if (foreach_current_index(lc) > 1)
-			appendStringInfoString(&writer->sql, ", ");
-		appendStringInfoString(&writer->sql, "COALESCE(");
-		if (!is_single)
-		{
-			appendStringInfoString(&writer->sql, "CONCAT(CAST(BYTE_LENGTH(");
-			if (!write_canonical(writer, lfirst(lc)))
-				return false;
-			appendStringInfoString(&writer->sql, ") AS STRING), ':', ");
-		}
-		if (!write_canonical(writer, lfirst(lc)))
+		SkWriter	key = *writer;
+
+		initStringInfo(&key.sql);
+		if (!write_canonical(&key, lfirst(lc)))
 			return false;
-		appendStringInfoString(&writer->sql, is_single ? ", '-')" : "), '-')");
+		if (list_length(arguments) == 2)
+			appendStringInfo(&writer->sql, "ABS(MOD(FARM_FINGERPRINT(COALESCE(%s, '-')", key.sql.data);
+		else
+			appendStringInfo(&writer->sql, "%sCOALESCE(CONCAT(CAST(BYTE_LENGTH(%s) AS STRING), ':', %s), '-')",
+							 start, key.sql.data, key.sql.data);
+		start = ", ";
 	}
-	appendStringInfoString(&writer->sql, is_single ? "), " : ")), ");
-	return write_list(writer, "", list_make1(linitial(arguments)), "", "))");
+	return write_list(writer, list_length(arguments) == 2 ? "), " : ")), ", list_make1(linitial(arguments)), "", "))");
 }
 
 /* The canonical text of a key. */
@@ -1098,7 +1077,12 @@ write_const(StringInfo sql, Const *value)
 	}
 	if (type == SK_TYPE_BYTES)
 	{
-		write_bytes(sql, DatumGetByteaPP(value->constvalue));
+		bytea	   *bytes = DatumGetByteaPP(value->constvalue);
+
+		appendStringInfoString(sql, "b'");
+		for (int i = 0; i < VARSIZE_ANY_EXHDR(bytes); i++)
+			appendStringInfo(sql, "\\x%02x", (uint8) VARDATA_ANY(bytes)[i]);
+		appendStringInfoChar(sql, '\'');
 		return true;
 	}
 	if (type == SK_TYPE_INT || type == SK_TYPE_FLOAT || type == SK_TYPE_FLOAT32)
@@ -1128,15 +1112,6 @@ write_const(StringInfo sql, Const *value)
 			/* neither infinite, nor no number, nor before Christ */
 			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
 	}
-}
-
-static void
-write_bytes(StringInfo sql, const bytea *value)
-{
-	appendStringInfoString(sql, "b'");
-	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
-		appendStringInfo(sql, "\\x%02x", (uint8) VARDATA_ANY(value)[i]);
-	appendStringInfoChar(sql, '\'');
 }
 
 /* Write a number without its type; returns false if it is none. */

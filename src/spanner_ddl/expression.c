@@ -31,6 +31,9 @@
 #define MAX_TOKENS 5000
 #define MAX_ARGUMENTS 64
 
+/* The level of NOT and comparisons: OR and AND bind less. */
+#define COMPARISON 2
+
 /* The tokens that are left. */
 typedef struct SkReader
 {
@@ -64,7 +67,6 @@ static const char *const query_words[] = {
 static void check_token_count(SkDdlText *ddl, SkDdlRange range);
 static List *query_variables(SkDdlText *ddl, SkDdlRange range);
 static SkExpr read_expression(SkReader *reader);
-static SkExpr read_logical(SkReader *reader, int level);
 static SkExpr read_comparison(SkReader *reader);
 static bool read_predicate(SkReader *reader, SkExpr *left);
 static char *in_list(SkReader *reader, SkExpr *left, const char *not);
@@ -76,13 +78,13 @@ static SkExpr shift(SkReader *reader, int place, bool is_left, SkExpr value, SkE
 static SkDdlType match_types(List *operands, bool *is_small);
 static SkDdlType common_type(SkDdlType a, SkDdlType b);
 static SkExpr read_unary(SkReader *reader);
-static SkExpr sign_expr(const char *sign, bool is_literal, SkExpr operand);
 static SkExpr read_postfix(SkReader *reader);
 static SkExpr read_primary(SkReader *reader);
 static SkExpr read_parentheses(SkReader *reader);
 static SkExpr read_list(SkReader *reader);
 static SkExpr read_case(SkReader *reader);
 static SkExpr read_cast(SkReader *reader);
+static SkDdlType read_type(SkReader *reader, StringInfo out);
 static SkExpr read_extract(SkReader *reader);
 static SkExpr read_sequence_value(SkReader *reader, const char *format);
 static SkExpr read_name(SkReader *reader);
@@ -101,7 +103,6 @@ static SkExpr read_argument(SkReader *reader, const SkDdlFunction *function, int
 static const SkDdlFunction *find_variant(SkReader *reader, int start, const char *name, SkExpr *arguments, int count);
 static List *list_of(SkExpr *arguments, int count);
 static SkExpr make_result(const SkDdlFunction *function, SkExpr *arguments, int count);
-static SkExpr read_regex(SkReader *reader);
 static const char *zone_argument(SkReader *reader, int place, const SkExpr *zone);
 static const char *named_zone(SkReader *reader, int place, const char *name);
 static char *fill_template(const char *sql, const SkExpr *arguments, int count);
@@ -110,7 +111,6 @@ static const char *find_word(SkReader *reader);
 static void read_word(SkReader *reader, const char *word, StringInfo sql);
 static const char *read_order(SkReader *reader);
 static char *copy_tokens(SkReader *reader);
-static const char *token_sql(SkDdlText *ddl, const SkToken *token);
 static SkExpr make_expr(char *sql, SkDdlType type, bool is_primary);
 static char *upper_case(const char *word);
 static const SkToken *peek(SkReader *reader, int ahead);
@@ -210,40 +210,19 @@ static SkExpr
 read_expression(SkReader *reader)
 {
 	check_stack_depth();
-	return read_logical(reader, 0);
+	return read_binary(reader, 0);
 }
 
-/* OR, AND, NOT, which bind as in PostgreSQL */
-static SkExpr
-read_logical(SkReader *reader, int level)
-{
-	static const char *const words[] = {"or", "and"};
-	SkExpr		left;
-
-	check_stack_depth();
-	if (level == lengthof(words))
-	{
-		if (!accept(reader, "not"))
-			return read_comparison(reader);
-		left = read_logical(reader, level);
-		return make_expr(psprintf("NOT %s", left.sql), SK_TYPE_BOOL, false);
-	}
-	left = read_logical(reader, level + 1);
-	while (accept(reader, words[level]))
-	{
-		SkExpr		right = read_logical(reader, level + 1);
-
-		left = make_expr(psprintf("%s %s %s", left.sql, level == 0 ? "OR" : "AND", right.sql),
-						 SK_TYPE_BOOL, false);
-	}
-	return left;
-}
-
+/* NOT and comparisons, which bind as in PostgreSQL */
 static SkExpr
 read_comparison(SkReader *reader)
 {
-	SkExpr		left = read_binary(reader, 0);
+	SkExpr		left;
 
+	check_stack_depth();
+	if (accept(reader, "not"))
+		return make_expr(psprintf("NOT %s", read_comparison(reader).sql), SK_TYPE_BOOL, false);
+	left = read_binary(reader, COMPARISON + 1);
 	for (;;)
 	{
 		const SkToken *token = peek(reader, 0);
@@ -253,7 +232,7 @@ read_comparison(SkReader *reader)
 			SK_DDL_ONE_OF(token->text, "=", "<", ">", "<=", ">=", "!=", "<>"))
 		{
 			reader->next++;
-			right = read_binary(reader, 0);
+			right = read_binary(reader, COMPARISON + 1);
 			(void) match_types(list_make2(&left, &right), NULL);
 			left = make_expr(psprintf("%s %s %s", left.sql, strcmp(token->text, "!=") == 0 ? "<>" : token->text,
 									  right.sql), SK_TYPE_BOOL, false);
@@ -279,7 +258,7 @@ read_predicate(SkReader *reader, SkExpr *left)
 			SkExpr		right;
 
 			expect(reader, "from");
-			right = read_binary(reader, 0);
+			right = read_binary(reader, COMPARISON + 1);
 			(void) match_types(list_make2(left, &right), NULL);
 			*left = make_expr(psprintf("(%s IS%s DISTINCT FROM %s)", left->sql, not, right.sql),
 							  SK_TYPE_BOOL, true);
@@ -295,14 +274,14 @@ read_predicate(SkReader *reader, SkExpr *left)
 	if (accept(reader, "not"))
 		not = " NOT";
 	if (accept(reader, "like"))
-		sql = psprintf("%s%s LIKE %s", left->sql, not, read_binary(reader, 0).sql);
+		sql = psprintf("%s%s LIKE %s", left->sql, not, read_binary(reader, COMPARISON + 1).sql);
 	else if (accept(reader, "between"))
 	{
-		SkExpr		low = read_binary(reader, 0);
+		SkExpr		low = read_binary(reader, COMPARISON + 1);
 		SkExpr		high;
 
 		expect(reader, "and");
-		high = read_binary(reader, 0);
+		high = read_binary(reader, COMPARISON + 1);
 		(void) match_types(list_make3(left, &low, &high), NULL);
 		sql = psprintf("%s%s BETWEEN %s AND %s", left->sql, not, low.sql, high.sql);
 	}
@@ -379,10 +358,12 @@ static SkExpr
 read_binary(SkReader *reader, int level)
 {
 	static const char *const signs[][3] = {
-		{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "||"}
+		{"or"}, {"and"},[COMPARISON + 1] = {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "||"}
 	};
 	SkExpr		left;
 
+	if (level == COMPARISON)
+		return read_comparison(reader);
 	if (level == lengthof(signs))
 		return read_unary(reader);
 	left = read_binary(reader, level + 1);
@@ -398,7 +379,11 @@ read_binary(SkReader *reader, int level)
 		}
 		if (sign == NULL)
 			return left;
-		left = combine(reader, place, sign, left, read_binary(reader, level + 1));
+		if (level < COMPARISON)
+			left = make_expr(psprintf("%s %s %s", left.sql, upper_case(sign), read_binary(reader, level + 1).sql),
+							 SK_TYPE_BOOL, false);
+		else
+			left = combine(reader, place, sign, left, read_binary(reader, level + 1));
 	}
 }
 
@@ -534,29 +519,24 @@ read_unary(SkReader *reader)
 {
 	const SkToken *sign = peek(reader, 0);
 	const SkToken *operand = peek(reader, 1);
+	bool		is_literal;
+	SkExpr		value;
+	SkExpr		result;
 
 	if (!at(reader, "-") && !at(reader, "+") && !at(reader, "~"))
 		return read_postfix(reader);
 	reader->next++;
 	check_stack_depth();
-	return sign_expr(sign->text, *sign->text !='~' && operand != NULL && operand->type == SK_TOKEN_NUMBER,
-					 read_unary(reader));
-}
-
-/* PostgreSQL's ~ binds less than other operators. */
-static SkExpr
-sign_expr(const char *sign, bool is_literal, SkExpr operand)
-{
-	SkExpr		result;
-
-	is_literal = is_literal && operand.text !=NULL;
-	if (*sign == '~')
-		result = make_expr(fill_template("(~ %1)", &operand, 1), operand.type, true);
+	value = read_unary(reader);
+	is_literal = *sign->text !='~' && operand != NULL && operand->type == SK_TOKEN_NUMBER && value.text !=NULL;
+	/* PostgreSQL's ~ binds less than other operators */
+	if (*sign->text == '~')
+		result = make_expr(fill_template("(~ %1)", &value, 1), value.type, true);
 	else
-		result = make_expr(psprintf(is_literal ? "%s%s" : "%s(%s)", sign, operand.sql), operand.type, false);
-	result.is_small = operand.is_small;
+		result = make_expr(psprintf(is_literal ? "%s%s" : "%s(%s)", sign->text, value.sql), value.type, false);
+	result.is_small = value.is_small;
 	result.is_literal = is_literal;
-	result.text = is_literal ? psprintf("%s%s", sign, operand.text) : NULL;
+	result.text = is_literal ? psprintf("%s%s", sign->text, value.text) : NULL;
 	return result;
 }
 
@@ -729,8 +709,8 @@ read_cast(SkReader *reader)
 {
 	int			start = reader->next++;
 	StringInfoData type;
-	SkTypeName	name = {0};
 	SkExpr		value;
+	int			target_at;
 	SkDdlType	target;
 	const char *cast;
 
@@ -738,13 +718,8 @@ read_cast(SkReader *reader)
 	expect(reader, "(");
 	value = read_expression(reader);
 	expect(reader, "as");
-	if (peek(reader, 0) == NULL)
-		fail(reader);
-	name.at = reader->next;
-	name.name = peek(reader, 0)->text;
-	name.length = strcmp(name.name, "string") == 0 || strcmp(name.name, "bytes") == 0 ? -1 : 0;
-	reader->next++;
-	target = sk_ddl_type(reader->ddl, &name, &type);
+	target_at = reader->next;
+	target = read_type(reader, &type);
 	expect(reader, ")");
 
 	cast = value.type == SK_TYPE_UNKNOWN ? NULL : sk_ddl_cast(value.type, target);
@@ -752,9 +727,24 @@ read_cast(SkReader *reader)
 		return make_expr(psprintf("NULL::%s", type.data), target, true);
 	if (cast == NULL)
 		sk_ddl_refuse(reader->ddl, start,
-					  psprintf("cast to %s of a value of this type", upper_case(name.name)),
+					  psprintf("cast to %s of a value of this type",
+							   upper_case(reader->ddl->tokens[target_at].text)),
 					  NULL);
 	return make_expr(fill_template(cast, &value, 1), target, true);
+}
+
+/* Append PostgreSQL's name of a type without a length, and return its class. */
+static SkDdlType
+read_type(SkReader *reader, StringInfo out)
+{
+	SkTypeName	name = {.at = reader->next};
+
+	if (peek(reader, 0) == NULL)
+		fail(reader);
+	name.name = peek(reader, 0)->text;
+	name.length = SK_DDL_ONE_OF(name.name, "string", "bytes") ? -1 : 0;
+	reader->next++;
+	return sk_ddl_type(reader->ddl, &name, out);
 }
 
 /* EXTRACT(part FROM expression [AT TIME ZONE zone]) */
@@ -916,26 +906,19 @@ expand(SkReader *reader, const SkVariable *variable)
 static SkExpr
 read_number(SkReader *reader)
 {
-	const SkToken *token = peek(reader, 0);
-	bool		is_integer = strspn(token->text, "0123456789") == strlen(token->text);
-	char	   *text = token->text;
+	char	   *text = peek(reader, 0)->text;
+	bool		is_hex = pg_strncasecmp(text, "0x", 2) == 0;
+	bool		is_integer = is_hex || strspn(text, "0123456789") == strlen(text);
 	SkExpr		result;
 
 	reader->next++;
-	if (pg_strncasecmp(token->text, "0x", 2) == 0)
-		text = psprintf(UINT64_FORMAT, (uint64) strtoull(token->text, NULL, 16));
+	if (is_hex)
+		text = psprintf(UINT64_FORMAT, (uint64) strtoull(text, NULL, 16));
 
-	else if (!is_integer)
-	{
-		result = make_expr(psprintf("%s::double precision", text), SK_TYPE_FLOAT, true);
-		result.is_literal = true;
-		result.text = text;
-
-		return result;
-	}
-	result = make_expr(text, SK_TYPE_INT, true);
+	result = make_expr(is_integer ? text : psprintf("%s::double precision", text),
+					   is_integer ? SK_TYPE_INT : SK_TYPE_FLOAT, true);
 	result.is_literal = true;
-	result.is_small = strlen(text) <= 20 && strtoull(text, NULL, 10) <= PG_INT32_MAX;
+	result.is_small = is_integer && strlen(text) <= 20 && strtoull(text, NULL, 10) <= PG_INT32_MAX;
 	result.text = text;
 
 	return result;
@@ -1059,19 +1042,14 @@ static SkExpr
 read_array(SkReader *reader)
 {
 	StringInfoData type;
-	SkTypeName	name = {0};
 	SkExpr		list = make_expr("", SK_TYPE_UNKNOWN, true);
 	SkExpr		result;
 
 	initStringInfo(&type);
 	if (accept(reader, "array") && accept(reader, "<"))
 	{
-		name.at = reader->next;
-		name.name = pstrdup(peek(reader, 0) != NULL ? peek(reader, 0)->text : "");
-		name.length = strcmp(name.name, "string") == 0 || strcmp(name.name, "bytes") == 0 ? -1 : 0;
-		reader->next++;
 		appendStringInfoString(&type, "::");
-		(void) sk_ddl_type(reader->ddl, &name, &type);
+		(void) read_type(reader, &type);
 		appendStringInfoString(&type, "[]");
 		expect(reader, ">");
 	}
@@ -1154,6 +1132,7 @@ static SkExpr
 read_argument(SkReader *reader, const SkDdlFunction *function, int number, char **name)
 {
 	const SkToken *token = peek(reader, 0);
+	char	   *regex;
 	bool		is_distinct;
 	SkExpr		result;
 
@@ -1171,7 +1150,18 @@ read_argument(SkReader *reader, const SkDdlFunction *function, int number, char 
 		return make_expr("", SK_TYPE_UNKNOWN, true);
 	}
 	if (number == 1 && strchr(function->arguments, 'r') != NULL)
-		return read_regex(reader);
+	{
+		/* a regular expression has to be a string, and is translated as well */
+		regex = token != NULL && token->type == SK_TOKEN_STRING ? sk_ddl_regex(token->text) : NULL;
+		if (regex == NULL)
+			sk_ddl_refuse(reader->ddl, reader->next, "this regular expression",
+						  "Strings without \\b, \\p, (?...) and [:...:] are translated.");
+		/* raises an error if it is none */
+		(void) DirectFunctionCall2Coll(textregexeq, C_COLLATION_OID, CStringGetTextDatum(""),
+									   CStringGetTextDatum(regex));
+		reader->next++;
+		return make_expr(quote_literal_cstr(regex), SK_TYPE_STRING, true);
+	}
 	is_distinct = accept(reader, "distinct");
 	result = read_expression(reader);
 	if (is_distinct)
@@ -1242,23 +1232,6 @@ make_result(const SkDdlFunction *function, SkExpr *arguments, int count)
 			break;
 	}
 	return result;
-}
-
-/* A regular expression, which has to be a string: it is translated as well. */
-static SkExpr
-read_regex(SkReader *reader)
-{
-	const SkToken *token = peek(reader, 0);
-	char	   *regex = token != NULL && token->type == SK_TOKEN_STRING ? sk_ddl_regex(token->text) : NULL;
-
-	if (regex == NULL)
-		sk_ddl_refuse(reader->ddl, reader->next, "this regular expression",
-					  "Strings without \\b, \\p, (?...) and [:...:] are translated.");
-	/* raises an error if it is none */
-	(void) DirectFunctionCall2Coll(textregexeq, C_COLLATION_OID, CStringGetTextDatum(""),
-								   CStringGetTextDatum(regex));
-	reader->next++;
-	return make_expr(quote_literal_cstr(regex), SK_TYPE_STRING, true);
 }
 
 /* A time zone as AT TIME ZONE takes it; "zone" is NULL for the database's. */
@@ -1454,24 +1427,14 @@ copy_tokens(SkReader *reader)
 								 (token->type == SK_TOKEN_STRING &&
 								  strcmp(token[-1].text, "(") != 0)))
 			appendStringInfoChar(&result, ' ');
-		appendStringInfoString(&result, token_sql(reader->ddl, token));
+		if (token->type == SK_TOKEN_NAME)
+			appendStringInfoString(&result, quote_identifier(token->text));
+		else if (token->type == SK_TOKEN_STRING)
+			appendStringInfoString(&result, quote_literal_cstr(token->text));
+		else
+			appendBinaryStringInfo(&result, reader->ddl->sql + token->start, token->end - token->start);
 	}
 	return result.data;
-}
-
-/* A token as PostgreSQL writes it. */
-static const char *
-token_sql(SkDdlText *ddl, const SkToken *token)
-{
-	switch (token->type)
-	{
-		case SK_TOKEN_NAME:
-			return quote_identifier(token->text);
-		case SK_TOKEN_STRING:
-			return quote_literal_cstr(token->text);
-		default:
-			return pnstrdup(ddl->sql + token->start, token->end - token->start);
-	}
 }
 
 static SkExpr

@@ -51,8 +51,6 @@ static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
 static int	yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl);
 static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 static bool is_word(SkDdlText *ddl, int i, const char *word);
-
-
 }
 
 %define api.pure full
@@ -79,7 +77,6 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 	SkColumn   *column;
 	SkConstraint *constraint;
 	SkAction   *action;
-	SkElement  *element;
 	SkStatement *statement;
 }
 
@@ -105,9 +102,8 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 %type <statement> statement
 %type <list> elements options option_list key_parts part_list
 	name_list opt_names storing index_tail clauses clause_list alter_clauses alter_actions
-	renames streams stream_list where_parts where_part kind_options strings tail identity_clauses
-%type <element> element tail_item
-%type <constraint> constraint table_constraint interleave policy stream
+	renames streams stream_list where_parts where_part strings tail identity_clauses
+%type <constraint> element tail_item constraint table_constraint interleave policy stream
 %type <action> alter_action column_action
 %type <column> column attributes
 %type <name> qualified opt_qualified
@@ -266,10 +262,9 @@ elements:
 
 element:
 	/* empty */					{ $$ = NULL; }
-	| column	{ $$ = NODE(SkElement, .column = $1); }
-	| constraint	{ $$ = NODE(SkElement, .constraint = $1); }
-	| K_SYNONYM '(' qualified ')'
-		{ $$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_SYNONYM, .table = $3)); }
+	| column	{ $$ = NODE(SkConstraint, .type = SK_COLUMN, .column = $1); }
+	| constraint
+	| K_SYNONYM '(' qualified ')'	{ $$ = NODE(SkConstraint, .type = SK_SYNONYM, .table = $3); }
 	;
 
 tail:
@@ -279,10 +274,9 @@ tail:
 
 tail_item:
 	K_PRIMARY K_KEY '(' key_parts ')'
-		{ $$ = NODE(SkElement, .constraint = NODE(SkConstraint, .type = SK_PRIMARY_KEY,
-			.columns = $4)); }
-	| interleave	{ $$ = NODE(SkElement, .constraint = $1); }
-	| policy	{ $$ = NODE(SkElement, .constraint = $1); }
+		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .columns = $4); }
+	| interleave
+	| policy
 	| refused_options			{ $$ = NULL; }
 	;
 
@@ -417,7 +411,7 @@ attributes:
 			$$->has_update = true;
 			$$->update = @5;
 		}
-	| attributes K_HIDDEN		{ ($$ = $1)->is_hidden = true; }
+	| attributes K_HIDDEN
 	| attributes K_PRIMARY K_KEY
 		{
 			$$ = add_constraint($1, NODE_AT(SkConstraint, @2, .type = SK_PRIMARY_KEY));
@@ -588,7 +582,7 @@ clause_list:
 
 clause:
 	IDENT	{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_KIND, .word = $1); }
-	| IDENT '(' kind_options ')'
+	| IDENT '(' options ')'
 		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_KIND, .word = $1, .options = $3); }
 	| K_SKIP K_RANGE integer opt_comma integer
 		{ $$ = NODE(SkDdlClause, .type = SK_CLAUSE_SKIP, .first = $3, .second = $5); }
@@ -622,11 +616,6 @@ clause:
 
 opt_by:
 	| K_BY
-	;
-
-kind_options:
-	option						{ $$ = list_make1($1); }
-	| kind_options ',' option	{ $$ = lappend($1, $3); }
 	;
 
 integer:

@@ -19,6 +19,7 @@
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_publication.h"
 #include "catalog/pg_type.h"
@@ -48,9 +49,6 @@ typedef struct SkNewIndex
 	StringInfoData filter;		/* WHERE, or empty */
 } SkNewIndex;
 
-/* What Spanner's clients call a database whatever its name is. */
-#define CLIENT_DATABASE "db"
-
 static void read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void add_filter(SkNewIndex *index, const char *column);
@@ -60,14 +58,12 @@ static void add_index(Oid relid, IndexStmt *statement);
 static char *index_definition(Oid indexid);
 static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
-static char *published_operations(Oid publication);
 static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, Oid relid);
 static char *publish_option(SkDdlText *ddl, List *options);
 static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
 static char *retention_problem(const char *value);
 static void drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid);
-static void check_drop_sequence(Oid seqid);
 static void check_drop_schema(SkDdlText *ddl, SkStatement *statement);
 static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
 
@@ -84,7 +80,7 @@ sk_ddl_create_schema(SkDdlText *ddl, SkStatement *statement)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_RESERVED_NAME,
 					 errmsg("Schema name not valid: %s.", name));
 	if (!statement->or_replace || !OidIsValid(get_namespace_oid(name, true)))
-		sk_ddl_emit(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
+		SK_DDL_EMIT(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
 					sk_ddl_name(statement->name));
 }
 
@@ -92,7 +88,7 @@ sk_ddl_create_schema(SkDdlText *ddl, SkStatement *statement)
 void
 sk_ddl_analyze(SkDdlText *ddl, SkStatement *statement)
 {
-	sk_ddl_emit(ddl, "ANALYZE");
+	SK_DDL_EMIT(ddl, "ANALYZE");
 }
 
 /* CREATE SEQUENCE [ IF NOT EXISTS ] name [ clause ... ] */
@@ -112,7 +108,7 @@ sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
 						 change.counter);
 	if (statement->exists_ok)
 		appendStringInfoString(&change.options, ", if_not_exists => true");
-	sk_ddl_emit(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
+	SK_DDL_EMIT(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
 				quote_literal_cstr(change.kind != NULL ? change.kind : sk_ddl_default_kind()),
 				change.options.data);
 }
@@ -128,7 +124,7 @@ sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
 	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
 		return;
 	if (change.limits != NULL)
-		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
+		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
 	sk_ddl_change_sequence(ddl, quote_literal_cstr(name), &change);
 }
 
@@ -156,7 +152,7 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 						 strcmp(linitial(name->parts), get_namespace_name(get_rel_namespace(index.relid))) != 0 :
 						 ddl->dialect == SK_GOOGLESQL && list_length(statement->table->parts) > 1))
 		sk_ddl_refuse(ddl, name->at, "index in another schema than its table", NULL);
-	sk_ddl_emit(ddl, "CREATE %sINDEX %s%s ON %s (%s)%s%s%s", statement->is_unique ? "UNIQUE " : "",
+	SK_DDL_EMIT(ddl, "CREATE %sINDEX %s%s ON %s (%s)%s%s%s", statement->is_unique ? "UNIQUE " : "",
 				statement->exists_ok ? "IF NOT EXISTS " : "",
 				name != NULL ? quote_identifier(llast(name->parts)) : "",
 				sk_ddl_name(statement->table), index.key.data,
@@ -327,12 +323,12 @@ recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index)
 	}
 
 	/* the lock on the table that this takes is kept */
-	sk_ddl_emit(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
+	SK_DDL_EMIT(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
 	Assert(sk_relation_is_locked(relid, AccessExclusiveLock));
 	add_index(relid, clone);
 	ddl->commands = lappend(ddl->commands, index_definition(get_relname_relid(name, get_rel_namespace(relid))));
 	if (comment != NULL)
-		sk_ddl_emit(ddl, "COMMENT ON INDEX %s IS %s", sk_ddl_name(statement->name), quote_literal_cstr(comment));
+		SK_DDL_EMIT(ddl, "COMMENT ON INDEX %s IS %s", sk_ddl_name(statement->name), quote_literal_cstr(comment));
 }
 
 /* Create an index of a table, by its OID: trees of one table fit no other. */
@@ -396,11 +392,11 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	if (statement->or_replace && OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, true)) &&
 		!is_replaceable(definition))
 	{
-		sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_name(statement->name));
-		sk_ddl_emit(ddl, "CREATE %s", definition);
+		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_name(statement->name));
+		SK_DDL_EMIT(ddl, "CREATE %s", definition);
 	}
 	else
-		sk_ddl_emit(ddl, "CREATE %s%s", statement->or_replace ? "OR REPLACE " : "", definition);
+		SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace ? "OR REPLACE " : "", definition);
 }
 
 /* PostgreSQL replaces a view only if its columns stay; Spanner always does. */
@@ -454,20 +450,26 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 	{
 		if (statement->exists_ok && OidIsValid(get_publication_oid(publication, true)))
 			return;
-		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s%s", name, objects,
+		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s%s", name, objects,
 					publish != NULL ? psprintf(" WITH (publish = %s)", publish) : "");
 		return;
 	}
 	if (publish != NULL)
-		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET (publish = %s)", name, publish);
+		SK_DDL_EMIT(ddl, "ALTER PUBLICATION %s SET (publish = %s)", name, publish);
 	if (tables != NULL && !GetPublicationByName(publication, false)->alltables)
-		sk_ddl_emit(ddl, "ALTER PUBLICATION %s SET TABLE %s", name, tables);
+		SK_DDL_EMIT(ddl, "ALTER PUBLICATION %s SET TABLE %s", name, tables);
 	else if (statement->is_drop || for_all || tables != NULL)
 	{
-		char	   *options = published_operations(get_publication_oid(publication, false));
+		char	   *options = sk_query_text(psprintf("SELECT pg_catalog.concat_ws(', ', CASE WHEN p.pubinsert THEN 'insert' END,"
+													 " CASE WHEN p.pubupdate THEN 'update' END,"
+													 " CASE WHEN p.pubdelete THEN 'delete' END,"
+													 " CASE WHEN p.pubtruncate THEN 'truncate' END)"
+													 " FROM pg_catalog.pg_publication p"
+													 " WHERE p.oid OPERATOR(pg_catalog.=) '%u'",
+													 get_publication_oid(publication, false)));
 
-		sk_ddl_emit(ddl, "DROP PUBLICATION %s", name);
-		sk_ddl_emit(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name, objects, quote_literal_cstr(options));
+		SK_DDL_EMIT(ddl, "DROP PUBLICATION %s", name);
+		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name, objects, quote_literal_cstr(options));
 	}
 }
 
@@ -491,24 +493,6 @@ stream_tables(SkDdlText *ddl, List *tables)
 	return result.len > 0 ? result.data : NULL;
 }
 
-/* What a publication publishes, as a list. */
-static char *
-published_operations(Oid publication)
-{
-	PublicationActions actions = GetPublication(publication)->pubactions;
-	List	   *names = NIL;
-
-	if (actions.pubinsert)
-		names = lappend(names, "insert");
-	if (actions.pubupdate)
-		names = lappend(names, "update");
-	if (actions.pubdelete)
-		names = lappend(names, "delete");
-	if (actions.pubtruncate)
-		names = lappend(names, "truncate");
-	return sk_ddl_name_list(names);
-}
-
 /*
  * Columns of a table that are published: those of the key as well, since an
  * UPDATE would fail without them.  Where such a list cannot be, it is all of
@@ -517,11 +501,11 @@ published_operations(Oid publication)
 static char *
 published_columns(SkConstraint *tracked, Oid relid)
 {
-	bool		is_primary;
-	List	   *columns = list_copy(sk_ddl_table_key(relid, &is_primary));
+	Oid			constraint;
+	List	   *columns = sk_ddl_table_key(relid);
 	ListCell   *lc;
 
-	if (!is_primary)
+	if (get_primary_key_attnos(relid, true, &constraint) == NULL)
 		return "";
 	foreach(lc, columns)
 	{
@@ -547,7 +531,7 @@ complete_identity(SkDdlText *ddl, Oid relid)
 	ListCell   *lc;
 
 	foreach(lc, sk_query_texts(psprintf("SELECT spanner_internal.tables_without_identity('%u')", relid)))
-		sk_ddl_emit(ddl, "ALTER TABLE %s REPLICA IDENTITY FULL", (char *) lfirst(lc));
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s REPLICA IDENTITY FULL", (char *) lfirst(lc));
 }
 
 /* What a publication publishes; NULL if no option speaks of it. */
@@ -633,7 +617,7 @@ sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement)
 		SkName	   *to = list_nth(statement->elements, i + 1);
 
 		(void) sk_ddl_find(ddl, from, RELKIND_RELATION, false);
-		sk_ddl_emit(ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(from),
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(from),
 					quote_identifier(llast(to->parts)));
 	}
 }
@@ -642,22 +626,13 @@ sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement)
 void
 sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 {
-	static const struct
-	{
-		const char *object;
-		char		relkind;
-	}			kinds[] =
-	{
-		{"TABLE", RELKIND_RELATION}, {"INDEX", RELKIND_INDEX}, {"VIEW", RELKIND_VIEW}, {"SEQUENCE", RELKIND_SEQUENCE}
-	};
-	char		relkind = '\0';
+	const char *object = statement->object;
+	char		relkind = strcmp(object, "TABLE") == 0 ? RELKIND_RELATION :
+		strcmp(object, "INDEX") == 0 ? RELKIND_INDEX :
+		strcmp(object, "VIEW") == 0 ? RELKIND_VIEW :
+		strcmp(object, "SEQUENCE") == 0 ? RELKIND_SEQUENCE : '\0';
 	Oid			relid = InvalidOid;
 
-	for (int i = 0; i < lengthof(kinds); i++)
-	{
-		if (strcmp(statement->object, kinds[i].object) == 0)
-			relkind = kinds[i].relkind;
-	}
 	if (relkind != '\0')
 	{
 		if (sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
@@ -667,26 +642,22 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 	if (relkind == RELKIND_RELATION)
 		drop_table(ddl, statement, relid);
 	else if (relkind == RELKIND_SEQUENCE)
-		check_drop_sequence(relid);
-	else if (strcmp(statement->object, "SCHEMA") == 0)
+	{
+		/* the column that takes its default from it */
+		char	   *column = sk_query_text(psprintf("SELECT spanner_internal.sequence_user('%u')", relid));
+
+		if (column != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg("Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.",
+							get_rel_name(relid), column),
+					 errhint("Drop the default of the column first.")));
+	}
+	else if (strcmp(object, "SCHEMA") == 0)
 		check_drop_schema(ddl, statement);
-	sk_ddl_emit(ddl, "DROP %s %s%s", statement->object,
+	SK_DDL_EMIT(ddl, "DROP %s %s%s", object,
 				relkind == '\0' && statement->exists_ok ? "IF EXISTS " : "",
 				sk_ddl_name(statement->name));
-}
-
-/* Raise an error if a column takes its default from a sequence. */
-static void
-check_drop_sequence(Oid seqid)
-{
-	char	   *column = sk_query_text(psprintf("SELECT spanner_internal.sequence_user('%u')", seqid));
-
-	if (column != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.",
-						get_rel_name(seqid), column),
-				 errhint("Drop the default of the column first.")));
 }
 
 /* Drop the synonym of a table.  Raise an error if it has indexes or a change stream. */
@@ -694,7 +665,7 @@ static void
 drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid)
 {
 	char	   *name = sk_ddl_name(statement->name);
-	Oid			synonym = sk_ddl_synonym_of(relid);
+	Oid			synonym = sk_ddl_object("synonym_of", relid);
 	char	   *users;
 
 	/* those of its key are PostgreSQL's */
@@ -709,7 +680,7 @@ drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop table %s with change_streams: %s.", name, users));
 	if (OidIsValid(synonym))
-		sk_ddl_emit(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
+		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
 }
 
 /* Raise an error if a schema has objects. */
@@ -742,7 +713,7 @@ sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
 	ListCell   *lc;
 
 	if (strcmp(name, get_database_name(MyDatabaseId)) != 0 &&
-		(strcmp(name, CLIENT_DATABASE) != 0 || OidIsValid(get_database_oid(name, true))))
+		(strcmp(name, "db") != 0 || OidIsValid(get_database_oid(name, true))))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("database \"%s\" is not the current database", name),
@@ -790,9 +761,9 @@ set_database_option(SkDdlText *ddl, const SkDdlOption *option)
 				 errmsg("The %s option may not be unset once set.", option->name),
 				 errdetail("The database has the setting %s.", old),
 				 errhint("Run ALTER DATABASE directly, without execute_ddl, to change it.")));
-	sk_ddl_emit(ddl, "ALTER DATABASE %s SET %s TO %s",
+	SK_DDL_EMIT(ddl, "ALTER DATABASE %s SET %s TO %s",
 				quote_identifier(get_database_name(MyDatabaseId)), setting,
 				option->type == SK_TOKEN_STRING ? quote_literal_cstr(option->value) : "DEFAULT");
 	if (option->type == SK_TOKEN_STRING)
-		sk_ddl_emit(ddl, "SET %s TO %s", setting, quote_literal_cstr(option->value));
+		SK_DDL_EMIT(ddl, "SET %s TO %s", setting, quote_literal_cstr(option->value));
 }

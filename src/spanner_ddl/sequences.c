@@ -89,7 +89,7 @@ sk_ddl_change_sequence(SkDdlText *ddl, const char *sequence, const SkDdlChange *
 	if (change->has_counter)
 		appendStringInfo(&arguments, ", restart_counter_with => " INT64_FORMAT, change->counter);
 	if (arguments.len > 0 || change->limits == NULL)
-		sk_ddl_emit(ddl, "SELECT spanner.alter_sequence(%s%s)", sequence, arguments.data);
+		SK_DDL_EMIT(ddl, "SELECT spanner.alter_sequence(%s%s)", sequence, arguments.data);
 }
 
 /*
@@ -195,6 +195,7 @@ read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
 static void
 read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 {
+	bool		is_alter = strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0;
 	int			unbounded = 0;
 	int			bounded = 0;
 	ListCell   *lc;
@@ -203,6 +204,7 @@ read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 	{
 		SkDdlOption *option = lfirst(lc);
 		bool		is_null = option->type == SK_TOKEN_WORD && strcmp(option->value, "null") == 0;
+		bool		is_skip = strncmp(option->name, "skip_range_", 11) == 0;
 
 		CHECK_FOR_INTERRUPTS();
 		check_value(ddl, option);
@@ -212,28 +214,18 @@ read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 				SK_DDL_ERROR(ddl, option->at, ERRCODE_SYNTAX_ERROR,
 							 errmsg("option \"%s\" is set more than once", option->name));
 		}
-		if (is_null)
+		if (strcmp(option->name, "start_with_counter") == 0)
 		{
-			unbounded += strncmp(option->name, "skip_range_", 11) == 0;
-			if (strcmp(option->name, "start_with_counter") == 0 &&
-				strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0)
-			{
-				change->has_counter = true;
-				change->counter = 1;
-			}
+			change->has_counter = !is_null || is_alter;
+			change->counter = is_null ? 1 : pg_strtoint64(option->value);
 		}
-		if (is_null)
-			continue;
-		if (strcmp(option->name, "sequence_kind") == 0)
+		else if (is_null)
+			unbounded += is_skip;
+		else if (strcmp(option->name, "sequence_kind") == 0)
 			change->kind = option->value;
-		else if (strcmp(option->name, "start_with_counter") == 0)
-		{
-			change->has_counter = true;
-			change->counter = pg_strtoint64(option->value);
-		}
 		else
 		{
-			bounded += strncmp(option->name, "skip_range_", 11) == 0;
+			bounded += is_skip;
 			appendStringInfo(&change->options, ", %s => " INT64_FORMAT, option->name,
 							 pg_strtoint64(option->value));
 		}
@@ -243,7 +235,7 @@ read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("`skip_range_min` and `skip_range_max` have to be set together"),
 				 errhint("Set both to NULL to remove the skip range.")));
-	change->no_skip = unbounded > 0 && strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0;
+	change->no_skip = unbounded > 0 && is_alter;
 }
 
 static void

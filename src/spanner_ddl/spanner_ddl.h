@@ -87,6 +87,9 @@ typedef struct SkDdlChange
 #define SK_DDL_ERROR(ddl, token, code, ...) \
 	ereport(ERROR, (errcode(code), __VA_ARGS__, sk_ddl_at(ddl, token)))
 
+/* Run a command of PostgreSQL, and note it. */
+#define SK_DDL_EMIT(ddl, ...) sk_ddl_run_command(ddl, psprintf(__VA_ARGS__))
+
 /* Has a type an order by size, and arithmetic? */
 #define SK_IS_NUMBER(type) ((type) >= SK_TYPE_INT && (type) <= SK_TYPE_FLOAT)
 
@@ -112,17 +115,17 @@ extern const char *sk_ddl_zone_operand(const char *zone);
 /* catalog.c */
 pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *what,
 									  const char *hint);
-extern void sk_ddl_emit(SkDdlText *ddl, const char *format,...) pg_attribute_printf(2, 3);
+extern void sk_ddl_run_command(SkDdlText *ddl, char *command);
 extern char *sk_ddl_name(const SkName *name);
 extern char *sk_ddl_name_list(List *names);
 extern bool sk_ddl_has_name(const List *names, const char *name);
 extern Oid	sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok);
 extern bool sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind, bool exists_ok);
 extern List *sk_ddl_table_variables(Oid relid);
-extern List *sk_ddl_table_key(Oid relid, bool *is_primary);
+extern List *sk_ddl_table_key(Oid relid);
 extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
 extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
-extern Oid	sk_ddl_synonym_of(Oid relid);
+extern Oid	sk_ddl_object(const char *function, Oid argument);
 extern char *sk_ddl_relation(Oid relid);
 
 /* expression.c */

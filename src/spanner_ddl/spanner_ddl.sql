@@ -269,17 +269,102 @@ END $$;
 COMMENT ON FUNCTION spanner.delete_expired(integer)
   IS 'delete expired rows of the current user''s tables, so many of each at most; returns how many';
 
--- The foreign key of a table that is interleaved, NULL of others.
-CREATE FUNCTION spanner_internal.parent_constraint(relation regclass)
-RETURNS oid
-AS 'MODULE_PATHNAME', 'spanner_parent_constraint'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
+-- Columns of a table by their numbers; 0, an expression, is none.
+CREATE FUNCTION spanner_internal.column_names(relation oid, columns smallint[])
+RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN ARRAY(
+  SELECT a.attname
+    FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum
+   WHERE a.attnum <> 0
+   ORDER BY u.n);
 
--- The length of BYTES that a constraint checks, NULL if it is another.
+-- The columns of the key of a table: its primary key, or, since Spanner's may be NULL, a UNIQUE
+-- NULLS NOT DISTINCT constraint.
+CREATE FUNCTION spanner_internal.table_key(relation oid)
+RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT spanner_internal.column_names(relation, c.conkey)
+    FROM pg_index i
+    JOIN pg_constraint c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
+   WHERE i.indrelid = relation
+     AND i.indislive
+     AND (i.indisprimary OR i.indnullsnotdistinct)
+   ORDER BY i.indisprimary DESC, i.indexrelid
+   LIMIT 1;
+END;
+
+-- The foreign key to the parent that a table is interleaved in: from the beginning of its key to
+-- the key, of columns of the same names.
+CREATE FUNCTION spanner_internal.parent_constraint(relation oid)
+RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.oid
+    FROM pg_constraint c
+   CROSS JOIN LATERAL spanner_internal.table_key(c.confrelid) p (key)
+   WHERE c.conrelid = relation
+     AND c.contype = 'f'
+     AND c.confrelid <> relation
+     AND p.key = spanner_internal.column_names(c.confrelid, c.confkey)
+     AND p.key = spanner_internal.column_names(relation, c.conkey)
+     AND p.key = (spanner_internal.table_key(relation))[1:cardinality(p.key)]
+   ORDER BY c.conname
+   LIMIT 1;
+END;
+
+-- Whether a foreign key may refer to these columns.
+CREATE FUNCTION spanner_internal.has_unique_key(relation oid, columns smallint[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN 0 <> ALL (columns) AND EXISTS (
+  SELECT
+    FROM pg_index i
+   WHERE i.indrelid = relation
+     AND i.indislive
+     AND i.indisunique
+     AND i.indimmediate
+     AND i.indpred IS NULL
+     AND i.indnkeyatts = cardinality(columns)
+     AND columns <@ (string_to_array(i.indkey::text, ' ')::smallint[])[1:i.indnkeyatts]);
+
+-- An index with a column that would get another NOT NULL: Spanner's keys depend on it.
+CREATE FUNCTION spanner_internal.nullability_index(relation oid, attnum integer, not_null boolean)
+RETURNS regclass
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT i.indexrelid::regclass
+    FROM pg_attribute a
+    JOIN pg_index i ON i.indrelid = a.attrelid AND i.indislive AND a.attnum = ANY (i.indkey)
+   WHERE a.attrelid = relation
+     AND a.attnum = nullability_index.attnum
+     AND a.attnotnull <> not_null
+   ORDER BY i.indexrelid
+   LIMIT 1;
+END;
+
+-- The length of BYTES that a constraint checks, NULL if it is another: there is no way to write it
+-- but these, since names that are not of pg_catalog have a schema.
 CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
 RETURNS integer
-AS 'MODULE_PATHNAME', 'spanner_ddl_length'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    SELECT n.length::integer
+      FROM pg_constraint c
+      JOIN pg_attribute a ON a.attrelid = c.conrelid AND ARRAY[a.attnum] = c.conkey
+     CROSS JOIN LATERAL pg_get_expr(c.conbin, c.conrelid) e (text)
+     CROSS JOIN LATERAL substring(e.text FROM ' <= (\d+)\)$') n (length)
+     WHERE c.oid = constraint_oid
+       AND a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)
+       AND e.text IN (format('(length(%I) <= %s)', a.attname, n.length),
+                      format('(octet_length(%I) <= %s)', a.attname, n.length),
+                      format('(spanner_internal.longest(%I) <= %s)', a.attname, n.length)));
+END $$;
 
 -- What depends on a column: an index, a constraint, another column, a view.  PostgreSQL would drop
 -- some of them along.

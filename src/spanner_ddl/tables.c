@@ -13,22 +13,16 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
-#include "commands/seclabel.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_type.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -40,8 +34,6 @@
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
-PG_FUNCTION_INFO_V1(spanner_ddl_length);
-PG_FUNCTION_INFO_V1(spanner_parent_constraint);
 
 /* A table that is made, and what comes after CREATE TABLE. */
 typedef struct SkNewTable
@@ -71,11 +63,10 @@ static void check_key(SkNewTable *table);
 static void read_key(SkNewTable *table);
 static void check_parents(SkNewTable *table);
 static void add_key(SkNewTable *table);
-static void add_constraint(SkNewTable *table, SkConstraint *constraint);
 static List *key_names(List *key);
 static void alter_once(SkAlter *table, SkAction *action);
 static void alter_add_column(SkAlter *table, SkAction *action);
-static void add_with_kind(SkAlter *table, const char *command, const SkColumn *column);
+static void add_with_kind(SkAlter *table, char *command, const SkColumn *column);
 static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced);
 static void drop_column(SkAlter *table, SkAction *action);
 static void drop_synonym(SkAlter *table, SkAction *action);
@@ -84,39 +75,30 @@ static bool is_identity(SkAlter *table, SkAction *action);
 static void alter_column(SkAlter *table, SkAction *action);
 static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
 static void alter_type(SkAlter *table, SkAction *action, SkColumn *column);
-static bool is_own_function(Oid function, const char *schema, const char *name);
 static void alter_default(SkAlter *table, SkAction *action);
 static void set_update(SkAlter *table, SkAction *action);
-static bool has_commit_default(Oid relid, const char *column);
 static void drop_update(SkAlter *table, SkAction *action);
-static void check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum);
-static void set_commit_timestamp(SkAlter *table, SkAction *action);
 static void set_parent(SkAlter *table, SkAction *action);
 static void rename_table(SkAlter *table, SkAction *action);
 static void alter_identity(SkAlter *table, const SkAction *action);
 static char *serial_sequence(const SkName *table, const char *column);
-static Oid	column_sequence(Oid relid, AttrNumber attnum);
 static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
 static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
 static void check_sources(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
-static void add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo sql, List **after);
 static char *identity_kind(SkDdlText *ddl, const SkColumn *column, int64 *start);
 static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
 static char *column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type);
-static bool has_commit_timestamp(SkDdlText *ddl, const SkColumn *column);
 static char *length_check(SkName *table, const SkColumn *column);
 static char *constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables, SkConstraint *constraint, List **before, List **after);
 static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_key, List **before);
 static bool has_unique_key(Oid relid, List *columns);
 static char *parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key);
-static Oid	find_parent_key(Oid relid, Oid *parent);
 static List *synonym_commands(const SkName *synonym, const SkName *table, Oid relid);
 static char *update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column);
 static bool is_commit_time(SkDdlText *ddl, SkDdlRange range);
 static char *find_update_trigger(Oid relid, const char *column);
 static char *policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint, const List *variables);
-static void check_interval(SkDdlText *ddl, const SkConstraint *constraint);
 static void check_policies(SkDdlText *ddl, int at, Oid relid);
 static void emit_all(SkDdlText *ddl, List *commands);
 
@@ -133,16 +115,16 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 		OidIsValid(sk_ddl_find(ddl, table.name, RELKIND_RELATION, true));
 	foreach(lc, statement->elements)
 	{
-		SkElement  *element = lfirst(lc);
+		SkConstraint *element = lfirst(lc);
 
-		if (element->constraint != NULL)
-			table.constraints = lappend(table.constraints, element->constraint);
-		else
+		if (element->type == SK_COLUMN)
 		{
 			table.columns = lappend(table.columns, element->column);
 			add_variable(ddl, &table.variables, element->column);
 			table.constraints = list_concat(table.constraints, element->column->constraints);
 		}
+		else
+			table.constraints = lappend(table.constraints, element);
 	}
 	read_key(&table);
 	check_key(&table);
@@ -162,10 +144,20 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	if (table.has_key)
 		add_key(&table);
 	foreach(lc, table.constraints)
-		add_constraint(&table, lfirst(lc));
+	{
+		List	   *before = NIL;
+		char	   *sql = constraint_definition(ddl, table.name, true, key_names(table.key), table.variables,
+												lfirst(lc), &before, &table.after);
+
+		if (sql != NULL && before == NIL)
+			appendStringInfo(&table.sql, "\n  %s,", sql);
+		else if (sql != NULL)
+			table.after = lappend(list_concat(table.after, before),
+								  psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table.name), sql));
+	}
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
-	sk_ddl_emit(ddl, "%s\n)", table.sql.data);
+	SK_DDL_EMIT(ddl, "%s\n)", table.sql.data);
 	if (exists)
 		return;
 	emit_all(ddl, table.after);
@@ -313,21 +305,6 @@ add_key(SkNewTable *table)
 		table->after = lappend(table->after, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", name));
 }
 
-/* What there is beside the columns. */
-static void
-add_constraint(SkNewTable *table, SkConstraint *constraint)
-{
-	List	   *before = NIL;
-	char	   *sql = constraint_definition(table->ddl, table->name, true, key_names(table->key),
-											table->variables, constraint, &before, &table->after);
-
-	if (sql != NULL && before == NIL)
-		appendStringInfo(&table->sql, "\n  %s,", sql);
-	else if (sql != NULL)
-		table->after = lappend(list_concat(table->after, before),
-							   psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table->name), sql));
-}
-
 static List *
 key_names(List *key)
 {
@@ -353,10 +330,10 @@ sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement)
 		Oid			synonym;
 
 		table.relid = sk_ddl_find(ddl, table.name, RELKIND_RELATION, false);
-		synonym = sk_ddl_synonym_of(table.relid);
+		synonym = sk_ddl_object("synonym_of", table.relid);
 		alter_once(&table, lfirst(lc));
 		if (OidIsValid(synonym) && ((SkAction *) lfirst(lc))->type == SK_ADD_COLUMN)
-			sk_ddl_emit(ddl, "CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+			SK_DDL_EMIT(ddl, "CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
 						sk_ddl_relation(synonym), sk_ddl_name(table.name));
 	}
 }
@@ -367,6 +344,8 @@ alter_once(SkAlter *table, SkAction *action)
 	SkDdlText  *ddl = table->ddl;
 	const char *name = sk_ddl_name(table->name);
 	const char *object = action->name != NULL ? quote_identifier(action->name) : NULL;
+	SkTypeName	timestamp = {.name = "timestamp",.at = action->at};
+	SkDdlClause *clause;
 
 	switch (action->type)
 	{
@@ -380,10 +359,10 @@ alter_once(SkAlter *table, SkAction *action)
 			drop_column(table, action);
 			break;
 		case SK_DROP_CONSTRAINT:
-			sk_ddl_emit(ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name, object);
+			SK_DDL_EMIT(ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name, object);
 			break;
 		case SK_DROP_POLICY:
-			sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
+			SK_DDL_EMIT(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
 			break;
 		case SK_DROP_SYNONYM:
 			drop_synonym(table, action);
@@ -397,7 +376,7 @@ alter_once(SkAlter *table, SkAction *action)
 		case SK_SET_NOT_NULL:
 		case SK_DROP_NOT_NULL:
 			check_nullability(table, action, action->type == SK_SET_NOT_NULL);
-			sk_ddl_emit(ddl, "ALTER TABLE %s ALTER COLUMN %s %s NOT NULL", name, object,
+			SK_DDL_EMIT(ddl, "ALTER TABLE %s ALTER COLUMN %s %s NOT NULL", name, object,
 						action->type == SK_SET_NOT_NULL ? "SET" : "DROP");
 			break;
 		case SK_SET_DEFAULT:
@@ -411,8 +390,14 @@ alter_once(SkAlter *table, SkAction *action)
 			drop_update(table, action);
 			break;
 		case SK_ALTER_IDENTITY:
-			if (((SkDdlClause *) linitial(action->column->clauses))->type == SK_CLAUSE_OPTIONS)
-				set_commit_timestamp(table, action);
+			clause = linitial(action->column->clauses);
+			if (clause->type == SK_CLAUSE_OPTIONS)
+			{
+				action->column->type = &timestamp;
+				action->column->at = action->at;
+				action->column->options = clause->options;
+				alter_type(table, action, action->column);
+			}
 			else
 				alter_identity(table, action);
 			break;
@@ -463,16 +448,16 @@ alter_add_column(SkAlter *table, SkAction *action)
 	if (after != NIL)
 		add_with_kind(table, sql, column);
 	else
-		sk_ddl_emit(ddl, "%s", sql);
+		sk_ddl_run_command(ddl, sql);
 	if (column->has_update)
-		sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
+		sk_ddl_run_command(ddl, update_trigger(ddl, table->name, column));
 	foreach(lc, column->constraints)
 		alter_add_constraint(table, lfirst(lc), false);
 }
 
 /* Rows that are there draw values at once, so the sequence has its kind first. */
 static void
-add_with_kind(SkAlter *table, const char *command, const SkColumn *column)
+add_with_kind(SkAlter *table, char *command, const SkColumn *column)
 {
 	const char *setting = "spanner.default_sequence_kind";
 	const char *old = GetConfigOption(setting, true, false);
@@ -482,9 +467,9 @@ add_with_kind(SkAlter *table, const char *command, const SkColumn *column)
 	/* else the setting has it already, and the sequence follows it */
 	Assert(kind != NULL);
 	old = quote_literal_cstr(old != NULL ? old : "");
-	sk_ddl_emit(table->ddl, "SET %s TO %s", setting, quote_literal_cstr(kind));
-	sk_ddl_emit(table->ddl, "%s", command);
-	sk_ddl_emit(table->ddl, "SET %s TO %s", setting, old);
+	SK_DDL_EMIT(table->ddl, "SET %s TO %s", setting, quote_literal_cstr(kind));
+	sk_ddl_run_command(table->ddl, command);
+	SK_DDL_EMIT(table->ddl, "SET %s TO %s", setting, old);
 }
 
 static void
@@ -500,18 +485,18 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("key of table \"%s\" cannot be changed", name),
 					 errhint("Run PostgreSQL's ALTER TABLE directly."));
-	if (constraint->type == SK_SYNONYM && OidIsValid(sk_ddl_synonym_of(table->relid)))
+	if (constraint->type == SK_SYNONYM && OidIsValid(sk_ddl_object("synonym_of", table->relid)))
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
 					 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
-							name, sk_ddl_relation(sk_ddl_synonym_of(table->relid))));
+							name, sk_ddl_relation(sk_ddl_object("synonym_of", table->relid))));
 	sql = constraint_definition(ddl, table->name, false, NIL, sk_ddl_table_variables(table->relid),
 								constraint, &before, &after);
 	/* a policy */
 	if (is_replaced)
-		sk_ddl_emit(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
+		SK_DDL_EMIT(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
 	emit_all(ddl, before);
 	if (sql != NULL)
-		sk_ddl_emit(ddl, "ALTER TABLE %s ADD %s", name, sql);
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s ADD %s", name, sql);
 	emit_all(ddl, after);
 	if (constraint->type == SK_DELETION_POLICY)
 		check_policies(ddl, constraint->at, table->relid);
@@ -521,6 +506,7 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 static void
 drop_column(SkAlter *table, SkAction *action)
 {
+	AttrNumber	attnum;
 	char	   *users;
 
 	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
@@ -531,19 +517,18 @@ drop_column(SkAlter *table, SkAction *action)
 						action->name, get_rel_name(table->relid))));
 		return;
 	}
-	(void) find_column(table, action);
-	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, NULL), action->name))
+	attnum = find_column(table, action);
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid), action->name))
 		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop key column %s from table %s.", action->name,
 							sk_ddl_name(table->name)));
 	drop_update(table, action);
-	users = sk_query_text(psprintf("SELECT spanner_internal.column_user('%u', '%d')", table->relid,
-								   find_column(table, action)));
+	users = sk_query_text(psprintf("SELECT spanner_internal.column_user('%u', '%d')", table->relid, attnum));
 	if (users != NULL)
 		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 errmsg("Cannot drop column %s from table %s because it is used by %s.",
 							action->name, sk_ddl_name(table->name), users));
-	sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
+	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
 				quote_identifier(action->name));
 }
 
@@ -552,12 +537,12 @@ drop_synonym(SkAlter *table, SkAction *action)
 {
 	Oid			view = sk_ddl_find(table->ddl, action->target, RELKIND_VIEW, false);
 
-	if (view != sk_ddl_synonym_of(table->relid))
+	if (view != sk_ddl_object("synonym_of", table->relid))
 		SK_DDL_ERROR(table->ddl, action->target->at, ERRCODE_WRONG_OBJECT_TYPE,
 					 errmsg("view \"%s\" is not the synonym of table \"%s\"",
 							sk_ddl_name(action->target), sk_ddl_name(table->name)),
 					 errhint("Use DROP VIEW."));
-	sk_ddl_emit(table->ddl, "DROP VIEW %s", sk_ddl_name(action->target));
+	SK_DDL_EMIT(table->ddl, "DROP VIEW %s", sk_ddl_name(action->target));
 }
 
 static AttrNumber
@@ -575,10 +560,14 @@ find_column(SkAlter *table, SkAction *action)
 static bool
 is_identity(SkAlter *table, SkAction *action)
 {
-	ObjectAddress sequence = {RelationRelationId, InvalidOid, 0};
-
-	sequence.objectId = column_sequence(table->relid, find_column(table, action));
-	return OidIsValid(sequence.objectId) && GetSecurityLabel(&sequence, SK_EXTENSION) != NULL;
+	(void) find_column(table, action);
+	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_seclabel s"
+								  " WHERE s.objoid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass"
+								  " AND s.classoid OPERATOR(pg_catalog.=) '%u'"
+								  " AND s.objsubid OPERATOR(pg_catalog.=) '0'"
+								  " AND s.provider OPERATOR(pg_catalog.=) '%s'",
+								  serial_sequence(table->name, action->name), RelationRelationId,
+								  SK_EXTENSION)) != NULL;
 }
 
 /* ALTER COLUMN name type ..., which says how all of the column shall be. */
@@ -593,48 +582,49 @@ alter_column(SkAlter *table, SkAction *action)
 	bool		is_generated = get_attgenerated(table->relid, attnum) != '\0';
 	HeapTuple	tuple = SearchSysCacheCopyAttNum(table->relid, attnum);
 	Form_pg_attribute old = (Form_pg_attribute) GETSTRUCT(tuple);
+	List	   *clauses;
+	ListCell   *lc;
 
 	if (column->is_identity != is_identity(table, action))
-	{
-		if (column->is_identity)
-			SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("Cannot alter column `%s.%s` to an identity column.",
-								get_rel_name(table->relid), action->name));
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 column->is_identity ?
+					 errmsg("Cannot alter column `%s.%s` to an identity column.",
+							get_rel_name(table->relid), action->name) :
 					 errmsg("Cannot alter column `%s.%s` to drop the identity property.",
 							get_rel_name(table->relid), action->name));
-	}
 	if (column->is_generated || (is_generated && column->has_default))
 		sk_ddl_refuse(ddl, action->at, "change of a generated column",
 					  "Drop the column, and add it anew.");
-	check_interleaved(table, action, attnum);
+
+	/*
+	 * a column of the key that a parent and its children share stays what it
+	 * is
+	 */
+	if (sk_query_text(psprintf("SELECT 1 WHERE spanner_internal.is_interleaved('%u', '%d')", table->relid,
+							   attnum)) != NULL)
+		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name));
 	check_nullability(table, action, column->not_null || column->is_identity);
 	if (!column->has_update)
 		drop_update(table, action);
 	alter_type(table, action, column);
 	if (!column->is_identity && column->not_null != old->attnotnull)
-		sk_ddl_emit(ddl, "%s %s NOT NULL", start, column->not_null ? "SET" : "DROP");
+		SK_DDL_EMIT(ddl, "%s %s NOT NULL", start, column->not_null ? "SET" : "DROP");
 	if (column->has_default)
-		sk_ddl_emit(ddl, "%s SET DEFAULT %s", start, sk_ddl_translate(ddl, column->expr, NIL, false));
+		SK_DDL_EMIT(ddl, "%s SET DEFAULT %s", start, sk_ddl_translate(ddl, column->expr, NIL, false));
 	else if (!column->is_identity && !is_generated && old->atthasdef)
-		sk_ddl_emit(ddl, "%s DROP DEFAULT", start);
+		SK_DDL_EMIT(ddl, "%s DROP DEFAULT", start);
 	if (column->has_update && find_update_trigger(table->relid, action->name) == NULL)
-		sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
-	if (column->clauses != NIL)
+		sk_ddl_run_command(ddl, update_trigger(ddl, table->name, column));
+	clauses = column->clauses;
+	foreach(lc, clauses)
 	{
-		SkAction	change = *action;
-		ListCell   *lc;
+		SkDdlClause *clause = lfirst(lc);
 
-		foreach(lc, column->clauses)
-		{
-			SkDdlClause *clause = lfirst(lc);
-
-			if (clause->type == SK_CLAUSE_SKIP)
-			{
-				change.column->clauses = list_make1(clause);
-				alter_identity(table, &change);
-			}
-		}
+		if (clause->type != SK_CLAUSE_SKIP)
+			continue;
+		column->clauses = list_make1(clause);
+		alter_identity(table, action);
 	}
 }
 
@@ -642,26 +632,14 @@ alter_column(SkAlter *table, SkAction *action)
 static void
 check_nullability(SkAlter *table, SkAction *action, bool not_null)
 {
-	AttrNumber	attnum = find_column(table, action);
-	Relation	rel = table_open(table->relid, AccessShareLock);
-	bool		is_same = TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attnotnull == not_null;
-	List	   *indexes = is_same ? NIL : RelationGetIndexList(rel);
-	ListCell   *lc;
+	char	   *index;
 
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		for (int i = 0; i < index->rd_index->indnatts; i++)
-		{
-			if (index->rd_index->indkey.values[i] == attnum)
-				SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-							 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
-									action->name, sk_ddl_relation(lfirst_oid(lc))));
-		}
-		index_close(index, NoLock);
-	}
-	table_close(rel, NoLock);
+	index = sk_query_text(psprintf("SELECT spanner_internal.nullability_index('%u', '%d', '%d')",
+								   table->relid, find_column(table, action), not_null));
+	if (index != NULL)
+		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
+							action->name, index));
 }
 
 /* Values stay what they are: only lengths change, or STRING and BYTES. */
@@ -692,65 +670,17 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 								   " AND spanner_internal.ddl_length(c.oid) IS NOT NULL",
 								   table->relid, attnum));
 	if (check != NULL)
-		sk_ddl_emit(table->ddl, "%s DROP CONSTRAINT %s", start, check);
+		SK_DDL_EMIT(table->ddl, "%s DROP CONSTRAINT %s", start, check);
 	parseTypeString(name, &new_type, &new_typmod, 0);
 	get_atttypetypmodcoll(table->relid, attnum, &old_type, &old_typmod, &collation);
 	if (new_type != old_type || new_typmod != old_typmod)
-		sk_ddl_emit(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
+		SK_DDL_EMIT(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
 					cast == NULL ? "" :
 					psprintf(type == SK_TYPE_BYTES ? " USING spanner_internal.string_to_bytes(%s)" : " USING spanner_internal.bytes_to_string(%s)",
 							 quote_identifier(action->name)));
 	check = length_check(table->name, column);
 	if (check != NULL)
-		sk_ddl_emit(table->ddl, "%s ADD %s", start, check);
-}
-
-/*
- * spanner_internal.ddl_length(constraint oid) returns integer
- *
- * The length of bytes that a constraint limits a column to; NULL if it is
- * another one.
- */
-Datum
-spanner_ddl_length(PG_FUNCTION_ARGS)
-{
-	HeapTuple	tuple = SearchSysCache1(CONSTROID, PG_GETARG_DATUM(0));
-	OpExpr	   *compared = NULL;
-	FuncExpr   *call;
-	Const	   *limit;
-	Var		   *column;
-	Datum		tree;
-	bool		isnull = true;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		tree = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conbin, &isnull);
-		if (!isnull)
-			compared = stringToNode(TextDatumGetCString(tree));
-		ReleaseSysCache(tuple);
-	}
-	if (compared == NULL || !IsA(compared, OpExpr) || list_length(compared->args) != 2)
-		PG_RETURN_NULL();
-	set_opfuncid(compared);
-	call = linitial(compared->args);
-	limit = lsecond(compared->args);
-	if (compared->opfuncid != F_INT4LE || !IsA(call, FuncExpr) || list_length(call->args) != 1 ||
-		!IsA(limit, Const) || limit->constisnull)
-		PG_RETURN_NULL();
-	column = linitial(call->args);
-	if (!IsA(column, Var) || (column->vartype != BYTEAOID && column->vartype != BYTEAARRAYOID) ||
-		(call->funcid != F_LENGTH_BYTEA && call->funcid != F_OCTET_LENGTH_BYTEA &&
-		 !is_own_function(call->funcid, SK_INTERNAL_SCHEMA, "longest")))
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(DatumGetInt32(limit->constvalue));
-}
-
-static bool
-is_own_function(Oid function, const char *schema, const char *name)
-{
-	char	   *found = get_func_name(function);
-
-	return found != NULL && strcmp(found, name) == 0 && get_func_namespace(function) == sk_own_schema(schema);
+		SK_DDL_EMIT(table->ddl, "%s ADD %s", start, check);
 }
 
 /* An identity column keeps its sequence, whatever is said of its default. */
@@ -777,10 +707,10 @@ alter_default(SkAlter *table, SkAction *action)
 					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
 							action->name));
 	else if (action->type == SK_SET_DEFAULT)
-		sk_ddl_emit(table->ddl, "%s SET DEFAULT %s", start,
+		SK_DDL_EMIT(table->ddl, "%s SET DEFAULT %s", start,
 					sk_ddl_translate(table->ddl, action->column->expr, NIL, false));
 	else
-		sk_ddl_emit(table->ddl, "%s DROP DEFAULT", start);
+		SK_DDL_EMIT(table->ddl, "%s DROP DEFAULT", start);
 }
 
 /* SET ON UPDATE, of a column whose default is the same */
@@ -789,28 +719,25 @@ set_update(SkAlter *table, SkAction *action)
 {
 	SkDdlText  *ddl = table->ddl;
 	SkColumn   *column = action->column;
+	AttrNumber	attnum = find_column(table, action);
+	Relation	rel = table_open(table->relid, AccessShareLock);
+	Node	   *node;
+	Oid			function;
+	char	   *name;
 
-	(void) find_column(table, action);
-	if (sk_ddl_has_name(sk_ddl_table_key(table->relid, NULL), action->name))
+	if (sk_ddl_has_name(sk_ddl_table_key(table->relid), action->name))
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
 					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
 							sk_ddl_name(table->name), action->name));
-	column->has_default = has_commit_default(table->relid, action->name);
+	node = strip_implicit_coercions(build_column_default(rel, attnum));
+	function = node != NULL && IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : InvalidOid;
+	name = get_func_name(function);
+	column->has_default = name != NULL && strcmp(name, "pending_commit_timestamp") == 0 &&
+		get_func_namespace(function) == sk_own_schema(SK_SCHEMA);
+	table_close(rel, NoLock);
 	column->expr = column->update;
 	drop_update(table, action);
-	sk_ddl_emit(ddl, "%s", update_trigger(ddl, table->name, column));
-}
-
-/* Is the default of a column a call of pending_commit_timestamp()? */
-static bool
-has_commit_default(Oid relid, const char *column)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	Node	   *node = strip_implicit_coercions(build_column_default(rel, get_attnum(relid, column)));
-	Oid			function = node != NULL && IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : InvalidOid;
-
-	table_close(rel, NoLock);
-	return is_own_function(function, SK_SCHEMA, "pending_commit_timestamp");
+	sk_ddl_run_command(ddl, update_trigger(ddl, table->name, column));
 }
 
 static void
@@ -819,29 +746,7 @@ drop_update(SkAlter *table, SkAction *action)
 	char	   *trigger = find_update_trigger(table->relid, action->name);
 
 	if (trigger != NULL)
-		sk_ddl_emit(table->ddl, "DROP TRIGGER %s ON %s", trigger, sk_ddl_name(table->name));
-}
-
-/* A column of the key that a parent and its children share stays what it is. */
-static void
-check_interleaved(SkAlter *table, SkAction *action, AttrNumber attnum)
-{
-	if (sk_query_text(psprintf("SELECT 1 WHERE spanner_internal.is_interleaved('%u', '%d')", table->relid,
-							   attnum)) != NULL)
-		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
-					 errmsg("Cannot alter parent key column %s.%s.", get_rel_name(table->relid), action->name));
-}
-
-/* SET OPTIONS (allow_commit_timestamp = ...) */
-static void
-set_commit_timestamp(SkAlter *table, SkAction *action)
-{
-	SkDdlClause *clause = linitial(action->column->clauses);
-	SkTypeName	type = {.name = "timestamp",.at = action->at};
-	SkColumn	column = {.name = action->name,.type = &type,.at = action->at};
-
-	column.options = clause->options;
-	alter_type(table, action, &column);
+		SK_DDL_EMIT(table->ddl, "DROP TRIGGER %s ON %s", trigger, sk_ddl_name(table->name));
 }
 
 /* SET ON DELETE, SET INTERLEAVE IN: another foreign key to the parent. */
@@ -850,9 +755,7 @@ set_parent(SkAlter *table, SkAction *action)
 {
 	SkConstraint *constraint = action->constraint;
 	const char *name = sk_ddl_name(table->name);
-	Oid			parent = InvalidOid;
-	List	   *key = sk_ddl_table_key(table->relid, NULL);
-	Oid			old = find_parent_key(table->relid, &parent);
+	Oid			old = sk_ddl_object("parent_constraint", table->relid);
 	char	   *sql;
 
 	if (constraint->table == NULL)
@@ -861,20 +764,23 @@ set_parent(SkAlter *table, SkAction *action)
 			SK_DDL_ERROR(table->ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 						 errmsg("Cannot SET ON DELETE on table %s that does not have an INTERLEAVE clause.", name));
 		constraint->table = palloc0(sizeof(SkName));
-		constraint->table->parts = list_make2(get_namespace_name(get_rel_namespace(parent)),
-											  get_rel_name(parent));
+		constraint->table->parts = sk_query_texts(psprintf("SELECT pg_catalog.unnest(ARRAY[n.nspname, k.relname])"
+														   " FROM pg_catalog.pg_constraint c"
+														   " JOIN pg_catalog.pg_class k ON k.oid OPERATOR(pg_catalog.=) c.confrelid"
+														   " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) k.relnamespace"
+														   " WHERE c.oid OPERATOR(pg_catalog.=) '%u'", old));
 		constraint->is_parent = true;
 	}
-	sql = parent_key(table->ddl, constraint, name, key);
+	sql = parent_key(table->ddl, constraint, name, sk_ddl_table_key(table->relid));
 	if (!OidIsValid(old) && constraint->cascades)
 		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
 					 errhint("Migrate it to INTERLEAVE IN PARENT ON DELETE NO ACTION first."));
 	if (OidIsValid(old))
-		sk_ddl_emit(table->ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name,
+		SK_DDL_EMIT(table->ddl, "ALTER TABLE %s DROP CONSTRAINT %s", name,
 					quote_identifier(get_constraint_name(old)));
 	if (sql != NULL)
-		sk_ddl_emit(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
+		SK_DDL_EMIT(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
 	sk_ddl_check_interleave(table->ddl, action->at, table->relid,
 							sk_ddl_find(table->ddl, constraint->table, RELKIND_RELATION, false));
 	check_policies(table->ddl, action->at, table->relid);
@@ -890,7 +796,7 @@ rename_table(SkAlter *table, SkAction *action)
 			   get_namespace_name(get_rel_namespace(table->relid))) != 0)
 		sk_ddl_refuse(table->ddl, action->target->at, "new schema in RENAME",
 					  "Run ALTER TABLE ... SET SCHEMA directly.");
-	sk_ddl_emit(table->ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(old),
+	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(old),
 				quote_identifier(llast(action->target->parts)));
 	table->name = palloc0(sizeof(SkName));
 	table->name->at = action->target->at;
@@ -908,8 +814,8 @@ alter_identity(SkAlter *table, const SkAction *action)
 	List	   *clauses = action->column->clauses;
 	SkDdlClause *first = linitial(clauses);
 	SkDdlChange change = {0};
-	AttrNumber	attnum = get_attnum(table->relid, action->name);
-	Oid			sequence;
+	char	   *sequence = serial_sequence(table->name, action->name);
+	char	   *name;
 
 	if (list_length(clauses) > 1)
 		SK_DDL_ERROR(ddl, ((SkDdlClause *) lsecond(clauses))->at, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -918,18 +824,18 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, first->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
 	sk_ddl_read_clauses(ddl, clauses, SK_DDL_ALTER_COLUMN, action->name, &change);
-	if (attnum == InvalidAttrNumber)
+	if (get_attnum(table->relid, action->name) == InvalidAttrNumber)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" of relation \"%s\" does not exist",
 							action->name, get_rel_name(table->relid)));
-	sequence = column_sequence(table->relid, attnum);
-	if (!OidIsValid(sequence))
+	name = sk_query_text(psprintf("SELECT %s::pg_catalog.regclass", sequence));
+	if (name == NULL)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",
 							get_rel_name(table->relid), action->name));
 	if (change.limits != NULL)
-		sk_ddl_emit(ddl, "ALTER SEQUENCE %s%s", sk_ddl_relation(sequence), change.limits);
-	sk_ddl_change_sequence(ddl, serial_sequence(table->name, action->name), &change);
+		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
+	sk_ddl_change_sequence(ddl, sequence, &change);
 }
 
 /* The call that names the sequence of a column. */
@@ -938,25 +844,6 @@ serial_sequence(const SkName *table, const char *column)
 {
 	return psprintf("pg_catalog.pg_get_serial_sequence(%s, %s)",
 					quote_literal_cstr(sk_ddl_name(table)), quote_literal_cstr(column));
-}
-
-/* The sequence that belongs to a column, as pg_get_serial_sequence() finds it. */
-static Oid
-column_sequence(Oid relid, AttrNumber attnum)
-{
-	ListCell   *lc;
-
-	foreach(lc, getOwnedSequences(relid))
-	{
-		Oid			table;
-		int32		column;
-
-		if ((sequenceIsOwned(lfirst_oid(lc), DEPENDENCY_AUTO, &table, &column) ||
-			 sequenceIsOwned(lfirst_oid(lc), DEPENDENCY_INTERNAL, &table, &column)) &&
-			column == attnum)
-			return lfirst_oid(lc);
-	}
-	return InvalidOid;
 }
 
 /* Note a column for expressions. */
@@ -988,6 +875,8 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 {
 	StringInfoData sql;
 	SkDdlType	type;
+	int64		start;
+	char	   *kind;
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), column_type(ddl, column, &type));
@@ -999,7 +888,16 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 		if (type != SK_TYPE_INT)
 			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("identity column \"%s\" must be of type INT64", column->name));
-		add_identity(ddl, table, column, &sql, after);
+		/* the kind of the sequence is set when that exists */
+		kind = identity_kind(ddl, column, &start);
+		if (column->is_identity)
+			appendStringInfoString(&sql, " GENERATED BY DEFAULT AS IDENTITY");
+		if (start > 0)
+			appendStringInfo(&sql, " (START WITH " INT64_FORMAT ")", start);
+		if (kind != NULL)
+			*after = lappend(*after,
+							 psprintf("SELECT spanner.alter_sequence(%s, kind => %s)",
+									  serial_sequence(table, column->name), quote_literal_cstr(kind)));
 	}
 	else if (column->has_default)
 		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_translate(ddl, column->expr, variables, false));
@@ -1038,23 +936,6 @@ static bool
 is_serial(const SkColumn *column)
 {
 	return strstr(column->type->name, "serial") != NULL;
-}
-
-/* Make the column draw from a sequence, whose kind is set when it exists. */
-static void
-add_identity(SkDdlText *ddl, SkName *table, const SkColumn *column, StringInfo sql, List **after)
-{
-	int64		start;
-	char	   *kind = identity_kind(ddl, column, &start);
-
-	if (column->is_identity)
-		appendStringInfoString(sql, " GENERATED BY DEFAULT AS IDENTITY");
-	if (start > 0)
-		appendStringInfo(sql, " (START WITH " INT64_FORMAT ")", start);
-	if (kind != NULL)
-		*after = lappend(*after,
-						 psprintf("SELECT spanner.alter_sequence(%s, kind => %s)",
-								  serial_sequence(table, column->name), quote_literal_cstr(kind)));
 }
 
 /*
@@ -1125,18 +1006,11 @@ static char *
 column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type)
 {
 	StringInfoData sql;
+	bool		is_commit = false;
+	ListCell   *lc;
 
 	initStringInfo(&sql);
 	*type = sk_ddl_type(ddl, column->type, &sql);
-	return has_commit_timestamp(ddl, column) ? "spanner.commit_timestamp" : sql.data;
-}
-
-static bool
-has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
-{
-	bool		result = false;
-	ListCell   *lc;
-
 	foreach(lc, column->options)
 	{
 		SkDdlOption *option = lfirst(lc);
@@ -1144,15 +1018,15 @@ has_commit_timestamp(SkDdlText *ddl, const SkColumn *column)
 		if (strcmp(option->name, "allow_commit_timestamp") != 0)
 			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a column", option->name),
 						  "Leave it out.");
-		if (column->type != NULL && (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array))
+		if (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array)
 			SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name));
 		if (!SK_DDL_ONE_OF(option->value, "true", "false", "null"))
 			SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
 						 errmsg("option \"%s\" must be true, false or null", option->name));
-		result = strcmp(option->value, "true") == 0;
+		is_commit = strcmp(option->value, "true") == 0;
 	}
-	return result;
+	return is_commit ? "spanner.commit_timestamp" : sql.data;
 }
 
 /* The constraint that checks the length of BYTES(n); NULL for other types. */
@@ -1178,6 +1052,7 @@ constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, Lis
 {
 	switch (constraint->type)
 	{
+		case SK_COLUMN:
 		case SK_PRIMARY_KEY:
 			break;
 		case SK_CHECK:
@@ -1220,7 +1095,7 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 	StringInfoData sql;
 
 	if (referenced == NIL)
-		referenced = is_self ? self_key : sk_ddl_table_key(relid, NULL);
+		referenced = is_self ? self_key : sk_ddl_table_key(relid);
 	if (list_length(referenced) != list_length(constraint->columns))
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
 					 errmsg("number of referencing and referenced columns for foreign key disagree"));
@@ -1251,33 +1126,14 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 static bool
 has_unique_key(Oid relid, List *columns)
 {
-	Relation	rel = table_open(relid, AccessShareLock);
-	bool		result = false;
+	StringInfoData attnums;
 	ListCell   *lc;
-	ListCell   *column;
 
-	foreach(lc, RelationGetIndexList(rel))
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
-		bool		is_key = form->indisunique && form->indimmediate &&
-			form->indnkeyatts == list_length(columns) && RelationGetIndexPredicate(index) == NIL;
-
-		foreach(column, columns)
-		{
-			AttrNumber	attnum = get_attnum(relid, lfirst(column));
-			bool		found = false;
-
-			/* zero is an expression */
-			for (int i = 0; i < form->indnkeyatts && attnum > 0; i++)
-				found |= form->indkey.values[i] == attnum;
-			is_key &= found;
-		}
-		result |= is_key;
-		index_close(index, NoLock);
-	}
-	table_close(rel, NoLock);
-	return result;
+	initStringInfo(&attnums);
+	foreach(lc, columns)
+		appendStringInfo(&attnums, "%s%d", attnums.len > 0 ? "," : "", get_attnum(relid, lfirst(lc)));
+	return sk_query_text(psprintf("SELECT 1 WHERE spanner_internal.has_unique_key('%u', '{%s}')", relid,
+								  attnums.data)) != NULL;
 }
 
 /* The foreign key of an interleaved table; NULL if it has no parent. */
@@ -1285,7 +1141,7 @@ static char *
 parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key)
 {
 	Oid			parent = sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
-	List	   *parent_key = sk_ddl_table_key(parent, NULL);
+	List	   *parent_key = sk_ddl_table_key(parent);
 
 	if (!constraint->is_parent)
 		return NULL;
@@ -1303,64 +1159,6 @@ parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *ke
 	return psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s", sk_ddl_name_list(parent_key),
 					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
 					constraint->cascades ? " ON DELETE CASCADE" : "");
-}
-
-/*
- * The foreign key to the parent that a table is interleaved in: from the
- * beginning of its key to the key, of columns of the same names; InvalidOid if
- * there is none.
- */
-static Oid
-find_parent_key(Oid relid, Oid *parent)
-{
-	List	   *key = sk_ddl_table_key(relid, NULL);
-	Relation	rel = table_open(relid, AccessShareLock);
-	Oid			result = InvalidOid;
-	ListCell   *lc;
-
-	foreach(lc, RelationGetFKeyList(rel))
-	{
-		ForeignKeyCacheInfo *info = lfirst(lc);
-		List	   *parent_key;
-
-		if (OidIsValid(result) || info->confrelid == relid)
-			continue;
-		parent_key = sk_ddl_table_key(info->confrelid, NULL);
-		if (list_length(parent_key) != info->nkeys || info->nkeys > list_length(key))
-			continue;
-		result = info->conoid;
-		*parent = info->confrelid;
-		for (int i = 0; i < info->nkeys; i++)
-		{
-			const char *column = list_nth(key, i);
-
-			if (strcmp(column, list_nth(parent_key, i)) != 0 ||
-				strcmp(column, get_attname(relid, info->conkey[i], false)) != 0 ||
-				strcmp(column, get_attname(info->confrelid, info->confkey[i], false)) != 0)
-				result = InvalidOid;
-		}
-	}
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
- * spanner_internal.parent_constraint(relation) returns oid
- *
- * The foreign key of an interleaved table; NULL of other tables.
- */
-Datum
-spanner_parent_constraint(PG_FUNCTION_ARGS)
-{
-	char		relkind = get_rel_relkind(PG_GETARG_OID(0));
-	Oid			parent;
-	Oid			result = InvalidOid;
-
-	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
-		result = find_parent_key(PG_GETARG_OID(0), &parent);
-	if (!OidIsValid(result))
-		PG_RETURN_NULL();
-	PG_RETURN_OID(result);
 }
 
 /*
@@ -1433,6 +1231,7 @@ policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constrai
 {
 	const char *column = linitial(constraint->columns);
 	SkDdlType	type = SK_TYPE_UNKNOWN;
+	Interval   *interval;
 	ListCell   *lc;
 
 	if (constraint->name != NULL && strcmp(constraint->name, "older_than") != 0)
@@ -1447,24 +1246,12 @@ policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constrai
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_WRONG_OBJECT_TYPE,
 					 errmsg("Cannot create ROW DELETION POLICY because column %s in table %s is not of type TIMESTAMP.",
 							column, sk_ddl_name(table)));
-	check_interval(ddl, constraint);
-	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
-					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.row_deletion_policy(%s)",
-					quote_identifier(column), sk_ddl_name(table),
-					quote_literal_cstr(constraint->interval));
-}
-
-/* Spanner counts days.  A month is no number of them. */
-static void
-check_interval(SkDdlText *ddl, const SkConstraint *constraint)
-{
-	Interval   *interval;
-
 	/* raises an error if it is none */
 	interval = DatumGetIntervalP(DirectFunctionCall3(interval_in,
 													 CStringGetDatum(constraint->interval),
 													 ObjectIdGetDatum(InvalidOid),
 													 Int32GetDatum(-1)));
+	/* Spanner counts days, and a month is no number of them */
 	if (interval->month != 0 || interval->time % USECS_PER_DAY != 0 ||
 		interval->day + interval->time / USECS_PER_DAY < 0)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_PARAMETER_VALUE,
@@ -1472,6 +1259,10 @@ check_interval(SkDdlText *ddl, const SkConstraint *constraint)
 							constraint->interval),
 					 errdetail("It must be whole days, and not negative."),
 					 errhint("An example is \"%s\".", "30 days"));
+	return psprintf("CREATE TRIGGER row_deletion_policy AFTER UPDATE OF %s ON %s"
+					" FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION spanner_internal.row_deletion_policy(%s)",
+					quote_identifier(column), sk_ddl_name(table),
+					quote_literal_cstr(constraint->interval));
 }
 
 /*
@@ -1495,5 +1286,5 @@ emit_all(SkDdlText *ddl, List *commands)
 	ListCell   *lc;
 
 	foreach(lc, commands)
-		sk_ddl_emit(ddl, "%s", (char *) lfirst(lc));
+		sk_ddl_run_command(ddl, lfirst(lc));
 }

@@ -134,7 +134,8 @@ typedef enum SkConstraintType
 	SK_UNIQUE,
 	SK_SYNONYM,					/* table is the synonym */
 	SK_DELETION_POLICY,			/* columns: one; interval */
-	SK_INTERLEAVE				/* table, is_parent */
+	SK_INTERLEAVE,				/* table, is_parent */
+	SK_COLUMN					/* column, of a new table */
 } SkConstraintType;
 
 /* What is in or after the parentheses of a table. */
@@ -142,6 +143,7 @@ typedef struct SkConstraint
 {
 	SkConstraintType type;
 	char	   *name;
+	struct SkColumn *column;
 	List	   *columns;
 	SkName	   *table;
 	List	   *referenced;
@@ -162,7 +164,6 @@ typedef struct SkColumn
 	bool		is_primary_key;
 	bool		is_identity;
 	bool		is_always;		/* ... as PostgreSQL has it */
-	bool		is_hidden;
 	bool		has_default;
 	bool		is_generated;
 	SkDdlRange	expr;			/* of the default or the generated column */
@@ -246,21 +247,12 @@ typedef struct SkStatement
 	bool		null_filtered;
 	bool		is_drop;		/* ALTER INDEX, ALTER CHANGE STREAM */
 	const char *security;		/* of a view: "true" if the invoker's */
-	List	   *elements;		/* SkColumn and SkConstraint, or actions */
+	List	   *elements;		/* of SkConstraint, or of actions */
 	List	   *columns;		/* of a key, or STORING */
-	List	   *more;			/* STORING, columns IS NOT NULL */
 	List	   *options;
 	SkDdlRange	expr;			/* a query */
 	int			at;
 } SkStatement;
-
-/* A column or a constraint of a list of both */
-typedef struct SkElement
-{
-	SkColumn   *column;
-	SkConstraint *constraint;
-	int			at;
-} SkElement;
 
 /* grammar.y */
 extern int	sk_ddl_yyparse(SkDdlText *ddl);

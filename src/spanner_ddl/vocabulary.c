@@ -316,41 +316,30 @@ sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
 SkDdlType
 sk_ddl_type_class(Oid type)
 {
+	static const struct
+	{
+		Oid			type;
+		SkDdlType	class;
+	}			classes[] =
+	{
+		{BOOLOID, SK_TYPE_BOOL}, {BYTEAOID, SK_TYPE_BYTES}, {DATEOID, SK_TYPE_DATE},
+		{FLOAT4OID, SK_TYPE_FLOAT32}, {FLOAT8OID, SK_TYPE_FLOAT}, {INT2OID, SK_TYPE_INT},
+		{INT4OID, SK_TYPE_INT}, {INT8OID, SK_TYPE_INT}, {INTERVALOID, SK_TYPE_INTERVAL},
+		{JSONBOID, SK_TYPE_JSON}, {NUMERICOID, SK_TYPE_NUMERIC}, {TEXTOID, SK_TYPE_STRING},
+		{TIMESTAMPTZOID, SK_TYPE_TIMESTAMP}, {UUIDOID, SK_TYPE_UUID}, {VARCHAROID, SK_TYPE_STRING}
+	};
+	Oid			base;
+
 	/* an expression that is read may be older than a DROP TYPE */
 	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
 		return SK_TYPE_UNKNOWN;
-	switch (getBaseType(type))
+	base = getBaseType(type);
+	for (int i = 0; i < lengthof(classes); i++)
 	{
-		case BOOLOID:
-			return SK_TYPE_BOOL;
-		case BYTEAOID:
-			return SK_TYPE_BYTES;
-		case DATEOID:
-			return SK_TYPE_DATE;
-		case FLOAT4OID:
-			return SK_TYPE_FLOAT32;
-		case FLOAT8OID:
-			return SK_TYPE_FLOAT;
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return SK_TYPE_INT;
-		case INTERVALOID:
-			return SK_TYPE_INTERVAL;
-		case JSONBOID:
-			return SK_TYPE_JSON;
-		case NUMERICOID:
-			return SK_TYPE_NUMERIC;
-		case TEXTOID:
-		case VARCHAROID:
-			return SK_TYPE_STRING;
-		case TIMESTAMPTZOID:
-			return SK_TYPE_TIMESTAMP;
-		case UUIDOID:
-			return SK_TYPE_UUID;
-		default:
-			return OidIsValid(get_element_type(type)) ? SK_TYPE_ARRAY : SK_TYPE_UNKNOWN;
+		if (classes[i].type == base)
+			return classes[i].class;
 	}
+	return OidIsValid(get_element_type(type)) ? SK_TYPE_ARRAY : SK_TYPE_UNKNOWN;
 }
 
 /*

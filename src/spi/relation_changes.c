@@ -4,8 +4,8 @@
  *	  Callbacks for changes of relations.
  *
  * The server has ten places for relation cache callbacks, and other extensions
- * may take many.  All rooms of this library share one.  It is taken when the
- * first of them begins to remember something.  So a process that uses nothing
+ * may take many.  All modules of this library share one.  It is taken when
+ * the first of them begins to remember something.  So a process that uses nothing
  * of the library, such as a WAL sender, takes none.
  *
  * src/spi/relation_changes.c

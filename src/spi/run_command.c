@@ -14,12 +14,16 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
+#include "commands/dbcommands.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/varlena.h"
 
 #include "spi/run_command.h"
 
@@ -108,6 +112,52 @@ sk_qualified_name(Oid relid)
 {
 	return quote_qualified_identifier(get_namespace_name_or_temp(get_rel_namespace(relid)),
 									  get_rel_name(relid));
+}
+
+/*
+ * sk_parse_name
+ *		Read the name of a relation, written as in SQL.
+ *
+ * Core's functions read it alike, but say less about what is wrong.
+ */
+RangeVar *
+sk_parse_name(const char *name)
+{
+	List	   *names = sk_split_name(name);
+
+	if (list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid name \"%s\"", name),
+				 errdetail("It has too many parts."),
+				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
+	if (list_length(names) == 3 &&
+		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is in another database", name)));
+	return makeRangeVarFromNameList(names);
+}
+
+/*
+ * sk_split_name
+ *		Take apart a name with dots, as a list of String.
+ */
+List *
+sk_split_name(const char *name)
+{
+	List	   *parts;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name \"%s\"", name),
+				 errhint("Double-quote what is not a lower-case identifier, and separate schema and name by a dot.")));
+	foreach(lc, parts)
+		result = lappend(result, makeString(pstrdup(lfirst(lc))));
+	return result;
 }
 
 /*

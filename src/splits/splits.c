@@ -131,7 +131,11 @@ spanner_delete_moved_rows(PG_FUNCTION_ARGS)
 	condition = from_value_on(rel, NameStr(*PG_GETARG_NAME(1)),
 							  text_to_cstring(PG_GETARG_TEXT_PP(2)),
 							  PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3));
-	/* a row that was changed while we waited for it may still be ours to delete */
+
+	/*
+	 * a row that was changed while we waited for it may still be ours to
+	 * delete
+	 */
 	while (delete_rows(rel, condition))
 		CHECK_FOR_INTERRUPTS();
 	sk_owner_exit(&scope);

@@ -98,6 +98,10 @@ create_objects()
 		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF text LANGUAGE sql AS 'SELECT NULL::text WHERE false';
 		CREATE FUNCTION spanner_internal.sequence_user(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
+		CREATE FUNCTION spanner_internal.table_key(oid) RETURNS name[] LANGUAGE sql RETURN CASE \$1 WHEN 'e.t'::regclass THEN '{id}'::name[] END;
+		CREATE FUNCTION spanner_internal.parent_constraint(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
+		CREATE FUNCTION spanner_internal.has_unique_key(oid, smallint[]) RETURNS boolean LANGUAGE sql RETURN false;
+		CREATE FUNCTION spanner_internal.nullability_index(oid, integer, boolean) RETURNS regclass LANGUAGE sql RETURN NULL::regclass;
 	SQL
 }
 

@@ -14,10 +14,11 @@ use FindBin;
 use lib $FindBin::Bin;
 use SourceTree;
 
-our @EXPORT = qw(read_symbols exported_symbols circles %defined %users);
+our @EXPORT = qw(read_symbols exported_symbols circles %defined %users %called_at_home);
 
 our %defined;    # exported symbol => [file, line]
 our %users;      # exported symbol => { file that uses it => 1 }
+our %called_at_home;    # exported symbols that their own file uses
 
 my $name = qr/(?:sk|spanner)_\w+/;
 
@@ -70,6 +71,14 @@ sub read_symbols
 		{
 			$users{$1}{$file} = 1 if $defined{$1} && $defined{$1}[0] ne $file;
 		}
+	}
+	foreach my $symbol (keys %defined)
+	{
+		my ($file, $line) = @{ $defined{$symbol} };
+		my $count = () = $plain{$file} =~ /\b$symbol\b/g;
+
+		# its own file calls it as well
+		$called_at_home{$symbol} = 1 if $count > 1 && $file =~ /\.c$/;
 	}
 	return;
 }
