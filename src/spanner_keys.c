@@ -25,6 +25,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	/* others register with it */
 	sk_command_hooks_init();
 	sk_own_objects_init();
 	sk_allocator_init();
@@ -33,6 +34,8 @@ _PG_init(void)
 	sk_pool_init();
 	sk_table_init();
 	sk_worker_init();
+
+	/* a hook calls the one before it first, and paths need its estimates */
 	sk_parent_quals_init();
 	sk_planner_init();
 	sk_shard_statistics_init();
@@ -44,6 +47,11 @@ _PG_init(void)
 	sk_binding_init();
 	sk_plan_fetch_init();
 	sk_sequence_functions_init();
+
+	/*
+	 * When a command ends, who has registered last is called first: labels of
+	 * columns are copies of what the others have made of sequences.
+	 */
 	sk_sequence_change_init();
 	sk_sequence_ddl_init();
 	sk_identity_init();
