@@ -115,12 +115,35 @@ CREATE TRIGGER altering BEFORE INSERT ON altering FOR EACH ROW EXECUTE FUNCTION 
 INSERT INTO altering (v) SELECT x FROM (VALUES (1), (2), (3)) v (x) ORDER BY x
   RETURNING v, spanner_internal.unmap_value(id, 's') AS id, currval('s') = id AS current, lastval() = id AS last;
 
+-- what else the rows evaluate sees each value that was drawn before
+CREATE FUNCTION seen() RETURNS bigint LANGUAGE plpgsql AS $$BEGIN RETURN currval('a.s'); END$$;
+CREATE TABLE pairs (id bigint, v text);
+SELECT q AS query, ascends('INSERT INTO pairs SELECT a, b FROM ' || q || ' ORDER BY n RETURNING id') FROM (VALUES
+  ('(VALUES (nextval(''s''), gen_random_uuid()::text, 1), (nextval(''s''), random()::text, 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), clock_timestamp()::text, 1), (nextval(''s''), now()::text, 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), currval(''s'')::text, 1), (nextval(''s''), ''x'', 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), ''x'', 1), (nextval(''s''), lastval()::text, 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), ''x'', 1), (nextval(''s''), spanner.lastval()::text, 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), setval(''s'', 99)::text, 1), (nextval(''s''), ''x'', 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), seen()::text, 1), (nextval(''s''), seen()::text, 2)) q (a, b, n)'),
+  ('(VALUES (nextval(''s''), nextval((''s'' || left(now()::text, 0))::regclass)::text, 1), (nextval(''s''), ''x'', 2)) q (a, b, n)'),
+  ('(SELECT a, currval(''s'')::text, n FROM (VALUES (nextval(''s''), 1), (nextval(''s''), 2)) r (a, n)) q (a, b, n)'),
+  ('(SELECT a, (SELECT last_value FROM s)::text, n FROM (VALUES (nextval(''s''), 1), (nextval(''s''), 2)) r (a, n)) q (a, b, n)')) q (q);
+INSERT INTO pairs SELECT a, b FROM (VALUES (nextval('s'), currval('s')::text, 1), (nextval('s'), currval('s')::text, 2)) q (a, b, n)
+  ORDER BY n RETURNING id::text = v AS same;
+INSERT INTO pairs SELECT a, b FROM (VALUES (nextval('s'), seen()::text, 1), (nextval('s'), lastval()::text, 2)) q (a, b, n)
+  ORDER BY n RETURNING id::text = v AS same;
+
 -- the first statement of a session
 CREATE FUNCTION drawing() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('a.s')$$;
 \c -
 INSERT INTO a.t SELECT p0, x FROM (VALUES (nextval('a.s'), 'y1', 0), (nextval('a.s'), 'y2', 1), (nextval('a.s'), 'y3', 2)) v (p0, x, n)
   ORDER BY n RETURNING v;
 SELECT array_agg(v ORDER BY id) FROM a.t WHERE v ~ '^y.';
+
+\c -
+INSERT INTO a.pairs SELECT a, b FROM (VALUES (nextval('a.s'), currval('a.s')::text, 1), (nextval('a.s'), a.seen()::text, 2)) q (a, b, n)
+  ORDER BY n RETURNING id::text = v AS same;
 
 -- a function in SQL draws as well
 INSERT INTO a.m (b, c, v) SELECT p0, p1, n FROM (VALUES (nextval('a.s'), a.drawing(), 0), (nextval('a.s'), a.drawing(), 1)) v (p0, p1, n)

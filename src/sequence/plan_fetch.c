@@ -85,7 +85,6 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
@@ -170,6 +169,8 @@ static int	only_relation(Query *query);
 static bool keeps_rows(Query *query);
 static List *values_lists(Query *query);
 static bool fetches(Node *node, void *context);
+static bool sees_state(Node *node, void *context);
+static bool function_sees_state(Oid function, void *context);
 static bool is_nextval(Node *node);
 static Const *constant_sequence(Node *node);
 static bool is_bound_call(Node *node);
@@ -184,6 +185,7 @@ static List *only_values(Query *query, int *varno);
 static bool is_same_in_all(List *rows, AttrNumber column);
 static bool calls_sql(Node *node, void *context);
 static bool is_sql(Oid function, void *context);
+static Oid	function_language(Oid function);
 static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
 static bool has_identity(Node *node, void *context);
@@ -491,7 +493,12 @@ insert_rows(Query *insert, bool in_select)
 	return list_length(rows);
 }
 
-/* Does an INSERT sort the rows of a VALUES list, and fetch in these only? */
+/*
+ * Does an INSERT sort the rows of a VALUES list, and fetch in these only?
+ *
+ * A fetch that moves from the rows to the SELECT comes later than what else the
+ * rows evaluate.  So nothing in them may see which value was fetched last.
+ */
 static bool
 sorts_values(Query *insert)
 {
@@ -499,7 +506,8 @@ sorts_values(Query *insert)
 
 	return sorted_rows(insert, source) != NIL &&
 		!insert->hasSubLinks && insert->cteList == NIL &&
-		!source->hasSubLinks && !fetches((Node *) source->targetList, NULL);
+		!fetches((Node *) source->targetList, NULL) &&
+		!sees_state((Node *) source, NULL);
 }
 
 /*
@@ -607,6 +615,38 @@ fetches(Node *node, void *context)
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, fetches, context, 0);
 	return expression_tree_walker(node, fetches, context);
+}
+
+/* Can an expression, or what a query evaluates, depend on what was fetched before? */
+static bool
+sees_state(Node *node, void *context)
+{
+	if (node == NULL || constant_sequence(node) != NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, sees_state, context, 0);
+	return IsA(node, SubLink) ||
+		check_functions_in_node(node, function_sees_state, NULL) ||
+		expression_tree_walker(node, sees_state, context);
+}
+
+/*
+ * Is a function volatile for another reason than that it makes a random value or
+ * reads the clock?  Those are the ones in C that need no argument: a client sends
+ * them beside nextval, and counts on ascending ids then, too.
+ */
+static bool
+function_sees_state(Oid function, void *context)
+{
+	Oid			language;
+
+	if (func_volatile(function) != PROVOLATILE_VOLATILE)
+		return false;
+	if (function == F_LASTVAL || function == sk_function(SK_FUNCTION_LASTVAL) ||
+		get_func_nargs(function) > 0)
+		return true;
+	language = function_language(function);
+	return language != INTERNALlanguageId && language != ClanguageId;
 }
 
 /* Is it a call of core's nextval, or of ours? */
@@ -817,15 +857,19 @@ calls_sql(Node *node, void *context)
 static bool
 is_sql(Oid function, void *context)
 {
-	HeapTuple	tuple;
-	bool		result;
+	return function_language(function) == SQLlanguageId;
+}
 
-	if (function < FirstNormalObjectId)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+/* InvalidOid for a function that is gone. */
+static Oid
+function_language(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			result;
+
 	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId;
+		return InvalidOid;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
 	ReleaseSysCache(tuple);
 	return result;
 }
