@@ -59,6 +59,7 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (38, $$SELECT spanner_internal.map_counter(1, 't')$$),
   (38, $$SELECT spanner_internal.may_draw('t', 'nextval(regclass)')$$),
   (39, $$SELECT spanner_internal.may_draw(4294967295, 'nextval(regclass)')$$),
+  (39, $$SELECT spanner_internal.may_draw(0, 0)$$),
   (39, $$SELECT spanner_internal.ascending_nextval('t', 2)$$),
   (40, $$SELECT spanner_internal.describe_sequence('t')$$),
   (40, $$SELECT spanner.get_internal_sequence_state('')$$),

@@ -69,12 +69,13 @@ typedef struct SkSequenceOptions
 typedef struct SequenceAccessMethod
 {
 	uint32		version;		/* SK_SEQUENCE_AM_VERSION */
-	const char *name;			/* kind; written in any case, kept in lower */
+	const char *name;			/* kind: a word as in a label; written in any
+								 * case, kept in lower */
 	const char *description;	/* one line for the catalog view */
 
 	/*
 	 * Take the method's own options, a list of SkOption, and complete
-	 * "options", whose other members are set: store what it needs in
+	 * "options", whose other members are set and stay: store what it needs in
 	 * am_options, lower max_counter if it has to.  Allocates in
 	 * CurrentMemoryContext, raises an error for what it cannot accept, and
 	 * does not look into the catalogs.  NULL: no options of its own.
@@ -82,9 +83,9 @@ typedef struct SequenceAccessMethod
 	void		(*parse_options) (SkSequenceOptions *options, List *own);
 
 	/*
-	 * Map a counter in [1, max_counter] to a value.  Different counters must
-	 * give different values.  Returns false to have the counter skipped. Skip
-	 * ranges are not its business.
+	 * Map a counter in [1, max_counter] to a value in [1, 2^bits - 2].
+	 * Different counters must give different values.  Returns false to have
+	 * the counter skipped.  Skip ranges are not its business.
 	 */
 	bool		(*nextval) (const SkSequenceOptions *options, int64 counter,
 							int64 *value);
@@ -95,7 +96,8 @@ typedef struct SequenceAccessMethod
 
 	/*
 	 * Write the method's own options as a list of SkOption, leaving out those
-	 * at their defaults.  NULL: no options of its own.
+	 * at their defaults.  Values are words as in a label, and parse_options
+	 * makes the same of them again.  NULL: no options of its own.
 	 */
 	List	   *(*describe) (const SkSequenceOptions *options);
 
@@ -118,19 +120,34 @@ typedef struct SkSequenceAmRegistry
 
 #define SK_SEQUENCE_AM_RENDEZVOUS "spanner_keys_sequence_access_methods"
 
+/* What kinds, and names and values of options, consist of in a label. */
+#define SK_WORD_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+."
+
 /*
  * sk_register_sequence_am
  *		Make an access method known to this backend.
  *
  * "am" must stay valid for the life of the process.  Raises an error if the
- * library was built for another version of the interface, and for a second
- * method of the same name, whose values could be those of other counters.
+ * library was built for another version of the interface, if the method is not
+ * complete, and for a second method of the same name, whose values could be
+ * those of other counters.
  */
 static inline void
 sk_register_sequence_am(const SequenceAccessMethod *am)
 {
 	SkSequenceAmRegistry **slot;
 	SkSequenceAmRegistry *registry;
+
+	/* a label could not name any other method */
+	if (am->name == NULL || am->name[0] == '\0' ||
+		strlen(am->name) >= NAMEDATALEN || pg_strcasecmp(am->name, "local") == 0 ||
+		am->name[strspn(am->name, SK_WORD_CHARACTERS)] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name \"%s\" of a sequence access method",
+						am->name != NULL ? am->name : ""),
+				 errhint("Use letters, digits, \"_\", \"-\", \"+\" and \".\", but not the name \"local\".")));
 
 	slot = (SkSequenceAmRegistry **)
 		find_rendezvous_variable(SK_SEQUENCE_AM_RENDEZVOUS);
@@ -150,6 +167,11 @@ sk_register_sequence_am(const SequenceAccessMethod *am)
 				 errmsg("sequence access method \"%s\" was built for another version of the interface",
 						am->name),
 				 errhint("Build its library again with the headers of the installed extension.")));
+	if (am->description == NULL || am->nextval == NULL || am->unmap == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("sequence access method \"%s\" is not complete", am->name),
+				 errdetail("It needs a description and the functions nextval and unmap.")));
 
 	for (int i = 0; i < registry->count; i++)
 	{

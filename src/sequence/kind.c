@@ -54,6 +54,7 @@ static bool setting_is_defined = false;
  */
 #define SK_FORESEEN_FETCHES 65536
 
+static void check_first_values(const SkKind *kind);
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static void fold_case(char *label);
 static const char *excerpt(const char *text);
@@ -66,6 +67,8 @@ static bool load_library(const char *kind);
 static Oid	find_loader(const char *name);
 static bool take_common_option(SkSequenceOptions *options,
 							   const SkOption *option);
+static void parse_own_options(const SequenceAccessMethod *am,
+							  SkSequenceOptions *options, List *own);
 static SkIdentity parse_identity(const SkOption *option);
 static void refuse_duplicates(List *options);
 static void check_bits(int64 bits, int width);
@@ -197,13 +200,7 @@ sk_kind_make(const SkLabel *label, int width)
 					 sk_label_option(label->options, "skip_range_max") != NULL);
 	result->max_counter = (int64) ((UINT64CONST(1) << result->bits) - 2);
 
-	if (am->parse_options != NULL)
-		am->parse_options(result, own);
-	else if (own != NIL)
-		sk_unknown_option(linitial(own), NULL);
-	/* it may lower the limit, but not raise it */
-	Assert(result->max_counter >= 1 &&
-		   result->max_counter <= (int64) ((UINT64CONST(1) << result->bits) - 2));
+	parse_own_options(am, result, own);
 	kind->am = am;
 	kind->options = result;
 	return kind;
@@ -240,11 +237,26 @@ sk_kind_parts(const SkKind *kind)
 /*
  * sk_kind_label
  *		The label that is stored for a kind.
+ *
+ * Raises an error if the access method would not make the same kind of it, or
+ * if it gives values twice from the beginning.
  */
 char *
 sk_kind_label(const SkKind *kind)
 {
-	return sk_label_format(sk_kind_parts(kind));
+	char	   *result = sk_label_format(sk_kind_parts(kind));
+	const char *problem = "Its options are not those that it was given.";
+	SkLabel    *label = sk_label_parse(result, &problem);
+
+	if (label == NULL ||
+		strcmp(sk_label_format(sk_kind_parts(sk_kind_make(label, 63))), result) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("sequence access method \"%s\" describes itself by a label that cannot be read: %s",
+						kind->am->name, excerpt(result)),
+				 errdetail_internal("%s", problem)));
+	check_first_values(kind);
+	return result;
 }
 
 /*
@@ -288,6 +300,28 @@ sk_kind_overlaps(const SkKind *kind, const FormData_pg_sequence *form)
 		last = PG_INT64_MAX;
 	last = Min(last, Min(kind->options->max_counter, form->seqmax));
 	return kind->am->least_distance(kind->options, increment, last) < increment;
+}
+
+/*
+ * Do the first values lead back to their counters?  If all do, none comes twice.
+ * To ask that of every value would cost as much as to make it.
+ */
+static void
+check_first_values(const SkKind *kind)
+{
+	const SkSequenceOptions *options = kind->options;
+	int64		value;
+	int64		back;
+
+	for (int64 counter = 1; counter <= Min(3, options->max_counter); counter++)
+	{
+		if (kind->am->nextval(options, counter, &value) &&
+			!(kind->am->unmap(options, value, &back) && back == counter))
+			ereport(ERROR,
+					(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+					 errmsg("sequence access method \"%s\" has no way back from value %lld to counter %lld",
+							kind->am->name, (long long) value, (long long) counter)));
+	}
 }
 
 /*
@@ -479,6 +513,35 @@ take_common_option(SkSequenceOptions *options, const SkOption *option)
 	else
 		return false;
 	return true;
+}
+
+/*
+ * Have an access method parse its own options.  It may be of another library, so
+ * what it leaves behind is checked.
+ */
+static void
+parse_own_options(const SequenceAccessMethod *am, SkSequenceOptions *options,
+				  List *own)
+{
+	SkSequenceOptions given;
+	const int64 last = options->max_counter;
+
+	/* with what lies between the members, so that all can be compared at once */
+	memcpy(&given, options, sizeof(given));
+	if (am->parse_options != NULL)
+		am->parse_options(options, own);
+	else if (own != NIL)
+		sk_unknown_option(linitial(own), NULL);
+
+	given.max_counter = options->max_counter;
+	given.am_options = options->am_options;
+	if (memcmp(&given, options, sizeof(given)) != 0 ||
+		options->max_counter < 1 || options->max_counter > last)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("sequence access method \"%s\" changed options that are not its own",
+						am->name),
+				 errdetail("It may set am_options, and lower max_counter.")));
 }
 
 static SkIdentity

@@ -52,6 +52,13 @@ sk_has_value(const SkSequenceOptions *options, int64 counter)
 	return counter >= 1 && counter <= options->max_counter;
 }
 
+/* Is it in [1, 2^bits - 2]?  Runs for every value, and trusts no access method. */
+static inline bool
+sk_is_in_range(const SkSequenceOptions *options, int64 value)
+{
+	return (uint64) value - 1 < (UINT64CONST(1) << options->bits) - 2;
+}
+
 static inline bool
 sk_is_skipped(const SkSequenceOptions *options, int64 value)
 {

@@ -33,7 +33,6 @@ static bool scan_char(const char **pos, char c);
 static bool scan_options(const char **pos, List **options,
 						 const char **problem);
 static bool is_space(char c);
-static bool is_word_char(char c);
 
 /*
  * sk_label_parse
@@ -195,14 +194,6 @@ is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static bool
-is_word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') ||
-		c == '_' || c == '-' || c == '+' || c == '.';
-}
-
 /* A kind or the name of an option, in lower case. */
 static char *
 scan_name(const char **pos)
@@ -226,8 +217,7 @@ scan_word(const char **pos)
 	while (is_space(**pos))
 		(*pos)++;
 	start = *pos;
-	while (is_word_char(**pos))
-		(*pos)++;
+	*pos += strspn(*pos, SK_WORD_CHARACTERS);
 	return *pos > start ? pnstrdup(start, *pos - start) : NULL;
 }
 

@@ -106,6 +106,7 @@ static int64 fetch_again(SkBinding *binding, int64 *counter);
 static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
 static void report_no_value(SkBinding *binding, int64 counter);
+static void report_out_of_range(SkBinding *binding, int64 value);
 static void report_exhausted(SkBinding *binding);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
 static inline int64 map_counter(SkBinding *binding, int64 counter);
@@ -174,6 +175,7 @@ counter_value(SkBinding *binding, int64 counter)
 	if (binding->am != NULL &&
 		!(sk_has_value(binding->options, counter) &&
 		  binding->am->nextval(binding->options, counter, &value) &&
+		  sk_is_in_range(binding->options, value) &&
 		  !sk_is_skipped(binding->options, value)))
 		value = fetch_again(binding, &counter);
 
@@ -191,8 +193,7 @@ is_value_of(const SkBinding *binding, int64 value, int64 counter)
 {
 	int64		back;
 
-	return value >= 1 &&
-		value <= (int64) ((UINT64CONST(1) << binding->options->bits) - 2) &&
+	return sk_is_in_range(binding->options, value) &&
 		binding->am->unmap(binding->options, value, &back) && back == counter;
 }
 #endif
@@ -223,9 +224,13 @@ fetch_again(SkBinding *binding, int64 *counter)
 		keep_last_value(binding, *counter);
 		if (!sk_has_value(binding->options, *counter))
 			report_no_value(binding, *counter);
-		if (binding->am->nextval(binding->options, *counter, &value) &&
-			!sk_is_skipped(binding->options, value))
-			return value;
+		if (binding->am->nextval(binding->options, *counter, &value))
+		{
+			if (!sk_is_in_range(binding->options, value))
+				report_out_of_range(binding, value);
+			if (!sk_is_skipped(binding->options, value))
+				return value;
+		}
 		if (attempt >= SK_MAX_ATTEMPTS)
 			report_exhausted(binding);
 		CHECK_FOR_INTERRUPTS();
@@ -270,6 +275,19 @@ report_no_value(SkBinding *binding, int64 counter)
 					   binding->options->bits,
 					   (long long) binding->options->max_counter),
 			 errhint("Use a new sequence with more bits.")));
+}
+
+/* What an access method of another library must not give. */
+static void
+report_out_of_range(SkBinding *binding, int64 value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			 errmsg("sequence access method \"%s\" gave value %lld, which is out of range",
+					binding->am->name, (long long) value),
+			 errdetail("Values of %d bits are between 1 and %lld.",
+					   binding->options->bits,
+					   (long long) ((UINT64CONST(1) << binding->options->bits) - 2))));
 }
 
 static void
@@ -358,8 +376,8 @@ check_fetch(Oid seqid, Oid called)
 	Permission	wanted = {seqid, called, GetUserId(), GetCurrentStatementStartTimestamp()};
 	Permission *last = &permissions[seqid % SK_PERMISSIONS];
 
-	/* what was forgotten must not look like an answer */
-	Assert(OidIsValid(seqid) && OidIsValid(wanted.user));
+	/* what was forgotten must not look like an answer, not even for sequence 0 */
+	Assert(OidIsValid(wanted.user));
 	if (last->seqid != wanted.seqid || last->user != wanted.user ||
 		last->statement != wanted.statement ||
 		(last->called != called && OidIsValid(called)))

@@ -212,7 +212,7 @@ is((split / /, draw($node, 'postgres'))[1],
 
 # What the registry refuses, whichever library comes first
 $node->safe_psql('postgres', q{
-	CREATE FUNCTION register_method(name text, version integer) RETURNS void
+	CREATE FUNCTION register_method(name text, version integer, fault text DEFAULT '') RETURNS void
 		LANGUAGE c AS '$libdir/register_method', 'register_method';
 	CREATE FUNCTION interface_version() RETURNS integer
 		LANGUAGE c AS '$libdir/register_method', 'interface_version'});
@@ -236,6 +236,54 @@ is( $node->safe_psql('postgres', q{
 		SECURITY LABEL FOR spanner_keys ON SEQUENCE plain IS 'early';
 		SELECT spanner.nextval('plain')}) =~ s/^\n//r,
 	1, 'registry: a method that is registered before the library is loaded');
+
+# A faulty method is refused, and crashes nothing
+foreach my $name ('', 'weird name(=', 'a,b', 'Local', 'x' x 64)
+{
+	refused($node, 'postgres', "SELECT register_method('$name', interface_version())",
+		qr/invalid name "\Q$name\E" of a sequence access method.*HINT/s, "faulty: name '$name'");
+}
+refused($node, 'postgres', q{SELECT register_method('x', interface_version(), 'no name')}, qr/invalid name ""/, 'faulty: no name');
+foreach my $fault ('no description', 'no nextval', 'no unmap')
+{
+	refused($node, 'postgres', "SELECT register_method('faulty', interface_version(), '$fault')",
+		qr/"faulty" is not complete/, "faulty: $fault");
+}
+$node->safe_psql('postgres', 'CREATE TABLE narrow (id smallserial); CREATE SEQUENCE faulty');
+my %reported = (
+	(map { $_ => qr/"faulty" changed options that are not its own/ } 'bits', 'skip range', 'last counter', 'no counter'),
+	'no word' => qr/"faulty" describes itself by a label that cannot be read: faulty\(bits=\d+, mode=a b\), x=\(\)/,
+	'forgets options' => qr/"faulty" describes itself by a label/,
+	'bits twice' => qr/option "bits" is set more than once/,
+	'same value' => qr/"faulty" has no way back from value 5 to counter 1/);
+foreach my $fault (sort keys %reported)
+{
+	my $register = "SELECT register_method('faulty', interface_version(), '$fault')";
+
+	refused($node, 'postgres', "$register; SELECT spanner.alter_sequence('$_', 'faulty')", $reported{$fault}, "faulty: $fault, $_")
+	  foreach 'faulty', 'narrow_id_seq';
+	refused($node, 'postgres', "$register; SECURITY LABEL FOR spanner_keys ON SEQUENCE faulty IS 'faulty'",
+		$reported{$fault}, "faulty: $fault, by label");
+}
+foreach my $bits (15, 63)
+{
+	foreach my $fault ('value 0', 'negative value', 'wide value')
+	{
+		my ($result, $out, $err) = $node->psql(
+			'postgres', qq{
+			SELECT register_method('faulty', interface_version(), '$fault');
+			SELECT spanner.create_sequence('faulty$bits', 'faulty', bits => $bits);
+			SELECT spanner.nextval('faulty$bits') FROM generate_series(1, 3);
+			SELECT nextval('faulty$bits');
+			SELECT currval('faulty$bits'), lastval();
+			DROP SEQUENCE faulty$bits},
+			on_error_stop => 0);
+
+		like($err, qr/"faulty" gave value -?\d+, which is out of range.*Values of $bits bits are between 1 and/s,
+			"faulty: $fault of $bits bits");
+		like($out, qr/\n1\n2\n3\n3\|3$/, "faulty: $fault of $bits bits, after the good ones");
+	}
+}
 unlike(slurp_file($node->logfile, $start_log), qr/PANIC|TRAP|terminated by signal/, 'no crash');
 
 $node->stop;
