@@ -284,7 +284,8 @@ CREATE VIEW spanner.sequences AS
          d.skip_range_max,
          s.seqstart AS start_counter,
          d.counter,
-         d.used
+         d.used,
+         l.label
     FROM pg_catalog.pg_seclabel l
     JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) l.objoid
     JOIN pg_catalog.pg_sequence s ON s.seqrelid OPERATOR(pg_catalog.=) c.oid
@@ -315,6 +316,8 @@ COMMENT ON COLUMN spanner.sequences.counter
   IS 'next counter, NULL before the first use or without the right to see it';
 COMMENT ON COLUMN spanner.sequences.used
   IS 'percentage of the counters that have been used, from 0 to 100';
+COMMENT ON COLUMN spanner.sequences.label
+  IS 'kind and all options, from which the same counter gives the same value on any server';
 
 GRANT SELECT ON spanner.sequence_access_methods, spanner.sequences TO PUBLIC;
 
