@@ -50,8 +50,10 @@ OBJS = \
 	src/sequence/identity.o \
 	src/sequence/kind.o \
 	src/sequence/label.o \
+	src/sequence/partition_bounds.o \
 	src/sequence/plan_fetch.o \
 	src/sequence/sequence.o \
+	src/sequence/counter.o \
 	src/sequence/sequence_change.o \
 	src/sequence/sequence_commands.o \
 	src/sequence/sequence_ddl.o \
@@ -140,12 +142,17 @@ REGRESS_keys = \
 	sequence_functions \
 	sequence_views \
 	sequence_changes \
+	sequence_given \
+	sequence_stored \
 	sequence_default_kind \
 	sequence_command_cost \
 	sequence_increment \
 	sequence_widths \
 	sequence_unbind \
+	sequence_no_keys \
+	sequence_of_column \
 	sequence_redirect \
+	sequence_restoring \
 	sequence_redirect_ddl \
 	sequence_privileges \
 	sequence_foreign_code \
@@ -155,6 +162,7 @@ REGRESS_keys = \
 	sequence_identity_partitions \
 	sequence_ascending \
 	sequence_convert \
+	sequence_partition_bounds \
 	sequence_setval \
 	sequence_errors \
 	allocator_modes \
@@ -204,6 +212,7 @@ REGRESS_advisor = \
 	advisor_advise \
 	advisor_references \
 	advisor_rules \
+	advisor_sequences \
 	advisor_function_bodies \
 	advisor_made_up_facts \
 	advisor_shard_key \
@@ -236,6 +245,7 @@ ISOLATION_keys = \
 	sequence_identity_detach \
 	sequence_locks \
 	sequence_nextval_alter \
+	sequence_setval_waits \
 	sequence_snapshot \
 	sequence_waiting
 ISOLATION_advisor = \

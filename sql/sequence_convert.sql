@@ -37,7 +37,7 @@ SELECT spanner.convert_column('p', 'id');
 INSERT INTO p (k) VALUES (3) RETURNING *;
 INSERT INTO p1 (k) VALUES (4) RETURNING *;
 INSERT INTO other DEFAULT VALUES RETURNING *;
-SELECT skip_range_max FROM spanner_internal.describe_sequence('p_id_seq');
+SELECT given FROM spanner_internal.describe_sequence('p_id_seq');
 
 -- what cannot be converted
 CREATE VIEW w AS SELECT 1 AS id;
@@ -53,13 +53,13 @@ SELECT spanner.convert_column('p1', 'id');
 SELECT spanner.convert_column('t', 'id');
 SELECT spanner.convert_column(0::regclass, 'id');
 CREATE TABLE full_up (id smallserial);
-INSERT INTO full_up VALUES (32767);
+INSERT INTO full_up VALUES (DEFAULT), (32639);
 SELECT spanner.convert_column('full_up', 'id');
 CREATE TABLE all_given (id smallserial);
 INSERT INTO all_given SELECT FROM generate_series(1, 32766);
 SELECT spanner.convert_column('all_given', 'id');
 CREATE TABLE almost_full (id serial);
-INSERT INTO almost_full VALUES (2147000000);
+INSERT INTO almost_full VALUES (DEFAULT), (2147450879);
 SELECT spanner.convert_column('almost_full', 'id', 'fibonacci');
 SELECT spanner.convert_column('almost_full', 'id');
 CREATE ROLE regress_spanner_stranger;
@@ -80,7 +80,7 @@ INSERT INTO c2.a VALUES (DEFAULT);
 SELECT spanner.convert_all('c2');
 SELECT spanner.convert_all('c2', 'striped(stripes=4)', dry_run => false);
 SELECT spanner.convert_all('c2');
-SELECT sequencename, kind, skip_range_max FROM spanner.sequences WHERE schemaname = 'c2' ORDER BY 1;
+SELECT sequencename, kind, given FROM spanner.sequences WHERE schemaname = 'c2' ORDER BY 1;
 SELECT spanner.convert_all('nowhere');
 
 -- table by table, with commits; what is refused does not stop the others
@@ -88,7 +88,7 @@ SELECT spanner.convert_all('nowhere');
 CREATE SCHEMA c3;
 CREATE TABLE c3.a (id serial PRIMARY KEY);
 CREATE TABLE c3.b (id smallserial PRIMARY KEY);
-INSERT INTO c3.b VALUES (32767);
+INSERT INTO c3.b VALUES (DEFAULT), (32639);
 CREATE TABLE c3.c (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 SELECT spanner.convert_column('c3.a', 'id', dry_run => true), spanner.convert_column('c3.c', 'id', dry_run => true);
 SELECT spanner.convert_all('c3') \gexec
@@ -111,10 +111,10 @@ INSERT INTO s DEFAULT VALUES;
 -- and skips those that it would give much later
 INSERT INTO s VALUES (1), (20), (1000), (-5), (0);
 SELECT spanner.sync_sequence('s', 'id');
-SELECT skip_range_min, skip_range_max FROM spanner_internal.describe_sequence('s_seq');
+SELECT given FROM spanner_internal.describe_sequence('s_seq');
 INSERT INTO s VALUES (8070450532247928833), (3);
 SELECT spanner.sync_sequence('s', 'id');
-SELECT counter, skip_range_max FROM spanner.sequences WHERE sequencename = 's_seq';
+SELECT counter, given FROM spanner.sequences WHERE sequencename = 's_seq';
 
 -- an ordinary sequence moves past the largest value
 CREATE TABLE o (id serial);

@@ -103,9 +103,12 @@ INSERT INTO t (v) VALUES (3) RETURNING id;
 RESET ROLE;
 
 -- not if it draws from another by now
-SET check_function_bodies = off;
-ALTER TABLE t ALTER COLUMN id SET DEFAULT 5;
-RESET check_function_bodies;
+BEGIN;
+SET LOCAL check_function_bodies = off;
+SELECT set_config('search_path', '', true);
+ALTER TABLE idd.t ALTER COLUMN id DROP DEFAULT;
+ALTER TABLE idd.t ALTER COLUMN id SET DEFAULT 5;
+COMMIT;
 SELECT spanner.alter_sequence('t_id_seq', 'local');
 SELECT * FROM columns('t');
 

@@ -93,7 +93,7 @@ SECURITY LABEL FOR spanner_keys ON COLUMN no_sequence.a IS 'striped';
 SECURITY LABEL FOR spanner_keys ON SCHEMA public IS 'striped';
 SELECT label FROM pg_seclabels WHERE objname = 'bound';
 
--- a sequence that has given values: a skip range has to cover them
+-- a sequence that has given values: those are skipped besides the skip range, and a label says so
 CREATE SEQUENCE given;
 SELECT count(nextval('given')) FROM generate_series(1, 10);
 SELECT spanner.alter_sequence('given', 'striped(stripes=4)', skip_range_min => 1, skip_range_max => 5);
@@ -102,6 +102,7 @@ SELECT label FROM pg_seclabels WHERE objname = 'given';
 CREATE SEQUENCE labelled;
 SELECT count(nextval('labelled')) FROM generate_series(1, 10);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE labelled IS 'striped(skip_range_min=1, skip_range_max=1000)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE labelled IS 'striped(skip_range_min=1, skip_range_max=1000, given=1..10)';
 DROP SEQUENCE given, labelled;
 
 -- kinds and names of options in any case

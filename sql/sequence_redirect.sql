@@ -210,7 +210,7 @@ SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef
 -- a label cannot make a used sequence repeat values
 SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'striped';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(bits=15)';
-SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(bits=31, skip_range_min=1, skip_range_max=3)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(bits=31, given=1..5)';
 CREATE SEQUENCE used;
 SELECT nextval('used'), nextval('used');
 SECURITY LABEL FOR spanner_keys ON SEQUENCE used IS 'striped';

@@ -3,7 +3,7 @@ CREATE SCHEMA sv;
 SET search_path = sv;
 
 -- fixtures with small ids, then what Django and Rails send, under both kinds
-CREATE FUNCTION load_fixtures(kind text) RETURNS TABLE (fixtures bigint, inserted bigint, skips bigint)
+CREATE FUNCTION load_fixtures(kind text) RETURNS TABLE (fixtures bigint, inserted bigint, skips text)
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('spanner.default_sequence_kind', kind, true);
@@ -12,7 +12,7 @@ BEGIN
   PERFORM setval(pg_get_serial_sequence('sv.t', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) FROM sv.t;
   INSERT INTO sv.t SELECT FROM generate_series(1, 400);
   RETURN QUERY SELECT count(*) FILTER (WHERE id <= 3), count(*) FILTER (WHERE id > 3),
-    (SELECT s.skip_range_max FROM spanner.sequences s WHERE s.sequencename = 't_id_seq') FROM sv.t;
+    (SELECT s.given FROM spanner.sequences s WHERE s.sequencename = 't_id_seq') FROM sv.t;
   DROP TABLE sv.t;
 END $$;
 SELECT * FROM load_fixtures('bit_reversed_positive');
@@ -34,7 +34,7 @@ INSERT INTO t (n) VALUES (1) RETURNING id;
 -- any other call only goes forward, past what the sequence would give again
 INSERT INTO t SELECT spanner_internal.map_counter(c, 't_id_seq') FROM generate_series(2, 500) c;
 SELECT setval('t_id_seq', 7);
-SELECT counter, skip_range_max FROM spanner.sequences WHERE sequencename = 't_id_seq';
+SELECT counter, given FROM spanner.sequences WHERE sequencename = 't_id_seq';
 TRUNCATE t;
 SELECT setval('t_id_seq', 3, true), setval('t_id_seq', 3, false);
 SELECT counter FROM spanner.sequences WHERE sequencename = 't_id_seq';
@@ -79,13 +79,13 @@ DO $$ BEGIN
     PERFORM spanner.sync_sequence('sv.loads', 'id');
   END LOOP;
 END $$;
-SELECT skip_range_min, skip_range_max, counter FROM spanner.sequences WHERE sequencename = 'loads_id_seq';
+SELECT given, counter FROM spanner.sequences WHERE sequencename = 'loads_id_seq';
 -- both kinds of rows at once: those of the sequence, and those from elsewhere
 INSERT INTO loads SELECT spanner_internal.map_counter(c, 'loads_id_seq') FROM generate_series(1, 3000) c
   ON CONFLICT DO NOTHING;
 INSERT INTO loads SELECT generate_series(17001, 18000);
 SELECT spanner.sync_sequence('loads', 'id');
-SELECT skip_range_max, counter FROM spanner.sequences WHERE sequencename = 'loads_id_seq';
+SELECT given, counter FROM spanner.sequences WHERE sequencename = 'loads_id_seq';
 INSERT INTO loads SELECT FROM generate_series(1, 5000);
 
 -- a changed mind after a conversion keeps what protects the rows
@@ -94,7 +94,7 @@ CREATE TABLE mind (id bigserial PRIMARY KEY);
 INSERT INTO mind SELECT FROM generate_series(1, 1000);
 SELECT spanner.convert_column('mind', 'id');
 SELECT spanner.alter_sequence('mind_id_seq', kind => 'striped');
-SELECT kind, skip_range_max FROM spanner.sequences WHERE sequencename = 'mind_id_seq';
+SELECT kind, given FROM spanner.sequences WHERE sequencename = 'mind_id_seq';
 INSERT INTO mind SELECT FROM generate_series(1, 2000);
 CREATE TABLE labeled (id bigserial PRIMARY KEY);
 INSERT INTO labeled SELECT FROM generate_series(1, 1000);

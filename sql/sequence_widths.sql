@@ -43,10 +43,12 @@ INSERT INTO drawing DEFAULT VALUES RETURNING *;
 
 -- what holds its values, or is made of them, does not matter
 CREATE SEQUENCE wide;
+SET spanner.default_sequence_kind = 'local';
 CREATE TABLE holding (a bigint DEFAULT nextval('wide'), b numeric DEFAULT nextval('wide'),
                       c text DEFAULT nextval('wide'),
                       d integer DEFAULT nextval('wide') % 100,
                       e integer DEFAULT length(nextval('wide')::text));
+SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE ROLE regress_other;
 GRANT USAGE, CREATE ON SCHEMA wi TO regress_other;
 GRANT USAGE ON SEQUENCE wide TO regress_other;

@@ -63,8 +63,9 @@ CREATE TYPE spanner_internal.advisor_reference AS (
   relid oid, attnum smallint, name name, type oid, referenced oid, referenced_attnum smallint,
   other text, widen text);
 
--- Sequences with an end that no default uses: applications call nextval().
-CREATE TYPE spanner_internal.advisor_sequence AS (seqid oid, ident text, ends numeric);
+-- Sequences that no default uses: applications call nextval().  They have an end, or a kind.
+CREATE TYPE spanner_internal.advisor_sequence AS (
+  seqid oid, ident text, ends numeric, has_kind boolean);
 
 -- What the rules of the advisor look at.
 CREATE TYPE spanner_internal.advisor_facts AS (
@@ -254,7 +255,8 @@ BEGIN ATOMIC
 END;
 
 -- The sequence that a default draws from: of the column, of its domain, or of
--- an identity.
+-- an identity.  Nothing depends on one that is named by a text, as in dumps of old servers, but
+-- the core knows it; nextval is function 1574.
 CREATE FUNCTION spanner_internal.list_drawn_sequences()
 RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
@@ -276,7 +278,20 @@ BEGIN ATOMIC
     FROM pg_depend p
     JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
    WHERE p.classid = 'pg_type'::regclass AND p.refclassid = 'pg_class'::regclass
-   GROUP BY 3;
+   GROUP BY 3
+  UNION ALL
+  SELECT q.adrelid, q.adnum, 0::oid, q.seqid
+    FROM (SELECT e.adrelid, e.adnum,
+                 CASE WHEN spanner_internal.is_free(e.adrelid)
+                      THEN spanner_internal.column_sequence(e.adrelid, e.adnum)::oid END AS seqid
+            FROM (SELECT d.oid, d.adrelid, d.adnum FROM pg_attrdef d
+                   WHERE d.adbin::text ~ ':funcid 1574 '
+                     AND NOT EXISTS (SELECT FROM pg_depend p
+                                       JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
+                                      WHERE p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid
+                                        AND p.refclassid = 'pg_class'::regclass) OFFSET 0) e
+          OFFSET 0) q
+   WHERE q.seqid IS NOT NULL;
 END;
 
 -- What functions in defaults make, and what BEFORE INSERT triggers assign to
@@ -358,8 +373,8 @@ BEGIN ATOMIC
            WHEN q.generated THEN 'generated'
            WHEN q.expr = ANY ('{now(),CURRENT_TIMESTAMP,CURRENT_DATE}') THEN 'now'
            WHEN q.seqid <> 0 AND (q.identity
-             OR q.expr ~ '^\(*(spanner\.)?nextval\(E?''([^'']|'''')*'
-                         '''::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
+             OR q.expr ~ '^\(*(spanner\.)?nextval\(+E?''([^'']|'''')*''(::text\))?'
+                         '::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
              THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
            ELSE coalesce(
              -- what a function does with the sequence that it is given is in its body
@@ -404,6 +419,7 @@ BEGIN ATOMIC
              AND b.attnum = a.attnum
             LEFT JOIN pg_seclabel l ON l.objoid = coalesce(s.seqid, v.seqid) AND l.objsubid = 0
              AND l.classoid = 'pg_class'::regclass AND l.provider = 'spanner_keys'
+             AND NOT starts_with(l.label, 'local(')
             LEFT JOIN pg_depend o ON o.objid = s.seqid AND o.classid = 'pg_class'::regclass
              AND o.refclassid = 'pg_class'::regclass AND o.refobjid = a.attrelid
              AND o.refobjsubid = a.attnum AND o.deptype = ANY ('{a,i}')
@@ -482,13 +498,6 @@ BEGIN ATOMIC
          rows >= 100 AND ascending_share >= 0.95, false
     FROM samples;
 END;
-
--- Where tools keep the names of the migrations that have run: a row for each release.
-CREATE FUNCTION spanner_internal.is_migration_table(name text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN name ~* '(^|_)migrations?$|^(flyway_schema_history|schema_version|databasechangelog)$'
-    OR name ~* '^(alembic|goose_db|db|schema)_version$|^__efmigrationshistory$';
 
 -- Columns whose values grow with time, and why that is supposed.
 CREATE FUNCTION spanner_internal.advisor_suspects(
@@ -584,24 +593,26 @@ BEGIN ATOMIC
           OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
 END;
 
--- An extension's sequences are its own matter.  Those with a kind count differently.
+-- An extension's sequences are its own matter.
 CREATE FUNCTION spanner_internal.advisor_sequences(relation oid)
 RETURNS SETOF spanner_internal.advisor_sequence
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
 BEGIN ATOMIC
-  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax, l.objoid IS NOT NULL
     FROM pg_sequence q
     JOIN pg_class c ON c.oid = q.seqrelid AND c.relpersistence <> 't'
     JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN spanner_internal.list_drawn_sequences() d ON d.seqid = c.oid
     LEFT JOIN pg_seclabel l ON l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
      AND l.objsubid = 0 AND l.provider = 'spanner_keys'
+     AND NOT starts_with(l.label, 'local(')
     LEFT JOIN pg_depend e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
      AND e.deptype = 'e'
    WHERE relation IN (0, c.oid)
-     AND q.seqincrement > 0 AND NOT q.seqcycle AND q.seqmax < 9223372036854775807
+     AND q.seqincrement > 0 AND NOT q.seqcycle
+     AND (q.seqmax < 9223372036854775807 OR l.objoid IS NOT NULL)
      AND (c.relpersistence = 'p' OR NOT pg_is_in_recovery())
-     AND d.seqid IS NULL AND l.objoid IS NULL AND e.objid IS NULL
+     AND d.seqid IS NULL AND e.objid IS NULL
    ORDER BY c.oid LIMIT 1000;
 END;
 

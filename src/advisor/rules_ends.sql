@@ -12,13 +12,20 @@ LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT s.relid, 0::oid, s.attnum, s.name::text,
          format('column %s has used %s %% of the values of %s', s.quoted, floor(s.used * 100),
-                CASE WHEN s.ends_early THEN s.seqid::regclass::text ELSE s.type::regtype::text END)
-         || CASE WHEN s.ends_early THEN ', which has a MAXVALUE'
+                CASE WHEN s.ends_early OR s.label IS NOT NULL THEN s.seqid::regclass::text
+                     ELSE s.type::regtype::text END)
+         || CASE WHEN s.label IS NOT NULL
+                 THEN '; give it more bits with spanner.alter_sequence(), in a wider column'
+                 WHEN s.ends_early THEN ', which has a MAXVALUE'
                  ELSE '; columns that refer to it have to be widened too' END
-         || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
+         || CASE WHEN f.fix IS NULL AND s.label IS NULL THEN '; decide on a new bigint column'
+                 ELSE '' END,
          f.fix
     FROM (SELECT b.*,
-                 spanner_internal.last_counter(b.seqid)::float8 / least(b.ends, b.widest) AS used,
+                 CASE WHEN b.label IS NULL
+                      THEN spanner_internal.last_counter(b.seqid)::float8 / least(b.ends, b.widest)
+                      WHEN spanner_internal.is_free(b.seqid)
+                      THEN (spanner_internal.describe_sequence(b.seqid)).used / 100 END AS used,
                  b.ends < b.widest AS ends_early,
                  spanner_internal.is_type_used(b.relid, b.attnum) AS used_elsewhere
             FROM (SELECT c.*, q.seqmax::numeric AS ends,
@@ -31,8 +38,8 @@ BEGIN ATOMIC
                      AND NOT q.seqcycle
                    WHERE c.source = ANY ('{sequence,mapped}')
                      AND (c.type = ANY ('{int2,int4}'::regtype[])
-                          OR c.type = 'int8'::regtype AND q.seqmax < 9223372036854775807)
-                     AND (c.label IS NULL OR c.label !~ 'bits')
+                          OR c.type = 'int8'::regtype AND q.seqmax < 9223372036854775807
+                          OR c.label IS NOT NULL)
                      AND (k.relpersistence = 'p' OR NOT pg_is_in_recovery())
                    ORDER BY t.rows DESC, c.relid, c.attnum LIMIT 1000) b OFFSET 0) s
    CROSS JOIN LATERAL (SELECT CASE
@@ -82,7 +89,7 @@ BEGIN ATOMIC
          format('ALTER SEQUENCE %s AS bigint NO MAXVALUE', q.ident)
     FROM (SELECT s.*,
                  spanner_internal.last_counter(s.seqid)::float8 / s.ends AS used
-            FROM unnest((facts).free_sequences) s OFFSET 0) q
+            FROM unnest((facts).free_sequences) s WHERE NOT s.has_kind OFFSET 0) q
    WHERE q.used >= 0.75;
 END;
 

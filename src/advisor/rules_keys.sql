@@ -27,16 +27,53 @@ BEGIN ATOMIC
    GROUP BY 1;
 END;
 
--- Columns that come from sequences, and the statements that have them bit-reversed.  There
--- is none if the sequence cannot be, or is converted with the column that owns it.  What
--- refers to the column is widened first; what cannot be widened limits the bits.
-CREATE FUNCTION spanner_internal.list_conversions(facts spanner_internal.advisor_facts)
-RETURNS TABLE (relid oid, attnum smallint, name name, quoted text, seqid oid, owner oid,
-               statement text)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+-- Why the sequence of a column, which another table owns or none does, is not converted.
+CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN owner IS NULL
+            THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
+            ELSE format('; the sequence belongs to %s, and is converted there',
+                        owner::regclass) END;
+
+-- What keeps ids of so many bits, from "first" on, from spreading over partitions by ranges of
+-- them; NULL if nothing does.
+CREATE FUNCTION spanner_internal.partition_obstacle(
+  relation oid, column_number smallint, bits integer, first bigint)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT q.relid, q.attnum, q.name, q.quoted, q.seqid, q.owner,
-         CASE WHEN NOT q.possible THEN NULL
+  SELECT CASE
+           WHEN f.gap_first IS NOT NULL THEN
+             format('no partition takes ids from %s to %s: create partitions up to MAXVALUE, with '
+                    'bounds such as %s, %s and %s', f.gap_first, f.gap_last, q, 2 * q, 3 * q)
+           WHEN f.partition IS NOT NULL THEN
+             format('partition %1$s takes nearly all of them: cut it at %2$s, %3$s and %4$s, or '
+                    'once at %3$s', f.partition, q, 2 * q, 3 * q) END
+    FROM pg_class c
+   CROSS JOIN LATERAL spanner_internal.partition_faults(
+           c.oid, column_number, greatest(first, 1),
+           spanner_internal.largest_integer(bits) - 1) f
+   CROSS JOIN LATERAL (SELECT 1::bigint << bits - 2) p (q)
+   WHERE c.oid = relation AND c.relkind = 'p' AND spanner_internal.is_free(c.oid)
+     AND NOT EXISTS (SELECT FROM pg_inherits h
+                       JOIN pg_class k ON k.oid = h.inhrelid AND k.relkind = 'p'
+                      WHERE h.inhparent = c.oid AND NOT spanner_internal.is_free(k.oid));
+END;
+
+-- Columns that come from sequences, and the statements that have them bit-reversed.  There
+-- is none if the sequence cannot be, or is converted with the column that owns it, or if
+-- partitions have to be made first.  What refers to the column is widened first; what cannot be
+-- widened limits the bits.
+CREATE FUNCTION spanner_internal.list_conversions(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, attnum smallint, name name, quoted text, seqid oid, why_not text,
+               statement text)
+LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 1000
+BEGIN ATOMIC
+  SELECT q.relid, q.attnum, q.name, q.quoted, q.seqid,
+         CASE WHEN NOT q.possible THEN spanner_internal.why_not_converted(q.owner)
+              ELSE '; before it is converted: ' || p.obstacle END,
+         CASE WHEN NOT q.possible OR p.obstacle IS NOT NULL THEN NULL
               WHEN q.owned THEN concat(q.widen, format(
                 'SELECT spanner.convert_column(%L, %L%s)', q.ident, q.name,
                 spanner_internal.bits_argument(
@@ -64,22 +101,18 @@ BEGIN ATOMIC
                  min(spanner_internal.integer_bits(r.type)) FILTER (WHERE r.widen IS NULL) AS bits
             FROM unnest((facts).narrow) r
            GROUP BY 1, 2) n ON n.referenced = s.relid AND n.referenced_attnum = s.attnum
-       WHERE s.why = 'sequence' OFFSET 0) q;
+       WHERE s.why = 'sequence' OFFSET 0) q
+    LEFT JOIN LATERAL (
+      SELECT spanner_internal.partition_obstacle(
+               q.relid, q.attnum, q.bits, spanner_internal.last_counter(q.seqid)) AS obstacle
+        FROM unnest((facts).tables) t
+       WHERE q.possible AND t.relid = q.relid AND t.relkind = 'p' OFFSET 0) p ON true;
 END;
-
--- Why there is no such statement.
-CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN owner IS NULL
-            THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
-            ELSE format('; the sequence belongs to %s, and is converted there',
-                        owner::regclass) END;
 
 -- Primary keys that begin with a value of an ascending sequence.
 CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT s.relid, p.indexid, s.attnum, s.name::text,
          format('column %s comes first in the primary key and takes its values from %s, one after '
@@ -87,8 +120,7 @@ BEGIN ATOMIC
                 s.quoted, s.seqid::regclass)
          || CASE WHEN n.natural_keys IS NULL THEN ''
                  ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
-         || CASE WHEN s.statement IS NULL
-                 THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
+         || coalesce(s.why_not, ''),
          s.statement
     FROM spanner_internal.list_conversions(facts) s
     JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
@@ -103,14 +135,13 @@ END;
 -- Other indexes that begin with one, once for each column.
 CREATE FUNCTION spanner_internal.rule_index_sequence(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
          format('the index begins with %s, which takes its values from %s, one after the other: '
                 'all inserts go to one end of it',
                 CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
-         || CASE WHEN s.statement IS NULL
-                 THEN spanner_internal.why_not_converted(s.owner) ELSE '' END,
+         || coalesce(s.why_not, ''),
          s.statement
     FROM spanner_internal.list_conversions(facts) s
     JOIN unnest((facts).tables) t ON t.relid = s.relid
@@ -237,7 +268,7 @@ END;
 -- have a key.  Citus would give each copy of a reference table other UUIDs.
 CREATE FUNCTION spanner_internal.rule_key_missing(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
   WITH own_sequence AS MATERIALIZED (
     SELECT DISTINCT ON (c.relid) c.relid, c.quoted,
@@ -457,6 +488,88 @@ BEGIN ATOMIC
      OFFSET 0) x;
 END;
 
+-- Tables that are partitioned by ranges of ids that spread.
+CREATE FUNCTION spanner_internal.rule_partition_bounds(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
+LANGUAGE sql STABLE PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT c.relid, 0::oid, c.attnum, c.name::text,
+         format('ids of column %s are spread, and %s', c.quoted, p.obstacle), NULL
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.source = 'mapped'
+   CROSS JOIN LATERAL spanner_internal.describe_sequence(
+           CASE WHEN spanner_internal.is_free(c.seqid) THEN c.seqid END) d
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.partition_obstacle(
+              c.relid, c.attnum, d.bits, substring(d.given from '^1\.\.(\d+)$')::bigint) AS obstacle
+     OFFSET 0) p
+   WHERE t.relkind = 'p' AND p.obstacle IS NOT NULL;
+END;
+
+-- The bodies of functions that no extension has made.
+CREATE FUNCTION spanner_internal.list_function_bodies()
+RETURNS TABLE (oid oid, is_trigger boolean, body text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT p.oid, p.prorettype = 'trigger'::regtype, spanner_internal.function_text(p.oid)
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+   WHERE p.oid >= 16384
+     AND NOT EXISTS (SELECT FROM pg_depend x
+                      WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid
+                        AND x.deptype = 'e');
+END;
+
+-- Names of sequences with whose next value a text computes: an operator comes before or after the
+-- call, or a function takes a part of it.
+CREATE FUNCTION spanner_internal.list_computed_names(body text)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
+BEGIN ATOMIC
+  SELECT DISTINCT m.part[2]
+    FROM regexp_matches(body,
+           '([-+*/%&#<>]\s*\(*|\m(?:[lr]pad|left|right|mod|substr|substring|to_char|to_hex|chr)'
+           '\s*\(+)?(?:spanner\.)?nextval\s*\(+''(?:[^'']*\.)?"?([^''".]+)"?''(?:::[a-z]+|\))*\s*'
+           '((?!--)[-+*/%&#<>])?', 'gi') m (part)
+   WHERE m.part[1] IS NOT NULL OR m.part[3] IS NOT NULL;
+END;
+
+-- What computes with the values of a sequence with a kind, in a default or a function.
+CREATE FUNCTION spanner_internal.rule_sequence_computed(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_finding
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH bound AS MATERIALIZED (
+    SELECT c.relid, c.attnum, c.name::text AS object, k.relname, k.oid AS seqid, c.expr
+      FROM unnest((facts).columns) c
+      JOIN pg_class k ON k.oid = c.seqid
+     WHERE c.label IS NOT NULL
+    UNION ALL
+    SELECT q.seqid, 0::int2, q.ident, k.relname, q.seqid, NULL
+      FROM unnest((facts).free_sequences) q
+      JOIN pg_class k ON k.oid = q.seqid
+     WHERE q.has_kind),
+  found AS (
+    SELECT b.*, 'the default' AS place
+      FROM bound b
+     CROSS JOIN LATERAL spanner_internal.list_computed_names(b.expr) n (name)
+     WHERE n.name = b.relname
+    UNION ALL
+    (SELECT DISTINCT ON (b.seqid, f.oid) b.*, 'function ' || f.oid::regprocedure
+      FROM (SELECT * FROM spanner_internal.list_function_bodies()
+             WHERE EXISTS (SELECT FROM bound) OFFSET 0) f
+     CROSS JOIN LATERAL spanner_internal.list_computed_names(f.body) n (name)
+      JOIN bound b ON b.relname = n.name
+     ORDER BY b.seqid, f.oid, b.relid, b.attnum))
+  SELECT f.relid, 0::oid, f.attnum, f.object,
+         format('%s computes with a value of sequence %s, which is no small number, and whose low '
+                'bits stay the same; decide on a plain counter for it: SELECT '
+                'spanner.alter_sequence(%L, kind => ''local'')',
+                f.place, f.seqid::regclass, f.seqid::regclass::text),
+         NULL
+    FROM found f;
+END;
+
 -- Columns that a function counts up, by its text.  What it counts down as well, or a
 -- trigger keeps, is a count of rows.  If the function returns the new value, or the
 -- column is not named like what comes next, the number in the table has been given.
@@ -465,13 +578,7 @@ RETURNS TABLE (table_name text, column_name text, proc text, is_last boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH bodies AS MATERIALIZED (
-    SELECT p.oid, spanner_internal.function_text(p.oid) AS body
-      FROM pg_proc p
-      JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
-     WHERE p.oid >= 16384 AND p.prorettype <> 'trigger'::regtype
-       AND NOT EXISTS (SELECT FROM pg_depend x
-                        WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid
-                          AND x.deptype = 'e'))
+    SELECT b.oid, b.body FROM spanner_internal.list_function_bodies() b WHERE NOT b.is_trigger)
   SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]), lower(m.names[2]),
          f.oid::regprocedure::text,
          m.names[2] !~* '^next'
@@ -571,6 +678,12 @@ INSERT INTO spanner_internal.advisor_rule VALUES
    'The first column of a primary key takes its values from an ascending sequence (serial, '
    'identity, nextval). Have the bits reversed, or take attributes that identify the row and '
    'never change.'),
+  ('partition_bounds', 55, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A table is partitioned by ranges of ids that a kind spreads, and no partition takes many of '
+   'them, or one takes nearly all.'),
+  ('sequence_computed', 57, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
+   'A default or a function computes with values of a sequence that has a kind: a remainder, a '
+   'part or a sum of them is not what it is of a counter.'),
   ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
    'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
   ('key_columns', 65, 'warning', '{spanner}', NULL,

@@ -93,7 +93,7 @@ follow_command(Node *command, List *relations)
 
 	if (!(IsA(command, CreateStmt) || IsA(command, AlterTableStmt) ||
 		  IsA(command, CreateStatsStmt) || IsA(command, CreateSchemaStmt)) ||
-		creating_extension || sk_restoring() || sk_sent_by_citus())
+		creating_extension || sk_brings_labels() || sk_sent_by_citus())
 		return;
 	foreach(lc, relations)
 	{

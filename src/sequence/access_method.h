@@ -61,6 +61,10 @@ typedef struct SkSequenceOptions
 	bool		has_skip_range;
 	int64		skip_range_min; /* values in [min, max] are skipped */
 	int64		skip_range_max;
+	int64		given_min;		/* as are those in [min, max], which must not
+								 * come again; zeros if there are none */
+	int64		given_max;
+	int64		since;			/* the counter at which the kind began */
 	SkIdentity	identity;
 	int64		max_counter;	/* the last counter that has a value */
 	void	   *am_options;		/* the method's own, NULL if it has none */

@@ -12,8 +12,8 @@
  * the column owns, or that of the partitioned table above it.
  *
  * ATTACH PARTITION and DETACH PARTITION must not lock the whole table.  So we
- * act when they have ended: a partition has the default of its table while it
- * is attached.
+ * act when they have ended: a partition without a default has that of its table
+ * while it is attached.
  *
  * src/sequence/identity.c
  *
@@ -58,7 +58,7 @@ static void change_dependency(Oid table, AttrNumber column, Oid seqid,
 							  char from, char to);
 static bool set_identity(Oid table, const char *column, char identity);
 static bool drop_default(Oid table, const char *column, Oid seqid);
-static void set_default(Oid table, const char *column, Oid seqid);
+static void give_default(Oid table, const char *column, Oid seqid);
 static void follow_partitions(Node *command, List *relations);
 static void follow_attach(Oid parent, Oid partition);
 static void refuse_identity(Oid partition, const char *column);
@@ -144,17 +144,15 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 
 		if (draws)
 		{
-			if (set_identity(relid, name, '\0') ||
-				(relid != table &&
-				 !OidIsValid(GetAttrDefaultOid(relid, get_attnum(relid, name)))))
-				set_default(relid, name, seqid);
+			(void) set_identity(relid, name, '\0');
+			give_default(relid, name, seqid);
 		}
-		else if (drop_default(relid, name, seqid))
+		else if (!drop_default(relid, name, seqid) && relid == table)
+			return;
+		else
 			(void) set_identity(relid, name,
 								relid == table || SK_PARTITIONS_HAVE_IDENTITY ?
 								mark : '\0');
-		else if (relid == table)
-			return;
 	}
 	change_dependency(table, column, seqid, before,
 					  draws ? DEPENDENCY_AUTO : DEPENDENCY_INTERNAL);
@@ -250,19 +248,21 @@ drop_default(Oid table, const char *column, Oid seqid)
 }
 
 /*
- * Have a column fetch from a sequence.
+ * Have a column fetch from a sequence, unless it has a default of its own.
  *
  * The default is stored as it is, so nothing of the table is evaluated,
  * whoever it belongs to.
  */
 static void
-set_default(Oid table, const char *column, Oid seqid)
+give_default(Oid table, const char *column, Oid seqid)
 {
 	AlterTableCmd *command = makeNode(AlterTableCmd);
 	AlterTableStmt *statement = makeNode(AlterTableStmt);
 	Node	   *value;
 
 	Assert(sk_relation_is_locked(table, AccessExclusiveLock));
+	if (OidIsValid(GetAttrDefaultOid(table, get_attnum(table, column))))
+		return;
 	value = (Node *) makeFuncExpr(F_NEXTVAL, INT8OID,
 								  list_make1(sk_make_oid(REGCLASSOID, seqid)),
 								  InvalidOid, InvalidOid,
@@ -293,7 +293,7 @@ follow_partitions(Node *command, List *relations)
 	AlterTableStmt *stmt = (AlterTableStmt *) command;
 	ListCell   *lc;
 
-	if (!IsA(command, AlterTableStmt) || sk_restoring() || !sk_bindings_exist())
+	if (!IsA(command, AlterTableStmt) || !sk_bindings_exist())
 		return;
 	foreach(lc, stmt->cmds)
 	{
@@ -318,7 +318,7 @@ follow_partitions(Node *command, List *relations)
 	}
 }
 
-/* An attached partition draws as its table does, and for nothing else. */
+/* An attached partition without a default draws as its table does. */
 static void
 follow_attach(Oid parent, Oid partition)
 {
@@ -346,7 +346,7 @@ follow_attach(Oid parent, Oid partition)
 			refuse_identity(partition, name);
 		table_close(rel, NoLock);
 		foreach(lc2, find_all_inheritors(partition, AccessExclusiveLock, NULL))
-			set_default(lfirst_oid(lc2), name, column->seqid);
+			give_default(lfirst_oid(lc2), name, column->seqid);
 	}
 }
 

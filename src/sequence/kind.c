@@ -43,6 +43,9 @@
 
 #define SK_LOADER_PREFIX "load_"
 
+/* The option of the setting that leaves sequences alone that no column owns. */
+#define SK_OWNED_ONLY "owned_only"
+
 PG_FUNCTION_INFO_V1(spanner_list_sequence_access_methods);
 
 static char *default_kind = "";
@@ -97,13 +100,28 @@ sk_default_kind_init(void)
  * sk_default_sequence_kind
  *		The label that new sequences get, or NULL if they stay as they are.
  *
- * A table that Citus sends to another node brings the kinds of its sequences
- * along: see sequence_change.c.
+ * "is_owned" says that a column owns the sequence, or that the user has asked
+ * for the kind: an option of the setting leaves others alone.  A table that Citus
+ * sends to another node brings the kinds of its sequences along: see
+ * sequence_change.c.
  */
 char *
-sk_default_sequence_kind(void)
+sk_default_sequence_kind(bool is_owned)
 {
-	return is_local(default_kind) || sk_sent_by_citus() ? NULL : default_kind;
+	const char *problem;
+	SkLabel    *label;
+	const SkOption *option;
+	bool		owned_only;
+
+	if (is_local(default_kind) || sk_sent_by_citus())
+		return NULL;
+	label = sk_label_parse(default_kind, &problem);
+	option = label != NULL ? sk_label_option(label->options, SK_OWNED_ONLY) : NULL;
+	/* what cannot be understood is refused by the command that uses it */
+	if (option == NULL || !parse_bool(option->value, &owned_only))
+		return default_kind;
+	sk_label_set(label, SK_OWNED_ONLY, NULL);
+	return owned_only && !is_owned ? NULL : sk_label_format(label);
 }
 
 /*
@@ -187,6 +205,7 @@ sk_kind_make(const SkLabel *label, int width)
 						SK_MAX_LABEL_OPTIONS)));
 	refuse_duplicates(label->options);
 	result->bits = width;
+	result->since = 1;
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
@@ -226,6 +245,10 @@ sk_kind_parts(const SkKind *kind)
 		sk_label_set_int64(label, "skip_range_min", options->skip_range_min);
 		sk_label_set_int64(label, "skip_range_max", options->skip_range_max);
 	}
+	if (options->given_max > 0)
+		sk_label_set_range(label, "given", sk_given_range(options));
+	if (options->since > 1)
+		sk_label_set_int64(label, "since", options->since);
 	if (options->identity != SK_IDENTITY_NONE)
 		sk_label_set(label, "identity",
 					 options->identity == SK_IDENTITY_ALWAYS ? "always" : "by_default");
@@ -260,24 +283,51 @@ sk_kind_label(const SkKind *kind)
 }
 
 /*
- * sk_kind_reaches_value
- *		Does one of the next SK_MAX_ATTEMPTS counters give a value?
+ * sk_kind_same_mapping
+ *		Do two kinds map every counter to the same value?
  *
- * The first of them is "start".
+ * To skip a value is not to map it elsewhere.
+ */
+bool
+sk_kind_same_mapping(const SkKind *a, const SkKind *b)
+{
+	SkSequenceOptions a_options = *a->options;
+	SkSequenceOptions b_options = *b->options;
+	SkKind		a_mapping = {a->am, &a_options};
+	SkKind		b_mapping = {b->am, &b_options};
+
+	a_options.has_skip_range = b_options.has_skip_range = false;
+	a_options.given_max = b_options.given_max = 0;
+	a_options.since = b_options.since = 1;
+	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
+	return strcmp(sk_label_format(sk_kind_parts(&a_mapping)),
+				  sk_label_format(sk_kind_parts(&b_mapping))) == 0;
+}
+
+/*
+ * sk_kind_reaches_value
+ *		Do the next counters, from "start" on, give values often enough?
+ *
+ * This decides for everybody whether a sequence is exhausted before it begins.
+ * Counters that follow each other give values that are spread over all, so
+ * SK_MAX_ATTEMPTS of them say how dense the values lie that are skipped.
  */
 bool
 sk_kind_reaches_value(const SkKind *kind, int64 start)
 {
+	int64		count = Min(SK_MAX_ATTEMPTS, kind->options->max_counter - start + 1);
+	int64		missing = Max(1, count / SK_LEAST_DENSITY);
+
 	Assert(start >= 1);
-	for (int i = 0; i < SK_MAX_ATTEMPTS && start <= kind->options->max_counter - i; i++)
+	for (int64 i = 0; i < count && missing > 0; i++)
 	{
 		int64		value;
 
 		if (kind->am->nextval(kind->options, start + i, &value) &&
 			!sk_is_skipped(kind->options, value))
-			return true;
+			missing--;
 	}
-	return false;
+	return missing == 0;
 }
 
 /*
@@ -346,6 +396,15 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	label = sk_label_parse(*newval, &problem);
 	if (label != NULL && sk_sequence_am_get(label->kind, true) != NULL)
 	{
+		const SkOption *option = sk_label_option(label->options, SK_OWNED_ONLY);
+		bool		owned_only;
+
+		if (option != NULL && !parse_bool(option->value, &owned_only))
+		{
+			GUC_check_errdetail("Option \"%s\" is \"true\" or \"false\".", SK_OWNED_ONLY);
+			return false;
+		}
+		sk_label_set(label, SK_OWNED_ONLY, NULL);
 		/* options that no sequence can have raise their own errors */
 		(void) sk_kind_make(label, 63);
 		return true;
@@ -508,11 +567,42 @@ take_common_option(SkSequenceOptions *options, const SkOption *option)
 		options->skip_range_min = sk_option_int64(option);
 	else if (strcmp(option->name, "skip_range_max") == 0)
 		options->skip_range_max = sk_option_int64(option);
+	else if (strcmp(option->name, "given") == 0)
+		sk_set_given_range(options, sk_option_range(option));
+	else if (strcmp(option->name, "since") == 0)
+		options->since = sk_option_int64(option);
 	else if (strcmp(option->name, "identity") == 0)
 		options->identity = parse_identity(option);
 	else
 		return false;
 	return true;
+}
+
+/*
+ * sk_option_range
+ *		The value of an option that is a range of values, "1..1000".
+ */
+SkRange
+sk_option_range(const SkOption *option)
+{
+	const char *dots = strstr(option->value, "..");
+	SkOption	max = {option->name, dots != NULL ? dots + 2 : ""};
+	SkOption	min = *option;
+	SkRange		result = {0, 0};
+
+	if (dots != NULL)
+	{
+		min.value = pnstrdup(option->value, dots - option->value);
+		result.min = sk_option_int64(&min);
+		result.max = sk_option_int64(&max);
+	}
+	if (result.min < 1 || result.min > result.max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value \"%s\" of option \"%s\"",
+						option->value, option->name),
+				 errhint("Write it as the first and the last value, such as 1..1000.")));
+	return result;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "catalog/pg_sequence.h"
 
 #include "sequence/access_method.h"
+#include "sequence/counter.h"
 #include "sequence/label.h"
 
 /* Kind of a sequence with a plain counter. */
@@ -27,13 +28,16 @@
  */
 #define SK_MAX_ATTEMPTS 2000
 
+/* One of so many counters has to give a value at least. */
+#define SK_LEAST_DENSITY 200
+
 typedef struct SkKind
 {
 	const SequenceAccessMethod *am;
 	SkSequenceOptions *options;
 } SkKind;
 
-extern char *sk_default_sequence_kind(void);
+extern char *sk_default_sequence_kind(bool is_owned);
 extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind,
 													  bool missing_ok);
 
@@ -42,6 +46,8 @@ extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);
 extern char *sk_kind_label(const SkKind *kind);
+extern SkRange sk_option_range(const SkOption *option);
+extern bool sk_kind_same_mapping(const SkKind *a, const SkKind *b);
 extern bool sk_kind_reaches_value(const SkKind *kind, int64 start);
 extern bool sk_kind_overlaps(const SkKind *kind,
 							 const FormData_pg_sequence *form);
@@ -62,8 +68,32 @@ sk_is_in_range(const SkSequenceOptions *options, int64 value)
 static inline bool
 sk_is_skipped(const SkSequenceOptions *options, int64 value)
 {
-	return options->has_skip_range &&
-		value >= options->skip_range_min && value <= options->skip_range_max;
+	return (options->has_skip_range &&
+			value >= options->skip_range_min && value <= options->skip_range_max) ||
+		(value >= options->given_min && value <= options->given_max);
+}
+
+/* What must never come again. */
+static inline SkRange
+sk_given_range(const SkSequenceOptions *options)
+{
+	return (SkRange) {options->given_min, options->given_max};
+}
+
+static inline void
+sk_set_given_range(SkSequenceOptions *options, SkRange given)
+{
+	options->given_min = given.min;
+	options->given_max = given.max;
+}
+
+/* What the user wants to be skipped. */
+static inline SkRange
+sk_skip_range(const SkSequenceOptions *options)
+{
+	if (!options->has_skip_range)
+		return (SkRange) {0, 0};
+	return (SkRange) {options->skip_range_min, options->skip_range_max};
 }
 
 #endif							/* SK_KIND_H */

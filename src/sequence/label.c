@@ -149,6 +149,17 @@ sk_label_set_int64(SkLabel *label, const char *name, int64 value)
 	sk_label_set(label, name, psprintf(INT64_FORMAT, value));
 }
 
+/*
+ * sk_label_set_range
+ *		The same of an option that is a range of values.
+ */
+void
+sk_label_set_range(SkLabel *label, const char *name, SkRange range)
+{
+	sk_label_set(label, name, psprintf(INT64_FORMAT ".." INT64_FORMAT,
+									   range.min, range.max));
+}
+
 /* Read "[ name=value { , name=value } ] )". */
 static bool
 scan_options(const char **pos, List **options, const char **problem)

@@ -13,6 +13,7 @@
 #include "nodes/pg_list.h"
 
 #include "sequence/access_method.h"
+#include "sequence/counter.h"
 
 /* No kind has a use for more; a longer text is refused before it is read. */
 #define SK_MAX_LABEL_LENGTH 1024
@@ -30,5 +31,6 @@ extern char *sk_label_format(const SkLabel *label);
 extern const SkOption *sk_label_option(const List *options, const char *name);
 extern void sk_label_set(SkLabel *label, const char *name, const char *value);
 extern void sk_label_set_int64(SkLabel *label, const char *name, int64 value);
+extern void sk_label_set_range(SkLabel *label, const char *name, SkRange range);
 
 #endif							/* SK_LABEL_H */

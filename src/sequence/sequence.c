@@ -51,6 +51,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
 #include "sequence/sequence.h"
@@ -62,6 +63,7 @@
 PG_FUNCTION_INFO_V1(spanner_get_internal_sequence_state);
 PG_FUNCTION_INFO_V1(spanner_get_table_column_identity_state);
 PG_FUNCTION_INFO_V1(spanner_describe_sequence);
+PG_FUNCTION_INFO_V1(spanner_is_migration_table);
 
 /* Columns of spanner_internal.describe_sequence() */
 enum
@@ -70,11 +72,19 @@ enum
 	COL_BITS,
 	COL_SKIP_RANGE_MIN,
 	COL_SKIP_RANGE_MAX,
+	COL_GIVEN,
 	COL_COUNTER,
 	COL_USED,
 	NUM_COLS
 };
 
+static Oid	fetched_sequence(Node *expr, Oid schema);
+static Oid	named_relation(Node *name, Oid schema);
+static Oid	owned_sequence(Oid table, AttrNumber column);
+static bool is_migration_table(const char *name);
+static char *stored_label(Oid seqid);
+static bool is_memory(const char *label);
+static void read_label(SkSequence *seq, const char *text);
 static List *storing_columns(Oid seqid);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static SkIdentity column_identity(Oid table, AttrNumber column);
@@ -88,6 +98,7 @@ static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
 static void describe_options(Oid seqid, const char *label, Datum *values,
 							 bool *nulls);
+static Datum range_datum(SkRange range);
 static Datum percent_used(int64 used, int64 max_counter);
 
 /*
@@ -141,15 +152,16 @@ sk_sequence_owner(Oid seqid, Oid *table, int32 *column)
 
 /*
  * sk_sequence_label
- *		The label of a sequence, NULL if it has none.
+ *		The label by which a sequence is bound, NULL if it is not.
+ *
+ * One that has lost its kind may have a label that says what it has given.
  */
 char *
 sk_sequence_label(Oid seqid)
 {
-	ObjectAddress object;
+	char	   *label = stored_label(seqid);
 
-	ObjectAddressSet(object, RelationRelationId, seqid);
-	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
+	return label != NULL && is_memory(label) ? NULL : label;
 }
 
 /*
@@ -255,6 +267,69 @@ sk_sequence_check_mappable(Oid seqid)
 }
 
 /*
+ * sk_clock_restriction
+ *		Why a sequence should count plainly, though its counter can be mapped; NULL
+ *		if there is no reason.
+ *
+ * What an extension makes in its own schema, and where tools keep their
+ * migrations, the order of values is that of time.  "table" is the one that they
+ * are for, InvalidOid if there is none.
+ */
+const SkRestriction *
+sk_clock_restriction(Oid seqid, Oid table)
+{
+	static const SkRestriction of_extension = {
+		NULL,
+		"An extension owns its schema, and may expect ascending values.",
+		"If they are keys like any others, give it the kind by spanner.alter_sequence()."
+	};
+	static const SkRestriction of_migrations = {
+		NULL,
+		"By its name, its table is one in which a tool keeps its migrations, in the order of their ids.",
+		"If it is a table like any other, give the sequence the kind by spanner.alter_sequence()."
+	};
+
+	if (OidIsValid(getExtensionOfObject(NamespaceRelationId,
+										get_rel_namespace(seqid))))
+		return &of_extension;
+	return OidIsValid(table) && is_migration_table(get_rel_name(table)) ?
+		&of_migrations : NULL;
+}
+
+/* Is it the name of a table in which a tool keeps the migrations that have run? */
+static bool
+is_migration_table(const char *name)
+{
+	/* other names than those that end with one of the endings */
+	static const char *const others[] = {
+		"__efmigrationshistory", "adonis_schema", "alembic_version",
+		"databasechangelog", "databasechangeloglock", "db_version",
+		"flyway_schema_history", "goose_db_version", "pgmigrations",
+		"schema_history", "schema_version", "sequelizemeta"
+	};
+	static const char *const endings[] = {
+		"migration", "migrations", "migration_lock", "migration_locks",
+		"migrations_lock", "migrations_locks"
+	};
+	int			length = strlen(name);
+
+	for (int i = 0; i < lengthof(others); i++)
+	{
+		if (pg_strcasecmp(name, others[i]) == 0)
+			return true;
+	}
+	for (int i = 0; i < lengthof(endings); i++)
+	{
+		int			start = length - (int) strlen(endings[i]);
+
+		if (start >= 0 && pg_strcasecmp(name + start, endings[i]) == 0 &&
+			(start == 0 || name[start - 1] == '_'))
+			return true;
+	}
+	return false;
+}
+
+/*
  * sk_type_width
  *		How many value bits a type has: smallint, integer, or else bigint.
  */
@@ -285,60 +360,135 @@ sk_column_width(Oid relid, AttrNumber attnum)
 Oid
 sk_fetched_sequence(Node *expr)
 {
+	return fetched_sequence(expr, InvalidOid);
+}
+
+static Oid
+fetched_sequence(Node *expr, Oid schema)
+{
 	FuncExpr   *call = (FuncExpr *) expr;
-	Const	   *sequence;
 
 	if (expr != NULL && IsA(expr, CoerceToDomain))
-		return sk_fetched_sequence((Node *) ((CoerceToDomain *) expr)->arg);
+		return fetched_sequence((Node *) ((CoerceToDomain *) expr)->arg, schema);
 	if (expr == NULL || !IsA(expr, FuncExpr))
 		return InvalidOid;
 	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
-		return sk_fetched_sequence(linitial(call->args));
-	if (call->funcid != F_NEXTVAL &&
-		!(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL)))
+		return fetched_sequence(linitial(call->args), schema);
+	return sk_called_sequence(expr, schema);
+}
+
+/*
+ * sk_called_sequence
+ *		The sequence that a call of nextval() fetches from.
+ *
+ * "schema" has it if a text names it and the search path does not find it.
+ * Returns InvalidOid for any other expression.
+ */
+Oid
+sk_called_sequence(Node *expr, Oid schema)
+{
+	FuncExpr   *call = (FuncExpr *) expr;
+	Node	   *sequence;
+	Oid			result = InvalidOid;
+
+	if (expr == NULL || !IsA(expr, FuncExpr) ||
+		(call->funcid != F_NEXTVAL &&
+		 !(sk_extension_exists() && call->funcid == sk_function(SK_FUNCTION_NEXTVAL))))
 		return InvalidOid;
 	sequence = linitial(call->args);
-	if (!IsA(sequence, Const) || sequence->constisnull)
+	if (IsA(sequence, FuncExpr) && ((FuncExpr *) sequence)->funcid == F_REGCLASS)
+		result = named_relation(linitial(((FuncExpr *) sequence)->args), schema);
+	else if (IsA(sequence, Const) && !((Const *) sequence)->constisnull)
+		result = DatumGetObjectId(((Const *) sequence)->constvalue);
+	return get_rel_relkind(result) == RELKIND_SEQUENCE ? result : InvalidOid;
+}
+
+/*
+ * The relation that a constant text names, as its cast to regclass would find it.
+ * Databases that began with an old release have such defaults, and pg_depend
+ * does not.
+ */
+static Oid
+named_relation(Node *name, Oid schema)
+{
+	List	   *names;
+	Oid			result = InvalidOid;
+
+	while (IsA(name, RelabelType))
+		name = (Node *) ((RelabelType *) name)->arg;
+	if (!IsA(name, Const) || ((Const *) name)->constisnull ||
+		!SplitIdentifierString(TextDatumGetCString(((Const *) name)->constvalue),
+							   '.', &names) ||
+		names == NIL || list_length(names) > 2)
 		return InvalidOid;
-	return DatumGetObjectId(sequence->constvalue);
+	if (list_length(names) == 2)
+		schema = get_namespace_oid(linitial(names), true);
+	else
+		result = RelnameGetRelid(linitial(names));
+	return OidIsValid(result) ? result : get_relname_relid(llast(names), schema);
 }
 
 /*
  * sk_column_sequence
- *		The sequence that fills a column: one that the column owns, of an
- *		identity or not, or one that nobody owns and the default uses.
+ *		The sequence that fills a column: the one that its default fetches from,
+ *		if nobody or the column itself owns it.
  *
- * Returns InvalidOid if there is none.
+ * Without such a default it is one that the column owns: that of its identity, or
+ * one that the default uses otherwise, or any.  Returns InvalidOid if there is
+ * none.
  */
 Oid
 sk_column_sequence(Oid table, AttrNumber column)
 {
-	Relation	rel;
+	Relation	rel = try_relation_open(table, AccessShareLock);
+	Node	   *value = NULL;
 	Oid			seqid;
 	Oid			owner;
 	int32		owner_column;
+
+	if (rel == NULL)
+		return InvalidOid;
+	if (column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
+		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef)
+		value = build_column_default(rel, column);
+	relation_close(rel, AccessShareLock);
+	seqid = fetched_sequence(value, get_rel_namespace(table));
+	if (!OidIsValid(seqid))
+		return owned_sequence(table, column);
+	if (sk_sequence_owner(seqid, &owner, &owner_column) ?
+		owner != table || owner_column != column :
+		sk_relation_owner(seqid) != sk_relation_owner(table))
+		return InvalidOid;
+	return seqid;
+}
+
+static Oid
+owned_sequence(Oid table, AttrNumber column)
+{
+	Oid			attrdef = GetAttrDefaultOid(table, column);
+	Oid			result = InvalidOid;
+	bool		used = false;
 	ListCell   *lc;
 
 	foreach(lc, getOwnedSequences(table))
 	{
-		seqid = lfirst_oid(lc);
-		if (sk_sequence_owner(seqid, &owner, &owner_column) &&
-			owner_column == column)
+		Oid			seqid = lfirst_oid(lc);
+		Oid			owner;
+		int32		owner_column;
+
+		if (!sk_sequence_owner(seqid, &owner, &owner_column) ||
+			owner_column != column)
+			continue;
+		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &owner, &owner_column))
 			return seqid;
+		if (used)
+			continue;
+		used = OidIsValid(attrdef) &&
+			list_member_oid(sk_dependents(seqid, AttrDefaultRelationId), attrdef);
+		if (used || !OidIsValid(result))
+			result = seqid;
 	}
-	rel = try_relation_open(table, AccessShareLock);
-	if (rel == NULL)
-		return InvalidOid;
-	seqid = column > 0 && column <= RelationGetNumberOfAttributes(rel) &&
-		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef ?
-		sk_fetched_sequence(build_column_default(rel, column)) : InvalidOid;
-	relation_close(rel, AccessShareLock);
-	if (OidIsValid(seqid) &&
-		(get_rel_relkind(seqid) != RELKIND_SEQUENCE ||
-		 sk_sequence_owner(seqid, &owner, &owner_column) ||
-		 sk_relation_owner(seqid) != sk_relation_owner(table)))
-		return InvalidOid;
-	return seqid;
+	return result;
 }
 
 /*
@@ -357,7 +507,7 @@ sk_sequence_read(Oid seqid)
 
 	LockRelationOid(seqid, AccessShareLock);
 	sk_sequence_check_relkind(seqid);
-	label = sk_sequence_label(seqid);
+	label = stored_label(seqid);
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
@@ -371,18 +521,26 @@ sk_sequence_read(Oid seqid)
 			seq->identity = column_identity(seq->table, seq->column);
 	}
 	if (label != NULL)
-	{
-		SkLabel    *parts = sk_label_parse_kind(label);
-
-		/* a label that is not complete yet */
-		sk_fit_columns(seq, parts);
-		if (sk_sequence_am_get(parts->kind, true) == NULL)
-			seq->lost_kind = parts->kind;
-		else
-			seq->kind = sk_kind_make(parts, seq->width);
-	}
+		read_label(seq, label);
 	(void) sequence_state(seqid, &seq->next, &seq->used);
 	return seq;
+}
+
+/*
+ * sk_kind_has_given
+ *		May a bound sequence have given values of its kind?
+ *
+ * It has not if its counter is where the kind began.  Where START is says
+ * nothing: anybody can move it.  A worker of Citus gets counters of its own
+ * together with START, and knows no other.
+ */
+bool
+sk_kind_has_given(const SkSequence *seq)
+{
+	Assert(seq->kind != NULL);
+	if (sk_sent_by_citus())
+		return seq->used;
+	return seq->next != seq->kind->options->since || seq->last_of_nodes > 0;
 }
 
 /*
@@ -500,6 +658,59 @@ sk_find_nodes(SkSequence *seq)
 						  " (SELECT g.last_value FROM pg_catalog.pg_dist_groupid_seq g WHERE g.is_called))");
 	if (group != NULL && strcmp(group, "0") != 0)
 		seq->last_of_nodes = (pg_strtoint64(group) + 1) * SK_CITUS_RANGE + 1;
+}
+
+static char *
+stored_label(Oid seqid)
+{
+	ObjectAddress object;
+
+	ObjectAddressSet(object, RelationRelationId, seqid);
+	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
+}
+
+/* Does a label bind nothing, and only say what a sequence has given? */
+static bool
+is_memory(const char *label)
+{
+	const char *problem;
+	SkLabel    *parts = sk_label_parse(label, &problem);
+
+	return parts != NULL && strcmp(parts->kind, SK_LOCAL_KIND) == 0;
+}
+
+/*
+ * Take the kind from a label, or what is remembered of the one before:
+ * "local(former=striped, bits=63, given=1..1000)".
+ */
+static void
+read_label(SkSequence *seq, const char *text)
+{
+	SkLabel    *label = sk_label_parse_kind(text);
+	const SkOption *given = sk_label_option(label->options, "given");
+	const SkOption *former = sk_label_option(label->options, "former");
+
+	if (given != NULL)
+		seq->given = sk_option_range(given);
+	if (strcmp(label->kind, SK_LOCAL_KIND) != 0)
+	{
+		/* a label that is not complete yet */
+		sk_fit_columns(seq, label);
+		if (sk_sequence_am_get(label->kind, true) == NULL)
+			seq->lost_kind = label->kind;
+		else
+			seq->kind = sk_kind_make(label, seq->width);
+		return;
+	}
+	if (former == NULL)
+		return;
+	label->kind = pstrdup(former->value);
+	sk_label_set(label, "former", NULL);
+	/* nobody knows what a kind gives whose library is missing */
+	if (sk_sequence_am_get(label->kind, true) == NULL)
+		seq->given = (SkRange) {1, PG_INT64_MAX};
+	else
+		seq->former = sk_kind_make(label, 63);
 }
 
 /*
@@ -779,12 +990,24 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
 		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
 	}
+	if (options->given_max > 0)
+	{
+		values[COL_GIVEN] = range_datum(sk_given_range(options));
+		nulls[COL_GIVEN] = false;
+	}
 	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &used))
 		return;
 	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
 	values[COL_COUNTER] = Int64GetDatum(next);
 	nulls[COL_COUNTER] = !used;
+}
+
+/* A range of values, as in a label. */
+static Datum
+range_datum(SkRange range)
+{
+	return CStringGetTextDatum(psprintf(INT64_FORMAT ".." INT64_FORMAT, range.min, range.max));
 }
 
 /*
@@ -854,7 +1077,7 @@ spanner_get_internal_sequence_state(PG_FUNCTION_ARGS)
 /*
  * spanner.get_table_column_identity_state(table_column text) returns bigint
  *
- * The same for the sequence that a column owns.  The argument is
+ * The same for the sequence that fills a column.  The argument is
  * '[schema.]table.column'.
  */
 Datum
@@ -892,6 +1115,15 @@ spanner_get_table_column_identity_state(PG_FUNCTION_ARGS)
 		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, range->relname);
 	return state_datum(fcinfo, seqid);
+}
+
+/*
+ * spanner_internal.is_migration_table(name text) returns boolean
+ */
+Datum
+spanner_is_migration_table(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(is_migration_table(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 /*

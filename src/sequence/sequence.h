@@ -51,10 +51,14 @@ typedef struct SkSequence
 	SkIdentity	identity;		/* of that column, as core sees it */
 	SkKind	   *kind;			/* NULL: it has a plain counter */
 	char	   *lost_kind;		/* or a kind whose library is missing */
+	SkKind	   *former;			/* without a kind: the one that it had before
+								 * and that has given values */
+	SkRange		given;			/* what must not come again, by its label */
 	bool		is_distributed; /* Citus has it on several nodes */
 	int64		last_of_nodes;	/* of plain counters on other nodes, or 0 */
 	int64		next;			/* the next counter */
-	bool		used;			/* the counter has moved */
+	bool		used;			/* as Spanner's state has it: the counter is
+								 * not at START */
 } SkSequence;
 
 extern void sk_sequence_check_relkind(Oid relid);
@@ -65,13 +69,16 @@ extern SkIdentity sk_sequence_identity(Oid seqid);
 extern List *sk_dependents(Oid relid, Oid classid);
 extern const SkRestriction *sk_sequence_restriction(const FormData_pg_sequence *form);
 extern void sk_sequence_check_mappable(Oid seqid);
+extern const SkRestriction *sk_clock_restriction(Oid seqid, Oid table);
 
 extern int	sk_type_width(Oid type);
 extern int	sk_column_width(Oid relid, AttrNumber attnum);
 extern Oid	sk_fetched_sequence(Node *expr);
+extern Oid	sk_called_sequence(Node *expr, Oid schema);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 extern SkSequence *sk_sequence_read(Oid seqid);
+extern bool sk_kind_has_given(const SkSequence *seq);
 extern int	sk_references_width(SkSequence *seq);
 extern void sk_find_nodes(SkSequence *seq);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);

@@ -139,16 +139,48 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_can_convert'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- the sequence that a column owns, or that nobody owns and its default uses
+-- is it the name of a table in which a tool keeps the migrations that have run, a row for each?
+CREATE FUNCTION spanner_internal.is_migration_table(name text)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_is_migration_table'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- the sequence that fills a column
 CREATE FUNCTION spanner_internal.column_sequence(relation regclass, column_number smallint)
 RETURNS regclass
 AS 'MODULE_PATHNAME', 'spanner_column_sequence'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- For the ids of a range in partitions by ranges of a column: the widest range that no partition
+-- takes, and a partition that takes nearly all
+CREATE FUNCTION spanner_internal.partition_faults(
+  relation regclass,
+  column_number smallint,
+  first bigint,
+  last bigint,
+  OUT gap_first bigint,
+  OUT gap_last bigint,
+  OUT partition regclass)
+AS 'MODULE_PATHNAME', 'spanner_partition_faults'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- a kind as a label has it; an error if there is none of that name
 CREATE FUNCTION spanner_internal.read_kind(kind text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_read_kind'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- kind, options and counter of a sequence
+CREATE FUNCTION spanner_internal.describe_sequence(
+  sequence regclass,
+  OUT kind text,
+  OUT bits integer,
+  OUT skip_range_min bigint,
+  OUT skip_range_max bigint,
+  OUT given text,
+  OUT counter bigint,
+  OUT used numeric)
+AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- columns of a schema that are filled by a sequence without a kind
@@ -160,29 +192,29 @@ CREATE FUNCTION spanner_internal.list_plain_columns(
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT c.oid, a.attname, s.seqid
-    FROM pg_namespace n
-    JOIN pg_class c
-      ON c.relnamespace = n.oid
-     AND c.relkind IN ('r', 'p')
-     AND c.relpersistence <> 't'
-    JOIN pg_attribute a
-      ON a.attrelid = c.oid
-     AND a.attnum > 0
-     AND a.attinhcount = 0
-     AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
-     AND (a.atthasdef OR a.attidentity <> '')
-   CROSS JOIN LATERAL spanner_internal.column_sequence(c.oid, a.attnum) s (seqid)
-   WHERE n.nspname = schema
-     AND s.seqid IS NOT NULL
-     AND NOT EXISTS (
-           SELECT
-             FROM pg_seclabel l
-            WHERE l.objoid = s.seqid
-              AND l.classoid = 'pg_class'::regclass
-              AND l.objsubid = 0
-              AND l.provider = 'spanner_keys')
-   ORDER BY c.relname, a.attnum;
+  -- one column of each sequence: the others are converted with it
+  WITH columns AS (
+    SELECT DISTINCT ON (s.seqid)
+           c.oid AS relid, c.relname, a.attnum, a.attname, s.seqid
+      FROM pg_namespace n
+      JOIN pg_class c
+        ON c.relnamespace = n.oid
+       AND c.relkind IN ('r', 'p')
+       AND c.relpersistence <> 't'
+      JOIN pg_attribute a
+        ON a.attrelid = c.oid
+       AND a.attnum > 0
+       AND a.attinhcount = 0
+       AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
+       AND (a.atthasdef OR a.attidentity <> '')
+     CROSS JOIN LATERAL spanner_internal.column_sequence(c.oid, a.attnum) s (seqid)
+     WHERE n.nspname = schema
+       AND s.seqid IS NOT NULL
+       AND (spanner_internal.describe_sequence(s.seqid)).kind IS NULL
+     ORDER BY s.seqid, c.relname, a.attnum)
+  SELECT c.relid, c.attname, c.seqid
+    FROM columns c
+   ORDER BY c.relname, c.attnum;
 END;
 
 CREATE FUNCTION spanner.convert_all(
@@ -207,7 +239,13 @@ BEGIN
   FOR found IN SELECT * FROM spanner_internal.list_plain_columns(schema) LOOP
     CONTINUE WHEN NOT spanner_internal.can_convert(found.sequence);
     IF NOT dry_run THEN
-      PERFORM spanner.convert_column(found.relation, found.column_name, wanted);
+      BEGIN
+        PERFORM spanner.convert_column(found.relation, found.column_name, wanted);
+      EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        -- another session has converted it meanwhile
+        CONTINUE WHEN (spanner_internal.describe_sequence(found.sequence)).kind IS NOT NULL;
+        RAISE;
+      END;
     END IF;
     RETURN NEXT format('SELECT spanner.convert_column(%L, %L%s)',
                        found.relation, found.column_name,
@@ -242,19 +280,7 @@ AS 'MODULE_PATHNAME', 'spanner_get_table_column_identity_state'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.get_table_column_identity_state(text)
-  IS 'the next counter of the sequence that a column owns, NULL before the first use';
-
--- kind, options and counter of a sequence
-CREATE FUNCTION spanner_internal.describe_sequence(
-  sequence regclass,
-  OUT kind text,
-  OUT bits integer,
-  OUT skip_range_min bigint,
-  OUT skip_range_max bigint,
-  OUT counter bigint,
-  OUT used numeric)
-AS 'MODULE_PATHNAME', 'spanner_describe_sequence'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+  IS 'the next counter of the sequence that fills a column, NULL before the first use';
 
 -- the kinds of sequences that this session knows
 CREATE FUNCTION spanner_internal.list_sequence_access_methods(
@@ -282,6 +308,7 @@ CREATE VIEW spanner.sequences AS
          d.bits,
          d.skip_range_min,
          d.skip_range_max,
+         d.given,
          s.seqstart AS start_counter,
          d.counter,
          d.used,
@@ -294,7 +321,9 @@ CREATE VIEW spanner.sequences AS
    WHERE l.provider OPERATOR(pg_catalog.=) 'spanner_keys'
      AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
      AND l.objsubid OPERATOR(pg_catalog.=) 0
-     AND NOT pg_catalog.pg_is_other_temp_schema(n.oid);
+     AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)
+     -- without a kind, a label only remembers what has been given
+     AND d.kind IS NOT NULL;
 
 COMMENT ON VIEW spanner.sequences
   IS 'sequences with a kind, their options and counters';
@@ -310,6 +339,8 @@ COMMENT ON COLUMN spanner.sequences.skip_range_min
   IS 'first value that is skipped';
 COMMENT ON COLUMN spanner.sequences.skip_range_max
   IS 'last value that is skipped';
+COMMENT ON COLUMN spanner.sequences.given
+  IS 'values that may have been given or stored before, and never come again';
 COMMENT ON COLUMN spanner.sequences.start_counter
   IS 'counter that the sequence starts with';
 COMMENT ON COLUMN spanner.sequences.counter
@@ -364,6 +395,7 @@ BEGIN ATOMIC
      AND ls.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
      AND ls.objsubid = 0
      AND ls.provider = 'spanner_keys'
+     AND NOT starts_with(ls.label, 'local(')
     LEFT JOIN pg_catalog.pg_seclabel lc
       ON lc.objoid = c.relid
      AND lc.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass

@@ -53,15 +53,19 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_event_trigger.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
 #include "commands/sequence.h"
+#include "commands/tablecmds.h"
+#include "commands/trigger.h"
 #include "commands/user.h"
 #include "common/int.h"
 #include "miscadmin.h"
@@ -72,7 +76,9 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "sequence/binding.h"
@@ -107,6 +113,9 @@
 /* The first release of Citus that sends labels of columns. */
 #define SK_CITUS_RELEASE "{13,1}"
 
+/* It fires always, unless a superuser has changed that. */
+#define SK_END_TRIGGER "spanner_keys_ddl_command_end"
+
 #define SK_COLUMNS "spanner_internal.sequence_columns() c"
 
 /* What a command was about, of tables and sequences. */
@@ -122,6 +131,7 @@ typedef struct SkUnbound
 } SkUnbound;
 
 static SkSequence *open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind);
+static void check_not_in_use(Oid relid);
 static SkKind *check_change(SkSequence *seq, const SkSequenceChange *change);
 static void report_always(const SkSequence *seq);
 static SkKind *make_kind(SkSequence *seq, const SkSequenceChange *change);
@@ -129,14 +139,14 @@ static int64 label_int64(const List *options, const char *name, int64 otherwise)
 static void widen(SkSequence *seq, const SkLabel *label);
 static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
-static bool same_mapping(const SkKind *a, const SkKind *b);
-static void keep_skip_range(const SkSequence *seq, const SkKind *new);
-static int64 last_given_value(const SkSequence *seq);
-static bool pass_over(const SkSequence *seq, SkKind *new, int64 last,
-					  const SkSequenceChange *change);
-static void refuse_skip_range(const SkSequence *seq);
-static void warn_of_given_values(const SkSequence *seq, int64 last,
-								 const char *hint);
+static SkRange given_counters(const SkSequence *seq,
+							  const SkSequenceChange *change);
+static SkRange given_values(const SkSequence *seq, const SkKind *new);
+static int64 kind_begins(const SkSequence *seq, const SkKind *new, int64 start);
+static int64 add_waiting_fetches(const SkSequence *seq, int64 last,
+								 int64 max_counter);
+static void refuse_label(const SkSequence *seq, SkRange given,
+						 SkRange counted);
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
 static void check_counter_has_value(const char *name, int64 counter,
 									const SkSequenceOptions *options);
@@ -147,15 +157,17 @@ static void alter_core_sequence(const SkSequence *seq, List *options);
 static void check_references(SkSequence *seq, int bits);
 static char *widening_statements(List *columns, int bits);
 static List *unbind(const SkSequence *seq, int64 restart, List *sequences);
+static char *memory_label(const SkSequence *seq, int64 restart);
 static void report_unbound(List *sequences);
 static bool find_plain_counter(const SkSequence *seq, int64 *next);
-static int64 counter_after(const SkSequence *seq, int64 counter, int64 value);
+static int64 after_range(const SkSequence *seq, int64 counter, SkRange range);
 static int64 skip_issued_values(const SkSequence *seq, int64 counter);
 static bool is_issued(const SkSequence *seq, int64 value);
 static void set_plain_counter(const SkSequence *seq, int64 next);
 static void prepare_drop(Node *command);
 static bool drops_extension(Node *command);
 static void check_label(const ObjectAddress *object, const char *label);
+static bool end_trigger_fires(void);
 static void check_column_label(Oid table, int32 column, const char *label);
 static void lock_columns(Oid seqid);
 static void follow_column_labels(Node *command, List *relations);
@@ -257,16 +269,16 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	Assert(!change->restarts || change->counter >= 1);
 	Assert(new == NULL || new->options->bits <= seq->width);
-	if (new != NULL && (seq->kind == NULL || change->restarts))
-		check_counter_has_value(get_rel_name(seq->seqid),
-								change->restarts ? change->counter : seq->next,
-								new->options);
-	if (new != NULL)
+	if (new != NULL &&
+		(seq->kind == NULL || !sk_kind_same_mapping(seq->kind, new)))
 		sk_report_overlap(seq, new);
 	/* the label says what the column was, so it is read before it goes */
 	if (new == NULL)
+	{
 		report_unbound(unbind(seq, change->restarts ? change->counter : 0,
 							  NIL));
+		label = memory_label(seq, change->restarts ? change->counter : 0);
+	}
 	sk_binding_set(seq->seqid, label);
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
 		 get_rel_name(seq->seqid), (long long) seq->next,
@@ -288,6 +300,11 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 		(seq->kind == NULL || seq->kind->options->identity != SK_IDENTITY_ALWAYS))
 		report_always(seq);
 	seq->kind = new;
+	seq->former = NULL;
+	if (new != NULL)
+		seq->given = sk_given_range(new->options);
+	if (change->restarts)
+		seq->next = change->counter;
 }
 
 /*
@@ -300,6 +317,8 @@ open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 	Oid			table;
 	Oid			owner;
 	int32		column;
+	List	   *tables = NIL;
+	ListCell   *lc;
 
 	/*
 	 * Writers lock the table before the sequence that its default uses.  The
@@ -316,8 +335,11 @@ open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 	if (OidIsValid(table) && rows != NoLock)
 	{
 		LockRelationOid(table, rows);
-		(void) find_all_inheritors(table, rows, NULL);
+		tables = find_all_inheritors(table, rows, NULL);
 	}
+	/* a statement that runs would go on with the plan that it has */
+	foreach(lc, rows == AccessExclusiveLock ? tables : NIL)
+		check_not_in_use(lfirst_oid(lc));
 	if (changes_kind)
 		lock_columns(seqid);
 	/* it conflicts with that of transactions that have fetched */
@@ -334,6 +356,18 @@ open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 						get_rel_name(seqid)),
 				 errhint("Try again.")));
 	return sk_sequence_read(seqid);
+}
+
+/* Raise core's error if a statement of this session runs on a table. */
+static void
+check_not_in_use(Oid relid)
+{
+	Relation	rel = try_relation_open(relid, NoLock);
+
+	if (rel == NULL)
+		return;
+	CheckTableNotInUse(rel, "ALTER TABLE");
+	relation_close(rel, NoLock);
 }
 
 /*
@@ -353,8 +387,13 @@ check_change(SkSequence *seq, const SkSequenceChange *change)
 		check_references(seq, new->options->bits);
 	/* what other nodes may have given counts as given */
 	sk_find_nodes(seq);
-	/* it comes last, as it can add a skip range to the kind that was made */
-	keep_values_unique(seq, new, change);
+	/* it comes last, as it adds to the kind that was made */
+	if (new != NULL && (seq->kind == NULL || change->restarts))
+		check_counter_has_value(get_rel_name(seq->seqid),
+								change->restarts ? change->counter : seq->next,
+								new->options);
+	if (new != NULL)
+		keep_values_unique(seq, new, change);
 	return new;
 }
 
@@ -423,7 +462,7 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 	else if (!change->is_label && seq->kind != NULL && label->kind == change->label.kind &&
 			 seq->kind->options->has_skip_range)
 	{
-		/* what another kind skipped was there before: rows, as a rule */
+		/* the user's wish does not depend on the kind */
 		sk_label_set_int64(label, "skip_range_min", seq->kind->options->skip_range_min);
 		sk_label_set_int64(label, "skip_range_max", seq->kind->options->skip_range_max);
 	}
@@ -482,156 +521,131 @@ widen(SkSequence *seq, const SkLabel *label)
 /*
  * The one place that decides whether values could be given twice.
  *
- * What has been given lies between 1 and some last value.  The sequence skips
- * all of that, unless too little would be left.
+ * The new kind never gives again what may have been given.  Where too little
+ * would be left, the change is refused, unless the user restarts the counter.
  */
 static void
 keep_values_unique(const SkSequence *seq, SkKind *new,
 				   const SkSequenceChange *change)
 {
-	int64		last;
-
-	if ((seq->kind == NULL && new == NULL) ||
-		(seq->kind != NULL && new != NULL &&
-		 same_mapping(seq->kind, new)))
-		return;
-	if (!seq->used && seq->last_of_nodes == 0)
-	{
-		if (change->is_label && !change->no_skip_range)
-			keep_skip_range(seq, new);
-		return;
-	}
-	if (new == NULL)
-		return;
-
-	last = last_given_value(seq);
-	if (sk_is_skipped(new->options, 1) && sk_is_skipped(new->options, last))
-		return;
-	if (change->is_label && seq->kind != NULL)
-		refuse_new_mapping(seq, sk_sent_by_citus() ?
-						   "Create a new sequence, and have the column of the distributed table use it." :
-						   "Use spanner.alter_sequence(), which can restart the counter.");
-	else if (change->is_label)
-		warn_of_given_values(seq, last,
-							 "Use spanner.alter_sequence(), which has them passed over.");
-	else if (last < new->options->max_counter && pass_over(seq, new, last, change))
-		return;
-	else if (change->restarts)
-		warn_of_given_values(seq, last,
-							 "Use a new sequence for keys that must stay unique.");
-	else
-		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
-}
-
-/*
- * Do two kinds map every counter to the same value?  To skip a value is not to
- * map it elsewhere.
- */
-static bool
-same_mapping(const SkKind *a, const SkKind *b)
-{
-	SkSequenceOptions a_options = *a->options;
-	SkSequenceOptions b_options = *b->options;
-	SkKind		a_mapping = {a->am, &a_options};
-	SkKind		b_mapping = {b->am, &b_options};
-
-	a_options.has_skip_range = b_options.has_skip_range = false;
-	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
-	return strcmp(sk_kind_label(&a_mapping), sk_kind_label(&b_mapping)) == 0;
-}
-
-/* A label says all of a kind, so it has to name what another kind skipped. */
-static void
-keep_skip_range(const SkSequence *seq, const SkKind *new)
-{
-	const SkSequenceOptions *old = seq->kind != NULL ? seq->kind->options : NULL;
-
-	if (old == NULL || new == NULL || !old->has_skip_range ||
-		(sk_is_skipped(new->options, Max(old->skip_range_min, 1)) &&
-		 sk_is_skipped(new->options, old->skip_range_max)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("label of sequence \"%s\" leaves out its skip range",
-					get_rel_name(seq->seqid)),
-			 errdetail("The values %lld to %lld may be stored already.",
-					   (long long) old->skip_range_min,
-					   (long long) old->skip_range_max),
-			 errhint("Use spanner.alter_sequence(), which keeps the skip range, or give skip_range_min and skip_range_max in the label.")));
-}
-
-/* A plain counter is its own value; a kind gives any value of its bits. */
-static int64
-last_given_value(const SkSequence *seq)
-{
-	Assert(seq->used || seq->last_of_nodes > 0);
-	if (seq->kind != NULL)
-		return (int64) ((UINT64CONST(1) << seq->kind->options->bits) - 2);
-	return Max(seq->next - 1, seq->last_of_nodes);
-}
-
-/*
- * Have a sequence skip the values that it may have given.  Returns false if
- * it would have too few values left to go on.
- */
-static bool
-pass_over(const SkSequence *seq, SkKind *new, int64 last,
-		  const SkSequenceChange *change)
-{
 	SkSequenceOptions *options = new->options;
-	SkSequenceOptions before = *options;
+	SkRange		counted = given_counters(seq, change);
+	SkRange		given = sk_range_cover(counted, given_values(seq, new));
+	SkRange		range = sk_range_cover(sk_given_range(options), given);
+	int64		start = change->restarts ? change->counter : seq->next;
+	/* before the first use there is nobody to wait for, and nothing to report */
+	bool		is_used = seq->used || seq->kind != NULL || seq->last_of_nodes > 0;
 
-	Assert(last < options->max_counter);
-	if (seq->kind == NULL)
+	options->since = kind_begins(seq, new, start);
+	if (change->is_label && !sk_range_contains(sk_given_range(options), given))
+		refuse_label(seq, given, counted);
+	if (change->is_label)
+		return;
+	counted = sk_range_cover(sk_given_range(options), counted);
+	sk_set_given_range(options, range);
+	if (sk_range_contains(seq->given, range) && !change->for_rows)
+		return;
+	if (seq->kind == NULL && is_used && !change->for_rows)
+		options->given_max = add_waiting_fetches(seq, range.max, options->max_counter);
+	if (sk_kind_reaches_value(new, start))
 	{
-		double		waiting = (double) SK_WAITING_FETCHES *
-			(double) seq->form.seqcache * (double) seq->form.seqincrement;
-
-		if (options->has_skip_range &&
-			(options->skip_range_min > 1 || options->skip_range_max < last))
-			refuse_skip_range(seq);
-		last += (int64) Min(waiting, (double) ((options->max_counter - last) / 16));
+		if (is_used && !change->for_rows)
+			ereport(NOTICE,
+					(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+					 errmsg("sequence \"%s\" skips the values %lld to %lld, which it may have given before",
+							get_rel_name(seq->seqid), (long long) options->given_min,
+							(long long) options->given_max)));
+		return;
 	}
-	options->skip_range_max = options->has_skip_range ?
-		Max(options->skip_range_max, last) : last;
-	options->skip_range_min = 1;
-	options->has_skip_range = true;
-	Assert(options->skip_range_max >= last);
-	if (!sk_kind_reaches_value(new, change->restarts ? change->counter : seq->next))
-	{
-		*options = before;
-		return false;
-	}
-	ereport(NOTICE,
-			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("sequence \"%s\" skips the values 1 to %lld, which it may have given before",
-					get_rel_name(seq->seqid),
-					(long long) options->skip_range_max)));
-	return true;
-}
-
-static void
-refuse_skip_range(const SkSequence *seq)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("skip range does not cover the values that sequence \"%s\" has given",
-					get_rel_name(seq->seqid)),
-			 errdetail("It has given values up to %lld.",
-					   (long long) last_given_value(seq)),
-			 errhint("Give skip_range_min => 1, skip_range_max => %lld, or a wider range.",
-					 (long long) last_given_value(seq))));
-}
-
-static void
-warn_of_given_values(const SkSequence *seq, int64 last, const char *hint)
-{
+	if (change->for_rows && sk_range_contains(counted, given))
+		sk_report_few_values(seq, options, range.max);
+	if (!change->restarts)
+		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
+	/* what plain counters have given can be skipped, perhaps */
+	sk_set_given_range(options, counted);
+	if (!sk_kind_reaches_value(new, start))
+		sk_set_given_range(options, (SkRange) {0, 0});
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("sequence \"%s\" may later give values that it has given before",
 					get_rel_name(seq->seqid)),
-			 errdetail("It has given values up to %lld.", (long long) last),
-			 errhint("%s", hint)));
+			 errdetail("It has given values up to %lld.", (long long) given.max),
+			 errhint("Use a new sequence for keys that must stay unique.")));
+}
+
+/*
+ * What a sequence may have given that no new kind changes: what its label
+ * remembers, and all below a plain counter, wherever START is.
+ *
+ * Only the command that makes a sequence knows that it has given nothing.  Of
+ * what Citus sends, the coordinator knows what all nodes have given.
+ */
+static SkRange
+given_counters(const SkSequence *seq, const SkSequenceChange *change)
+{
+	SkRange		all = {1, 0};
+
+	if (seq->kind == NULL && !change->is_new && !sk_sent_by_citus())
+		all.max = Max(seq->next - 1, seq->last_of_nodes);
+	return sk_range_cover(seq->given, all);
+}
+
+/* All values of the kind before, if the new one maps counters to other values. */
+static SkRange
+given_values(const SkSequence *seq, const SkKind *new)
+{
+	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
+	SkRange		result = {1, 0};
+
+	if (mapped != NULL && !sk_kind_same_mapping(mapped, new) &&
+		(seq->kind == NULL || sk_kind_has_given(seq)))
+		result.max = (int64) ((UINT64CONST(1) << mapped->options->bits) - 2);
+	return result;
+}
+
+/* The counter at which a sequence began, or begins, to give values of its kind. */
+static int64
+kind_begins(const SkSequence *seq, const SkKind *new, int64 start)
+{
+	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
+
+	if (mapped != NULL && sk_kind_same_mapping(mapped, new) &&
+		(seq->kind == NULL || sk_kind_has_given(seq)))
+		return mapped->options->since;
+	return start;
+}
+
+/* Code in C goes on with plain counters for a while, until it notices. */
+static int64
+add_waiting_fetches(const SkSequence *seq, int64 last, int64 max_counter)
+{
+	double		waiting = (double) SK_WAITING_FETCHES *
+		(double) seq->form.seqcache * (double) seq->form.seqincrement;
+
+	if (last >= max_counter)
+		return last;
+	return last + (int64) Min(waiting, (double) ((max_counter - last) / 16));
+}
+
+/*
+ * A label says all of a kind, so it has to name what must not come again.
+ * "counted" is that without the values of another kind.
+ */
+static void
+refuse_label(const SkSequence *seq, SkRange given, SkRange counted)
+{
+	if (!sk_range_contains(counted, given))
+		refuse_new_mapping(seq, sk_sent_by_citus() ?
+						   "Create a new sequence, and have the column of the distributed table use it." :
+						   "Use spanner.alter_sequence(), which can restart the counter.");
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("label of sequence \"%s\" leaves out values that may have been given",
+					get_rel_name(seq->seqid)),
+			 errdetail("The values %lld to %lld must not come again.",
+					   (long long) given.min, (long long) given.max),
+			 errhint("Use spanner.alter_sequence(), which has them skipped, or write given=%lld..%lld in the label.",
+					 (long long) given.min, (long long) given.max)));
 }
 
 static void
@@ -643,6 +657,55 @@ refuse_new_mapping(const SkSequence *seq, const char *hint)
 					get_rel_name(seq->seqid)),
 			 errdetail("It could give values that it has given before."),
 			 errhint("%s", hint)));
+}
+
+/*
+ * sk_report_few_values
+ *		Report that a kind would have too few values left for a column.
+ *
+ * The hint is about what limits them.
+ */
+void
+sk_report_few_values(const SkSequence *seq, const SkSequenceOptions *options,
+					 int64 last)
+{
+	int			width = Min(seq->width, seq->column_width);
+	const char *hint = "Use a new column with a sequence of its own.";
+	const char *what = sk_describe_column(seq);
+
+	if (options->bits < width &&
+		pg_leftmost_one_pos64((uint64) seq->form.seqmax + 1) <= options->bits)
+		hint = psprintf("Run ALTER SEQUENCE %s NO MAXVALUE first.",
+						sk_qualified_name(seq->seqid));
+	else if (options->bits < width)
+		hint = "Give more bits.";
+	else if (options->bits < 63)
+		hint = "Change the column and its sequence to a wider type first.";
+	else if (options->has_skip_range)
+		hint = "Use a smaller skip range.";
+	ereport(ERROR,
+			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+			 errmsg("%s has too few values left", what),
+			 errdetail("Its values have %d bits, and those up to %lld are taken.",
+					   options->bits, (long long) last),
+			 errhint("%s", hint)));
+}
+
+/*
+ * sk_describe_column
+ *		The column that a sequence fills, for messages; itself if there is none.
+ */
+char *
+sk_describe_column(const SkSequence *seq)
+{
+	ObjectAddress *column;
+
+	if (seq->columns == NIL)
+		return psprintf("sequence \"%s\"", get_rel_name(seq->seqid));
+	column = linitial(seq->columns);
+	return psprintf("column \"%s\" of table \"%s\"",
+					get_attname(column->objectId, column->objectSubId, false),
+					get_rel_name(column->objectId));
 }
 
 /* Refuse a counter to begin with that is beyond the last one. */
@@ -669,8 +732,7 @@ restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 	List	   *options = NIL;
 
 	Assert(change->counter >= 1);
-	if (change->start == SK_START_MOVES ||
-		(change->start == SK_START_IF_UNUSED && !seq->used))
+	if (change->moves_start && !seq->used)
 		options = lappend(options, counter_option("start", change->counter));
 	options = lappend(options, counter_option("restart", change->counter));
 	alter_core_sequence(seq, options);
@@ -805,6 +867,49 @@ unbind(const SkSequence *seq, int64 restart, List *sequences)
 }
 
 /*
+ * What a sequence that loses its kind has to remember, NULL if nothing: the kind,
+ * if it has given values, and what is to be skipped besides what its plain
+ * counter is beyond.
+ *
+ * "restart" is the counter that will be set, 0 if it goes on.
+ */
+static char *
+memory_label(const SkSequence *seq, int64 restart)
+{
+	SkKind	   *former = seq->former;
+	SkLabel    *label = palloc0(sizeof(SkLabel));
+	SkRange		below = {1, restart != 0 ? restart - 1 : 0};
+	SkOption   *option;
+
+	if (seq->kind != NULL && sk_kind_has_given(seq))
+		former = seq->kind;
+	if (former != NULL)
+	{
+		SkSequenceOptions options = *former->options;
+		SkKind		plain = {former->am, &options};
+
+		options.has_skip_range = false;
+		options.identity = SK_IDENTITY_NONE;
+		sk_set_given_range(&options, seq->given);
+		label = sk_kind_parts(&plain);
+		option = palloc(sizeof(SkOption));
+		option->name = "former";
+		option->value = label->kind;
+		label->options = lcons(option, label->options);
+	}
+	else
+	{
+		if (restart == 0)
+			below.max = sk_sequence_read(seq->seqid)->next - 1;
+		if (sk_range_contains(below, seq->given))
+			return NULL;
+		sk_label_set_range(label, "given", seq->given);
+	}
+	label->kind = SK_LOCAL_KIND;
+	return sk_label_format(label);
+}
+
+/*
  * Warn of the sequences that go on with their plain counters.
  */
 static void
@@ -852,19 +957,21 @@ static bool
 find_plain_counter(const SkSequence *seq, int64 *next)
 {
 	SkLabel    *label = sk_label_parse_kind(sk_sequence_label(seq->seqid));
-	int64		skip_min = label_int64(label->options, "skip_range_min", 0);
-	int64		skip_max = label_int64(label->options, "skip_range_max", 0);
+	SkRange		skipped = {label_int64(label->options, "skip_range_min", 0),
+	label_int64(label->options, "skip_range_max", 0)};
 	int64		counter = seq->next;
 	int64		range = sk_citus_exists() ? counter - counter % SK_CITUS_RANGE : 0;
 
-	if (!seq->used && skip_max < counter && range == 0)
+	if ((seq->kind != NULL ? !sk_kind_has_given(seq) : !seq->used) &&
+		skipped.max < counter && seq->given.max < counter && range == 0)
 		return false;
 
-	/* a range far ahead that leaves little after it is not reached */
-	if (counter <= skip_max &&
-		(counter >= skip_min ||
-		 seq->form.seqmax - skip_max >= skip_min - counter))
-		counter = counter_after(seq, counter, skip_max);
+	/* after one of the ranges it can be in the other */
+	for (int i = 0; i < 2; i++)
+	{
+		counter = after_range(seq, counter, seq->given);
+		counter = after_range(seq, counter, skipped);
+	}
 	if (seq->kind != NULL && counter != 0)
 		counter = skip_issued_values(seq, counter);
 
@@ -879,21 +986,18 @@ find_plain_counter(const SkSequence *seq, int64 *next)
 }
 
 /*
- * The first counter after a value, in steps of INCREMENT: servers that share
- * the values of a sequence do so by different counters.  0 if there is none.
+ * The first counter from another on that is not in a range, or not before it.
+ * A range far ahead that leaves little after it is not reached.
  */
 static int64
-counter_after(const SkSequence *seq, int64 counter, int64 value)
+after_range(const SkSequence *seq, int64 counter, SkRange range)
 {
-	int64		increment = seq->form.seqincrement;
-	int64		steps;
-
-	if (counter <= value &&
-		(pg_mul_s64_overflow((value - counter) / increment + 1, increment,
-							 &steps) ||
-		 pg_add_s64_overflow(counter, steps, &counter)))
-		return 0;
-	return counter <= seq->form.seqmax ? counter : 0;
+	if (counter == 0 || counter > range.max ||
+		(counter < range.min &&
+		 seq->form.seqmax - range.max < range.min - counter))
+		return counter;
+	return sk_counter_after(counter, seq->form.seqincrement, range.max,
+							seq->form.seqmax);
 }
 
 /* From a counter on, skip values that the kind has given. */
@@ -913,10 +1017,12 @@ skip_issued_values(const SkSequence *seq, int64 counter)
 			meets = true;
 		else if (free == 0)
 			free = value;
-		value = counter_after(seq, value, value);
+		value = sk_counter_after(value, seq->form.seqincrement, value,
+								 seq->form.seqmax);
 	}
 	if (meets && options->bits < Min(seq->width, seq->column_width))
-		after = counter_after(seq, counter, last);
+		after = sk_counter_after(counter, seq->form.seqincrement, last,
+								 seq->form.seqmax);
 	return after != 0 ? after : free;
 }
 
@@ -1046,7 +1152,7 @@ check_label(const ObjectAddress *object, const char *label)
 				 errhint("Use SECURITY LABEL ON SEQUENCE.")));
 
 	/* pg_upgrade may come to a label before the function that loads its kind */
-	if (label != NULL ? !IsBinaryUpgrade : !sk_restoring())
+	if (!IsBinaryUpgrade)
 		seq = sk_sequence_lock(object->objectId, NoLock, true);
 	else
 		LockRelationOid(object->objectId, ShareRowExclusiveLock);
@@ -1060,12 +1166,42 @@ check_label(const ObjectAddress *object, const char *label)
 	{
 		/* what is missing in the label is added when the command has ended */
 		SkSequenceChange change = {.is_label = true,.label = *sk_label_parse_kind(label)};
+		bool		is_memory = strcmp(change.label.kind, SK_LOCAL_KIND) == 0;
 
-		if (sk_restoring())
-			sk_sequence_check_mappable(seq->seqid);
-		else
+		/* core's identity would stay, and fetch plain counters without the library */
+		if (!is_memory && seq->identity != SK_IDENTITY_NONE && !end_trigger_fires())
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("cannot label the sequence of an identity column while event triggers are off"),
+					 errhint("Use spanner.alter_sequence().")));
+		if (!sk_restoring())
+		{
+			/* only a dump brings back what a sequence remembers */
+			if (is_memory)
+				(void) sk_sequence_am_get(SK_LOCAL_KIND, false);
 			(void) check_change(seq, &change);
+		}
+		else if (!is_memory)
+			sk_sequence_check_mappable(seq->seqid);
 	}
+}
+
+/* Will the event trigger fire that completes labels when a command ends? */
+static bool
+end_trigger_fires(void)
+{
+	const char *setting = GetConfigOption("event_triggers", true, false);
+	HeapTuple	tuple = SearchSysCache1(EVENTTRIGGERNAME,
+										CStringGetDatum(SK_END_TRIGGER));
+	bool		result = false;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	/* the setting exists from release 17 on */
+	if (IsUnderPostmaster && (setting == NULL || strcmp(setting, "off") != 0))
+		result = ((Form_pg_event_trigger) GETSTRUCT(tuple))->evtenabled == TRIGGER_FIRES_ALWAYS;
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /*

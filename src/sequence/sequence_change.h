@@ -12,14 +12,6 @@
 
 #include "sequence/sequence.h"
 
-/* What becomes of START when the counter restarts. */
-typedef enum SkStart
-{
-	SK_START_IF_UNUSED,			/* the same, if the sequence has not been used */
-	SK_START_STAYS,
-	SK_START_MOVES				/* the same */
-} SkStart;
-
 /* What is to change. */
 typedef struct SkSequenceChange
 {
@@ -27,14 +19,19 @@ typedef struct SkSequenceChange
 								 * comes in place of the one before */
 	bool		no_skip_range;
 	bool		is_label;		/* the label is a whole one */
+	bool		is_new;			/* this command has made the sequence */
+	bool		for_rows;		/* a conversion, or to skip what is stored */
 	bool		restarts;
 	int64		counter;		/* to restart with, at least 1 */
-	SkStart		start;			/* what becomes of START then */
+	bool		moves_start;	/* so does START, before the first use */
 } SkSequenceChange;
 
 extern void sk_report_restriction(Oid seqid, const SkRestriction *restriction);
 extern SkSequence *sk_sequence_lock(Oid seqid, LOCKMODE rows,
 									bool changes_kind);
+extern void sk_report_few_values(const SkSequence *seq,
+								 const SkSequenceOptions *options, int64 last);
+extern char *sk_describe_column(const SkSequence *seq);
 extern int	sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
 extern void sk_change_sequence(SkSequence *seq,
 							   const SkSequenceChange *change);

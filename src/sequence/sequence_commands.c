@@ -55,6 +55,7 @@
 #include "compat.h"
 #include "sequence/binding.h"
 #include "sequence/core_support.h"
+#include "sequence/partition_bounds.h"
 #include "sequence/sequence_change.h"
 #include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
@@ -108,13 +109,21 @@ enum
 	ALTER_STRIPES
 };
 
+/* What is asked of a sequence that skips stored values. */
+typedef enum SkGoal
+{
+	SK_GOES_FORWARD,
+	SK_GOES_BACK,				/* as well as forward */
+	SK_CONVERTS					/* forward, at any cost that leaves enough */
+} SkGoal;
+
 /* How a sequence gets past stored values: its counter moves, and it skips a range. */
 typedef struct SkWay
 {
 	int64		last;			/* counter to go on after */
-	bool		skips;			/* a skip range is needed as well */
-	int64		skip_min;
-	int64		skip_max;
+	int64		next;			/* the first one of the sequence after that */
+	SkRange		skipped;		/* this range is needed as well */
+	bool		is_spread;		/* not all that is known could be skipped */
 	bool		is_good;		/* it leaves enough counters and values */
 	double		cost;			/* counters and values that are lost */
 } SkWay;
@@ -141,23 +150,25 @@ static void check_plain(const SkSequence *seq);
 static void report_lock(const SkSequence *seq, Oid table, AttrNumber column);
 static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
-static int64 last_taken_value(const SkSequence *seq, List *columns);
-static bool has_given_all(const SkSequence *seq, List *columns,
-						  const SkKind *kind, int64 last);
-static void go_on(const SkSequence *seq, const SkKind *kind,
-				  SkSequenceChange *change);
-static void report_remaining(const SkSequence *seq, const SkKind *kind,
-							 int64 counter, int64 taken);
-static bool sync_stored(Oid seqid, bool goes_back);
-static void skip_stored_values(SkSequence *seq, List *columns, bool goes_back);
-static void find_way(const SkSequence *seq, List *columns, SkWay *best);
+static int64 largest_stored(List *columns);
+static bool begins_anew(const SkSequence *seq, const SkKind *kind);
+static void report_remaining(const SkSequence *seq, int64 before);
+static bool sync_stored(Oid seqid, SkGoal goal, int64 known);
+static void skip_stored_values(SkSequence *seq, List *columns, SkGoal goal);
+static bool plan_way(SkSequence *seq, List *columns, SkGoal goal, int64 known,
+					 SkWay *way);
+static void take_way(SkSequence *seq, const SkWay *way);
+static SkRange known_values(const SkSequence *seq, List *columns, int64 known,
+							SkWay *way);
+static void find_way(const SkSequence *seq, List *columns, SkGoal goal,
+					 SkWay *best);
 static void judge_way(const SkSequence *seq, SkWay way, int64 others_min,
-					  int64 count, SkWay *best);
+					  SkGoal goal, int64 count, SkWay *best);
 static int64 last_counter(const SkSequence *seq, List *columns, int64 limit);
 static char *counted_values(const SkSequence *seq, List *columns,
 							List **relids);
 static bool may_look(List *columns);
-static int64 counter_after(const SkSequence *seq, int64 counter);
+static int64 next_counter(const SkSequence *seq, int64 counter);
 static void check_bounds(Oid seqid, const FormData_pg_sequence *form,
 						 int64 value);
 static void restart(Oid seqid);
@@ -209,6 +220,7 @@ create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 							   if_not_exists, &existed);
 	Assert(OidIsValid(seqid));
 	change->restarts = false;
+	change->is_new = true;
 	if (!existed)
 		sk_change_sequence(sk_sequence_read(seqid), change);
 	return seqid;
@@ -380,6 +392,14 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 		/* nobody owns it, but this column is the one that it fills */
 		seq->table = table;
 		seq->column = attnum;
+		/* a default that names it by a text does not depend on it */
+		if (seq->columns == NIL)
+			seq->columns = list_make1(linitial(*columns));
+		if (seq->narrowest == NULL || sk_column_width(table, attnum) < seq->column_width)
+		{
+			seq->narrowest = linitial(*columns);
+			seq->column_width = sk_column_width(table, attnum);
+		}
 	}
 	if (seq->table != table || seq->column != attnum)
 		ereport(ERROR,
@@ -566,7 +586,7 @@ index_on(Oid table, AttrNumber column)
 static SkLabel *
 wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 {
-	char	   *kind = sk_default_sequence_kind();
+	char	   *kind = sk_default_sequence_kind(true);
 	SkLabel    *label;
 
 	if (!PG_ARGISNULL(2))
@@ -585,18 +605,16 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 }
 
 /*
- * The largest value that a row has or the sequence has given; 0 if none.
+ * The largest value that a row has; 0 if none is positive.
  *
- * Where a column has an index, that takes one descent.  Other nodes do not know
- * this kind yet, and may still give plain counters.
+ * Where a column has an index, that takes one descent.
  */
 static int64
-last_taken_value(const SkSequence *seq, List *columns)
+largest_stored(List *columns)
 {
-	int64		result = Max(seq->used ? seq->next - 1 : 0, seq->last_of_nodes);
 	List	   *relids = NIL;
 	StringInfoData query;
-	int64		stored;
+	int64		result;
 	bool		isnull;
 	ListCell   *lc;
 
@@ -605,8 +623,6 @@ last_taken_value(const SkSequence *seq, List *columns)
 	{
 		ObjectAddress *column = lfirst(lc);
 
-		/* a row that is written after this could have a skipped value */
-		Assert(sk_relation_is_locked(column->objectId, ShareRowExclusiveLock));
 		appendStringInfo(&query, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
 						 query.len == 0 ? "SELECT GREATEST(" : ", ",
 						 quote_identifier(get_attname(column->objectId,
@@ -615,116 +631,67 @@ last_taken_value(const SkSequence *seq, List *columns)
 		relids = list_append_unique_oid(relids, column->objectId);
 	}
 	appendStringInfoChar(&query, ')');
-	sk_query_row(relids, query.data, 1, &stored, &isnull);
-	return isnull ? result : Max(result, stored);
+	sk_query_row(relids, query.data, 1, &result, &isnull);
+	return isnull ? 0 : Max(result, 0);
 }
 
 /*
- * Has the sequence had this kind before, and given all values that rows have?
- *
- * Then there is nothing to skip.  To find out, all rows are read, as
- * what the kind gives for counters that have been used.  Values that a plain
- * counter gives are so small that it need not be asked.
+ * The counter goes on after what has been given: what still fetches plain
+ * counters, such as code in C, then gives none that exists.  If more than half of
+ * the counters would be left out, it begins anew.  A sequence that has had a kind
+ * may go on with that, and must not.
  */
 static bool
-has_given_all(const SkSequence *seq, List *columns, const SkKind *kind,
-			  int64 last)
+begins_anew(const SkSequence *seq, const SkKind *kind)
 {
-	List	   *relids;
-	char	   *stored = stored_values(columns, &relids);
-	int64		others;
-	bool		isnull;
-
-	if (seq->is_distributed || last < kind->options->max_counter / 2)
-		return false;
-	/* unmap_value() goes by the label; it is gone before others see it */
-	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
-	sk_binding_set(seq->seqid, sk_kind_label(kind));
-	sk_query_row(relids,
-				 psprintf("SELECT pg_catalog.count(*)"
-						  " FROM (SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
-						  " FROM (%s) stored) counted"
-						  " WHERE v IS NOT NULL"
-						  " AND (c OPERATOR(pg_catalog.<) '" INT64_FORMAT "') IS NOT TRUE",
-						  seq->seqid, stored, seq->used ? seq->next : 0),
-				 1, &others, &isnull);
-	sk_binding_set(seq->seqid, NULL);
-	return others == 0;
+	return seq->former == NULL && seq->next > kind->options->max_counter / 2;
 }
 
-/*
- * The counter goes on after what has been given, and START with it: what still
- * fetches plain counters, such as code in C, then gives none that exists, and
- * nothing has been fetched yet from the sequence as it is now.
- *
- * If more than half of the counters would be left out, it begins anew.
- */
+/* Report how many values a narrow column has left, and that its counter begins anew. */
 static void
-go_on(const SkSequence *seq, const SkKind *kind, SkSequenceChange *change)
+report_remaining(const SkSequence *seq, int64 before)
 {
-	int64		max_counter = kind->options->max_counter;
+	const SkSequenceOptions *options = seq->kind->options;
+	int64		max_counter = options->max_counter;
+	double		left = (double) sk_values_left(max_counter, sk_given_range(options),
+											   sk_skip_range(options));
 
-	change->restarts = true;
-	change->start = SK_START_MOVES;
-	change->counter = seq->next;
-	Assert(change->counter >= 1);
-	if (seq->next > max_counter / 2)
-	{
-		change->start = SK_START_STAYS;
-		change->counter = seq->form.seqstart;
+	if (before > max_counter / 2 && seq->next < before)
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("the counter of sequence \"%s\" begins again at %lld",
-						get_rel_name(seq->seqid), (long long) change->counter),
+						get_rel_name(seq->seqid), (long long) seq->next),
 				 errdetail("Of the %lld counters that its values have, it would otherwise leave %lld unused.",
-						   (long long) max_counter, (long long) seq->next - 1)));
-	}
-}
-
-/*
- * Report how many values a narrow column has left, and refuse if none.  As many
- * of the remaining counters give a value in the skip range as of all counters,
- * more or less.
- */
-static void
-report_remaining(const SkSequence *seq, const SkKind *kind, int64 counter,
-				 int64 taken)
-{
-	const SkSequenceOptions *options = kind->options;
-	double		skipped = (double) Min(options->skip_range_max, options->max_counter) /
-		options->max_counter;
-	char	   *column = get_attname(seq->table, seq->column, false);
-
-	if (options->skip_range_max >= options->max_counter ||
-		!sk_kind_reaches_value(kind, counter))
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("column \"%s\" of table \"%s\" has too few values left",
-						column, get_rel_name(seq->table)),
-				 errdetail("Its values have %d bits, and those up to %lld are taken.",
-						   options->bits, (long long) Max(taken, options->skip_range_max)),
-				 errhint("Change the column and its sequence to a wider type first.")));
+						   (long long) max_counter, (long long) before - 1)));
+	/* as many of the remaining counters are skipped as of all, more or less */
 	if (options->bits < 63)
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-				 errmsg("column \"%s\" of table \"%s\" has %lld values left",
-						column, get_rel_name(seq->table),
-						(long long) ((options->max_counter - counter + 1) * (1 - skipped)))));
+				 errmsg("%s has %lld values left", sk_describe_column(seq),
+						(long long) (left / max_counter * (max_counter - seq->next + 1)))));
 }
 
 /*
- * Have a bound sequence never return a stored value again.
+ * Have a bound sequence never return a stored value again, nor one up to
+ * "known", of which the caller knows.
  *
  * Its counter is set back only if it may, and then as far as values are stored.
- * Returns false where the values cannot be looked at, or where no column stores
- * them.  The caller has checked that the current user may set the sequence.
+ * Returns false where the values cannot be looked at.  The caller has checked
+ * that the current user may set the sequence.
+ *
+ * Fixtures and loads call this again and again, in transactions that have
+ * fetched.  So it first looks, under a lock that keeps nobody out.  Only if
+ * something has to change does it wait for those who have fetched, and look
+ * again.
  */
 static bool
-sync_stored(Oid seqid, bool goes_back)
+sync_stored(Oid seqid, SkGoal goal, int64 known)
 {
 	Oid			table;
 	int32		column;
 	List	   *columns;
+	SkSequence *seq;
+	SkWay		way;
 	SkOwnerScope scope;
 
 	if (sk_sequence_owner(seqid, &table, &column))
@@ -735,65 +702,121 @@ sync_stored(Oid seqid, bool goes_back)
 		column = InvalidAttrNumber;
 	}
 	columns = lock_columns(seqid, table, (AttrNumber) column, AccessShareLock);
-	if (columns == NIL || !may_look(columns))
+	if (!may_look(columns))
 		return false;
 	sk_owner_enter(&scope, seqid);
-	skip_stored_values(sk_sequence_lock(seqid, NoLock, false), columns, goes_back);
+	seq = sk_sequence_read(seqid);
+	/* it may have lost its kind since this was planned */
+	if (seq->kind != NULL && plan_way(seq, columns, goal, known, &way))
+	{
+		seq = sk_sequence_lock(seqid, NoLock, false);
+		if (seq->kind != NULL && plan_way(seq, columns, goal, known, &way))
+			take_way(seq, &way);
+	}
 	sk_owner_exit(&scope);
+	if (seq->kind != NULL && way.is_spread)
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("setval leaves the counter of sequence \"%s\" alone",
+						get_rel_name(seqid)),
+				 errdetail("The value %lld is larger than all that are stored, and too few would be left after it.",
+						   (long long) known),
+				 errhint("Run spanner.sync_sequence() once rows with such values are stored.")));
 	return true;
 }
 
-/* Sets seq->next to the next counter. */
+/*
+ * Have a sequence that is locked skip the values that are stored.  Sets
+ * seq->next to the next counter.
+ */
 static void
-skip_stored_values(SkSequence *seq, List *columns, bool goes_back)
+skip_stored_values(SkSequence *seq, List *columns, SkGoal goal)
 {
-	SkSequenceChange change = {0};
-	SkWay		way = {0};
-
-	change.start = SK_START_STAYS;
+	SkWay		way;
 
 	/*
 	 * what others fetch meanwhile could lie ahead of the counter that is
 	 * found
 	 */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
-	sk_find_nodes(seq);
-	way.last = seq->next - 1;
-	if (seq->kind == NULL)
-		way.last = last_counter(seq, columns, seq->last_of_nodes > 0 ?
-								SK_CITUS_RANGE - 1 : PG_INT64_MAX);
-	else
-		find_way(seq, columns, &way);
-	/* nothing lies ahead: perhaps less has been given than the counter says */
-	if (goes_back && seq->kind != NULL && way.last < seq->next)
-		way.last = last_counter(seq, columns, seq->next - 1);
+	if (plan_way(seq, columns, goal, 0, &way))
+		take_way(seq, &way);
+}
 
-	change.counter = counter_after(seq, way.last);
-	if (!goes_back)
-		change.counter = Max(change.counter, seq->next);
-	Assert(goes_back || change.counter >= seq->next);
+/*
+ * Find out how a sequence gets past stored values.  Returns false if it need not
+ * change.
+ */
+static bool
+plan_way(SkSequence *seq, List *columns, SkGoal goal, int64 known, SkWay *way)
+{
+	memset(way, 0, sizeof(SkWay));
+	sk_find_nodes(seq);
+	if (seq->kind == NULL)
+		way->last = last_counter(seq, columns, seq->last_of_nodes > 0 ?
+								 SK_CITUS_RANGE - 1 : PG_INT64_MAX);
+	else
+		find_way(seq, columns, goal, way);
+	/* nothing lies ahead: perhaps less has been given than the counter says */
+	if (goal == SK_GOES_BACK && columns != NIL && seq->kind != NULL && way->last < seq->next)
+		way->last = last_counter(seq, columns, seq->next - 1);
+
+	way->next = next_counter(seq, way->last);
+	if (goal != SK_GOES_BACK)
+		way->next = Max(way->next, seq->next);
+	if (known > 0)
+		way->skipped = sk_range_cover(way->skipped,
+									  known_values(seq, columns, known, way));
+	return way->next != seq->next || !sk_range_is_empty(way->skipped);
+}
+
+static void
+take_way(SkSequence *seq, const SkWay *way)
+{
+	SkSequenceChange change = {0};
+
+	change.for_rows = true;
+	change.counter = way->next;
 	change.restarts = change.counter != seq->next;
-	if (way.skips)
-	{
-		sk_label_set_int64(&change.label, "skip_range_min", way.skip_min);
-		sk_label_set_int64(&change.label, "skip_range_max", way.skip_max);
-	}
-	if (change.restarts || way.skips)
-		sk_change_sequence(seq, &change);
-	seq->next = change.counter;
+	if (!sk_range_is_empty(way->skipped))
+		sk_label_set_range(&change.label, "given",
+						   sk_range_cover(way->skipped, seq->given));
+	sk_change_sequence(seq, &change);
+}
+
+/*
+ * The values from 1 to one that is larger than all stored ones, of which the
+ * caller knows: rows will come, or a block of ids is reserved.  They are skipped
+ * where that costs little.  Of values that are spread it would cost most of
+ * them.
+ */
+static SkRange
+known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
+{
+	const SkSequenceOptions *options = seq->kind->options;
+	SkRange		result = {1, known};
+	int64		counter;
+
+	/* one that the sequence has given is nothing new */
+	if (sk_is_skipped(options, known) ||
+		(seq->kind->am->unmap(options, known, &counter) && counter < seq->next) ||
+		(columns != NIL && known <= largest_stored(columns)))
+		return (SkRange) {0, 0};
+	way->is_spread = known > options->max_counter / SK_MAX_ADVANCE;
+	return way->is_spread ? (SkRange) {0, 0} : result;
 }
 
 /*
  * Of the stored values that lie ahead, some are skipped by moving the counter
- * past theirs, the others by a skip range.  Each counter that is left out and
- * each value in the range is lost, so the cheapest way is taken: of rows that
- * the sequence has filled, counters lie side by side; small numbers from
- * elsewhere lie side by side as values.
+ * past theirs, the others by a range.  Each counter that is left out and each
+ * value in the range is lost, so the cheapest way is taken: of rows that the
+ * sequence has filled, counters lie side by side; small numbers from elsewhere
+ * lie side by side as values.
  *
  * The counters of other nodes of Citus are theirs.
  */
 static void
-find_way(const SkSequence *seq, List *columns, SkWay *best)
+find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
 {
 	int64		others_min = seq->last_of_nodes > 0 ? SK_CITUS_RANGE : PG_INT64_MAX;
 	const Oid	types[] = {INT8OID, INT8OID};
@@ -803,7 +826,10 @@ find_way(const SkSequence *seq, List *columns, SkWay *best)
 	SkWay		way = {0};
 	int64		count;
 
-	memset(best, 0, sizeof(SkWay));
+	way.last = best->last = seq->next - 1;
+	if (columns == NIL)
+		return;
+	best->last = 0;
 	query.text = psprintf("SELECT v, c FROM (%s) counted"
 						  " WHERE c OPERATOR(pg_catalog.>=) '" INT64_FORMAT "'"
 						  " AND (c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'"
@@ -821,54 +847,61 @@ find_way(const SkSequence *seq, List *columns, SkWay *best)
 		int64		value = DatumGetInt64(slot_getattr(slot, 1, &isnull));
 
 		way.last = DatumGetInt64(slot_getattr(slot, 2, &isnull));
-		judge_way(seq, way, others_min, count, best);
-		way.skip_min = way.skips ? Min(way.skip_min, value) : value;
-		way.skip_max = way.skips ? Max(way.skip_max, value) : value;
-		way.skips = true;
+		judge_way(seq, way, others_min, goal, count, best);
+		way.skipped = sk_range_cover(way.skipped, (SkRange) {value, value});
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	tuplestore_end(rows);
 	way.last = seq->next - 1;
-	judge_way(seq, way, others_min, count, best);
-	if (!best->is_good)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("values of column \"%s\" of table \"%s\" cannot be passed over",
-						get_attname(seq->table, seq->column, false),
-						get_rel_name(seq->table)),
-				 errdetail("Values that sequence \"%s\" would give much later lie between %lld and %lld.",
-						   get_rel_name(seq->seqid),
-						   (long long) best->skip_min, (long long) best->skip_max),
-				 errhint("Use a sequence of another kind, or of more bits, for this column.")));
+	judge_way(seq, way, others_min, goal, count, best);
+	if (best->is_good)
+		return;
+	if (goal == SK_CONVERTS)
+		sk_report_few_values(seq, seq->kind->options, largest_stored(columns));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("values of %s cannot be skipped", sk_describe_column(seq)),
+			 errdetail("Values that sequence \"%s\" would give much later lie between %lld and %lld.",
+					   get_rel_name(seq->seqid), (long long) best->skipped.min,
+					   (long long) best->skipped.max),
+			 errhint("Use a sequence of another kind, or of more bits, for this column.")));
 }
 
 /*
  * Take a way if it is better than the best one, which comes later.
  *
- * There is one range only, so the one of before becomes part of it.  It is not
- * taken for what the counter can skip at little cost, and it covers at most half
- * of all values, or the sequence would soon be of no use.
+ * What must not come again is one range, so the one of before becomes part of
+ * it.  A conversion is right as long as enough is left.  Otherwise the range is
+ * not taken for what the counter can skip at little cost, and it covers at most
+ * half of all values, or the sequence would soon be of no use.
  */
 static void
-judge_way(const SkSequence *seq, SkWay way, int64 others_min, int64 count,
-		  SkWay *best)
+judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
+		  int64 count, SkWay *best)
 {
 	const SkSequenceOptions *options = seq->kind->options;
+	int64		max_counter = options->max_counter;
+	int64		most_counters = Max(max_counter / SK_MAX_ADVANCE, SK_MAX_ADVANCE * count);
+	int64		least_values = max_counter / 2;
+	SkRange		skipped = way.skipped;
 
-	if (way.skips && options->has_skip_range)
+	if (goal == SK_CONVERTS)
 	{
-		way.skip_min = Min(way.skip_min, options->skip_range_min);
-		way.skip_max = Max(way.skip_max, options->skip_range_max);
+		most_counters = max_counter - max_counter / SK_LEAST_DENSITY;
+		least_values = max_counter / SK_LEAST_DENSITY;
 	}
+	if (!sk_range_is_empty(skipped))
+		skipped = way.skipped = sk_range_cover(skipped, seq->given);
+	else
+		skipped = seq->given;
 	way.is_good = way.last <= others_min &&
-		way.last - seq->next < Max(options->max_counter / SK_MAX_ADVANCE,
-								   SK_MAX_ADVANCE * count) &&
-		(!way.skips ||
-		 way.skip_max - Max(way.skip_min, 1) <= options->max_counter / 2);
+		way.last - seq->next < most_counters &&
+		(sk_range_is_empty(way.skipped) ||
+		 sk_values_left(max_counter, skipped, sk_skip_range(options)) > least_values);
 	way.cost = (double) way.last;
-	if (way.skips && way.is_good)
-		way.cost += (double) way.skip_max - (double) way.skip_min +
-			(double) (options->max_counter / SK_SKIP_COST);
+	if (!sk_range_is_empty(way.skipped) && way.is_good)
+		way.cost += (double) way.skipped.max - (double) way.skipped.min +
+			(double) (max_counter / SK_SKIP_COST);
 	/* they come with descending counters, of which only the last can be 0 */
 	Assert(way.last >= 0 && way.last < PG_INT64_MAX);
 	if (best->last == 0 || way.is_good > best->is_good ||
@@ -897,16 +930,26 @@ last_counter(const SkSequence *seq, List *columns, int64 limit)
 static char *
 counted_values(const SkSequence *seq, List *columns, List **relids)
 {
-	char	   *result = psprintf("SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
-								  " FROM (%s) stored",
-								  seq->seqid, stored_values(columns, relids));
+	SkRange		ranges[] = {seq->given, {0, 0}};
+	StringInfoData query;
+	const char *separator = " WHERE ";
 
-	if (seq->kind == NULL || !seq->kind->options->has_skip_range)
-		return result;
-	return psprintf("%s WHERE v OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
-					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "'", result,
-					seq->kind->options->skip_range_min,
-					seq->kind->options->skip_range_max);
+	if (seq->kind != NULL)
+		ranges[1] = sk_skip_range(seq->kind->options);
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+					 " FROM (%s) stored", seq->seqid,
+					 stored_values(columns, relids));
+	for (int i = 0; i < lengthof(ranges); i++)
+	{
+		if (seq->kind == NULL || sk_range_is_empty(ranges[i]))
+			continue;
+		appendStringInfo(&query, "%sv OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
+						 " OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')",
+						 psprintf("%s(", separator), ranges[i].min, ranges[i].max);
+		separator = " AND ";
+	}
+	return query.data;
 }
 
 /* May the current user read all values of the columns? */
@@ -929,24 +972,14 @@ may_look(List *columns)
 	return true;
 }
 
-/*
- * The first counter after another that START and INCREMENT lead to.  Servers
- * that share the values of a sequence do so by different ones of them.
- */
+/* The first counter after another that START and INCREMENT lead to. */
 static int64
-counter_after(const SkSequence *seq, int64 counter)
+next_counter(const SkSequence *seq, int64 counter)
 {
-	int64		start = seq->form.seqstart;
-	int64		increment = seq->form.seqincrement;
-	int64		steps;
-	int64		result;
+	int64		result = sk_counter_after(seq->form.seqstart, seq->form.seqincrement,
+										  counter, PG_INT64_MAX);
 
-	Assert(increment > 0);
-	if (counter < start)
-		return start;
-	steps = (counter - start) / increment + 1;
-	if (pg_mul_s64_overflow(steps, increment, &result) ||
-		pg_add_s64_overflow(result, start, &result))
+	if (result == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("Sequence %s is exhausted", get_rel_name(seq->seqid)),
@@ -982,7 +1015,6 @@ restart(Oid seqid)
 	sk_owner_enter(&scope, seqid);
 	seq = sk_sequence_lock(seqid, NoLock, false);
 	change.restarts = true;
-	change.start = SK_START_STAYS;
 	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);
 	sk_owner_exit(&scope);
@@ -1011,8 +1043,8 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 
 	if (!PG_ARGISNULL(CREATE_KIND))
 		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND)));
-	else if (sk_default_sequence_kind() != NULL)
-		take_kind(&change, sk_default_sequence_kind());
+	else if (sk_default_sequence_kind(true) != NULL)
+		take_kind(&change, sk_default_sequence_kind(true));
 	take_option(&change, fcinfo, CREATE_BITS, "bits");
 	take_option(&change, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
 	take_option(&change, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
@@ -1057,6 +1089,7 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
 	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
 	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
+	change.moves_start = change.restarts;
 	if (change.restarts)
 		change.counter = PG_GETARG_INT64(ALTER_RESTART);
 
@@ -1073,6 +1106,8 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 					 errmsg("a skip range cannot be both set and removed")));
 	}
 	sk_change_sequence(seq, &change);
+	if (change.label.kind != NULL && seq->kind != NULL)
+		sk_check_partitions(seq, ERROR);
 	PG_RETURN_VOID();
 }
 
@@ -1093,9 +1128,10 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	SkSequenceChange change = {0};
 	SkSequence *seq;
 	SkKind	   *kind;
-	SkLabel    *label;
 	List	   *columns;
-	int64		taken;
+	int64		before;
+	bool		is_small;
+	SkRange		taken = {1, 0};
 
 	if (!PG_ARGISNULL(5) && PG_GETARG_BOOL(5))
 	{
@@ -1104,6 +1140,12 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		seq = sk_sequence_read(named_column(fcinfo, &attnum));
 		check_plain(seq);
 		report_lock(seq, PG_GETARG_OID(0), attnum);
+		seq->table = PG_GETARG_OID(0);
+		seq->column = attnum;
+		seq->kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
+		taken.max = seq->next - 1;
+		sk_set_given_range(seq->kind->options, taken);
+		sk_check_partitions(seq, ERROR);
 		PG_RETURN_OID(seq->seqid);
 	}
 
@@ -1113,22 +1155,25 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	check_plain(seq);
 	sk_find_nodes(seq);
 
-	kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
-	taken = last_taken_value(seq, columns);
+	change.label = *wanted_label(fcinfo, seq);
+	change.for_rows = true;
+	kind = sk_kind_make(&change.label, 63);
+	before = seq->next;
 	/* what is read here holds, as no row can come before the kind is there */
-	if (taken >= 1 && !has_given_all(seq, columns, kind, taken))
-	{
-		/* there is one skip range only; the kind may have come with it */
-		kind->options->has_skip_range = true;
-		kind->options->skip_range_min = 1;
-		kind->options->skip_range_max = Max(taken, kind->options->skip_range_max);
-		go_on(seq, kind, &change);
-	}
-	report_remaining(seq, kind, change.restarts ? change.counter : seq->next,
-					 taken);
-	label = sk_kind_parts(kind);
-	change.label = *label;
+	taken.max = largest_stored(columns);
+	/* a small one is skipped with all below it, without a look at each row */
+	is_small = taken.max <= Max(Max(before - 1, seq->last_of_nodes),
+								kind->options->max_counter / SK_MAX_ADVANCE);
+	if (is_small && taken.max > 0)
+		sk_label_set_range(&change.label, "given",
+						   sk_range_cover(taken, sk_given_range(kind->options)));
+	change.restarts = begins_anew(seq, kind);
+	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);
+	if (!is_small)
+		skip_stored_values(seq, columns, SK_CONVERTS);
+	sk_check_partitions(seq, ERROR);
+	report_remaining(seq, before);
 	PG_RETURN_OID(seq->seqid);
 }
 
@@ -1143,10 +1188,15 @@ spanner_can_convert(PG_FUNCTION_ARGS)
 	Oid			seqid = PG_GETARG_OID(0);
 	FormData_pg_sequence form;
 	const SkRestriction *restriction;
+	Oid			table = InvalidOid;
+	int32		column;
 
 	sk_sequence_check_relkind(seqid);
 	form = sk_sequence_form(seqid);
 	restriction = sk_sequence_restriction(&form);
+	(void) sk_sequence_owner(seqid, &table, &column);
+	if (restriction == NULL)
+		restriction = sk_clock_restriction(seqid, table);
 	if (restriction != NULL)
 		sk_report_restriction(seqid, restriction);
 	PG_RETURN_BOOL(restriction == NULL);
@@ -1200,7 +1250,7 @@ spanner_sync_sequence(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("spanner.sync_sequence()");
 	seq = lock_column(fcinfo, false, &columns);
 	sk_sequence_check_mappable(seq->seqid);
-	skip_stored_values(seq, columns, true);
+	skip_stored_values(seq, columns, SK_GOES_BACK);
 	PG_RETURN_INT64(seq->next);
 }
 
@@ -1241,7 +1291,9 @@ spanner_setval(PG_FUNCTION_ARGS)
 	check_bounds(seqid, &form, value);
 	if (comes_next && value == form.seqstart)
 		restart(seqid);
-	else if (!sync_stored(seqid, comes_next && value < form.seqstart))
+	else if (!sync_stored(seqid, comes_next && value < form.seqstart ?
+						  SK_GOES_BACK : SK_GOES_FORWARD,
+						  comes_next ? value - 1 : value))
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("setval leaves the counter of sequence \"%s\" alone",

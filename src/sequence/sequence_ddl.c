@@ -11,7 +11,8 @@
  *	 fetches from it, since core's identity returns the plain counter;
  * - the values of a bound one fit its type and the columns that store them.
  *
- * While a dump is being restored, none of these happens: see sk_restoring().
+ * While a dump is being restored, a new sequence gets its kind by a label, and
+ * values are as wide as that says: see sk_brings_labels().
  *
  * The rows of a table get the values of a new serial or identity column
  * while ALTER TABLE ... ADD COLUMN runs, too early for a ddl_command_end
@@ -36,10 +37,14 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
@@ -49,8 +54,11 @@
 #include "commands/extension.h"
 #include "commands/sequence.h"
 #include "commands/tablecmds.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_node.h"
 #include "parser/parse_type.h"
 #include "parser/parser.h"
 #include "rewrite/rewriteHandler.h"
@@ -65,6 +73,7 @@
 #include "sequence/binding.h"
 #include "sequence/core_support.h"
 #include "sequence/identity.h"
+#include "sequence/partition_bounds.h"
 #include "sequence/sequence_change.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
@@ -79,6 +88,8 @@
 static void guard_sequences(Node *command);
 static void guard_alter(AlterSeqStmt *stmt);
 static void follow_sequences(Node *command, List *relations);
+static void follow_label(Oid seqid);
+static bool is_core_identity(Oid seqid);
 static void check_altered_sequence(Oid seqid, Node *command);
 static bool adopt_sequence(Oid seqid);
 static void complete_label(Oid seqid);
@@ -89,23 +100,29 @@ static const SkRestriction *overlap_restriction(const SkSequence *seq,
 												const SkKind *kind);
 static void narrow_sequence(Oid seqid, Oid type);
 static void refuse_narrowing(const SkSequence *seq, Oid type);
-static void follow_widths(Node *command, const List *bound);
+static void follow_widths(Node *command, List *relations, const List *bound);
 static List *list_altered(AlterTableStmt *stmt);
-static void follow_table(const RangeVar *name, List *columns,
-						 const List *bound);
+static void follow_table(Oid relid, List *columns, const List *bound);
+static void follow_default(Oid relid, AttrNumber attnum, Node *value,
+						   Oid type, int32 typmod);
+static bool is_constant(Node *value);
+static bool list_called(Node *node, List **sequences);
+static bool got_default_kind(Oid seqid, Oid relid, AttrNumber attnum);
+static bool holds_values(Node *value, Oid type, int32 typmod, int bits);
+static bool type_holds_bits(Oid type, int32 typmod, int bits);
+static void make_plain(Oid seqid, const SkRestriction *restriction);
 static void warn_of_foreign_keys(Relation rel, List *columns);
 static int	bits_of_ids(Oid relid, AttrNumber attnum, int depth);
-static void check_owner(Oid seqid, DefElem *option);
-static bool owned_by(DefElem *option, Oid *relid, AttrNumber *column);
+static void restore_identity(Oid seqid);
+static bool hands_over(Oid seqid, DefElem *option);
 static bool fetches_by_default(Oid relid, AttrNumber column, Oid seqid);
-static void check_drop(DropStmt *stmt);
 static void identity_start(Node *command);
 static void identity_end(Node *command, List *relations);
 static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
 static void restore_altered(AlterTableStmt *stmt);
 static void check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid);
-static bool hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid);
+static bool gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static void convert_altered(AlterTableStmt *stmt);
 static void prepare_like(CreateStmt *stmt);
 static List *like_commands(TableLikeClause *clause);
@@ -114,6 +131,8 @@ static AlterTableCmd *make_add_identity(const char *column,
 static List *options_of_type(Oid seqid, Oid type);
 static void follow_like(CreateStmt *stmt);
 static void add_column_start(Node *command);
+static void follow_added_default(Oid relid, ColumnDef *def);
+static bool names_nextval(Node *node, void *context);
 static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static void add_column_end(Node *command, List *relations);
 static void give_to_column(Oid seqid);
@@ -149,11 +168,15 @@ sk_sequence_ddl_init(void)
 static void
 guard_sequences(Node *command)
 {
+	ListCell   *lc;
+
 	if (IsA(command, AlterSeqStmt))
 		guard_alter((AlterSeqStmt *) command);
-	else if (IsA(command, DropStmt) && !sk_restoring() &&
+	else if (IsA(command, DropStmt) &&
 			 ((DropStmt *) command)->removeType == OBJECT_SEQUENCE)
-		check_drop((DropStmt *) command);
+		foreach(lc, ((DropStmt *) command)->objects)
+			restore_identity(RangeVarGetRelid(makeRangeVarFromNameList(lfirst(lc)),
+											  NoLock, true));
 }
 
 /*
@@ -174,8 +197,11 @@ guard_alter(AlterSeqStmt *stmt)
 
 		if (strcmp(option->defname, "as") == 0)
 			narrow_sequence(seqid, typenameTypeId(NULL, defGetTypeName(option)));
-		else if (strcmp(option->defname, "owned_by") == 0 && !sk_restoring())
-			check_owner(seqid, option);
+		else if (strcmp(option->defname, "owned_by") == 0)
+		{
+			if (!hands_over(seqid, option))
+				restore_identity(seqid);
+		}
 	}
 }
 
@@ -186,8 +212,9 @@ follow_sequences(Node *command, List *relations)
 	List	   *bound = NIL;
 	ListCell   *lc;
 
-	if (sk_restoring() || IsA(command, CreateExtensionStmt) ||
-		(sk_default_sequence_kind() == NULL && !sk_bindings_exist()))
+	/* pg_upgrade may come to a label before the function that loads its kind */
+	if (IsBinaryUpgrade || IsA(command, CreateExtensionStmt) ||
+		(sk_default_sequence_kind(true) == NULL && !sk_bindings_exist()))
 		return;
 	foreach(lc, relations)
 	{
@@ -204,13 +231,39 @@ follow_sequences(Node *command, List *relations)
 		}
 		else if (sk_sequence_label(sequence->relid) != NULL)
 		{
-			check_altered_sequence(sequence->relid, command);
 			if (IsA(command, SecLabelStmt))
-				complete_label(sequence->relid);
-			narrow_sequence(sequence->relid, InvalidOid);
+				follow_label(sequence->relid);
+			else
+				check_altered_sequence(sequence->relid, command);
 		}
 	}
-	follow_widths(command, bound);
+	if (!sk_brings_labels())
+		follow_widths(command, relations, bound);
+}
+
+/*
+ * Complete the label of a sequence.  One that comes from another database is
+ * complete, but for the identity of a column that core has made here: core's
+ * identity never has a bound sequence.
+ */
+static void
+follow_label(Oid seqid)
+{
+	sk_sequence_check_mappable(seqid);
+	if (!sk_restoring() || is_core_identity(seqid))
+		complete_label(seqid);
+	if (!sk_restoring())
+		narrow_sequence(seqid, InvalidOid);
+	Assert(!is_core_identity(seqid));
+}
+
+static bool
+is_core_identity(Oid seqid)
+{
+	Oid			table;
+	int32		column;
+
+	return sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column);
 }
 
 /* A bound sequence may have got an increment, or another owner. */
@@ -220,9 +273,7 @@ check_altered_sequence(Oid seqid, Node *command)
 	ListCell   *lc;
 
 	sk_sequence_check_mappable(seqid);
-	if (!IsA(command, AlterSeqStmt))
-		return;
-	foreach(lc, ((AlterSeqStmt *) command)->options)
+	foreach(lc, IsA(command, AlterSeqStmt) ? ((AlterSeqStmt *) command)->options : NIL)
 	{
 		const char *option = lfirst_node(DefElem, lc)->defname;
 
@@ -241,6 +292,8 @@ check_altered_sequence(Oid seqid, Node *command)
 			CommandCounterIncrement();
 		}
 	}
+	if (!sk_brings_labels())
+		narrow_sequence(seqid, InvalidOid);
 }
 
 /* Give a new sequence the default kind, if there is one that fits. */
@@ -248,12 +301,17 @@ static bool
 adopt_sequence(Oid seqid)
 {
 	const SkRestriction *restriction;
+	Oid			table = InvalidOid;
+	int32		column;
 
-	if (sk_default_sequence_kind() == NULL ||
+	if (sk_brings_labels() ||
+		sk_default_sequence_kind(sk_sequence_owner(seqid, &table, &column)) == NULL ||
 		get_rel_persistence(seqid) == RELPERSISTENCE_TEMP ||
 		sk_sequence_label(seqid) != NULL)
 		return false;
-	restriction = bind_new_sequence(seqid, SK_IDENTITY_NONE);
+	restriction = sk_clock_restriction(seqid, table);
+	if (restriction == NULL)
+		restriction = bind_new_sequence(seqid, SK_IDENTITY_NONE);
 	if (restriction != NULL)
 		sk_report_restriction(seqid, restriction);
 	return restriction == NULL;
@@ -295,7 +353,7 @@ bind_default_kind(Oid seqid, SkIdentity identity)
 		"Use a larger MAXVALUE or a smaller START, or the sequence kind \"local\"."
 	};
 	SkSequence *seq = sk_sequence_read(seqid);
-	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind());
+	SkLabel    *label = sk_label_parse_kind(sk_default_sequence_kind(true));
 	const SkRestriction *restriction = sk_sequence_restriction(&seq->form);
 	SkSequenceChange change = {0};
 	SkKind	   *kind;
@@ -316,7 +374,9 @@ bind_default_kind(Oid seqid, SkIdentity identity)
 		sk_label_set(label, "identity", identity == SK_IDENTITY_ALWAYS ?
 					 "always" : "by_default");
 	change.label = *label;
+	change.is_new = true;
 	sk_change_sequence(seq, &change);
+	sk_check_partitions(seq, NOTICE);
 	return NULL;
 }
 
@@ -376,7 +436,7 @@ narrow_sequence(Oid seqid, Oid type)
 		return;
 
 	seq = sk_sequence_lock(seqid, NoLock, false);
-	if (seq->used)
+	if (sk_kind_has_given(seq))
 		refuse_narrowing(seq, type_width <= seq->column_width ? type : InvalidOid);
 	label = sk_kind_parts(seq->kind);
 	sk_fit_label(label, seq, width);
@@ -431,22 +491,27 @@ refuse_narrowing(const SkSequence *seq, Oid type)
  * given a kind that fits.
  */
 static void
-follow_widths(Node *command, const List *bound)
+follow_widths(Node *command, List *relations, const List *bound)
 {
+	List	   *columns = NIL;
 	ListCell   *lc;
 
-	if (IsA(command, CreateStmt) || IsA(command, CreateForeignTableStmt))
-		follow_table(((CreateStmt *) command)->relation, NIL, bound);
-	else if (IsA(command, AlterTableStmt))
+	if (IsA(command, AlterTableStmt))
 	{
-		List	   *columns = list_altered((AlterTableStmt *) command);
-
-		if (columns != NIL)
-			follow_table(((AlterTableStmt *) command)->relation, columns, bound);
+		columns = list_altered((AlterTableStmt *) command);
+		if (columns == NIL)
+			return;
 	}
-	else if (IsA(command, CreateSchemaStmt))
-		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
-			follow_widths(lfirst(lc), bound);
+	foreach(lc, relations)
+	{
+		SkCommandRelation *table = lfirst(lc);
+
+		if ((table->is_new || columns != NIL) &&
+			(table->relkind == RELKIND_RELATION ||
+			 table->relkind == RELKIND_PARTITIONED_TABLE ||
+			 table->relkind == RELKIND_FOREIGN_TABLE))
+			follow_table(table->relid, columns, bound);
+	}
 }
 
 /* The names of columns to which ALTER TABLE gives a type, a default or a key. */
@@ -473,30 +538,203 @@ list_altered(AlterTableStmt *stmt)
 
 /* "columns" are the names of those to look at, NIL for all. */
 static void
-follow_table(const RangeVar *name, List *columns, const List *bound)
+follow_table(Oid relid, List *columns, const List *bound)
 {
-	Oid			relid = RangeVarGetRelid(name, NoLock, true);
 	Relation	rel;
 	TupleDesc	desc;
+	List	   *values = NIL;
 	List	   *sequences;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
 	ListCell   *lc;
 
-	if (!OidIsValid(relid) || get_rel_relkind(relid) == RELKIND_VIEW)
-		return;
 	rel = relation_open(relid, AccessShareLock);
 	desc = RelationGetDescr(rel);
-	sequences = getOwnedSequences(relid);
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
-		sequences = list_append_unique_oid(sequences,
-										   sk_fetched_sequence(stringToNode(desc->constr->defval[i].adbin)));
+	{
+		TargetEntry *value = makeNode(TargetEntry);
+
+		value->resno = desc->constr->defval[i].adnum;
+		value->expr = stringToNode(desc->constr->defval[i].adbin);
+		values = lappend(values, value);
+	}
 	warn_of_foreign_keys(rel, columns);
+	/* what follows changes sequences, and so makes the table be read again */
 	relation_close(rel, NoLock);
 
+	sequences = getOwnedSequences(relid);
+	foreach(lc, values)
+	{
+		TargetEntry *value = lfirst(lc);
+		char	   *column = get_attname(relid, value->resno, false);
+
+		sequences = list_append_unique_oid(sequences,
+										   sk_fetched_sequence((Node *) value->expr));
+		if (columns == NIL || list_member(columns, makeString(column)))
+		{
+			get_atttypetypmodcoll(relid, value->resno, &type, &typmod, &collation);
+			follow_default(relid, value->resno, (Node *) value->expr, type, typmod);
+		}
+	}
 	foreach(lc, sequences)
 	{
 		if (OidIsValid(lfirst_oid(lc)) && !list_member_oid(bound, lfirst_oid(lc)))
 			narrow_sequence(lfirst_oid(lc), InvalidOid);
 	}
+}
+
+/*
+ * A new default has made sequences that got the default kind plain ones, if it
+ * computes with their values, or does not store them as they are: applications
+ * would get errors, or digits that repeat.
+ */
+static void
+follow_default(Oid relid, AttrNumber attnum, Node *value, Oid type, int32 typmod)
+{
+	static const SkRestriction no_key = {
+		NULL,
+		"A default computes with its values, or stores them in a column that does not hold those of the kind.",
+		"If they are keys like any others, give it the kind by spanner.alter_sequence()."
+	};
+	List	   *sequences = NIL;
+	ListCell   *lc;
+
+	if (sk_default_sequence_kind(true) == NULL)
+		return;
+	(void) list_called(value, &sequences);
+	foreach(lc, sequences)
+	{
+		Oid			seqid = lfirst_oid(lc);
+		const SkRestriction *restriction;
+		SkSequence *seq;
+
+		if (!got_default_kind(seqid, relid, attnum))
+			continue;
+		seq = sk_sequence_read(seqid);
+		if (seq->kind == NULL || sk_kind_has_given(seq))
+			continue;
+		restriction = sk_clock_restriction(seqid, relid);
+		if (restriction == NULL &&
+			!holds_values(value, type, typmod, seq->kind->options->bits))
+		{
+			/* an integer column gets values that fit */
+			if (sk_fetched_sequence(value) == seqid && is_constant(value))
+				narrow_sequence(seqid, getBaseType(type));
+			else
+				restriction = &no_key;
+		}
+		if (restriction != NULL)
+			make_plain(seqid, restriction);
+	}
+}
+
+/* Does a call of nextval() have a sequence, and not a text that names it? */
+static bool
+is_constant(Node *value)
+{
+	while (!IsA(value, Const))
+		value = IsA(value, FuncExpr) ? linitial(((FuncExpr *) value)->args) :
+			(Node *) castNode(CoerceToDomain, value)->arg;
+	return ((Const *) value)->consttype == REGCLASSOID;
+}
+
+/* The sequences that an expression fetches from. */
+static bool
+list_called(Node *node, List **sequences)
+{
+	Oid			seqid = sk_called_sequence(node, InvalidOid);
+
+	if (OidIsValid(seqid))
+		*sequences = list_append_unique_oid(*sequences, seqid);
+	return expression_tree_walker(node, list_called, sequences);
+}
+
+/*
+ * Has a sequence the default kind, and no other column whose key it is?  As
+ * everywhere, columns of other roles do not decide about it.
+ */
+static bool
+got_default_kind(Oid seqid, Oid relid, AttrNumber attnum)
+{
+	char	   *stored = sk_sequence_label(seqid);
+	Oid			table;
+	int32		column;
+
+	if (stored == NULL ||
+		strcmp(sk_label_parse_kind(stored)->kind,
+			   sk_label_parse_kind(sk_default_sequence_kind(true))->kind) != 0 ||
+		sk_relation_owner(relid) != sk_relation_owner(seqid) ||
+		!object_ownercheck(RelationRelationId, seqid, GetUserId()))
+		return false;
+	return !sk_sequence_owner(seqid, &table, &column) ||
+		(table == relid && column == attnum) ||
+		!fetches_by_default(table, (AttrNumber) column, seqid);
+}
+
+/* Is an expression a call of nextval(), cast to types that hold so many bits? */
+static bool
+holds_values(Node *value, Oid type, int32 typmod, int bits)
+{
+	Node	   *argument = NULL;
+
+	type = getBaseTypeAndTypmod(type, &typmod);
+	if (!type_holds_bits(type, typmod, bits))
+		return false;
+	if (OidIsValid(sk_called_sequence(value, InvalidOid)))
+		return true;
+	if (IsA(value, RelabelType))
+		argument = (Node *) ((RelabelType *) value)->arg;
+	else if (IsA(value, CoerceViaIO))
+		argument = (Node *) ((CoerceViaIO *) value)->arg;
+	else if (IsA(value, CoerceToDomain))
+		argument = (Node *) ((CoerceToDomain *) value)->arg;
+	else if (IsA(value, FuncExpr) &&
+			 ((FuncExpr *) value)->funcformat != COERCE_EXPLICIT_CALL)
+		argument = linitial(((FuncExpr *) value)->args);
+	return argument != NULL &&
+		holds_values(argument, exprType(argument), exprTypmod(argument), bits);
+}
+
+static bool
+type_holds_bits(Oid type, int32 typmod, int bits)
+{
+	/* of 2^bits - 2 */
+	int			digits = (int) (bits * log10(2.0)) + 1;
+
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return sk_type_width(type) >= bits;
+		case FLOAT8OID:
+			return bits <= DBL_MANT_DIG;
+		case NUMERICOID:
+			/* precision and scale, as numerictypmodin() packs them */
+			return typmod < VARHDRSZ ||
+				(((typmod - VARHDRSZ) >> 16) & 0xffff) -
+				((((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024) >= digits;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			return typmod < VARHDRSZ || typmod - VARHDRSZ >= digits;
+		default:
+			return false;
+	}
+}
+
+/* Take the kind of a sequence away that has not returned a value. */
+static void
+make_plain(Oid seqid, const SkRestriction *restriction)
+{
+	const SkSequenceChange change = {.label = {.kind = SK_LOCAL_KIND}};
+	SkSequence *seq = sk_sequence_lock(seqid, NoLock, true);
+
+	if (seq->kind == NULL || sk_kind_has_given(seq))
+		return;
+	sk_change_sequence(seq, &change);
+	sk_report_restriction(seqid, restriction);
 }
 
 /* Warn of new foreign keys that do not hold the ids that they refer to. */
@@ -575,45 +813,41 @@ bits_of_ids(Oid relid, AttrNumber attnum, int depth)
 }
 
 /*
- * Refuse ALTER SEQUENCE ... OWNED BY for the sequence of an identity.
- *
- * A column that draws from it already may become the identity in its place:
- * that is how a table hands it over to a partitioned one.
+ * Have core refuse what it refuses for the sequence of an identity: another owner,
+ * and DROP SEQUENCE, which would take the default and with it the identity.
  */
 static void
-check_owner(Oid seqid, DefElem *option)
+restore_identity(Oid seqid)
 {
-	Oid			table;
-	int32		column;
+	SkIdentity	identity = sk_sequence_identity(seqid);
+
+	/*
+	 * it locks the table, and core checks ownership before it locks the
+	 * sequence
+	 */
+	if (identity != SK_IDENTITY_NONE &&
+		object_ownercheck(RelationRelationId, seqid, GetUserId()))
+		sk_change_identity(seqid, identity);
+}
+
+/*
+ * Is OWNED BY for a column that fetches from the sequence already?  It may become
+ * the identity: that is how a table hands it over to a partitioned one.
+ */
+static bool
+hands_over(Oid seqid, DefElem *option)
+{
+	List	   *names = defGetQualifiedName(option);
 	Oid			relid;
 	AttrNumber	attnum;
 
-	if (sk_sequence_identity(seqid) == SK_IDENTITY_NONE ||
-		!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column))
-		return;
-	if (owned_by(option, &relid, &attnum) &&
-		(attnum == InvalidAttrNumber || /* core reports that */
-		 fetches_by_default(relid, attnum, seqid)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot change ownership of identity sequence"),
-			 errdetail("Sequence \"%s\" is linked to table \"%s\".",
-					   get_rel_name(seqid), get_rel_name(table))));
-}
-
-/* The column that OWNED BY names.  Returns false for NONE. */
-static bool
-owned_by(DefElem *option, Oid *relid, AttrNumber *column)
-{
-	List	   *names = defGetQualifiedName(option);
-
 	if (list_length(names) < 2)
 		return false;
-	*relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
-							  NoLock, true);
-	*column = get_attnum(*relid, strVal(llast(names)));
-	return true;
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
+							 NoLock, true);
+	attnum = get_attnum(relid, strVal(llast(names)));
+	/* core reports a column that does not exist */
+	return attnum == InvalidAttrNumber || fetches_by_default(relid, attnum, seqid);
 }
 
 /* Does the default of a column depend on a sequence? */
@@ -624,49 +858,13 @@ fetches_by_default(Oid relid, AttrNumber column, Oid seqid)
 						   GetAttrDefaultOid(relid, column));
 }
 
-/*
- * Refuse DROP SEQUENCE for the sequence of an identity.
- *
- * Core would take the default of the column, and with it the identity.
- */
-static void
-check_drop(DropStmt *stmt)
-{
-	ListCell   *lc;
-
-	foreach(lc, stmt->objects)
-	{
-		Oid			seqid = RangeVarGetRelid(makeRangeVarFromNameList(lfirst(lc)),
-											 NoLock, true);
-		Oid			table;
-		int32		column;
-		ObjectAddress sequence;
-		ObjectAddress owner;
-
-		if (!OidIsValid(seqid) ||
-			sk_sequence_identity(seqid) == SK_IDENTITY_NONE ||
-			!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &table, &column) ||
-			!fetches_by_default(table, (AttrNumber) column, seqid))
-			continue;
-		ObjectAddressSet(sequence, RelationRelationId, seqid);
-		ObjectAddressSubSet(owner, RelationRelationId, table, column);
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("cannot drop %s because %s requires it",
-						getObjectDescription(&sequence, false),
-						getObjectDescription(&owner, false)),
-				 errhint("You can drop %s instead.",
-						 getObjectDescription(&owner, false))));
-	}
-}
-
 /* Prepare a command that may be on identity columns. */
 static void
 identity_start(Node *command)
 {
 	ListCell   *lc;
 
-	if (sk_restoring() || !sk_bindings_exist())
+	if (!sk_bindings_exist())
 		return;
 	if (IsA(command, AlterTableStmt))
 		restore_altered((AlterTableStmt *) command);
@@ -685,7 +883,7 @@ identity_end(Node *command, List *relations)
 {
 	ListCell   *lc;
 
-	if (sk_restoring() || !sk_bindings_exist())
+	if (!sk_bindings_exist())
 		return;
 	if (IsA(command, CreateStmt))
 		follow_like((CreateStmt *) command);
@@ -750,7 +948,7 @@ restore_altered(AlterTableStmt *stmt)
 			SkIdentityColumn *column = lfirst(lc2);
 
 			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) != 0 ||
-				hands_over(cmd, relid, column->seqid))
+				gives_up_default(cmd, relid, column->seqid))
 				continue;
 			check_partition(cmd, relid, column->seqid);
 			sk_change_identity(column->seqid, column->identity);
@@ -776,17 +974,24 @@ check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid)
 }
 
 /*
- * Does Citus make a shard of a table that was there?  The table that it puts in
- * front has a column that draws already.  The shard loses its default, as that
- * of a serial column, before the other gets the sequence and the identity.
+ * Does a column lose its default before the sequence goes elsewhere?
+ *
+ * pg_dump --clean drops default, sequence and table one after the other.  It sees
+ * a serial column, and is known by the search path.  When Citus makes a shard of a
+ * table that was there, the table that it puts in front has a column that draws
+ * already.  The shard loses its default before the other gets the sequence and the
+ * identity.
  */
 static bool
-hands_over(AlterTableCmd *cmd, Oid relid, Oid seqid)
+gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid)
 {
 	ListCell   *lc;
 
-	if (cmd->subtype != AT_ColumnDefault || cmd->def != NULL ||
-		!sk_citus_exists())
+	if (cmd->subtype != AT_ColumnDefault || cmd->def != NULL)
+		return false;
+	if (sk_brings_labels() && namespace_search_path[0] == '\0')
+		return true;
+	if (!sk_citus_exists())
 		return false;
 	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
 	{
@@ -808,6 +1013,10 @@ convert_altered(AlterTableStmt *stmt)
 	Oid			relid = InvalidOid;
 	ListCell   *lc;
 
+	/*
+	 * not by what the trigger lists: that leaves out what an extension's
+	 * script does
+	 */
 	foreach(lc, stmt->cmds)
 	{
 		if (alters_column(lfirst(lc)))
@@ -817,7 +1026,8 @@ convert_altered(AlterTableStmt *stmt)
 		return;
 	foreach(lc, getOwnedSequences(relid))
 	{
-		if (sk_sequence_label(lfirst_oid(lc)) != NULL)
+		if (is_core_identity(lfirst_oid(lc)) &&
+			sk_sequence_label(lfirst_oid(lc)) != NULL)
 			complete_label(lfirst_oid(lc));
 	}
 }
@@ -962,13 +1172,13 @@ add_column_start(Node *command)
 	ListCell   *lc;
 	bool		adds = false;
 
-	if (!IsA(command, AlterTableStmt) || sk_restoring() ||
-		creating_extension || sk_default_sequence_kind() == NULL)
+	if (!IsA(command, AlterTableStmt) || sk_brings_labels() ||
+		creating_extension || sk_default_sequence_kind(true) == NULL)
 		return;
 	if (stmt->objtype != OBJECT_TABLE && stmt->objtype != OBJECT_FOREIGN_TABLE)
 		return;
 	foreach(lc, stmt->cmds)
-		adds = adds || is_added_column(lfirst(lc));
+		adds = adds || ((AlterTableCmd *) lfirst(lc))->subtype == AT_AddColumn;
 	if (!adds)
 		return;
 
@@ -991,9 +1201,52 @@ add_column_start(Node *command)
 			makes_room(stmt, relid, ((ColumnDef *) cmd->def)->colname) &&
 			!refuses_identity(rel, (ColumnDef *) cmd->def))
 			change_column(rel, (ColumnDef *) cmd->def);
+		else if (cmd->subtype == AT_AddColumn &&
+				 get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
+			follow_added_default(relid, (ColumnDef *) cmd->def);
 	}
 	table_close(rel, NoLock);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Rows get their values before the command ends.  So what follow_default() does
+ * to sequences that the default of a new column uses is done when it starts.
+ */
+static void
+follow_added_default(Oid relid, ColumnDef *def)
+{
+	Oid			type;
+	int32		typmod;
+	ListCell   *lc;
+
+	foreach(lc, def->constraints)
+	{
+		Constraint *constraint = lfirst(lc);
+
+		if (constraint->contype != CONSTR_DEFAULT ||
+			OidIsValid(serial_type(def->typeName)) ||
+			!names_nextval(constraint->raw_expr, NULL))
+			continue;
+		typenameTypeIdAndMod(NULL, def->typeName, &type, &typmod);
+		follow_default(relid, InvalidAttrNumber,
+					   cookDefault(make_parsestate(NULL),
+								   copyObject(constraint->raw_expr), type, typmod,
+								   def->colname, '\0'),
+					   type, typmod);
+	}
+}
+
+/* Is there a call of nextval() in a raw expression?  Others are left to core to read. */
+static bool
+names_nextval(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncCall) &&
+		strcmp(strVal(llast(((FuncCall *) node)->funcname)), "nextval") == 0)
+		return true;
+	return raw_expression_tree_walker(node, names_nextval, context);
 }
 
 /*
@@ -1039,7 +1292,7 @@ add_column_end(Node *command, List *relations)
 {
 	ListCell   *lc;
 
-	if (!IsA(command, AlterTableStmt) || sk_restoring())
+	if (!IsA(command, AlterTableStmt))
 		return;
 	foreach(lc, ((AlterTableStmt *) command)->cmds)
 	{
@@ -1114,7 +1367,8 @@ change_column(Relation rel, ColumnDef *def)
 		type = serial_type(def->typeName);
 	else
 		type = typenameTypeId(NULL, def->typeName);
-	if (type != INT2OID && type != INT4OID && type != INT8OID)
+	if ((type != INT2OID && type != INT4OID && type != INT8OID) ||
+		sk_clock_restriction(RelationGetRelid(rel), RelationGetRelid(rel)) != NULL)
 		return;
 
 	seqid = create_bound_sequence(rel, def->colname, type, identity);

@@ -117,17 +117,30 @@ sk_on_command(SkCommandStart guard, SkCommandStart start, SkCommandEnd end)
 
 /*
  * sk_restoring
- *		Is a dump being restored, or a change replicated?
+ *		Are labels, counters and rows those of another database?
  *
- * Then counters are set as given, and labels say which sequence is of which
- * kind.  pg_dump always turns check_function_bodies off.  What replicates from
- * another server runs in role "replica".
+ * Then they are stored as given, and need not be safe by themselves: a dump is
+ * being restored, or a change is replicated.  What replicates from another server
+ * runs in role "replica".  DDL does not ask this: frameworks turn foreign keys
+ * off by that role, and then migrate.
  */
 bool
 sk_restoring(void)
 {
 	return !check_function_bodies ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+/*
+ * sk_brings_labels
+ *		Does a dump make what is new, and give it its kind by a label?
+ *
+ * pg_dump always turns check_function_bodies off.
+ */
+bool
+sk_brings_labels(void)
+{
+	return !check_function_bodies;
 }
 
 /*

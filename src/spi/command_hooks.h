@@ -36,6 +36,7 @@ typedef void (*SkCommandEnd) (Node *command, List *relations);
 extern void sk_on_command(SkCommandStart guard, SkCommandStart start,
 						  SkCommandEnd end);
 extern bool sk_restoring(void);
+extern bool sk_brings_labels(void);
 extern bool sk_citus_exists(void);
 extern bool sk_sent_by_citus(void);
 

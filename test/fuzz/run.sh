@@ -13,7 +13,7 @@ set -u
 seconds=${1:-5}
 seed=${2:-$(date +%s)}
 shift $(($# < 2 ? $# : 2))
-targets=${*:-bit_reverse farmhash label canonical ddl}
+targets=${*:-bit_reverse farmhash counter label canonical ddl}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -57,10 +57,10 @@ fuzz_one()
 
 # With the server's headers, of which clang does not know every attribute, and
 # its library of common functions.
-fuzz_label()
+fuzz_sequence()
 {
 	pg_config=${PG_CONFIG:-pg_config}
-	fuzz_one label "$top/src/sequence/label.c" -std=gnu99 -D_GNU_SOURCE \
+	fuzz_one "$1" "$top/src/sequence/$1.c" -std=gnu99 -D_GNU_SOURCE \
 		-Wno-ignored-attributes -Wno-unused-parameter -Wno-sign-compare \
 		-I"$("$pg_config" --includedir-server)" -L"$("$pg_config" --pkglibdir)" \
 		-L"$("$pg_config" --libdir)" -lpgcommon -lpgport
@@ -71,7 +71,7 @@ for wanted in $targets; do
 	case $wanted in
 		bit_reverse) fuzz_one bit_reverse ;;
 		farmhash) fuzz_one farmhash "$top/src/keys/farmhash.c" ;;
-		label) fuzz_label ;;
+		counter | label) fuzz_sequence "$wanted" ;;
 		canonical | ddl) server_targets="$server_targets $wanted" ;;
 		*)
 			echo "not ok fuzz $wanted: there is no such target"

@@ -106,7 +106,7 @@ sub watching_script
 BEGIN;
 SELECT spanner.nextval('turning') AS first \\gset
 SELECT spanner.nextval('turning') AS second \\gset
-SELECT :first, :second, count(*), coalesce(max(skip_range_max), 0)
+SELECT :first, :second, count(*), coalesce(max(split_part(given, '..', 2)::bigint), 0)
   FROM spanner.sequences WHERE sequencename = 'turning';
 COMMIT;
 EOS

@@ -260,7 +260,7 @@ my ($result, $out, $err) = $node->psql(
 	SELECT spanner.create_sequence('public.made', 'bit_reversed_positive');
 	SELECT spanner.alter_sequence('public.made', restart_counter_with => 5);
 	SELECT spanner.alter_sequence('public.made', kind => 'local');
-	SECURITY LABEL FOR spanner_keys ON SEQUENCE public.made IS 'striped';
+	SECURITY LABEL FOR spanner_keys ON SEQUENCE public.made IS 'striped(given=1..4)';
 	ALTER SEQUENCE public.made CACHE 3;
 	INSERT INTO public.victim (v) VALUES (1), (2);
 	INSERT INTO victims.t DEFAULT VALUES;

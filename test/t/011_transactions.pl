@@ -62,13 +62,13 @@ is( query(q{
 		BEGIN;
 		SELECT spanner.nextval('s');
 		SAVEPOINT a;
-		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(given=1..100)';
 		SELECT nextval('s'), lastval(), currval('s');
 		ROLLBACK TO a;
 		SELECT nextval('s'), lastval(), currval('s');
 		SAVEPOINT b;
 		SAVEPOINT c;
-		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(given=1..100)';
 		RELEASE c;
 		SELECT nextval('s');
 		ROLLBACK TO b;
@@ -79,7 +79,7 @@ is( query(q{
 is($other->query_safe(q{SELECT nextval('s')}), 7, 'another session knows nothing of it');
 is( query(q{
 		BEGIN;
-		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive';
+		SECURITY LABEL FOR spanner_keys ON SEQUENCE s IS 'bit_reversed_positive(given=1..100)';
 		SELECT nextval('s') > 2 ^ 40;
 		ROLLBACK;
 		SELECT nextval('s'), spanner.nextval('s');}),
@@ -147,7 +147,7 @@ foreach my $outcome ('COMMIT', 'ROLLBACK')
 			PREPARE TRANSACTION 'drew';
 			BEGIN;
 			SELECT nextval('bound');
-			SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'bit_reversed_positive';
+			SECURITY LABEL FOR spanner_keys ON SEQUENCE bound IS 'bit_reversed_positive(given=1..100)';
 			SELECT nextval('bound');
 			PREPARE TRANSACTION 'bound';}),
 		"$value[1] $value[2] 1 $value[2]", "$outcome PREPARED: transactions that drew and bound");

@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -175,6 +176,16 @@ is(unlink(glob "$state/spanner_keys_perform/*/001.done"), 1, 'the note that it i
 is($rc, 0, 'it goes on') or diag($err);
 is(value(q{SELECT count(*) FROM pg_attribute WHERE attrelid IN ('orders'::regclass, 'orders_p0'::regclass, 'orders_p0_1'::regclass) AND attname = 'extra'}), 3, 'each split has the column');
 is(value(q{SELECT count(*) FROM spanner.check_splits('orders')}), 0, 'nothing is wrong');
+
+# A table with partitions by ranges of its id, as docs/large_tables.md has it, and one goes away.
+my ($story) = slurp_file("$FindBin::Bin/../../docs/large_tables.md") =~ /^## It has partitions(.*?)(?=^## |\z)/ms;
+$node->psql('postgres', $_, on_error_stop => 0) foreach $story =~ /```sql\n(.*?)```/sg;
+my ($moves) = $story =~ /^spanner_keys_perform -d shop (.*)$/m;
+($rc, $err) = perform(split ' ', $moves);
+is($rc, 0, 'a partition of new ids moves') or diag($err);
+value(q{INSERT INTO events (note) SELECT 'later' FROM generate_series(1, 1000)});
+is(value('SELECT count(*) FROM events_4', 'server2') . ' ' . value('SELECT count(*) FROM ONLY events_3'), '1000 1000', 'ids go to both servers');
+is(value('SELECT count(*) FROM events_1'), 1000, 'and old ones stay');
 
 # A server that is away: nothing is done.
 value(q{ALTER SERVER server2 OPTIONS (SET dbname 'nowhere')});

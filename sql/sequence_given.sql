@@ -1,0 +1,150 @@
+-- What a sequence has given never comes again, whoever moves START, changes the label
+-- or the kind; the user's skip range is another range.
+SELECT spanner.bit_reverse(0, true);
+CREATE SCHEMA g;
+SET search_path = g;
+CREATE VIEW labels AS
+  SELECT relname, label
+    FROM pg_class JOIN pg_seclabel ON objoid = oid AND provider = 'spanner_keys'
+   WHERE relnamespace = 'g'::regnamespace ORDER BY relname;
+
+-- START says nothing of a plain counter, whether a function or a label gives the kind
+CREATE TABLE moved (id bigserial PRIMARY KEY);
+INSERT INTO moved SELECT FROM generate_series(1, 999);
+ALTER SEQUENCE moved_id_seq START 1000 RESTART;
+BEGIN;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE moved_id_seq IS 'striped';
+ROLLBACK;
+BEGIN;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE moved_id_seq IS 'striped(given=1..998)';
+ROLLBACK;
+BEGIN;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE moved_id_seq IS 'striped(given=1..999)';
+INSERT INTO moved SELECT FROM generate_series(1, 1000);
+ROLLBACK;
+SELECT spanner.alter_sequence('moved_id_seq', 'striped');
+INSERT INTO moved SELECT FROM generate_series(1, 1000);
+ALTER SEQUENCE moved_id_seq MINVALUE 1 START 5000 RESTART;
+SELECT spanner.alter_sequence('moved_id_seq', 'bit_reversed_positive');
+
+-- nor of one with a kind
+CREATE SEQUENCE small AS smallint;
+SELECT spanner.alter_sequence('small', 'striped');
+SELECT count(nextval('small')) FROM generate_series(1, 200);
+ALTER SEQUENCE small START 201 RESTART;
+SELECT spanner.alter_sequence('small', 'bit_reversed_positive');
+SELECT spanner.alter_sequence('small', bits => 14);
+
+-- only the command that makes a sequence knows that it has given nothing
+SELECT spanner.create_sequence('created', 'striped', start_with_counter => 1000);
+SET spanner.default_sequence_kind = 'striped';
+CREATE SEQUENCE started START 1000;
+RESET spanner.default_sequence_kind;
+CREATE SEQUENCE plain START 1000;
+SELECT spanner.alter_sequence('plain', 'striped');
+SELECT * FROM labels WHERE relname IN ('created', 'started', 'plain');
+SELECT spanner.get_internal_sequence_state('plain') AS not_used;
+-- until its first use the kind can be changed
+SELECT spanner.alter_sequence('started', 'bit_reversed_positive');
+SELECT spanner.alter_sequence('started', bits => 31);
+SELECT nextval('started') > 0;
+SELECT spanner.alter_sequence('started', bits => 63);
+SELECT * FROM labels WHERE relname = 'started';
+
+-- a conversion, local and back, after the rows are gone
+CREATE TABLE again (id bigserial PRIMARY KEY, v int);
+CREATE TABLE before (id bigint);
+INSERT INTO again (v) SELECT generate_series(1, 1000);
+INSERT INTO before SELECT id FROM again;
+SELECT spanner.convert_column('again', 'id', 'striped');
+INSERT INTO again (v) VALUES (1001);
+INSERT INTO before SELECT id FROM again WHERE v = 1001;
+SET client_min_messages = error;
+SELECT spanner.alter_sequence('again_id_seq', 'local');
+RESET client_min_messages;
+SELECT * FROM labels WHERE relname = 'again_id_seq';
+DELETE FROM again;
+INSERT INTO again (v) VALUES (1002) RETURNING id;
+-- another kind could repeat what the one before has given, the same one cannot
+SELECT spanner.alter_sequence('again_id_seq', 'bit_reversed_positive');
+SELECT spanner.convert_column('again', 'id');
+SECURITY LABEL FOR spanner_keys ON SEQUENCE again_id_seq IS 'bit_reversed_positive';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE again_id_seq IS 'local';
+SELECT spanner.convert_column('again', 'id', 'striped');
+SELECT * FROM labels WHERE relname = 'again_id_seq';
+INSERT INTO again (v) SELECT generate_series(1, 3000);
+SELECT count(*) FROM again JOIN before USING (id);
+SELECT spanner.alter_sequence('again_id_seq', 'bit_reversed_positive');
+
+-- a few bits leave room for another kind; what is far ahead is remembered, too
+CREATE SEQUENCE few;
+SELECT spanner.alter_sequence('few', 'striped(bits=15)');
+SELECT count(nextval('few')) FROM generate_series(1, 100);
+SET client_min_messages = error;
+SELECT spanner.alter_sequence('few', 'local');
+RESET client_min_messages;
+SELECT spanner.alter_sequence('few', 'bit_reversed_positive');
+SELECT spanner.create_sequence('far', 'striped(given=9000000000000000000..9000000000000001000)');
+SELECT spanner.alter_sequence('far', 'local');
+SELECT nextval('far');
+SELECT * FROM labels WHERE relname IN ('few', 'far');
+SELECT count(*) FROM spanner.sequences WHERE sequencename = 'far';
+ALTER SEQUENCE far CYCLE;
+ALTER SEQUENCE far NO CYCLE;
+SELECT spanner.alter_sequence('far', 'striped');
+
+-- a label of the same kind, and the user's own skip range
+CREATE TABLE kept (id bigserial PRIMARY KEY, v int);
+INSERT INTO kept (v) SELECT generate_series(1, 1000);
+SELECT spanner.convert_column('kept', 'id', 'striped');
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped';
+INSERT INTO kept (v) VALUES (1);
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(skip_range_min=1, skip_range_max=1000)';
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(given=1..1000)';
+SELECT spanner.alter_sequence('kept_id_seq', skip_range_min => 5000, skip_range_max => 6000);
+SELECT kind, skip_range_min, skip_range_max, given FROM spanner.sequences WHERE sequencename = 'kept_id_seq';
+INSERT INTO kept (v) SELECT generate_series(1, 1000);
+SELECT spanner.alter_sequence('kept_id_seq', no_skip_range => true);
+SELECT spanner.alter_sequence('kept_id_seq', restart_counter_with => 1, kind => 'striped');
+SELECT * FROM labels WHERE relname = 'kept_id_seq';
+
+-- a restore brings labels as they are
+SET check_function_bodies = off;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(bits=63, given=5..6)';
+CREATE SEQUENCE restored CYCLE;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE restored IS 'local(former=striped, bits=63, given=1..50)';
+RESET check_function_bodies;
+SELECT nextval('restored');
+ALTER SEQUENCE restored NO CYCLE;
+SELECT spanner.alter_sequence('restored', 'bit_reversed_positive');
+SELECT spanner.alter_sequence('restored', 'striped');
+SELECT * FROM labels WHERE relname IN ('kept_id_seq', 'restored');
+
+-- what cannot be read
+SELECT spanner.create_sequence('x', 'striped(given=5)');
+SELECT spanner.create_sequence('x', 'striped(given=5..4)');
+SELECT spanner.create_sequence('x', 'striped(given=0..4)');
+SELECT spanner.create_sequence('x', 'striped(given=1..many)');
+SELECT spanner.create_sequence('x', 'striped(given=1..2..3)');
+
+-- a conversion while a statement of the session writes the table, as ALTER TABLE
+CREATE TABLE running (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, v int);
+CREATE FUNCTION convert_running() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.v = 5 THEN
+    PERFORM spanner.convert_column('g.running', 'id', 'striped');
+  ELSIF NEW.v = 6 THEN
+    SECURITY LABEL FOR spanner_keys ON SEQUENCE g.running_id_seq IS 'striped';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER convert BEFORE INSERT ON running FOR EACH ROW EXECUTE FUNCTION convert_running();
+\set SHOW_CONTEXT never
+INSERT INTO running (v) SELECT generate_series(1, 20);
+INSERT INTO running (v) SELECT generate_series(6, 20);
+\set SHOW_CONTEXT errors
+INSERT INTO running (v) VALUES (1) RETURNING id < 100 AS plain;
+
+SET client_min_messages = warning;
+DROP SCHEMA g CASCADE;

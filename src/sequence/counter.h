@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * counter.h
+ *	  Arithmetic of counters and of ranges of values.
+ *
+ * src/sequence/counter.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SK_COUNTER_H
+#define SK_COUNTER_H
+
+/*
+ * The values from min to max.  Zeros mean that there are none: a sequence with
+ * a kind gives positive values only.
+ */
+typedef struct SkRange
+{
+	int64		min;
+	int64		max;
+} SkRange;
+
+extern SkRange sk_range_cover(SkRange a, SkRange b);
+extern bool sk_range_contains(SkRange outer, SkRange inner);
+extern int64 sk_values_left(int64 last, SkRange a, SkRange b);
+extern int64 sk_counter_after(int64 start, int64 increment, int64 counter,
+							  int64 last);
+
+static inline bool
+sk_range_is_empty(SkRange range)
+{
+	return range.max < 1;
+}
+
+#endif							/* SK_COUNTER_H */
