@@ -22,6 +22,7 @@ OBJS = \
 	src/allocator/cache.o \
 	src/allocator/commands.o \
 	src/allocator/commit_number.o \
+	src/allocator/number_rows.o \
 	src/allocator/pool.o \
 	src/allocator/row.o \
 	src/allocator/table.o \
@@ -177,6 +178,7 @@ REGRESS_keys = \
 	allocator_on_commit_indexes \
 	allocator_on_commit_many \
 	allocator_on_commit_triggers \
+	allocator_number_rows \
 	allocator_series \
 	allocator_series_on_commit \
 	allocator_series_errors \
@@ -227,11 +229,13 @@ REGRESS_splits = \
 REGRESS = install $(REGRESS_keys) $(REGRESS_ddl) $(REGRESS_advisor) $(REGRESS_splits)
 REGRESS_OPTS = $(addprefix --load-extension=,$(EXTENSION))
 ISOLATION_keys = \
+	allocator_advance \
 	allocator_create \
 	allocator_lock \
 	allocator_on_commit \
 	allocator_reindex \
 	allocator_roles \
+	allocator_serializable \
 	allocator_series_begin \
 	allocator_series_order \
 	allocator_snapshot \

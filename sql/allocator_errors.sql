@@ -85,7 +85,7 @@ SELECT command || E'\n  ' || refused(command) AS "what is refused" FROM (VALUES
   (73, $$UPDATE spanner.allocator SET failover_gap = -2 WHERE name = 'a'$$),
   (74, $$INSERT INTO spanner.allocator (name, owner_role, batch_size) VALUES ('b', 'pg_monitor', 0)$$),
   (75, $$INSERT INTO spanner.allocator (name, owner_role, mode) VALUES ('b', 'pg_monitor', 'remote')$$),
-  (76, $$UPDATE spanner.allocator SET allocator_id = DEFAULT WHERE name = 'a'$$)
+  (76, $$UPDATE spanner.allocator SET allocator_id = 7 WHERE name = 'a'$$)
   ) c(number, command) ORDER BY number;
 
 -- NULL gives NULL where it can mean nothing else
@@ -118,13 +118,6 @@ ROLLBACK;
 BEGIN;
 SELECT spanner.alter_allocator('a', batch_size => 10);
 PREPARE TRANSACTION 'refused';
-
--- ids of another kind are no obstacle
-BEGIN;
-SET client_min_messages = warning;
-SELECT spanner.convert_column('spanner.allocator', 'allocator_id', 'striped');
-SELECT spanner.create_allocator('striped') > 2 ^ 40 AS striped;
-ROLLBACK;
 
 SELECT * FROM spanner.allocator EXCEPT SELECT * FROM before;
 SELECT spanner.drop_allocator('a'), spanner.drop_allocator('c');

@@ -15,7 +15,7 @@ SELECT name, mode, next_value, min_value, max_value, batch_size, max_batch_size,
 SELECT a.mode, spanner.next_value(a.name), spanner.next_value(a.name, VARIADIC '{}') AS again
   FROM spanner.allocator a ORDER BY allocator_id;
 SELECT a.mode, array_agg(n) FROM spanner.allocator a, spanner.next_values(a.name, 5) n
- GROUP BY allocator_id ORDER BY allocator_id;
+ GROUP BY a.mode, allocator_id ORDER BY allocator_id;
 SELECT a.mode, b.* FROM spanner.allocator a, spanner.reserve_block(a.name, 1000) b ORDER BY allocator_id;
 SELECT a.mode, spanner.next_value(a.name) FROM spanner.allocator a ORDER BY allocator_id;
 SELECT count(*) FROM spanner.next_values('batch', 0);

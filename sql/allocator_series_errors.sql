@@ -44,13 +44,16 @@ DROP OWNED BY regress_se_owner;
 
 -- rows by hand
 \set VERBOSITY terse
-SELECT allocator_id AS id FROM spanner.allocator WHERE name = 's' \gset
-INSERT INTO spanner.allocator (parent_id, series, next_value) VALUES (:id, '{hand}', 7);
+INSERT INTO spanner.allocator (name, series, next_value, mode) VALUES ('s', '{hand}', 7, 'batch') RETURNING name, series, next_value, mode, batch_size;
 SELECT spanner.next_value('s', 'hand');
-INSERT INTO spanner.allocator (parent_id, series, next_value) VALUES (:id, '{hand}', 7);
-INSERT INTO spanner.allocator (parent_id, series, next_value, mode) VALUES (:id, '{other}', 7, 'sync');
-INSERT INTO spanner.allocator (parent_id, next_value) VALUES (:id, 7);
-UPDATE spanner.allocator SET series = '{x}' WHERE name = 's';
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('s', '{hand}', 7);
+INSERT INTO spanner.allocator (name, series) VALUES ('s', '{NULL}');
+INSERT INTO spanner.allocator (name, series) VALUES ('s', '{}');
+INSERT INTO spanner.allocator (name, series) VALUES ('s', '[5:6]={q,r}');
+INSERT INTO spanner.allocator (name, series) VALUES ('s', '{{q,r}}');
+INSERT INTO spanner.allocator (name, series) VALUES ('s', array_fill('q'::text, ARRAY[33]));
+INSERT INTO spanner.allocator (name, series) VALUES (NULL, '{q}');
+UPDATE spanner.allocator SET series = '{x}' WHERE name = 's' AND series = '{}';
 UPDATE spanner.allocator SET owner_role = 'regress_se_owner' WHERE series = '{hand}';
 UPDATE spanner.allocator SET next_value = 70 WHERE series = '{hand}';
 SELECT spanner.next_value('s', 'hand');
@@ -61,35 +64,54 @@ SELECT spanner.next_value('s', 'hand');
 
 -- a new series after a promotion: others of its name may be lost
 SELECT spanner.create_allocator('gap', 'batch', failover_gap => 500) > 0 AS created;
-UPDATE spanner.allocator SET timeline = 99 WHERE name = 'gap';
+UPDATE spanner.allocator SET timeline = 99, series_timeline = 99 WHERE name = 'gap';
 SELECT spanner.next_value('gap', 'new');
+-- what the allocator itself goes through says nothing of series
+SELECT spanner.next_value('gap');
+SELECT spanner.next_value('gap', 'drawn');
+SELECT spanner.alter_allocator('gap', batch_size => 300);
+SELECT spanner.next_value('gap', 'altered');
+SELECT spanner.reset_allocator('gap', 2000);
+SELECT spanner.next_value('gap', 'reset');
+SELECT spanner.advance_allocator('gap', 1, 'advanced');
+SELECT spanner.next_value('gap', 'new');
+-- this does
 SELECT spanner.advance_allocator('gap', 1);
 SELECT spanner.next_value('gap', 'newer');
-UPDATE spanner.allocator SET timeline = 99 WHERE name = 's';
+UPDATE spanner.allocator SET series_timeline = 99 WHERE name = 's' AND series = '{}';
 SELECT spanner.next_value('s', 'new');
 
--- a series of a dump waits for its allocator, and a rollback forgets it
+-- a series of a dump may come before its allocator; a row that is there moves forward only
 SET check_function_bodies = off;
-BEGIN;
-INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900001, 77, 900000, '{x}');
-ROLLBACK;
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('restored', '{x}', 77), ('restored', '{y}', 78);
 BEGIN;
 SAVEPOINT undone;
-INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900002, 78, 900000, '{y}');
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('restored', '{x}', 100);
 ROLLBACK TO undone;
-SAVEPOINT kept;
-INSERT INTO spanner.allocator (allocator_id, next_value, parent_id, series) OVERRIDING SYSTEM VALUE VALUES (900003, 79, 900000, '{z}');
-RELEASE kept;
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('restored', '{x}', 80), ('restored', '{y}', 1);
 COMMIT;
+INSERT INTO spanner.allocator (allocator_id, name, next_value, mode, owner_role)
+  VALUES (1, 'restored', 5, 'sync', current_user::regrole);
+INSERT INTO spanner.allocator (name, next_value, mode, owner_role)
+  VALUES ('restored', 9, 'batch', current_user::regrole), ('restored', 7, 'batch', current_user::regrole);
 BEGIN;
-INSERT INTO spanner.allocator (allocator_id, name, next_value, mode, owner_role)
-  OVERRIDING SYSTEM VALUE VALUES (900000, 'restored', 5, 'sync', current_user::regrole);
-ROLLBACK;
-INSERT INTO spanner.allocator (allocator_id, name, next_value, mode, owner_role)
-  OVERRIDING SYSTEM VALUE VALUES (900000, 'restored', 5, 'sync', current_user::regrole);
+SELECT spanner.next_value('restored', 'y') AS y, spanner.next_value('restored', 'y') AS y;
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('restored', '{y}', 79);
+SELECT spanner.next_value('restored', 'y') AS y;
+COMMIT;
 RESET check_function_bodies;
-SELECT spanner.next_value('restored', 'x') AS x, spanner.next_value('restored', 'y') AS y, spanner.next_value('restored', 'z') AS z;
+SELECT spanner.next_value('restored') AS itself, spanner.next_value('restored', 'x') AS x,
+       spanner.next_value('restored', 'y') AS y;
+SELECT mode, allocator_id > 1 AS has_own_id FROM spanner.allocator WHERE name = 'restored' AND series = '{}';
 
-SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name IN ('s', 'c', 'gap', 'restored');
-SELECT count(*) FROM spanner.allocator WHERE parent_id IS NOT NULL;
+-- a name is that of all rows
+SELECT spanner.rename_allocator('restored', 'renamed');
+SELECT spanner.next_value('renamed', 'x') AS x, spanner.next_value('renamed', 'begun') AS begun;
+UPDATE spanner.allocator SET name = 'by hand' WHERE name = 'renamed' AND series = '{}';
+SELECT spanner.next_value('by hand', 'x') AS x, spanner.next_value('by hand', 'begun') AS begun;
+SELECT DISTINCT name FROM spanner.allocator WHERE name IN ('restored', 'renamed', 'by hand');
+
+SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator
+ WHERE name IN ('s', 'c', 'gap', 'by hand') AND series = '{}';
+SELECT count(*) FROM spanner.allocator WHERE series <> '{}';
 DROP ROLE regress_se_owner;

@@ -122,7 +122,7 @@ SELECT spanner.drop_allocator('pool');
 SELECT count(spanner.create_allocator(n, 'sync')) FROM unnest('{moved b,moved a}'::text[]) n;
 BEGIN;
 SELECT spanner.next_value('moved b'), spanner.next_value('moved a');
-CLUSTER spanner.allocator USING allocator_name_key;
+CLUSTER spanner.allocator USING allocator_allocator_id_key;
 COMMIT; CLUSTER spanner.allocator; BEGIN;
 SELECT spanner.next_value('moved b'), spanner.next_value('moved a'), spanner.next_value('moved a');
 CLUSTER spanner.allocator USING allocator_pkey;

@@ -76,6 +76,14 @@ INSERT INTO again (v) SELECT generate_series(1, 3000);
 SELECT count(*) FROM again JOIN before USING (id);
 SELECT spanner.alter_sequence('again_id_seq', 'bit_reversed_positive');
 
+-- nor is it forgotten where a label takes the kind away
+SET client_min_messages = error;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE again_id_seq IS NULL;
+RESET client_min_messages;
+SELECT * FROM labels WHERE relname = 'again_id_seq';
+SELECT spanner.alter_sequence('again_id_seq', 'bit_reversed_positive');
+SELECT spanner.alter_sequence('again_id_seq', 'striped');
+
 -- a few bits leave room for another kind; what is far ahead is remembered, too
 CREATE SEQUENCE few;
 SELECT spanner.alter_sequence('few', 'striped(bits=15)');

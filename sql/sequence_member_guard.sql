@@ -24,7 +24,7 @@ SELECT c.command, test_member_guard.attempt(c.command) FROM (VALUES
   ('ALTER TABLE spanner.sequences RENAME TO elsewhere'),
   ('ALTER VIEW spanner.sequences SET SCHEMA public'),
   ('ALTER VIEW spanner.shard_keys RENAME TO elsewhere'),
-  ('ALTER SEQUENCE spanner.allocator_allocator_id_seq RENAME TO elsewhere'),
+  ('ALTER SEQUENCE spanner.allocator_id RENAME TO elsewhere'),
   ('ALTER TYPE spanner_internal.advisor_facts RENAME TO elsewhere'),
   ('ALTER TYPE spanner_internal.advisor_table SET SCHEMA public'),
   ('ALTER EXTENSION spanner_keys SET SCHEMA public'),

@@ -251,6 +251,13 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 #endif
 }
 
+/* 18: there are expressions of other constraints too */
+#if PG_VERSION_NUM >= 180000
+#define sk_check_expressions(target) ((target)->ri_CheckConstraintExprs)
+#else
+#define sk_check_expressions(target) ((target)->ri_ConstraintExprs)
+#endif
+
 /* 18: a query may be run in parts, always */
 #if PG_VERSION_NUM >= 180000
 #define sk_executor_run(desc) ExecutorRun(desc, ForwardScanDirection, 0)

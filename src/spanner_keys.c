@@ -31,6 +31,7 @@ _PG_init(void)
 	sk_allocator_init();
 	sk_cache_init();
 	sk_commit_number_init();
+	sk_number_rows_init();
 	sk_pool_init();
 	sk_table_init();
 	sk_worker_init();

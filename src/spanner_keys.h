@@ -10,10 +10,11 @@
 #ifndef SPANNER_KEYS_H
 #define SPANNER_KEYS_H
 
-/* allocator/allocator.c, cache.c, commit_number.c, pool.c, table.c, worker.c */
+/* allocator/allocator.c, cache.c, commit_number.c, number_rows.c, pool.c, table.c, worker.c */
 extern void sk_allocator_init(void);
 extern void sk_cache_init(void);
 extern void sk_commit_number_init(void);
+extern void sk_number_rows_init(void);
 extern void sk_pool_init(void);
 extern void sk_table_init(void);
 extern void sk_worker_init(void);

@@ -29,12 +29,14 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
@@ -81,7 +83,6 @@ static bool wake_worker(SkWorkerKind kind);
 static bool worker_is_running(SkWorkerKind kind);
 static bool request_series(int64 parent_id, const ArrayType *series);
 static bool nap(TimestampTz *begin);
-static void drop_foreign_values(SkAllocator *allocator, const SkPool *pool);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
 static void end_wait(int code, Datum waiter);
@@ -89,6 +90,9 @@ static void report_no_worker(void);
 static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
 static bool has_locked_row(SkAllocator *allocator);
 static void report_timeout(SkAllocator *allocator, TransactionId blocked_by);
+static void report_locked(const char *name);
+static SkAllocator *take_alone(const SkAllocatorRow *row, ArrayType *series,
+							   int64 count, SkValues *range);
 static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
 							  bool whole, SkValues *range);
 static SkTakeResult wait_for_values(SkAllocator *allocator, int64 count,
@@ -205,11 +209,20 @@ launch(const SkWorkerEntry *entry)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "spanner_keys %s worker for database %u",
 			 type, entry->dbid);
 	snprintf(worker.bgw_type, BGW_MAXLEN, "spanner_keys %s", type);
+
+	/*
+	 * it may load another library than this one, with shared memory of its
+	 * own
+	 */
+	strlcpy(worker.bgw_extra, SK_LAYOUT, BGW_EXTRALEN);
 	worker.bgw_main_arg = Int32GetDatum((int32) (entry - sk_shared_state()->workers));
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* Wake the worker of this database, or start it.  Returns false if it cannot be started. */
+/*
+ * Wake the worker of this database, or start it.  Returns false if it cannot be
+ * started, or if one has not come: the library may have been replaced.
+ */
 static bool
 wake_worker(SkWorkerKind kind)
 {
@@ -234,10 +247,15 @@ wake_worker(SkWorkerKind kind)
 		launched = false;
 	else if (entry->latch != NULL)
 		SetLatch(entry->latch);
-	else if (may_launch(entry))
+	else
 	{
-		launched = launch(entry);
-		entry->launched = launched ? GetCurrentTimestamp() : 0;
+		if (may_launch(entry))
+		{
+			launched = launch(entry);
+			entry->launched = launched ? GetCurrentTimestamp() : 0;
+			entry->launches += launched;
+		}
+		launched &= entry->launches <= 1;
 	}
 	LWLockRelease(state->lock);
 	return launched;
@@ -302,27 +320,6 @@ nap(TimestampTz *begin)
 	return false;
 }
 
-/*
- * A pool that is ahead of its row is of another database, which had the same
- * OIDs and is gone.  The pool may also have been filled since the row was read,
- * so the row is read again after the look at the pool.  If others empty and fill
- * the pool after that, no more than a batch is lost.
- */
-static void
-drop_foreign_values(SkAllocator *allocator, const SkPool *pool)
-{
-	SkAllocatorRow again;
-	SkPool		copy;
-
-	/* that of a remote one has the counter of another server */
-	if (sk_mode_has_pool(allocator->row.mode) &&
-		sk_pool_read(pool - sk_shared_state()->pools, &copy) &&
-		copy.last_end > allocator->row.next_value &&
-		sk_allocator_read(NULL, allocator->id, &again) && !again.is_own &&
-		sk_mode_has_pool(again.mode) && copy.last_end > again.next_value)
-		sk_pool_discard(&allocator->key, PG_INT64_MAX);
-}
-
 /* The pool of an allocator.  Waits for one if sessions wait at all of them. */
 static SkPool *
 open_pool(SkAllocator *allocator)
@@ -339,7 +336,6 @@ open_pool(SkAllocator *allocator)
 							   sk_shared_state()->size),
 					 errhint("Increase \"%s\" and preload the library.",
 							 "spanner_keys.max_allocators")));
-	drop_foreign_values(allocator, pool);
 	return pool;
 }
 
@@ -439,6 +435,65 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					 "spanner_keys.allocator_timeout")));
 }
 
+static void
+report_locked(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
+					allocator_timeout, name),
+			 errdetail("Another transaction has taken values from it, or has changed it."),
+			 errhint("Look for a session that is idle in a transaction, or increase \"%s\".",
+					 "spanner_keys.allocator_timeout")));
+}
+
+/*
+ * Take values in the current transaction, or, with a series, find that or make it.
+ * Both may have to wait for other transactions: no longer than allocator_timeout.
+ *
+ * The limit is core's for one wait, which core leaves alone while lock_timeout is
+ * off, so all waits have it together.  The deadlock detector sees them.
+ */
+static SkAllocator *
+take_alone(const SkAllocatorRow *row, ArrayType *series, int64 count, SkValues *range)
+{
+	MemoryContext context = CurrentMemoryContext;
+	SkAllocator *volatile series_found = NULL;
+	int			former = LockTimeout;
+	int			limit = former == 0 || (allocator_timeout > 0 && allocator_timeout < former) ?
+		allocator_timeout : former;
+
+	PG_TRY();
+	{
+		LockTimeout = 0;
+		if (limit > 0)
+			enable_timeout_after(LOCK_TIMEOUT, limit);
+		if (series != NULL)
+			series_found = sk_allocator_by_series(row->id, series, true);
+		else
+			*range = sk_own_take(row, count, NULL);
+	}
+	PG_CATCH();
+	{
+		disable_timeout(LOCK_TIMEOUT, true);
+		LockTimeout = former;
+		if (limit == former || geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		report_locked(row->name);
+	}
+	PG_END_TRY();
+
+	/*
+	 * if the time is up just now, the next look for interrupts raises that
+	 * error
+	 */
+	disable_timeout(LOCK_TIMEOUT, true);
+	LockTimeout = former;
+	return series_found;
+}
+
 /*
  * Without a worker the session reserves by itself, as parallel queries may have
  * all places for long.  Other servers only a worker can ask.
@@ -532,10 +587,10 @@ fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 			(void) wake_worker(worker_kind(allocator));
 		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))
 			result = wait_for_values(allocator, count, whole, &range);
-		if (result == SK_TAKE_DONE)
-			return range;
 		if (result == SK_TAKE_EMPTY)
-			return sk_own_take(&allocator->row, count, NULL);
+			(void) take_alone(&allocator->row, NULL, count, &range);
+		if (result != SK_TAKE_GONE)
+			return range;
 		allocator->pool = NULL;
 	}
 }
@@ -547,6 +602,8 @@ fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 static SkValues
 fetch(SkAllocator *allocator, int64 count, bool whole)
 {
+	SkValues	range;
+
 	/* whoever has just lost the right must not fetch by what was known before */
 	Assert(allocator->usable_by == GetUserId());
 	Assert(count >= 1);
@@ -563,9 +620,10 @@ fetch(SkAllocator *allocator, int64 count, bool whole)
 			/* nobody may ask for the rest, which would be a gap */
 			return sk_own_take(&allocator->row, whole ? count : 1, NULL);
 		default:
-			if (allocator->row.is_own || !IsUnderPostmaster)
-				return sk_own_take(&allocator->row, count, NULL);
-			return fetch_from_pool(allocator, count, whole);
+			if (!allocator->row.is_own && IsUnderPostmaster)
+				return fetch_from_pool(allocator, count, whole);
+			(void) take_alone(&allocator->row, NULL, count, &range);
+			return range;
 	}
 }
 
@@ -606,8 +664,7 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 	{
 		SkAllocator *found =
 			sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
-		int64		id = found->id;
-		bool		may_begin = found->row.mode != SK_MODE_REMOTE;
+		SkAllocatorRow parent = found->row;
 		ArrayType  *series;
 
 		check_call(fcinfo, found);
@@ -616,7 +673,9 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 			return found;
 		if (again)
 			wait_for_series(found, series, &begin);
-		found = sk_allocator_by_series(id, series, may_begin);
+		found = sk_allocator_by_series(parent.id, series, parent.mode <= SK_MODE_ON_COMMIT);
+		if (found == NULL && sk_mode_has_pool(parent.mode))
+			found = take_alone(&parent, series, 0, NULL);
 		if (found != NULL)
 		{
 			check_call(fcinfo, found);

@@ -40,39 +40,74 @@ CREATE CAST (pg_catalog.regrole AS spanner_internal.allocator_role) WITHOUT FUNC
 COMMENT ON CAST (pg_catalog.regrole AS spanner_internal.allocator_role)
   IS 'the same role';
 
--- A series is a row that has a counter of its own, and NULL in all that it has of its
--- allocator.  So the trigger on_allocator_insert has the defaults.  on_allocator_change
--- checks the row, unless values are reserved: core would prepare CHECKs for each of these.
+-- What the pools and the sessions of this database know rows by.  It means nothing in a dump, or
+-- to another server: whatever brings a row, a trigger gives it an id.
+CREATE SEQUENCE spanner.allocator_id;
+
+-- A series is a row that has a counter and stamps of its own, and NULL in all that it has of its
+-- allocator, whose series is empty.
 CREATE TABLE spanner.allocator (
-  allocator_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name            text COLLATE "C" UNIQUE,
-  mode            text,
-  next_value      bigint NOT NULL,
-  min_value       bigint,
-  max_value       bigint,
-  batch_size      integer,
-  max_batch_size  integer,
-  low_water_mark  integer,
-  failover_gap    bigint,
+  name            text COLLATE "C" NOT NULL,
+  series          text[] COLLATE "C" NOT NULL DEFAULT '{}',
+  allocator_id    bigint NOT NULL UNIQUE,
+  next_value      bigint NOT NULL DEFAULT 1,
   timeline        integer,
   system          bigint,
+  mode            text DEFAULT 'async_batch',
+  min_value       bigint DEFAULT 1,
+  max_value       bigint DEFAULT 9223372036854775806,
+  batch_size      integer DEFAULT 200,
+  max_batch_size  integer DEFAULT 100000,
+  low_water_mark  integer,
+  failover_gap    bigint,
+  start_value     bigint,
+  series_timeline integer,
+  series_system   bigint,
   server          name,
   remote_name     text,
   owner_role      spanner_internal.allocator_role,
   usage_roles     spanner_internal.allocator_role[],
-  start_value     bigint,
-  parent_id       bigint,
-  series          text[] COLLATE "C",
-  UNIQUE (parent_id, series)
+  PRIMARY KEY (name, series),
+  CONSTRAINT allocator_name_check
+    CHECK (octet_length(name) BETWEEN 1 AND 128),
+  CONSTRAINT allocator_series_check
+    CHECK (series = '{}' OR
+           array_ndims(series) = 1 AND array_lower(series, 1) = 1 AND
+           cardinality(series) <= 32 AND array_position(series, NULL) IS NULL),
+  CONSTRAINT allocator_options_check
+    CHECK (CASE WHEN series = '{}'
+             THEN num_nulls(mode, min_value, max_value, batch_size, max_batch_size,
+                            owner_role) = 0
+             ELSE num_nonnulls(mode, min_value, max_value, batch_size, max_batch_size,
+                               low_water_mark, failover_gap, start_value, series_timeline,
+                               series_system, server, remote_name, owner_role, usage_roles) = 0
+           END),
+  CONSTRAINT allocator_mode_check
+    CHECK (mode IN ('sync', 'on_commit', 'async', 'batch', 'async_batch', 'remote')),
+  CONSTRAINT allocator_server_check
+    CHECK ((mode = 'remote') = (server IS NOT NULL)),
+  CONSTRAINT allocator_remote_name_check
+    CHECK (octet_length(remote_name) BETWEEN 1 AND 128),
+  CONSTRAINT allocator_max_value_check
+    CHECK (max_value >= min_value AND max_value < 9223372036854775807),
+  CONSTRAINT allocator_next_value_check
+    CHECK (next_value >= min_value AND (next_value <= max_value OR next_value - 1 = max_value)),
+  CONSTRAINT allocator_batch_size_check
+    CHECK (batch_size BETWEEN 1 AND 10000000),
+  CONSTRAINT allocator_max_batch_size_check
+    CHECK (max_batch_size BETWEEN batch_size AND 10000000),
+  CONSTRAINT allocator_low_water_mark_check
+    CHECK (low_water_mark >= 0),
+  CONSTRAINT allocator_failover_gap_check
+    CHECK (failover_gap >= 0)
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 COMMENT ON TABLE spanner.allocator
   IS 'counters that hand out numbers one by one or in batches';
 COMMENT ON COLUMN spanner.allocator.allocator_id
-  IS 'stays the same when the allocator is renamed';
+  IS 'what the pools of this database know the row by; another server gives it another one';
 COMMENT ON COLUMN spanner.allocator.name
-  IS 'name, unique in the database, up to 128 bytes; NULL for a series, as all that it has of its '
-     'allocator';
+  IS 'name, up to 128 bytes; a series has that of its allocator';
 COMMENT ON COLUMN spanner.allocator.mode
   IS 'sync, on_commit, async, batch, async_batch or remote';
 COMMENT ON COLUMN spanner.allocator.next_value
@@ -107,33 +142,35 @@ COMMENT ON COLUMN spanner.allocator.usage_roles
   IS 'roles that may use the allocator too, - for everybody, NULL for nobody else';
 COMMENT ON COLUMN spanner.allocator.start_value
   IS 'first number of each series, NULL for min_value';
-COMMENT ON COLUMN spanner.allocator.parent_id
-  IS 'id of the allocator that a series belongs to, NULL for an allocator';
 COMMENT ON COLUMN spanner.allocator.series
-  IS 'what the series counts for, such as year and tenant; NULL for an allocator';
+  IS 'what the series counts for, such as year and tenant; empty for the allocator itself, which '
+     'has the options of all of them';
+COMMENT ON COLUMN spanner.allocator.series_timeline
+  IS 'timeline since which all series are known; a series that begins on another one leaves a gap, '
+     'unless advance_allocator() has moved the allocator on it';
+COMMENT ON COLUMN spanner.allocator.series_system
+  IS 'system identifier of that server';
 
-COMMENT ON SEQUENCE spanner.allocator_allocator_id_seq
-  IS 'ids of allocators';
+COMMENT ON SEQUENCE spanner.allocator_id
+  IS 'ids of rows of the table of allocators';
 
 REVOKE ALL ON spanner.allocator FROM PUBLIC;
 
 -- so that whoever may read the tables of a database can dump it, as catalogs
 -- can be read by everybody, and its owner can restore a dump
 GRANT SELECT ON spanner.allocator TO PUBLIC;
-GRANT SELECT ON SEQUENCE spanner.allocator_allocator_id_seq TO PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON spanner.allocator TO pg_database_owner;
-GRANT SELECT, USAGE, UPDATE ON SEQUENCE spanner.allocator_allocator_id_seq TO pg_database_owner;
 
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator', '');
-SELECT pg_catalog.pg_extension_config_dump('spanner.allocator_allocator_id_seq', '');
 
--- Checks a changed row, has all sessions forget it, and DROP ROLE know of its roles.
+-- Has all sessions forget a changed row, and DROP ROLE know of its roles.
 CREATE FUNCTION spanner_internal.on_allocator_change()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- Gives a new row the defaults, and the stamp of this server.
+-- Gives a new row an id and the stamp of this server; what a dump or another server brings
+-- moves the row of that key forward.
 CREATE FUNCTION spanner_internal.on_allocator_insert()
 RETURNS trigger
 AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
@@ -370,6 +407,28 @@ COMMENT ON FUNCTION spanner.assign_on_commit()
   IS 'deferred constraint trigger (allocator, column, series columns): number new rows when the '
      'transaction commits';
 
+CREATE FUNCTION spanner.number_rows(
+  relation regclass,
+  column_name name,
+  series name[] DEFAULT '{}',
+  allocator text DEFAULT NULL,
+  dry_run boolean DEFAULT false)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_number_rows'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.number_rows(regclass, name, name[], text, boolean)
+  IS 'have rows of a table numbered without gaps when they are committed, for each value of the '
+     'columns "series" from 1: make allocator, unique index and trigger, or only print how';
+
+CREATE FUNCTION spanner.stop_numbering(relation regclass, column_name name)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_stop_numbering'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.stop_numbering(regclass, name)
+  IS 'drop the trigger and the index that number_rows() has made; the allocator stays';
+
 -- Defaults and triggers that name an allocator.
 CREATE FUNCTION spanner_internal.users_of_allocator(name text)
 RETURNS SETOF text
@@ -427,8 +486,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 2;
 
 CREATE VIEW spanner.stat_allocator AS
   SELECT pg_catalog.current_database() AS database,
-         COALESCE(a.name, o.name) AS name,
-         COALESCE(a.mode, o.mode) AS mode,
+         a.name,
+         o.mode,
          COALESCE(p."values", 0) AS "values",
          COALESCE(p.refills, 0) AS refills,
          COALESCE(p.waits, 0) AS waits,
@@ -442,8 +501,9 @@ CREATE VIEW spanner.stat_allocator AS
          p.last_refill,
          a.series
     FROM spanner.allocator a
-    LEFT JOIN spanner.allocator o
-      ON o.allocator_id OPERATOR(pg_catalog.=) a.parent_id
+    JOIN spanner.allocator o
+      ON o.name OPERATOR(pg_catalog.=) a.name
+     AND o.series OPERATOR(pg_catalog.=) '{}'
     LEFT JOIN (SELECT l.*
                  FROM spanner_internal.list_allocator_pools() l
                  JOIN pg_catalog.pg_database d
@@ -485,7 +545,7 @@ COMMENT ON COLUMN spanner.stat_allocator.last_error
 COMMENT ON COLUMN spanner.stat_allocator.last_refill
   IS 'when a batch was reserved last';
 COMMENT ON COLUMN spanner.stat_allocator.series
-  IS 'what the series counts for, NULL for the allocator itself';
+  IS 'what the series counts for, empty for the allocator itself';
 
 CREATE VIEW spanner.stat_allocator_worker AS
   SELECT w.datid, w.pid, w.state, w.started, w.idle_since, w.pending, w.blocked_by

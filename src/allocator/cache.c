@@ -22,10 +22,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -38,7 +35,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #include "allocator/allocator.h"
 #include "spanner_keys.h"
@@ -76,12 +72,10 @@ static Oid	cached_table = InvalidOid;
 static bool own_rows = false;
 
 static void prepare_cache(void);
-static bool is_sequence_name(const char *name);
-static void report_missing(const char *name, int64 id);
 static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
 static SkAllocator *load_allocator(const char *name, int64 id);
-static void make_row(SkTable *table, int64 parent_id, ArrayType *series,
-					 SkAllocatorRow *row);
+static void make_row(SkTable *table, const SkAllocatorRow *parent,
+					 ArrayType *series, SkAllocatorRow *row);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
 static void forget_own_rows(XactEvent event, void *arg);
@@ -160,17 +154,24 @@ sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
 				SkAllocatorRow *row)
 {
 	Oid			relid = RelationGetRelid(table->rel);
+	SkAllocatorRow parent;
 	uint64		hash;
 	uint16		part;
 
 	Assert(table->mode >= RowExclusiveLock);
 	if (sk_row_find(table, NULL, parent_id, series, row))
 		return;
+	/* neither dropped nor renamed until the transaction ends */
+	if (sk_row_lock(table, parent_id, SK_LOCK_KEEP, &parent) != SK_ROW_FOUND)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator of series (%s) does not exist", sk_series_print(series))));
+	Assert(parent.series == NULL);
 	hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), parent_id);
 	part = (uint16) (hash >> 32) | SK_SERIES_QUEUE;
 	LockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
-	if (!sk_row_find_settled(table, NULL, parent_id, series, row))
-		make_row(table, parent_id, series, row);
+	if (!sk_row_find_settled(table, parent.name, series, row))
+		make_row(table, &parent, series, row);
 	/* others find the row now, and wait for the transaction */
 	UnlockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
 }
@@ -320,39 +321,6 @@ prepare_cache(void)
 		cache_epoch = sk_allocator_epoch;
 }
 
-static bool
-is_sequence_name(const char *name)
-{
-	List	   *parts;
-	Oid			relid = InvalidOid;
-
-	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
-		return false;
-	if (list_length(parts) == 1)
-		relid = RelnameGetRelid(linitial(parts));
-	else if (list_length(parts) == 2)
-		relid = get_relname_relid(lsecond(parts),
-								  get_namespace_oid(linitial(parts), true));
-	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
-}
-
-/* The name may be that of a sequence. */
-static void
-report_missing(const char *name, int64 id)
-{
-	bool		is_sequence = name != NULL && is_sequence_name(name);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
-			 errmsg("allocator with id %lld does not exist", (long long) id),
-			 is_sequence ?
-			 errhint("There is a sequence of that name: use nextval() for it.") :
-			 OidIsValid(get_extension_oid("citus", true)) ?
-			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
-			 errhint("Create it with spanner.create_allocator().")));
-}
-
 /* "epoch" is that of the cache when the row was not yet read. */
 static SkAllocator *
 keep_allocator(const SkAllocatorRow *row, uint64 epoch)
@@ -386,31 +354,28 @@ load_allocator(const char *name, int64 id)
 	SkAllocatorRow row;
 
 	if (!sk_allocator_read(name, id, &row))
-		report_missing(name, id);
+		sk_report_missing(ERROR, name, id, true);
 	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
 	return keep_allocator(&row, epoch);
 }
 
-/* Make the row of a series, which nobody else does meanwhile. */
+/*
+ * Make the row of a series, which nobody else does meanwhile.
+ *
+ * What the allocator's counter has gone through since says nothing of a series of
+ * that name, which may have given values before a promotion.
+ */
 static void
-make_row(SkTable *table, int64 parent_id, ArrayType *series, SkAllocatorRow *row)
+make_row(SkTable *table, const SkAllocatorRow *parent, ArrayType *series,
+		 SkAllocatorRow *row)
 {
-	SkAllocatorRow parent;
-
-	if (sk_row_lock(table, parent_id, SK_LOCK_KEEP, &parent) != SK_ROW_FOUND)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator of series (%s) does not exist", sk_series_print(series))));
-	/* it was found by its name, which series have not */
-	Assert(parent.parent_id == 0);
-	*row = parent;
-	row->parent_id = parent_id;
+	*row = *parent;
+	row->parent_id = parent->id;
 	row->series = series;
-	row->next_value = Max(parent.start_value, parent.min_value);
-	/* values of a series of that name may have been given before a promotion */
+	row->next_value = Max(parent->start_value, parent->min_value);
+	row->stamp = parent->series_stamp;
 	sk_row_skip_gap(row);
-	row->id = 0;
-	sk_row_insert(table, row, SK_WRITE_CHANGES);
+	sk_row_insert(table, row);
 	row->is_own = true;
 }
 

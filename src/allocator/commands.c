@@ -65,6 +65,7 @@ enum
 	ALTER_OWNER_ROLE = ALTER_OPTIONS + OPTION_COUNT
 };
 
+static void copy_name(const char *source, const char *what, char *name);
 static void row_arguments(FunctionCallInfo fcinfo, int first,
 						  SkAllocatorRow *row);
 static void check_may_create(Oid function);
@@ -73,6 +74,8 @@ static void check_owner(const SkAllocatorRow *row, Oid role);
 static bool lock_owned(FunctionCallInfo fcinfo, bool missing_ok,
 					   ArrayType *series, SkTable *table,
 					   SkAllocatorRow *row);
+static bool is_advanced(FunctionCallInfo fcinfo, int64 minimum,
+						ArrayType *series, SkAllocatorRow *row);
 static void write_and_close(SkTable *table, SkAllocatorRow *row,
 							SkWrite kind);
 static void report_users(const char *name);
@@ -86,6 +89,19 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", name),
 				 argno > 0 ? errhint("Leave it out for its default.") : 0));
+}
+
+/* Copy a name of at most SK_MAX_ALLOCATOR_NAME bytes.  "what" is what an error calls it. */
+static void
+copy_name(const char *source, const char *what, char *name)
+{
+	if (source[0] == '\0' || strlen(source) > SK_MAX_ALLOCATOR_NAME)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid %s: \"%s\"", what, source),
+				 errhint("A name has from 1 to %d bytes.",
+						 SK_MAX_ALLOCATOR_NAME)));
+	strcpy(name, source);
 }
 
 /*
@@ -124,13 +140,12 @@ row_arguments(FunctionCallInfo fcinfo, int first, SkAllocatorRow *row)
 	else if (row->mode != SK_MODE_REMOTE)
 		row->server[0] = '\0';
 	if (GIVEN(OPTION_REMOTE_NAME))
-		sk_allocator_name(text_to_cstring(PG_GETARG_TEXT_PP(first + OPTION_REMOTE_NAME)),
-						  "remote_name", row->remote_name);
+		copy_name(text_to_cstring(PG_GETARG_TEXT_PP(first + OPTION_REMOTE_NAME)),
+				  "remote_name", row->remote_name);
 	if (row->server[0] == '\0')
 		row->remote_name[0] = '\0';
 	else if (row->remote_name[0] == '\0')
 		strlcpy(row->remote_name, row->name, sizeof(row->remote_name));
-	sk_row_check(row);
 	if (row->server[0] != '\0')
 		(void) GetForeignServerByName(row->server, false);
 }
@@ -202,18 +217,18 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 	check_may_create(fcinfo->flinfo->fn_oid);
 
 	name = text_to_cstring(PG_GETARG_TEXT_PP(ARGUMENT_NAME));
-	sk_allocator_name(name, "allocator name", row.name);
+	copy_name(name, "allocator name", row.name);
 	row.next_value = PG_GETARG_INT64(CREATE_START_VALUE);
 	row.min_value = Min(row.next_value, 1);
 	row.start_value = row.next_value;
 	row.max_batch_size = SK_DEFAULT_MAX_BATCH;
-	row.low_water_mark = row.failover_gap = -1;
+	row.low_water_mark = row.failover_gap = SK_AUTOMATIC;
 	row.owner_role = GetUserId();
 	row_arguments(fcinfo, CREATE_OPTIONS, &row);
 
 	sk_table_open(&table, RowExclusiveLock);
-	if (!sk_row_find_settled(&table, name, 0, NULL, &existing))
-		sk_row_insert(&table, &row, SK_WRITE_CHANGES);
+	if (!sk_row_find_settled(&table, name, NULL, &existing))
+		sk_row_insert(&table, &row);
 	else if (!PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -280,11 +295,11 @@ lock_owned(FunctionCallInfo fcinfo, bool missing_ok, ArrayType *series,
 		return true;
 	}
 	sk_table_close(table);
-	ereport(missing_ok ? NOTICE : ERROR,
+	if (!missing_ok)
+		sk_report_missing(ERROR, name, 0, false);
+	ereport(NOTICE,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 missing_ok ?
-			 errmsg("allocator \"%s\" does not exist, skipping", name) :
-			 errmsg("allocator \"%s\" does not exist", name)));
+			 errmsg("allocator \"%s\" does not exist, skipping", name)));
 	return false;
 }
 
@@ -353,8 +368,8 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 	SkTable		table;
 
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
-	sk_allocator_name(new_name, "allocator name", row.name);
-	if (sk_row_find_settled(&table, new_name, 0, NULL, &existing))
+	copy_name(new_name, "allocator name", row.name);
+	if (sk_row_find_settled(&table, new_name, NULL, &existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name)));
@@ -422,6 +437,46 @@ spanner_revoke_allocator(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Is an allocator, or a series, at "minimum" already?  What its pool has below is
+ * dropped, as a rollback leaves a gap anyway.
+ *
+ * An application may ask this for each of its rows while others take values, so the
+ * row is not locked: what is reserved after it was read lies above.
+ */
+static bool
+is_advanced(FunctionCallInfo fcinfo, int64 minimum, ArrayType *series,
+			SkAllocatorRow *row)
+{
+	bool		is_own = false;
+	bool		found;
+	int64		former;
+	SkPoolKey	key;
+	SkTable		table;
+
+	sk_check_writable(fcinfo->flinfo->fn_oid);
+	sk_table_open(&table, AccessShareLock);
+	found = sk_row_find(&table, text_to_cstring(PG_GETARG_TEXT_PP(0)), 0, series, row);
+	if (found)
+	{
+		check_owner(row, table.userid);
+		/* the transaction may have taken values, which the row does not show */
+		(void) sk_row_locker(&table, row->id, &is_own);
+	}
+	sk_table_close(&table);
+	if (!found || is_own || row->mode == SK_MODE_REMOTE)
+		return false;
+	former = row->next_value;
+	sk_row_skip_gap(row);
+	key = (SkPoolKey)
+	{
+		MyDatabaseId, row->table, row->id
+	};
+	return row->next_value == former && minimum <= former &&
+		(series != NULL || sk_stamp_is_now(row->series_stamp)) &&
+		sk_pool_advance(&key, minimum);
+}
+
+/*
  * spanner.advance_allocator(name text, minimum bigint, VARIADIC series text[])
  * returns bigint
  *
@@ -432,12 +487,15 @@ Datum
 spanner_advance_allocator(PG_FUNCTION_ARGS)
 {
 	int64		minimum = PG_GETARG_INT64(1);
+	ArrayType  *series = sk_series_of_argument(fcinfo, 2);
 	int64		former;
+	bool		is_settled;
 	SkAllocatorRow row;
 	SkTable		table;
 
-	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 2),
-					  &table, &row);
+	if (is_advanced(fcinfo, minimum, series, &row))
+		PG_RETURN_INT64(row.next_value);
+	(void) lock_owned(fcinfo, false, series, &table, &row);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -449,13 +507,12 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
+	/* whoever advances the allocator itself says that no series is unknown */
+	is_settled = row.series != NULL || sk_stamp_is_now(row.series_stamp);
+	row.series_stamp = sk_stamp_now();
 
-	/*
-	 * an application may call this for each row: others go on taking.  The
-	 * row is locked and stays as it is, so what is reserved from now on lies
-	 * above.  A rollback leaves a gap, as it does after any value.
-	 */
-	if (row.next_value == former)
+	/* nothing moves: what is reserved after the lock lies above */
+	if (row.next_value == former && is_settled)
 	{
 		SkPoolKey	key = {MyDatabaseId, row.table, row.id};
 

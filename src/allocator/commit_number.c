@@ -91,8 +91,10 @@
 #include "allocator/allocator.h"
 #include "keys/canonical.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/owner_rights.h"
 #include "spi/row_writer.h"
+#include "spi/run_command.h"
 
 PG_FUNCTION_INFO_V1(spanner_assign_on_commit);
 PG_FUNCTION_INFO_V1(spanner_last_assigned);
@@ -105,10 +107,8 @@ typedef struct Target
 {
 	Oid			trigger;
 	Oid			relid;
-	AttrNumber	attnum;
+	SkNumberedColumn column;
 	int64		allocator_id;
-	int			series_count;	/* of columns that name the series */
-	AttrNumber	series[SK_MAX_SERIES_COLUMNS];
 
 	bool		is_queued;		/* have we queued an event? */
 	int			queued_level;	/* in which level of subtransactions? */
@@ -129,6 +129,7 @@ typedef struct Progress
 	int			level;			/* of subtransactions */
 	uint64		rows;			/* noted */
 	uint64		done;			/* of these, from the first on */
+	uint64		left_out;		/* as rows of a dump */
 	int			assignments;
 } Progress;
 
@@ -198,6 +199,15 @@ typedef struct ColumnWriter
 	TupleTableSlot *new;
 } ColumnWriter;
 
+/* A number that is being written, for the context of errors. */
+typedef struct WrittenNumber
+{
+	const SkAllocatorRow *allocator;
+	char	   *series;			/* printed, NULL if there is none */
+	int64		number;
+	ErrorContextCallback *callback;
+} WrittenNumber;
+
 /* In TopTransactionContext, NULL if there is nothing to number. */
 static Numbering *numbering = NULL;
 
@@ -209,19 +219,17 @@ static bool enable_early_release = false;
 /* What synchronous_commit was, -1 while it is not changed. */
 static int	user_setting = -1;
 
-static void check_trigger(FunctionCallInfo fcinfo);
 static HeapTuple new_tuple(TriggerData *trigger);
 static void check_column(Relation rel, AttrNumber attnum);
 static void check_mode(const char *name, SkMode mode);
-static AttrNumber find_column(Relation rel, const char *column,
-							  bool is_number);
+static AttrNumber find_column(Relation rel, const char *column);
 static AttrNumber find_series_column(Relation rel, const char *name,
 									 AttrNumber number);
+static void leave_out(TriggerData *trigger);
 static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
 static bool set_target(Target *target, Relation rel, HeapTuple tuple,
 					   char *const *arguments, int count);
-static Datum text_of_value(Datum value, Oid type);
 static ArrayType *row_series(const Target *target, Relation rel,
 							 TupleTableSlot *slot);
 static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
@@ -234,11 +242,13 @@ static bool queue_event(TriggerData *trigger);
 static LastAssigned *last_assigned_entry(int64 allocator_id,
 										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
+static void forget_numbers(Node *command);
 static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
 static int	compare_counters(const DueRow *x, const DueRow *y);
 static int	compare_due(const void *a, const void *b);
 static void begin_writing(ColumnWriter *writer, const Target *target,
 						  Oid *userid, int *sec_context);
+static void add_number_context(void *arg);
 static bool holds_number(const ColumnWriter *writer, int64 number);
 static void write_number(ColumnWriter *writer, const DueRow *due,
 						 int64 number);
@@ -276,51 +286,77 @@ sk_commit_number_init(void)
 							 PGC_SUSET,
 							 0,
 							 NULL, NULL, NULL);
+	sk_on_command(forget_numbers, NULL, NULL);
 	RegisterResourceReleaseCallback(flush_late, NULL);
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
 }
 
-static void
-check_trigger(FunctionCallInfo fcinfo)
+/*
+ * sk_check_numbering_trigger
+ *		Raise an error if a trigger that calls spanner.assign_on_commit() cannot
+ *		do so.
+ */
+void
+sk_check_numbering_trigger(const Trigger *trigger)
 {
-	const char *function = "spanner.assign_on_commit";
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager",
-						function),
-				 errhint("Use it in CREATE CONSTRAINT TRIGGER.")));
-	if (!TRIGGER_FIRED_AFTER(trigger->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		!trigger->tg_trigger->tgdeferrable ||
-		!trigger->tg_trigger->tginitdeferred)
+	if (!TRIGGER_FOR_ROW(trigger->tgtype) ||
+		!TRIGGER_FOR_AFTER(trigger->tgtype) ||
+		!trigger->tgdeferrable || !trigger->tginitdeferred)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be an initially deferred constraint trigger",
-						trigger->tg_trigger->tgname),
+						trigger->tgname),
 				 errhint("Create it with CREATE CONSTRAINT TRIGGER ... DEFERRABLE INITIALLY DEFERRED FOR EACH ROW.")));
-	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event) &&
-		!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	if (TRIGGER_FOR_DELETE(trigger->tgtype))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired for INSERT or UPDATE",
-						trigger->tg_trigger->tgname),
+						trigger->tgname),
 				 errhint("Create it with AFTER INSERT.")));
-	if (trigger->tg_trigger->tgnargs < 2)
+	if (trigger->tgnargs < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must have two arguments",
-						trigger->tg_trigger->tgname),
+						trigger->tgname),
 				 errhint("Create it with EXECUTE FUNCTION %s('allocator', 'column').",
-						 function)));
-	if (trigger->tg_trigger->tgnargs > SK_MAX_SERIES_COLUMNS + 2)
+						 "spanner.assign_on_commit")));
+	if (trigger->tgnargs > SK_MAX_SERIES_COLUMNS + 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" has more than %d columns of a series",
-						trigger->tg_trigger->tgname, SK_MAX_SERIES_COLUMNS)));
+						trigger->tgname, SK_MAX_SERIES_COLUMNS)));
+}
+
+/*
+ * sk_numbered_column
+ *		Find a column for numbers, and those that tell the series, whose names
+ *		come after it.  Raises an error if one of them cannot do that.
+ */
+void
+sk_numbered_column(Relation rel, char *const *names, int count,
+				   SkNumberedColumn *column)
+{
+	Assert(count >= 1 && count <= SK_MAX_SERIES_COLUMNS + 1);
+	memset(column, 0, sizeof(*column));
+	column->attnum = find_column(rel, names[0]);
+	check_column(rel, column->attnum);
+	for (int i = 1; i < count; i++)
+		column->series[column->series_count++] =
+			find_series_column(rel, names[i], column->attnum);
+}
+
+/*
+ * sk_numbering_allocator
+ *		Find an allocator that assigns numbers on commit.
+ */
+SkAllocator *
+sk_numbering_allocator(const char *name)
+{
+	SkAllocator *result = sk_allocator_find(name, 0);
+
+	check_mode(result->row.name, result->row.mode);
+	return result;
 }
 
 static HeapTuple
@@ -356,7 +392,9 @@ check_column(Relation rel, AttrNumber attnum)
 				 errmsg("column \"%s\" of relation \"%s\" is NOT NULL",
 						NameStr(column->attname), RelationGetRelationName(rel)),
 				 errdetail("Rows have no number until their transaction commits."),
-				 errhint("Use ALTER TABLE ... ALTER COLUMN ... DROP NOT NULL.")));
+				 errhint("Run ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL.",
+						 sk_qualified_name(RelationGetRelid(rel)),
+						 quote_identifier(NameStr(column->attname)))));
 }
 
 static void
@@ -373,26 +411,30 @@ check_mode(const char *name, SkMode mode)
 }
 
 static AttrNumber
-find_column(Relation rel, const char *column, bool is_number)
+find_column(Relation rel, const char *column)
 {
+	TupleDesc	desc = RelationGetDescr(rel);
 	AttrNumber	result = get_attnum(RelationGetRelid(rel), column);
+	SkNearName	near = {column};
 
-	if (result <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(rel)),
-				 is_number ?
-				 errhint("Create the trigger with the name of a column as its second argument.") :
-				 errhint("Create the trigger with the names of columns after its second argument.")));
-	return result;
+	if (result > 0)
+		return result;
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			sk_near_name_try(&near, NameStr(TupleDescAttr(desc, i)->attname));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist",
+					column, RelationGetRelationName(rel)),
+			 near.found[0] != '\0' ?
+			 errhint("Perhaps you meant column \"%s\".", near.found) : 0));
 }
 
 /* A virtual generated column, 'v' in releases that have them, is not stored. */
 static AttrNumber
 find_series_column(Relation rel, const char *name, AttrNumber number)
 {
-	AttrNumber	attnum = find_column(rel, name, false);
+	AttrNumber	attnum = find_column(rel, name);
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
 	if (sk_key_kind(column->atttypid) == SK_KEY_UNSUPPORTED)
@@ -431,6 +473,27 @@ find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 }
 
 /*
+ * Count a row that stays without a number, since this seems to be a restore.
+ * Nothing tells a dump from an application that goes on in its session.
+ */
+static void
+leave_out(TriggerData *trigger)
+{
+	Relation	rel = trigger->tg_relation;
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel),
+									trigger->tg_trigger->tgargs[1]);
+	ItemPointerData tid = *row_version(trigger);
+	TupleTableSlot *slot;
+
+	if (attnum <= 0 || !heap_attisnull(new_tuple(trigger), attnum, RelationGetDescr(rel)))
+		return;
+	slot = table_slot_create(rel, NULL);
+	if (find_row(rel, attnum, &tid, slot))
+		numbering->progress.left_out++;
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
  * Find columns and an allocator, and check that they fit.
  *
  * "arguments" are the allocator, the column, and those that tell the series.
@@ -442,34 +505,31 @@ set_target(Target *target, Relation rel, HeapTuple tuple,
 		   char *const *arguments, int count)
 {
 	ItemPointerData tid = tuple->t_self;
-	SkAllocator *found;
 
-	Assert(count >= 2 && count <= SK_MAX_SERIES_COLUMNS + 2);
 	target->relid = RelationGetRelid(rel);
-	target->attnum = find_column(rel, arguments[1], true);
-	check_column(rel, target->attnum);
-	for (int i = 2; i < count; i++)
-		target->series[target->series_count++] =
-			find_series_column(rel, arguments[i], target->attnum);
-	if (!heap_attisnull(tuple, target->attnum, RelationGetDescr(rel)))
+	sk_numbered_column(rel, arguments + 1, count - 1, &target->column);
+	if (!heap_attisnull(tuple, target->column.attnum, RelationGetDescr(rel)))
 	{
 		/* the row may have lost its number since */
 		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		bool		is_due = find_row(rel, target->attnum, &tid, slot);
+		bool		is_due = find_row(rel, target->column.attnum, &tid, slot);
 
 		ExecDropSingleTupleTableSlot(slot);
 		if (!is_due)
 			return false;
 	}
-	found = sk_allocator_find(arguments[0], 0);
-	check_mode(found->row.name, found->row.mode);
-	target->allocator_id = found->id;
+	target->allocator_id = sk_numbering_allocator(arguments[0])->id;
 	return true;
 }
 
-/* A text in the encoding of the database; bytes are shown in hexadecimal. */
-static Datum
-text_of_value(Datum value, Oid type)
+/*
+ * sk_series_text
+ *		What a value of a column is in the name of a series.
+ *
+ * A text in the encoding of the database; bytes are shown in hexadecimal.
+ */
+Datum
+sk_series_text(Datum value, Oid type)
 {
 	SkKeyKind	kind = sk_key_kind(type);
 	SkKeyText	key;
@@ -500,14 +560,14 @@ row_series(const Target *target, Relation rel, TupleTableSlot *slot)
 {
 	Datum		texts[SK_MAX_SERIES_COLUMNS];
 
-	Assert(target->series_count <= SK_MAX_SERIES_COLUMNS);
-	if (target->series_count == 0)
+	Assert(target->column.series_count <= SK_MAX_SERIES_COLUMNS);
+	if (target->column.series_count == 0)
 		return NULL;
-	for (int i = 0; i < target->series_count; i++)
+	for (int i = 0; i < target->column.series_count; i++)
 	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->series[i] - 1);
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->column.series[i] - 1);
 		bool		isnull;
-		Datum		value = slot_getattr(slot, target->series[i], &isnull);
+		Datum		value = slot_getattr(slot, target->column.series[i], &isnull);
 
 		if (isnull)
 			ereport(ERROR,
@@ -515,10 +575,10 @@ row_series(const Target *target, Relation rel, TupleTableSlot *slot)
 					 errmsg("null value in column \"%s\" of relation \"%s\", which tells the series of a number",
 							NameStr(column->attname), RelationGetRelationName(rel)),
 					 errhint("Declare the column NOT NULL, or give it a value that means none."),
-					 errtablecol(rel, target->series[i])));
-		texts[i] = text_of_value(value, column->atttypid);
+					 errtablecol(rel, target->column.series[i])));
+		texts[i] = sk_series_text(value, column->atttypid);
 	}
-	return sk_series_make(texts, target->series_count);
+	return sk_series_make(texts, target->column.series_count);
 }
 
 static bool
@@ -546,14 +606,14 @@ check_series(const Target *target, Relation rel,
 	bool		is_changed = false;
 	bool		has_null = false;
 
-	for (int i = 0; i < target->series_count; i++)
+	for (int i = 0; i < target->column.series_count; i++)
 	{
-		is_changed |= !is_same_value(old, new, target->series[i]);
-		has_null |= slot_attisnull(old, target->series[i]) ||
-			slot_attisnull(new, target->series[i]);
+		is_changed |= !is_same_value(old, new, target->column.series[i]);
+		has_null |= slot_attisnull(old, target->column.series[i]) ||
+			slot_attisnull(new, target->column.series[i]);
 	}
-	if (!is_changed || slot_attisnull(new, target->attnum) ||
-		!is_same_value(old, new, target->attnum) ||
+	if (!is_changed || slot_attisnull(new, target->column.attnum) ||
+		!is_same_value(old, new, target->column.attnum) ||
 		(!has_null &&
 		 sk_series_compare(row_series(target, rel, old), row_series(target, rel, new)) == 0))
 		return;
@@ -566,7 +626,7 @@ check_series(const Target *target, Relation rel,
 					   sk_series_print(row_series(target, rel, old)),
 					   sk_series_print(row_series(target, rel, new))),
 			 errhint("Set column \"%s\" to NULL as well: the row gets a number of the other series.",
-					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->attnum - 1)->attname))));
+					 NameStr(TupleDescAttr(RelationGetDescr(rel), target->column.attnum - 1)->attname))));
 }
 
 /*
@@ -594,9 +654,8 @@ find_target(TriggerData *trigger)
 	{
 		target = lfirst(lc);
 		if (target->trigger == number.trigger && target->relid == number.relid &&
-			target->attnum == number.attnum && target->allocator_id == number.allocator_id &&
-			target->series_count == number.series_count &&
-			memcmp(target->series, number.series, number.series_count * sizeof(AttrNumber)) == 0)
+			target->allocator_id == number.allocator_id &&
+			memcmp(&target->column, &number.column, sizeof(SkNumberedColumn)) == 0)
 			return target;
 	}
 
@@ -728,6 +787,23 @@ remember_number(int64 id, int64 number)
 	MemoryContextSwitchTo(old);
 }
 
+/* As DISCARD SEQUENCES has lastval() forget. */
+static void
+forget_numbers(Node *command)
+{
+	HASH_SEQ_STATUS status;
+	LastAssigned *entry;
+
+	if (!IsA(command, DiscardStmt) || last_assigned == NULL ||
+		(((DiscardStmt *) command)->target != DISCARD_ALL &&
+		 ((DiscardStmt *) command)->target != DISCARD_SEQUENCES))
+		return;
+	/* the current transaction has pointers to the entries */
+	hash_seq_init(&status, last_assigned);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		entry->is_committed = false;
+}
+
 /*
  * Take the rows that need a number.  Two triggers may fill the same column, of
  * which the first one wins.  A row of one trigger can be there several times,
@@ -741,7 +817,7 @@ collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
 {
 	HASHCTL		ctl = {.keysize = sizeof(Cell),.entrysize = sizeof(Cell),
 	.hcxt = CurrentMemoryContext};
-	bool		is_one_counter = rows[0].target->series_count == 0;
+	bool		is_one_counter = rows[0].target->column.series_count == 0;
 	bool		is_noted = false;
 	Relation	rel = NULL;
 	TupleTableSlot *slot = NULL;
@@ -777,11 +853,11 @@ collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
 			rel = table_open(target->relid, RowExclusiveLock);
 			slot = table_slot_create(rel, NULL);
 		}
-		if (!find_row(rel, target->attnum, &row.tid, slot))
+		if (!find_row(rel, target->column.attnum, &row.tid, slot))
 			continue;
 		row.series = row_series(target, rel, slot);
 		cell.relid = target->relid;
-		cell.attnum = target->attnum;
+		cell.attnum = target->column.attnum;
 		cell.tid = row.tid;
 		if (cells != NULL)
 			(void) hash_search(cells, &cell, HASH_ENTER, &is_noted);
@@ -830,7 +906,7 @@ begin_writing(ColumnWriter *writer, const Target *target,
 			  Oid *userid, int *sec_context)
 {
 	Relation	rel = table_open(target->relid, RowExclusiveLock);
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->attnum - 1);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), target->column.attnum - 1);
 	CaseTestExpr *number = makeNode(CaseTestExpr);
 	Node	   *coercion;
 
@@ -838,7 +914,7 @@ begin_writing(ColumnWriter *writer, const Target *target,
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   *sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_NOFORCE_RLS);
-	sk_writer_begin(&writer->rows, rel, target->attnum);
+	sk_writer_begin(&writer->rows, rel, target->column.attnum);
 	number->typeId = INT8OID;
 	number->typeMod = -1;
 	coercion = coerce_to_target_type(NULL, (Node *) number, INT8OID,
@@ -847,10 +923,30 @@ begin_writing(ColumnWriter *writer, const Target *target,
 	Assert(coercion != NULL);
 	writer->coercion = ExecPrepareExpr((Expr *) coercion, writer->rows.estate);
 	writer->rel = rel;
-	writer->attnum = target->attnum;
+	writer->attnum = target->column.attnum;
 	writer->type = getBaseType(column->atttypid);
 	writer->old = table_slot_create(rel, NULL);
 	writer->new = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
+}
+
+/* Name the number that is written. */
+static void
+add_number_context(void *arg)
+{
+	const WrittenNumber *written = arg;
+
+	if (written->series == NULL)
+		errcontext("number %lld of allocator \"%s\"",
+				   (long long) written->number, written->allocator->name);
+	else
+		errcontext("number %lld of allocator \"%s\", series (%s)",
+				   (long long) written->number, written->allocator->name,
+				   written->series);
+	/* not, if it comes from within a trigger of the table */
+	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION &&
+		error_context_stack == written->callback)
+		errhint("If this number was given by hand before, move the allocator past it with %s.",
+				"spanner.advance_allocator()");
 }
 
 /* Does the column hold a number? */
@@ -928,6 +1024,8 @@ static void
 number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 			 int64 *last)
 {
+	ErrorContextCallback callback = {error_context_stack, add_number_context};
+	WrittenNumber written = {allocator};
 	ColumnWriter writer;
 	Oid			userid;
 	int			sec_context;
@@ -935,6 +1033,10 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 	(void) sk_check_usage(&sk_allocator_find(NULL, allocator->id)->row,
 						  sk_relation_owner(due->target->relid), false);
 	begin_writing(&writer, due->target, &userid, &sec_context);
+	if (due->series != NULL)
+		written.series = sk_series_print(due->series);
+	written.callback = &callback;
+	callback.arg = &written;
 	for (uint64 i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -943,8 +1045,10 @@ number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
 		if (!find_row(writer.rel, writer.attnum, &due[i].tid, writer.old))
 			continue;
 		/* nothing happens in between, so no number is lost */
-		*last = sk_own_take(allocator, 1, NULL).first;
+		*last = written.number = sk_own_take(allocator, 1, NULL).first;
+		error_context_stack = &callback;
 		write_number(&writer, &due[i], *last);
+		error_context_stack = callback.previous;
 	}
 	ExecDropSingleTupleTableSlot(writer.new);
 	ExecDropSingleTupleTableSlot(writer.old);
@@ -1096,6 +1200,16 @@ end_transaction(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
+			if (numbering != NULL && numbering->progress.left_out > 0)
+				ereport(WARNING,
+						(errcode(ERRCODE_WARNING),
+						 errmsg_plural("%llu row was left without a number, since \"%s\" is off",
+									   "%llu rows were left without a number, since \"%s\" is off",
+									   numbering->progress.left_out,
+									   (unsigned long long) numbering->progress.left_out,
+									   "check_function_bodies"),
+						 errdetail("A dump turns the setting off, and restores rows as they were."),
+						 errhint("If this is no restore, turn it on, and set the column of these rows to NULL in an UPDATE.")));
 			/* have the transaction release its locks early: flush_late() */
 			if (count > 0 && enable_early_release && user_setting < 0 &&
 				synchronous_commit != SYNCHRONOUS_COMMIT_OFF)
@@ -1146,6 +1260,7 @@ end_level(int level, bool is_rolled_back)
 	Assert(numbering->starts == NIL ||
 		   ((Progress *) llast(numbering->starts))->level < level);
 	Assert(start.rows <= numbering->progress.rows &&
+		   start.left_out <= numbering->progress.left_out &&
 		   start.done <= numbering->progress.done &&
 		   start.assignments <= numbering->progress.assignments);
 	if (is_rolled_back)
@@ -1199,12 +1314,21 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	Target	   *target = NULL;
 	ListCell   *lc;
 
-	check_trigger(fcinfo);
-	/* a row of a dump that has no number had none */
-	if (sk_dump_is_restored())
-		return PointerGetDatum(NULL);
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						"spanner.assign_on_commit"),
+				 errhint("Use it in CREATE CONSTRAINT TRIGGER.")));
+	sk_check_numbering_trigger(trigger->tg_trigger);
 	if (numbering == NULL)
 		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
+	/* a row of a dump that has no number had none */
+	if (sk_dump_is_restored())
+	{
+		leave_out(trigger);
+		return PointerGetDatum(NULL);
+	}
 	if (numbering->is_queueing)
 	{
 		numbering->is_called_at_once = true;

@@ -30,6 +30,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
@@ -76,6 +77,7 @@ static void init_header(SK_SEGMENT_ARGS);
 static Size lay_out(SkSharedState *state, int size, char *arrays);
 static Size arrays_size(int size);
 static void init_arrays(SK_SEGMENT_ARGS);
+static TransactionId database_version(void);
 static SkPool *find_pool(const SkPoolKey *key);
 static int	count_shares(Share *shares);
 static bool is_idle(const SkPool *pool);
@@ -83,7 +85,8 @@ static bool looks_idle(SkPool *pool);
 static int	find_free_pool(void);
 static int *bucket_of(const SkPoolKey *key);
 static void unlink_pool(int index, const SkPoolKey *key);
-static bool give_pool(int index, const SkPoolKey *key, SkWorkerKind kind);
+static bool give_pool(int index, const SkPoolKey *key);
+static void adopt_pool(SkPool *pool, TransactionId version);
 static void empty_pool(SkPool *pool);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkValues *range);
 static void count_request(SkWaiter *waiter);
@@ -177,29 +180,29 @@ SkPool *
 sk_pool_open(const SkPoolKey *key, SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
+	TransactionId version = database_version();
 	SkPool	   *pool;
 	int			index;
 
 	LWLockAcquire(state->lock, LW_SHARED);
 	pool = find_pool(key);
-	if (pool != NULL && pool->kind != kind)
-		pool = NULL;
-	LWLockRelease(state->lock);
-	if (pool != NULL)
-		return pool;
-
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	pool = find_pool(key);
+	if (pool == NULL)
+	{
+		LWLockRelease(state->lock);
+		LWLockAcquire(state->lock, LW_EXCLUSIVE);
+		pool = find_pool(key);
+	}
+	while (pool == NULL && (index = find_free_pool()) >= 0)
+	{
+		if (give_pool(index, key))
+			pool = &state->pools[index];
+	}
 	if (pool != NULL)
 	{
 		SpinLockAcquire(&pool->mutex);
 		pool->kind = kind;
+		adopt_pool(pool, version);
 		SpinLockRelease(&pool->mutex);
-	}
-	while (pool == NULL && (index = find_free_pool()) >= 0)
-	{
-		if (give_pool(index, key, kind))
-			pool = &state->pools[index];
 	}
 	LWLockRelease(state->lock);
 	return pool;
@@ -317,6 +320,24 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
+}
+
+/*
+ * sk_pool_advance
+ *		Drop values below "minimum" where the row is not locked.
+ *
+ * Returns false, and does nothing, if values below may be under way.
+ */
+bool
+sk_pool_advance(const SkPoolKey *key, int64 minimum)
+{
+	SkPool	   *pool = lock_pool(key);
+	bool		result = pool == NULL || pool->last_end >= minimum;
+
+	if (pool != NULL && result)
+		discard_values(pool, minimum);
+	unlock_pool(pool);
+	return result;
 }
 
 /*
@@ -560,6 +581,23 @@ init_arrays(SK_SEGMENT_ARGS)
 }
 
 /*
+ * The transaction that has written the row of this database in pg_database: in one
+ * that had the same OID before, it was another.
+ */
+static TransactionId
+database_version(void)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	TransactionId result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	result = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * The pool of an allocator, NULL if it has none.
  *
  * The caller holds the LWLock.
@@ -694,7 +732,7 @@ unlink_pool(int index, const SkPoolKey *key)
  * wish is withdrawn from the pool that has counted it.
  */
 static bool
-give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
+give_pool(int index, const SkPoolKey *key)
 {
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool = &state->pools[index];
@@ -716,7 +754,6 @@ give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 		state->header->lost += sk_pool_size(pool);
 	}
 	pool->key = *key;
-	pool->kind = kind;
 	pool->generation++;
 	memset(&pool->current, 0, offsetof(SkPool, filled) - offsetof(SkPool, current));
 	pool->last_end = PG_INT64_MIN;
@@ -730,6 +767,24 @@ give_pool(int index, const SkPoolKey *key, SkWorkerKind kind)
 	pool->next_in_bucket = *bucket;
 	*bucket = index;
 	return true;
+}
+
+/*
+ * Drop what was reserved in a former database of the same OID; or before this one
+ * was altered, where it does no harm.
+ *
+ * A session does so before its first look at what is in the pool.  Those of the former
+ * database are gone, so nothing of it comes back.  A worker may have filled the
+ * pool before that, which is lost.
+ */
+static void
+adopt_pool(SkPool *pool, TransactionId version)
+{
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	if (pool->database_version == version)
+		return;
+	discard_values(pool, PG_INT64_MAX);
+	pool->database_version = version;
 }
 
 static void
@@ -845,12 +900,16 @@ has_failed(SkWaiter *waiter)
 static SkPool *
 lock_pool(const SkPoolKey *key)
 {
+	TransactionId version = database_version();
 	SkPool	   *pool;
 
 	LWLockAcquire(sk_shared_state()->lock, LW_SHARED);
 	pool = find_pool(key);
 	if (pool != NULL)
+	{
 		SpinLockAcquire(&pool->mutex);
+		adopt_pool(pool, version);
+	}
 	return pool;
 }
 

@@ -136,7 +136,7 @@ typedef struct SkRefill
  * A library that is replaced while the server runs then leaves the memory to
  * sessions that have the former one, and makes its own.
  */
-#define SK_LAYOUT "2"
+#define SK_LAYOUT "3"
 
 /*
  * The pool of one allocator.  "mutex" protects all fields but the condition
@@ -150,6 +150,7 @@ struct SkPool
 	SkPoolKey	key;			/* dbid is InvalidOid if the pool is free */
 	int			next_in_bucket; /* index, -1 at the end; under the LWLock */
 	SkWorkerKind kind;			/* which worker fills it */
+	TransactionId database_version; /* has written the row of the database */
 
 	uint64		generation;		/* changed to keep out what is under way */
 	uint64		failures;		/* counts them */
@@ -188,6 +189,7 @@ typedef struct SkWorkerEntry
 	int			pid;			/* 0 if it is not running */
 	Latch	   *latch;			/* NULL if it is not running */
 	TimestampTz launched;		/* 0 if it may be launched at once */
+	int			launches;		/* since the last one came */
 	TimestampTz started;
 	TimestampTz idle_since;		/* 0 if it is not idle */
 	bool		blocked;		/* waits for a locked row */
@@ -240,6 +242,7 @@ extern void sk_pool_wait_end(SkWaiter *waiter);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
+extern bool sk_pool_advance(const SkPoolKey *key, int64 minimum);
 extern int64 sk_pool_withdraw(const SkPoolKey *key, int64 *next_value);
 
 /* workers */

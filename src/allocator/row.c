@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/varlena.h"
 
 #include "allocator/allocator.h"
 
@@ -24,8 +25,6 @@
 
 /* As many timelines are counted; pg_resetwal can leave out any number of them. */
 #define SK_MAX_GAPS 100
-
-#define SK_MAX_BATCH_SIZE 10000000
 
 /* Modes as they stand in the table. */
 const char *const sk_mode_names[] = {
@@ -39,9 +38,6 @@ const char *const sk_mode_names[] = {
 
 StaticAssertDecl(lengthof(sk_mode_names) == SK_MODE_REMOTE + 1,
 				 "a mode has no name");
-
-static void check_number(const char *column, int64 value, int64 low,
-						 int64 high);
 
 /*
  * sk_mode_from_name
@@ -57,60 +53,6 @@ sk_mode_from_name(const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid allocator mode: \"%s\"", name),
 			 errhint("Modes are sync, on_commit, async, batch, async_batch, remote.")));
-}
-
-/*
- * sk_allocator_name
- *		Copy a name of at most SK_MAX_ALLOCATOR_NAME bytes.  "what" is what an
- *		error calls it.
- */
-void
-sk_allocator_name(const char *source, const char *what, char *name)
-{
-	if (source[0] == '\0' || strlen(source) > SK_MAX_ALLOCATOR_NAME)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("invalid %s: \"%s\"", what, source),
-				 errhint("A name has from 1 to %d bytes.",
-						 SK_MAX_ALLOCATOR_NAME)));
-	strcpy(name, source);
-}
-
-/*
- * sk_row_check
- *		Raise an error if the columns do not fit together.
- */
-void
-sk_row_check(const SkAllocatorRow *row)
-{
-	bool		has_server = row->server[0] != '\0';
-
-	if ((row->parent_id != 0) != (row->series != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" and \"%s\" of a row of table \"%s\" do not fit together",
-						"parent_id", "series", "spanner.allocator"),
-				 errdetail("A series has both, an allocator has none.")));
-	/* its allocator has the rest */
-	if (row->parent_id != 0)
-		return;
-	check_number("batch_size", row->batch_size, 1, SK_MAX_BATCH_SIZE);
-	check_number("max_batch_size", row->max_batch_size, row->batch_size,
-				 SK_MAX_BATCH_SIZE);
-	check_number("low_water_mark", row->low_water_mark, -1, PG_INT32_MAX);
-	check_number("failover_gap", row->failover_gap, -1, PG_INT64_MAX);
-	check_number("max_value", row->max_value, row->min_value,
-				 PG_INT64_MAX - 1);
-	check_number("next value", row->next_value, row->min_value,
-				 row->max_value + 1);
-	if ((row->mode == SK_MODE_REMOTE) != has_server)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 has_server ?
-				 errmsg("allocator \"%s\" cannot have a server", row->name) :
-				 errmsg("allocator \"%s\" needs a server", row->name),
-				 errhint("Mode \"%s\" takes values from a foreign server, all others from this one.",
-						 "remote")));
 }
 
 /*
@@ -144,15 +86,17 @@ sk_report_exhausted(const char *name, int64 max_value)
 void
 sk_row_skip_gap(SkAllocatorRow *row)
 {
-	uint32		now = GetWALInsertionTimeLine();
-	uint32		then = row->timeline;
-	bool		is_known = row->system == (int64) GetSystemIdentifier() && then != 0;
+	SkStamp		now = sk_stamp_now();
+	SkStamp		then = row->stamp;
+	bool		is_known = then.system == now.system && then.timeline != 0;
 	int64		former = row->next_value;
-	int			gaps = is_known && then < now ? Min(now - then, SK_MAX_GAPS) : 1;
+	unsigned long long skipped;
+	int			gaps = is_known && then.timeline < now.timeline ?
+		Min(now.timeline - then.timeline, SK_MAX_GAPS) : 1;
 
-	if (is_known && then == now)
+	if (sk_stamp_is_now(then))
 		return;
-	sk_row_stamp(row);
+	row->stamp = now;
 	if (!sk_mode_has_pool(row->mode))
 		return;
 	for (int i = 0; i < gaps && row->next_value <= row->max_value; i++)
@@ -165,13 +109,16 @@ sk_row_skip_gap(SkAllocatorRow *row)
 		/* the value after the last one says that all are used up */
 		Assert(row->next_value - 1 <= row->max_value);
 	}
-	if (row->next_value == former)
+	skipped = (uint64) row->next_value - (uint64) former;
+	if (skipped == 0)
 		return;
 	ereport(LOG,
 			(errcode(ERRCODE_WARNING),
-			 errmsg("new timeline %u: allocator \"%s\" skipped %llu values",
-					GetWALInsertionTimeLine(), row->name,
-					(unsigned long long) row->next_value - (unsigned long long) former)));
+			 then.system == now.system ?
+			 errmsg("new timeline %d: allocator \"%s\" skipped %llu values",
+					now.timeline, row->name, skipped) :
+			 errmsg("new cluster: allocator \"%s\" skipped %llu values",
+					row->name, skipped)));
 }
 
 /*
@@ -225,13 +172,23 @@ sk_series_print(ArrayType *series)
 	return result.data;
 }
 
-static void
-check_number(const char *column, int64 value, int64 low, int64 high)
+/*
+ * sk_near_name_try
+ *		Take a name if it comes nearer to the one that is wanted than the last:
+ *		one that differs in case only is nearest.
+ */
+void
+sk_near_name_try(SkNearName *near, const char *name)
 {
-	if (value < low || value > high)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %lld is out of range", column, (long long) value),
-				 errhint("It must be between %lld and %lld.",
-						 (long long) low, (long long) high)));
+	int			length = strlen(near->wanted);
+	int			limit = Min(2, length / 3);
+	int			distance = 0;
+
+	if (pg_strcasecmp(near->wanted, name) != 0)
+		distance = varstr_levenshtein_less_equal(near->wanted, length, name, strlen(name),
+												 1, 1, 1, limit, true);
+	if (distance > limit || (near->found[0] != '\0' && distance >= near->distance))
+		return;
+	near->distance = distance;
+	strlcpy(near->found, name, sizeof(near->found));
 }

@@ -40,6 +40,7 @@ BEGIN
                                    if_not_exists => true);
   IF NOT EXISTS (SELECT FROM spanner.allocator a
                   WHERE a.name OPERATOR(pg_catalog.=) receive_allocator.name
+                    AND a.series OPERATOR(pg_catalog.=) '{}'
                     AND a.server OPERATOR(pg_catalog.=) receive_allocator.server) THEN
     RAISE duplicate_object USING
       MESSAGE := pg_catalog.format('there is another allocator "%s" on this node', name);
@@ -81,7 +82,10 @@ BEGIN
       MESSAGE = 'an allocator cannot be shared from a worker',
       HINT = 'Connect to the coordinator of Citus and run it there.';
   END IF;
-  SELECT a.* INTO allocator FROM spanner.allocator a WHERE a.name = share_allocator.name;
+  SELECT a.* INTO allocator
+    FROM spanner.allocator a
+   WHERE a.name = share_allocator.name
+     AND a.series = '{}';
   IF NOT FOUND THEN
     RAISE undefined_object USING MESSAGE = format('allocator "%s" does not exist', name),
       HINT = 'Create it with spanner.create_allocator().';

@@ -30,11 +30,8 @@
  * is written once, just before the transaction commits or is prepared.  A
  * rollback, also of a subtransaction, gives the values back.
  *
- * A trigger on the table sees every change, by whatever command, and checks
- * the row.  The table has neither CHECKs nor DEFAULTs: core would prepare the
- * first for each row that is written, and the others depend on whether the row is
- * a series.  Sessions forget what they have cached of allocators through the
- * relation cache.  The pool is emptied just before the transaction commits, while
+ * A trigger on the table sees every change, by whatever command.  Sessions forget
+ * what they have cached of allocators through the relation cache.  The pool is emptied just before the transaction commits, while
  * the row is locked: a batch that is reserved later comes after the change, and
  * one that is under way is kept out.  If the transaction fails after that, the
  * values are lost, which does no harm.  A new row has neither pool nor readers,
@@ -52,8 +49,9 @@
  * DROP OWNED does not drop allocators: REASSIGN OWNED, which usually comes
  * before it, tells nobody what it does, and counters would be lost.
  *
- * A dump has the rows of the table in any order, and ids that may be taken
- * here.  So a series waits in memory until its allocator is there.
+ * What a dump restores, and what logical replication brings, meets its row by
+ * name and series.  The ids, which pools and sessions know it by, are of this
+ * database only.
  *
  * src/allocator/table.c
  *
@@ -68,19 +66,20 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
+#include "commands/extension.h"
+#include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "replication/logicalworker.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -126,9 +125,6 @@ typedef struct RowKey
 	int			index_columns;	/* as many has the index */
 } RowKey;
 
-/* How large batches are if the INSERT does not say so. */
-#define SK_DEFAULT_BATCH 200
-
 /* The columns are read by number, which assertions look at. */
 #define HAS_TYPE(tupdesc, column, type) \
 	(TupleDescAttr(tupdesc, (column) - 1)->atttypid == (type))
@@ -170,31 +166,6 @@ typedef struct OwnCounter
 	List	   *marks;			/* the first of the lock; ascending levels */
 } OwnCounter;
 
-/*
- * A series of a dump that came before its allocator.  The levels are those of
- * the subtransactions that added it and that have restored it; 0 if that is
- * committed, or was not done.
- */
-typedef struct WaitingSeries
-{
-	HeapTuple	tuple;
-	int			added;
-	int			restored;
-} WaitingSeries;
-
-/*
- * An allocator of a dump that this session restores.  A restore may commit
- * after each row, so this outlives a transaction, but not its rollback.
- */
-typedef struct RestoredAllocator
-{
-	int64		dumped;			/* hash key */
-	int64		id;				/* it may have been there, or its id been
-								 * taken; 0 before it comes */
-	int			level;			/* of the subtransaction that has set the id */
-	List	   *series;			/* of WaitingSeries */
-} RestoredAllocator;
-
 /* Changes when anything in the cache of the session may have become wrong. */
 uint64		sk_allocator_epoch = 1;
 
@@ -208,36 +179,42 @@ static List *changes = NIL;
 /* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
 
-/* Of RestoredAllocator. */
-static HTAB *restored = NULL;
-
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
 
+static bool is_sequence_name(const char *name);
+static void find_near_name(SkNearName *near);
 static void check_columns(Relation rel);
 static void open_relation(SkTable *table, Relation rel, LOCKMODE mode);
 static void open_again(SkTable *table, Oid relid);
 static void fetch_roles(Datum value, Oid type, SkAllocatorRow *row);
-static void check_null(const bool *nulls, TupleDesc tupdesc, bool is_series);
+static SkStamp fetch_stamp(const Datum *values, const bool *nulls,
+						   SkAllocatorColumn timeline, SkAllocatorColumn system);
 static void fetch_options(const Datum *values, const bool *nulls,
 						  TupleDesc tupdesc, SkAllocatorRow *row);
+static ArrayType *fetch_series(Datum value);
 static void fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row);
 static void inherit(SkAllocatorRow *row, const SkAllocatorRow *parent);
 static void set_value(TupleTableSlot *slot, SkAllocatorColumn column, Datum value,
 					  bool isnull);
+static void store_stamp(Datum *values, bool *nulls, SkAllocatorColumn timeline,
+						SkAllocatorColumn system, SkStamp stamp);
 static void store_options(TupleTableSlot *slot, const SkAllocatorRow *row);
 static void store_row(TupleTableSlot *slot, const SkAllocatorRow *row);
 static RowKey key_of_id(int64 id);
-static RowKey key_of_name(const char *name);
-static RowKey key_of_series(int64 parent_id, ArrayType *series);
+static RowKey key_of_name(const char *name, ArrayType *series);
+static RowKey key_of_all_series(const char *name);
 static Oid	index_for(Relation rel, const RowKey *key);
 static bool find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 					 SkAllocatorRow *row, HeapTuple *tuple);
+static bool has_versions(Relation rel, const RowKey *key);
 static bool find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row,
 						HeapTuple *tuple);
+static bool find_settled(SkTable *table, const char *name, ArrayType *series,
+						 SkAllocatorRow *row);
 static bool add_parent(Relation rel, SkAllocatorRow *row);
 static SkRowState lock_latest(SkTable *table, int64 id, LockTupleMode mode,
-							  LockWaitPolicy policy, SkAllocatorRow *row);
+							  LockWaitPolicy policy);
 static SkRowState lock_in_queue(SkTable *table, int64 id);
 static void read_locked(SkTable *table, SkAllocatorRow *row);
 static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
@@ -246,10 +223,11 @@ static SkRowState lock_whole(SkTable *table, int64 id, LockWaitPolicy policy,
 							 SkAllocatorRow *row);
 static SkRowState lock_again(SkTable *table, ItemPointer tid, int64 id,
 							 SkAllocatorRow *row);
-static List *series_ids(SkTable *table, int64 parent_id, int limit);
-static int64 next_id(Relation rel);
-static void write_row(SkTable *table, CmdType command,
-					  const SkAllocatorRow *row, SkWrite kind);
+static List *series_ids(SkTable *table, const char *name, int limit);
+static void write_tuple(SkTable *table, CmdType command, TupleTableSlot *new,
+						SkWrite kind);
+static int64 write_row(SkTable *table, CmdType command,
+					   const SkAllocatorRow *row, SkWrite kind);
 #ifdef USE_ASSERT_CHECKING
 static bool marks_ascend(const OwnCounter *counter);
 #endif
@@ -268,7 +246,7 @@ static void change_grant(Relation rel, Oid role, bool is_grant);
 static void keep_roles(Relation rel, const SkAllocatorRow *row);
 static bool has_options_of(const SkAllocatorRow *row,
 						   const SkAllocatorRow *other);
-static void delete_series(int64 parent_id);
+static void move_series(const SkAllocatorRow *allocator, const char *name);
 static void note_series(const SkAllocatorRow *row);
 static void note_row(TriggerData *trigger, SkWrite write);
 static bool next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row);
@@ -276,16 +254,9 @@ static List *allocators_of_users(Relation rel, List *roles);
 static List *unused_roles(Relation rel);
 static void forget_unused_roles(void);
 static void apply_change(Change *change);
-static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc,
-							  bool is_replicated);
+static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc);
 static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
-static RestoredAllocator *find_restored(int64 dumped);
-static void end_restored(int level, int next);
-static void move_forward(SkTable *table, SkAllocatorRow *row,
-						 const SkAllocatorRow *dumped);
-static void restore_series(SkTable *table, RestoredAllocator *allocator);
-static void restore_series_of(int64 id);
-static HeapTuple restore_allocator(HeapTuple tuple, TupleDesc tupdesc);
+static bool meet_row(HeapTuple tuple, TupleDesc tupdesc);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -369,10 +340,19 @@ bool
 sk_row_find(SkTable *table, const char *name, int64 id, ArrayType *series,
 			SkAllocatorRow *row)
 {
-	RowKey		key = name != NULL ? key_of_name(name) :
-		series != NULL ? key_of_series(id, series) : key_of_id(id);
+	RowKey		key = name != NULL ? key_of_name(name, NULL) : key_of_id(id);
+	SkAllocatorRow parent;
 
-	return find_latest(table->rel, &key, row, NULL) && add_parent(table->rel, row);
+	if (!find_latest(table->rel, &key, row, NULL))
+		return false;
+	if (series == NULL)
+		return add_parent(table->rel, row);
+	parent = *row;
+	key = key_of_name(parent.name, series);
+	if (!find_latest(table->rel, &key, row, NULL))
+		return false;
+	inherit(row, &parent);
+	return true;
 }
 
 /*
@@ -389,6 +369,32 @@ sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row)
 	found = sk_row_find(&table, name, id, NULL, row);
 	sk_table_close(&table);
 	return found;
+}
+
+/*
+ * sk_report_missing
+ *		Report that an allocator does not exist, and what may have been meant: one
+ *		of another name, a sequence of that name, or, if "may_create", none yet.
+ */
+void
+sk_report_missing(int elevel, const char *name, int64 id, bool may_create)
+{
+	SkNearName	near = {name};
+	bool		is_sequence = name != NULL && is_sequence_name(name);
+
+	if (name != NULL && !is_sequence)
+		find_near_name(&near);
+	ereport(elevel,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 name != NULL ? errmsg("allocator \"%s\" does not exist", name) :
+			 errmsg("allocator with id %lld does not exist", (long long) id),
+			 is_sequence ?
+			 errhint("There is a sequence of that name: use nextval() for it.") :
+			 near.found[0] != '\0' ?
+			 errhint("Perhaps you meant allocator \"%s\".", near.found) :
+			 !may_create ? 0 : OidIsValid(get_extension_oid("citus", true)) ?
+			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
+			 errhint("Create it with spanner.create_allocator().")));
 }
 
 /*
@@ -441,30 +447,14 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 
 /*
  * sk_row_find_settled
- *		Look for a name, or else for a series, and wait for transactions that are
- *		about to give it to a row or to take it away.
+ *		Look for an allocator, or for a series of it, and wait for transactions that
+ *		are about to give the name to a row or to take it away.
  */
 bool
-sk_row_find_settled(SkTable *table, const char *name, int64 parent_id,
-					ArrayType *series, SkAllocatorRow *row)
+sk_row_find_settled(SkTable *table, const char *name, ArrayType *series,
+					SkAllocatorRow *row)
 {
-	RowKey		key = name != NULL ? key_of_name(name) : key_of_series(parent_id, series);
-
-	Assert(table->mode >= RowExclusiveLock);
-	for (;;)
-	{
-		SnapshotData dirty;
-		TransactionId other;
-
-		InitDirtySnapshot(dirty);
-		if (!find_row(table->rel, &key, &dirty, row, NULL))
-			return find_latest(table->rel, &key, row, NULL) &&
-				add_parent(table->rel, row);
-		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
-		if (!TransactionIdIsValid(other))
-			return add_parent(table->rel, row);
-		XactLockTableWait(other, NULL, NULL, XLTW_None);
-	}
+	return find_settled(table, name, series, row) && add_parent(table->rel, row);
 }
 
 /*
@@ -485,7 +475,11 @@ sk_row_lock(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
 	if (how == SK_LOCK_KEEP)
 	{
 		CommandCounterIncrement();
-		return lock_latest(table, id, LockTupleKeyShare, LockWaitBlock, row);
+		state = lock_latest(table, id, LockTupleKeyShare, LockWaitBlock);
+		/* it may have been renamed while we waited */
+		if (state == SK_ROW_FOUND)
+			read_locked(table, row);
+		return state;
 	}
 	state = lock_whole(table, id, how == SK_LOCK_WAIT ? LockWaitBlock : LockWaitSkip, row);
 	counter = state == SK_ROW_FOUND ? find_counter(row) : NULL;
@@ -510,16 +504,12 @@ sk_row_write(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
 
 /*
  * sk_row_insert
- *		Make a row.  Sets its id, unless it has one that is free.
+ *		Make a row.  Sets the id that it has got.
  */
 void
-sk_row_insert(SkTable *table, SkAllocatorRow *row, SkWrite kind)
+sk_row_insert(SkTable *table, SkAllocatorRow *row)
 {
-	RowKey		key = key_of_id(row->id);
-
-	if (row->id == 0 || find_latest(table->rel, &key, NULL, NULL))
-		row->id = next_id(table->rel);
-	write_row(table, CMD_INSERT, row, kind);
+	row->id = write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }
 
 /*
@@ -548,6 +538,38 @@ sk_own_take(const SkAllocatorRow *row, int64 count, SkMode *mode)
 	range.end = range.first + count;
 	move_counter(counter, range.end);
 	return range;
+}
+
+static bool
+is_sequence_name(const char *name)
+{
+	List	   *parts;
+	Oid			relid = InvalidOid;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts))
+		return false;
+	if (list_length(parts) == 1)
+		relid = RelnameGetRelid(linitial(parts));
+	else if (list_length(parts) == 2)
+		relid = get_relname_relid(lsecond(parts),
+								  get_namespace_oid(linitial(parts), true));
+	return OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_SEQUENCE;
+}
+
+/* Look through all allocators for a name that is nearly this one. */
+static void
+find_near_name(SkNearName *near)
+{
+	SkTable		table;
+	SysScanDesc scan;
+	SkAllocatorRow row;
+
+	sk_table_open(&table, AccessShareLock);
+	scan = systable_beginscan(table.rel, InvalidOid, false, SnapshotSelf, 0, NULL);
+	while (next_allocator(table.rel, scan, &row))
+		sk_near_name_try(near, row.name);
+	systable_endscan(scan);
+	sk_table_close(&table);
 }
 
 /*
@@ -620,53 +642,67 @@ fetch_roles(Datum value, Oid type, SkAllocatorRow *row)
 			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
 }
 
-/* Series are the reason why the table cannot declare these columns NOT NULL. */
-static void
-check_null(const bool *nulls, TupleDesc tupdesc, bool is_series)
+static SkStamp
+fetch_stamp(const Datum *values, const bool *nulls, SkAllocatorColumn timeline,
+			SkAllocatorColumn system)
 {
-	static const SkAllocatorColumn columns[] = {
-		SK_COLUMN_NAME, SK_COLUMN_MODE, SK_COLUMN_MIN_VALUE, SK_COLUMN_MAX_VALUE,
-		SK_COLUMN_BATCH_SIZE, SK_COLUMN_MAX_BATCH_SIZE, SK_COLUMN_OWNER_ROLE
-	};
+	SkStamp		result = {0};
 
-	for (int i = 0; i < lengthof(columns); i++)
-		if (IS_NULL(columns[i]) != is_series)
-			ereport(ERROR,
-					(errcode(is_series ? ERRCODE_INVALID_PARAMETER_VALUE :
-							 ERRCODE_NOT_NULL_VIOLATION),
-					 errmsg(is_series ? "a series cannot have \"%s\"" : "an allocator needs \"%s\"",
-							NameStr(TupleDescAttr(tupdesc, columns[i] - 1)->attname)),
-					 is_series ? errdetail("It has that of its allocator.") : 0));
+	if (!IS_NULL(timeline))
+		result.timeline = DatumGetInt32(VALUE(timeline));
+	if (!IS_NULL(system))
+		result.system = DatumGetInt64(VALUE(system));
+	return result;
 }
 
+/* A CHECK has the columns that an allocator needs, and a series must not have. */
 static void
 fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 			  SkAllocatorRow *row)
 {
-	sk_allocator_name(TextDatumGetCString(VALUE(SK_COLUMN_NAME)), "allocator name", row->name);
+	static const SkAllocatorColumn needed[] = {
+		SK_COLUMN_MODE, SK_COLUMN_MIN_VALUE, SK_COLUMN_MAX_VALUE, SK_COLUMN_BATCH_SIZE,
+		SK_COLUMN_MAX_BATCH_SIZE, SK_COLUMN_OWNER_ROLE
+	};
+
+	for (int i = 0; i < lengthof(needed); i++)
+		if (IS_NULL(needed[i]))
+			elog(ERROR, "allocator \"%s\" has no \"%s\"", row->name,
+				 NameStr(TupleDescAttr(tupdesc, needed[i] - 1)->attname));
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(SK_COLUMN_MODE)));
 	row->min_value = DatumGetInt64(VALUE(SK_COLUMN_MIN_VALUE));
 	row->max_value = DatumGetInt64(VALUE(SK_COLUMN_MAX_VALUE));
 	row->batch_size = DatumGetInt32(VALUE(SK_COLUMN_BATCH_SIZE));
 	row->max_batch_size = DatumGetInt32(VALUE(SK_COLUMN_MAX_BATCH_SIZE));
-	row->low_water_mark = IS_NULL(SK_COLUMN_LOW_WATER_MARK) ? -1 :
+	row->low_water_mark = IS_NULL(SK_COLUMN_LOW_WATER_MARK) ? SK_AUTOMATIC :
 		DatumGetInt32(VALUE(SK_COLUMN_LOW_WATER_MARK));
-	row->failover_gap = IS_NULL(SK_COLUMN_FAILOVER_GAP) ? -1 :
+	row->failover_gap = IS_NULL(SK_COLUMN_FAILOVER_GAP) ? SK_AUTOMATIC :
 		DatumGetInt64(VALUE(SK_COLUMN_FAILOVER_GAP));
 	if (!IS_NULL(SK_COLUMN_SERVER))
 		strlcpy(row->server, NameStr(*DatumGetName(VALUE(SK_COLUMN_SERVER))), NAMEDATALEN);
 	if (!IS_NULL(SK_COLUMN_REMOTE_NAME))
-		sk_allocator_name(TextDatumGetCString(VALUE(SK_COLUMN_REMOTE_NAME)), "remote_name",
-						  row->remote_name);
+		strlcpy(row->remote_name, TextDatumGetCString(VALUE(SK_COLUMN_REMOTE_NAME)),
+				sizeof(row->remote_name));
 	row->owner_role = DatumGetObjectId(VALUE(SK_COLUMN_OWNER_ROLE));
 	if (!IS_NULL(SK_COLUMN_USAGE_ROLES))
 		fetch_roles(VALUE(SK_COLUMN_USAGE_ROLES), role_type(tupdesc), row);
 	row->start_value = IS_NULL(SK_COLUMN_START_VALUE) ? row->min_value :
 		DatumGetInt64(VALUE(SK_COLUMN_START_VALUE));
+	row->series_stamp = fetch_stamp(values, nulls, SK_COLUMN_SERIES_TIMELINE,
+									SK_COLUMN_SERIES_SYSTEM);
+}
+
+/* NULL for the allocator itself, whose array is empty. */
+static ArrayType *
+fetch_series(Datum value)
+{
+	ArrayType  *result = DatumGetArrayTypePCopy(value);
+
+	return ARR_NDIM(result) == 0 ? NULL : result;
 }
 
 /*
- * Read a row.  Raises an error if a name or the mode is invalid.
+ * Read a row.  Raises an error if the mode is invalid.
  *
  * What a series has of its allocator is left out: inherit() adds it.
  */
@@ -676,7 +712,6 @@ fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
 	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-	bool		is_series;
 
 	Assert(tupdesc->natts >= SK_COLUMN_COUNT);
 	Assert(HAS_TYPE(tupdesc, SK_COLUMN_ID, INT8OID));
@@ -688,23 +723,16 @@ fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	Assert(HAS_TYPE(tupdesc, SK_COLUMN_SERIES, TEXTARRAYOID));
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
+	strlcpy(row->name, TextDatumGetCString(VALUE(SK_COLUMN_NAME)), sizeof(row->name));
+	row->series = fetch_series(VALUE(SK_COLUMN_SERIES));
 	row->id = DatumGetInt64(VALUE(SK_COLUMN_ID));
 	row->next_value = DatumGetInt64(VALUE(SK_COLUMN_NEXT_VALUE));
-	row->timeline = IS_NULL(SK_COLUMN_TIMELINE) ? 0 :
-		DatumGetInt32(VALUE(SK_COLUMN_TIMELINE));
-	row->system = IS_NULL(SK_COLUMN_SYSTEM) ? 0 :
-		DatumGetInt64(VALUE(SK_COLUMN_SYSTEM));
+	row->stamp = fetch_stamp(values, nulls, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM);
 	row->table = tuple->t_tableOid;
 	row->tid = tuple->t_self;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
-	is_series = !IS_NULL(SK_COLUMN_PARENT_ID);
-	check_null(nulls, tupdesc, is_series);
-	if (is_series)
-		row->parent_id = DatumGetInt64(VALUE(SK_COLUMN_PARENT_ID));
-	else
+	if (row->series == NULL)
 		fetch_options(values, nulls, tupdesc, row);
-	if (!IS_NULL(SK_COLUMN_SERIES))
-		row->series = DatumGetArrayTypePCopy(VALUE(SK_COLUMN_SERIES));
 	pfree(values);
 	pfree(nulls);
 }
@@ -719,13 +747,13 @@ inherit(SkAllocatorRow *row, const SkAllocatorRow *parent)
 {
 	SkAllocatorRow all = *parent;
 
-	Assert(row->parent_id == parent->id && row->table == parent->table);
+	Assert(row->series != NULL && parent->series == NULL);
+	Assert(strcmp(row->name, parent->name) == 0 && row->table == parent->table);
 	all.id = row->id;
 	/* the bounds of the allocator may have been moved since */
 	all.next_value = Max(row->next_value, parent->min_value);
-	all.timeline = row->timeline;
-	all.system = row->system;
-	all.parent_id = row->parent_id;
+	all.stamp = row->stamp;
+	all.parent_id = parent->id;
 	all.series = row->series;
 	all.tid = row->tid;
 	all.is_own |= row->is_own;
@@ -740,6 +768,16 @@ set_value(TupleTableSlot *slot, SkAllocatorColumn column, Datum value, bool isnu
 }
 
 static void
+store_stamp(Datum *values, bool *nulls, SkAllocatorColumn timeline,
+			SkAllocatorColumn system, SkStamp stamp)
+{
+	VALUE(timeline) = Int32GetDatum(stamp.timeline);
+	IS_NULL(timeline) = stamp.timeline == 0;
+	VALUE(system) = Int64GetDatum(stamp.system);
+	IS_NULL(system) = stamp.system == 0;
+}
+
+static void
 store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
 	int			count = list_length(row->usage_roles);
@@ -749,16 +787,15 @@ store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 	for (int i = 0; i < count; i++)
 		roles[i] = ObjectIdGetDatum(list_nth_oid(row->usage_roles, i));
 	namestrcpy(server, row->server);
-	set_value(slot, SK_COLUMN_NAME, CStringGetTextDatum(row->name), false);
 	set_value(slot, SK_COLUMN_MODE, CStringGetTextDatum(sk_mode_names[row->mode]), false);
 	set_value(slot, SK_COLUMN_MIN_VALUE, Int64GetDatum(row->min_value), false);
 	set_value(slot, SK_COLUMN_MAX_VALUE, Int64GetDatum(row->max_value), false);
 	set_value(slot, SK_COLUMN_BATCH_SIZE, Int32GetDatum((int32) row->batch_size), false);
 	set_value(slot, SK_COLUMN_MAX_BATCH_SIZE, Int32GetDatum((int32) row->max_batch_size), false);
 	set_value(slot, SK_COLUMN_LOW_WATER_MARK, Int32GetDatum((int32) row->low_water_mark),
-			  row->low_water_mark < 0);
+			  row->low_water_mark == SK_AUTOMATIC);
 	set_value(slot, SK_COLUMN_FAILOVER_GAP, Int64GetDatum(row->failover_gap),
-			  row->failover_gap < 0);
+			  row->failover_gap == SK_AUTOMATIC);
 	set_value(slot, SK_COLUMN_SERVER, NameGetDatum(server), row->server[0] == '\0');
 	set_value(slot, SK_COLUMN_REMOTE_NAME, CStringGetTextDatum(row->remote_name),
 			  row->remote_name[0] == '\0');
@@ -768,6 +805,8 @@ store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 											  sizeof(Oid), true, TYPALIGN_INT)),
 			  count == 0);
 	set_value(slot, SK_COLUMN_START_VALUE, Int64GetDatum(row->start_value), false);
+	store_stamp(slot->tts_values, slot->tts_isnull, SK_COLUMN_SERIES_TIMELINE,
+				SK_COLUMN_SERIES_SYSTEM, row->series_stamp);
 }
 
 /*
@@ -781,14 +820,15 @@ store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
 {
 	Assert(row->mode <= SK_MODE_REMOTE);
 	Assert(slot->tts_tupleDescriptor->natts >= SK_COLUMN_COUNT);
-	Assert((row->parent_id != 0) == (row->series != NULL));
+	set_value(slot, SK_COLUMN_NAME, CStringGetTextDatum(row->name), false);
+	set_value(slot, SK_COLUMN_SERIES,
+			  PointerGetDatum(row->series != NULL ? row->series : construct_empty_array(TEXTOID)),
+			  false);
 	set_value(slot, SK_COLUMN_ID, Int64GetDatum(row->id), false);
 	set_value(slot, SK_COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
-	set_value(slot, SK_COLUMN_TIMELINE, Int32GetDatum(row->timeline), row->timeline == 0);
-	set_value(slot, SK_COLUMN_SYSTEM, Int64GetDatum(row->system), row->system == 0);
-	set_value(slot, SK_COLUMN_PARENT_ID, Int64GetDatum(row->parent_id), row->parent_id == 0);
-	set_value(slot, SK_COLUMN_SERIES, PointerGetDatum(row->series), row->series == NULL);
-	if (row->parent_id == 0)
+	store_stamp(slot->tts_values, slot->tts_isnull, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM,
+				row->stamp);
+	if (row->series == NULL)
 		store_options(slot, row);
 	ExecStoreVirtualTuple(slot);
 	ItemPointerSetInvalid(&slot->tts_tid);
@@ -804,26 +844,27 @@ key_of_id(int64 id)
 	return key;
 }
 
+/* The allocator itself without a series. */
 static RowKey
-key_of_name(const char *name)
+key_of_name(const char *name, ArrayType *series)
 {
-	RowKey		key = {.count = 1,.index_columns = 1};
+	RowKey		key = {.count = 2,.index_columns = 2};
 
 	ScanKeyInit(&key.columns[0], SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
 				CStringGetTextDatum(name));
+	ScanKeyInit(&key.columns[1], SK_COLUMN_SERIES, BTEqualStrategyNumber, F_ARRAY_EQ,
+				PointerGetDatum(series != NULL ? series : construct_empty_array(TEXTOID)));
 	return key;
 }
 
-/* Without a series, all those of the allocator. */
+/* All series of an allocator. */
 static RowKey
-key_of_series(int64 parent_id, ArrayType *series)
+key_of_all_series(const char *name)
 {
-	RowKey		key = {.count = series == NULL ? 1 : 2,.index_columns = 2};
+	RowKey		key = key_of_name(name, NULL);
 
-	ScanKeyInit(&key.columns[0], SK_COLUMN_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(parent_id));
-	ScanKeyInit(&key.columns[1], SK_COLUMN_SERIES, BTEqualStrategyNumber, F_ARRAY_EQ,
-				PointerGetDatum(series));
+	key.columns[1].sk_strategy = BTGreaterStrategyNumber;
+	fmgr_info(F_ARRAY_GT, &key.columns[1].sk_func);
 	return key;
 }
 
@@ -855,7 +896,7 @@ index_for(Relation rel, const RowKey *key)
 	return result;
 }
 
-/* A row as a snapshot shows it, NULL for one of now.  "row" or "tuple" may be NULL. */
+/* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
 static bool
 find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 		 SkAllocatorRow *row, HeapTuple *tuple)
@@ -878,9 +919,29 @@ find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 }
 
 /*
+ * Is there any version of a row that somebody may see, or could see lately?
+ *
+ * What a snapshot of that kind reads is no conflict in SERIALIZABLE, as that of a
+ * transaction would be.  The other one keeps versions from being removed meanwhile.
+ */
+static bool
+has_versions(Relation rel, const RowKey *key)
+{
+	Snapshot	keep = RegisterSnapshot(GetCatalogSnapshot(RelationGetRelid(rel)));
+	SnapshotData any;
+	bool		found;
+
+	InitNonVacuumableSnapshot(any, GlobalVisTestFor(rel));
+	Assert(!IsMVCCSnapshot(&any));
+	found = find_row(rel, key, &any, NULL, NULL);
+	UnregisterSnapshot(keep);
+	return found;
+}
+
+/*
  * The latest version of a row.  The search takes what is committed when it
  * comes along, and can miss all versions of a row that is updated while it
- * looks at the index.  A snapshot shows one of them.
+ * looks at the index.
  */
 static bool
 find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row, HeapTuple *tuple)
@@ -889,10 +950,32 @@ find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row, HeapTuple *tup
 	{
 		if (find_row(rel, key, SnapshotSelf, row, tuple))
 			return true;
-		if (!find_row(rel, key, NULL, NULL, NULL))
+		if (!has_versions(rel, key))
 			break;
 	}
 	return false;
+}
+
+/* The same, after waiting for transactions that make, rename or delete it. */
+static bool
+find_settled(SkTable *table, const char *name, ArrayType *series, SkAllocatorRow *row)
+{
+	RowKey		key = key_of_name(name, series);
+
+	Assert(table->mode >= RowExclusiveLock);
+	for (;;)
+	{
+		SnapshotData dirty;
+		TransactionId other;
+
+		InitDirtySnapshot(dirty);
+		if (!find_row(table->rel, &key, &dirty, row, NULL))
+			return find_latest(table->rel, &key, row, NULL);
+		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!TransactionIdIsValid(other))
+			return true;
+		XactLockTableWait(other, NULL, NULL, XLTW_None);
+	}
 }
 
 /* Add what a series has of its allocator.  False if that is gone. */
@@ -902,10 +985,10 @@ add_parent(Relation rel, SkAllocatorRow *row)
 	RowKey		key;
 	SkAllocatorRow parent;
 
-	if (likely(row->parent_id == 0))
+	if (likely(row->series == NULL))
 		return true;
-	key = key_of_id(row->parent_id);
-	if (!find_latest(rel, &key, &parent, NULL) || parent.parent_id != 0)
+	key = key_of_name(row->name, NULL);
+	if (!find_latest(rel, &key, &parent, NULL))
 		return false;
 	inherit(row, &parent);
 	return true;
@@ -916,8 +999,7 @@ add_parent(Relation rel, SkAllocatorRow *row)
  * row before it is locked.
  */
 static SkRowState
-lock_latest(SkTable *table, int64 id, LockTupleMode mode, LockWaitPolicy policy,
-			SkAllocatorRow *row)
+lock_latest(SkTable *table, int64 id, LockTupleMode mode, LockWaitPolicy policy)
 {
 	RowKey		key = key_of_id(id);
 	TM_Result	result = TM_Deleted;
@@ -927,7 +1009,7 @@ lock_latest(SkTable *table, int64 id, LockTupleMode mode, LockWaitPolicy policy,
 	PushActiveSnapshot(GetLatestSnapshot());
 	/* a row that is gone is looked for again: it may have come back */
 	while ((result == TM_Updated || result == TM_Deleted) &&
-		   find_latest(table->rel, &key, row, &tuple))
+		   find_latest(table->rel, &key, NULL, &tuple))
 	{
 		if (table->slot == NULL)
 			table->slot = table_slot_create(table->rel, NULL);
@@ -958,9 +1040,9 @@ lock_in_queue(SkTable *table, int64 id)
 
 	(void) sk_row_locker(table, id, &is_own);
 	if (is_own)
-		return lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock, NULL);
+		return lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock);
 	LockDatabaseObject(relid, queue, part, ExclusiveLock);
-	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock, NULL);
+	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitBlock);
 	UnlockDatabaseObject(relid, queue, part, ExclusiveLock);
 	return state;
 }
@@ -986,7 +1068,7 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitSkip, NULL);
+	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitSkip);
 	if (state == SK_ROW_LOCKED && policy == LockWaitBlock)
 		state = lock_in_queue(table, id);
 	if (state == SK_ROW_FOUND)
@@ -1035,9 +1117,9 @@ lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row)
  * most.
  */
 static List *
-series_ids(SkTable *table, int64 parent_id, int limit)
+series_ids(SkTable *table, const char *name, int limit)
 {
-	RowKey		key = key_of_series(parent_id, NULL);
+	RowKey		key = key_of_all_series(name);
 	SysScanDesc scan = systable_beginscan(table->rel, index_for(table->rel, &key), true,
 										  SnapshotSelf, key.count, key.columns);
 	List	   *result = NIL;
@@ -1057,43 +1139,34 @@ series_ids(SkTable *table, int64 parent_id, int limit)
 }
 
 /*
- * An id that no row has.
+ * Write a row as an SQL command does.  The trigger of the table finds out what the
+ * write means.
  *
- * It comes from where an INSERT finds it, as the identity column may have been
- * converted.  Rows that were replicated have not moved the identity.
- */
-static int64
-next_id(Relation rel)
-{
-	Expr	   *id = (Expr *) build_column_default(rel, SK_COLUMN_ID);
-	ExprContext *context = CreateStandaloneExprContext();
-	RowKey		key;
-	Datum		result;
-	bool		isnull;
-
-	if (id == NULL)
-		elog(ERROR, "allocators get no ids");
-	do
-	{
-		result = ExecEvalExprSwitchContext(ExecInitExpr(expression_planner(id), NULL),
-										   context, &isnull);
-		key = key_of_id(DatumGetInt64(result));
-	} while (find_row(rel, &key, SnapshotSelf, NULL, NULL));
-	FreeExprContext(context, true);
-	return DatumGetInt64(result);
-}
-
-/*
- * Write the row that was locked last, or a new one.  The trigger of the table
- * finds out what the write means.
+ * A counter that moves, and a series that follows its allocator, break no CHECK.
+ * Core would prepare them anew for each such row, which takes longer than all the
+ * rest; it passes over those that have no expression.
  */
 static void
+write_tuple(SkTable *table, CmdType command, TupleTableSlot *new, SkWrite kind)
+{
+	TupleConstr *constraints = RelationGetDescr(table->rel)->constr;
+	SkRowWriter writer;
+
+	sk_writer_begin(&writer, table->rel, 0);
+	if ((kind == SK_WRITE_RESERVES || kind == SK_WRITE_FOLLOWS) && constraints->num_check > 0)
+		sk_check_expressions(writer.target) = palloc0(constraints->num_check * sizeof(ExprState *));
+	sk_writer_write(&writer, command, table->slot, new);
+	sk_writer_end(&writer);
+}
+
+/* Write the row that was locked last, or a new one.  Returns its id. */
+static int64
 write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite kind)
 {
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = current_write;
-	SkRowWriter writer;
+	int64		id;
 
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	Assert(table->mode >= RowExclusiveLock);
@@ -1117,9 +1190,7 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	current_write = kind;
 	PG_TRY();
 	{
-		sk_writer_begin(&writer, table->rel, 0);
-		sk_writer_write(&writer, command, table->slot, new);
-		sk_writer_end(&writer);
+		write_tuple(table, command, new, kind);
 	}
 	PG_FINALLY();
 	{
@@ -1132,7 +1203,9 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 				 errmsg("could not write a row of table \"%s\"",
 						"spanner.allocator"),
 				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
+	id = row == NULL ? 0 : DatumGetInt64(new->tts_values[SK_COLUMN_ID - 1]);
 	ExecDropSingleTupleTableSlot(new);
+	return id;
 }
 
 static OwnCounter *
@@ -1172,7 +1245,7 @@ hold_counter(const SkAllocatorRow *known)
 
 	Assert(counter == NULL || marks_ascend(counter));
 	if (likely(counter != NULL && !counter->is_stale &&
-			   (known->parent_id == 0 || counter->epoch == sk_allocator_epoch)))
+			   (known->series == NULL || counter->epoch == sk_allocator_epoch)))
 		return counter;
 
 	sk_table_open(&table, RowExclusiveLock);
@@ -1253,7 +1326,8 @@ note_own_update(const SkAllocatorRow *row, bool is_moved)
  * unless the transaction has deleted it.
  *
  * A pool may have values that come before those that were taken here, so it
- * is emptied.  In modes without a pool this is an ordinary reservation.
+ * is emptied.  The row is locked until the transaction ends, also a prepared one,
+ * so nobody fills the pool before that.
  */
 static void
 write_counters(void)
@@ -1281,10 +1355,15 @@ write_counters(void)
 		if (lock_again(&table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
 			row.next_value == counter->next)
 			continue;
-		sk_row_stamp(&row);
+		row.stamp = sk_stamp_now();
 		row.next_value = counter->next;
-		write_row(&table, CMD_UPDATE, &row, sk_mode_has_pool(row.mode) ?
-				  SK_WRITE_CHANGES : SK_WRITE_RESERVES);
+		(void) write_row(&table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
+		if (sk_mode_has_pool(row.mode))
+		{
+			Change		all = {row.table, row.id, PG_INT64_MAX};
+
+			apply_change(&all);
+		}
 	}
 	if (table.rel != NULL)
 		sk_table_close(&table);
@@ -1374,7 +1453,7 @@ static List *
 named_roles(const SkAllocatorRow *row)
 {
 	/* a series has those of its allocator */
-	if (row->parent_id != 0)
+	if (row->series != NULL)
 		return NIL;
 	return lappend_oid(list_delete_oid(list_copy(row->usage_roles), InvalidOid),
 					   row->owner_role);
@@ -1478,12 +1557,13 @@ has_options_of(const SkAllocatorRow *row, const SkAllocatorRow *other)
 }
 
 /*
- * Delete the series of an allocator that has been deleted.
+ * Give the series of an allocator that has been renamed its new name, or delete
+ * those of one that has been deleted if that is NULL.
  *
  * A transaction that was making one has kept the allocator until its end.
  */
 static void
-delete_series(int64 parent_id)
+move_series(const SkAllocatorRow *allocator, const char *name)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "spanner_keys series",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -1494,16 +1574,22 @@ delete_series(int64 parent_id)
 
 	sk_table_open(&table, RowExclusiveLock);
 	table.slot = table_slot_create(table.rel, NULL);
-	foreach(lc, series_ids(&table, parent_id, PG_INT32_MAX))
+	foreach(lc, series_ids(&table, allocator->name, PG_INT32_MAX))
 	{
 		int64		id = *(int64 *) lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		note_change(RelationGetRelid(table.rel), id, PG_INT64_MAX);
+		if (name == NULL)
+			note_change(allocator->table, id, PG_INT64_MAX);
 		old = MemoryContextSwitchTo(context);
-		/* its allocator is gone */
+		/* not by that name: the allocator is gone, or has another */
 		if (lock_row(&table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
-			write_row(&table, CMD_DELETE, NULL, SK_WRITE_FOLLOWS);
+		{
+			if (name != NULL)
+				strlcpy(row.name, name, sizeof(row.name));
+			(void) write_row(&table, name == NULL ? CMD_DELETE : CMD_UPDATE,
+							 name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
+		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
 	}
@@ -1523,7 +1609,7 @@ note_series(const SkAllocatorRow *row)
 	SkTable		table;
 
 	sk_table_open(&table, AccessShareLock);
-	if (series_ids(&table, row->id, 1) != NIL)
+	if (series_ids(&table, row->name, 1) != NIL)
 	{
 		note_change(row->table, 0, PG_INT64_MAX);
 		if (counters != NULL)
@@ -1549,10 +1635,10 @@ note_row(TriggerData *trigger, SkWrite write)
 		note_change(before.table, before.id, PG_INT64_MAX);
 	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 	{
-		if (before.parent_id == 0)
+		if (before.series == NULL)
 		{
 			roles_changed = true;
-			delete_series(before.id);
+			move_series(&before, NULL);
 		}
 		return;
 	}
@@ -1563,13 +1649,14 @@ note_row(TriggerData *trigger, SkWrite write)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot change the id of allocator \"%s\"", before.name),
 				 errhint("Create another one with spanner.create_allocator().")));
-	sk_row_check(&after);
 	note_own_update(&after, after.next_value != before.next_value);
 	if (write == SK_WRITE_ADVANCES)
 		note_change(before.table, before.id, after.next_value);
-	if (write == SK_WRITE_CHANGES && after.parent_id == 0 &&
+	if (write == SK_WRITE_CHANGES && after.series == NULL &&
 		!has_options_of(&after, &before))
 		note_series(&after);
+	if (after.series == NULL && strcmp(after.name, before.name) != 0)
+		move_series(&before, after.name);
 	if (before.owner_role != after.owner_role ||
 		!equal(before.usage_roles, after.usage_roles))
 	{
@@ -1579,8 +1666,8 @@ note_row(TriggerData *trigger, SkWrite write)
 }
 
 /*
- * Read the next row that names roles: there may be very many series, which do
- * not.  Returns false if there is none.
+ * Read the next allocator: there may be very many series, which name no roles.
+ * Returns false if there is none.
  */
 static bool
 next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row)
@@ -1592,7 +1679,7 @@ next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row)
 		CHECK_FOR_INTERRUPTS();
 		tuple = systable_getnext(scan);
 	} while (HeapTupleIsValid(tuple) &&
-			 !heap_attisnull(tuple, SK_COLUMN_PARENT_ID, RelationGetDescr(rel)));
+			 heap_attisnull(tuple, SK_COLUMN_OWNER_ROLE, RelationGetDescr(rel)));
 	if (HeapTupleIsValid(tuple))
 		fetch_row(tuple, RelationGetDescr(rel), row);
 	return HeapTupleIsValid(tuple);
@@ -1684,57 +1771,48 @@ apply_change(Change *change)
 }
 
 /*
- * The tuple of an INSERT with the defaults, and the stamp of now.
+ * The tuple of an INSERT, with an id and the stamp of now.  A series has the options
+ * of its allocator.
  *
- * A row from a dump has the stamp of another server.  One that is replicated
- * gets none, since more values may have been given there than came along.
+ * The id and the stamp of another server mean nothing here.  A row that is
+ * replicated has no stamp, since more values may have been given there than came
+ * along.
  */
 static HeapTuple
-complete_row(HeapTuple tuple, TupleDesc tupdesc, bool is_replicated)
+complete_row(HeapTuple tuple, TupleDesc tupdesc)
 {
-	struct
-	{
-		SkAllocatorColumn column;
-		Datum		value;
-	}			defaults[] = {
-		{SK_COLUMN_TIMELINE, Int32GetDatum(GetWALInsertionTimeLine())},
-		{SK_COLUMN_SYSTEM, Int64GetDatum((int64) GetSystemIdentifier())},
-		{SK_COLUMN_MODE, CStringGetTextDatum(sk_mode_names[SK_MODE_ASYNC_BATCH])},
-		{SK_COLUMN_NEXT_VALUE, Int64GetDatum(1)},
-		{SK_COLUMN_MIN_VALUE, Int64GetDatum(1)},
-		{SK_COLUMN_MAX_VALUE, Int64GetDatum(PG_INT64_MAX - 1)},
-		{SK_COLUMN_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_BATCH)},
-		{SK_COLUMN_MAX_BATCH_SIZE, Int32GetDatum(SK_DEFAULT_MAX_BATCH)}
-	};
-	bool		is_series = !heap_attisnull(tuple, SK_COLUMN_PARENT_ID, tupdesc);
-	int			columns[lengthof(defaults)];
-	Datum		values[lengthof(defaults)];
-	bool		nulls[lengthof(defaults)] = {false};
-	int			count = 0;
+	Datum	   *values = palloc(tupdesc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(tupdesc->natts * sizeof(bool));
+	SkStamp		stamp = {0};
 
-	for (int i = 0; i < lengthof(defaults); i++)
+	if (!IsLogicalWorker())
+		stamp = sk_stamp_now();
+	heap_deform_tuple(tuple, tupdesc, values, nulls);
+	VALUE(SK_COLUMN_ID) = Int64GetDatum(nextval_internal(sk_own_table("allocator_id"), false));
+	IS_NULL(SK_COLUMN_ID) = false;
+	store_stamp(values, nulls, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM, stamp);
+	store_stamp(values, nulls, SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM, stamp);
+	if (!IS_NULL(SK_COLUMN_SERIES) && fetch_series(VALUE(SK_COLUMN_SERIES)) != NULL)
 	{
-		/* the stamp is always that of now */
-		if (i >= 2 &&
-			(is_series || !heap_attisnull(tuple, defaults[i].column, tupdesc)))
-			continue;
-		columns[count] = defaults[i].column;
-		nulls[count] = i < 2 && is_replicated;
-		values[count++] = defaults[i].value;
+		for (int column = SK_COLUMN_MODE; column <= SK_COLUMN_COUNT; column++)
+			IS_NULL(column) = true;
 	}
-	return heap_modify_tuple_by_cols(tuple, tupdesc, count, columns, values, nulls);
+	return heap_form_tuple(tupdesc, values, nulls);
 }
 
 /*
  * The tuple of an UPDATE that comes from another server: the counter does
- * not go back, and the stamp stays.
+ * not go back, and the id and the stamps stay.
  *
  * NULL if nothing changes, so that pools keep their values.
  */
 static HeapTuple
 merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 {
-	int			columns[] = {SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM, SK_COLUMN_NEXT_VALUE};
+	int			columns[] = {
+		SK_COLUMN_NEXT_VALUE, SK_COLUMN_ID, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM,
+		SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM
+	};
 	Datum		values[lengthof(columns)];
 	bool		nulls[lengthof(columns)];
 	bool		isnull;
@@ -1743,10 +1821,10 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 	for (int i = 0; i < lengthof(columns); i++)
 		values[i] = heap_getattr(old, columns[i], tupdesc, &nulls[i]);
 	/* a NULL is for the constraint to refuse */
-	if (isnull || DatumGetInt64(next) > DatumGetInt64(values[2]))
+	if (isnull || DatumGetInt64(next) > DatumGetInt64(values[0]))
 	{
-		values[2] = next;
-		nulls[2] = isnull;
+		values[0] = next;
+		nulls[0] = isnull;
 	}
 	new = heap_modify_tuple_by_cols(new, tupdesc, lengthof(columns), columns, values, nulls);
 	return DatumGetBool(OidFunctionCall2(F_RECORD_IMAGE_EQ,
@@ -1754,183 +1832,48 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 										 heap_copy_tuple_as_datum(new, tupdesc))) ? NULL : new;
 }
 
-static RestoredAllocator *
-find_restored(int64 dumped)
+/*
+ * Has a row that a dump or another server brings been made here already?
+ *
+ * Then that one keeps its id and its options, but gives nothing below the counter
+ * that comes, which it takes over unless it is ahead.
+ */
+static bool
+meet_row(HeapTuple tuple, TupleDesc tupdesc)
 {
+	bool		nulls[3];
+	Datum		name = heap_getattr(tuple, SK_COLUMN_NAME, tupdesc, &nulls[0]);
+	Datum		series = heap_getattr(tuple, SK_COLUMN_SERIES, tupdesc, &nulls[1]);
+	Datum		value = heap_getattr(tuple, SK_COLUMN_NEXT_VALUE, tupdesc, &nulls[2]);
+	int64		next = DatumGetInt64(value);
 	bool		found;
-	RestoredAllocator *result;
-
-	if (restored == NULL)
-	{
-		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(RestoredAllocator)};
-
-		restored = hash_create("restored allocators", 64, &control, HASH_ELEM | HASH_BLOBS);
-	}
-	result = hash_search(restored, &dumped, HASH_ENTER, &found);
-	if (!found)
-	{
-		result->id = 0;
-		result->level = 0;
-		result->series = NIL;
-	}
-	return result;
-}
-
-/*
- * What a transaction or subtransaction of this level or above it has noted
- * goes on at another level; 0 if it has committed, -1 if it is rolled back.
- */
-static void
-end_restored(int level, int next)
-{
-	HASH_SEQ_STATUS scan;
-	RestoredAllocator *allocator;
-	ListCell   *lc;
-
-	if (restored == NULL)
-		return;
-	hash_seq_init(&scan, restored);
-	while ((allocator = hash_seq_search(&scan)) != NULL)
-	{
-		if (allocator->level >= level)
-		{
-			allocator->id = next < 0 ? 0 : allocator->id;
-			allocator->level = Max(next, 0);
-		}
-		foreach(lc, allocator->series)
-		{
-			WaitingSeries *series = lfirst(lc);
-
-			if ((next < 0 && series->added >= level) || (next == 0 && series->restored >= level))
-			{
-				heap_freetuple(series->tuple);
-				pfree(series);
-				allocator->series = foreach_delete_current(allocator->series, lc);
-				continue;
-			}
-			series->added = series->added >= level ? next : series->added;
-			series->restored = series->restored >= level ? Max(next, 0) : series->restored;
-		}
-	}
-}
-
-/* Have a row go on where that of the dump does, unless it is ahead. */
-static void
-move_forward(SkTable *table, SkAllocatorRow *row, const SkAllocatorRow *dumped)
-{
-	row->next_value = Max(row->next_value, Min(dumped->next_value, row->max_value + 1));
-	sk_row_write(table, row, SK_WRITE_CHANGES);
-}
-
-/*
- * Restore the series that came before their allocator, now that it is there
- * and they can be found.
- */
-static void
-restore_series(SkTable *table, RestoredAllocator *allocator)
-{
-	ListCell   *lc;
-
-	foreach(lc, allocator->series)
-	{
-		WaitingSeries *series = lfirst(lc);
-		SkAllocatorRow dumped;
-		SkAllocatorRow row;
-
-		if (series->restored > 0)
-			continue;
-		series->restored = GetCurrentTransactionNestLevel();
-		fetch_row(series->tuple, RelationGetDescr(table->rel), &dumped);
-		if (sk_row_find_settled(table, NULL, allocator->id, dumped.series, &row) &&
-			sk_row_lock(table, row.id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND)
-			move_forward(table, &row, &dumped);
-		else
-		{
-			dumped.parent_id = allocator->id;
-			sk_row_insert(table, &dumped, SK_WRITE_RESTORES);
-		}
-	}
-}
-
-/* The same after an allocator was inserted, if it is one of a dump. */
-static void
-restore_series_of(int64 id)
-{
-	HASH_SEQ_STATUS scan;
-	RestoredAllocator *allocator;
 	SkTable		table;
-
-	if (restored == NULL)
-		return;
-	hash_seq_init(&scan, restored);
-	while ((allocator = hash_seq_search(&scan)) != NULL)
-	{
-		if (allocator->id != id || allocator->series == NIL)
-			continue;
-		sk_table_open(&table, RowExclusiveLock);
-		restore_series(&table, allocator);
-		sk_table_close(&table);
-	}
-}
-
-/*
- * What becomes of a row of a dump; NULL if it is left out.
- *
- * Migrations may have made the allocator: then it keeps its id and its options,
- * but does not give what the rows of the dump have, and the row is left out.
- * Its id may be that of another one.
- *
- * So a series waits in memory until its allocator, which a dump may have behind
- * it, has the id that it keeps.
- */
-static HeapTuple
-restore_allocator(HeapTuple tuple, TupleDesc tupdesc)
-{
-	int			column = SK_COLUMN_ID;
-	bool		isnull = false;
-	HeapTuple	result = NULL;
-	bool		exists;
-	Datum		id;
-	SkTable		table;
-	SkAllocatorRow dumped;
 	SkAllocatorRow row;
-	RestoredAllocator *allocator;
+	OwnCounter *counter;
 
-	fetch_row(tuple, tupdesc, &dumped);
+	/* for the constraints to refuse */
+	if (nulls[0] || nulls[1] || nulls[2])
+		return false;
 	sk_table_open(&table, RowExclusiveLock);
-	allocator = find_restored(dumped.parent_id != 0 ? dumped.parent_id : dumped.id);
-	if (dumped.parent_id != 0)
+	/* the allocator of a series may come later */
+	found = find_settled(&table, TextDatumGetCString(name), fetch_series(series), &row) &&
+		lock_row(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND;
+	if (found)
 	{
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-		WaitingSeries *series = palloc0(sizeof(WaitingSeries));
-
-		series->tuple = heap_copytuple(tuple);
-		series->added = GetCurrentTransactionNestLevel();
-		allocator->series = lappend(allocator->series, series);
-		MemoryContextSwitchTo(old);
-		/* gone: its restore was rolled back, or it was dropped */
-		if (allocator->id != 0 && sk_row_find(&table, NULL, allocator->id, NULL, &row))
-			restore_series(&table, allocator);
-	}
-	else
-	{
-		exists = sk_row_find_settled(&table, dumped.name, 0, NULL, &row) &&
-			sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND;
-		allocator->id = exists ? row.id : dumped.id;
-		if (!exists && sk_row_find(&table, NULL, dumped.id, NULL, &row))
-			allocator->id = next_id(table.rel);
-		allocator->level = GetCurrentTransactionNestLevel();
-		id = Int64GetDatum(allocator->id);
-		if (!exists)
-			result = heap_modify_tuple_by_cols(tuple, tupdesc, 1, &column, &id, &isnull);
-		else
+		counter = find_counter(&row);
+		if (counter != NULL)
+			row.next_value = counter->next;
+		if (add_parent(table.rel, &row))
+			next = Min(next, row.max_value + 1);
+		note_change(row.table, row.id, next);
+		if (next > row.next_value)
 		{
-			move_forward(&table, &row, &dumped);
-			restore_series(&table, allocator);
+			row.next_value = next;
+			sk_row_write(&table, &row, SK_WRITE_ADVANCES);
 		}
 	}
 	sk_table_close(&table);
-	return result;
+	return found;
 }
 
 /* What the transaction has counted is written before pools are emptied. */
@@ -1977,7 +1920,6 @@ end_transaction(XactEvent event, void *arg)
 			counters = NULL;
 			changes = NIL;
 			roles_changed = false;
-			end_restored(1, event == XACT_EVENT_ABORT ? -1 : 0);
 			break;
 		default:
 			break;
@@ -2004,7 +1946,6 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 		while ((counter = hash_seq_search(&status)) != NULL)
 			end_counter(counter, level, is_commit);
 	}
-	end_restored(level, is_commit ? level - 1 : -1);
 	foreach(lc, changes)
 	{
 		Change	   *change = lfirst(lc);
@@ -2071,9 +2012,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		SkAllocatorRow row;
 
 		fetch_row(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
-		sk_row_check(&row);
 		keep_roles(trigger->tg_relation, &row);
-		restore_series_of(row.id);
 	}
 	else if (write != SK_WRITE_RESERVES && write != SK_WRITE_FOLLOWS)
 		note_row(trigger, write);
@@ -2083,21 +2022,20 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.on_allocator_insert() returns trigger
  *
- * Row trigger before INSERT, which fills in what the INSERT has left out.
+ * Row trigger before INSERT, which makes a row one of this server.
  */
 Datum
 spanner_on_allocator_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TupleDesc	tupdesc;
-	HeapTuple	tuple;
 
 	check_trigger(fcinfo, "INSERT", "spanner_internal.on_allocator_insert");
 	tupdesc = RelationGetDescr(trigger->tg_relation);
-	tuple = complete_row(trigger->tg_trigtuple, tupdesc, IsLogicalWorker());
-	if (sk_dump_is_restored() && current_write != SK_WRITE_RESTORES)
-		tuple = restore_allocator(tuple, tupdesc);
-	return PointerGetDatum(tuple);
+	if ((sk_dump_is_restored() || IsLogicalWorker()) &&
+		meet_row(trigger->tg_trigtuple, tupdesc))
+		return PointerGetDatum(NULL);
+	return PointerGetDatum(complete_row(trigger->tg_trigtuple, tupdesc));
 }
 
 /*

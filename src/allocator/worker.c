@@ -289,6 +289,7 @@ attach(int index)
 		entry->latch = MyLatch;
 		entry->pid = MyProcPid;
 		entry->started = GetCurrentTimestamp();
+		entry->launches = 0;
 		entry->idle_since = 0;
 		entry->blocked = false;
 		my_entry = entry;
@@ -1488,7 +1489,9 @@ spanner_allocator_worker(Datum arg)
 	/* a canceled wait for a standby must not look like a commit */
 	pqsignal(SIGINT, PG_SIG_IGN);
 
-	if (!attach(DatumGetInt32(arg)))
+	/* whoever has started it may have shared memory of another layout */
+	if (strcmp(MyBgworkerEntry->bgw_extra, SK_LAYOUT) != 0 ||
+		!attach(DatumGetInt32(arg)))
 		return;
 	before_shmem_exit(leave_at_exit, (Datum) 0);
 	BackgroundWorkerUnblockSignals();

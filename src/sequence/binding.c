@@ -31,7 +31,6 @@
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
-#include "commands/seclabel.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -144,24 +143,6 @@ sk_binding_get(Oid seqid)
 			   sizeof(SkBinding) - sizeof(Oid));
 	load_binding(binding);
 	return binding;
-}
-
-/*
- * sk_binding_set
- *		Bind a sequence, or with a NULL label unbind it.
- *
- * The caller has checked the label and holds ShareRowExclusiveLock.
- */
-void
-sk_binding_set(Oid seqid, const char *label)
-{
-	ObjectAddress object;
-
-	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
-	ObjectAddressSet(object, RelationRelationId, seqid);
-	sk_binding_announce(seqid, label);
-	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
-	CommandCounterIncrement();
 }
 
 /*

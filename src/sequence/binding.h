@@ -34,7 +34,6 @@ typedef struct SkBinding
 
 extern bool sk_bindings_exist(void);
 extern SkBinding *sk_binding_get(Oid seqid);
-extern void sk_binding_set(Oid seqid, const char *label);
 extern void sk_binding_announce(Oid seqid, const char *label);
 
 #endif							/* SK_BINDING_H */

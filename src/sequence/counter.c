@@ -46,11 +46,11 @@ sk_range_contains(SkRange outer, SkRange inner)
 }
 
 /*
- * sk_values_left
+ * sk_remaining_values
  *		How many of the values 1 to "last" are in neither of two ranges?
  */
 int64
-sk_values_left(int64 last, SkRange a, SkRange b)
+sk_remaining_values(int64 last, SkRange a, SkRange b)
 {
 	SkRange		both;
 	int64		result = last - count_values(a, last) - count_values(b, last);

@@ -57,7 +57,6 @@ static bool setting_is_defined = false;
  */
 #define SK_FORESEEN_FETCHES 65536
 
-static void check_first_values(const SkKind *kind);
 static bool check_default_kind(char **newval, void **extra, GucSource source);
 static void fold_case(char *label);
 static const char *excerpt(const char *text);
@@ -258,53 +257,6 @@ sk_kind_parts(const SkKind *kind)
 }
 
 /*
- * sk_kind_label
- *		The label that is stored for a kind.
- *
- * Raises an error if the access method would not make the same kind of it, or
- * if it gives values twice from the beginning.
- */
-char *
-sk_kind_label(const SkKind *kind)
-{
-	char	   *result = sk_label_format(sk_kind_parts(kind));
-	const char *problem = "Its options are not those that it was given.";
-	SkLabel    *label = sk_label_parse(result, &problem);
-
-	if (label == NULL ||
-		strcmp(sk_label_format(sk_kind_parts(sk_kind_make(label, 63))), result) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("sequence access method \"%s\" describes itself by a label that cannot be read: %s",
-						kind->am->name, excerpt(result)),
-				 errdetail_internal("%s", problem)));
-	check_first_values(kind);
-	return result;
-}
-
-/*
- * sk_kind_same_mapping
- *		Do two kinds map every counter to the same value?
- *
- * To skip a value is not to map it elsewhere.
- */
-bool
-sk_kind_same_mapping(const SkKind *a, const SkKind *b)
-{
-	SkSequenceOptions a_options = *a->options;
-	SkSequenceOptions b_options = *b->options;
-	SkKind		a_mapping = {a->am, &a_options};
-	SkKind		b_mapping = {b->am, &b_options};
-
-	a_options.has_skip_range = b_options.has_skip_range = false;
-	a_options.given_max = b_options.given_max = 0;
-	a_options.since = b_options.since = 1;
-	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
-	return strcmp(sk_label_format(sk_kind_parts(&a_mapping)),
-				  sk_label_format(sk_kind_parts(&b_mapping))) == 0;
-}
-
-/*
  * sk_kind_reaches_value
  *		Do the next counters, from "start" on, give values often enough?
  *
@@ -350,28 +302,6 @@ sk_kind_overlaps(const SkKind *kind, const FormData_pg_sequence *form)
 		last = PG_INT64_MAX;
 	last = Min(last, Min(kind->options->max_counter, form->seqmax));
 	return kind->am->least_distance(kind->options, increment, last) < increment;
-}
-
-/*
- * Do the first values lead back to their counters?  If all do, none comes twice.
- * To ask that of every value would cost as much as to make it.
- */
-static void
-check_first_values(const SkKind *kind)
-{
-	const SkSequenceOptions *options = kind->options;
-	int64		value;
-	int64		back;
-
-	for (int64 counter = 1; counter <= Min(3, options->max_counter); counter++)
-	{
-		if (kind->am->nextval(options, counter, &value) &&
-			!(kind->am->unmap(options, value, &back) && back == counter))
-			ereport(ERROR,
-					(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-					 errmsg("sequence access method \"%s\" has no way back from value %lld to counter %lld",
-							kind->am->name, (long long) value, (long long) counter)));
-	}
 }
 
 /*

@@ -45,9 +45,7 @@ extern SkLabel *sk_label_parse_kind(const char *text);
 extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);
-extern char *sk_kind_label(const SkKind *kind);
 extern SkRange sk_option_range(const SkOption *option);
-extern bool sk_kind_same_mapping(const SkKind *a, const SkKind *b);
 extern bool sk_kind_reaches_value(const SkKind *kind, int64 start);
 extern bool sk_kind_overlaps(const SkKind *kind,
 							 const FormData_pg_sequence *form);
@@ -77,7 +75,7 @@ sk_is_skipped(const SkSequenceOptions *options, int64 value)
 static inline SkRange
 sk_given_range(const SkSequenceOptions *options)
 {
-	return (SkRange) {options->given_min, options->given_max};
+	return sk_range(options->given_min, options->given_max);
 }
 
 static inline void
@@ -92,8 +90,8 @@ static inline SkRange
 sk_skip_range(const SkSequenceOptions *options)
 {
 	if (!options->has_skip_range)
-		return (SkRange) {0, 0};
-	return (SkRange) {options->skip_range_min, options->skip_range_max};
+		return sk_range(0, 0);
+	return sk_range(options->skip_range_min, options->skip_range_max);
 }
 
 #endif							/* SK_KIND_H */

@@ -73,9 +73,9 @@
  *
  * A column that is an identity in the catalogs fetches with core's
  * NextValueExpr, which has no support function.  So, once the library is
- * loaded, it is mapped before the query is planned: that of a bound sequence for
- * its value, any other so that spanner.lastval() knows of it.  A bound sequence
- * still belongs to such a column only if its label comes from a restore.
+ * loaded, it is mapped before the query is planned, so that spanner.lastval()
+ * knows of it.  Its sequence has no kind: a label makes the column one that
+ * fetches by its default.
  *
  * src/sequence/plan_fetch.c
  *

@@ -708,7 +708,7 @@ read_label(SkSequence *seq, const char *text)
 	sk_label_set(label, "former", NULL);
 	/* nobody knows what a kind gives whose library is missing */
 	if (sk_sequence_am_get(label->kind, true) == NULL)
-		seq->given = (SkRange) {1, PG_INT64_MAX};
+		seq->given = sk_range(1, PG_INT64_MAX);
 	else
 		seq->former = sk_kind_make(label, 63);
 }

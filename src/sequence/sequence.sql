@@ -434,6 +434,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   WHEN TAG IN ('SECURITY LABEL', 'ALTER SEQUENCE', 'CREATE SCHEMA',
                'CREATE TABLE', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'CREATE STATISTICS', 'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
+               'DROP TRIGGER',
                -- these rename and move what the extension needs
                'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FUNCTION',
                'ALTER INDEX', 'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
@@ -444,17 +445,18 @@ ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
   IS 'loads the provider of security labels and what keeps the extension''s objects in place, '
-     'applies spanner.default_sequence_kind to added columns';
+     'applies spanner.default_sequence_kind to added columns, keeps triggers from being dropped '
+     'while rows wait for a number';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'ALTER SEQUENCE', 'CREATE STATISTICS', 'SECURITY LABEL',
-               'CREATE EXTENSION')
+               'CREATE EXTENSION', 'CREATE TRIGGER')
   EXECUTE FUNCTION spanner_internal.on_ddl_command_end();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_end
-  IS 'applies spanner.default_sequence_kind';
+  IS 'applies spanner.default_sequence_kind, checks triggers and defaults that number rows';

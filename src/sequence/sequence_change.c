@@ -130,6 +130,13 @@ typedef struct SkUnbound
 	int64		next;			/* 0 if it has no value left */
 } SkUnbound;
 
+/*
+ * What a sequence has to remember that SECURITY LABEL ... IS NULL unbinds: its label
+ * can be set only when the command has ended.
+ */
+static Oid	forgetful_sequence = InvalidOid;
+static char memory[SK_MAX_LABEL_LENGTH + 1];
+
 static SkSequence *open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind);
 static void check_not_in_use(Oid relid);
 static SkKind *check_change(SkSequence *seq, const SkSequenceChange *change);
@@ -152,6 +159,10 @@ static void check_counter_has_value(const char *name, int64 counter,
 									const SkSequenceOptions *options);
 static void restart_counter(const SkSequence *seq,
 							const SkSequenceChange *change);
+static char *kind_label(const SkKind *kind);
+static void check_first_values(const SkKind *kind);
+static bool same_mapping(const SkKind *a, const SkKind *b);
+static void set_label(Oid seqid, const char *label);
 static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
 static void check_references(SkSequence *seq, int bits);
@@ -170,7 +181,9 @@ static void check_label(const ObjectAddress *object, const char *label);
 static bool end_trigger_fires(void);
 static void check_column_label(Oid table, int32 column, const char *label);
 static void lock_columns(Oid seqid);
-static void follow_column_labels(Node *command, List *relations);
+static void remember(Oid seqid, const char *label);
+static void follow_label(Node *command, List *relations);
+static void follow_column_labels(Node *command);
 static void label_columns(const char *condition);
 static void label_sequences(bool and_unbind);
 static void warn_of_old_citus(void);
@@ -186,7 +199,7 @@ void
 sk_sequence_change_init(void)
 {
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
-	sk_on_command(prepare_drop, NULL, follow_column_labels);
+	sk_on_command(prepare_drop, NULL, follow_label);
 }
 
 /*
@@ -263,14 +276,14 @@ void
 sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 {
 	SkKind	   *new = check_change(seq, change);
-	char	   *label = new != NULL ? sk_kind_label(new) : NULL;
+	char	   *label = new != NULL ? kind_label(new) : NULL;
 
 	/* nobody fetches from here to the end of the transaction */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
 	Assert(!change->restarts || change->counter >= 1);
 	Assert(new == NULL || new->options->bits <= seq->width);
 	if (new != NULL &&
-		(seq->kind == NULL || !sk_kind_same_mapping(seq->kind, new)))
+		(seq->kind == NULL || !same_mapping(seq->kind, new)))
 		sk_report_overlap(seq, new);
 	/* the label says what the column was, so it is read before it goes */
 	if (new == NULL)
@@ -279,7 +292,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 							  NIL));
 		label = memory_label(seq, change->restarts ? change->counter : 0);
 	}
-	sk_binding_set(seq->seqid, label);
+	set_label(seq->seqid, label);
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
 		 get_rel_name(seq->seqid), (long long) seq->next,
 		 label != NULL ? label : "");
@@ -533,6 +546,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	SkRange		given = sk_range_cover(counted, given_values(seq, new));
 	SkRange		range = sk_range_cover(sk_given_range(options), given);
 	int64		start = change->restarts ? change->counter : seq->next;
+
 	/* before the first use there is nobody to wait for, and nothing to report */
 	bool		is_used = seq->used || seq->kind != NULL || seq->last_of_nodes > 0;
 
@@ -564,7 +578,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	/* what plain counters have given can be skipped, perhaps */
 	sk_set_given_range(options, counted);
 	if (!sk_kind_reaches_value(new, start))
-		sk_set_given_range(options, (SkRange) {0, 0});
+		sk_set_given_range(options, sk_range(0, 0));
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("sequence \"%s\" may later give values that it has given before",
@@ -597,7 +611,7 @@ given_values(const SkSequence *seq, const SkKind *new)
 	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
 	SkRange		result = {1, 0};
 
-	if (mapped != NULL && !sk_kind_same_mapping(mapped, new) &&
+	if (mapped != NULL && !same_mapping(mapped, new) &&
 		(seq->kind == NULL || sk_kind_has_given(seq)))
 		result.max = (int64) ((UINT64CONST(1) << mapped->options->bits) - 2);
 	return result;
@@ -609,7 +623,7 @@ kind_begins(const SkSequence *seq, const SkKind *new, int64 start)
 {
 	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
 
-	if (mapped != NULL && sk_kind_same_mapping(mapped, new) &&
+	if (mapped != NULL && same_mapping(mapped, new) &&
 		(seq->kind == NULL || sk_kind_has_given(seq)))
 		return mapped->options->since;
 	return start;
@@ -743,6 +757,90 @@ counter_option(const char *name, int64 counter)
 {
 	return makeDefElem(pstrdup(name),
 					   (Node *) makeFloat(psprintf(INT64_FORMAT, counter)), -1);
+}
+
+/*
+ * The label that is stored for a kind.
+ *
+ * Raises an error if the access method would not make the same kind of it, or
+ * if it gives values twice from the beginning.
+ */
+static char *
+kind_label(const SkKind *kind)
+{
+	char	   *result = sk_label_format(sk_kind_parts(kind));
+	const char *problem = "Its options are not those that it was given.";
+	SkLabel    *label = sk_label_parse(result, &problem);
+
+	if (label == NULL ||
+		strcmp(sk_label_format(sk_kind_parts(sk_kind_make(label, 63))), result) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("sequence access method \"%s\" describes itself by a label that cannot be read: %s",
+						kind->am->name, result),
+				 errdetail_internal("%s", problem)));
+	check_first_values(kind);
+	return result;
+}
+
+/*
+ * Do the first values lead back to their counters?  If all do, none comes twice.
+ * To ask that of every value would cost as much as to make it.
+ */
+static void
+check_first_values(const SkKind *kind)
+{
+	const SkSequenceOptions *options = kind->options;
+	int64		value;
+	int64		back;
+
+	for (int64 counter = 1; counter <= Min(3, options->max_counter); counter++)
+	{
+		if (kind->am->nextval(options, counter, &value) &&
+			!(kind->am->unmap(options, value, &back) && back == counter))
+			ereport(ERROR,
+					(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+					 errmsg("sequence access method \"%s\" has no way back from value %lld to counter %lld",
+							kind->am->name, (long long) value, (long long) counter)));
+	}
+}
+
+/*
+ * Do two kinds map every counter to the same value?
+ *
+ * To skip a value is not to map it elsewhere.
+ */
+static bool
+same_mapping(const SkKind *a, const SkKind *b)
+{
+	SkSequenceOptions a_options = *a->options;
+	SkSequenceOptions b_options = *b->options;
+	SkKind		a_mapping = {a->am, &a_options};
+	SkKind		b_mapping = {b->am, &b_options};
+
+	a_options.has_skip_range = b_options.has_skip_range = false;
+	a_options.given_max = b_options.given_max = 0;
+	a_options.since = b_options.since = 1;
+	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
+	return strcmp(sk_label_format(sk_kind_parts(&a_mapping)),
+				  sk_label_format(sk_kind_parts(&b_mapping))) == 0;
+}
+
+/*
+ * Bind a sequence, or with a NULL label unbind it.
+ *
+ * The caller has checked the label and holds ShareRowExclusiveLock.
+ */
+static void
+set_label(Oid seqid, const char *label)
+{
+	ObjectAddress object;
+
+	Assert(sk_relation_is_locked(seqid, ShareRowExclusiveLock));
+	ObjectAddressSet(object, RelationRelationId, seqid);
+	sk_binding_announce(seqid, label);
+	SetSecurityLabel(&object, SK_LABEL_PROVIDER, label);
+	CommandCounterIncrement();
 }
 
 /*
@@ -1070,6 +1168,9 @@ prepare_drop(Node *command)
 	List	   *unbound = NIL;
 	ListCell   *lc;
 
+	/* a command that has failed may have left something */
+	if (IsA(command, SecLabelStmt))
+		remember(InvalidOid, NULL);
 	if (!drops_extension(command) || !sk_extension_exists())
 		return;
 
@@ -1097,7 +1198,7 @@ prepare_drop(Node *command)
 				continue;
 			unbound = unbind(seq, 0, unbound);
 		}
-		sk_binding_set(object->objectId, NULL);
+		set_label(object->objectId, NULL);
 	}
 	report_unbound(unbound);
 	sk_set_core_support(false);
@@ -1160,6 +1261,7 @@ check_label(const ObjectAddress *object, const char *label)
 	{
 		sk_find_nodes(seq);
 		report_unbound(unbind(seq, 0, NIL));
+		remember(seq->seqid, memory_label(seq, 0));
 	}
 	sk_binding_announce(object->objectId, label);
 	if (label != NULL && seq != NULL)
@@ -1168,7 +1270,10 @@ check_label(const ObjectAddress *object, const char *label)
 		SkSequenceChange change = {.is_label = true,.label = *sk_label_parse_kind(label)};
 		bool		is_memory = strcmp(change.label.kind, SK_LOCAL_KIND) == 0;
 
-		/* core's identity would stay, and fetch plain counters without the library */
+		/*
+		 * core's identity would stay, and fetch plain counters without the
+		 * library
+		 */
 		if (!is_memory && seq->identity != SK_IDENTITY_NONE && !end_trigger_fires())
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -1246,6 +1351,25 @@ lock_columns(Oid seqid)
 		LockRelationOid(atooid(lfirst(lc)), ShareUpdateExclusiveLock);
 }
 
+static void
+remember(Oid seqid, const char *label)
+{
+	forgetful_sequence = label != NULL ? seqid : InvalidOid;
+	strlcpy(memory, label != NULL ? label : "", sizeof(memory));
+}
+
+/* What is left to do for labels when a command has ended. */
+static void
+follow_label(Node *command, List *relations)
+{
+	if (IsA(command, SecLabelStmt) && OidIsValid(forgetful_sequence))
+	{
+		set_label(forgetful_sequence, memory);
+		remember(InvalidOid, NULL);
+	}
+	follow_column_labels(command);
+}
+
 /*
  * Have labels of columns and sequences agree after a command.
  *
@@ -1253,7 +1377,7 @@ lock_columns(Oid seqid)
  * come later.
  */
 static void
-follow_column_labels(Node *command, List *relations)
+follow_column_labels(Node *command)
 {
 	if (!IsA(command, SecLabelStmt) && !sk_bindings_exist())
 		return;

@@ -653,8 +653,8 @@ report_remaining(const SkSequence *seq, int64 before)
 {
 	const SkSequenceOptions *options = seq->kind->options;
 	int64		max_counter = options->max_counter;
-	double		left = (double) sk_values_left(max_counter, sk_given_range(options),
-											   sk_skip_range(options));
+	double		left = (double) sk_remaining_values(max_counter, sk_given_range(options),
+													sk_skip_range(options));
 
 	if (before > max_counter / 2 && seq->next < before)
 		ereport(NOTICE,
@@ -761,9 +761,10 @@ plan_way(SkSequence *seq, List *columns, SkGoal goal, int64 known, SkWay *way)
 	if (goal == SK_GOES_BACK && columns != NIL && seq->kind != NULL && way->last < seq->next)
 		way->last = last_counter(seq, columns, seq->next - 1);
 
-	way->next = next_counter(seq, way->last);
-	if (goal != SK_GOES_BACK)
-		way->next = Max(way->next, seq->next);
+	/* where START has moved, the counter need not be one that it leads to */
+	way->next = seq->next;
+	if (goal == SK_GOES_BACK || way->last >= seq->next)
+		way->next = next_counter(seq, way->last);
 	if (known > 0)
 		way->skipped = sk_range_cover(way->skipped,
 									  known_values(seq, columns, known, way));
@@ -801,9 +802,9 @@ known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
 	if (sk_is_skipped(options, known) ||
 		(seq->kind->am->unmap(options, known, &counter) && counter < seq->next) ||
 		(columns != NIL && known <= largest_stored(columns)))
-		return (SkRange) {0, 0};
+		return sk_range(0, 0);
 	way->is_spread = known > options->max_counter / SK_MAX_ADVANCE;
-	return way->is_spread ? (SkRange) {0, 0} : result;
+	return way->is_spread ? sk_range(0, 0) : result;
 }
 
 /*
@@ -848,7 +849,7 @@ find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
 
 		way.last = DatumGetInt64(slot_getattr(slot, 2, &isnull));
 		judge_way(seq, way, others_min, goal, count, best);
-		way.skipped = sk_range_cover(way.skipped, (SkRange) {value, value});
+		way.skipped = sk_range_cover(way.skipped, sk_range(value, value));
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	tuplestore_end(rows);
@@ -897,7 +898,7 @@ judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
 	way.is_good = way.last <= others_min &&
 		way.last - seq->next < most_counters &&
 		(sk_range_is_empty(way.skipped) ||
-		 sk_values_left(max_counter, skipped, sk_skip_range(options)) > least_values);
+		 sk_remaining_values(max_counter, skipped, sk_skip_range(options)) > least_values);
 	way.cost = (double) way.last;
 	if (!sk_range_is_empty(way.skipped) && way.is_good)
 		way.cost += (double) way.skipped.max - (double) way.skipped.min +

@@ -376,7 +376,10 @@ check_fetch(Oid seqid, Oid called)
 	Permission	wanted = {seqid, called, GetUserId(), GetCurrentStatementStartTimestamp()};
 	Permission *last = &permissions[seqid % SK_PERMISSIONS];
 
-	/* what was forgotten must not look like an answer, not even for sequence 0 */
+	/*
+	 * what was forgotten must not look like an answer, not even for sequence
+	 * 0
+	 */
 	Assert(OidIsValid(wanted.user));
 	if (last->seqid != wanted.seqid || last->user != wanted.user ||
 		last->statement != wanted.statement ||

@@ -22,9 +22,12 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_trigger.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
@@ -59,7 +62,7 @@ typedef struct SkCommandCallbacks
 } SkCommandCallbacks;
 
 /* So many subjects there are at most. */
-#define SK_MAX_CALLBACKS 8
+#define SK_MAX_CALLBACKS 12
 
 static SkCommandCallbacks callbacks[SK_MAX_CALLBACKS];
 static int	callback_count = 0;
@@ -81,6 +84,7 @@ static List *command_relations(void);
 static void call_function(ReturnSetInfo *result);
 static SkCommandRelation *read_relation(TupleTableSlot *row);
 static Oid	statistics_table(Oid object);
+static Oid	trigger_table(Oid object);
 static bool changes_columns(Node *command);
 static bool keeps_columns(AlterTableCmd *cmd);
 
@@ -292,6 +296,8 @@ read_relation(TupleTableSlot *row)
 	relid = DatumGetObjectId(row->tts_values[SK_COMMAND_OBJECT - 1]);
 	if (classid == StatisticExtRelationId)
 		relid = statistics_table(relid);
+	else if (classid == TriggerRelationId)
+		relid = trigger_table(relid);
 	else if (classid != RelationRelationId)
 		return NULL;
 	relkind = get_rel_relkind(relid);
@@ -322,6 +328,27 @@ statistics_table(Oid object)
 	return result;
 }
 
+/* The table of a trigger. */
+static Oid
+trigger_table(Oid object)
+{
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(object));
+	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		result = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
 static Node *
 trigger_parsetree(FunctionCallInfo fcinfo)
 {
@@ -334,14 +361,17 @@ trigger_parsetree(FunctionCallInfo fcinfo)
 
 /*
  * Can a command make or label a sequence, or change a column, a constraint or
- * a partition?  Others must cost nothing: frameworks turn the triggers of every
- * table off and on for each test.
+ * a partition, or make a trigger that numbers rows?  Others must cost nothing:
+ * frameworks turn the triggers of every table off and on for each test.
  */
 static bool
 changes_columns(Node *command)
 {
 	ListCell   *lc;
 
+	if (IsA(command, CreateTrigStmt))
+		return strcmp(strVal(llast(((CreateTrigStmt *) command)->funcname)),
+					  SK_NUMBERING) == 0;
 	if (!IsA(command, AlterTableStmt))
 		return true;
 	foreach(lc, ((AlterTableStmt *) command)->cmds)

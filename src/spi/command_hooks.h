@@ -14,6 +14,9 @@
 
 #define SK_CITUS "citus"
 
+/* The function of triggers that number rows. */
+#define SK_NUMBERING "assign_on_commit"
+
 /* A relation that a command has created or altered. */
 typedef struct SkCommandRelation
 {
@@ -26,7 +29,8 @@ typedef struct SkCommandRelation
  * "guard" is called before every command, also if event triggers are turned
  * off once the library is loaded, and may be called twice.  "start" and "end"
  * are called when a command starts and ends that can make or label a sequence,
- * or change a column, a constraint or a partition, also in a restore.
+ * change a column, a constraint or a partition, or make a trigger that numbers
+ * rows, also in a restore.
  */
 typedef void (*SkCommandStart) (Node *command);
 

@@ -103,6 +103,8 @@ static OwnFunction functions[] = {
 	{SK_INTERNAL_SCHEMA, "all_shards", "spanner_all_shards", 1, {INT4OID}},
 	[SK_FUNCTION_ASCENDING_NEXTVAL] =
 	{SK_INTERNAL_SCHEMA, "ascending_nextval", "spanner_ascending_nextval", 2, {REGCLASSOID, INT4OID}},
+	[SK_FUNCTION_ASSIGN_ON_COMMIT] =
+	{SK_SCHEMA, "assign_on_commit", "spanner_assign_on_commit", 0, {InvalidOid}},
 	[SK_FUNCTION_BIT_REVERSE] =
 	{SK_SCHEMA, "bit_reverse", "spanner_bit_reverse", 2, {INT8OID, BOOLOID}},
 	[SK_FUNCTION_CURRVAL] =
@@ -121,6 +123,10 @@ static OwnFunction functions[] = {
 	{SK_INTERNAL_SCHEMA, "may_draw", "spanner_may_draw", 2, {REGCLASSOID, REGPROCEDUREOID}},
 	[SK_FUNCTION_NEXTVAL] =
 	{SK_SCHEMA, "nextval", "spanner_nextval", 1, {REGCLASSOID}},
+	[SK_FUNCTION_NEXT_VALUE] =
+	{SK_SCHEMA, "next_value", "spanner_next_value", 1, {TEXTOID}},
+	[SK_FUNCTION_NEXT_VALUE_OF_SERIES] =
+	{SK_SCHEMA, "next_value", "spanner_next_value", 2, {TEXTOID, TEXTARRAYOID}},
 	[SK_FUNCTION_SEQUENCE_SUPPORT] =
 	{SK_INTERNAL_SCHEMA, "sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
 	[SK_FUNCTION_SETVAL] =

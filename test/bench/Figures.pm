@@ -141,7 +141,7 @@ sub allocators
 		'`batch`, 200', '`async_batch`, 200, low-water mark 50', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
 	my ($version) = values_of('run', 'server', '', 'version');
 	my %counters = (
-		'one, `UPDATE … RETURNING`' => [ '', 'counter of an UPDATE', '1 client', '8 clients', '50 clients', '50 clients with 10 ms of work' ],
+		'one, `UPDATE … RETURNING`' => [ '', 'counter of an UPDATE', '1 client', '8 clients', '50 clients' ],
 		'20, `INSERT … ON CONFLICT … RETURNING`' => [ ' 20 series,', 'counters of INSERT … ON CONFLICT', '1 client', '8 clients', '50 clients' ]);
 	my $rows = '200,000 rows of a transaction, on_commit,';
 
@@ -161,6 +161,12 @@ sub allocators
 							map { measured('allocator', "one row numbered by $_,$series $clients, $control = 1") } 'sync', 'on_commit' ]
 				} @clients)
 			} sort keys %counters),
+		map({
+				my $clients = $_;
+				[ '| ' . ($clients =~ s/ clients?//r) . ' | # | # |',
+					map { measured('allocator', "one row in round trips numbered by $_, $clients, counter of an UPDATE = 1") } 'sync', 'on_commit' ]
+		} '1 client', '8 clients', '50 clients'),
+		[ '| 50, with 10 ms of work | # | # |', map { measured('allocator', "one row numbered by $_, 50 clients with 10 ms of work, counter of an UPDATE = 1") } 'sync', 'on_commit' ],
 		[ 'With 10 ms of work its p99 is # times that', measured('allocator', 'p99 of sync, 50 clients with 10 ms of work, counter of an UPDATE = 1') ],
 		[ '200,000 rows in one transaction take # times the processor time', measured('allocator', "$rows insert with `nextval` = 1") ],
 		[ 'which is # of `INSERT` and `UPDATE` by hand', measured('allocator', "$rows insert and update by hand = 1") ],

@@ -7,7 +7,7 @@
 #
 # pgbench runs transactions that draw one value and work for 10 ms, then the
 # same with commits that last 20 ms longer (commit_delay), then those that number
-# one row, beside a counter that an UPDATE moves.  It draws many values in one
+# one row, in one statement and in several, beside a counter that an UPDATE moves.  It draws many values in one
 # query, and the first ones of sessions, and numbers many rows in one
 # transaction.  The first transaction
 # of each client, which also sets its session up, is left out and reported on
@@ -47,6 +47,11 @@ declare -A numbered=([nextval]="INSERT INTO row_with_key (number) VALUES (nextva
 		ON CONFLICT (key) DO UPDATE SET number = o.number + 1 RETURNING number)
 		INSERT INTO row_with_key (number) SELECT number FROM c')
 
+insert_number='INSERT INTO row_with_key (number) VALUES (:number)'
+declare -A steps=([on_commit]='INSERT INTO invoice DEFAULT VALUES'
+	[sync]="SELECT spanner.next_value('sync') AS number \\gset"$'\n'"$insert_number"
+	[update]='UPDATE counter SET number = number + 1 RETURNING number \gset'$'\n'"$insert_number")
+
 # measure MODE CLIENTS DELAY
 measure()
 {
@@ -60,6 +65,15 @@ one_row()
 {
 	printf '\\set key random(1, 20)\n%s;\n' "${numbered[$1]//$'\n'/ }" > "$scripts/mode.sql"
 	run_script "$1" "$2" "clients=$2 one row"
+}
+
+# in_round_trips MODE CLIENTS
+#
+# As applications do it: a counter is locked from its statement to the commit.
+in_round_trips()
+{
+	printf 'BEGIN;\n%s;\nEND;\n' "${steps[$1]}" > "$scripts/mode.sql"
+	run_script "$1" "$2" "clients=$2 round trips"
 }
 
 # one_row_and_work MODE CLIENTS
@@ -225,6 +239,13 @@ do
 		for mode in update sync on_commit update_by_key sync_by_key on_commit_by_key async_batch_by_key
 		do
 			one_row "$mode" "$clients"
+		done
+	done
+	for clients in 1 8 50
+	do
+		for mode in update sync on_commit
+		do
+			in_round_trips "$mode" "$clients"
 		done
 	done
 	for mode in update sync on_commit

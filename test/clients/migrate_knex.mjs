@@ -1,4 +1,4 @@
-// Knex: migrations that make, widen and rename.
+// Knex: migrations that make, widen and rename; four are undone at once.
 
 import knex from 'knex';
 import {
@@ -23,11 +23,14 @@ const migrations = {
 		});
 		await db.schema.renameTable('author', 'writer');
 	},
+	async third() {},
+	async fourth() {},
 };
+const undone = [];
 const migrationSource = {
 	getMigrations: async () => Object.keys(migrations),
 	getMigrationName: (name) => name,
-	getMigration: async (name) => ({ up: (db) => migrations[name](db), down() {} }),
+	getMigration: async (name) => ({ up: (db) => migrations[name](db), down: async () => undone.push(name) }),
 };
 
 // Each step has a connection of its own.
@@ -55,3 +58,8 @@ reportDifferences('Knex', 'knex', 'columnInfo', defaults.filter((each) => !/^nex
 
 await step((db) => db.migrate.latest(), loadedUrl);
 report('writer@loaded', 'Knex', 'knex', 'migrations of an empty database', await store('writer', allNames, loadedUrl));
+
+// Knex finds the order by the ids of its own table.
+await step((db) => db.migrate.rollback(), loadedUrl);
+reportDifferences('Knex', 'knex', 'rollback of four migrations',
+	`${undone}` === `${Object.keys(migrations).reverse()}` ? [] : undone);

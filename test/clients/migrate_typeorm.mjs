@@ -1,4 +1,4 @@
-// TypeORM: migrations that make, widen and rename, the schema builder's differences.
+// TypeORM: migrations that make, widen and rename, the schema builder's differences; four are undone.
 
 import 'reflect-metadata';
 import typeorm from 'typeorm';
@@ -77,3 +77,18 @@ const synchronize = { url: loadedUrl, synchronize: true };
 await step({ entities: [Writer, Book], ...synchronize }, () => {});
 report('writer@loaded', 'TypeORM', 'typeorm', 'increment, synchronize twice',
 	await store(Writer, allNames, { entities: [Writer, Book], ...synchronize }));
+
+// TypeORM finds the last migration by the ids of its own table.
+const undone = [];
+const migrations = [1, 2, 3, 4].map((number) => class {
+	name = `M100000000001${number}`;
+
+	async up() {}
+
+	async down() { undone.push(number); }
+});
+await step({ url: loadedUrl, migrations }, (source) => source.runMigrations());
+for (let i = 0; i < migrations.length; i++) {
+	await step({ url: loadedUrl, migrations }, (source) => source.undoLastMigration());
+}
+reportDifferences('TypeORM', 'typeorm', 'four migrations undone', `${undone}` === '4,3,2,1' ? [] : undone);

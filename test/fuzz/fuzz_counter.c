@@ -33,8 +33,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (numbers[i] < 0)
 			numbers[i] = -(numbers[i] + 1);
 	check_after(Max(numbers[1], 1), numbers[4] + (numbers[4] == 0), numbers[2], numbers[3]);
-	check_ranges((SkRange) {Min(numbers[0], numbers[1]), Max(numbers[0], numbers[1])},
-				 (SkRange) {Min(numbers[2], numbers[3]), Max(numbers[2], numbers[3])},
+	check_ranges(sk_range(Min(numbers[0], numbers[1]), Max(numbers[0], numbers[1])),
+				 sk_range(Min(numbers[2], numbers[3]), Max(numbers[2], numbers[3])),
 				 numbers[4]);
 	return 0;
 }
@@ -91,6 +91,6 @@ check_ranges(SkRange a, SkRange b, int64 last)
 	CHECK(count(both, last) >= Max(count(a, last), count(b, last)));
 	CHECK(sk_range_contains(a, b) ==
 		  (count(b, PG_INT64_MAX) == count(common, PG_INT64_MAX)));
-	CHECK(sk_values_left(last, a, b) == left);
+	CHECK(sk_remaining_values(last, a, b) == left);
 	CHECK(left >= 0);
 }

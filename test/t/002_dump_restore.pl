@@ -129,8 +129,8 @@ sub dump_text
 
 	my $text = slurp_file($file) =~ s/^\\(?:un)?restrict .*\n//mgr;
 
-	# a series is restored behind its allocator
-	$text =~ s/^(COPY spanner\.allocator .*?;\n)(.*?)(?=^\\\.$)/$1 . join '', sort split \/^\/m, $2/emsg;
+	# each database has ids of its own
+	$text =~ s/^(COPY spanner\.allocator .*?;\n)(.*?)(?=^\\\.$)/$1 . $2 =~ s!^(.*?\t.*?\t)\d+\t!$1!mgr/emsg;
 	return $text;
 }
 
@@ -231,9 +231,8 @@ sub check
 	is(describe($database), $described, "$database: kinds, options, counters and defaults");
 	is(draw($database), $drawn, "$database: the next values");
 	insert_rows($database);
-	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), spanner.next_value('dumped', '2026', 'tenant "a"'), last_value
-			FROM spanner.allocator_allocator_id_seq}),
-		'6|4|2', "$database: allocators");
+	is($node->safe_psql($database, q{SELECT spanner.next_value('dumped'), spanner.next_value('dumped', '2026', 'tenant "a"')}),
+		'6|4', "$database: allocators");
 	like(($node->psql($database, 'DROP ROLE dumper'))[2], qr/privileges for column owner_role of table spanner.allocator/,
 		"$database: the owner of an allocator cannot be dropped");
 	return;

@@ -36,6 +36,7 @@ sub describe
 		SELECT s.*, l.label FROM pg_sequences s
 		LEFT JOIN pg_seclabel l ON l.objoid =
 			format('%I.%I', s.schemaname, s.sequencename)::regclass
+		WHERE s.schemaname <> 'spanner'
 		ORDER BY s.schemaname COLLATE "C", s.sequencename COLLATE "C";
 		SELECT n.nspname, c.relname, a.attname, a.attidentity,
 			format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
@@ -92,7 +93,7 @@ sub draw
 			$database, q{
 			SELECT schemaname, sequencename,
 				nextval(format('%I.%I', schemaname, sequencename)::regclass)
-			FROM (SELECT * FROM pg_sequences
+			FROM (SELECT * FROM pg_sequences WHERE schemaname <> 'spanner'
 				ORDER BY schemaname COLLATE "C", sequencename COLLATE "C") s})
 	} 1 .. 3;
 }

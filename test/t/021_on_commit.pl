@@ -84,7 +84,7 @@ sub check_numbers
 			'postgres', q{
 			SELECT count(*) = max(number) AND count(DISTINCT number) = max(number)
 				AND min(number) = 1
-				AND max(number) + 1 = (SELECT next_value FROM spanner.allocator WHERE name = 'invoice')
+				AND max(number) + 1 = (SELECT next_value FROM spanner.allocator WHERE name = 'invoice' AND series = '{}')
 			FROM invoice}),
 		't',
 		"$name: no gaps");

@@ -91,7 +91,7 @@ quick_command('one', 'CREATE DATABASE copy TEMPLATE one');
 is(draw('copy', 'a', 1), $node->safe_psql('one', q{SELECT next_value FROM spanner.allocator WHERE name = 'a'}),
 	'a copy of a database goes on at its row');
 quick_command('one', 'ALTER DATABASE one RENAME TO renamed');
-is(draw('renamed', 'a', 1), 7, 'the pool survives');
+is(draw('renamed', 'a', 1), 201, 'a database that was altered goes on after what was reserved');
 quick_command('renamed', 'DROP DATABASE renamed');
 new_database('renamed');
 create('renamed', "'a', start_value => 501");
@@ -109,6 +109,28 @@ foreach my $mode (qw(async batch async_batch))
 		SELECT spanner.create_allocator('a', start_value => 70, mode => '} . $mode . q{');
 		SELECT string_agg(n::text, ' ') FROM spanner.next_values('a', 3) n}),
 		"10\n1\n70 71 72", "$mode: the extension was created again");
+}
+
+# The same OID means another database: what is left in the pools of the one that is
+# gone was given there, or in the one that both were copied from.  The rows may have
+# counters ahead of the pools, equal ones, or those of a former copy.
+new_database('model');
+create('model', "'$_', 'batch'") foreach qw(ahead equal);
+$node->safe_psql('model', 'CREATE TABLE used AS SELECT 0::bigint AS value, NULL::text AS name');
+foreach my $round (1, 2)
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE again TEMPLATE model OID 400125');
+	draw('again', $_, 1) foreach qw(ahead equal);
+	# no worker starts after the first database is gone: it would free these pools
+	$node->safe_psql('model', q{
+		INSERT INTO used SELECT spanner.next_value('equal'), 'equal' FROM generate_series(1, 200);
+		INSERT INTO used SELECT spanner.next_value('ahead'), 'ahead' FROM generate_series(1, 201);
+		SELECT spanner.advance_allocator('ahead', 1001)});
+	$node->safe_psql('postgres', 'DROP DATABASE again; CREATE DATABASE again TEMPLATE model OID 400125');
+	$node->safe_psql('again', "INSERT INTO used SELECT spanner.next_value('$_'), '$_' FROM generate_series(1, 300)") foreach qw(ahead equal);
+	is($node->safe_psql('again', 'SELECT name, value FROM used GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 10'), '',
+		"no number of a dropped database with the same OID, round $round");
+	$node->safe_psql('postgres', 'DROP DATABASE again');
 }
 
 # A pool that asks for a batch when the extension is dropped keeps nobody: a
@@ -146,6 +168,25 @@ $node->restart;
 is(draw('four', 'b', 3), '1 2 3', 'no worker process is free: a session reserves by itself');
 is($node->safe_psql('four', q{BEGIN; SELECT spanner.next_value('b'); ROLLBACK; SELECT spanner.next_value('b')}),
 	"4\n4", 'and gives a number again after a rollback');
+
+# Whoever has the row keeps the others no longer than they want to wait.
+{
+	my $holder = $node->background_psql('four', on_error_die => 1);
+	my $limit = q{SET statement_timeout = '30s'; SET spanner_keys.allocator_timeout = '300ms'; };
+
+	$node->safe_psql('four', q{SELECT spanner.create_allocator('held'), spanner.create_allocator('begun')});
+	$holder->query_safe(q{BEGIN; SELECT spanner.next_value('held'), spanner.next_value('begun', 'x')});
+	fails_like('four', $limit . q{SELECT spanner.next_value('held')},
+		qr/55P03: timed out after 300 ms waiting for allocator "held"/, 'a row that another transaction has');
+	fails_like('four', $limit . q{SELECT spanner.next_value('begun', 'x')},
+		qr/55P03: timed out after 300 ms waiting for allocator "begun"/, 'a series that begins in another transaction');
+	fails_like('four', $limit . q{SET lock_timeout = '100ms'; SELECT spanner.next_value('held')},
+		qr/55P03: canceling statement due to lock timeout/, 'lock_timeout is shorter');
+	is($node->safe_psql('four', $limit . q{SELECT spanner.next_value('begun', 'y'); SHOW lock_timeout}), "1\n0", 'others go on');
+	$holder->query_safe('ROLLBACK');
+	is($node->safe_psql('four', $limit . q{SELECT spanner.next_value('held'), spanner.next_value('begun', 'x')}), '1|1', 'and so do all after that');
+	$holder->quit;
+}
 $node->safe_psql('four', q{
 	CREATE FOREIGN DATA WRAPPER nothing;
 	CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;

@@ -85,7 +85,7 @@ my @steps = (
 		shows   => qr/^> table spanner\.allocator: column: .*"attname": "note"/m,
 		upgrade => q{ALTER TABLE spanner.allocator ADD COLUMN note text DEFAULT 'none' NOT NULL;},
 		install => sub {
-			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?series +text\[\] COLLATE "C")/$1, note text DEFAULT 'none' NOT NULL/sr;
+			return $_[0] =~ s/(CREATE TABLE spanner\.allocator .*?usage_roles +spanner_internal\.allocator_role\[\])/$1, note text DEFAULT 'none' NOT NULL/sr;
 		}
 	},
 	{
@@ -312,8 +312,8 @@ sub describe_objects
 		FROM pg_seclabel ORDER BY provider, 3;
 		SELECT table_name, column_name, column_default, generation_expression
 		FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2;
-		SELECT allocator_id, name, mode, next_value, max_value, batch_size, owner_role
-		FROM spanner.allocator WHERE name <> 'going_on' ORDER BY allocator_id;
+		SELECT name, series, mode, next_value, max_value, batch_size, owner_role
+		FROM spanner.allocator WHERE name <> 'going_on' ORDER BY name, series;
 		SELECT * FROM spanner.shard_keys;
 		SELECT rule FROM spanner.advise('silenced') ORDER BY rule;
 		SELECT spanner.spanner_ddl('singers'::regclass);

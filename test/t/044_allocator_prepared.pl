@@ -62,6 +62,24 @@ fails_like('DROP ROLE one', qr/privileges for column owner_role of table spanner
 sql(q{BEGIN; SELECT spanner.revoke_allocator('a'); PREPARE TRANSACTION 'six'; COMMIT PREPARED 'six'; DROP ROLE one});
 is(sql(q{SELECT spanner.next_value('a')}), '9', 'nothing was lost');
 
+# A series begins in it, and a session reserves by itself, in modes with a pool too.
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	is(sql(qq{BEGIN; SELECT spanner.next_value('pool', '$end') FROM generate_series(1, 2); PREPARE TRANSACTION 'seven'}), '1 2', "a series begins: $end");
+	sql(qq{$end PREPARED 'seven'});
+	is(sql(qq{SELECT spanner.next_value('pool', '$end')}), $end eq 'COMMIT' ? '3' : '1', "and goes on after $end");
+}
+sql(q{SELECT spanner.create_allocator('by itself', batch_size => 10)});
+is(sql(q{SELECT spanner.next_value('by itself')}), '1', 'a pool');
+is(sql(q{BEGIN; SELECT FROM spanner.allocator WHERE name = 'by itself' FOR UPDATE; SELECT spanner.next_value('by itself'); PREPARE TRANSACTION 'eight'}), '2',
+	'a session that has locked the row goes on in the pool');
+sql(q{ROLLBACK PREPARED 'eight'});
+is(sql(q{BEGIN; SELECT FROM spanner.allocator WHERE name = 'by itself' FOR UPDATE; SELECT count(spanner.next_value('by itself')) FROM generate_series(3, 15); PREPARE TRANSACTION 'nine'}),
+	'13', 'and reserves by itself');
+sql(q{COMMIT PREPARED 'nine'});
+is(sql(q{SELECT spanner.next_value('by itself')}), '16', 'what others draw then lies behind');
+sql(q{SELECT spanner.drop_allocator('by itself')});
+
 # New WAL, on the same timeline and on another one
 is(sql(q{SELECT count(spanner.next_value('pool')) FROM generate_series(2, 8)}), '7', 'values of a pool');
 $node->stop;

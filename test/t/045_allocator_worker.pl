@@ -157,8 +157,8 @@ is($kept[1], 2, 'a plan that was not kept is made again');
 my $peak = q{SELECT (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]};
 
 sql(q{SELECT spanner.create_allocator('tenants', 'sync');
-	INSERT INTO spanner.allocator (parent_id, series, next_value)
-	  SELECT allocator_id, ARRAY[i::text], 2 FROM spanner.allocator, generate_series(1, 20000) i WHERE name = 'tenants'});
+	INSERT INTO spanner.allocator (name, series, next_value)
+	  SELECT 'tenants', ARRAY[i::text], 2 FROM generate_series(1, 20000) i});
 SKIP:
 {
 	skip 'no /proc', 1 if !-e '/proc/self/status';

@@ -72,7 +72,7 @@ my @moves = (
 	'ALTER TABLE spanner.allocator SET SCHEMA public',
 	'ALTER INDEX spanner.allocator RENAME TO x',
 	'ALTER VIEW spanner.sequences RENAME TO x',
-	'ALTER SEQUENCE spanner.allocator_allocator_id_seq RENAME TO x',
+	'ALTER SEQUENCE spanner.allocator_id RENAME TO x',
 	'ALTER TYPE spanner_internal.advisor_facts RENAME TO x',
 	'ALTER FUNCTION spanner.execute_ddl(text, text) RENAME TO x',
 	'ALTER DOMAIN spanner.commit_timestamp SET SCHEMA public',

@@ -24,7 +24,7 @@ sub row
 	my ($node, $name) = @_;
 
 	return $node->safe_psql('postgres',
-		"SELECT next_value, timeline, system FROM spanner.allocator WHERE name = '$name'");
+		"SELECT next_value, timeline, system FROM spanner.allocator WHERE name = '$name' AND series = '{}'");
 }
 
 sub new_node
@@ -104,6 +104,7 @@ is((draw($node{third}, 'upgraded', 1))[0], 5001, 'the same timeline of another s
 is($node{third}->safe_psql('postgres', q{
 		SELECT system = system_identifier FROM spanner.allocator, pg_control_system() WHERE name = 'upgraded'}),
 	't', 'it has the stamp of this system now');
+like(slurp_file($node{third}->logfile), qr/new cluster: allocator "upgraded" skipped 5000 values/, 'the log says why');
 $node{third}->stop;
 
 # A subscriber to the table itself
@@ -114,8 +115,7 @@ sub series
 	my ($node) = @_;
 
 	return $node->safe_psql('postgres', q{
-		SELECT p.name, s.series, s.next_value, s.timeline, s.system FROM spanner.allocator s
-		JOIN spanner.allocator p ON p.allocator_id = s.parent_id ORDER BY 1, 2});
+		SELECT name, series, next_value, timeline, system FROM spanner.allocator WHERE series <> '{}' ORDER BY 1, 2});
 }
 
 my ($publisher, $subscriber) = (new_node('publisher'), new_node('subscriber'));
@@ -162,8 +162,55 @@ is((draw($subscriber, 's', 1))[0], 5, 'mode sync goes on where the publisher was
 
 # ids that were replicated are no obstacle
 is($subscriber->safe_psql('postgres', q{SELECT spanner.next_value('s', '2027'), spanner.next_value('s', '2026')}), '2|6', 'and so do its series');
-is($subscriber->safe_psql('postgres', q{SELECT spanner.create_allocator('new') NOT IN (SELECT allocator_id FROM spanner.allocator WHERE name IS DISTINCT FROM 'new')}), 't', 'a new allocator gets an id that is free');
+is($subscriber->safe_psql('postgres', q{SELECT spanner.create_allocator('new') NOT IN (SELECT allocator_id FROM spanner.allocator WHERE name <> 'new')}), 't', 'a new allocator gets an id that is free');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION s');
+
+# Both sides make allocators and series, and each subscribes to the other.
+foreach my $node ($publisher, $subscriber)
+{
+	$node->safe_psql('postgres', q{
+		SELECT spanner.create_allocator('both', 'sync', batch_size => 5), spanner.create_allocator('both pools');
+		CREATE TABLE t (i int PRIMARY KEY); CREATE TABLE u (i int PRIMARY KEY)});
+}
+$subscriber->safe_psql('postgres', q{
+	SELECT spanner.advance_allocator('both', 50), spanner.next_value('both', 'mine'), spanner.advance_allocator('both', 7, 'shared');
+	CREATE PUBLICATION back FOR TABLE spanner.allocator, u});
+$publisher->safe_psql('postgres', q{
+	SELECT spanner.next_value('both'), spanner.next_value('both', 'theirs'), spanner.advance_allocator('both', 9, 'shared');
+	CREATE PUBLICATION forth FOR TABLE spanner.allocator, t});
+$subscriber->safe_psql('postgres', 'CREATE SUBSCRIPTION forth CONNECTION \'' . $publisher->connstr . q{ dbname=postgres' PUBLICATION forth});
+$subscriber->wait_for_subscription_sync($publisher, 'forth');
+$publisher->safe_psql('postgres', 'CREATE SUBSCRIPTION back CONNECTION \'' . $subscriber->connstr . q{ dbname=postgres' PUBLICATION back});
+$publisher->wait_for_subscription_sync($subscriber, 'back');
+$subscriber->safe_psql('postgres', q{SELECT spanner.advance_allocator('both', 3, 'later'), spanner.next_value('both', 'mine too'); INSERT INTO u VALUES (1)});
+$publisher->safe_psql('postgres', q{SELECT spanner.advance_allocator('both', 4, 'later'), spanner.next_value('both', 'theirs too'); INSERT INTO t VALUES (1)});
+foreach my $turn (1, 2)
+{
+	$publisher->wait_for_catchup('forth');
+	$subscriber->wait_for_catchup('back');
+}
+
+my $both = q{SELECT name, series, next_value FROM spanner.allocator WHERE name LIKE 'both%' ORDER BY 1, 2};
+
+is($publisher->safe_psql('postgres', $both), 'both|{}|50
+both|{later}|4
+both|{mine}|2
+both|{"mine too"}|2
+both|{shared}|9
+both|{theirs}|2
+both|{"theirs too"}|2
+both pools|{}|1', 'each row is there once, and as far as any side is');
+is($subscriber->safe_psql('postgres', $both), $publisher->safe_psql('postgres', $both), 'on both sides');
+is($subscriber->safe_psql('postgres', 'SELECT * FROM t') . $publisher->safe_psql('postgres', 'SELECT * FROM u'), '11', 'the subscriptions have not stopped');
+$publisher->safe_psql('postgres', q{SELECT spanner.rename_allocator('both', 'renamed'), spanner.next_value('renamed', 'mine')});
+foreach my $turn (1, 2)
+{
+	$publisher->wait_for_catchup('forth');
+	$subscriber->wait_for_catchup('back');
+}
+is($subscriber->safe_psql('postgres', q{SELECT spanner.next_value('renamed', 'mine'), spanner.next_value('renamed', 'shared')}), '3|9', 'a new name comes along');
+$publisher->safe_psql('postgres', 'DROP SUBSCRIPTION back');
+$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION forth');
 
 # Whoever writes by hand, in the role of a replica too, writes what he says
 $subscriber->safe_psql('postgres', q{

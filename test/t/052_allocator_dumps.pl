@@ -57,10 +57,9 @@ $old->safe_psql('source', qq{
 my $rows = q{
 	SELECT 'invoice', id, number FROM app.invoice UNION ALL SELECT 'slip', * FROM app.slip UNION ALL SELECT 'receipt', * FROM app.receipt
 	ORDER BY 1, 2};
-my $counters = q{SELECT coalesce(a.name, p.name || a.series::text), a.next_value
-	FROM spanner.allocator a LEFT JOIN spanner.allocator p ON p.allocator_id = a.parent_id ORDER BY 1};
-my $options = q{SELECT allocator_id, name, mode, min_value, max_value, batch_size, max_batch_size, failover_gap, owner_role, usage_roles
-	FROM spanner.allocator ORDER BY allocator_id};
+my $counters = q{SELECT name, series, next_value FROM spanner.allocator ORDER BY 1, 2};
+my $options = q{SELECT name, series, mode, min_value, max_value, batch_size, max_batch_size, failover_gap, owner_role, usage_roles
+	FROM spanner.allocator ORDER BY name, series};
 my $triggers = q{SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'spanner.allocator'::regclass ORDER BY 1};
 my %source = map { $_ => $old->safe_psql('source', $_) } $rows, $counters, $options, $triggers;
 
@@ -75,6 +74,8 @@ sub dump_to
 }
 
 # Restore, and return what it says: only what is expected
+my $left_out = 0;
+
 sub restore
 {
 	my ($node, $database, $role, $file) = @_;
@@ -84,6 +85,8 @@ sub restore
 
 	ok($result, "$database: restored");
 	# only the owner of the extension may grant that, and the rows do it
+	# where the trigger is there before the rows, it counts those without a number
+	$left_out += $err =~ s/^.*WARNING:  1 row was left without a number, since "check_function_bodies" is off\nDETAIL: .*\nHINT: .*\n//mg;
 	return $err =~ s/^.*WARNING:  no privileges were granted for column "owner_role" of relation "allocator"\n(?:Command was: .*\n)?//mgr;
 }
 
@@ -152,8 +155,10 @@ $old->safe_psql('migrated', qq{
 	SELECT spanner.create_allocator('invoice', 'on_commit'), spanner.next_value('receipt'), spanner.next_value('slip');
 	$tables; $trigger},
 	extra_params => [ '-U', 'keeper' ]);
+$left_out = 0;
 is(restore($old, 'migrated', 'keeper', dump_to('data.sql', '-a')), '', 'data only: no message');
-is($old->safe_psql('migrated', "SELECT name, allocator_id, mode FROM spanner.allocator WHERE name IS NOT NULL ORDER BY name"),
+is($left_out, 1, 'but a WARNING for rows without a number');
+is($old->safe_psql('migrated', "SELECT name, allocator_id, mode FROM spanner.allocator WHERE series = '{}' ORDER BY name"),
 	"invoice|4|on_commit\nnew|2|async_batch\nreceipt|1|batch\nslip|3|sync\nused up|5|async_batch", 'allocators stay what they are');
 $old->safe_psql('migrated', q{SELECT spanner.drop_allocator('new')});
 check_rows($old, 'migrated');
@@ -190,7 +195,7 @@ foreach my $role ($superuser, 'restorer')
 		$said =~ s/$context//g;
 		is(scalar(() = $said =~ /$expected/g), 5, "$database: a WARNING for each role that is missing");
 		is($said =~ s/$expected//gr, '', "$database: nothing else is said");
-		is($new->safe_psql($database, 'SELECT DISTINCT owner_role FROM spanner.allocator WHERE parent_id IS NULL'), $role, "$database: its owner");
+		is($new->safe_psql($database, q{SELECT DISTINCT owner_role FROM spanner.allocator WHERE series = '{}'}), $role, "$database: its owner");
 		check_rows($new, $database);
 	}
 }
@@ -207,6 +212,27 @@ command_ok([ 'pg_dumpall', '-d', $old->connstr('postgres'), '-f', "$dir/all.sql"
 $new->command_ok([ 'psql', '-Xq', '-o', "$dir/out", '-d', $new->connstr('postgres'), '-f', "$dir/all.sql" ], 'restored');
 is($new->safe_psql('source', $options), $source{$options}, 'pg_dumpall: options and roles');
 check_rows($new, 'source');
+
+# What one call has made is undone by one call after a dump as well.
+$old->safe_psql('source', q{
+	CREATE TABLE app.bill (year int NOT NULL, number int);
+	SELECT spanner.number_rows('app.bill', 'number', '{year}');
+	INSERT INTO app.bill VALUES (2026), (2026);});
+create_database($new, 'called', $superuser);
+is(restore($new, 'called', $superuser, dump_to('called.sql', '-O', '-x')) =~ s/^(?:(?!ERROR).)*\n//mgr, '', 'number_rows: no error');
+is( $new->safe_psql('called', q{
+		INSERT INTO app.bill VALUES (2026);
+		SELECT max(number) FROM app.bill;
+		SELECT spanner.stop_numbering('app.bill', 'number');
+		SELECT spanner.number_rows('app.bill', 'number', '{year}', dry_run => true);}),
+	q{3
+DROP TRIGGER bill_number_assign ON app.bill
+DROP INDEX app.bill_number_assign
+SELECT spanner.advance_allocator('bill_number', 4, '2026')
+CREATE UNIQUE INDEX bill_number_assign ON app.bill (year, number)
+CREATE CONSTRAINT TRIGGER bill_number_assign AFTER INSERT OR UPDATE ON app.bill DEFERRABLE INITIALLY DEFERRED FOR EACH ROW}
+	  . q{ EXECUTE FUNCTION spanner.assign_on_commit('bill_number', 'number', 'year')},
+	'number_rows after a dump');
 
 $old->stop;
 $new->stop;
