@@ -39,8 +39,8 @@ CREATE TABLE ticket (code text PRIMARY KEY DEFAULT lpad(nextval('tickets')::text
 CREATE TABLE plain_ticket (id bigint PRIMARY KEY DEFAULT nextval('tickets'));
 SELECT count(*) FROM spanner.advise() WHERE rule = 'sequence_computed';
 SELECT spanner.alter_sequence('counted', 'striped'), spanner.alter_sequence('tickets', 'striped');
-SELECT relation, object, finding, suggestion FROM spanner.advise() WHERE rule = 'sequence_computed';
-SELECT relation, object FROM spanner.advise('ticket') WHERE rule = 'sequence_computed';
+SELECT relation, object, finding, suggestion FROM spanner.advise() WHERE rule = 'sequence_computed' ORDER BY finding DESC;
+SELECT relation, object FROM spanner.advise('ticket') WHERE rule = 'sequence_computed' ORDER BY finding DESC;
 SELECT relation, object FROM spanner.advise('counted') WHERE rule = 'sequence_computed';
 DROP TABLE ticket, plain_ticket;
 DROP FUNCTION remainder, padded, plainly;

@@ -77,8 +77,3 @@ GRANT SELECT (owner_role) ON spanner.allocator TO PUBLIC;
 SELECT spanner.create_allocator('ar1', 'async') > 0;
 SELECT spanner.drop_allocator('ar1');
 REVOKE SELECT (owner_role) ON spanner.allocator FROM PUBLIC;
-
--- only the event trigger calls it
-CREATE EVENT TRIGGER regress_ar ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION spanner_internal.on_drop_owned();
-CREATE SCHEMA regress_ar;
-DROP EVENT TRIGGER regress_ar;

@@ -87,7 +87,7 @@ SELECT spanner.get_internal_sequence_state('filled');
 SELECT spanner.get_internal_sequence_state('nowhere');
 SELECT spanner_internal.map_counter(0, 's');
 SELECT spanner_internal.map_counter(9223372036854775807, 's');
-SELECT spanner_internal.on_ddl_command_end();
+SELECT spanner_internal.on_ddl_command();
 
 -- alter_sequence changes what is given
 SELECT spanner.create_sequence('a', 'bit_reversed_positive');

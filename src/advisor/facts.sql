@@ -83,6 +83,25 @@ CREATE TYPE spanner_internal.advisor_facts AS (
 CREATE TYPE spanner_internal.advisor_finding AS (
   relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
 
+-- is it the name of a table in which a tool keeps the migrations that have run, a row for each?
+CREATE FUNCTION spanner_internal.is_migration_table(name text)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_is_migration_table'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- For the ids of a range in partitions by ranges of a column: the widest range that no partition
+-- takes, and a partition that takes nearly all
+CREATE FUNCTION spanner_internal.partition_faults(
+  relation regclass,
+  column_number smallint,
+  first bigint,
+  last bigint,
+  OUT gap_first bigint,
+  OUT gap_last bigint,
+  OUT partition regclass)
+AS 'MODULE_PATHNAME', 'spanner_partition_faults'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- By their names, columns that hold times as numbers.  The functions on names are not
 -- STRICT, so that the planner takes their bodies for calls.
 CREATE FUNCTION spanner_internal.is_number_of_time(name text)

@@ -460,7 +460,7 @@ take_alone(const SkAllocatorRow *row, ArrayType *series, int64 count, SkValues *
 	MemoryContext context = CurrentMemoryContext;
 	SkAllocator *volatile series_found = NULL;
 	int			former = LockTimeout;
-	int			limit = former == 0 || (allocator_timeout > 0 && allocator_timeout < former) ?
+	volatile int limit = former == 0 || (allocator_timeout > 0 && allocator_timeout < former) ?
 		allocator_timeout : former;
 
 	PG_TRY();

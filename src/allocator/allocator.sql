@@ -210,24 +210,6 @@ ALTER TABLE spanner.allocator
   ENABLE ALWAYS TRIGGER on_allocator_change,
   ENABLE ALWAYS TRIGGER on_allocator_truncate;
 
--- Revokes the right to use allocators, and refuses to lose those of the roles.
-CREATE FUNCTION spanner_internal.on_drop_owned()
-RETURNS event_trigger
-AS 'MODULE_PATHNAME', 'spanner_on_drop_owned'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
-REVOKE ALL ON FUNCTION spanner_internal.on_drop_owned() FROM PUBLIC;
-
-CREATE EVENT TRIGGER spanner_keys_drop_owned
-  ON ddl_command_start
-  WHEN TAG IN ('DROP OWNED')
-  EXECUTE FUNCTION spanner_internal.on_drop_owned();
-
-ALTER EVENT TRIGGER spanner_keys_drop_owned ENABLE ALWAYS;
-
-COMMENT ON EVENT TRIGGER spanner_keys_drop_owned
-  IS 'keeps allocators of roles from being lost';
-
 CREATE FUNCTION spanner.create_allocator(
   name text,
   mode text DEFAULT 'async_batch',

@@ -72,7 +72,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
-#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
@@ -101,6 +100,7 @@
 #include "allocator/allocator.h"
 #include "compat.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 #include "spi/row_writer.h"
@@ -109,7 +109,6 @@ PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
-PG_FUNCTION_INFO_V1(spanner_on_drop_owned);
 
 /* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
@@ -250,6 +249,7 @@ static void move_series(const SkAllocatorRow *allocator, const char *name);
 static void note_series(const SkAllocatorRow *row);
 static void note_row(TriggerData *trigger, SkWrite write);
 static bool next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row);
+static void prepare_drop_owned(Node *command);
 static List *allocators_of_users(Relation rel, List *roles);
 static List *unused_roles(Relation rel);
 static void forget_unused_roles(void);
@@ -277,6 +277,7 @@ sk_table_init(void)
 {
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
+	sk_on_command(NULL, prepare_drop_owned, NULL);
 }
 
 /*
@@ -1685,6 +1686,44 @@ next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row)
 	return HeapTupleIsValid(tuple);
 }
 
+/*
+ * Before DROP OWNED, take the right to use allocators away from the roles, and
+ * raise an error if they own allocators.
+ */
+static void
+prepare_drop_owned(Node *command)
+{
+	List	   *roles;
+	SkAllocatorRow row;
+	SkTable		table;
+	ListCell   *lc;
+
+	if (!IsA(command, DropOwnedStmt))
+		return;
+	roles = roleSpecsToIds(((DropOwnedStmt *) command)->roles);
+	foreach(lc, roles)
+	{
+		/* core refuses it */
+		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+			return;
+		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
+	}
+	sk_table_open(&table, RowExclusiveLock);
+	foreach(lc, allocators_of_users(table.rel, roles))
+	{
+		if (sk_row_lock(&table, *(int64 *) lfirst(lc), SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+			continue;
+		row.usage_roles = list_difference_oid(row.usage_roles, roles);
+		sk_row_write(&table, &row, SK_WRITE_ACCESS);
+	}
+	foreach(lc, granted_roles(table.rel))
+	{
+		if (list_member_oid(roles, lfirst_oid(lc)))
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
+	sk_table_close(&table);
+}
+
 /* The ids of the allocators that the roles may use, if they own none. */
 static List *
 allocators_of_users(Relation rel, List *roles)
@@ -2054,49 +2093,4 @@ spanner_on_allocator_apply(PG_FUNCTION_ARGS)
 		return PointerGetDatum(trigger->tg_newtuple);
 	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple,
 									 RelationGetDescr(trigger->tg_relation)));
-}
-
-/*
- * spanner_internal.on_drop_owned() returns event_trigger
- *
- * Takes the right to use allocators away from the roles, and raises an error if they
- * own allocators.
- */
-Datum
-spanner_on_drop_owned(PG_FUNCTION_ARGS)
-{
-	EventTriggerData *trigger = (EventTriggerData *) fcinfo->context;
-	List	   *roles;
-	SkAllocatorRow row;
-	SkTable		table;
-	ListCell   *lc;
-
-	if (!CALLED_AS_EVENT_TRIGGER(fcinfo) || !IsA(trigger->parsetree, DropOwnedStmt))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by an event trigger for %s",
-						"spanner_internal.on_drop_owned", "DROP OWNED")));
-	roles = roleSpecsToIds(castNode(DropOwnedStmt, trigger->parsetree)->roles);
-	foreach(lc, roles)
-	{
-		/* core refuses it */
-		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
-			PG_RETURN_NULL();
-		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
-	}
-	sk_table_open(&table, RowExclusiveLock);
-	foreach(lc, allocators_of_users(table.rel, roles))
-	{
-		if (sk_row_lock(&table, *(int64 *) lfirst(lc), SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
-			continue;
-		row.usage_roles = list_difference_oid(row.usage_roles, roles);
-		sk_row_write(&table, &row, SK_WRITE_ACCESS);
-	}
-	foreach(lc, granted_roles(table.rel))
-	{
-		if (list_member_oid(roles, lfirst_oid(lc)))
-			change_grant(table.rel, lfirst_oid(lc), false);
-	}
-	sk_table_close(&table);
-	PG_RETURN_NULL();
 }

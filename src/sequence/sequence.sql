@@ -139,29 +139,10 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_can_convert'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- is it the name of a table in which a tool keeps the migrations that have run, a row for each?
-CREATE FUNCTION spanner_internal.is_migration_table(name text)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'spanner_is_migration_table'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 -- the sequence that fills a column
 CREATE FUNCTION spanner_internal.column_sequence(relation regclass, column_number smallint)
 RETURNS regclass
 AS 'MODULE_PATHNAME', 'spanner_column_sequence'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- For the ids of a range in partitions by ranges of a column: the widest range that no partition
--- takes, and a partition that takes nearly all
-CREATE FUNCTION spanner_internal.partition_faults(
-  relation regclass,
-  column_number smallint,
-  first bigint,
-  last bigint,
-  OUT gap_first bigint,
-  OUT gap_last bigint,
-  OUT partition regclass)
-AS 'MODULE_PATHNAME', 'spanner_partition_faults'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- a kind as a label has it; an error if there is none of that name
@@ -414,20 +395,15 @@ REVOKE ALL ON FUNCTION spanner_internal.attach_support() FROM PUBLIC;
 
 SELECT spanner_internal.attach_support();
 
--- load the label provider, guard what is bound and the extension, change columns that are added
-CREATE FUNCTION spanner_internal.on_ddl_command_start()
+-- At the start of a command: load the label provider, guard what is bound and the extension, change
+-- columns that are added.  At its end: give new sequences the default kind, and identity columns
+-- defaults that use them.
+CREATE FUNCTION spanner_internal.on_ddl_command()
 RETURNS event_trigger
-AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_start'
+AS 'MODULE_PATHNAME', 'spanner_on_ddl_command'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- give new sequences the default kind, and identity columns defaults that use them
-CREATE FUNCTION spanner_internal.on_ddl_command_end()
-RETURNS event_trigger
-AS 'MODULE_PATHNAME', 'spanner_on_ddl_command_end'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
-REVOKE ALL ON FUNCTION spanner_internal.on_ddl_command_start(),
-  spanner_internal.on_ddl_command_end() FROM PUBLIC;
+REVOKE ALL ON FUNCTION spanner_internal.on_ddl_command() FROM PUBLIC;
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_start
   ON ddl_command_start
@@ -439,14 +415,14 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
                'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FUNCTION',
                'ALTER INDEX', 'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
                'ALTER TYPE', 'ALTER VIEW')
-  EXECUTE FUNCTION spanner_internal.on_ddl_command_start();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
 
 COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
   IS 'loads the provider of security labels and what keeps the extension''s objects in place, '
-     'applies spanner.default_sequence_kind to added columns, keeps triggers from being dropped '
-     'while rows wait for a number';
+     'applies spanner.default_sequence_kind to added columns, keeps allocators of roles from being '
+     'lost, and triggers from being dropped while rows wait for a number';
 
 CREATE EVENT TRIGGER spanner_keys_ddl_command_end
   ON ddl_command_end
@@ -454,7 +430,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
                'ALTER SEQUENCE', 'CREATE STATISTICS', 'SECURITY LABEL',
                'CREATE EXTENSION', 'CREATE TRIGGER')
-  EXECUTE FUNCTION spanner_internal.on_ddl_command_end();
+  EXECUTE FUNCTION spanner_internal.on_ddl_command();
 
 ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
 

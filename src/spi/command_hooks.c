@@ -71,15 +71,15 @@ static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
 /* How Citus names its sessions on other nodes. */
 #define SK_CITUS_SESSION "citus_internal gpid="
 
-PG_FUNCTION_INFO_V1(spanner_on_ddl_command_start);
-PG_FUNCTION_INFO_V1(spanner_on_ddl_command_end);
+PG_FUNCTION_INFO_V1(spanner_on_ddl_command);
 
 static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 bool readOnlyTree, ProcessUtilityContext context,
 							 ParamListInfo params, QueryEnvironment *queryEnv,
 							 DestReceiver *dest, QueryCompletion *qc);
 static void guard_command(Node *command);
-static Node *trigger_parsetree(FunctionCallInfo fcinfo);
+static void start_command(Node *command);
+static void end_command(Node *command);
 static List *command_relations(void);
 static void call_function(ReturnSetInfo *result);
 static SkCommandRelation *read_relation(TupleTableSlot *row);
@@ -194,37 +194,25 @@ guard_command(Node *command)
 	}
 }
 
-/*
- * spanner_internal.on_ddl_command_start() returns event_trigger
- */
-Datum
-spanner_on_ddl_command_start(PG_FUNCTION_ARGS)
+static void
+start_command(Node *command)
 {
-	Node	   *command = trigger_parsetree(fcinfo);
-
 	/* the command that loads the library is past the utility hook */
 	guard_command(command);
-	if (!changes_columns(command))
-		PG_RETURN_VOID();
-	for (int i = 0; i < callback_count; i++)
+	for (int i = 0; i < callback_count && changes_columns(command); i++)
 	{
 		if (callbacks[i].start != NULL)
 			callbacks[i].start(command);
 	}
-	PG_RETURN_VOID();
 }
 
-/*
- * spanner_internal.on_ddl_command_end() returns event_trigger
- */
-Datum
-spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
+static void
+end_command(Node *command)
 {
-	Node	   *command = trigger_parsetree(fcinfo);
 	List	   *relations;
 
 	if (!changes_columns(command))
-		PG_RETURN_VOID();
+		return;
 	/* before the callbacks, which run commands of their own */
 	relations = command_relations();
 	for (int i = callback_count - 1; i >= 0; i--)
@@ -232,7 +220,6 @@ spanner_on_ddl_command_end(PG_FUNCTION_ARGS)
 		if (callbacks[i].end != NULL)
 			callbacks[i].end(command, relations);
 	}
-	PG_RETURN_VOID();
 }
 
 /*
@@ -349,16 +336,6 @@ trigger_table(Oid object)
 	return result;
 }
 
-static Node *
-trigger_parsetree(FunctionCallInfo fcinfo)
-{
-	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function can only be called by an event trigger")));
-	return ((EventTriggerData *) fcinfo->context)->parsetree;
-}
-
 /*
  * Can a command make or label a sequence, or change a column, a constraint or
  * a partition, or make a trigger that numbers rows?  Others must cost nothing:
@@ -430,4 +407,25 @@ keeps_columns(AlterTableCmd *cmd)
 		default:
 			return false;
 	}
+}
+
+/*
+ * spanner_internal.on_ddl_command() returns event_trigger
+ *
+ * For ddl_command_start and ddl_command_end.
+ */
+Datum
+spanner_on_ddl_command(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *trigger = (EventTriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function can only be called by an event trigger")));
+	if (strcmp(trigger->event, "ddl_command_start") == 0)
+		start_command(trigger->parsetree);
+	else if (strcmp(trigger->event, "ddl_command_end") == 0)
+		end_command(trigger->parsetree);
+	PG_RETURN_NULL();
 }
