@@ -245,3 +245,16 @@ INSERT INTO hidden.once VALUES (DEFAULT) RETURNING id;
 DROP TABLE hidden.once, shown.once, hidden.twice, pg_temp.twice;
 RESET search_path;
 DROP SCHEMA hidden, shown;
+
+-- IF NOT EXISTS: of what is there, under whatever type, nothing is read
+SELECT spanner.execute_ddl('
+  CREATE SEQUENCE again BIT_REVERSED_POSITIVE;
+  CREATE TABLE there (Id INT64) PRIMARY KEY (Id);
+  CREATE INDEX there_too ON there (Id);', dialect => 'googlesql');
+SELECT spanner.execute_ddl('CREATE SEQUENCE IF NOT EXISTS again', dialect => 'googlesql');
+SELECT spanner.execute_ddl('CREATE SEQUENCE IF NOT EXISTS missing', dialect => 'googlesql');
+SELECT spanner.execute_ddl('CREATE TABLE IF NOT EXISTS there (Id INT64 DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE Gone))) PRIMARY KEY (Id)', dialect => 'googlesql');
+SELECT spanner.execute_ddl('CREATE TABLE IF NOT EXISTS there_too (A INT64) PRIMARY KEY (A)', dialect => 'googlesql');
+SELECT spanner.execute_ddl('CREATE TABLE IF NOT EXISTS again (A INT64) PRIMARY KEY (A)', dialect => 'googlesql');
+DROP TABLE there;
+DROP SEQUENCE again;

@@ -69,6 +69,9 @@ SELECT spanner.create_sequence(repeat('n', 63), 'striped')::text = repeat('n', 6
 -- IF NOT EXISTS
 SELECT spanner.create_sequence('s', 'striped');
 SELECT spanner.create_sequence('s', 'striped', if_not_exists => true);
+-- what is there needs no kind
+SELECT spanner.create_sequence('s', if_not_exists => true, start_with_counter => 1);
+SELECT spanner.create_sequence('missing', if_not_exists => true);
 SELECT kind FROM spanner_internal.describe_sequence('s');
 SELECT spanner.create_sequence('filled', 'striped', if_not_exists => true);
 SELECT spanner.create_sequence('no_schema.s', 'striped');

@@ -122,6 +122,8 @@ SECURITY LABEL FOR spanner_keys ON SEQUENCE nobodys IS 'bit_reversed_positive(ow
 SELECT spanner.alter_sequence('nobodys', 'bit_reversed_positive(owned_only=true)');
 RESET spanner.default_sequence_kind;
 CREATE SCHEMA nk2 CREATE TABLE key (id bigserial) CREATE TABLE knex_migrations (id serial);
+CREATE SEQUENCE nk2.unowned;
+CREATE TABLE nk2.migrations (id integer DEFAULT nextval('nk2.unowned'));
 SELECT spanner.convert_all('nk2', kind => 'striped');
 
 SET client_min_messages = warning;

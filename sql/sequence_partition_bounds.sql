@@ -74,7 +74,15 @@ CREATE TABLE by_both (id bigserial, n int) PARTITION BY RANGE (id, n);
 CREATE TABLE by_both_1 PARTITION OF by_both FOR VALUES FROM (1, 1) TO (1, 100);
 CREATE TABLE by_both_2 PARTITION OF by_both FOR VALUES FROM (1, 100) TO (9223372036854775807, 1);
 SELECT spanner.convert_column('by_both', 'id');
-DROP TABLE by_time, by_hash, by_both;
+CREATE TABLE by_two (id bigserial, n int) PARTITION BY RANGE (id, n);
+CREATE TABLE by_two_1 PARTITION OF by_two FOR VALUES FROM (1, MINVALUE) TO (1000, MINVALUE);
+SELECT spanner.convert_column('by_two', 'id');
+CREATE TABLE by_two_2 PARTITION OF by_two
+  FOR VALUES FROM (1000, MINVALUE) TO (4611686018427387904, MINVALUE);
+CREATE TABLE by_two_3 PARTITION OF by_two
+  FOR VALUES FROM (4611686018427387904, MINVALUE) TO (MAXVALUE, MAXVALUE);
+SELECT spanner.convert_column('by_two', 'id');
+DROP TABLE by_time, by_hash, by_both, by_two;
 
 -- a new table gets a NOTICE with the default kind, and keeps its partitions
 SET spanner.default_sequence_kind = 'striped';

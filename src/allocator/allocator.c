@@ -52,15 +52,6 @@ PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
 
-/* The allocator that a call site used last. */
-typedef struct LastUsed
-{
-	uint64		epoch;
-	SkAllocator *allocator;
-	int			length;			/* of the name */
-	ArrayType  *series;			/* as it was given, NULL if it was empty */
-} LastUsed;
-
 /* How often to look for a pool, or for a series. */
 #define SK_RETRY_MS 10
 
@@ -75,17 +66,14 @@ typedef struct LastUsed
 
 static int	allocator_timeout = 10000;
 
-static SkWorkerEntry *find_entry(Oid dbid, SkWorkerKind kind);
 static bool may_launch(const SkWorkerEntry *entry);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
 static bool launch(const SkWorkerEntry *entry);
 static bool wake_worker(SkWorkerKind kind);
-static bool worker_is_running(SkWorkerKind kind);
 static bool request_series(int64 parent_id, const ArrayType *series);
 static bool nap(TimestampTz *begin);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
-static void end_wait(int code, Datum waiter);
 static void report_no_worker(void);
 static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
 static bool has_locked_row(SkAllocator *allocator);
@@ -103,10 +91,6 @@ static void check_call(FunctionCallInfo fcinfo, SkAllocator *allocator);
 static void wait_for_series(SkAllocator *allocator, ArrayType *series,
 							TimestampTz *begin);
 static SkAllocator *find_allocator(FunctionCallInfo fcinfo, int series_argno);
-static bool is_last_used(const LastUsed *last, text *name,
-						 const ArrayType *series);
-static SkAllocator *allocator_argument(FunctionCallInfo fcinfo,
-									   int series_argno);
 static bool may_see_error(const SkPoolKey *key);
 static void put_row(ReturnSetInfo *result, const NullableDatum *columns, int count);
 static void put_pool(ReturnSetInfo *result, const SkPool *pool);
@@ -136,22 +120,6 @@ sk_allocator_init(void)
 							NULL, NULL, NULL);
 }
 
-static SkWorkerEntry *
-find_entry(Oid dbid, SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-
-	Assert(LWLockHeldByMe(state->lock));
-	for (int i = 0; i < state->worker_size; i++)
-	{
-		SkWorkerEntry *entry = &state->workers[i];
-
-		if (entry->dbid == dbid && entry->kind == kind)
-			return entry;
-	}
-	return NULL;
-}
-
 /*
  * Has enough time passed since the worker of an entry was started?
  *
@@ -166,27 +134,34 @@ may_launch(const SkWorkerEntry *entry)
 		TimestampDifferenceExceeds(entry->launched, now, SK_RELAUNCH_MS);
 }
 
-/* NULL if others have workers, or start them, in all places there are. */
+/*
+ * The entry of this database, or a free one for it.  NULL if others have workers,
+ * or start them, in all places there are.
+ */
 static SkWorkerEntry *
 make_entry(SkWorkerKind kind)
 {
 	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry = find_entry(MyDatabaseId, kind);
+	SkWorkerEntry *result = NULL;
 
 	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
-	for (int i = 0; entry == NULL && i < state->worker_size; i++)
+	for (int i = 0; i < state->worker_size; i++)
 	{
-		SkWorkerEntry *other = &state->workers[i];
+		SkWorkerEntry *entry = &state->workers[i];
 
-		if (OidIsValid(other->dbid) &&
-			(other->latch != NULL || !may_launch(other)))
-			continue;
-		memset(other, 0, sizeof(SkWorkerEntry));
-		other->dbid = MyDatabaseId;
-		other->kind = kind;
-		entry = other;
+		if (entry->dbid == MyDatabaseId && entry->kind == kind)
+			return entry;
+		if (result == NULL && (!OidIsValid(entry->dbid) ||
+							   (entry->latch == NULL && may_launch(entry))))
+			result = entry;
 	}
-	return entry;
+	if (result != NULL)
+	{
+		memset(result, 0, sizeof(SkWorkerEntry));
+		result->dbid = MyDatabaseId;
+		result->kind = kind;
+	}
+	return result;
 }
 
 static bool
@@ -230,17 +205,6 @@ wake_worker(SkWorkerKind kind)
 	SkWorkerEntry *entry;
 	bool		launched = true;
 
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	if (entry != NULL && entry->latch != NULL)
-	{
-		SetLatch(entry->latch);
-		LWLockRelease(state->lock);
-		return true;
-	}
-	LWLockRelease(state->lock);
-
-	/* it may have come or gone in between, so all is looked at again */
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	entry = make_entry(kind);
 	if (entry == NULL)
@@ -259,21 +223,6 @@ wake_worker(SkWorkerKind kind)
 	}
 	LWLockRelease(state->lock);
 	return launched;
-}
-
-/* Has this database a worker of that kind, which has started? */
-static bool
-worker_is_running(SkWorkerKind kind)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-	bool		result;
-
-	LWLockAcquire(state->lock, LW_SHARED);
-	entry = find_entry(MyDatabaseId, kind);
-	result = entry != NULL && entry->latch != NULL;
-	LWLockRelease(state->lock);
-	return result;
 }
 
 /*
@@ -356,13 +305,6 @@ has_locked_table(LOCKMODE mode)
 	return result;
 }
 
-/* Also called when the session is terminated. */
-static void
-end_wait(int code, Datum waiter)
-{
-	sk_pool_wait_end((SkWaiter *) DatumGetPointer(waiter));
-}
-
 static void
 report_no_worker(void)
 {
@@ -380,6 +322,7 @@ report_refill_error(SkAllocator *allocator, SkPoolError *error)
 	switch (error->is_remote ? ERRCODE_SUCCESSFUL_COMPLETION : error->sqlerrcode)
 	{
 		case ERRCODE_UNDEFINED_OBJECT:
+		case ERRCODE_UNDEFINED_TABLE:	/* the extension was dropped */
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("allocator \"%s\" does not exist",
@@ -424,8 +367,6 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					allocator_timeout, allocator->row.name),
 			 TransactionIdIsValid(blocked_by) ?
 			 errdetail("Its row is locked by transaction %u.", blocked_by) :
-			 !worker_is_running(worker_kind(allocator)) ?
-			 errdetail("Its worker has not started yet.") :
 			 allocator->row.server[0] != '\0' ?
 			 errdetail("Server \"%s\" has not answered yet.",
 					   allocator->row.server) :
@@ -559,12 +500,12 @@ wait_for_values(SkAllocator *allocator, int64 count, bool whole,
 
 	/* before the pool is looked at again, so that no wakeup is missed */
 	ConditionVariablePrepareToSleep(&waiter.pool->filled);
-	PG_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
+	PG_ENSURE_ERROR_CLEANUP(sk_pool_wait_end, PointerGetDatum(&waiter));
 	{
 		result = wait_loop(allocator, &waiter, whole, range);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_wait, PointerGetDatum(&waiter));
-	sk_pool_wait_end(&waiter);
+	PG_END_ENSURE_ERROR_CLEANUP(sk_pool_wait_end, PointerGetDatum(&waiter));
+	sk_pool_wait_end(0, PointerGetDatum(&waiter));
 	return result;
 }
 
@@ -664,13 +605,15 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 	{
 		SkAllocator *found =
 			sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
-		SkAllocatorRow parent = found->row;
+		SkAllocatorRow parent;
 		ArrayType  *series;
 
 		check_call(fcinfo, found);
 		series = sk_series_of_argument(fcinfo, series_argno);
 		if (series == NULL)
 			return found;
+		/* the cache may forget it when it looks for the series */
+		parent = found->row;
 		if (again)
 			wait_for_series(found, series, &begin);
 		found = sk_allocator_by_series(parent.id, series, parent.mode <= SK_MODE_ON_COMMIT);
@@ -682,52 +625,6 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 			return found;
 		}
 	}
-}
-
-static bool
-is_last_used(const LastUsed *last, text *name, const ArrayType *series)
-{
-	if (last == NULL || last->epoch != sk_allocator_epoch ||
-		(series == NULL ? last->series != NULL :
-		 last->series == NULL || sk_series_compare(last->series, series) != 0))
-		return false;
-	return last->length == VARSIZE_ANY_EXHDR(name) &&
-		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0;
-}
-
-/* The allocator that the arguments name, which is looked for once. */
-static SkAllocator *
-allocator_argument(FunctionCallInfo fcinfo, int series_argno)
-{
-	LastUsed   *last = fcinfo->flinfo->fn_extra;
-	ArrayType  *series = NULL;
-
-	if (unlikely(PG_NARGS() > series_argno))
-		series = PG_GETARG_ARRAYTYPE_P(series_argno);
-	if (series != NULL && ARR_NDIM(series) == 0)
-		series = NULL;
-	if (!is_last_used(last, PG_GETARG_TEXT_PP(0), series))
-	{
-		SkAllocator *found = find_allocator(fcinfo, series_argno);
-
-		if (last == NULL)
-			last = fcinfo->flinfo->fn_extra =
-				MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
-		if (last->series != NULL)
-			pfree(last->series);
-		last->series = NULL;
-		last->epoch = found->epoch;
-		last->allocator = found;
-		last->length = strlen(found->row.name);
-		if (series != NULL)
-		{
-			last->series = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, VARSIZE(series));
-			memcpy(last->series, series, VARSIZE(series));
-		}
-	}
-	else
-		check_call(fcinfo, last->allocator);
-	return last->allocator;
 }
 
 /*
@@ -828,7 +725,7 @@ put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(fetch(allocator_argument(fcinfo, 1), 1, true).first);
+	PG_RETURN_INT64(fetch(find_allocator(fcinfo, 1), 1, true).first);
 }
 
 /*
@@ -894,7 +791,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	range = fetch(allocator_argument(fcinfo, 2), count, true);
+	range = fetch(find_allocator(fcinfo, 2), count, true);
 	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);

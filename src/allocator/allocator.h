@@ -141,9 +141,8 @@ typedef enum SkRowLock
 /* What a write to the table means; hand-made ones are of the last kind. */
 typedef enum SkWrite
 {
-	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
-	SK_WRITE_FOLLOWS,			/* a series is renamed or deleted with its
-								 * allocator */
+	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it, or
+								 * has a series follow its allocator */
 	SK_WRITE_ACCESS,			/* says nothing about values */
 	SK_WRITE_ADVANCES,			/* only moves the counter forward */
 	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
@@ -155,7 +154,6 @@ typedef enum SkWrite
 typedef struct SkAllocator
 {
 	int64		id;				/* hash key */
-	uint64		epoch;			/* valid if it is that of the cache */
 	SkAllocatorRow row;			/* its counter is as it was then */
 	Oid			usable_by;		/* the last role that was found to be allowed */
 	SkPoolKey	key;

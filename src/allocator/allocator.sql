@@ -170,30 +170,23 @@ AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 -- Gives a new row an id and the stamp of this server; what a dump or another server brings
--- moves the row of that key forward.
-CREATE FUNCTION spanner_internal.on_allocator_insert()
+-- moves the row of that key forward, and never back.
+CREATE FUNCTION spanner_internal.on_allocator_arrival()
 RETURNS trigger
-AS 'MODULE_PATHNAME', 'spanner_on_allocator_insert'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
--- Keeps logical replication from moving a counter back.
-CREATE FUNCTION spanner_internal.on_allocator_apply()
-RETURNS trigger
-AS 'MODULE_PATHNAME', 'spanner_on_allocator_apply'
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_arrival'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 -- Whoever writes the table fires its triggers, without the right to call them.
-REVOKE ALL ON FUNCTION spanner_internal.on_allocator_apply(),
-  spanner_internal.on_allocator_change(),
-  spanner_internal.on_allocator_insert() FROM PUBLIC;
+REVOKE ALL ON FUNCTION spanner_internal.on_allocator_arrival(),
+  spanner_internal.on_allocator_change() FROM PUBLIC;
 
 CREATE TRIGGER on_allocator_insert
   BEFORE INSERT ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_insert();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_arrival();
 
 CREATE TRIGGER on_allocator_apply
   BEFORE UPDATE ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_apply();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_arrival();
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator

@@ -225,6 +225,7 @@ static void check_mode(const char *name, SkMode mode);
 static AttrNumber find_column(Relation rel, const char *column);
 static AttrNumber find_series_column(Relation rel, const char *name,
 									 AttrNumber number);
+static bool is_due(Relation rel, HeapTuple tuple, AttrNumber attnum);
 static void leave_out(TriggerData *trigger);
 static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
@@ -472,6 +473,18 @@ find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 		slot_attisnull(slot, attnum);
 }
 
+/* Has the latest version of a row no number?  It may have lost it since. */
+static bool
+is_due(Relation rel, HeapTuple tuple, AttrNumber attnum)
+{
+	ItemPointerData tid = tuple->t_self;
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		result = find_row(rel, attnum, &tid, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
 /*
  * Count a row that stays without a number, since this seems to be a restore.
  * Nothing tells a dump from an application that goes on in its session.
@@ -480,17 +493,13 @@ static void
 leave_out(TriggerData *trigger)
 {
 	Relation	rel = trigger->tg_relation;
+	HeapTuple	tuple = new_tuple(trigger);
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel),
 									trigger->tg_trigger->tgargs[1]);
-	ItemPointerData tid = *row_version(trigger);
-	TupleTableSlot *slot;
 
-	if (attnum <= 0 || !heap_attisnull(new_tuple(trigger), attnum, RelationGetDescr(rel)))
-		return;
-	slot = table_slot_create(rel, NULL);
-	if (find_row(rel, attnum, &tid, slot))
+	if (attnum > 0 && heap_attisnull(tuple, attnum, RelationGetDescr(rel)) &&
+		is_due(rel, tuple, attnum))
 		numbering->progress.left_out++;
-	ExecDropSingleTupleTableSlot(slot);
 }
 
 /*
@@ -504,20 +513,11 @@ static bool
 set_target(Target *target, Relation rel, HeapTuple tuple,
 		   char *const *arguments, int count)
 {
-	ItemPointerData tid = tuple->t_self;
-
 	target->relid = RelationGetRelid(rel);
 	sk_numbered_column(rel, arguments + 1, count - 1, &target->column);
-	if (!heap_attisnull(tuple, target->column.attnum, RelationGetDescr(rel)))
-	{
-		/* the row may have lost its number since */
-		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		bool		is_due = find_row(rel, target->column.attnum, &tid, slot);
-
-		ExecDropSingleTupleTableSlot(slot);
-		if (!is_due)
-			return false;
-	}
+	if (!heap_attisnull(tuple, target->column.attnum, RelationGetDescr(rel)) &&
+		!is_due(rel, tuple, target->column.attnum))
+		return false;
 	target->allocator_id = sk_numbering_allocator(arguments[0])->id;
 	return true;
 }
@@ -640,15 +640,15 @@ find_target(TriggerData *trigger)
 	Target		number = {.trigger = trigger->tg_trigger->tgoid};
 	Target	   *target;
 	ListCell   *lc;
-	bool		is_due = set_target(&number, trigger->tg_relation, new_tuple(trigger),
-									trigger->tg_trigger->tgargs,
-									trigger->tg_trigger->tgnargs);
+	bool		found = set_target(&number, trigger->tg_relation, new_tuple(trigger),
+								   trigger->tg_trigger->tgargs,
+								   trigger->tg_trigger->tgnargs);
 
 	/* a row that keeps its number stays in its series */
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		check_series(&number, trigger->tg_relation,
 					 trigger->tg_trigslot, trigger->tg_newslot);
-	if (!is_due)
+	if (!found)
 		return NULL;
 	foreach(lc, numbering->targets)
 	{

@@ -90,7 +90,7 @@ static char *column_list(const Request *request, bool is_argument);
 static void add_index_and_trigger(Request *request);
 static void add_stored_numbers(Request *request);
 static char *series_arguments(const Request *request, TupleTableSlot *slot);
-static void report_unnumbered(const Request *request);
+static void report_unnumbered(const Request *request, int64 count);
 static void run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run);
 static void check_outcome(Oid relid, AttrNumber attnum, bool is_numbered);
 
@@ -529,34 +529,39 @@ add_index_and_trigger(Request *request)
 						 column_list(request, true)));
 }
 
-/* The allocator goes on after the numbers that are there, in each series. */
+/*
+ * The allocator goes on after the numbers that are there, in each series.  Rows
+ * without a number keep none.
+ */
 static void
 add_stored_numbers(Request *request)
 {
-	int			count = request->column.series_count + 1;
-	SkRelationQuery query = {.all_rows = true,.column_count = count};
-	Oid		   *types = palloc(count * sizeof(Oid));
+	int			count = request->column.series_count;
+	SkRelationQuery query = {.all_rows = true,.column_count = count + 2};
+	Oid		   *types = palloc((count + 2) * sizeof(Oid));
 	const char *number = quote_identifier(request->names[0]);
+	int64		unnumbered = 0;
 	StringInfoData groups;
 	TupleTableSlot *slot;
 	Tuplestorestate *rows;
 
 	initStringInfo(&groups);
-	types[0] = INT8OID;
-	for (int i = 1; i < count; i++)
+	types[0] = types[1] = INT8OID;
+	for (int i = 0; i < count; i++)
 	{
-		AttrNumber	attnum = request->column.series[i - 1];
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
+												 request->column.series[i] - 1);
 
-		types[i] = getBaseType(TupleDescAttr(RelationGetDescr(request->rel), attnum - 1)->atttypid);
-		appendStringInfo(&groups, ", t.%s", quote_identifier(request->names[i]));
+		types[i + 2] = getBaseType(column->atttypid);
+		appendStringInfo(&groups, ", t.%s", quote_identifier(request->names[i + 1]));
 	}
 	query.types = types;
 	query.relids = list_make1_oid(RelationGetRelid(request->rel));
-	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric)))%s"
-						  " FROM %s t WHERE t.%s IS NOT NULL",
-						  number, groups.data, request->source, number);
+	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric))),"
+						  " pg_catalog.count(*) FILTER (WHERE t.%s IS NULL)%s FROM %s t",
+						  number, number, groups.data, request->source);
 	/* in an order, so that the same commands are printed again */
-	if (count > 1)
+	if (count > 0)
 		query.text = psprintf("%s GROUP BY %s ORDER BY %s", query.text, groups.data + 2, groups.data + 2);
 	rows = sk_query_relation(&query, &slot);
 	while (tuplestore_gettupleslot(rows, true, false, slot))
@@ -565,6 +570,7 @@ add_stored_numbers(Request *request)
 		int64		next = DatumGetInt64(slot_getattr(slot, 1, &isnull));
 		char	   *series = isnull ? NULL : series_arguments(request, slot);
 
+		unnumbered += DatumGetInt64(slot_getattr(slot, 2, &isnull));
 		if (series != NULL)
 			request->commands =
 				lappend(request->commands,
@@ -574,6 +580,8 @@ add_stored_numbers(Request *request)
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	tuplestore_end(rows);
+	if (unnumbered > 0)
+		report_unnumbered(request, unnumbered);
 }
 
 /*
@@ -591,7 +599,7 @@ series_arguments(const Request *request, TupleTableSlot *slot)
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
 												 request->column.series[i] - 1);
 		bool		isnull;
-		Datum		value = slot_getattr(slot, i + 2, &isnull);
+		Datum		value = slot_getattr(slot, i + 3, &isnull);
 
 		if (isnull)
 			return NULL;
@@ -602,22 +610,16 @@ series_arguments(const Request *request, TupleTableSlot *slot)
 }
 
 static void
-report_unnumbered(const Request *request)
+report_unnumbered(const Request *request, int64 count)
 {
 	const char *number = quote_identifier(request->names[0]);
-	int64		count;
-	bool		isnull;
 
-	sk_query_row(list_make1_oid(RelationGetRelid(request->rel)),
-				 psprintf("SELECT pg_catalog.count(*) FROM %s t WHERE t.%s IS NULL", request->source, number),
-				 1, &count, &isnull);
-	if (count > 0)
-		ereport(NOTICE,
-				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-				 errmsg_plural("%lld row of \"%s\" has no number", "%lld rows of \"%s\" have no number",
-							   count, (long long) count, RelationGetRelationName(request->rel)),
-				 errhint("UPDATE %s SET %s = NULL WHERE %s IS NULL numbers such rows.",
-						 request->table, number, number)));
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg_plural("%lld row of \"%s\" has no number", "%lld rows of \"%s\" have no number",
+						   count, (long long) count, RelationGetRelationName(request->rel)),
+			 errhint("UPDATE %s SET %s = NULL WHERE %s IS NULL numbers such rows.",
+					 request->table, number, number)));
 }
 
 /* Return the commands, and run them unless it is a dry run. */
@@ -696,7 +698,6 @@ spanner_number_rows(PG_FUNCTION_ARGS)
 	add_allocator(&request);
 	add_stored_numbers(&request);
 	add_index_and_trigger(&request);
-	report_unnumbered(&request);
 	/* it stays locked */
 	table_close(request.rel, NoLock);
 	run_commands(fcinfo, request.commands, dry_run);

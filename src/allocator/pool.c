@@ -99,7 +99,6 @@ static void unlock_pool(SkPool *pool);
 static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
 static void forget_dropped(void);
 static bool collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill);
-static void end_if_dropped(SkPool *pool, const SkPoolKey *key);
 static bool publish_range(SkPool *pool, const SkRefill *refill,
 						  TimestampTz now);
 
@@ -265,11 +264,12 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 
 /*
  * sk_pool_wait_end
- *		Withdraw what the session still asks for.
+ *		Withdraw what the session still asks for, also when it is terminated.
  */
 void
-sk_pool_wait_end(SkWaiter *waiter)
+sk_pool_wait_end(int code, Datum arg)
 {
+	SkWaiter   *waiter = (SkWaiter *) DatumGetPointer(arg);
 	SkPool	   *pool = waiter->pool;
 	int64		waited_us = GetCurrentTimestamp() - waiter->begin;
 
@@ -386,7 +386,7 @@ sk_pool_withdraw(const SkPoolKey *key, int64 *next_value)
  * worker that begins frees the pools of databases that are gone.
  */
 int
-sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
+sk_pool_collect(SkWorkerKind kind, SkRefill *refills)
 {
 	static bool is_first = true;
 	SkSharedState *state = sk_shared_state();
@@ -402,16 +402,11 @@ sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills)
 		 i = next_pending(i + 1, MyDatabaseId, kind))
 	{
 		SkPool	   *pool = &state->pools[i];
-		SkPoolKey	key;
 
 		SpinLockAcquire(&pool->mutex);
-		key = pool->key;
-		if (key.dbid == MyDatabaseId && key.relid == relid &&
-			collect_pool(pool, now, &refills[count]))
+		if (pool->key.dbid == MyDatabaseId && collect_pool(pool, now, &refills[count]))
 			count++;
 		SpinLockRelease(&pool->mutex);
-		if (key.dbid == MyDatabaseId && key.relid != relid)
-			end_if_dropped(pool, &key);
 	}
 	return count;
 }
@@ -1038,30 +1033,6 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	refill->blocked_by = InvalidTransactionId;
 	pool->is_filling = true;
 	return true;
-}
-
-/*
- * Nobody can fill the pool of a table that is gone.  If the pool kept asking,
- * the worker would never leave.
- */
-static void
-end_if_dropped(SkPool *pool, const SkPoolKey *key)
-{
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
-		return;
-
-	SpinLockAcquire(&pool->mutex);
-	if (is_pool_of(pool, key))
-	{
-		empty_pool(pool);
-		*pending_mark(pool) = 0;
-		pool->blocked_by = InvalidTransactionId;
-		pool->failures++;
-		memset(&pool->error, 0, sizeof(SkPoolError));
-		pool->error.sqlerrcode = ERRCODE_UNDEFINED_OBJECT;
-	}
-	SpinLockRelease(&pool->mutex);
-	ConditionVariableBroadcast(&pool->filled);
 }
 
 static bool

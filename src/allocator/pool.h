@@ -238,7 +238,7 @@ extern SkPool *sk_pool_open(const SkPoolKey *key, SkWorkerKind kind);
 extern SkTakeResult sk_pool_take(SkPool *pool, const SkPoolKey *key,
 								 int64 count, bool whole, SkWaiter *waiter,
 								 SkValues *range, bool *wake);
-extern void sk_pool_wait_end(SkWaiter *waiter);
+extern void sk_pool_wait_end(int code, Datum arg);
 
 /* changes of allocators */
 extern void sk_pool_discard(const SkPoolKey *key, int64 minimum);
@@ -246,7 +246,7 @@ extern bool sk_pool_advance(const SkPoolKey *key, int64 minimum);
 extern int64 sk_pool_withdraw(const SkPoolKey *key, int64 *next_value);
 
 /* workers */
-extern int	sk_pool_collect(SkWorkerKind kind, Oid relid, SkRefill *refills);
+extern int	sk_pool_collect(SkWorkerKind kind, SkRefill *refills);
 extern int	sk_pool_pending(Oid dbid, SkWorkerKind kind);
 extern bool sk_pool_finish(SkRefill *refill);
 extern bool sk_pool_read(int index, SkPool *copy);

@@ -106,9 +106,8 @@
 #include "spi/row_writer.h"
 
 PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
-PG_FUNCTION_INFO_V1(spanner_on_allocator_apply);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_arrival);
 PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
-PG_FUNCTION_INFO_V1(spanner_on_allocator_insert);
 
 /* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
@@ -237,7 +236,7 @@ static void move_counter(OwnCounter *counter, int64 next);
 static void write_counters(void);
 static void note_change(Oid table, int64 id, int64 minimum);
 static void end_counter(OwnCounter *counter, int level, bool is_commit);
-static void check_trigger(FunctionCallInfo fcinfo, const char *before,
+static void check_trigger(FunctionCallInfo fcinfo, bool is_before,
 						  const char *function);
 static List *named_roles(const SkAllocatorRow *row);
 static List *granted_roles(Relation rel);
@@ -256,7 +255,7 @@ static void forget_unused_roles(void);
 static void apply_change(Change *change);
 static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc);
 static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
-static bool meet_row(HeapTuple tuple, TupleDesc tupdesc);
+static bool meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -1154,7 +1153,7 @@ write_tuple(SkTable *table, CmdType command, TupleTableSlot *new, SkWrite kind)
 	SkRowWriter writer;
 
 	sk_writer_begin(&writer, table->rel, 0);
-	if ((kind == SK_WRITE_RESERVES || kind == SK_WRITE_FOLLOWS) && constraints->num_check > 0)
+	if (kind == SK_WRITE_RESERVES && constraints->num_check > 0)
 		sk_check_expressions(writer.target) = palloc0(constraints->num_check * sizeof(ExprState *));
 	sk_writer_write(&writer, command, table->slot, new);
 	sk_writer_end(&writer);
@@ -1427,26 +1426,23 @@ end_counter(OwnCounter *counter, int level, bool is_commit)
 		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
 }
 
-/* "before" is the kind of a row trigger before it, NULL for any trigger after. */
+/* Row triggers before INSERT or UPDATE, or any triggers after a change. */
 static void
-check_trigger(FunctionCallInfo fcinfo, const char *before, const char *function)
+check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
 		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
-		(before == NULL ?
-		 !TRIGGER_FIRED_AFTER(trigger->tg_event) :
+		(is_before ?
 		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
 		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		 (strcmp(before, "INSERT") == 0 ?
-		  !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) :
-		  !TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))))
+		 TRIGGER_FIRED_BY_DELETE(trigger->tg_event) :
+		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
-						function,
-						before == NULL ? "an AFTER" : psprintf("a BEFORE %s", before),
+						function, is_before ? "a BEFORE" : "an AFTER",
 						"spanner.allocator")));
 }
 
@@ -1589,7 +1585,7 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 			if (name != NULL)
 				strlcpy(row.name, name, sizeof(row.name));
 			(void) write_row(&table, name == NULL ? CMD_DELETE : CMD_UPDATE,
-							 name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
+							 name == NULL ? NULL : &row, SK_WRITE_RESERVES);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
@@ -1849,8 +1845,8 @@ static HeapTuple
 merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 {
 	int			columns[] = {
-		SK_COLUMN_NEXT_VALUE, SK_COLUMN_ID, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM,
-		SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM
+		SK_COLUMN_NEXT_VALUE, SK_COLUMN_MAX_VALUE, SK_COLUMN_ID, SK_COLUMN_TIMELINE,
+		SK_COLUMN_SYSTEM, SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM
 	};
 	Datum		values[lengthof(columns)];
 	bool		nulls[lengthof(columns)];
@@ -1865,6 +1861,10 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 		values[0] = next;
 		nulls[0] = isnull;
 	}
+	/* more may have been given here than the new limit allows */
+	values[1] = heap_getattr(new, SK_COLUMN_MAX_VALUE, tupdesc, &nulls[1]);
+	if (!nulls[0] && !nulls[1] && DatumGetInt64(values[0]) > PG_INT64_MIN)
+		values[1] = Int64GetDatum(Max(DatumGetInt64(values[1]), DatumGetInt64(values[0]) - 1));
 	new = heap_modify_tuple_by_cols(new, tupdesc, lengthof(columns), columns, values, nulls);
 	return DatumGetBool(OidFunctionCall2(F_RECORD_IMAGE_EQ,
 										 heap_copy_tuple_as_datum(old, tupdesc),
@@ -1872,13 +1872,14 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 }
 
 /*
- * Has a row that a dump or another server brings been made here already?
+ * Has a row that a dump or another server brings been made here already?  "id"
+ * is that of the row which is to get the name and the series of the tuple, else 0.
  *
  * Then that one keeps its id and its options, but gives nothing below the counter
  * that comes, which it takes over unless it is ahead.
  */
 static bool
-meet_row(HeapTuple tuple, TupleDesc tupdesc)
+meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 {
 	bool		nulls[3];
 	Datum		name = heap_getattr(tuple, SK_COLUMN_NAME, tupdesc, &nulls[0]);
@@ -1896,6 +1897,7 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc)
 	sk_table_open(&table, RowExclusiveLock);
 	/* the allocator of a series may come later */
 	found = find_settled(&table, TextDatumGetCString(name), fetch_series(series), &row) &&
+		row.id != id &&
 		lock_row(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND;
 	if (found)
 	{
@@ -2003,7 +2005,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
  * spanner_internal.allocator_role_in(cstring) returns allocator_role
  *
  * As type regrole, but the counter of an allocator is not lost for a role
- * that the server of the dump had and this one has not.
+ * that the server of the dump, or the publisher, had and this one has not.
  */
 Datum
 spanner_allocator_role_in(PG_FUNCTION_ARGS)
@@ -2011,7 +2013,7 @@ spanner_allocator_role_in(PG_FUNCTION_ARGS)
 	char	   *name = PG_GETARG_CSTRING(0);
 	List	   *parts;
 
-	if (sk_dump_is_restored() && strcmp(name, "-") != 0 &&
+	if ((sk_dump_is_restored() || IsLogicalWorker()) && strcmp(name, "-") != 0 &&
 		strspn(name, "0123456789") < strlen(name) &&
 		SplitIdentifierString(pstrdup(name), '.', &parts) &&
 		list_length(parts) == 1 &&
@@ -2022,6 +2024,8 @@ spanner_allocator_role_in(PG_FUNCTION_ARGS)
 				 errmsg("role \"%s\" does not exist", (char *) linitial(parts)),
 				 errdetail("Role \"%s\" takes its place in an allocator.",
 						   GetUserNameFromId(GetUserId(), false)),
+				 IsLogicalWorker() ?
+				 errhint("Create the roles of a publisher before it is subscribed to.") :
 				 errhint("Create the roles of a dump before it is restored.")));
 		PG_RETURN_OID(GetUserId());
 	}
@@ -2039,7 +2043,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	SkWrite		write = current_write;
 
-	check_trigger(fcinfo, NULL, "spanner_internal.on_allocator_change");
+	check_trigger(fcinfo, false, "spanner_internal.on_allocator_change");
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
@@ -2053,44 +2057,40 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		fetch_row(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
 		keep_roles(trigger->tg_relation, &row);
 	}
-	else if (write != SK_WRITE_RESERVES && write != SK_WRITE_FOLLOWS)
+	else if (write != SK_WRITE_RESERVES)
 		note_row(trigger, write);
 	return PointerGetDatum(NULL);
 }
 
 /*
- * spanner_internal.on_allocator_insert() returns trigger
+ * spanner_internal.on_allocator_arrival() returns trigger
  *
- * Row trigger before INSERT, which makes a row one of this server.
+ * Row trigger before INSERT, which makes a row one of this server, and before UPDATE
+ * for what logical replication brings: the other server does not know which values
+ * were given here.
  */
 Datum
-spanner_on_allocator_insert(PG_FUNCTION_ARGS)
+spanner_on_allocator_arrival(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TupleDesc	tupdesc;
+	bool		isnull;
+	Datum		id;
 
-	check_trigger(fcinfo, "INSERT", "spanner_internal.on_allocator_insert");
+	check_trigger(fcinfo, true, "spanner_internal.on_allocator_arrival");
 	tupdesc = RelationGetDescr(trigger->tg_relation);
-	if ((sk_dump_is_restored() || IsLogicalWorker()) &&
-		meet_row(trigger->tg_trigtuple, tupdesc))
-		return PointerGetDatum(NULL);
-	return PointerGetDatum(complete_row(trigger->tg_trigtuple, tupdesc));
-}
-
-/*
- * spanner_internal.on_allocator_apply() returns trigger
- *
- * Row trigger before UPDATE, for what logical replication brings.  The other
- * server does not know which values were given here.
- */
-Datum
-spanner_on_allocator_apply(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-
-	check_trigger(fcinfo, "UPDATE", "spanner_internal.on_allocator_apply");
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	{
+		if ((sk_dump_is_restored() || IsLogicalWorker()) &&
+			meet_row(trigger->tg_trigtuple, tupdesc, 0))
+			return PointerGetDatum(NULL);
+		return PointerGetDatum(complete_row(trigger->tg_trigtuple, tupdesc));
+	}
 	if (!IsLogicalWorker())
 		return PointerGetDatum(trigger->tg_newtuple);
-	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple,
-									 RelationGetDescr(trigger->tg_relation)));
+	id = heap_getattr(trigger->tg_trigtuple, SK_COLUMN_ID, tupdesc, &isnull);
+	/* its new name may be that of another one, which goes on in its place */
+	if (meet_row(trigger->tg_newtuple, tupdesc, DatumGetInt64(id)))
+		return PointerGetDatum(NULL);
+	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple, tupdesc));
 }

@@ -1364,7 +1364,7 @@ fill_pools(void)
 	if (make_series())
 		SetLatch(MyLatch);
 	StartTransactionCommand();
-	count = sk_pool_collect(my_entry->kind, sk_allocator_table(), refills);
+	count = sk_pool_collect(my_entry->kind, refills);
 	CommitTransactionCommand();
 	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || requests_delay() < 0))
 		return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0 ?

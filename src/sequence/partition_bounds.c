@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "lib/stringinfo.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
 #include "utils/lsyscache.h"
@@ -42,6 +43,7 @@ typedef struct SkShares
 {
 	Oid			table;			/* partitioned by ranges, or InvalidOid */
 	bool		is_empty;		/* it has no partitions */
+	int			key_columns;	/* how many columns divide it */
 	double		missing;		/* the part of the ids that none takes */
 	int64		gap_first;		/* the widest range of these, if there are any */
 	int64		gap_last;
@@ -60,6 +62,7 @@ static void add_range(SkShares *own, PartitionDesc partitions, int index,
 					  int64 from, int64 to, double all);
 static void report_shares(const SkShares *shares, int bits, int elevel);
 static void report_missing(const SkShares *shares, int bits, int elevel);
+static char *bound_text(const SkShares *shares, int64 value, int64 largest);
 
 /*
  * sk_check_partitions
@@ -155,6 +158,7 @@ divide(Relation rel, const char *column, int64 first, int64 last,
 
 	own.table = RelationGetRelid(rel);
 	own.is_empty = partitions->nparts == 0;
+	own.key_columns = RelationGetPartitionKey(rel)->partnatts;
 	for (int i = 0; i <= count && from <= last; i++)
 	{
 		int64		to = i < count ? last_before(rel, i, first, last) : last;
@@ -273,8 +277,6 @@ report_missing(const SkShares *shares, int bits, int elevel)
 {
 	int64		largest = (int64) ((UINT64CONST(1) << bits) - 2);
 	int64		cut = INT64CONST(1) << (bits - 1);
-	char	   *end = shares->gap_last == largest ? "MAXVALUE" :
-		psprintf(INT64_FORMAT, shares->gap_last + 1);
 
 	if (cut <= shares->gap_first || cut > shares->gap_last)
 		cut = shares->gap_first + (shares->gap_last - shares->gap_first) / 2 + 1;
@@ -286,9 +288,28 @@ report_missing(const SkShares *shares, int bits, int elevel)
 			 errdetail("They are spread between 1 and %lld, and no partition takes those from %lld to %lld.",
 					   (long long) largest, (long long) shares->gap_first,
 					   (long long) shares->gap_last),
-			 errhint("Create partitions FOR VALUES FROM (%lld) TO (%lld) and FROM (%lld) TO (%s), for instance, or use the kind \"local\".",
-					 (long long) shares->gap_first, (long long) cut,
-					 (long long) cut, end)));
+			 errhint("Create partitions FOR VALUES FROM (%s) TO (%s) and FROM (%s) TO (%s), for instance, or keep the plain counter.",
+					 bound_text(shares, shares->gap_first, largest),
+					 bound_text(shares, cut, largest),
+					 bound_text(shares, cut, largest),
+					 bound_text(shares, shares->gap_last + 1, largest))));
+}
+
+/* A bound of a partition as CREATE TABLE has it, for all columns of the key. */
+static char *
+bound_text(const SkShares *shares, int64 value, int64 largest)
+{
+	bool		is_end = value > largest;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (is_end)
+		appendStringInfoString(&text, "MAXVALUE");
+	else
+		appendStringInfo(&text, INT64_FORMAT, value);
+	for (int i = 1; i < shares->key_columns; i++)
+		appendStringInfoString(&text, is_end ? ", MAXVALUE" : ", MINVALUE");
+	return text.data;
 }
 
 /*

@@ -90,15 +90,12 @@ static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static SkIdentity column_identity(Oid table, AttrNumber column);
 static Oid	parent_with_column(Oid relid, const char *column);
 static Node *default_expression(Oid attrdef);
-static ObjectAddress *narrowest_column(List *columns, int *width);
-static List *referring_columns(const SkSequence *seq);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
 static bool sequence_state(Oid seqid, int64 *next, bool *used);
 static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
 static void describe_options(Oid seqid, const char *label, Datum *values,
 							 bool *nulls);
-static Datum range_datum(SkRange range);
 static Datum percent_used(int64 used, int64 max_counter);
 
 /*
@@ -142,6 +139,8 @@ sk_sequence_form(Oid seqid)
 /*
  * sk_sequence_owner
  *		Find the column that owns a sequence, as its identity or not.
+ *
+ * If there is none, *table and *column stay as they are.
  */
 bool
 sk_sequence_owner(Oid seqid, Oid *table, int32 *column)
@@ -512,7 +511,7 @@ sk_sequence_read(Oid seqid)
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
 	seq->columns = storing_columns(seqid);
-	seq->narrowest = narrowest_column(seq->columns, &seq->column_width);
+	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
 		seq->column = (AttrNumber) column;
@@ -544,21 +543,55 @@ sk_kind_has_given(const SkSequence *seq)
 }
 
 /*
- * sk_references_width
- *		How many value bits the columns hold that refer to ids of a sequence.
+ * sk_narrowest_column
+ *		The first of some columns that holds no more value bits than the others.
  *
- * Those columns are read when somebody first asks.
+ * Returns NULL if there is none.  *width gets these bits, or 63.
  */
-int
-sk_references_width(SkSequence *seq)
+ObjectAddress *
+sk_narrowest_column(List *columns, int *width)
 {
-	if (seq->reference_width == 0)
+	ObjectAddress *result = NULL;
+	ListCell   *lc;
+
+	*width = 63;
+	foreach(lc, columns)
 	{
-		seq->references = referring_columns(seq);
-		seq->narrowest_reference = narrowest_column(seq->references,
-													&seq->reference_width);
+		ObjectAddress *column = lfirst(lc);
+		int			bits = sk_column_width(column->objectId, column->objectSubId);
+
+		if (result == NULL || bits < *width)
+			result = column;
+		*width = Min(*width, bits);
 	}
-	return seq->reference_width;
+	return result;
+}
+
+/*
+ * sk_referring_columns
+ *		Columns that refer to ids of a sequence, directly or through others.
+ *
+ * Those that are referred to come first: the list grows while it is read.
+ */
+List *
+sk_referring_columns(const SkSequence *seq)
+{
+	List	   *columns = list_copy(seq->columns);
+	int			own = list_length(columns);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+		char	   *name = get_attname(column->objectId, column->objectSubId,
+									   false);
+
+		foreach(lc2, find_all_inheritors(column->objectId, NoLock, NULL))
+			columns = add_foreign_keys(columns, lfirst_oid(lc2),
+									   get_attnum(lfirst_oid(lc2), name));
+	}
+	return list_copy_tail(columns, own);
 }
 
 /*
@@ -649,7 +682,6 @@ sk_find_nodes(SkSequence *seq)
 				 errmsg("sequence \"%s\" of a distributed table cannot be changed on a worker",
 						get_rel_name(seq->seqid)),
 				 errhint("Connect to the coordinator of Citus and run it there.")));
-	seq->is_distributed = true;
 	if (seq->width < 63)
 		return;
 	LockRelationOid(get_relname_relid("pg_dist_node", PG_CATALOG_NAMESPACE),
@@ -841,54 +873,6 @@ default_expression(Oid attrdef)
 	return result;
 }
 
-/*
- * The first of some columns that holds no more value bits than the others, NULL
- * if there is none; *width gets these bits, or 63.
- */
-static ObjectAddress *
-narrowest_column(List *columns, int *width)
-{
-	ObjectAddress *result = NULL;
-	ListCell   *lc;
-
-	*width = 63;
-	foreach(lc, columns)
-	{
-		ObjectAddress *column = lfirst(lc);
-		int			bits = sk_column_width(column->objectId, column->objectSubId);
-
-		if (result == NULL || bits < *width)
-			result = column;
-		*width = Min(*width, bits);
-	}
-	return result;
-}
-
-/*
- * Columns that refer to ids of a sequence, directly or through others, those
- * that are referred to first.  The list grows while it is read.
- */
-static List *
-referring_columns(const SkSequence *seq)
-{
-	List	   *columns = list_copy(seq->columns);
-	int			own = list_length(columns);
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, columns)
-	{
-		ObjectAddress *column = lfirst(lc);
-		char	   *name = get_attname(column->objectId, column->objectSubId,
-									   false);
-
-		foreach(lc2, find_all_inheritors(column->objectId, NoLock, NULL))
-			columns = add_foreign_keys(columns, lfirst_oid(lc2),
-									   get_attnum(lfirst_oid(lc2), name));
-	}
-	return list_copy_tail(columns, own);
-}
-
 /* Add the columns that refer to a column by foreign keys. */
 static List *
 add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
@@ -992,7 +976,8 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 	}
 	if (options->given_max > 0)
 	{
-		values[COL_GIVEN] = range_datum(sk_given_range(options));
+		values[COL_GIVEN] = CStringGetTextDatum(psprintf(INT64_FORMAT ".." INT64_FORMAT,
+														 options->given_min, options->given_max));
 		nulls[COL_GIVEN] = false;
 	}
 	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &used))
@@ -1001,13 +986,6 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 	nulls[COL_USED] = false;
 	values[COL_COUNTER] = Int64GetDatum(next);
 	nulls[COL_COUNTER] = !used;
-}
-
-/* A range of values, as in a label. */
-static Datum
-range_datum(SkRange range)
-{
-	return CStringGetTextDatum(psprintf(INT64_FORMAT ".." INT64_FORMAT, range.min, range.max));
 }
 
 /*

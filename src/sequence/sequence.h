@@ -41,11 +41,6 @@ typedef struct SkSequence
 	List	   *columns;		/* that store its values, as ObjectAddresses */
 	ObjectAddress *narrowest;	/* of them, NULL if there is none */
 	int			column_width;	/* its value bits, or 63 */
-	List	   *references;		/* columns that refer to them, if somebody has
-								 * asked sk_references_width() */
-	ObjectAddress *narrowest_reference; /* of these */
-	int			reference_width;	/* its value bits, or 63; 0 if nobody has
-									 * asked */
 	Oid			table;			/* that owns it, InvalidOid if none does */
 	AttrNumber	column;
 	SkIdentity	identity;		/* of that column, as core sees it */
@@ -54,7 +49,6 @@ typedef struct SkSequence
 	SkKind	   *former;			/* without a kind: the one that it had before
 								 * and that has given values */
 	SkRange		given;			/* what must not come again, by its label */
-	bool		is_distributed; /* Citus has it on several nodes */
 	int64		last_of_nodes;	/* of plain counters on other nodes, or 0 */
 	int64		next;			/* the next counter */
 	bool		used;			/* as Spanner's state has it: the counter is
@@ -79,7 +73,8 @@ extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 extern SkSequence *sk_sequence_read(Oid seqid);
 extern bool sk_kind_has_given(const SkSequence *seq);
-extern int	sk_references_width(SkSequence *seq);
+extern ObjectAddress *sk_narrowest_column(List *columns, int *width);
+extern List *sk_referring_columns(const SkSequence *seq);
 extern void sk_find_nodes(SkSequence *seq);
 extern void sk_report_overlap(const SkSequence *seq, const SkKind *kind);
 extern List *sk_list_labelled(bool one_sequence);

@@ -134,7 +134,7 @@ COMMENT ON FUNCTION spanner.convert_column(regclass, name, text, integer, intege
      'the table';
 
 -- can a sequence get a kind? a NOTICE says why not
-CREATE FUNCTION spanner_internal.can_convert(sequence regclass)
+CREATE FUNCTION spanner_internal.can_convert(sequence regclass, relation regclass)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_can_convert'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -218,7 +218,7 @@ BEGIN
     RAISE invalid_schema_name USING MESSAGE := format('schema "%s" does not exist', schema);
   END IF;
   FOR found IN SELECT * FROM spanner_internal.list_plain_columns(schema) LOOP
-    CONTINUE WHEN NOT spanner_internal.can_convert(found.sequence);
+    CONTINUE WHEN NOT spanner_internal.can_convert(found.sequence, found.relation);
     IF NOT dry_run THEN
       BEGIN
         PERFORM spanner.convert_column(found.relation, found.column_name, wanted);

@@ -67,7 +67,6 @@
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "commands/user.h"
-#include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
@@ -123,13 +122,6 @@
 	"(SELECT t.objid FROM pg_catalog.pg_event_trigger_ddl_commands() t" \
 	" WHERE t.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass)"
 
-/* A sequence that goes on with its plain counter. */
-typedef struct SkUnbound
-{
-	Oid			seqid;
-	int64		next;			/* 0 if it has no value left */
-} SkUnbound;
-
 /*
  * What a sequence has to remember that SECURITY LABEL ... IS NULL unbinds: its label
  * can be set only when the command has ended.
@@ -148,8 +140,8 @@ static void keep_values_unique(const SkSequence *seq, SkKind *new,
 							   const SkSequenceChange *change);
 static SkRange given_counters(const SkSequence *seq,
 							  const SkSequenceChange *change);
-static SkRange given_values(const SkSequence *seq, const SkKind *new);
-static int64 kind_begins(const SkSequence *seq, const SkKind *new, int64 start);
+static SkKind *given_kind(const SkSequence *seq);
+static int64 last_value(const SkKind *kind);
 static int64 add_waiting_fetches(const SkSequence *seq, int64 last,
 								 int64 max_counter);
 static void refuse_label(const SkSequence *seq, SkRange given,
@@ -165,11 +157,11 @@ static bool same_mapping(const SkKind *a, const SkKind *b);
 static void set_label(Oid seqid, const char *label);
 static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
-static void check_references(SkSequence *seq, int bits);
+static void check_references(const SkSequence *seq, int bits);
 static char *widening_statements(List *columns, int bits);
-static List *unbind(const SkSequence *seq, int64 restart, List *sequences);
-static char *memory_label(const SkSequence *seq, int64 restart);
-static void report_unbound(List *sequences);
+static char *unbind(SkSequence *seq, int64 restart, List **report);
+static char *memory_label(const SkKind *former, SkRange given, int64 next);
+static void report_unbound(List *report);
 static bool find_plain_counter(const SkSequence *seq, int64 *next);
 static int64 after_range(const SkSequence *seq, int64 counter, SkRange range);
 static int64 skip_issued_values(const SkSequence *seq, int64 counter);
@@ -186,6 +178,7 @@ static void follow_label(Node *command, List *relations);
 static void follow_column_labels(Node *command);
 static void label_columns(const char *condition);
 static void label_sequences(bool and_unbind);
+static bool run_commands(const char *query);
 static void warn_of_old_citus(void);
 
 /*
@@ -277,6 +270,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 {
 	SkKind	   *new = check_change(seq, change);
 	char	   *label = new != NULL ? kind_label(new) : NULL;
+	List	   *report = NIL;
 
 	/* nobody fetches from here to the end of the transaction */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
@@ -288,9 +282,8 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	/* the label says what the column was, so it is read before it goes */
 	if (new == NULL)
 	{
-		report_unbound(unbind(seq, change->restarts ? change->counter : 0,
-							  NIL));
-		label = memory_label(seq, change->restarts ? change->counter : 0);
+		label = unbind(seq, change->restarts ? change->counter : 0, &report);
+		report_unbound(report);
 	}
 	set_label(seq->seqid, label);
 	elog(DEBUG1, "sequence \"%s\" at counter %lld: label \"%s\"",
@@ -327,8 +320,8 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 static SkSequence *
 open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 {
-	Oid			table;
-	Oid			owner;
+	Oid			table = InvalidOid;
+	Oid			owner = InvalidOid;
 	int32		column;
 	List	   *tables = NIL;
 	ListCell   *lc;
@@ -339,11 +332,9 @@ open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 	 * made stronger later: the default of an identity column changes with the
 	 * kind.
 	 */
-	if (!sk_sequence_owner(seqid, &table, &column))
-		table = InvalidOid;
-	else if (changes_kind &&
-			 (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
-			  sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
+	if (sk_sequence_owner(seqid, &table, &column) && changes_kind &&
+		(sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column) ||
+		 sk_sequence_identity(seqid) != SK_IDENTITY_NONE))
 		rows = AccessExclusiveLock;
 	if (OidIsValid(table) && rows != NoLock)
 	{
@@ -360,8 +351,7 @@ open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind)
 	/* both may have changed while we waited */
 	if (get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		return NULL;
-	if (!sk_sequence_owner(seqid, &owner, &column))
-		owner = InvalidOid;
+	(void) sk_sequence_owner(seqid, &owner, &column);
 	if (owner != table)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
@@ -467,17 +457,17 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		(change->label.kind == NULL ||
 		 pg_strcasecmp(change->label.kind, seq->kind->am->name) == 0))
 		label = sk_kind_parts(seq->kind);
-	if (change->no_skip_range)
-	{
-		sk_label_set(label, "skip_range_min", NULL);
-		sk_label_set(label, "skip_range_max", NULL);
-	}
-	else if (!change->is_label && seq->kind != NULL && label->kind == change->label.kind &&
+	else if (!change->is_label && seq->kind != NULL &&
 			 seq->kind->options->has_skip_range)
 	{
 		/* the user's wish does not depend on the kind */
 		sk_label_set_int64(label, "skip_range_min", seq->kind->options->skip_range_min);
 		sk_label_set_int64(label, "skip_range_max", seq->kind->options->skip_range_max);
+	}
+	if (change->no_skip_range)
+	{
+		sk_label_set(label, "skip_range_min", NULL);
+		sk_label_set(label, "skip_range_max", NULL);
 	}
 	/* an option that is given twice is left to be refused */
 	foreach(lc, change->label.options)
@@ -543,14 +533,20 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 {
 	SkSequenceOptions *options = new->options;
 	SkRange		counted = given_counters(seq, change);
-	SkRange		given = sk_range_cover(counted, given_values(seq, new));
-	SkRange		range = sk_range_cover(sk_given_range(options), given);
+	SkRange		given = counted;
+	SkRange		range;
+	SkKind	   *former = given_kind(seq);
 	int64		start = change->restarts ? change->counter : seq->next;
 
 	/* before the first use there is nobody to wait for, and nothing to report */
 	bool		is_used = seq->used || seq->kind != NULL || seq->last_of_nodes > 0;
 
-	options->since = kind_begins(seq, new, start);
+	options->since = start;
+	if (former != NULL && same_mapping(former, new))
+		options->since = former->options->since;
+	else if (former != NULL)
+		given = sk_range_cover(counted, sk_range(1, last_value(former)));
+	range = sk_range_cover(sk_given_range(options), given);
 	if (change->is_label && !sk_range_contains(sk_given_range(options), given))
 		refuse_label(seq, given, counted);
 	if (change->is_label)
@@ -604,29 +600,23 @@ given_counters(const SkSequence *seq, const SkSequenceChange *change)
 	return sk_range_cover(seq->given, all);
 }
 
-/* All values of the kind before, if the new one maps counters to other values. */
-static SkRange
-given_values(const SkSequence *seq, const SkKind *new)
+/*
+ * The kind of which a sequence may have given values: its own, or the one that
+ * it had before; NULL if there is none.
+ */
+static SkKind *
+given_kind(const SkSequence *seq)
 {
-	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
-	SkRange		result = {1, 0};
-
-	if (mapped != NULL && !same_mapping(mapped, new) &&
-		(seq->kind == NULL || sk_kind_has_given(seq)))
-		result.max = (int64) ((UINT64CONST(1) << mapped->options->bits) - 2);
-	return result;
+	if (seq->kind == NULL)
+		return seq->former;
+	return sk_kind_has_given(seq) ? seq->kind : NULL;
 }
 
-/* The counter at which a sequence began, or begins, to give values of its kind. */
+/* The largest value that a kind can give. */
 static int64
-kind_begins(const SkSequence *seq, const SkKind *new, int64 start)
+last_value(const SkKind *kind)
 {
-	SkKind	   *mapped = seq->kind != NULL ? seq->kind : seq->former;
-
-	if (mapped != NULL && same_mapping(mapped, new) &&
-		(seq->kind == NULL || sk_kind_has_given(seq)))
-		return mapped->options->since;
-	return start;
+	return (int64) ((UINT64CONST(1) << kind->options->bits) - 2);
 }
 
 /* Code in C goes on with plain counters for a while, until it notices. */
@@ -746,7 +736,7 @@ restart_counter(const SkSequence *seq, const SkSequenceChange *change)
 	List	   *options = NIL;
 
 	Assert(change->counter >= 1);
-	if (change->moves_start && !seq->used)
+	if (!change->for_rows && !seq->used)
 		options = lappend(options, counter_option("start", change->counter));
 	options = lappend(options, counter_option("restart", change->counter));
 	alter_core_sequence(seq, options);
@@ -869,10 +859,11 @@ alter_core_sequence(const SkSequence *seq, List *options)
 
 /* Refuse bits that the columns do not hold that refer to ids of a sequence. */
 static void
-check_references(SkSequence *seq, int bits)
+check_references(const SkSequence *seq, int bits)
 {
-	int			width = sk_references_width(seq);
-	ObjectAddress *narrowest = seq->narrowest_reference;
+	List	   *columns = sk_referring_columns(seq);
+	int			width;
+	ObjectAddress *narrowest = sk_narrowest_column(columns, &width);
 
 	if (width >= bits)
 		return;
@@ -886,7 +877,7 @@ check_references(SkSequence *seq, int bits)
 								   narrowest->objectSubId, false),
 					   get_rel_name(narrowest->objectId), width),
 			 errhint("%s", psprintf("Give bits => %d, or run first:\n%s", width,
-									widening_statements(seq->references, bits)))));
+									widening_statements(columns, bits)))));
 }
 
 /* ALTER TABLE for each table that has narrow columns. */
@@ -928,59 +919,63 @@ widening_statements(List *columns, int bits)
 }
 
 /*
- * Make an unbound sequence of a bound one, but for its label.
+ * Make an unbound sequence of a bound one, but for its label, and return the
+ * label that it needs instead, NULL if none.
  *
  * The label is still there, and the caller has locked the sequence as for a
  * change.  "restart" is the counter that the caller will set, 0 if the sequence
- * is to go on.  Then it is added to a list for report_unbound(), if it has given
+ * is to go on.  Then a line is added for report_unbound(), if it has given
  * values.
  */
-static List *
-unbind(const SkSequence *seq, int64 restart, List *sequences)
+static char *
+unbind(SkSequence *seq, int64 restart, List **report)
 {
-	SkUnbound  *unbound = palloc(sizeof(SkUnbound));
 	SkIdentity	identity = sk_sequence_identity(seq->seqid);
+
+	/* asked before the counter moves */
+	SkKind	   *former = given_kind(seq);
+	int64		next;
 
 	Assert(CheckRelationOidLockedByMe(seq->seqid, ShareRowExclusiveLock, true));
 	if (identity != SK_IDENTITY_NONE)
 		sk_change_identity(seq->seqid, identity);
-	unbound->seqid = seq->seqid;
-	if ((seq->kind == NULL && seq->lost_kind == NULL) ||
-		!find_plain_counter(seq, &unbound->next))
-		return sequences;
-	if (restart == 0)
+	if ((seq->kind != NULL || seq->lost_kind != NULL) &&
+		find_plain_counter(seq, &next))
 	{
-		set_plain_counter(seq, unbound->next);
-		return lappend(sequences, unbound);
+		if (restart == 0)
+		{
+			set_plain_counter(seq, next);
+			*report = lappend(*report, next != 0 ?
+							  psprintf("Sequence %s goes on at %lld.",
+									   sk_qualified_name(seq->seqid), (long long) next) :
+							  psprintf("Sequence %s has no values left.",
+									   sk_qualified_name(seq->seqid)));
+			/* core has it after the last one, if it has none left */
+			seq->next = next != 0 ? next : sk_sequence_read(seq->seqid)->next;
+		}
+		else if (next == 0 || restart < next)
+			ereport(WARNING,
+					(errcode(ERRCODE_WARNING),
+					 errmsg("sequence \"%s\" may later give values that it has given before",
+							get_rel_name(seq->seqid)),
+					 errdetail("It will go on with its plain counter, at %lld.",
+							   (long long) restart),
+					 errhint("Leave restart_counter_with out, and it goes on where that is safe.")));
 	}
-	if (unbound->next == 0 || restart < unbound->next)
-		ereport(WARNING,
-				(errcode(ERRCODE_WARNING),
-				 errmsg("sequence \"%s\" may later give values that it has given before",
-						get_rel_name(seq->seqid)),
-				 errdetail("It will go on with its plain counter, at %lld.",
-						   (long long) restart),
-				 errhint("Leave restart_counter_with out, and it goes on where that is safe.")));
-	return sequences;
+	return memory_label(former, seq->given, restart != 0 ? restart : seq->next);
 }
 
 /*
  * What a sequence that loses its kind has to remember, NULL if nothing: the kind,
- * if it has given values, and what is to be skipped besides what its plain
+ * if it has given values, and what is to be skipped besides what its next plain
  * counter is beyond.
- *
- * "restart" is the counter that will be set, 0 if it goes on.
  */
 static char *
-memory_label(const SkSequence *seq, int64 restart)
+memory_label(const SkKind *former, SkRange given, int64 next)
 {
-	SkKind	   *former = seq->former;
 	SkLabel    *label = palloc0(sizeof(SkLabel));
-	SkRange		below = {1, restart != 0 ? restart - 1 : 0};
 	SkOption   *option;
 
-	if (seq->kind != NULL && sk_kind_has_given(seq))
-		former = seq->kind;
 	if (former != NULL)
 	{
 		SkSequenceOptions options = *former->options;
@@ -988,21 +983,17 @@ memory_label(const SkSequence *seq, int64 restart)
 
 		options.has_skip_range = false;
 		options.identity = SK_IDENTITY_NONE;
-		sk_set_given_range(&options, seq->given);
+		sk_set_given_range(&options, given);
 		label = sk_kind_parts(&plain);
 		option = palloc(sizeof(SkOption));
 		option->name = "former";
 		option->value = label->kind;
 		label->options = lcons(option, label->options);
 	}
+	else if (sk_range_contains(sk_range(1, next - 1), given))
+		return NULL;
 	else
-	{
-		if (restart == 0)
-			below.max = sk_sequence_read(seq->seqid)->next - 1;
-		if (sk_range_contains(below, seq->given))
-			return NULL;
-		sk_label_set_range(label, "given", seq->given);
-	}
+		sk_label_set_range(label, "given", given);
 	label->kind = SK_LOCAL_KIND;
 	return sk_label_format(label);
 }
@@ -1011,9 +1002,9 @@ memory_label(const SkSequence *seq, int64 restart)
  * Warn of the sequences that go on with their plain counters.
  */
 static void
-report_unbound(List *sequences)
+report_unbound(List *report)
 {
-	int			count = list_length(sequences);
+	int			count = list_length(report);
 	StringInfoData all;
 	int			named_length = 0;
 	ListCell   *lc;
@@ -1021,16 +1012,10 @@ report_unbound(List *sequences)
 	if (count == 0)
 		return;
 	initStringInfo(&all);
-	foreach(lc, sequences)
+	foreach(lc, report)
 	{
-		SkUnbound  *unbound = lfirst(lc);
-
-		appendStringInfo(&all, "%sSequence %s ", all.len > 0 ? "\n" : "",
-						 sk_qualified_name(unbound->seqid));
-		if (unbound->next == 0)
-			appendStringInfoString(&all, "has no values left.");
-		else
-			appendStringInfo(&all, "goes on at %lld.", (long long) unbound->next);
+		appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "",
+						 (char *) lfirst(lc));
 		if (foreach_current_index(lc) < SK_MAX_NAMED)
 			named_length = all.len;
 	}
@@ -1103,7 +1088,7 @@ static int64
 skip_issued_values(const SkSequence *seq, int64 counter)
 {
 	const SkSequenceOptions *options = seq->kind->options;
-	int64		last = (int64) ((UINT64CONST(1) << options->bits) - 2);
+	int64		last = last_value(seq->kind);
 	int64		free = 0;
 	int64		after = 0;
 	int64		value = counter;
@@ -1165,7 +1150,7 @@ set_plain_counter(const SkSequence *seq, int64 next)
 static void
 prepare_drop(Node *command)
 {
-	List	   *unbound = NIL;
+	List	   *report = NIL;
 	ListCell   *lc;
 
 	/* a command that has failed may have left something */
@@ -1196,11 +1181,11 @@ prepare_drop(Node *command)
 
 			if (seq == NULL)
 				continue;
-			unbound = unbind(seq, 0, unbound);
+			(void) unbind(seq, 0, &report);
 		}
 		set_label(object->objectId, NULL);
 	}
-	report_unbound(unbound);
+	report_unbound(report);
 	sk_set_core_support(false);
 }
 
@@ -1233,6 +1218,7 @@ static void
 check_label(const ObjectAddress *object, const char *label)
 {
 	SkSequence *seq = NULL;
+	List	   *report = NIL;
 
 	if (object->classId == RelationRelationId && object->objectSubId > 0 &&
 		get_rel_relkind(object->objectId) != RELKIND_SEQUENCE &&
@@ -1260,8 +1246,8 @@ check_label(const ObjectAddress *object, const char *label)
 	if (label == NULL && seq != NULL)
 	{
 		sk_find_nodes(seq);
-		report_unbound(unbind(seq, 0, NIL));
-		remember(seq->seqid, memory_label(seq, 0));
+		remember(seq->seqid, unbind(seq, 0, &report));
+		report_unbound(report);
 	}
 	sk_binding_announce(object->objectId, label);
 	if (label != NULL && seq != NULL)
@@ -1400,17 +1386,11 @@ follow_column_labels(Node *command)
 static void
 label_columns(const char *condition)
 {
-	List	   *commands;
-	ListCell   *lc;
-
-	commands = sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
-									   " ON COLUMN %%s.%%s IS %%L', c.table_name, c.column_name, c.sequence_label)"
-									   " FROM " SK_COLUMNS
-									   " WHERE c.sequence_label IS DISTINCT FROM c.column_label AND %s",
-									   condition));
-	foreach(lc, commands)
-		sk_run_command(lfirst(lc));
-	if (commands != NIL)
+	if (run_commands(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+							  " ON COLUMN %%s.%%s IS %%L', c.table_name, c.column_name, c.sequence_label)"
+							  " FROM " SK_COLUMNS
+							  " WHERE c.sequence_label IS DISTINCT FROM c.column_label AND %s",
+							  condition)))
 		warn_of_old_citus();
 }
 
@@ -1421,17 +1401,26 @@ label_columns(const char *condition)
 static void
 label_sequences(bool and_unbind)
 {
+	(void) run_commands(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
+								 " ON SEQUENCE %%s IS %%L', c.seqid::pg_catalog.regclass, pg_catalog.max(c.column_label))"
+								 " FROM " SK_COLUMNS
+								 " WHERE c.seqid IS NOT NULL GROUP BY c.seqid"
+								 " HAVING pg_catalog.bool_or(c.relid IN %s)"
+								 " AND pg_catalog.max(c.column_label) IS DISTINCT FROM pg_catalog.max(c.sequence_label)%s",
+								 SK_TOUCHED,
+								 and_unbind ? "" : " AND pg_catalog.max(c.column_label) IS NOT NULL"));
+}
+
+/* Run the commands that a query makes.  Returns false if there are none. */
+static bool
+run_commands(const char *query)
+{
+	List	   *commands = sk_query_texts(query);
 	ListCell   *lc;
 
-	foreach(lc, sk_query_texts(psprintf("SELECT pg_catalog.format('SECURITY LABEL FOR " SK_LABEL_PROVIDER
-										" ON SEQUENCE %%s IS %%L', c.seqid::pg_catalog.regclass, pg_catalog.max(c.column_label))"
-										" FROM " SK_COLUMNS
-										" WHERE c.seqid IS NOT NULL GROUP BY c.seqid"
-										" HAVING pg_catalog.bool_or(c.relid IN %s)"
-										" AND pg_catalog.max(c.column_label) IS DISTINCT FROM pg_catalog.max(c.sequence_label)%s",
-										SK_TOUCHED,
-										and_unbind ? "" : " AND pg_catalog.max(c.column_label) IS NOT NULL")))
+	foreach(lc, commands)
 		sk_run_command(lfirst(lc));
+	return commands != NIL;
 }
 
 static void

@@ -22,8 +22,8 @@ typedef struct SkSequenceChange
 	bool		is_new;			/* this command has made the sequence */
 	bool		for_rows;		/* a conversion, or to skip what is stored */
 	bool		restarts;
-	int64		counter;		/* to restart with, at least 1 */
-	bool		moves_start;	/* so does START, before the first use */
+	int64		counter;		/* to restart with, at least 1; before the
+								 * first use START follows, but for rows */
 } SkSequenceChange;
 
 extern void sk_report_restriction(Oid seqid, const SkRestriction *restriction);

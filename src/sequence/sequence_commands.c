@@ -25,19 +25,15 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -48,7 +44,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
@@ -134,8 +129,8 @@ static void take_option(SkSequenceChange *change, FunctionCallInfo fcinfo,
 static Oid	create_sequence(RangeVar *name, SkSequenceChange *change,
 							bool if_not_exists);
 static void check_start_counter(int64 counter);
-static Oid	make_core_sequence(RangeVar *name, bool has_start, int64 start,
-							   bool if_not_exists, bool *existed);
+static Oid	find_sequence(RangeVar *name, bool if_not_exists);
+static Oid	make_core_sequence(RangeVar *name, const SkSequenceChange *change);
 static Oid	named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
 static void check_table(Oid table);
 static void check_attribute(Oid table, AttrNumber attnum, const char *name);
@@ -147,7 +142,7 @@ static bool stores_values(const ObjectAddress *column, Oid seqid);
 static bool is_integer(Oid type);
 static char *stored_values(List *columns, List **relids);
 static void check_plain(const SkSequence *seq);
-static void report_lock(const SkSequence *seq, Oid table, AttrNumber column);
+static void report_lock(const SkSequence *seq);
 static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
 static int64 largest_stored(List *columns);
@@ -204,9 +199,17 @@ take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
 static Oid
 create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 {
-	bool		existed;
-	Oid			seqid;
+	Oid			seqid = find_sequence(name, if_not_exists);
 
+	/* what is there stays as it is, so nothing of the kind matters */
+	if (OidIsValid(seqid))
+	{
+		ereport(NOTICE,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists, skipping",
+						name->relname)));
+		return seqid;
+	}
 	if (change->label.kind == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -216,13 +219,11 @@ create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 		check_start_counter(change->counter);
 
 	(void) sk_kind_make(&change->label, 63);
-	seqid = make_core_sequence(name, change->restarts, change->counter,
-							   if_not_exists, &existed);
+	seqid = make_core_sequence(name, change);
 	Assert(OidIsValid(seqid));
 	change->restarts = false;
 	change->is_new = true;
-	if (!existed)
-		sk_change_sequence(sk_sequence_read(seqid), change);
+	sk_change_sequence(sk_sequence_read(seqid), change);
 	return seqid;
 }
 
@@ -237,19 +238,17 @@ check_start_counter(int64 counter)
 }
 
 /*
- * Run CREATE SEQUENCE, as an unbound sequence whatever the default kind is.
+ * The sequence that has the name of a new one already, InvalidOid if there is
+ * none.  Raises an error if it must not be there, or is no sequence.
  */
 static Oid
-make_core_sequence(RangeVar *name, bool has_start, int64 start,
-				   bool if_not_exists, bool *existed)
+find_sequence(RangeVar *name, bool if_not_exists)
 {
-	Oid			namespace = RangeVarGetCreationNamespace(name);
-	Oid			seqid = get_relname_relid(name->relname, namespace);
-	StringInfoData command;
-	int			nest_level;
+	Oid			seqid = get_relname_relid(name->relname,
+										  RangeVarGetCreationNamespace(name));
 
-	*existed = OidIsValid(seqid) && if_not_exists;
-	if (*existed && get_rel_relkind(seqid) != RELKIND_SEQUENCE)
+	if (OidIsValid(seqid) && if_not_exists &&
+		get_rel_relkind(seqid) != RELKIND_SEQUENCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a sequence", name->relname)));
@@ -257,14 +256,25 @@ make_core_sequence(RangeVar *name, bool has_start, int64 start,
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists", name->relname)));
+	return seqid;
+}
+
+/*
+ * Run CREATE SEQUENCE, as an unbound sequence whatever the default kind is.
+ */
+static Oid
+make_core_sequence(RangeVar *name, const SkSequenceChange *change)
+{
+	Oid			namespace = RangeVarGetCreationNamespace(name);
+	StringInfoData command;
+	int			nest_level;
 
 	initStringInfo(&command);
-	appendStringInfo(&command, "CREATE SEQUENCE %s%s",
-					 if_not_exists ? "IF NOT EXISTS " : "",
+	appendStringInfo(&command, "CREATE SEQUENCE %s",
 					 quote_qualified_identifier(get_namespace_name(namespace),
 												name->relname));
-	if (has_start)
-		appendStringInfo(&command, " START WITH " INT64_FORMAT, start);
+	if (change->restarts)
+		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
 
 	nest_level = NewGUCNestLevel();
 	(void) set_config_option("spanner.default_sequence_kind", "",
@@ -529,15 +539,15 @@ check_plain(const SkSequence *seq)
 
 /* Report what a conversion locks and reads for the largest value. */
 static void
-report_lock(const SkSequence *seq, Oid table, AttrNumber column)
+report_lock(const SkSequence *seq)
 {
 	bool		is_identity = seq->identity != SK_IDENTITY_NONE;
-	char	   *index = index_on(table, column);
+	char	   *index = index_on(seq->table, seq->column);
 	char	   *reads;
 	int64		size = 0;
 	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(table, AccessShareLock, NULL))
+	foreach(lc, find_all_inheritors(seq->table, AccessShareLock, NULL))
 		size += DatumGetInt64(DirectFunctionCall2(pg_relation_size, ObjectIdGetDatum(lfirst_oid(lc)),
 												  CStringGetTextDatum("main")));
 	reads = index != NULL ?
@@ -547,7 +557,7 @@ report_lock(const SkSequence *seq, Oid table, AttrNumber column)
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("table \"%s\" will be locked by %s",
-					get_rel_name(table),
+					get_rel_name(seq->table),
 					is_identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
 			 is_identity ?
 			 errdetail("%s No row is rewritten. Nobody can read or write the table meanwhile.",
@@ -556,30 +566,23 @@ report_lock(const SkSequence *seq, Oid table, AttrNumber column)
 					   reads)));
 }
 
-/* An index that has the largest value of a column at its end, or NULL. */
+/*
+ * An index that has the largest value of a column at its end, or NULL.  One that
+ * children inherit is not theirs.
+ */
 static char *
 index_on(Oid table, AttrNumber column)
 {
-	Relation	rel = relation_open(table, AccessShareLock);
-	char	   *result = NULL;
-	ListCell   *lc;
-
-	/* one that children inherit is not theirs */
-	if (!rel->rd_rel->relhassubclass || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-	{
-		foreach(lc, RelationGetIndexList(rel))
-		{
-			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-			if (index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
-				index->rd_index->indkey.values[0] == column &&
-				heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-				result = pstrdup(RelationGetRelationName(index));
-			index_close(index, AccessShareLock);
-		}
-	}
-	relation_close(rel, AccessShareLock);
-	return result;
+	return sk_query_text(psprintf("SELECT c.relname FROM pg_catalog.pg_index i"
+								  " JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid"
+								  " JOIN pg_catalog.pg_class t ON t.oid OPERATOR(pg_catalog.=) i.indrelid"
+								  " WHERE t.oid OPERATOR(pg_catalog.=) %u"
+								  " AND (t.relkind OPERATOR(pg_catalog.=) 'p' OR NOT t.relhassubclass)"
+								  " AND c.relam OPERATOR(pg_catalog.=) %u"
+								  " AND i.indkey[0] OPERATOR(pg_catalog.=) %d"
+								  " AND i.indisvalid AND i.indpred IS NULL"
+								  " ORDER BY i.indexrelid DESC LIMIT 1",
+								  table, BTREE_AM_OID, column));
 }
 
 /* The label of a converted column, but for the values that are taken. */
@@ -687,8 +690,8 @@ report_remaining(const SkSequence *seq, int64 before)
 static bool
 sync_stored(Oid seqid, SkGoal goal, int64 known)
 {
-	Oid			table;
-	int32		column;
+	Oid			table = InvalidOid;
+	int32		column = InvalidAttrNumber;
 	List	   *columns;
 	SkSequence *seq;
 	SkWay		way;
@@ -696,11 +699,6 @@ sync_stored(Oid seqid, SkGoal goal, int64 known)
 
 	if (sk_sequence_owner(seqid, &table, &column))
 		LockRelationOid(table, AccessShareLock);
-	else
-	{
-		table = InvalidOid;
-		column = InvalidAttrNumber;
-	}
 	columns = lock_columns(seqid, table, (AttrNumber) column, AccessShareLock);
 	if (!may_look(columns))
 		return false;
@@ -795,7 +793,6 @@ static SkRange
 known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
 {
 	const SkSequenceOptions *options = seq->kind->options;
-	SkRange		result = {1, known};
 	int64		counter;
 
 	/* one that the sequence has given is nothing new */
@@ -804,7 +801,7 @@ known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
 		(columns != NIL && known <= largest_stored(columns)))
 		return sk_range(0, 0);
 	way->is_spread = known > options->max_counter / SK_MAX_ADVANCE;
-	return way->is_spread ? sk_range(0, 0) : result;
+	return way->is_spread ? sk_range(0, 0) : sk_range(1, known);
 }
 
 /*
@@ -884,21 +881,18 @@ judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
 	int64		max_counter = options->max_counter;
 	int64		most_counters = Max(max_counter / SK_MAX_ADVANCE, SK_MAX_ADVANCE * count);
 	int64		least_values = max_counter / 2;
-	SkRange		skipped = way.skipped;
 
 	if (goal == SK_CONVERTS)
 	{
 		most_counters = max_counter - max_counter / SK_LEAST_DENSITY;
 		least_values = max_counter / SK_LEAST_DENSITY;
 	}
-	if (!sk_range_is_empty(skipped))
-		skipped = way.skipped = sk_range_cover(skipped, seq->given);
-	else
-		skipped = seq->given;
+	if (!sk_range_is_empty(way.skipped))
+		way.skipped = sk_range_cover(way.skipped, seq->given);
 	way.is_good = way.last <= others_min &&
 		way.last - seq->next < most_counters &&
 		(sk_range_is_empty(way.skipped) ||
-		 sk_remaining_values(max_counter, skipped, sk_skip_range(options)) > least_values);
+		 sk_remaining_values(max_counter, way.skipped, sk_skip_range(options)) > least_values);
 	way.cost = (double) way.last;
 	if (!sk_range_is_empty(way.skipped) && way.is_good)
 		way.cost += (double) way.skipped.max - (double) way.skipped.min +
@@ -927,30 +921,25 @@ last_counter(const SkSequence *seq, List *columns, int64 limit)
 	return isnull ? 0 : result;
 }
 
-/* A query for the stored values v that are not skipped, and their counters c. */
+/*
+ * A query for the stored values v that are not skipped, and their counters c.
+ * No kind gives 0, which is in a range of zeros.
+ */
 static char *
 counted_values(const SkSequence *seq, List *columns, List **relids)
 {
-	SkRange		ranges[] = {seq->given, {0, 0}};
-	StringInfoData query;
-	const char *separator = " WHERE ";
+	SkRange		none = {0, 0};
+	SkRange		given = seq->kind != NULL ? seq->given : none;
+	SkRange		skipped = seq->kind != NULL ? sk_skip_range(seq->kind->options) : none;
 
-	if (seq->kind != NULL)
-		ranges[1] = sk_skip_range(seq->kind->options);
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
-					 " FROM (%s) stored", seq->seqid,
-					 stored_values(columns, relids));
-	for (int i = 0; i < lengthof(ranges); i++)
-	{
-		if (seq->kind == NULL || sk_range_is_empty(ranges[i]))
-			continue;
-		appendStringInfo(&query, "%sv OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
-						 " OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')",
-						 psprintf("%s(", separator), ranges[i].min, ranges[i].max);
-		separator = " AND ";
-	}
-	return query.data;
+	return psprintf("SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
+					" FROM (%s) stored"
+					" WHERE (v OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
+					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')"
+					" AND (v OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
+					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')",
+					seq->seqid, stored_values(columns, relids),
+					given.min, given.max, skipped.min, skipped.max);
 }
 
 /* May the current user read all values of the columns? */
@@ -1073,7 +1062,6 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 {
 	SkSequenceChange change = {0};
 	SkSequence *seq;
-	ListCell   *lc;
 
 	if (PG_ARGISNULL(ALTER_SEQUENCE))
 		ereport(ERROR,
@@ -1090,7 +1078,6 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
 	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
 	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
-	change.moves_start = change.restarts;
 	if (change.restarts)
 		change.counter = PG_GETARG_INT64(ALTER_RESTART);
 
@@ -1098,14 +1085,12 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 						   change.label.kind != NULL);
 	if (change.restarts)
 		check_start_counter(change.counter);
-	foreach(lc, change.label.options)
-	{
-		if (change.no_skip_range &&
-			strncmp(((SkOption *) lfirst(lc))->name, "skip_range_", 11) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a skip range cannot be both set and removed")));
-	}
+	if (change.no_skip_range &&
+		(sk_label_option(change.label.options, "skip_range_min") != NULL ||
+		 sk_label_option(change.label.options, "skip_range_max") != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a skip range cannot be both set and removed")));
 	sk_change_sequence(seq, &change);
 	if (change.label.kind != NULL && seq->kind != NULL)
 		sk_check_partitions(seq, ERROR);
@@ -1139,10 +1124,10 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		AttrNumber	attnum;
 
 		seq = sk_sequence_read(named_column(fcinfo, &attnum));
-		check_plain(seq);
-		report_lock(seq, PG_GETARG_OID(0), attnum);
 		seq->table = PG_GETARG_OID(0);
 		seq->column = attnum;
+		check_plain(seq);
+		report_lock(seq);
 		seq->kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
 		taken.max = seq->next - 1;
 		sk_set_given_range(seq->kind->options, taken);
@@ -1179,9 +1164,10 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.can_convert(sequence regclass) returns boolean
+ * spanner_internal.can_convert(sequence regclass, relation regclass) returns boolean
  *
- * Can the sequence get an access method?  A NOTICE says why not.
+ * Can the sequence, which fills a column of the relation, get an access method?
+ * A NOTICE says why not.
  */
 Datum
 spanner_can_convert(PG_FUNCTION_ARGS)
@@ -1189,15 +1175,12 @@ spanner_can_convert(PG_FUNCTION_ARGS)
 	Oid			seqid = PG_GETARG_OID(0);
 	FormData_pg_sequence form;
 	const SkRestriction *restriction;
-	Oid			table = InvalidOid;
-	int32		column;
 
 	sk_sequence_check_relkind(seqid);
 	form = sk_sequence_form(seqid);
 	restriction = sk_sequence_restriction(&form);
-	(void) sk_sequence_owner(seqid, &table, &column);
 	if (restriction == NULL)
-		restriction = sk_clock_restriction(seqid, table);
+		restriction = sk_clock_restriction(seqid, PG_GETARG_OID(1));
 	if (restriction != NULL)
 		sk_report_restriction(seqid, restriction);
 	PG_RETURN_BOOL(restriction == NULL);

@@ -357,10 +357,13 @@ bind_default_kind(Oid seqid, SkIdentity identity)
 	const SkRestriction *restriction = sk_sequence_restriction(&seq->form);
 	SkSequenceChange change = {0};
 	SkKind	   *kind;
+	int			width;
 
 	if (restriction != NULL)
 		return restriction;
-	if (sk_fit_label(label, seq, sk_references_width(seq)) < SK_MIN_BITS)
+	/* what refers to its ids has to hold them, too */
+	(void) sk_narrowest_column(sk_referring_columns(seq), &width);
+	if (sk_fit_label(label, seq, width) < SK_MIN_BITS)
 		return &no_value;
 
 	kind = sk_kind_make(label, seq->width);

@@ -97,9 +97,14 @@ sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
 {
 	char	   *name = sk_ddl_name(statement->name);
 	SkDdlChange change = {0};
+	const char *kind;
 
 	sk_ddl_read_clauses(ddl, statement->elements, SK_DDL_CREATE_SEQUENCE, name, &change);
-	if (change.kind == NULL && sk_ddl_default_kind() == NULL)
+	kind = change.kind != NULL ? change.kind : sk_ddl_default_kind();
+	/* what is there needs no kind */
+	if (kind == NULL &&
+		!(statement->exists_ok &&
+		  OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_SEQUENCE, true))))
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("The sequence does not have a valid sequence kind. Please specify the sequence kind explicitly or set the database option `default_sequence_kind`."),
 					 errhint("Write BIT_REVERSED_POSITIVE after the name, or set spanner.default_sequence_kind."));
@@ -109,8 +114,7 @@ sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
 	if (statement->exists_ok)
 		appendStringInfoString(&change.options, ", if_not_exists => true");
 	SK_DDL_EMIT(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
-				quote_literal_cstr(change.kind != NULL ? change.kind : sk_ddl_default_kind()),
-				change.options.data);
+				kind != NULL ? quote_literal_cstr(kind) : "NULL", change.options.data);
 }
 
 /* ALTER SEQUENCE [ IF EXISTS ] name clause ... */

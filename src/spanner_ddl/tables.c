@@ -59,6 +59,7 @@ typedef struct SkAlter
 } SkAlter;
 
 static void complete_name(SkName *name);
+static bool is_taken(const SkName *name);
 static void check_key(SkNewTable *table);
 static void read_key(SkNewTable *table);
 static void check_parents(SkNewTable *table);
@@ -107,12 +108,15 @@ void
 sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 {
 	SkNewTable	table = {.ddl = ddl,.name = statement->name};
-	bool		exists;
 	ListCell   *lc;
 
 	complete_name(table.name);
-	exists = statement->exists_ok &&
-		OidIsValid(sk_ddl_find(ddl, table.name, RELKIND_RELATION, true));
+	if (statement->exists_ok && is_taken(table.name))
+	{
+		/* core's NOTICE, and nothing of what the columns say */
+		SK_DDL_EMIT(ddl, "CREATE TABLE IF NOT EXISTS %s ()", sk_ddl_name(table.name));
+		return;
+	}
 	foreach(lc, statement->elements)
 	{
 		SkConstraint *element = lfirst(lc);
@@ -158,8 +162,6 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	SK_DDL_EMIT(ddl, "%s\n)", table.sql.data);
-	if (exists)
-		return;
 	emit_all(ddl, table.after);
 	check_parents(&table);
 }
@@ -181,6 +183,18 @@ complete_name(SkName *name)
 	other = RangeVarGetRelid(new_name, NoLock, true);
 	if (OidIsValid(other) && get_rel_namespace(other) != schema)
 		name->parts = lcons(get_namespace_name(schema), name->parts);
+}
+
+/* Has a relation of any type the name of a new table? */
+static bool
+is_taken(const SkName *name)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, name->parts)
+		names = lappend(names, makeString(lfirst(lc)));
+	return OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true));
 }
 
 /* Raise an error if the table cannot be a child of its parent.  It exists by now. */

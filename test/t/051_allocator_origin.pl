@@ -184,11 +184,16 @@ $publisher->safe_psql('postgres', 'CREATE SUBSCRIPTION back CONNECTION \'' . $su
 $publisher->wait_for_subscription_sync($subscriber, 'back');
 $subscriber->safe_psql('postgres', q{SELECT spanner.advance_allocator('both', 3, 'later'), spanner.next_value('both', 'mine too'); INSERT INTO u VALUES (1)});
 $publisher->safe_psql('postgres', q{SELECT spanner.advance_allocator('both', 4, 'later'), spanner.next_value('both', 'theirs too'); INSERT INTO t VALUES (1)});
-foreach my $turn (1, 2)
+sub follow_both
 {
-	$publisher->wait_for_catchup('forth');
-	$subscriber->wait_for_catchup('back');
+	foreach my $turn (1, 2)
+	{
+		$publisher->wait_for_catchup('forth');
+		$subscriber->wait_for_catchup('back');
+	}
+	return;
 }
+follow_both();
 
 my $both = q{SELECT name, series, next_value FROM spanner.allocator WHERE name LIKE 'both%' ORDER BY 1, 2};
 
@@ -203,13 +208,30 @@ both pools|{}|1', 'each row is there once, and as far as any side is');
 is($subscriber->safe_psql('postgres', $both), $publisher->safe_psql('postgres', $both), 'on both sides');
 is($subscriber->safe_psql('postgres', 'SELECT * FROM t') . $publisher->safe_psql('postgres', 'SELECT * FROM u'), '11', 'the subscriptions have not stopped');
 $publisher->safe_psql('postgres', q{SELECT spanner.rename_allocator('both', 'renamed'), spanner.next_value('renamed', 'mine')});
-foreach my $turn (1, 2)
-{
-	$publisher->wait_for_catchup('forth');
-	$subscriber->wait_for_catchup('back');
-}
+follow_both();
 is($subscriber->safe_psql('postgres', q{SELECT spanner.next_value('renamed', 'mine'), spanner.next_value('renamed', 'shared')}), '3|9', 'a new name comes along');
+
+# A name that the subscriber has given to another one, a limit below what it has
+# given, a role that it does not know
+$publisher->safe_psql('postgres', q{
+	SELECT spanner.create_allocator('former', 'sync'), spanner.create_allocator('limited', 'sync');
+	SELECT spanner.advance_allocator('former', 30), spanner.advance_allocator('former', 40, 'only there'), spanner.advance_allocator('former', 50, 'shared')});
+follow_both();
 $publisher->safe_psql('postgres', 'DROP SUBSCRIPTION back');
+$subscriber->safe_psql('postgres', q{
+	SELECT spanner.create_allocator('taken', 'sync'), spanner.advance_allocator('taken', 60, 'shared'), spanner.next_value('taken', 'mine'),
+		spanner.advance_allocator('limited', 900)});
+$publisher->safe_psql('postgres', q{
+	SELECT spanner.rename_allocator('former', 'taken'), spanner.alter_allocator('limited', max_value => 500);
+	CREATE ROLE of_publisher;
+	SELECT spanner.grant_allocator('taken', 'of_publisher'), spanner.alter_allocator('limited', owner_role => 'of_publisher'), spanner.next_value('limited');
+	INSERT INTO t VALUES (2)});
+$publisher->wait_for_catchup('forth');
+is($subscriber->safe_psql('postgres', q{
+	SELECT name, series, next_value FROM spanner.allocator WHERE name IN ('former', 'taken') ORDER BY 1, 2}),
+	"former|{}|30\nformer|{shared}|50\ntaken|{}|30\ntaken|{mine}|2\ntaken|{\"only there\"}|40\ntaken|{shared}|60", 'a new name that is taken');
+is($subscriber->safe_psql('postgres', q{SELECT next_value, max_value, owner_role = current_user::regrole FROM spanner.allocator WHERE name = 'limited'}), '900|899|t', 'a limit that is passed, and a role that is not there');
+is($subscriber->safe_psql('postgres', 'SELECT max(i) FROM t'), 2, 'do not stop a subscription');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION forth');
 
 # Whoever writes by hand, in the role of a replica too, writes what he says
