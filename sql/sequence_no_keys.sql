@@ -120,6 +120,16 @@ CREATE SEQUENCE old_seq OWNED BY old.id;
 SELECT * FROM labels WHERE relname ~ 'bodys|hers|asked|old';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE nobodys IS 'bit_reversed_positive(owned_only=true)';
 SELECT spanner.alter_sequence('nobodys', 'bit_reversed_positive(owned_only=true)');
+
+-- a default of a domain is that of columns without one
+CREATE SEQUENCE of_domain;
+CREATE SEQUENCE of_words;
+CREATE DOMAIN small_key AS int DEFAULT nextval('of_domain');
+CREATE DOMAIN short_word AS varchar(10) DEFAULT 'A' || nextval('of_words');
+CREATE TABLE of_domains (id small_key, word short_word, n int);
+INSERT INTO of_domains (n) VALUES (1) RETURNING id < 2 ^ 31 AS fits, word;
+SELECT * FROM labels WHERE relname ~ '^of_';
+
 RESET spanner.default_sequence_kind;
 CREATE SCHEMA nk2 CREATE TABLE key (id bigserial) CREATE TABLE knex_migrations (id serial);
 CREATE SEQUENCE nk2.unowned;

@@ -12,7 +12,9 @@ INSERT INTO big (note) SELECT 'old' FROM generate_series(1, 100);
 SELECT spanner.convert_column('big', 'id', dry_run => true);
 SELECT spanner.convert_column('big', 'id');
 SELECT spanner.alter_sequence('big_id_seq', kind => 'striped');
+CREATE TABLE fine (id bigserial PRIMARY KEY);
 SELECT spanner.convert_all('parts', dry_run => false);
+DROP TABLE fine;
 INSERT INTO big (note) VALUES ('still here') RETURNING id;
 
 -- one partition takes all: a warning with the cuts
@@ -83,6 +85,16 @@ CREATE TABLE by_two_3 PARTITION OF by_two
   FOR VALUES FROM (4611686018427387904, MINVALUE) TO (MAXVALUE, MAXVALUE);
 SELECT spanner.convert_column('by_two', 'id');
 DROP TABLE by_time, by_hash, by_both, by_two;
+
+-- indexes of the partitions are read, if all have one
+CREATE TABLE parted (id bigserial) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted (PRIMARY KEY (id)) FOR VALUES FROM (MINVALUE) TO (1000);
+CREATE TABLE parted_2 PARTITION OF parted (PRIMARY KEY (id)) FOR VALUES FROM (1000) TO (4611686018427387904);
+CREATE TABLE parted_3 PARTITION OF parted FOR VALUES FROM (4611686018427387904) TO (MAXVALUE);
+SELECT spanner.convert_column('parted', 'id', dry_run => true);
+ALTER TABLE parted_3 ADD PRIMARY KEY (id);
+SELECT spanner.convert_column('parted', 'id', dry_run => true);
+DROP TABLE parted;
 
 -- a new table gets a NOTICE with the default kind, and keeps its partitions
 SET spanner.default_sequence_kind = 'striped';

@@ -352,6 +352,16 @@ read_names(FunctionCallInfo fcinfo, Request *request)
 		request->names[i + 1] = NameStr(*DatumGetName(names[i]));
 	}
 	sk_numbered_column(request->rel, request->names, count + 1, &request->column);
+	/* such a row would never be without a value */
+	if (TupleDescAttr(RelationGetDescr(request->rel), request->column.attnum - 1)->atthasdef)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" has a default",
+						request->names[0], RelationGetRelationName(request->rel)),
+				 errdetail("Only rows without a value get a number."),
+				 errhint("Run ALTER TABLE %s ALTER COLUMN %s DROP DEFAULT.",
+						 sk_qualified_name(RelationGetRelid(request->rel)),
+						 quote_identifier(request->names[0]))));
 	request->is_named = !PG_ARGISNULL(3);
 	request->allocator = request->is_named ? text_to_cstring(PG_GETARG_TEXT_PP(3)) :
 		psprintf("%s_%s", RelationGetRelationName(request->rel), request->names[0]);

@@ -225,15 +225,11 @@ static List *
 striped_describe(const SkSequenceOptions *options)
 {
 	const SkStripedOptions *striped = options->am_options;
-	SkOption   *option;
+	SkLabel		label = {0};
 
-	if (striped->stripes == default_stripes(options->bits))
-		return NIL;
-
-	option = palloc(sizeof(SkOption));
-	option->name = "stripes";
-	option->value = psprintf("%d", striped->stripes);
-	return list_make1(option);
+	if (striped->stripes != default_stripes(options->bits))
+		sk_label_set_int64(&label, "stripes", striped->stripes);
+	return label.options;
 }
 
 /*

@@ -52,11 +52,10 @@
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 
-static bool belongs_to_identity(Oid seqid, const char *column, Oid table);
 static List *lock_tree(Oid table);
 static void change_dependency(Oid table, AttrNumber column, Oid seqid,
 							  char from, char to);
-static bool set_identity(Oid table, const char *column, char identity);
+static void set_identity(Oid table, const char *column, char identity);
 static bool drop_default(Oid table, const char *column, Oid seqid);
 static void give_default(Oid table, const char *column, Oid seqid);
 static void follow_partitions(Node *command, List *relations);
@@ -98,11 +97,9 @@ sk_identity_columns(Oid relid, Oid table)
 
 		if (!OidIsValid(seqid))
 			continue;
-		identity = sk_sequence_identity(seqid);
-		if (identity == SK_IDENTITY_NONE ||
-			!belongs_to_identity(seqid,
-								 NameStr(TupleDescAttr(desc, value->adnum - 1)->attname),
-								 table))
+		identity = sk_column_identity(seqid, table,
+									  NameStr(TupleDescAttr(desc, value->adnum - 1)->attname));
+		if (identity == SK_IDENTITY_NONE)
 			continue;
 		column = palloc(sizeof(SkIdentityColumn));
 		column->attnum = value->adnum;
@@ -112,6 +109,42 @@ sk_identity_columns(Oid relid, Oid table)
 	}
 	relation_close(rel, NoLock);
 	return result;
+}
+
+/*
+ * sk_column_identity
+ *		What identity a column was, if its default fetches from a sequence.
+ */
+SkIdentity
+sk_column_identity(Oid seqid, Oid table, const char *column)
+{
+	SkIdentity	identity = sk_sequence_identity(seqid);
+	char	   *name;
+
+	if (identity == SK_IDENTITY_NONE)
+		return identity;
+	name = sk_identity_name(seqid, table);
+	return name != NULL && strcmp(name, column) == 0 ? identity : SK_IDENTITY_NONE;
+}
+
+/*
+ * sk_identity_name
+ *		The column of a table whose identity a sequence had, NULL if there is none.
+ *
+ * The identity may also be of a partitioned table above it.
+ */
+char *
+sk_identity_name(Oid seqid, Oid table)
+{
+	Oid			owner;
+	int32		attnum;
+
+	if (!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &attnum) ||
+		(owner != table &&
+		 !(get_rel_relispartition(table) &&
+		   list_member_oid(get_partition_ancestors(table), owner))))
+		return NULL;
+	return get_attname(owner, attnum, false);
 }
 
 /*
@@ -144,32 +177,18 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 
 		if (draws)
 		{
-			(void) set_identity(relid, name, '\0');
+			set_identity(relid, name, '\0');
 			give_default(relid, name, seqid);
 		}
 		else if (!drop_default(relid, name, seqid) && relid == table)
 			return;
 		else
-			(void) set_identity(relid, name,
-								relid == table || SK_PARTITIONS_HAVE_IDENTITY ?
-								mark : '\0');
+			set_identity(relid, name,
+						 relid == table || SK_PARTITIONS_HAVE_IDENTITY ?
+						 mark : '\0');
 	}
 	change_dependency(table, column, seqid, before,
 					  draws ? DEPENDENCY_AUTO : DEPENDENCY_INTERNAL);
-}
-
-static bool
-belongs_to_identity(Oid seqid, const char *column, Oid table)
-{
-	Oid			owner;
-	int32		attnum;
-
-	if (!sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &attnum) ||
-		strcmp(get_attname(owner, attnum, false), column) != 0)
-		return false;
-	return owner == table ||
-		(get_rel_relispartition(table) &&
-		 list_member_oid(get_partition_ancestors(table), owner));
 }
 
 /* Lock a table and the partitions below it, and list them, the table first. */
@@ -204,29 +223,26 @@ change_dependency(Oid table, AttrNumber column, Oid seqid, char from, char to)
 	CommandCounterIncrement();
 }
 
-/* Returns false if the identity of a column is that already. */
-static bool
+/* Set the identity of a column in the catalogs, if it is another. */
+static void
 set_identity(Oid table, const char *column, char identity)
 {
 	Relation	catalog = table_open(AttributeRelationId, RowExclusiveLock);
 	HeapTuple	tuple = SearchSysCacheCopyAttName(table, column);
 	Form_pg_attribute form;
-	bool		changes;
 
 	Assert(sk_relation_is_locked(table, AccessExclusiveLock));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute \"%s\" of relation %u",
 			 column, table);
 	form = (Form_pg_attribute) GETSTRUCT(tuple);
-	changes = form->attidentity != identity;
-	if (changes)
+	if (form->attidentity != identity)
 	{
 		form->attidentity = identity;
 		CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
 		CommandCounterIncrement();
 	}
 	table_close(catalog, RowExclusiveLock);
-	return changes;
 }
 
 /* Drop the default of a column.  Returns false if it fetches from no such sequence. */

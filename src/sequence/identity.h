@@ -21,6 +21,8 @@ typedef struct SkIdentityColumn
 } SkIdentityColumn;
 
 extern List *sk_identity_columns(Oid relid, Oid table);
+extern SkIdentity sk_column_identity(Oid seqid, Oid table, const char *column);
+extern char *sk_identity_name(Oid seqid, Oid table);
 extern void sk_change_identity(Oid seqid, SkIdentity identity);
 
 #endif							/* SK_IDENTITY_H */

@@ -196,12 +196,6 @@ sk_kind_make(const SkLabel *label, int width)
 	ListCell   *lc;
 
 	Assert(width == 15 || width == 31 || width == 63);
-	/* they are compared with one another */
-	if (list_length(label->options) > SK_MAX_LABEL_OPTIONS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a sequence kind has at most %d options",
-						SK_MAX_LABEL_OPTIONS)));
 	refuse_duplicates(label->options);
 	result->bits = width;
 	result->since = 1;

@@ -68,8 +68,8 @@
  * COPY is not planned, and takes explicit values, as with identity.  So does
  * a restore: INSERTs in a dump know nothing of an identity.
  *
- * Most relations have no such column.  Each is looked at once in a session,
- * until it or any label changes.
+ * Most values are for columns without a default, or are what it would give.
+ * Only for others the label of a sequence is looked at.
  *
  * A column that is an identity in the catalogs fetches with core's
  * NextValueExpr, which has no support function.  So, once the library is
@@ -84,11 +84,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/table.h"
+#include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_seclabel.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -100,9 +99,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/fmgroids.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -115,7 +112,6 @@
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
-#include "spi/relation_changes.h"
 
 /* What takes the place of a column of a relation. */
 typedef struct SkLiftedFetch
@@ -132,21 +128,9 @@ typedef struct SkAscending
 	int			rows;
 } SkAscending;
 
-/* What is known of a relation; most have no such columns. */
-typedef struct ColumnsEntry
-{
-	Oid			relid;			/* hash key */
-	List	   *columns;		/* of SkIdentityColumn */
-} ColumnsEntry;
-
-/* So many relations are known at most. */
-#define SK_MAX_RELATIONS 1024
-
 PG_FUNCTION_INFO_V1(spanner_sequence_support);
 
 static planner_hook_type prev_planner_hook = NULL;
-static HTAB *columns_cache = NULL;
-static uint64 invalidations = 0;
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_nextval(PlannerInfo *root, FuncExpr *call);
@@ -156,7 +140,7 @@ static Expr *make_call(SkFunction function, Oid type, List *arguments);
 static Expr *make_case(Expr *test, Expr *value);
 static bool fills_identity(Query *query, Oid seqid);
 static PlannedStmt *fetching_planner(SK_PLANNER_ARGS);
-static void ascend_inserts(Query *query);
+static void prepare_query(Query *query);
 static void ascend_insert(Query *insert);
 static void ascend_calls(Query *query, int rows);
 static Node *ascend_mutator(Node *node, void *context);
@@ -188,39 +172,26 @@ static bool is_sql(Oid function, void *context);
 static Oid	function_language(Oid function);
 static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
-static bool has_identity(Node *node, void *context);
-static Node *identity_mutator(Node *node, void *context);
-static Node *map_identity(NextValueExpr *identity);
+static bool map_identities(Node *node, void *context);
+static Expr *map_identity(NextValueExpr *identity);
 static void check_explicit_values(Query *query);
-static void check_query(Query *query);
-static void check_insert(Query *query, List *targets, OverridingKind override,
-						 Oid relid, List *columns);
-static void check_update(List *targets, Oid relid, List *columns);
-static TargetEntry *find_target(List *targets, AttrNumber attnum);
+static void check_targets(Query *query, List *targets, CmdType command,
+						  OverridingKind override, Relation rel);
+static SkIdentity explicit_identity(Query *query, TargetEntry *target,
+									Relation rel);
 static List **find_values(Query *query, TargetEntry *target);
 static bool fetches_from(Query *query, TargetEntry *target, Oid seqid);
-static void put_default_back(Query *query, TargetEntry *target, Oid relid);
-static AttrNumber identity_column(Oid relid, Oid seqid);
-static List *list_columns(Oid relid);
-static List *copy_columns(List *columns);
-static void forget_columns(Datum arg, Oid relid);
+static void put_default_back(Query *query, TargetEntry *target, Relation rel);
 
 /*
  * sk_plan_fetch_init
- *		Install the planner hook, and make the cache of identity columns.
+ *		Install the planner hook.
  *
  * Plans that the session made before it loaded the library are made again.
  */
 void
 sk_plan_fetch_init(void)
 {
-	HASHCTL		ctl = {0};
-
-	ctl.keysize = sizeof(Oid);
-	ctl.entrysize = sizeof(ColumnsEntry);
-	columns_cache = hash_create("spanner_keys identity columns", 64, &ctl,
-								HASH_ELEM | HASH_BLOBS);
-	sk_on_relation_change(forget_columns);
 	prev_planner_hook = planner_hook;
 	planner_hook = fetching_planner;
 	ResetPlanCache();
@@ -352,6 +323,9 @@ static bool
 fills_identity(Query *query, Oid seqid)
 {
 	SkBinding  *binding;
+	List	   *targets;
+	Oid			relid;
+	char	   *name;
 	AttrNumber	attnum;
 	ListCell   *lc;
 
@@ -362,20 +336,21 @@ fills_identity(Query *query, Oid seqid)
 	if (binding->options == NULL ||
 		binding->options->identity == SK_IDENTITY_NONE)
 		return false;
-	attnum = identity_column(rt_fetch(query->resultRelation, query->rtable)->relid,
-							 seqid);
-	if (attnum == InvalidAttrNumber || query->commandType == CMD_INSERT)
-		return attnum != InvalidAttrNumber;
+	relid = rt_fetch(query->resultRelation, query->rtable)->relid;
+	name = sk_identity_name(seqid, relid);
+	if (name == NULL)
+		return false;
 
-	if (query->commandType == CMD_UPDATE)
-		return find_target(query->targetList, attnum) != NULL;
+	/* an INSERT has the columns that get their default here as well */
+	attnum = get_attnum(relid, name);
+	targets = query->commandType == CMD_MERGE ? NIL : list_copy(query->targetList);
 	foreach(lc, query->mergeActionList)
+		targets = list_concat(targets, lfirst_node(MergeAction, lc)->targetList);
+	foreach(lc, targets)
 	{
-		MergeAction *action = lfirst(lc);
+		TargetEntry *target = lfirst(lc);
 
-		if (action->commandType == CMD_INSERT ||
-			(action->commandType == CMD_UPDATE &&
-			 find_target(action->targetList, attnum) != NULL))
+		if (target->resno == attnum && !target->resjunk)
 			return true;
 	}
 	return false;
@@ -388,12 +363,8 @@ fetching_planner(SK_PLANNER_ARGS)
 	if ((parse->commandType != CMD_SELECT || parse->hasModifyingCTE) &&
 		sk_bindings_exist())
 	{
-		check_explicit_values(parse);
-		if (has_identity((Node *) parse, NULL))
-			parse = query_tree_mutator(parse, identity_mutator, NULL, 0);
-		if ((parse->commandType == CMD_INSERT && parse->returningList != NIL) ||
-			parse->hasModifyingCTE)
-			ascend_inserts(parse);
+		prepare_query(parse);
+		(void) map_identities((Node *) parse, NULL);
 	}
 
 	if (prev_planner_hook)
@@ -401,20 +372,21 @@ fetching_planner(SK_PLANNER_ARGS)
 	return standard_planner(SK_PLANNER_PASS);
 }
 
-/* Have values ascend where a query inserts rows in that form. */
+/* A query that is about to be planned, and those in WITH that write. */
 static void
-ascend_inserts(Query *query)
+prepare_query(Query *query)
 {
 	ListCell   *lc;
 
+	if (!sk_restoring())
+		check_explicit_values(query);
 	if (query->commandType == CMD_INSERT && query->returningList != NIL)
 		ascend_insert(query);
-	if (!query->hasModifyingCTE)
-		return;
-	foreach(lc, query->cteList)
-		ascend_inserts((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
+	foreach(lc, query->hasModifyingCTE ? query->cteList : NIL)
+		prepare_query((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
 }
 
+/* Have values ascend where a query inserts rows in that form. */
 static void
 ascend_insert(Query *insert)
 {
@@ -919,33 +891,36 @@ lift_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, lift_mutator, context);
 }
 
+/*
+ * Map the fetches of identity columns in a query.  The rewriter puts each into a
+ * target or a row of VALUES.  What is mapped is left alone, so that another hook
+ * may plan a query twice.
+ */
 static bool
-has_identity(Node *node, void *context)
+map_identities(Node *node, void *context)
 {
+	TargetEntry *target = (TargetEntry *) node;
+	ListCell   *lc;
+
 	if (node == NULL)
 		return false;
-	if (IsA(node, NextValueExpr))
-		return true;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, has_identity, context, 0);
-	return expression_tree_walker(node, has_identity, context);
-}
-
-static Node *
-identity_mutator(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Query))
-		return (Node *) query_tree_mutator((Query *) node, identity_mutator,
-										   context, 0);
-	if (IsA(node, NextValueExpr))
-		return map_identity((NextValueExpr *) node);
-	return expression_tree_mutator(node, identity_mutator, context);
+		return query_tree_walker((Query *) node, map_identities, context, 0);
+	if (IsA(node, FuncExpr) &&
+		((FuncExpr *) node)->funcid == sk_function(SK_FUNCTION_MAP_COUNTER))
+		return false;
+	if (IsA(node, TargetEntry) && IsA(target->expr, NextValueExpr))
+		target->expr = map_identity((NextValueExpr *) target->expr);
+	foreach(lc, IsA(node, List) ? (List *) node : NIL)
+	{
+		if (lfirst(lc) != NULL && IsA(lfirst(lc), NextValueExpr))
+			lfirst(lc) = map_identity(lfirst(lc));
+	}
+	return expression_tree_walker(node, map_identities, context);
 }
 
 /* As in core, an identity column needs no right on the sequence. */
-static Node *
+static Expr *
 map_identity(NextValueExpr *identity)
 {
 	NextValueExpr *counter = copyObject(identity);
@@ -955,8 +930,8 @@ map_identity(NextValueExpr *identity)
 	value = make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
 					  list_make2(counter, sk_make_oid(REGCLASSOID, identity->seqid)));
 	if (identity->typeId == INT8OID)
-		return (Node *) value;
-	return (Node *) makeFuncExpr(identity->typeId == INT4OID ?
+		return value;
+	return (Expr *) makeFuncExpr(identity->typeId == INT4OID ?
 								 F_INT4_INT8 : F_INT2_INT8,
 								 identity->typeId, list_make1(value),
 								 InvalidOid, InvalidOid,
@@ -964,122 +939,92 @@ map_identity(NextValueExpr *identity)
 }
 
 /*
- * Refuse explicit values for GENERATED ALWAYS columns in a query that is about
- * to be planned, and apply OVERRIDING USER VALUE.
+ * Refuse explicit values for GENERATED ALWAYS columns, and apply OVERRIDING USER
+ * VALUE.
  */
 static void
 check_explicit_values(Query *query)
 {
+	Relation	rel;
 	ListCell   *lc;
-
-	if (sk_restoring())
-		return;
-	check_query(query);
-	foreach(lc, query->hasModifyingCTE ? query->cteList : NIL)
-		check_query(castNode(Query, ((CommonTableExpr *) lfirst(lc))->ctequery));
-}
-
-static void
-check_query(Query *query)
-{
-	List	   *columns;
-	ListCell   *lc;
-	Oid			relid;
 
 	if (query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE &&
 		query->commandType != CMD_MERGE)
 		return;
-	relid = rt_fetch(query->resultRelation, query->rtable)->relid;
-	columns = list_columns(relid);
-	if (columns == NIL)
-		return;
-
-	if (query->commandType == CMD_INSERT)
-		check_insert(query, query->targetList, query->override, relid, columns);
-	else if (query->commandType == CMD_UPDATE)
-		check_update(query->targetList, relid, columns);
+	rel = relation_open(rt_fetch(query->resultRelation, query->rtable)->relid,
+						NoLock);
+	if (query->commandType != CMD_MERGE)
+		check_targets(query, query->targetList, query->commandType, query->override,
+					  rel);
 	if (query->onConflict != NULL)
-		check_update(query->onConflict->onConflictSet, relid, columns);
+		check_targets(query, query->onConflict->onConflictSet, CMD_UPDATE,
+					  OVERRIDING_NOT_SET, rel);
 	foreach(lc, query->mergeActionList)
 	{
 		MergeAction *action = lfirst(lc);
 
-		if (action->commandType == CMD_INSERT)
-			check_insert(query, action->targetList, action->override, relid,
-						 columns);
-		else if (action->commandType == CMD_UPDATE)
-			check_update(action->targetList, relid, columns);
+		check_targets(query, action->targetList, action->commandType,
+					  action->override, rel);
 	}
+	relation_close(rel, NoLock);
 }
 
+/* What one part of a query inserts or updates. */
 static void
-check_insert(Query *query, List *targets, OverridingKind override, Oid relid,
-			 List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		SkIdentityColumn *column = lfirst(lc);
-		TargetEntry *target = find_target(targets, column->attnum);
-
-		if (target == NULL || fetches_from(query, target, column->seqid))
-			continue;
-		if (override == OVERRIDING_USER_VALUE)
-			put_default_back(query, target, relid);
-		else if (override != OVERRIDING_SYSTEM_VALUE &&
-				 column->identity == SK_IDENTITY_ALWAYS)
-		{
-			char	   *name = get_attname(relid, column->attnum, false);
-
-			ereport(ERROR,
-					(errcode(ERRCODE_GENERATED_ALWAYS),
-					 errmsg("cannot insert a non-DEFAULT value into column \"%s\"",
-							name),
-					 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
-							   name),
-					 errhint("Use OVERRIDING SYSTEM VALUE to override.")));
-		}
-	}
-}
-
-static void
-check_update(List *targets, Oid relid, List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		SkIdentityColumn *column = lfirst(lc);
-		TargetEntry *target = find_target(targets, column->attnum);
-		char	   *name;
-
-		if (target == NULL || column->identity != SK_IDENTITY_ALWAYS ||
-			sk_fetched_sequence((Node *) target->expr) == column->seqid)
-			continue;
-		name = get_attname(relid, column->attnum, false);
-		ereport(ERROR,
-				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("column \"%s\" can only be updated to DEFAULT", name),
-				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
-						   name)));
-	}
-}
-
-/* What a column is set to, or NULL if nothing is said of it. */
-static TargetEntry *
-find_target(List *targets, AttrNumber attnum)
+check_targets(Query *query, List *targets, CmdType command,
+			  OverridingKind override, Relation rel)
 {
 	ListCell   *lc;
 
 	foreach(lc, targets)
 	{
 		TargetEntry *target = lfirst(lc);
+		SkIdentity	identity = explicit_identity(query, target, rel);
+		char	   *name;
 
-		if (target->resno == attnum && !target->resjunk)
-			return target;
+		if (identity == SK_IDENTITY_NONE || override == OVERRIDING_SYSTEM_VALUE)
+			continue;
+		if (override == OVERRIDING_USER_VALUE)
+		{
+			put_default_back(query, target, rel);
+			continue;
+		}
+		if (identity != SK_IDENTITY_ALWAYS)
+			continue;
+		name = get_attname(RelationGetRelid(rel), target->resno, false);
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 command == CMD_INSERT ?
+				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name) :
+				 errmsg("column \"%s\" can only be updated to DEFAULT", name),
+				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+						   name),
+				 command == CMD_INSERT ?
+				 errhint("Use OVERRIDING SYSTEM VALUE to override.") : 0));
 	}
-	return NULL;
+}
+
+/*
+ * The identity of a column that a query sets to something else than the next
+ * value of its sequence; SK_IDENTITY_NONE for any other column.
+ */
+static SkIdentity
+explicit_identity(Query *query, TargetEntry *target, Relation rel)
+{
+	Form_pg_attribute column;
+	Oid			seqid;
+
+	if (target->resjunk)
+		return SK_IDENTITY_NONE;
+	column = TupleDescAttr(RelationGetDescr(rel), target->resno - 1);
+	if (!column->atthasdef)
+		return SK_IDENTITY_NONE;
+	/* cheap, and for most columns the answer: no catalog is read so far */
+	seqid = sk_fetched_sequence(build_column_default(rel, target->resno));
+	if (!OidIsValid(seqid) || fetches_from(query, target, seqid))
+		return SK_IDENTITY_NONE;
+
+	return sk_column_identity(seqid, RelationGetRelid(rel), NameStr(column->attname));
 }
 
 /* The rows of VALUES that a target comes from, or NULL. */
@@ -1114,10 +1059,9 @@ fetches_from(Query *query, TargetEntry *target, Oid seqid)
 
 /* What the user gave is not evaluated, not even in some of the rows. */
 static void
-put_default_back(Query *query, TargetEntry *target, Oid relid)
+put_default_back(Query *query, TargetEntry *target, Relation rel)
 {
 	List	  **values = find_values(query, target);
-	Relation	rel = table_open(relid, NoLock);
 	ListCell   *lc;
 
 	foreach(lc, values != NULL ? *values : NIL)
@@ -1128,98 +1072,6 @@ put_default_back(Query *query, TargetEntry *target, Oid relid)
 		lfirst(cell) = makeNullConst(exprType(lfirst(cell)), -1, InvalidOid);
 	}
 	target->expr = (Expr *) build_column_default(rel, target->resno);
-	table_close(rel, NoLock);
-}
-
-/*
- * The column of a table that fetches from a sequence for its identity.
- *
- * The caller has locked the table.  Returns InvalidAttrNumber if there is none.
- */
-static AttrNumber
-identity_column(Oid relid, Oid seqid)
-{
-	ListCell   *lc;
-
-	foreach(lc, list_columns(relid))
-	{
-		SkIdentityColumn *column = lfirst(lc);
-
-		if (column->seqid == seqid)
-			return column->attnum;
-	}
-	return InvalidAttrNumber;
-}
-
-/* Which columns to look at; the planner holds a lock on the relation. */
-static List *
-list_columns(Oid relid)
-{
-	ColumnsEntry *entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
-	uint64		before;
-	List	   *columns;
-
-	Assert(sk_relation_is_locked(relid, AccessShareLock));
-	if (entry != NULL)
-		return copy_columns(entry->columns);
-	sk_watch_relations();
-	if (hash_get_num_entries(columns_cache) >= SK_MAX_RELATIONS)
-		forget_columns((Datum) 0, InvalidOid);
-	before = invalidations;
-
-	columns = sk_identity_columns(relid, relid);
-	if (before == invalidations)
-	{
-		MemoryContext old = MemoryContextSwitchTo(CacheMemoryContext);
-		List	   *kept = copy_columns(columns);
-
-		entry = hash_search(columns_cache, &relid, HASH_ENTER, NULL);
-		entry->columns = kept;
-		MemoryContextSwitchTo(old);
-	}
-	return columns;
-}
-
-static List *
-copy_columns(List *columns)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		SkIdentityColumn *copy = palloc(sizeof(SkIdentityColumn));
-
-		*copy = *(SkIdentityColumn *) lfirst(lc);
-		result = lappend(result, copy);
-	}
-	return result;
-}
-
-/* A label that changes tells so by an invalidation of pg_seclabel. */
-static void
-forget_columns(Datum arg, Oid relid)
-{
-	HASH_SEQ_STATUS seq;
-	ColumnsEntry *entry;
-
-	invalidations++;
-	if (OidIsValid(relid) && relid != SecLabelRelationId)
-	{
-		entry = hash_search(columns_cache, &relid, HASH_FIND, NULL);
-		if (entry != NULL)
-		{
-			list_free_deep(entry->columns);
-			hash_search(columns_cache, &relid, HASH_REMOVE, NULL);
-		}
-		return;
-	}
-	hash_seq_init(&seq, columns_cache);
-	while ((entry = hash_seq_search(&seq)) != NULL)
-	{
-		list_free_deep(entry->columns);
-		hash_search(columns_cache, &entry->relid, HASH_REMOVE, NULL);
-	}
 }
 
 /*

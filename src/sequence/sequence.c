@@ -91,7 +91,7 @@ static SkIdentity column_identity(Oid table, AttrNumber column);
 static Oid	parent_with_column(Oid relid, const char *column);
 static Node *default_expression(Oid attrdef);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
-static bool sequence_state(Oid seqid, int64 *next, bool *used);
+static bool sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used);
 static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
 static void describe_options(Oid seqid, const char *label, Datum *values,
@@ -521,7 +521,7 @@ sk_sequence_read(Oid seqid)
 	}
 	if (label != NULL)
 		read_label(seq, label);
-	(void) sequence_state(seqid, &seq->next, &seq->used);
+	(void) sequence_state(seqid, &seq->next, &seq->is_called, &seq->used);
 	return seq;
 }
 
@@ -529,8 +529,10 @@ sk_sequence_read(Oid seqid)
  * sk_kind_has_given
  *		May a bound sequence have given values of its kind?
  *
- * It has not if its counter is where the kind began.  Where START is says
- * nothing: anybody can move it.  A worker of Citus gets counters of its own
+ * It has not if its counter is where the kind began, and was fetched from there
+ * neither now nor before it went back and came again: what binds a sequence
+ * leaves a counter that is not called.  Where START is says nothing: anybody can
+ * move it.  A worker of Citus gets counters of its own
  * together with START, and knows no other.
  */
 bool
@@ -539,7 +541,8 @@ sk_kind_has_given(const SkSequence *seq)
 	Assert(seq->kind != NULL);
 	if (sk_sent_by_citus())
 		return seq->used;
-	return seq->next != seq->kind->options->since || seq->last_of_nodes > 0;
+	return seq->is_called || seq->next != seq->kind->options->since ||
+		seq->last_of_nodes > 0;
 }
 
 /*
@@ -909,13 +912,14 @@ add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
 /*
  * Read the next counter of a sequence, as far as it is known on disk.
  *
- * *used tells whether the counter has moved from its start.  At a restart core
+ * *is_called tells whether a counter was fetched since a restart, *used
+ * whether the counter has moved from its start.  At a restart core
  * forgets that counters were fetched.  Counters that sessions hold in their
  * caches count as fetched.  Returns false where there is nothing to read, on an
  * unlogged sequence during recovery.  Privileges are the caller's business.
  */
 static bool
-sequence_state(Oid seqid, int64 *next, bool *used)
+sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used)
 {
 	FormData_pg_sequence form = sk_sequence_form(seqid);
 
@@ -942,6 +946,7 @@ sequence_state(Oid seqid, int64 *next, bool *used)
 	UnlockReleaseBuffer(buffer);
 	relation_close(rel, RowExclusiveLock);
 
+	*is_called = data.is_called;
 	*used = data.is_called || data.last_value != form.seqstart;
 	*next = data.last_value;
 	if (data.is_called &&
@@ -964,6 +969,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 {
 	SkSequenceOptions *options = sk_kind_from_label(label, 63)->options;
 	int64		next;
+	bool		is_called;
 	bool		used;
 
 	values[COL_BITS] = Int32GetDatum(options->bits);
@@ -980,7 +986,7 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 														 options->given_min, options->given_max));
 		nulls[COL_GIVEN] = false;
 	}
-	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &used))
+	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &is_called, &used))
 		return;
 	values[COL_USED] = percent_used(next - 1, options->max_counter);
 	nulls[COL_USED] = false;
@@ -1021,9 +1027,10 @@ static Datum
 state_datum(FunctionCallInfo fcinfo, Oid seqid)
 {
 	int64		counter;
+	bool		is_called;
 	bool		used;
 
-	if (!sequence_state(seqid, &counter, &used) || !used)
+	if (!sequence_state(seqid, &counter, &is_called, &used) || !used)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(counter);
 }

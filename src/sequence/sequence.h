@@ -51,6 +51,7 @@ typedef struct SkSequence
 	SkRange		given;			/* what must not come again, by its label */
 	int64		last_of_nodes;	/* of plain counters on other nodes, or 0 */
 	int64		next;			/* the next counter */
+	bool		is_called;		/* it was fetched since a restart */
 	bool		used;			/* as Spanner's state has it: the counter is
 								 * not at START */
 } SkSequence;

@@ -210,6 +210,8 @@ AS $$
 DECLARE
   wanted constant text := spanner_internal.read_kind(kind);
   found record;
+  why text;
+  what_to_do text;
 BEGIN
   IF schema IS NULL THEN
     RAISE null_value_not_allowed USING MESSAGE := 'argument "schema" must not be null';
@@ -225,7 +227,13 @@ BEGIN
       EXCEPTION WHEN object_not_in_prerequisite_state THEN
         -- another session has converted it meanwhile
         CONTINUE WHEN (spanner_internal.describe_sequence(found.sequence)).kind IS NOT NULL;
-        RAISE;
+        -- one column that cannot be converted does not keep the others from it
+        GET STACKED DIAGNOSTICS why = MESSAGE_TEXT, what_to_do = PG_EXCEPTION_HINT;
+        RAISE WARNING USING
+          MESSAGE := format('column "%s" of table %s is left out: %s', found.column_name,
+                            found.relation, why),
+          HINT := what_to_do;
+        CONTINUE;
       END;
     END IF;
     RETURN NEXT format('SELECT spanner.convert_column(%L, %L%s)',

@@ -149,8 +149,8 @@ static void refuse_label(const SkSequence *seq, SkRange given,
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
 static void check_counter_has_value(const char *name, int64 counter,
 									const SkSequenceOptions *options);
-static void restart_counter(const SkSequence *seq,
-							const SkSequenceChange *change);
+static void restart_counter(const SkSequence *seq, int64 counter,
+							bool moves_start);
 static char *kind_label(const SkKind *kind);
 static void check_first_values(const SkKind *kind);
 static bool same_mapping(const SkKind *a, const SkKind *b);
@@ -294,7 +294,12 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 		label_columns(psprintf("c.seqid OPERATOR(pg_catalog.=) %u", seq->seqid));
 	/* sessions with values in their cache fetch anew under the new label only */
 	if (change->restarts)
-		restart_counter(seq, change);
+		restart_counter(seq, change->counter, !change->for_rows && !seq->used);
+	/* the kind has given nothing as long as the counter is not called */
+	else if (new != NULL && seq->is_called && new->options->since == seq->next &&
+			 seq->next <= seq->form.seqmax &&
+			 (seq->kind == NULL || !same_mapping(seq->kind, new)))
+		restart_counter(seq, seq->next, false);
 
 	/*
 	 * core's identity would fetch plain counters: it goes when there is a
@@ -311,6 +316,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 		seq->given = sk_given_range(new->options);
 	if (change->restarts)
 		seq->next = change->counter;
+	seq->is_called &= !change->restarts;
 }
 
 /*
@@ -570,7 +576,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	if (change->for_rows && sk_range_contains(counted, given))
 		sk_report_few_values(seq, options, range.max);
 	if (!change->restarts)
-		refuse_new_mapping(seq, "Create a new sequence, or give restart_counter_with as well if repeated values do no harm.");
+		refuse_new_mapping(seq, "Create a new sequence, or use spanner.alter_sequence() with restart_counter_with if repeated values do no harm.");
 	/* what plain counters have given can be skipped, perhaps */
 	sk_set_given_range(options, counted);
 	if (!sk_kind_reaches_value(new, start))
@@ -727,18 +733,18 @@ check_counter_has_value(const char *name, int64 counter,
 }
 
 /*
- * A sequence that has not been used yet also gets a new start counter, so that
- * its state stays unknown, as in Spanner.
+ * Restart core's counter.  Of a sequence that has not been used yet START moves
+ * as well, so that its state stays unknown, as in Spanner.
  */
 static void
-restart_counter(const SkSequence *seq, const SkSequenceChange *change)
+restart_counter(const SkSequence *seq, int64 counter, bool moves_start)
 {
 	List	   *options = NIL;
 
-	Assert(change->counter >= 1);
-	if (!change->for_rows && !seq->used)
-		options = lappend(options, counter_option("start", change->counter));
-	options = lappend(options, counter_option("restart", change->counter));
+	Assert(counter >= 1);
+	if (moves_start)
+		options = lappend(options, counter_option("start", counter));
+	options = lappend(options, counter_option("restart", counter));
 	alter_core_sequence(seq, options);
 }
 

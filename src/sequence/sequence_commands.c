@@ -542,18 +542,33 @@ static void
 report_lock(const SkSequence *seq)
 {
 	bool		is_identity = seq->identity != SK_IDENTITY_NONE;
-	char	   *index = index_on(seq->table, seq->column);
+	char	   *name = get_attname(seq->table, seq->column, false);
+	char	   *index = NULL;
 	char	   *reads;
 	int64		size = 0;
+	bool		has_all = true;
 	ListCell   *lc;
 
 	foreach(lc, find_all_inheritors(seq->table, AccessShareLock, NULL))
-		size += DatumGetInt64(DirectFunctionCall2(pg_relation_size, ObjectIdGetDatum(lfirst_oid(lc)),
+	{
+		Oid			relid = lfirst_oid(lc);
+		char	   *found = index_on(relid, get_attnum(relid, name));
+
+		if (relid == seq->table)
+			index = found;
+		if (found != NULL || get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+			continue;
+		has_all = false;
+		size += DatumGetInt64(DirectFunctionCall2(pg_relation_size, ObjectIdGetDatum(relid),
 												  CStringGetTextDatum("main")));
-	reads = index != NULL ?
-		psprintf("The largest value is read from index \"%s\".", index) :
-		psprintf("Its %s are read for the largest value, since there is no index on the column.",
-				 TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum(size))));
+	}
+	if (has_all && index != NULL)
+		reads = psprintf("The largest value is read from index \"%s\".", index);
+	else if (has_all)
+		reads = "The largest value is read from indexes of the partitions.";
+	else
+		reads = psprintf("Its %s are read for the largest value, since there is no index on the column.",
+						 TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum(size))));
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 			 errmsg("table \"%s\" will be locked by %s",
@@ -566,18 +581,13 @@ report_lock(const SkSequence *seq)
 					   reads)));
 }
 
-/*
- * An index that has the largest value of a column at its end, or NULL.  One that
- * children inherit is not theirs.
- */
+/* An index of a table itself that has the largest value of a column at its end, or NULL. */
 static char *
 index_on(Oid table, AttrNumber column)
 {
 	return sk_query_text(psprintf("SELECT c.relname FROM pg_catalog.pg_index i"
 								  " JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid"
-								  " JOIN pg_catalog.pg_class t ON t.oid OPERATOR(pg_catalog.=) i.indrelid"
-								  " WHERE t.oid OPERATOR(pg_catalog.=) %u"
-								  " AND (t.relkind OPERATOR(pg_catalog.=) 'p' OR NOT t.relhassubclass)"
+								  " WHERE i.indrelid OPERATOR(pg_catalog.=) %u"
 								  " AND c.relam OPERATOR(pg_catalog.=) %u"
 								  " AND i.indkey[0] OPERATOR(pg_catalog.=) %d"
 								  " AND i.indisvalid AND i.indpred IS NULL"

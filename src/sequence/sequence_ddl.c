@@ -120,6 +120,7 @@ static void identity_start(Node *command);
 static void identity_end(Node *command, List *relations);
 static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
+static Oid	lock_altered(AlterTableStmt *stmt);
 static void restore_altered(AlterTableStmt *stmt);
 static void check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static bool gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid);
@@ -145,8 +146,7 @@ static Oid	create_bound_sequence(Relation rel, const char *column, Oid type,
 								  Constraint *identity);
 static RangeVar *choose_name(Relation rel, const char *column, List **options);
 static FuncCall *make_nextval_call(Oid seqid);
-static Oid	named_sequence(FuncCall *call);
-static FuncCall *find_nextval_call(ColumnDef *def);
+static Oid	added_sequence(ColumnDef *def);
 
 /*
  * sk_sequence_ddl_init
@@ -543,42 +543,40 @@ list_altered(AlterTableStmt *stmt)
 static void
 follow_table(Oid relid, List *columns, const List *bound)
 {
-	Relation	rel;
-	TupleDesc	desc;
-	List	   *values = NIL;
+	Relation	rel = relation_open(relid, AccessShareLock);
+	TupleDesc	desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	List	   *sequences;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
 	ListCell   *lc;
 
-	rel = relation_open(relid, AccessShareLock);
-	desc = RelationGetDescr(rel);
-	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
-	{
-		TargetEntry *value = makeNode(TargetEntry);
-
-		value->resno = desc->constr->defval[i].adnum;
-		value->expr = stringToNode(desc->constr->defval[i].adbin);
-		values = lappend(values, value);
-	}
 	warn_of_foreign_keys(rel, columns);
 	/* what follows changes sequences, and so makes the table be read again */
 	relation_close(rel, NoLock);
 
 	sequences = getOwnedSequences(relid);
-	foreach(lc, values)
+	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
-		TargetEntry *value = lfirst(lc);
-		char	   *column = get_attname(relid, value->resno, false);
+		AttrNumber	attnum = desc->constr->defval[i].adnum;
+		Form_pg_attribute column = TupleDescAttr(desc, attnum - 1);
+		Node	   *value = stringToNode(desc->constr->defval[i].adbin);
 
-		sequences = list_append_unique_oid(sequences,
-										   sk_fetched_sequence((Node *) value->expr));
-		if (columns == NIL || list_member(columns, makeString(column)))
-		{
-			get_atttypetypmodcoll(relid, value->resno, &type, &typmod, &collation);
-			follow_default(relid, value->resno, (Node *) value->expr, type, typmod);
-		}
+		sequences = list_append_unique_oid(sequences, sk_fetched_sequence(value));
+		if (columns == NIL ||
+			list_member(columns, makeString(NameStr(column->attname))))
+			follow_default(relid, attnum, value, column->atttypid,
+						   column->atttypmod);
+	}
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, attnum - 1);
+		Node	   *value = NULL;
+
+		/* a domain has a default for columns that have none */
+		if (!column->attisdropped && !column->atthasdef &&
+			(columns == NIL || list_member(columns, makeString(NameStr(column->attname)))))
+			value = get_typdefault(column->atttypid);
+		if (value != NULL)
+			follow_default(relid, attnum, value, column->atttypid,
+						   column->atttypmod);
 	}
 	foreach(lc, sequences)
 	{
@@ -922,6 +920,15 @@ alters_column(AlterTableCmd *cmd)
 		cmd->subtype == AT_DropNotNull || cmd->subtype == AT_AlterColumnType;
 }
 
+/* Take the lock that a command takes, after the check that it makes. */
+static Oid
+lock_altered(AlterTableStmt *stmt)
+{
+	return RangeVarGetRelidExtended(stmt->relation, AccessExclusiveLock,
+									RVR_MISSING_OK,
+									RangeVarCallbackOwnsRelation, NULL);
+}
+
 /* Give the columns that a command alters their identity back. */
 static void
 restore_altered(AlterTableStmt *stmt)
@@ -937,13 +944,8 @@ restore_altered(AlterTableStmt *stmt)
 		if (!alters_column(cmd))
 			continue;
 
-		/* the lock that the command takes, after the check that it makes */
 		if (!OidIsValid(relid))
-			relid = RangeVarGetRelidExtended(stmt->relation,
-											 AccessExclusiveLock,
-											 RVR_MISSING_OK,
-											 RangeVarCallbackOwnsRelation,
-											 NULL);
+			relid = lock_altered(stmt);
 		if (!OidIsValid(relid))
 			return;
 		foreach(lc2, sk_identity_columns(relid, relid))
@@ -1185,10 +1187,7 @@ add_column_start(Node *command)
 	if (!adds)
 		return;
 
-	/* the lock that the command takes, after the check that it makes */
-	relid = RangeVarGetRelidExtended(stmt->relation, AccessExclusiveLock,
-									 RVR_MISSING_OK,
-									 RangeVarCallbackOwnsRelation, NULL);
+	relid = lock_altered(stmt);
 	if (!OidIsValid(relid))
 		return;
 
@@ -1300,12 +1299,12 @@ add_column_end(Node *command, List *relations)
 	foreach(lc, ((AlterTableStmt *) command)->cmds)
 	{
 		AlterTableCmd *cmd = lfirst(lc);
-		FuncCall   *call = NULL;
+		Oid			seqid = InvalidOid;
 
 		if (cmd->subtype == AT_AddColumn)
-			call = find_nextval_call((ColumnDef *) cmd->def);
-		if (call != NULL)
-			give_to_column(named_sequence(call));
+			seqid = added_sequence((ColumnDef *) cmd->def);
+		if (OidIsValid(seqid))
+			give_to_column(seqid);
 	}
 }
 
@@ -1490,48 +1489,34 @@ choose_name(Relation rel, const char *column, List **options)
 }
 
 /*
- * nextval('...'::regclass), as core makes it for a serial column, but with the
- * OID in place of the name
+ * nextval('...'), as core makes it for a serial column, but with the OID in place
+ * of the name
  */
 static FuncCall *
 make_nextval_call(Oid seqid)
 {
 	A_Const    *name = makeNode(A_Const);
-	TypeCast   *cast = makeNode(TypeCast);
 
 	name->val.sval.type = T_String;
 	name->val.sval.sval = psprintf("%u", seqid);
 	name->location = -1;
-	cast->arg = (Node *) name;
-	cast->typeName = makeTypeNameFromOid(REGCLASSOID, -1);
-	cast->location = -1;
-	return makeFuncCall(SystemFuncName("nextval"), list_make1(cast),
+	return makeFuncCall(SystemFuncName("nextval"), list_make1(name),
 						COERCE_EXPLICIT_CALL, SK_OUR_LOCATION);
 }
 
+/* The sequence whose call change_column() has put into a column, or InvalidOid. */
 static Oid
-named_sequence(FuncCall *call)
-{
-	A_Const    *name = castNode(A_Const, castNode(TypeCast, linitial(call->args))->arg);
-
-	return atooid(strVal(&name->val.sval));
-}
-
-/* The call that change_column() has put into a column definition. */
-static FuncCall *
-find_nextval_call(ColumnDef *def)
+added_sequence(ColumnDef *def)
 {
 	ListCell   *lc;
 
 	foreach(lc, def->constraints)
 	{
-		Constraint *constraint = lfirst(lc);
+		FuncCall   *call = (FuncCall *) lfirst_node(Constraint, lc)->raw_expr;
 
-		if (constraint->contype == CONSTR_DEFAULT &&
-			constraint->raw_expr != NULL &&
-			IsA(constraint->raw_expr, FuncCall) &&
-			((FuncCall *) constraint->raw_expr)->location == SK_OUR_LOCATION)
-			return (FuncCall *) constraint->raw_expr;
+		if (call != NULL && IsA(call, FuncCall) &&
+			call->location == SK_OUR_LOCATION)
+			return atooid(linitial_node(A_Const, call->args)->val.sval.sval);
 	}
-	return NULL;
+	return InvalidOid;
 }

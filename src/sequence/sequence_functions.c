@@ -97,7 +97,6 @@ PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_may_call);
 PG_FUNCTION_INFO_V1(spanner_may_draw);
 
-static inline int64 counter_value(SkBinding *binding, int64 counter);
 static int64 fetch_counter(SkBinding *binding, Oid called);
 #ifdef USE_ASSERT_CHECKING
 static bool is_value_of(const SkBinding *binding, int64 value, int64 counter);
@@ -119,7 +118,6 @@ static void forget_permissions(Datum arg, int cacheid, uint32 hashvalue);
 static bool may_write_column(Oid seqid, Oid user);
 static bool may_write(Oid relid, AttrNumber column, Oid user);
 static void forget_last_value(Node *command);
-static bool fetches_for_identity(Node *command);
 static bool has_core_identity(const RangeVar *table);
 
 /*
@@ -151,24 +149,15 @@ call_binding(FunctionCallInfo fcinfo, Oid seqid)
 	return binding;
 }
 
-/* Map a counter to its value, which lastval then returns. */
-static inline int64
-map_counter(SkBinding *binding, int64 counter)
-{
-	int64		value = counter_value(binding, counter);
-
-	last_binding = binding;
-	return value;
-}
-
 /*
- * Map a counter that has just been fetched to the value to return.
+ * Map a counter that has just been fetched to the value to return, now and by
+ * lastval.
  *
  * Fetches further counters as long as the value has to be skipped.  Runs for
  * every value.
  */
 static inline int64
-counter_value(SkBinding *binding, int64 counter)
+map_counter(SkBinding *binding, int64 counter)
 {
 	int64		value = counter;
 
@@ -183,6 +172,7 @@ counter_value(SkBinding *binding, int64 counter)
 	Assert(binding->am == NULL || is_value_of(binding, value, counter));
 	binding->last_counter = counter;
 	binding->last_value = value;
+	last_binding = binding;
 	return value;
 }
 
@@ -472,23 +462,17 @@ may_write(Oid relid, AttrNumber column, Oid user)
 static void
 forget_last_value(Node *command)
 {
-	if (fetches_for_identity(command))
-		last_binding = NULL;
-}
-
-/* Can a command fetch for core's identity columns without a query? */
-static bool
-fetches_for_identity(Node *command)
-{
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	if (IsA(command, CopyStmt))
-		return ((CopyStmt *) command)->is_from &&
-			has_core_identity(((CopyStmt *) command)->relation);
-	if (!IsA(command, AlterTableStmt))
-		return false;
-	foreach(lc, ((AlterTableStmt *) command)->cmds)
+	{
+		if (((CopyStmt *) command)->is_from &&
+			has_core_identity(((CopyStmt *) command)->relation))
+			last_binding = NULL;
+	}
+	else if (IsA(command, AlterTableStmt))
+		foreach(lc, ((AlterTableStmt *) command)->cmds)
 	{
 		AlterTableCmd *cmd = lfirst(lc);
 
@@ -497,10 +481,9 @@ fetches_for_identity(Node *command)
 		foreach(lc2, ((ColumnDef *) cmd->def)->constraints)
 		{
 			if (lfirst_node(Constraint, lc2)->contype == CONSTR_IDENTITY)
-				return true;
+				last_binding = NULL;
 		}
 	}
-	return false;
 }
 
 static bool
