@@ -52,6 +52,15 @@ PG_FUNCTION_INFO_V1(spanner_next_value);
 PG_FUNCTION_INFO_V1(spanner_next_values);
 PG_FUNCTION_INFO_V1(spanner_reserve_block);
 
+/* The allocator that a call site used last. */
+typedef struct LastUsed
+{
+	uint64		epoch;
+	SkAllocator *allocator;
+	int			length;			/* of the name */
+	ArrayType  *series;			/* as it was given, NULL if it was empty */
+} LastUsed;
+
 /* How often to look for a pool, or for a series. */
 #define SK_RETRY_MS 10
 
@@ -91,6 +100,10 @@ static void check_call(FunctionCallInfo fcinfo, SkAllocator *allocator);
 static void wait_for_series(SkAllocator *allocator, ArrayType *series,
 							TimestampTz *begin);
 static SkAllocator *find_allocator(FunctionCallInfo fcinfo, int series_argno);
+static bool is_last_used(const LastUsed *last, text *name,
+						 const ArrayType *series);
+static SkAllocator *allocator_argument(FunctionCallInfo fcinfo,
+									   int series_argno);
 static bool may_see_error(const SkPoolKey *key);
 static void put_row(ReturnSetInfo *result, const NullableDatum *columns, int count);
 static void put_pool(ReturnSetInfo *result, const SkPool *pool);
@@ -605,15 +618,13 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 	{
 		SkAllocator *found =
 			sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
-		SkAllocatorRow parent;
+		SkAllocatorRow parent = found->row;
 		ArrayType  *series;
 
 		check_call(fcinfo, found);
 		series = sk_series_of_argument(fcinfo, series_argno);
 		if (series == NULL)
 			return found;
-		/* the cache may forget it when it looks for the series */
-		parent = found->row;
 		if (again)
 			wait_for_series(found, series, &begin);
 		found = sk_allocator_by_series(parent.id, series, parent.mode <= SK_MODE_ON_COMMIT);
@@ -625,6 +636,52 @@ find_allocator(FunctionCallInfo fcinfo, int series_argno)
 			return found;
 		}
 	}
+}
+
+static bool
+is_last_used(const LastUsed *last, text *name, const ArrayType *series)
+{
+	if (last == NULL || last->epoch != sk_allocator_epoch ||
+		(series == NULL ? last->series != NULL :
+		 last->series == NULL || sk_series_compare(last->series, series) != 0))
+		return false;
+	return last->length == VARSIZE_ANY_EXHDR(name) &&
+		memcmp(last->allocator->row.name, VARDATA_ANY(name), last->length) == 0;
+}
+
+/* The allocator that the arguments name, which is looked for once. */
+static SkAllocator *
+allocator_argument(FunctionCallInfo fcinfo, int series_argno)
+{
+	LastUsed   *last = fcinfo->flinfo->fn_extra;
+	ArrayType  *series = NULL;
+
+	if (unlikely(PG_NARGS() > series_argno))
+		series = PG_GETARG_ARRAYTYPE_P(series_argno);
+	if (series != NULL && ARR_NDIM(series) == 0)
+		series = NULL;
+	if (!is_last_used(last, PG_GETARG_TEXT_PP(0), series))
+	{
+		SkAllocator *found = find_allocator(fcinfo, series_argno);
+
+		if (last == NULL)
+			last = fcinfo->flinfo->fn_extra =
+				MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(LastUsed));
+		if (last->series != NULL)
+			pfree(last->series);
+		last->series = NULL;
+		last->epoch = found->epoch;
+		last->allocator = found;
+		last->length = strlen(found->row.name);
+		if (series != NULL)
+		{
+			last->series = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, VARSIZE(series));
+			memcpy(last->series, series, VARSIZE(series));
+		}
+	}
+	else
+		check_call(fcinfo, last->allocator);
+	return last->allocator;
 }
 
 /*
@@ -725,7 +782,7 @@ put_worker(ReturnSetInfo *result, const SkWorkerEntry *worker)
 Datum
 spanner_next_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(fetch(find_allocator(fcinfo, 1), 1, true).first);
+	PG_RETURN_INT64(fetch(allocator_argument(fcinfo, 1), 1, true).first);
 }
 
 /*
@@ -791,7 +848,7 @@ spanner_reserve_block(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	range = fetch(find_allocator(fcinfo, 2), count, true);
+	range = fetch(allocator_argument(fcinfo, 2), count, true);
 	Assert(range.first <= range.end - count);
 	values[0] = Int64GetDatum(range.first);
 	values[1] = Int64GetDatum(range.end - 1);

@@ -154,6 +154,7 @@ typedef enum SkWrite
 typedef struct SkAllocator
 {
 	int64		id;				/* hash key */
+	uint64		epoch;			/* valid if it is that of the cache */
 	SkAllocatorRow row;			/* its counter is as it was then */
 	Oid			usable_by;		/* the last role that was found to be allowed */
 	SkPoolKey	key;

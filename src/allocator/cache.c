@@ -72,7 +72,8 @@ static Oid	cached_table = InvalidOid;
 static bool own_rows = false;
 
 static void prepare_cache(void);
-static SkAllocator *keep_allocator(const SkAllocatorRow *row);
+static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
+static SkAllocator *load_allocator(const char *name, int64 id);
 static void make_row(SkTable *table, const SkAllocatorRow *parent,
 					 ArrayType *series, SkAllocatorRow *row);
 static void forget_relation(Datum arg, Oid relid);
@@ -93,7 +94,6 @@ sk_allocator_find(const char *name, int64 id)
 {
 	SkAllocator *allocator = NULL;
 	NameEntry  *entry;
-	SkAllocatorRow row;
 
 	prepare_cache();
 	if (name == NULL)
@@ -106,10 +106,7 @@ sk_allocator_find(const char *name, int64 id)
 	if (allocator != NULL)
 		return allocator;
 
-	if (!sk_allocator_read(name, id, &row))
-		sk_report_missing(ERROR, name, id, true);
-	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
-	allocator = keep_allocator(&row);
+	allocator = load_allocator(name, id);
 	if (name != NULL)
 	{
 		entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
@@ -194,8 +191,10 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 	SeriesEntry *entry;
 	SkAllocatorRow row;
 	SkTable		table;
+	uint64		epoch;
 
 	prepare_cache();
+	epoch = cache_epoch;
 	key.key.hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), 0);
 	entry = hash_search(by_series, &key.key, HASH_FIND, NULL);
 	if (entry != NULL && sk_series_compare(entry->allocator->row.series, series) == 0)
@@ -211,7 +210,7 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 		return NULL;
 	if (entry == NULL)
 		entry = hash_search(by_series, &key.key, HASH_ENTER, NULL);
-	entry->allocator = keep_allocator(&row);
+	entry->allocator = keep_allocator(&row, epoch);
 	return entry->allocator;
 }
 
@@ -322,13 +321,15 @@ prepare_cache(void)
 		cache_epoch = sk_allocator_epoch;
 }
 
+/* "epoch" is that of the cache when the row was not yet read. */
 static SkAllocator *
-keep_allocator(const SkAllocatorRow *row)
+keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 {
 	SkAllocator *allocator;
 	MemoryContext old;
 
 	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
+	allocator->epoch = epoch;
 	allocator->row = *row;
 	old = MemoryContextSwitchTo(cache_context);
 	allocator->row.usage_roles = list_copy(row->usage_roles);
@@ -344,6 +345,18 @@ keep_allocator(const SkAllocatorRow *row)
 	allocator->pool = NULL;
 	own_rows |= row->is_own;
 	return allocator;
+}
+
+static SkAllocator *
+load_allocator(const char *name, int64 id)
+{
+	uint64		epoch = cache_epoch;
+	SkAllocatorRow row;
+
+	if (!sk_allocator_read(name, id, &row))
+		sk_report_missing(ERROR, name, id, true);
+	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
+	return keep_allocator(&row, epoch);
 }
 
 /*
