@@ -95,7 +95,9 @@ SELECT count(*), count(DISTINCT id) FROM t;
 -- an identity column whose sequence is bound without conversion of the column
 CREATE TABLE i (id integer GENERATED ALWAYS AS IDENTITY, v integer);
 SET check_function_bodies = off;
+SET client_min_messages = warning;  -- a NOTICE comes where nothing is preloaded
 SECURITY LABEL FOR spanner_keys ON SEQUENCE i_id_seq IS 'bit_reversed_positive';
+RESET client_min_messages;
 RESET check_function_bodies;
 INSERT INTO i (v) VALUES (1), (2) RETURNING id;
 INSERT INTO i (v) SELECT 3 RETURNING id;

@@ -48,6 +48,10 @@ SECURITY LABEL FOR spanner_keys ON SEQUENCE off_s_seq IS 'striped';
 SAVEPOINT refused;
 SECURITY LABEL FOR spanner_keys ON SEQUENCE off_id_seq IS 'striped';
 ROLLBACK TO refused;
+-- nor would anything remember what the kind has given
+INSERT INTO off DEFAULT VALUES;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE off_s_seq IS NULL;
+ROLLBACK TO refused;
 SELECT spanner.alter_sequence('off_id_seq', 'striped');
 SELECT identity FROM columns WHERE relation = 'off'::regclass;
 ROLLBACK;

@@ -23,8 +23,8 @@
  * access method knows.
  *
  * A sequence that loses its kind goes on with its plain counter.  That could
- * repeat what lies in the skip range, where the ids from before a conversion are,
- * and values that the kind has issued.  So it goes on after the skip range.
+ * repeat what has been given before and what the skip range leaves out, and
+ * values that the kind has issued.  So it goes on after these ranges.
  * Where one of the next values has been issued, and the type has values that the
  * kind has not, it goes on after all of the kind's.  Else it goes on at one that
  * has not been issued.  That leaves those that it comes to much later, above all
@@ -170,6 +170,7 @@ static void set_plain_counter(const SkSequence *seq, int64 next);
 static void prepare_drop(Node *command);
 static bool drops_extension(Node *command);
 static void check_label(const ObjectAddress *object, const char *label);
+static void require_end_trigger(Oid seqid);
 static bool end_trigger_fires(void);
 static void check_column_label(Oid table, int32 column, const char *label);
 static void lock_columns(Oid seqid);
@@ -1224,6 +1225,7 @@ static void
 check_label(const ObjectAddress *object, const char *label)
 {
 	SkSequence *seq = NULL;
+	char	   *memory;
 	List	   *report = NIL;
 
 	if (object->classId == RelationRelationId && object->objectSubId > 0 &&
@@ -1252,7 +1254,10 @@ check_label(const ObjectAddress *object, const char *label)
 	if (label == NULL && seq != NULL)
 	{
 		sk_find_nodes(seq);
-		remember(seq->seqid, unbind(seq, 0, &report));
+		memory = unbind(seq, 0, &report);
+		if (memory != NULL)
+			require_end_trigger(seq->seqid);
+		remember(seq->seqid, memory);
 		report_unbound(report);
 	}
 	sk_binding_announce(object->objectId, label);
@@ -1266,11 +1271,8 @@ check_label(const ObjectAddress *object, const char *label)
 		 * core's identity would stay, and fetch plain counters without the
 		 * library
 		 */
-		if (!is_memory && seq->identity != SK_IDENTITY_NONE && !end_trigger_fires())
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("cannot label the sequence of an identity column while event triggers are off"),
-					 errhint("Use spanner.alter_sequence().")));
+		if (!is_memory && seq->identity != SK_IDENTITY_NONE)
+			require_end_trigger(seq->seqid);
 		if (!sk_restoring())
 		{
 			/* only a dump brings back what a sequence remembers */
@@ -1283,7 +1285,21 @@ check_label(const ObjectAddress *object, const char *label)
 	}
 }
 
-/* Will the event trigger fire that completes labels when a command ends? */
+/*
+ * Raise an error if a label would stay as it is: an event trigger completes
+ * labels when the command ends.
+ */
+static void
+require_end_trigger(Oid seqid)
+{
+	if (!end_trigger_fires())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot complete the label of sequence \"%s\" while event triggers are off",
+						get_rel_name(seqid)),
+				 errhint("Use spanner.alter_sequence().")));
+}
+
 static bool
 end_trigger_fires(void)
 {

@@ -6,9 +6,9 @@
  * Each takes its arguments apart and fills in a change; sequence_change.c does
  * the rest.
  *
- * A column that is converted keeps its rows.  Its sequence is bound with a
- * skip range over all values that the rows have and that the sequence has
- * given.  Its counter goes on, and is not set back.
+ * A column that is converted keeps its rows.  Its sequence is bound so that it
+ * never gives again what the rows have and what it has given itself.  Its counter
+ * goes on, and is not set back.
  *
  * spanner.sync_sequence() and setval have a sequence skip the values that are
  * stored.  This is what applications mean when they set a sequence to max(id)
@@ -16,8 +16,9 @@
  *
  * Locking: see sk_sequence_lock().  ShareRowExclusiveLock lets readers of the
  * table in and keeps writers out; an identity column takes AccessExclusiveLock
- * instead, since its default changes.  setval keeps nobody out: its lock on the
- * sequence waits for those who have fetched and not inserted yet.
+ * instead, since its default changes.  setval looks first, and keeps nobody out
+ * where nothing has to change.  Where something has, its lock on the sequence waits
+ * for those who have fetched and not inserted yet.
  *
  * src/sequence/sequence_commands.c
  *
@@ -1232,7 +1233,7 @@ spanner_read_kind(PG_FUNCTION_ARGS)
  * Has the sequence of a column go on after the values that the table holds,
  * and returns its next counter.  That counter can be lower than before.
  * Values that the sequence would give much later, such as small numbers that
- * were inserted by hand, join the skip range.  Only the owner of the table may
+ * were inserted by hand, count as given.  Only the owner of the table may
  * do it; it keeps writers out while it reads the table.
  */
 Datum

@@ -134,6 +134,7 @@ static void follow_like(CreateStmt *stmt);
 static void add_column_start(Node *command);
 static void follow_added_default(Oid relid, ColumnDef *def);
 static bool names_nextval(Node *node, void *context);
+static bool names_nothing(Node *node, void *context);
 static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static void add_column_end(Node *command, List *relations);
 static void give_to_column(Oid seqid);
@@ -1239,7 +1240,11 @@ follow_added_default(Oid relid, ColumnDef *def)
 	}
 }
 
-/* Is there a call of nextval() in a raw expression?  Others are left to core to read. */
+/*
+ * Is there a call of nextval() in a raw expression?  Others are left to core to
+ * read, and so is a sequence that does not exist: what core refuses first comes
+ * first.
+ */
 static bool
 names_nextval(Node *node, void *context)
 {
@@ -1247,8 +1252,22 @@ names_nextval(Node *node, void *context)
 		return false;
 	if (IsA(node, FuncCall) &&
 		strcmp(strVal(llast(((FuncCall *) node)->funcname)), "nextval") == 0)
-		return true;
+		return !names_nothing((Node *) ((FuncCall *) node)->args, NULL);
 	return raw_expression_tree_walker(node, names_nextval, context);
+}
+
+/* Is there a string in raw arguments that is no relation's name? */
+static bool
+names_nothing(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, A_Const))
+		return raw_expression_tree_walker(node, names_nothing, context);
+	if (((A_Const *) node)->isnull || !IsA(&((A_Const *) node)->val, String))
+		return false;
+	return !OidIsValid(RangeVarGetRelid(sk_parse_name(strVal(&((A_Const *) node)->val)),
+										NoLock, true));
 }
 
 /*
