@@ -22,9 +22,9 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_trigger.h"
@@ -320,18 +320,11 @@ static Oid
 trigger_table(Oid object)
 {
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	HeapTuple	tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, object);
 	Oid			result = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(object));
-	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 		result = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;
 }

@@ -165,7 +165,6 @@ static void guarding_access(ObjectAccessType access, Oid class, Oid object,
 							int column, void *arg);
 static void check_place(Oid class, Oid object);
 static void keep_trigger(Oid id);
-static HeapTuple copy_trigger(Relation catalog, Oid id);
 static bool is_own_schema(Oid schema);
 static bool is_moved(Oid class, Oid object);
 static bool has_changed(AttrNumber attribute, HeapTuple old, HeapTuple new,
@@ -514,7 +513,7 @@ static void
 keep_trigger(Oid id)
 {
 	Relation	catalog = table_open(TriggerRelationId, RowExclusiveLock);
-	HeapTuple	old = copy_trigger(catalog, id);
+	HeapTuple	old = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, id);
 	Form_pg_trigger former = HeapTupleIsValid(old) ?
 		(Form_pg_trigger) GETSTRUCT(old) : NULL;
 
@@ -526,7 +525,7 @@ keep_trigger(Oid id)
 		HeapTuple	new;
 
 		CommandCounterIncrement();
-		new = copy_trigger(catalog, id);
+		new = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, id);
 		if (((Form_pg_trigger) GETSTRUCT(new))->tgenabled != former->tgenabled)
 		{
 			((Form_pg_trigger) GETSTRUCT(new))->tgenabled = former->tgenabled;
@@ -535,24 +534,6 @@ keep_trigger(Oid id)
 		}
 	}
 	table_close(catalog, RowExclusiveLock);
-}
-
-/* Triggers have no syscache. */
-static HeapTuple
-copy_trigger(Relation catalog, Oid id)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	result;
-
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(id));
-	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
-	result = systable_getnext(scan);
-	if (HeapTupleIsValid(result))
-		result = heap_copytuple(result);
-	systable_endscan(scan);
-	return result;
 }
 
 static bool
