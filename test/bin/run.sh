@@ -14,7 +14,7 @@
 set -u
 self=$(realpath "$0")
 cd "$(dirname "$0")/../.." || exit 1
-all_phases="build clang install regress regress-preload planner functions ddl rights isolation tap lint fuzz farmhash"
+all_phases="build clang install regress regress-preload planner functions ddl values rights isolation tap lint fuzz farmhash"
 # These want a server with assertions.
 more_phases="regress-discard"
 phases=${TESTS:-$all_phases}
@@ -118,7 +118,7 @@ show_failure()
 		build | clang) grep -E ' (error|warning): ' "$log" | head -n 40 ;;
 		rights) grep '^not ok ' "$log"
 			grep -Ev '^(not )?ok ' "$log" | head -n 200 ;;
-		lint | fuzz | farmhash | planner | functions | ddl) grep -v '^ok ' "$log" | head -n 200 ;;
+		lint | fuzz | farmhash | planner | functions | ddl | values) grep -v '^ok ' "$log" | head -n 200 ;;
 		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
 			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
 		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
@@ -126,7 +126,7 @@ show_failure()
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
 	then
 		head -n 120 "$diffs"
-	elif [[ " lint fuzz farmhash planner functions ddl rights tap " != *" $1 "* ]]
+	elif [[ " lint fuzz farmhash planner functions ddl values rights tap " != *" $1 "* ]]
 	then
 		tail -n 20 "$log"
 	fi
@@ -262,6 +262,11 @@ random_statements()
 		phase ddl 1 count_results cluster_run "$fuzz/ddl_fuzz" --seconds "${DDL_SECONDS:-20}" ${DDL_SEED:+--seed "$DDL_SEED"}
 		grep '^ok ddl_fuzz' "$log"
 	fi
+	if wanted values
+	then
+		phase values 1 count_results cluster_run "$fuzz/value_fuzz" --seconds "${VALUES_SECONDS:-20}" ${VALUES_SEED:+--seed "$VALUES_SEED"}
+		grep '^ok value_fuzz' "$log"
+	fi
 	if wanted rights
 	then
 		phase rights 11 count_results cluster_run "$fuzz/rights_fuzz" --log "$cluster_dir/server.log" \
@@ -272,7 +277,7 @@ random_statements()
 
 wants_random_statements()
 {
-	wanted planner || wanted functions || wanted ddl || wanted rights
+	wanted planner || wanted functions || wanted ddl || wanted values || wanted rights
 }
 
 needs_cluster()
