@@ -37,6 +37,22 @@ SELECT plan($$SELECT * FROM reading WHERE series = 1 AND date_bin('4 days', at, 
 SELECT plan($$SELECT * FROM reading WHERE series = 1 AND at >= '2026-05-14Z' AND at < '2026-05-20Z' ORDER BY at DESC LIMIT 10$$);
 -- too many buckets are all shards
 SELECT plan($$SELECT * FROM reading WHERE series = 1 AND at >= '2025-05-16Z' AND at < '2026-05-20Z' ORDER BY at DESC LIMIT 10$$);
+-- of one end, too: rows may be in the future, so all buckets from there on count
+SELECT plan($$SELECT * FROM reading WHERE series = 1 AND at > '2026-05-18Z' ORDER BY at DESC LIMIT 10$$);
+SELECT line FROM plan($$SELECT v FROM reading WHERE series = 1 AND at > '2026-05-18Z'$$) line WHERE line ~ 'Index Cond';
+-- a date is cast by the time zone of the session
+CREATE FUNCTION shards_of(query text) RETURNS text LANGUAGE sql
+RETURN (SELECT substring(line, 's = ANY \(spanner_internal.shard_ids\((.*), true, 16\)') FROM plan(query) line WHERE line ~ 'Index Cond|Shard Filter');
+SELECT q, shards_of('SELECT v FROM reading WHERE series = 1 AND ' || q)
+  FROM unnest(ARRAY[
+    $$at >= date '2026-05-16' AND at < date '2026-05-17'$$,
+    $$at >= CURRENT_DATE AND at < now()$$,
+    $$at >= CURRENT_DATE - 1 AND at < LOCALTIMESTAMP$$,
+    $$at >= '-infinity'::date AND at < timestamp '2026-05-17'$$,
+    $$at >= timestamp '2026-05-16 10:00' AND at < date '5874897-12-31'$$]) q;
+-- interval '24 hours' is '1 day', a month is no number of days
+SELECT plan($$SELECT * FROM reading WHERE series = 1 AND date_bin('96 hours', at, '2000-01-01Z') = '2026-05-16Z'$$);
+SELECT count(*) FROM plan($$SELECT * FROM reading WHERE series = 1 AND date_bin('95 hours', at, '2000-01-01Z') = '2026-05-16Z'$$) line WHERE line ~ '[(]s = \d';
 -- partitions are chosen as well
 SELECT plan($$SELECT * FROM parted WHERE at >= '2026-01-05' AND at < '2026-01-06'$$);
 -- parameters
@@ -46,6 +62,20 @@ SELECT plan($$EXECUTE page (1, '2026-05-16Z', '2026-05-20Z')$$);
 EXECUTE page (1, '2026-05-16Z', '2026-05-20Z');
 EXECUTE page (1, '-infinity', 'infinity');
 EXECUTE page (1, '2026-05-16Z', NULL);
+PREPARE day (date, date) AS SELECT count(*) FROM reading WHERE series = 1 AND at >= $1 AND at < $2;
+EXECUTE day ('2026-05-16', '2026-05-17');
+EXECUTE day ('-infinity', 'infinity');
+EXECUTE day ('4714-11-24 BC', '5874897-12-31');
+EXECUTE day ('5874897-12-31', 'infinity');
+EXECUTE day ('192394-01-20', '5874897-12-31');
+EXECUTE day ('4714-11-24 BC', NULL);
+INSERT INTO reading (series, at) VALUES (99, '-infinity'), (99, 'infinity');
+SELECT at FROM reading WHERE series = 99 AND at >= date '-infinity' AND at <= timestamptz '-infinity';
+SELECT at FROM reading WHERE series = 99 AND at >= timestamptz 'infinity' AND at <= date 'infinity';
+SET TimeZone = 'Asia/Tokyo';
+EXECUTE day ('2026-05-16', '2026-05-17');
+SELECT count(*) FROM reading WHERE series = 1 AND at >= '2026-05-16' AND at < '2026-05-17';
+SET TimeZone = 'UTC';
 RESET plan_cache_mode;
 
 SELECT q, same(q, true)
@@ -60,6 +90,10 @@ SELECT q, same(q, true)
     $$SELECT x.*, l.at FROM (VALUES (timestamptz '2026-02-01Z'), ('2026-03-01Z')) x (day), LATERAL
       (SELECT at FROM reading WHERE series = 5 AND at >= day AND at < day + interval '1 day' ORDER BY at DESC LIMIT 2) l ORDER BY 1, 2$$,
     $$SELECT * FROM reading WHERE series = 1 AND at > '2026-05-20Z' AND at < '2026-05-16Z'$$,
+    $$SELECT * FROM reading WHERE series = 1 AND at >= date '2026-05-16' AND at < date '2026-05-18' ORDER BY at$$,
+    $$SELECT * FROM reading WHERE series = 1 AND at > timestamp '2026-05-16 23:00' AND at <= date '5874897-12-31' ORDER BY at$$,
+    $$SELECT * FROM reading WHERE series = 1 AND date_bin('96 hours', at, '2000-01-01Z') = '2026-05-16Z' ORDER BY at$$,
+    $$SELECT * FROM parted WHERE at >= date '2026-01-05' AND at < date '2026-01-08' ORDER BY at$$,
     $$SELECT * FROM parted WHERE at >= '2026-01-05' AND at < '2026-01-08' ORDER BY at$$,
     $$SELECT * FROM parted WHERE date_bin('1 day', at, '2000-01-01') = '2026-01-05' ORDER BY at$$]) q;
 

@@ -68,8 +68,8 @@ spanner_farm_fingerprint_text(PG_FUNCTION_ARGS)
  * returns timestamptz[]
  *
  * What date_bin() gives for the moments from low to high, high itself excluded
- * if the end is open.  If that is more than "most" buckets, or the range goes
- * to moments that date_bin() may fail for, the result is any most + 1 elements,
+ * if the end is open.  If that is more than "most" buckets, or an end is a
+ * moment that date_bin() may fail for, the result is any most + 1 elements,
  * which mean all shards in shard_ids().
  */
 Datum
@@ -105,7 +105,7 @@ spanner_time_buckets(PG_FUNCTION_ARGS)
 			count = (high - low) / step + 1;
 		}
 	}
-	else if (low <= high)
+	else
 		count = most + 1;
 	count = Min(count, most + 1);
 	buckets = palloc(Max(count, 1) * sizeof(Datum));

@@ -35,6 +35,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -80,6 +82,9 @@ static void match_term(PlannerInfo *root, const SkClause *clause,
 					   SkColumns *columns, SkKeyTerm *term);
 static void match_bound(PlannerInfo *root, const SkClause *clause,
 						SkKeyTerm *term);
+static bool cast_bound(PlannerInfo *root, Oid type, SkKeyValue *bound);
+static Const *moment_limit(Oid type, Timestamp moment);
+static Node *extreme(MinMaxOp op, Node *value, Const *limit);
 static bool is_missing(const SkColumns *columns, int column);
 static bool is_used(const SkColumns *columns, int column);
 static bool are_known(const SkColumns *columns, const SkKeyTerm *term);
@@ -88,13 +93,13 @@ static FuncExpr *replace_known(const SkColumns *columns, bool *is_list,
 static Node *list_buckets(const SkColumns *columns, const SkKeyTerm *term);
 static int	find_column(const SkColumns *columns, const Node *column);
 static Node *replace_keys(Node *node, void *context);
-static int	match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
-							 Oid family, SkKeyValue *value);
+static Oid	match_operator(Expr *clause, const Node *key, SkKeyValue *value);
 static List *array_elements(Expr *array);
 static bool is_of_type(PlannerInfo *root, const Var *column, Node **value);
 static bool is_within(Node *value, int64 least, int64 most);
 static bool match_boolean(Expr *clause, const Node *key, SkKeyValue *value);
 static bool is_key(const Node *expr, const Node *key);
+static bool is_same_bucket(const FuncExpr *expr, const FuncExpr *key);
 static bool is_key_equality(Oid operator, Oid collation, Oid column_type,
 							Oid value_type);
 static bool is_stable_value(PlannerInfo *root, Expr *value, const Node *key);
@@ -188,42 +193,20 @@ bool
 sk_match_equality(PlannerInfo *root, Expr *clause, const Node *key,
 				  SkKeyValue *value)
 {
-	List	   *args;
 	Oid			operator;
-	Oid			collation;
 	Oid			type;
 
-	if (IsA(clause, OpExpr))
-	{
-		args = ((OpExpr *) clause)->args;
-		operator = ((OpExpr *) clause)->opno;
-		collation = ((OpExpr *) clause)->inputcollid;
-	}
-	else if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
-	{
-		args = ((ScalarArrayOpExpr *) clause)->args;
-		operator = ((ScalarArrayOpExpr *) clause)->opno;
-		collation = ((ScalarArrayOpExpr *) clause)->inputcollid;
-	}
-	else
+	if (!IsA(clause, OpExpr) && !IsA(clause, ScalarArrayOpExpr))
 		return match_boolean(clause, key, value);
-	if (list_length(args) != 2)
+	operator = match_operator(clause, key, value);
+	if (!OidIsValid(operator))
 		return false;
-
-	value->value = lsecond(args);
-	value->is_array = IsA(clause, ScalarArrayOpExpr);
-	if (!is_key(linitial(args), key))
-	{
-		if (value->is_array || !is_key(lsecond(args), key))
-			return false;
-		value->value = linitial(args);
-		operator = get_commutator(operator);
-	}
 	type = exprType((Node *) value->value);
 	if (value->is_array)
 		type = get_base_element_type(type);
-	return OidIsValid(operator) && OidIsValid(type) &&
-		is_key_equality(operator, collation, exprType(key), type) &&
+	return OidIsValid(type) &&
+		is_key_equality(operator, exprInputCollation((Node *) clause),
+						exprType(key), type) &&
 		is_stable_value(root, value->value, key);
 }
 
@@ -456,16 +439,13 @@ usual_moments(Expr *value)
 	};
 	List	   *result = NIL;
 
-	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
 	for (int i = 0; i < lengthof(limits); i++)
 	{
-		Const	   *limit = makeConst(type, -1, InvalidOid, sizeof(Timestamp),
-									  TimestampGetDatum(limits[i]), false,
-									  FLOAT8PASSBYVAL);
 		OpExpr	   *comparison = (OpExpr *)
 			make_opclause(get_opfamily_member(family, type, type,
 											  strategies[i]),
-						  BOOLOID, false, copyObject(value), (Expr *) limit,
+						  BOOLOID, false, copyObject(value),
+						  (Expr *) moment_limit(type, limits[i]),
 						  InvalidOid, InvalidOid);
 
 		set_opfuncid(comparison);
@@ -718,30 +698,90 @@ match_bound(PlannerInfo *root, const SkClause *clause, SkKeyTerm *term)
 	Oid			family = lookup_type_cache(column->vartype,
 										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	SkKeyValue	found;
-	int			strategy = match_comparison(root, clause->expr, column,
-											family, &found);
+	Oid			operator = match_operator(clause->expr, (Node *) column, &found);
+	int			strategy;
+	bool		is_low;
 
-	if (strategy == 0 || exprType((Node *) found.value) != column->vartype)
+	if (!OidIsValid(operator) || found.is_array ||
+		!is_stable_value(root, found.value, (Node *) column))
+		return;
+	strategy = get_op_opfamily_strategy(operator, family);
+	is_low = strategy == BTGreaterStrategyNumber ||
+		strategy == BTGreaterEqualStrategyNumber;
+	if ((!is_low && strategy != BTLessStrategyNumber &&
+		 strategy != BTLessEqualStrategyNumber) ||
+		(is_low ? term->low.value : term->high.value) != NULL ||
+		!cast_bound(root, column->vartype, &found))
 		return;
 	found.level = clause->level;
-	switch (strategy)
+	if (is_low)
+		term->low = found;
+	else
 	{
-		case BTGreaterStrategyNumber:
-		case BTGreaterEqualStrategyNumber:
-			if (term->low.value == NULL)
-				term->low = found;
-			break;
-		case BTLessStrategyNumber:
-		case BTLessEqualStrategyNumber:
-			if (term->high.value == NULL)
-			{
-				term->high = found;
-				term->open_end = strategy == BTLessStrategyNumber;
-			}
-			break;
-		default:
-			break;
+		term->high = found;
+		term->open_end = strategy == BTLessStrategyNumber;
 	}
+}
+
+/*
+ * Give a bound the type of the column.  The operators of dates and times cast
+ * them in the same way, but do not fail for one that is out of range.  So it is
+ * first moved to a day outside of usual moments, in any time zone: there all
+ * shards are listed.
+ */
+static bool
+cast_bound(PlannerInfo *root, Oid type, SkKeyValue *bound)
+{
+	Node	   *value = (Node *) bound->value;
+	Oid			value_type = exprType(value);
+	Oid			cast = InvalidOid;
+
+	if (value_type == type)
+		return true;
+	if (value_type == DATEOID)
+		cast = type == TIMESTAMPTZOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMP_DATE;
+	else if (value_type == TIMESTAMPOID && type == TIMESTAMPTZOID)
+		cast = F_TIMESTAMPTZ_TIMESTAMP;
+	if (!OidIsValid(cast))
+		return false;
+	/* what the clock says is usual */
+	if (!IsA(value, SQLValueFunction))
+	{
+		value = extreme(IS_LEAST, value,
+						moment_limit(value_type, SK_LAST_USUAL + USECS_PER_DAY));
+		value = extreme(IS_GREATEST, value,
+						moment_limit(value_type, SK_FIRST_USUAL - USECS_PER_DAY));
+	}
+	value = (Node *) makeFuncExpr(cast, type, list_make1(value), InvalidOid,
+								  InvalidOid, COERCE_EXPLICIT_CAST);
+	bound->value = (Expr *) eval_const_expressions(root, value);
+	return true;
+}
+
+/* A moment as a constant; of a whole day if it is to be a date. */
+static Const *
+moment_limit(Oid type, Timestamp moment)
+{
+	Assert(moment % USECS_PER_DAY == 0);
+	if (type == DATEOID)
+		return makeConst(type, -1, InvalidOid, sizeof(DateADT),
+						 DateADTGetDatum((DateADT) (moment / USECS_PER_DAY)),
+						 false, true);
+	Assert(type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	return makeConst(type, -1, InvalidOid, sizeof(Timestamp),
+					 TimestampGetDatum(moment), false, FLOAT8PASSBYVAL);
+}
+
+static Node *
+extreme(MinMaxOp op, Node *value, Const *limit)
+{
+	MinMaxExpr *result = makeNode(MinMaxExpr);
+
+	result->op = op;
+	result->minmaxtype = limit->consttype;
+	result->args = list_make2(value, limit);
+	result->location = -1;
+	return (Node *) result;
 }
 
 /* Is nothing known of a column, nor of a key that it is in? */
@@ -883,30 +923,32 @@ replace_keys(Node *node, void *context)
 	return expression_tree_mutator(node, replace_keys, context);
 }
 
-/* The strategy by which a clause compares a column with a value; 0 if none. */
-static int
-match_comparison(PlannerInfo *root, Expr *clause, const Var *column,
-				 Oid family, SkKeyValue *value)
+/*
+ * The operator by which a clause compares a key, on the left, with a value or
+ * the elements of an array; InvalidOid if it does not.
+ */
+static Oid
+match_operator(Expr *clause, const Node *key, SkKeyValue *value)
 {
-	OpExpr	   *comparison = (OpExpr *) clause;
+	bool		is_array = IsA(clause, ScalarArrayOpExpr);
+	ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
 	Oid			operator;
+	List	   *args;
 
-	value->is_array = false;
-	value->value = NULL;
-	if (!IsA(clause, OpExpr) || list_length(comparison->args) != 2)
-		return 0;
-	operator = comparison->opno;
-	value->value = lsecond(comparison->args);
-	if (!is_key(linitial(comparison->args), (const Node *) column))
+	if (!IsA(clause, OpExpr) && (!is_array || !any->useOr))
+		return InvalidOid;
+	operator = is_array ? any->opno : ((OpExpr *) clause)->opno;
+	args = is_array ? any->args : ((OpExpr *) clause)->args;
+	value->is_array = is_array;
+	if (list_length(args) == 2 && is_key(linitial(args), key))
 	{
-		operator = get_commutator(operator);
-		value->value = linitial(comparison->args);
-		if (!is_key(lsecond(comparison->args), (const Node *) column))
-			return 0;
+		value->value = lsecond(args);
+		return operator;
 	}
-	if (!OidIsValid(operator) || !is_stable_value(root, value->value, (const Node *) column))
-		return 0;
-	return get_op_opfamily_strategy(operator, family);
+	if (list_length(args) != 2 || is_array || !is_key(lsecond(args), key))
+		return InvalidOid;
+	value->value = linitial(args);
+	return get_commutator(operator);
 }
 
 /*
@@ -1014,13 +1056,39 @@ is_key(const Node *expr, const Node *key)
 	const Var  *column = (const Var *) key;
 
 	if (!IsA(key, Var))
-		return equal(expr, key);
+		return equal(expr, key) ||
+			is_same_bucket((const FuncExpr *) expr, (const FuncExpr *) key);
 	while (expr && IsA(expr, RelabelType))
 		expr = (Node *) ((const RelabelType *) expr)->arg;
 	return expr && IsA(expr, Var) &&
 		((const Var *) expr)->varno == column->varno &&
 		((const Var *) expr)->varattno == column->varattno &&
 		((const Var *) expr)->varlevelsup == 0;
+}
+
+/* date_bin() of the same column: '24 hours' are '1 day' there. */
+static bool
+is_same_bucket(const FuncExpr *expr, const FuncExpr *key)
+{
+	const Const *stride;
+	const Const *other;
+
+	if (!IsA(key, FuncExpr) || !IsA(expr, FuncExpr) ||
+		expr->funcid != key->funcid ||
+		(key->funcid != F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP &&
+		 key->funcid != F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ))
+		return false;
+	stride = linitial(key->args);
+	other = linitial(expr->args);
+	/* a month is no number of days, though it is equal to 30 */
+	return IsA(stride, Const) && IsA(other, Const) &&
+		!stride->constisnull && !other->constisnull &&
+		DatumGetIntervalP(stride->constvalue)->month == 0 &&
+		DatumGetIntervalP(other->constvalue)->month == 0 &&
+		DatumGetBool(DirectFunctionCall2(interval_eq, stride->constvalue,
+										 other->constvalue)) &&
+		equal(lsecond(expr->args), lsecond(key->args)) &&
+		equal(lthird(expr->args), lthird(key->args));
 }
 
 static bool
