@@ -270,6 +270,7 @@ sub bucket_lookup
 		}
 		elsif (chance(0.3))
 		{
+			$bucket =~ s/'(\d) days?'/"'" . 24 * $1 . " hours'"/e if chance(0.3);
 			my $of = sub { $bucket =~ s/\b$name\b/$_[0]/r };
 
 			push @conditions, pick($of->($c) . ' = ' . $of->($value->()), $of->($c) . ' = ' . $value->(),
@@ -277,10 +278,15 @@ sub bucket_lookup
 		}
 		else
 		{
-			my $low = value($query, $column, type => $type);
-			my $high = chance(0.7) ? "($low" . ($low =~ /^\$/ ? "::$type" : '') . ' + ' . pick("'1 hour'", "'1 day'", "'4 days'", "'20 days'", "'0'") . '::interval)' : $value->();
+			my $bound = chance(0.7) ? $type : pick(qw(date timestamp timestamptz));
+			my $low = value($query, $column, type => $bound);
+			my $high = chance(0.7) ? "($low" . ($low =~ /^\$/ ? "::$bound" : '') . ' + ' . pick("'1 hour'", "'1 day'", "'4 days'", "'20 days'", "'0'") . '::interval)' : $value->();
 
-			push @conditions, "$c " . pick('>=', '>') . " $low", "$high " . pick('>', '>=') . " $c";
+			my @ends = map { ("'infinity'::$_", "'-infinity'::$_") } 'date', $type;
+			$low = pick(@ends, "'4714-11-24 BC'::date", 'CURRENT_DATE - ' . int(rand(1000))) if chance(0.15);
+			$high = pick(@ends, "'5874897-12-31'::date", 'CURRENT_DATE', 'LOCALTIMESTAMP') if chance(0.15);
+			my @sides = ("$c " . pick('>=', '>') . " $low", "$high " . pick('>', '>=') . " $c");
+			push @conditions, chance(0.1) ? pick(@sides) : @sides;
 		}
 	}
 	return join(' AND ', shuffle(@conditions));

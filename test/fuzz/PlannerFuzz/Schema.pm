@@ -125,7 +125,7 @@ sub shard_call
 		my $type = $type{ $hashed[$i] };
 		my $odd =
 		    $type =~ /int/                    ? pick("$arguments[$i] + 0", "$arguments[$i] / 3", "$arguments[$i] % 4", "$arguments[$i]::numeric")
-		  : $type =~ /^(?:text|varchar)/      ? pick("lower($arguments[$i])", "$arguments[$i] || 'x'")
+		  : $type =~ /^(?:text|varchar)/      ? pick("lower($arguments[$i])", "$arguments[$i] || 'x'", "split_part($arguments[$i], ' ', 1)", "substr($arguments[$i], 1, 1)")
 		  : $type eq 'timestamp'              ? pick("date_trunc('day', $arguments[$i])", "$arguments[$i]::date", "$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type))
 		  : $type eq 'timestamptz'            ? pick("$arguments[$i] AT TIME ZONE 'America/New_York'", bucket($arguments[$i], $type), bucket($arguments[$i], $type))
 		  : $type =~ /numeric|amount/         ? pick("round($arguments[$i], 1)", "$arguments[$i]::float8")
@@ -143,20 +143,23 @@ sub shard_call
 	{
 		return "spanner.shard_id($shards, VARIADIC ARRAY[" . join(', ', @hashed) . '])';
 	}
-	my @texts = grep { $type{$_} =~ /^(?:int|bigint|smallint|text)/ && $never_null{$_} } @hashed;
+	$table->{null_hash} = $table->{kind} =~ /^(?:generated|expression)$/ && chance(0.4);
+	my @texts = grep { $type{$_} =~ /^(?:int|bigint|smallint|text)/ && ($never_null{$_} || $table->{null_hash}) } @hashed;
 	if (@texts && chance($table->{kind} eq 'expression' ? 0.3 : 0.15))
 	{
 		# An index takes rows without a fingerprint.  Regular expressions want a plain collation.
 		my $plain = !grep { $type{$_} =~ /nocase/ } @texts;
-		my $text = $table->{kind} eq 'expression' && $plain && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')" : '%s::text';
-		my $hash = "spanner.farm_fingerprint(" . join(" || '/' || ", map { sprintf($text, $_) } @texts) . ')';
+		my $text = $table->{kind} eq 'expression' && $plain && chance(0.4) ? "substring(%s::text FROM '[1-9a]+')"
+		  : pick('%s::text', '%s::text', "COALESCE(%s::text, 'x')");
+		my $keys = join(" || '/' || ", map { sprintf($text, $_) } @texts);
+		my $hash = 'spanner.farm_fingerprint(' . pick($keys, $keys, "spanner_internal.string_to_bytes($keys)", "sha256(spanner_internal.string_to_bytes($keys))") . ')';
 
 		if ($may_be_wide && chance(0.25))
 		{
 			$table->{wide} = $table->{signed} = 1;
 			return $hash;
 		}
-		return pick("abs(mod($hash, $shards))", "mod(abs($hash), $shards)", "abs($hash) % $shards", "@($hash % ${shards}::int2)")
+		return pick("mod(mod($hash, $shards) + $shards, $shards)", "abs(mod($hash, $shards))", "mod(abs($hash), $shards)", "abs($hash) % $shards", "@($hash % ${shards}::int2)")
 		  if chance(0.6) || $table->{kind} =~ /^(?:list|check_part)/;
 		$table->{signed} = 1;
 		return "mod($hash, $shards)";
@@ -356,7 +359,7 @@ sub make_generated
 	my ($table, $columns) = @_;
 	my $cast = !$table->{wide} && chance(0.1) ? '::' . pick(qw(int4 int8 int2)) : '';
 
-	$table->{shard_notnull} = chance(0.7);
+	$table->{shard_notnull} = !$table->{null_hash} && chance(0.7);
 	push @ddl, create() . "$table->{name} ($columns, " . shard_name($table)
 	  . " GENERATED ALWAYS AS (($table->{expression})$cast) STORED"
 	  . ($table->{shard_notnull} ? ' NOT NULL' : '') . ')';
