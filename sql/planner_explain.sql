@@ -59,6 +59,13 @@ ALTER TABLE checked ADD CONSTRAINT wrong_shard CHECK (s = spanner.shard_id(8, id
 SELECT :'ok'::bool AND problem = 'the constraint is not enforced' AS ok FROM spanner.shard_keys WHERE tablename = 'checked' \gset
 CREATE TABLE virtual (s int NOT NULL CHECK (s = spanner.shard_id(8, day)), id int, day int GENERATED ALWAYS AS (id / 100) VIRTUAL);
 SELECT :'ok'::bool AND problem = 'a key is a virtual generated column' AS ok FROM spanner.shard_keys WHERE tablename = 'virtual' \gset
+CREATE TABLE hashed (h bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(t), 8))) STORED, t text);
+CREATE INDEX ON hashed (h, t);
+ALTER TABLE hashed ADD CONSTRAINT t_known NOT NULL t NOT VALID;
+SELECT :'ok'::bool AND problem = 'shards are not merged or listed: a key can be NULL' AS ok FROM spanner.shard_keys WHERE tablename = 'hashed' \gset
+SELECT :'ok'::bool AND NOT EXISTS (SELECT FROM plan('SELECT t FROM hashed ORDER BY t') p WHERE p ~ 'SpannerShardMerge') AS ok \gset
+ALTER TABLE hashed VALIDATE CONSTRAINT t_known;
+SELECT :'ok'::bool AND problem IS NULL AS ok FROM spanner.shard_keys WHERE tablename = 'hashed' \gset
 \else
 \set ok t
 \endif

@@ -27,6 +27,14 @@ INSERT INTO spelling VALUES
   ('whole_number', 'bigint', $$spanner.farm_fingerprint(id::text)$$),
   ('reversed', 'bigint', $$spanner.bit_reverse(id, true)$$),
   ('of_reversed', 'int', $$spanner.shard_id(16, spanner.bit_reverse(id, true))$$),
+  ('shifted', 'bigint', $$mod(mod(spanner.farm_fingerprint(name), 16) + 16, 16)$$),
+  ('shifted_operators', 'int', $$((spanner.farm_fingerprint(name) % 16::bigint + 16::bigint) % 16)::int$$),
+  ('otherwise_shifted', 'bigint', $$mod(mod(spanner.farm_fingerprint(name), 16) + 15, 16)$$),
+  ('by_condition', 'bigint', $$CASE WHEN mod(spanner.farm_fingerprint(name), 16) < 0 THEN mod(spanner.farm_fingerprint(name), 16) + 16
+                                ELSE mod(spanner.farm_fingerprint(name), 16) END$$),
+  ('bytes', 'bigint', $$mod(abs(spanner.farm_fingerprint(spanner_internal.string_to_bytes(name))), 16)$$),
+  ('whole_bytes', 'bigint', $$spanner.farm_fingerprint('\x2a00'::bytea || spanner_internal.string_to_bytes(name))$$),
+  ('digest', 'bigint', $$mod(abs(spanner.farm_fingerprint(sha256(spanner_internal.string_to_bytes(name)))), 16)$$),
   ('absolute', 'bigint', $$abs(spanner.farm_fingerprint(name))$$);
 SELECT format('CREATE TABLE %I (h %s NOT NULL GENERATED ALWAYS AS (%s) STORED, id bigint NOT NULL, name text NOT NULL,
                  at timestamptz NOT NULL, PRIMARY KEY (h, id, name, at))', t, column_type, expression) FROM spelling \gexec
@@ -129,6 +137,19 @@ CREATE INDEX ON unknown_name (hash_prefix, v);
 -- and satisfies a CHECK, whatever the column has
 CREATE TABLE checked (hash_prefix bigint NOT NULL CHECK (hash_prefix = mod(spanner.farm_fingerprint(name), 8)), name text, v int);
 CREATE INDEX ON checked (hash_prefix, v);
+-- but not where all that it is computed from is NOT NULL
+CREATE TABLE known_name (hash_prefix bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(name), 8))) STORED,
+  name text NOT NULL, v int);
+CREATE INDEX ON known_name (hash_prefix, v);
+CREATE TABLE some_name (hash_prefix bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(COALESCE(name, '')), 8))) STORED,
+  name text, v int);
+CREATE INDEX ON some_name (hash_prefix, v);
+CREATE TABLE checked_name (hash_prefix bigint NOT NULL CHECK (hash_prefix = mod(spanner.farm_fingerprint(name), 8)), name text NOT NULL, v int);
+CREATE INDEX ON checked_name (hash_prefix, v);
+-- nor where a function makes NULL of it
+CREATE TABLE no_digits (hash_prefix bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(substring(name FROM '[0-9]+')), 8))) STORED,
+  name text NOT NULL, v int);
+CREATE INDEX ON no_digits (hash_prefix, v);
 CREATE TABLE expression (name text NOT NULL, v int);
 CREATE INDEX ON expression (abs(mod(spanner.farm_fingerprint(name), 8)), v);
 -- what the order of a user's rows stands behind
@@ -146,6 +167,10 @@ INSERT INTO operators (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000)
 INSERT INTO unknown_name (name, v) SELECT nullif('n' || i % 10, 'n3'), i FROM generate_series(1, 5000) i;
 INSERT INTO checked (hash_prefix, name, v) SELECT mod(spanner.farm_fingerprint('n' || i), 8), 'n' || i, i FROM generate_series(1, 5000) i;
 INSERT INTO checked VALUES (1000, NULL, 7);
+INSERT INTO known_name (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000) i;
+INSERT INTO some_name (name, v) SELECT nullif('n' || i % 10, 'n3'), i FROM generate_series(1, 5000) i;
+INSERT INTO checked_name (hash_prefix, name, v) SELECT mod(spanner.farm_fingerprint('n' || i), 8), 'n' || i, i FROM generate_series(1, 5000) i;
+INSERT INTO no_digits (name, v) SELECT CASE WHEN i % 3 > 0 THEN 'n' || i ELSE 'n' END, i FROM generate_series(1, 5000) i;
 INSERT INTO expression (name, v) SELECT 'n' || i, i FROM generate_series(1, 5000) i;
 INSERT INTO members (groupname, username, v) SELECT 'g' || i % 20, 'u' || i, i FROM generate_series(1, 20000) i;
 VACUUM ANALYZE;
@@ -164,6 +189,12 @@ SELECT plan('SELECT * FROM absolute ORDER BY at DESC LIMIT 3');
 SELECT plan('SELECT * FROM absolute WHERE name = ''n77'' AND v = 77 AND at = ''2025-01-01 01:17Z''');
 SELECT plan('SELECT * FROM unknown_name ORDER BY v LIMIT 3');
 SELECT plan('SELECT * FROM checked ORDER BY v LIMIT 3');
+SELECT t, count(line) FROM unnest('{known_name,some_name,checked_name,expression,no_digits}'::text[]) t
+  LEFT JOIN plan(format('SELECT * FROM %I ORDER BY v LIMIT 3', t)) line ON line ~ 'SpannerShardMerge' GROUP BY t ORDER BY t;
+ALTER TABLE known_name ALTER name DROP NOT NULL;
+SELECT count(*) FROM plan('SELECT * FROM known_name ORDER BY v LIMIT 3') line WHERE line ~ 'SpannerShardMerge';
+INSERT INTO known_name (name, v) VALUES (NULL, 0);
+SELECT same('SELECT * FROM known_name ORDER BY v LIMIT 3', true);
 SELECT line FROM plan('SELECT * FROM checked WHERE name = ''n77'' AND v = 77') line WHERE line ~ 'Index Cond';
 SELECT line FROM plan('SELECT * FROM expression WHERE name = ''n77'' AND v = 77') line WHERE line ~ 'Index Cond';
 SELECT plan('SELECT * FROM members WHERE groupname = ''g1'' AND username = ''u21''');
@@ -192,6 +223,12 @@ SELECT q, same(q, true)
     $$SELECT * FROM unknown_name ORDER BY v LIMIT 20$$,
     $$SELECT * FROM unknown_name WHERE v BETWEEN 1 AND 5 ORDER BY v$$,
     $$SELECT * FROM unknown_name WHERE name = 'n7' AND v < 100 ORDER BY v$$,
+    $$SELECT * FROM some_name ORDER BY v LIMIT 20$$,
+    $$SELECT * FROM some_name WHERE v BETWEEN 1 AND 5 ORDER BY v$$,
+    $$SELECT * FROM checked_name ORDER BY v LIMIT 20$$,
+    $$SELECT * FROM checked_name WHERE v BETWEEN 1 AND 5 ORDER BY v$$,
+    $$SELECT * FROM no_digits ORDER BY v LIMIT 20$$,
+    $$SELECT * FROM expression ORDER BY v LIMIT 20$$,
     $$SELECT * FROM checked ORDER BY v LIMIT 20$$,
     $$SELECT * FROM checked WHERE v BETWEEN 5 AND 8 ORDER BY v, name$$,
     $$SELECT * FROM expression WHERE v BETWEEN 5 AND 8 ORDER BY v$$,

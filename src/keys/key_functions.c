@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_functions.c
- *	  SQL functions on keys: bit reversal, fingerprints, buckets of time.
+ *	  SQL functions on keys: bit reversal, fingerprints, bytes, buckets of time.
  *
  * src/keys/key_functions.c
  *
@@ -23,6 +23,7 @@
 PG_FUNCTION_INFO_V1(spanner_bit_reverse);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_bytea);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_text);
+PG_FUNCTION_INFO_V1(spanner_string_to_bytes);
 PG_FUNCTION_INFO_V1(spanner_time_buckets);
 
 static uint64 fingerprint(SkKeyKind kind, Datum value);
@@ -60,6 +61,25 @@ Datum
 spanner_farm_fingerprint_text(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64((int64) fingerprint(SK_KEY_TEXT, PG_GETARG_DATUM(0)));
+}
+
+/*
+ * spanner_internal.string_to_bytes(value text) returns bytea
+ *
+ * The bytes that farm_fingerprint() hashes.
+ */
+Datum
+spanner_string_to_bytes(PG_FUNCTION_ARGS)
+{
+	SkKeyText	key_text;
+	bytea	   *result;
+
+	sk_key_text(SK_KEY_TEXT, PG_GETARG_DATUM(0), &key_text);
+	result = palloc(VARHDRSZ + key_text.len);
+	SET_VARSIZE(result, VARHDRSZ + key_text.len);
+	memcpy(VARDATA(result), key_text.data, key_text.len);
+	sk_key_text_release(&key_text);
+	PG_RETURN_BYTEA_P(result);
 }
 
 /*

@@ -16,7 +16,8 @@
  * setting that has changed since the row was stored.
  *
  * So only expressions count that give a result for every value, and always
- * the same one.  Functions that move a moment fail near the first and the last
+ * the same one.  Their constants must not make them fail either, as a position
+ * of 0 does: no row need have shown it.  Functions that move a moment fail near the first and the last
  * one, so they count for moments between: an expression with a value that is
  * known when the query runs looks at it first.
  *
@@ -43,23 +44,33 @@
 #include "utils/timestamp.h"
 
 #include "keys/moments.h"
+#include "keys/time_zone.h"
 #include "planner/shard_key.h"
 #include "spi/own_objects.h"
 
 /* The value can be any of the arguments. */
 #define SK_ALL_ARGUMENTS (-1)
 
-/* What a function has to be looked at for. */
+/* What a function fails for, whatever the value. */
 typedef enum SkSafety
 {
 	SK_SAFE,
-	SK_DIVIDES,					/* fails for some constants */
-	SK_MOVES_MOMENT				/* fails for moments that are not usual */
+	SK_DIVIDES,					/* 0 and -1 as the second argument */
+	SK_COLLATES,				/* no collation, or not a deterministic one */
+	SK_AT_POSITION,				/* the same, and 0 as the third argument */
+	SK_OF_LENGTH,				/* less than 0 as the third argument */
+	SK_IN_FORMAT,				/* unknown formats, the second argument */
+	SK_TO_ZONE,					/* unknown zones, the second argument */
+	/* these fail for moments that are not usual as well */
+	SK_IN_BUCKET,				/* strides that are long, or not above 0 */
+	SK_OF_UNIT,					/* unknown units, the first argument */
+	SK_AT_ZONE					/* unknown zones, the first argument */
 } SkSafety;
 
 /*
  * A function that takes every value as one of its arguments.  The others must
- * be constants: a row could not be stored if the function refused them.
+ * be constants, and such that the function does not fail: the table may have no
+ * row that would show that it does.
  */
 typedef struct SkSafeFunction
 {
@@ -72,18 +83,18 @@ static const SkSafeFunction safe_functions[] = {
 	{F_BYTEACAT, SK_ALL_ARGUMENTS},
 	{F_TEXTCAT, SK_ALL_ARGUMENTS},
 	{F_LENGTH_TEXT, 0},
-	{F_LOWER_TEXT, 0},
+	{F_LOWER_TEXT, 0, SK_COLLATES},
 	{F_OCTET_LENGTH_TEXT, 0},
-	{F_UPPER_TEXT, 0},
+	{F_UPPER_TEXT, 0, SK_COLLATES},
 	{F_BTRIM_TEXT, 0},
 	{F_LEFT, 0},
 	{F_RIGHT, 0},
-	{F_SPLIT_PART, 0},
+	{F_SPLIT_PART, 0, SK_AT_POSITION},
 	{F_SUBSTR_TEXT_INT4, 0},
-	{F_SUBSTR_TEXT_INT4_INT4, 0},
+	{F_SUBSTR_TEXT_INT4_INT4, 0, SK_OF_LENGTH},
 	{F_SUBSTRING_TEXT_INT4, 0},
-	{F_SUBSTRING_TEXT_INT4_INT4, 0},
-	{F_ENCODE, 0},
+	{F_SUBSTRING_TEXT_INT4_INT4, 0, SK_OF_LENGTH},
+	{F_ENCODE, 0, SK_IN_FORMAT},
 	{F_TEXT_BOOL, 0},
 	{F_INT4AND, SK_ALL_ARGUMENTS},
 	{F_INT8AND, SK_ALL_ARGUMENTS},
@@ -99,12 +110,24 @@ static const SkSafeFunction safe_functions[] = {
 	{F_MOD_INT4_INT4, 0, SK_DIVIDES},
 	{F_MOD_INT8_INT8, 0, SK_DIVIDES},
 	{F_DATE_TIMESTAMP, 0},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1, SK_MOVES_MOMENT},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
-	{F_TIMEZONE_TEXT_TIMESTAMP, 1, SK_MOVES_MOMENT},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1, SK_MOVES_MOMENT},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, 1, SK_IN_BUCKET},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, 1, SK_IN_BUCKET},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, 1, SK_OF_UNIT},
+	{F_TIMEZONE_TEXT_TIMESTAMP, 1, SK_AT_ZONE},
+	{F_TIMEZONE_TEXT_TIMESTAMPTZ, 1, SK_AT_ZONE},
 };
+
+static const char *const formats[] = {"hex", "base64", "escape", NULL};
+static const char *const units[] = {
+	"microseconds", "milliseconds", "second", "minute", "hour", "day", "week",
+	"month", "quarter", "year", "decade", "century", "millennium", NULL
+};
+
+/* What may stand around a fingerprint, from outside; the numbers are one. */
+#define SK_ABSOLUTE 'a'
+#define SK_REMAINDER 'm'
+#define SK_SUM '+'
+static const char *const known_steps[] = {"", "m", "am", "ma", "ama", "m+m", NULL};
 
 /* What an expression that computes a shard is made of. */
 typedef struct SkKeyParts
@@ -113,6 +136,7 @@ typedef struct SkKeyParts
 	FuncExpr   *call;			/* of our function */
 	Node	   *modulus;		/* or NULL */
 	bool		is_absolute;
+	bool		is_shifted;		/* mod(mod(h, n) + n, n) */
 } SkKeyParts;
 
 static const char *const not_constant = "the number of shards is not a constant";
@@ -120,7 +144,8 @@ static const char *const not_constant = "the number of shards is not a constant"
 static bool take_apart(Node *expr, SkKeyParts *parts);
 static FuncExpr *as_call(Node *expr);
 static Node *skip_casts(Node *expr);
-static FuncExpr *skip_absolute(Node *expr, bool *is_absolute);
+static char step_of(const FuncExpr *call);
+static bool is_same_number(Node *left, Node *right);
 static bool is_integer_cast(Oid function);
 static bool is_constant(Node *node, int64 *value);
 static const char *read_parts(const SkKeyParts *parts, SkShardKey *key);
@@ -128,14 +153,21 @@ static const char *read_modulus(const SkKeyParts *parts, SkShardKey *key);
 static const char *check_keys(const SkShardKey *key);
 static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
 							   Node **expr);
+static FuncExpr *make_call(Oid function, Node *left, Node *right);
 static bool can_compute(SkShardKey *key);
+static bool null_columns_walker(Node *node, void *context);
 static bool runs_untrusted_code(Node *node, void *context);
 static bool is_untrusted_function(Oid funcid, void *context);
 static bool is_safe_expression(Node *expr, bool *usual_moments);
 static bool are_safe(List *exprs, bool *usual_moments);
-static bool is_safe_call(Oid function, List *args, bool *usual_moments);
-static bool divides(List *args);
-static bool is_short_bucket(Oid function, List *args);
+static bool is_safe_call(Oid function, List *args, Oid collation,
+						 bool *usual_moments);
+static bool are_constants_safe(SkSafety safety, List *args, Oid collation);
+static bool has_known_collation(List *args, Oid collation);
+static char *text_of(Node *constant);
+static bool is_one_of(const char *name, const char *const *names);
+static bool is_time_zone(const char *name);
+static bool is_short_bucket(List *args);
 static bool find_argument(Oid function, int *argument, SkSafety *safety);
 static bool has_fixed_text(Oid type);
 
@@ -166,7 +198,7 @@ sk_read_key_expression(Node *expr, SkShardKey *key, const char **problem)
 	memset(key, 0, sizeof(SkShardKey));
 	if (!take_apart(expr, &parts))
 	{
-		*problem = "the expression is not just a call of spanner.shard_id()";
+		*problem = "the expression is no known form of spanner.shard_id() or spanner.farm_fingerprint()";
 		return false;
 	}
 	*problem = read_parts(&parts, key);
@@ -179,10 +211,25 @@ sk_read_key_expression(Node *expr, SkShardKey *key, const char **problem)
 	Assert(key->shards >= 0 && key->first <= 0 &&
 		   (key->first == 0 || key->shards == 1 - 2 * key->first));
 	key->can_derive = can_compute(key);
-
-	/* a fingerprint of NULL is NULL */
-	key->covers_rows = key->form == SK_SHARD_ID;
 	return true;
+}
+
+/*
+ * sk_null_columns
+ *		The columns one of which is NULL where the shard is NULL.
+ *
+ * False if the shard can be NULL without that.  shard_id() takes a NULL.
+ */
+bool
+sk_null_columns(const SkShardKey *key, Bitmapset **columns)
+{
+	*columns = NULL;
+	if (key->form == SK_SHARD_ID)
+		return true;
+	/* these expressions give a result for every value */
+	if (key->can_derive)
+		(void) null_columns_walker(linitial(sk_hashed_keys(key)), columns);
+	return key->can_derive;
 }
 
 /*
@@ -215,7 +262,8 @@ sk_hashed_keys(const SkShardKey *key)
 
 	if (key->form == SK_SHARD_ID)
 		return list_copy_tail(call->args, 1);
-	while (call->funcid == F_ABS_INT8 || call->funcid == F_MOD_INT8_INT8)
+	while (call->funcid == F_ABS_INT8 || call->funcid == F_MOD_INT8_INT8 ||
+		   call->funcid == F_INT8PL)
 		call = linitial_node(FuncExpr, call->args);
 	return list_make1(linitial(call->args));
 }
@@ -228,26 +276,38 @@ static bool
 take_apart(Node *expr, SkKeyParts *parts)
 {
 	FuncExpr   *call;
+	char		step;
+	char		steps[4] = "";
+	int			depth = 0;
 
 	memset(parts, 0, sizeof(SkKeyParts));
-	call = skip_absolute(expr, &parts->is_absolute);
-	if (call != NULL &&
-		(call->funcid == F_MOD_INT8_INT8 || call->funcid == F_INT8MOD ||
-		 call->funcid == F_MOD_INT4_INT4 || call->funcid == F_INT4MOD))
+	while ((call = as_call(skip_casts(expr))) != NULL &&
+		   (step = step_of(call)) != '\0')
 	{
-		parts->modulus = lsecond(call->args);
-		call = skip_absolute(linitial(call->args), &parts->is_absolute);
+		if (depth == lengthof(steps) - 1)
+			return false;
+		steps[depth++] = step;
+		if (step != SK_ABSOLUTE)
+		{
+			if (parts->modulus != NULL &&
+				!is_same_number(parts->modulus, lsecond(call->args)))
+				return false;
+			parts->modulus = lsecond(call->args);
+		}
+		expr = linitial(call->args);
 	}
 	parts->call = call;
+	parts->is_absolute = strchr(steps, SK_ABSOLUTE) != NULL;
+	parts->is_shifted = strcmp(steps, "m+m") == 0;
 	if (call == NULL)
 		return false;
 	if (sk_is_function(call->funcid, SK_FUNCTION_FINGERPRINT_TEXT) ||
 		sk_is_function(call->funcid, SK_FUNCTION_FINGERPRINT_BYTES))
 	{
 		parts->form = SK_FINGERPRINT;
-		return parts->modulus != NULL || !parts->is_absolute;
+		return is_one_of(steps, known_steps);
 	}
-	if (parts->modulus != NULL || parts->is_absolute)
+	if (depth > 0)
 		return false;
 	if (sk_is_function(call->funcid, SK_FUNCTION_SHARD_ID))
 	{
@@ -283,20 +343,38 @@ skip_casts(Node *expr)
 	return expr;
 }
 
-/* The call below casts and perhaps abs(). */
-static FuncExpr *
-skip_absolute(Node *expr, bool *is_absolute)
+/* What a call does to a number that a fingerprint may be below; else '\0'. */
+static char
+step_of(const FuncExpr *call)
 {
-	FuncExpr   *call = as_call(skip_casts(expr));
-
-	if (call != NULL &&
-		(call->funcid == F_ABS_INT8 || call->funcid == F_INT8ABS ||
-		 call->funcid == F_ABS_INT4 || call->funcid == F_INT4ABS))
+	switch (call->funcid)
 	{
-		*is_absolute = true;
-		call = as_call(skip_casts(linitial(call->args)));
+		case F_ABS_INT8:
+		case F_INT8ABS:
+		case F_ABS_INT4:
+		case F_INT4ABS:
+			return SK_ABSOLUTE;
+		case F_MOD_INT8_INT8:
+		case F_INT8MOD:
+		case F_MOD_INT4_INT4:
+		case F_INT4MOD:
+			return SK_REMAINDER;
+		case F_INT8PL:
+		case F_INT84PL:
+		case F_INT4PL:
+			return SK_SUM;
+		default:
+			return '\0';
 	}
-	return call;
+}
+
+static bool
+is_same_number(Node *left, Node *right)
+{
+	int64		a;
+	int64		b;
+
+	return is_constant(left, &a) && is_constant(right, &b) && a == b;
 }
 
 static bool
@@ -345,9 +423,9 @@ read_parts(const SkKeyParts *parts, SkShardKey *key)
 		return NULL;
 	if (parts->call->funcvariadic)
 		return "the keys are passed as an array";
-	if (!is_constant(linitial(parts->call->args), &n) || n > PG_INT32_MAX)
+	if (!is_constant(linitial(parts->call->args), &n) || n < 1 || n > PG_INT32_MAX)
 		return not_constant;
-	key->shards = (int32) Max(n, 1);
+	key->shards = (int32) n;
 	return NULL;
 }
 
@@ -359,27 +437,36 @@ static const char *
 read_modulus(const SkKeyParts *parts, SkShardKey *key)
 {
 	int64		n;
-	Const	   *modulus;
+	Node	   *modulus;
 
 	if (!is_constant(parts->modulus, &n) || n < 1 || n > PG_INT32_MAX / 2)
 		return not_constant;
-	modulus = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-						Int64GetDatum(n), false, FLOAT8PASSBYVAL);
-	key->call = makeFuncExpr(F_MOD_INT8_INT8, INT8OID,
-							 list_make2(parts->call, modulus), InvalidOid,
-							 InvalidOid, COERCE_EXPLICIT_CALL);
-	if (parts->is_absolute)
+	modulus = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+								 Int64GetDatum(n), false, FLOAT8PASSBYVAL);
+	key->call = make_call(F_MOD_INT8_INT8, (Node *) parts->call, modulus);
+	key->shards = (int32) n;
+	if (parts->is_shifted)
 	{
-		key->call = makeFuncExpr(F_ABS_INT8, INT8OID, list_make1(key->call),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-		key->shards = (int32) n;
+		key->call = make_call(F_INT8PL, (Node *) key->call, modulus);
+		key->call = make_call(F_MOD_INT8_INT8, (Node *) key->call, modulus);
 	}
+	else if (parts->is_absolute)
+		key->call = make_call(F_ABS_INT8, (Node *) key->call, NULL);
 	else
 	{
 		key->first = -(int32) (n - 1);
 		key->shards = (int32) (2 * n - 1);
 	}
 	return NULL;
+}
+
+/* A call that gives a bigint, of one or two of them. */
+static FuncExpr *
+make_call(Oid function, Node *left, Node *right)
+{
+	return makeFuncExpr(function, INT8OID,
+						right ? list_make2(left, right) : list_make1(left),
+						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 /* Returns the problem, or NULL. */
@@ -421,6 +508,27 @@ is_check_of_column(Node *left, Node *right, AttrNumber *attnum, Node **expr)
 	*attnum = column->varattno;
 	*expr = right;
 	return true;
+}
+
+static bool
+null_columns_walker(Node *node, void *context)
+{
+	Bitmapset **columns = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		*columns = bms_add_member(*columns, ((Var *) node)->varattno);
+	if (IsA(node, CoalesceExpr))
+	{
+		foreach(lc, ((CoalesceExpr *) node)->args)
+		{
+			if (IsA(lfirst(lc), Const))
+				return false;
+		}
+	}
+	return expression_tree_walker(node, null_columns_walker, context);
 }
 
 /* May the planner compute the shard of values that a query has? */
@@ -493,11 +601,15 @@ runs_untrusted_code(Node *node, void *context)
 		expression_tree_walker(node, runs_untrusted_code, context);
 }
 
-/* Functions in C are a superuser's. */
+/*
+ * Functions in C are a superuser's.  So are those of our extensions, and the
+ * server can put the expression of one in SQL in the place of a call.
+ */
 static bool
 is_untrusted_function(Oid funcid, void *context)
 {
 	HeapTuple	tuple;
+	Form_pg_proc function;
 	bool		result;
 
 	if (funcid < FirstNormalObjectId)
@@ -505,7 +617,11 @@ is_untrusted_function(Oid funcid, void *context)
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
 	if (!HeapTupleIsValid(tuple))
 		return true;
-	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang != ClanguageId;
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prolang != ClanguageId &&
+		(function->prolang != SQLlanguageId ||
+		 function->pronamespace != sk_own_schema(SK_INTERNAL_SCHEMA) ||
+		 !sk_is_member(ProcedureRelationId, funcid));
 	ReleaseSysCache(tuple);
 	return result;
 }
@@ -539,10 +655,14 @@ is_safe_expression(Node *expr, bool *usual_moments)
 			return are_safe(((CoalesceExpr *) expr)->args, usual_moments);
 		case T_FuncExpr:
 			return is_safe_call(((FuncExpr *) expr)->funcid,
-								((FuncExpr *) expr)->args, usual_moments);
+								((FuncExpr *) expr)->args,
+								((FuncExpr *) expr)->inputcollid,
+								usual_moments);
 		case T_OpExpr:
 			return is_safe_call(get_opcode(((OpExpr *) expr)->opno),
-								((OpExpr *) expr)->args, usual_moments);
+								((OpExpr *) expr)->args,
+								((OpExpr *) expr)->inputcollid,
+								usual_moments);
 		default:
 			return false;
 	}
@@ -562,7 +682,7 @@ are_safe(List *exprs, bool *usual_moments)
 }
 
 static bool
-is_safe_call(Oid function, List *args, bool *usual_moments)
+is_safe_call(Oid function, List *args, Oid collation, bool *usual_moments)
 {
 	int			argument;
 	SkSafety	safety;
@@ -577,31 +697,90 @@ is_safe_call(Oid function, List *args, bool *usual_moments)
 			argument != foreach_current_index(lc) && !IsA(lfirst(lc), Const))
 			return false;
 	}
-	if (safety == SK_MOVES_MOMENT)
+	if (safety >= SK_IN_BUCKET)
 		*usual_moments = true;
-	return safety == SK_SAFE ||
-		(safety == SK_DIVIDES ? divides(args) : is_short_bucket(function, args));
+	return are_constants_safe(safety, args, collation);
 }
 
-/* By 0 nothing is divided; the least integer has no quotient by -1. */
 static bool
-divides(List *args)
+are_constants_safe(SkSafety safety, List *args, Oid collation)
 {
-	int64		divisor;
+	int64		number = 0;
 
-	return is_constant(lsecond(args), &divisor) && divisor != 0 && divisor != -1;
+	switch (safety)
+	{
+		case SK_SAFE:
+			return true;
+		case SK_DIVIDES:
+			return is_constant(lsecond(args), &number) &&
+				number != 0 && number != -1;
+		case SK_COLLATES:
+			return has_known_collation(args, collation);
+		case SK_AT_POSITION:
+			return has_known_collation(args, collation) &&
+				is_constant(lthird(args), &number) && number != 0;
+		case SK_OF_LENGTH:
+			return is_constant(lthird(args), &number) && number >= 0;
+		case SK_IN_FORMAT:
+			return is_one_of(text_of(lsecond(args)), formats);
+		case SK_TO_ZONE:
+			return is_time_zone(text_of(lsecond(args)));
+		case SK_IN_BUCKET:
+			return is_short_bucket(args);
+		case SK_OF_UNIT:
+			return is_one_of(text_of(linitial(args)), units);
+		case SK_AT_ZONE:
+			return is_time_zone(text_of(linitial(args)));
+	}
+	return false;
+}
+
+/* Columns of different collations may have none in common. */
+static bool
+has_known_collation(List *args, Oid collation)
+{
+	ListCell   *lc;
+
+	if (OidIsValid(collation))
+		return get_collation_isdeterministic(collation);
+	foreach(lc, args)
+	{
+		if (type_is_collatable(exprType(lfirst(lc))))
+			return false;
+	}
+	return true;
+}
+
+static char *
+text_of(Node *constant)
+{
+	return TextDatumGetCString(castNode(Const, constant)->constvalue);
+}
+
+static bool
+is_one_of(const char *name, const char *const *names)
+{
+	while (*names && pg_strcasecmp(name, *names) != 0)
+		names++;
+	return *names != NULL;
+}
+
+/* Offsets are something else to the server, but no error. */
+static bool
+is_time_zone(const char *name)
+{
+	pg_tz	   *zone;
+	int			offset;
+
+	return sk_parse_time_zone(name, &zone, &offset);
 }
 
 /* Does date_bin() with these arguments keep usual moments far from the limits? */
 static bool
-is_short_bucket(Oid function, List *args)
+is_short_bucket(List *args)
 {
-	Interval   *stride;
+	Interval   *stride = DatumGetIntervalP(linitial_node(Const, args)->constvalue);
 
-	if (function != F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP &&
-		function != F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ)
-		return true;
-	stride = DatumGetIntervalP(linitial_node(Const, args)->constvalue);
 	return stride->month == 0 && stride->day >= 0 && stride->time >= 0 &&
 		(stride->day > 0 || stride->time > 0) &&
 		stride->day + stride->time / USECS_PER_DAY < SK_MAX_BUCKET_DAYS &&
@@ -626,7 +805,10 @@ sk_is_bucket(Node *key)
 		is_safe_expression(key, &usual_moments);
 }
 
-/* A leakproof function promises not to fail. */
+/*
+ * A leakproof function fails for no value, but without a collation.  Those of
+ * others could give NULL.
+ */
 static bool
 find_argument(Oid function, int *argument, SkSafety *safety)
 {
@@ -637,12 +819,18 @@ find_argument(Oid function, int *argument, SkSafety *safety)
 		if (safe_functions[i].function == function)
 			return true;
 	}
-	*safety = SK_SAFE;
 	*argument = 0;
+	*safety = SK_TO_ZONE;
 	if (sk_is_function(function, SK_FUNCTION_TIMESTAMP_TO_STRING))
 		return true;
+	*safety = SK_SAFE;
+	if (sk_is_function(function, SK_FUNCTION_STRING_TO_BYTES))
+		return true;
 	*argument = SK_ALL_ARGUMENTS;
-	return get_func_leakproof(function);
+	*safety = SK_COLLATES;
+	return get_func_leakproof(function) &&
+		(function < FirstNormalObjectId ||
+		 sk_is_member(ProcedureRelationId, function));
 }
 
 /* Other types have a text that depends on settings. */

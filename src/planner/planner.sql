@@ -7,7 +7,8 @@
 -- Reads what computes a shard in an expression of the catalogs.
 CREATE FUNCTION spanner_internal.read_shard_key(expression pg_node_tree, relation oid,
   OUT column_number smallint, OUT shards integer, OUT keys text[],
-  OUT problem text, OUT key_columns name[], OUT time_bucket interval)
+  OUT problem text, OUT key_columns name[], OUT time_bucket interval,
+  OUT derivable boolean, OUT null_columns smallint[])
 AS 'MODULE_PATHNAME', 'spanner_read_shard_key'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -32,9 +33,18 @@ CREATE VIEW spanner.shard_keys AS
       JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) ic.relam
      WHERE i.indisvalid
        AND m.amname OPERATOR(pg_catalog.=) 'btree'
+  ), never_null AS NOT MATERIALIZED (
+    SELECT a.attrelid, a.attnum
+      FROM pg_catalog.pg_attribute a
+     WHERE a.attnotnull
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint n
+                        WHERE n.conrelid OPERATOR(pg_catalog.=) a.attrelid
+                          AND n.contype OPERATOR(pg_catalog.=) 'n'
+                          AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum
+                          AND NOT n.convalidated)
   ), keys AS (
     SELECT d.adrelid AS relid, 'generated column' AS declaration,
-           a.attname AS name, d.adnum AS attnum, k.shards, k.keys,
+           a.attname AS name, d.adnum AS attnum, k.shards, k.keys, k.derivable, k.null_columns,
            CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) 's'
                 THEN 'the column is not stored' ELSE k.problem END AS problem
       FROM uses u
@@ -47,16 +57,13 @@ CREATE VIEW spanner.shard_keys AS
        AND a.attgenerated OPERATOR(pg_catalog.<>) ''
     UNION ALL
     SELECT c.conrelid, 'check constraint', COALESCE(a.attname, c.conname),
-           a.attnum, k.shards, k.keys,
+           a.attnum, k.shards, k.keys, k.derivable, k.null_columns,
            CASE WHEN k.problem IS NOT NULL THEN k.problem
                 WHEN a.attnum IS NULL
                 THEN 'the constraint is not a comparison of a column with spanner.shard_id()'
-                WHEN NOT a.attnotnull
-                  OR EXISTS (SELECT FROM pg_catalog.pg_constraint n
-                              WHERE n.conrelid OPERATOR(pg_catalog.=) c.conrelid
-                                AND n.contype OPERATOR(pg_catalog.=) 'n'
-                                AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum
-                                AND NOT n.convalidated)
+                WHEN NOT EXISTS (SELECT FROM never_null n
+                                  WHERE n.attrelid OPERATOR(pg_catalog.=) c.conrelid
+                                    AND n.attnum OPERATOR(pg_catalog.=) a.attnum)
                 THEN 'the column can be NULL'
                 WHEN (pg_catalog.to_jsonb(c) OPERATOR(pg_catalog.->>) 'conenforced')
                      OPERATOR(pg_catalog.=) 'false'
@@ -74,6 +81,7 @@ CREATE VIEW spanner.shard_keys AS
        AND c.conrelid OPERATOR(pg_catalog.<>) 0
     UNION ALL
     SELECT i.indrelid, 'index expression', ic.relname, NULL, k.shards, k.keys,
+           k.derivable, k.null_columns,
            CASE WHEN k.problem IS NOT NULL THEN k.problem
                 WHEN i.indkey[0] OPERATOR(pg_catalog.<>) 0
                 THEN 'the expression is not the first column of the index'
@@ -88,11 +96,11 @@ CREATE VIEW spanner.shard_keys AS
      CROSS JOIN LATERAL spanner_internal.read_shard_key(i.indexprs, i.indrelid) k
      WHERE u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
     UNION ALL
-    SELECT p.partrelid, 'partition key', NULL, NULL, k.shards, k.keys, k.problem
+    SELECT p.partrelid, 'partition key', NULL, NULL, k.shards, k.keys, k.derivable, NULL, k.problem
       FROM pg_catalog.pg_partitioned_table p
      CROSS JOIN LATERAL spanner_internal.read_shard_key(p.partexprs, p.partrelid) k
     UNION ALL
-    SELECT a.attrelid, 'plain column', a.attname, a.attnum, NULL, NULL,
+    SELECT a.attrelid, 'plain column', a.attname, a.attnum, NULL, NULL, NULL, NULL,
            'no CHECK constraint compares the column with spanner.shard_id()'
       FROM pg_catalog.pg_attribute a
      WHERE a.attnum OPERATOR(pg_catalog.>) 0
@@ -113,10 +121,16 @@ CREATE VIEW spanner.shard_keys AS
          k.name,
          k.shards,
          k.keys,
-         k.problem IS NULL AND NOT x.unindexed AS usable,
-         CASE WHEN k.problem IS NULL AND x.unindexed
-              THEN 'no B-tree index has the column'
-              ELSE k.problem END AS problem,
+         k.problem IS NULL AND NOT x.unindexed AND (k.derivable OR x.listed) AS usable,
+         CASE WHEN k.problem IS NOT NULL THEN k.problem
+              WHEN x.unindexed THEN 'no B-tree index has the column'
+              WHEN NOT k.derivable AND x.listed
+              THEN 'shards are not derived: a key may fail or be NULL'
+              WHEN NOT k.derivable THEN 'a key may fail or be NULL'
+              WHEN NOT x.listed AND k.shards IS NOT NULL
+               AND k.declaration OPERATOR(pg_catalog.<>) 'partition key'
+              THEN 'shards are not merged or listed: a key can be NULL'
+         END AS problem,
          k.declaration OPERATOR(pg_catalog.=) ANY ('{index expression,partition key}')
          OR EXISTS (
            SELECT FROM pg_catalog.pg_statistic_ext e
@@ -134,9 +148,15 @@ CREATE VIEW spanner.shard_keys AS
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
    CROSS JOIN LATERAL (
      SELECT k.attnum IS NOT NULL AND NOT EXISTS (
-       SELECT FROM led l
-        WHERE l.indrelid OPERATOR(pg_catalog.=) k.relid
-          AND l.attnum OPERATOR(pg_catalog.=) k.attnum) AS unindexed) x
+              SELECT FROM led l
+               WHERE l.indrelid OPERATOR(pg_catalog.=) k.relid
+                 AND l.attnum OPERATOR(pg_catalog.=) k.attnum) AS unindexed,
+            k.shards IS NOT NULL
+            AND (COALESCE(k.null_columns OPERATOR(pg_catalog.<@) n.attnums, false)
+                 OR k.declaration OPERATOR(pg_catalog.=) 'generated column'
+                AND k.attnum OPERATOR(pg_catalog.=) ANY (n.attnums)) AS listed
+       FROM (SELECT ARRAY(SELECT attnum FROM never_null
+                           WHERE attrelid OPERATOR(pg_catalog.=) k.relid) AS attnums) n) x
    WHERE pg_catalog.num_nonnulls(k.keys, k.problem) OPERATOR(pg_catalog.>) 0
      AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,p}'::pg_catalog."char"[])
      AND NOT pg_catalog.pg_is_other_temp_schema(n.oid)
@@ -159,7 +179,7 @@ COMMENT ON COLUMN spanner.shard_keys.keys
 COMMENT ON COLUMN spanner.shard_keys.usable
   IS 'does the planner use it';
 COMMENT ON COLUMN spanner.shard_keys.problem
-  IS 'why it does not';
+  IS 'why it does not, or not in every way';
 COMMENT ON COLUMN spanner.shard_keys.loads_library
   IS 'does the table have sessions load the library in time';
 

@@ -12,8 +12,9 @@
  * What they compute is an expression that key_expression.c knows.
  *
  * A CHECK constraint is satisfied by NULL, hence NOT NULL; shard_id() never
- * returns NULL.  A fingerprint does, so only that of a generated column that is
- * NOT NULL is known to be one of the shards.
+ * returns NULL.  A fingerprint does.  It is known to be one of the shards if the
+ * generated column is NOT NULL, or what it is computed from.  A NOT NULL that is
+ * not validated proves nothing (sk_never_null()).
  *
  * src/planner/shard_key.c
  *
@@ -68,7 +69,8 @@ static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
 							Node *expr, bool by_check);
 static List *parent_keys(List *column_keys, RelOptInfo *rel);
 static List *copy_keys(List *keys, Index varno);
-static List *add_indexes(List *keys, RelOptInfo *rel);
+static List *add_indexes(List *keys, RelOptInfo *rel, Oid relid);
+static bool has_null_key(const SkShardKey *key, TupleDesc desc);
 static SkShardKey *make_expression_key(Expr *expr);
 static SkShardKey *make_key(Node *expr);
 static bool may_call(Oid function);
@@ -91,7 +93,8 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 	relations_of_query = root->simple_rel_array_size;
 	if (rel->part_scheme)
 		return parent_keys(column_keys(relid, rel->relid), rel);
-	return rel->indexlist ? add_indexes(column_keys(relid, rel->relid), rel) : NIL;
+	return rel->indexlist ?
+		add_indexes(column_keys(relid, rel->relid), rel, relid) : NIL;
 }
 
 /*
@@ -255,8 +258,26 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, Node *expr,
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
 	key->by_check = by_check;
-	key->covers_rows |= !by_check && key->shards > 0 && sk_never_null(desc, attnum);
+	key->covers_rows = key->shards > 0 &&
+		((!by_check && sk_never_null(desc, attnum)) || !has_null_key(key, desc));
 	return lappend(keys, key);
+}
+
+/* Can the shard of a row be NULL because of a key? */
+static bool
+has_null_key(const SkShardKey *key, TupleDesc desc)
+{
+	Bitmapset  *columns;
+	int			column = -1;
+
+	if (!sk_null_columns(key, &columns))
+		return true;
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		if (!sk_never_null(desc, column))
+			return true;
+	}
+	return false;
 }
 
 static List *
@@ -287,7 +308,7 @@ copy_keys(List *keys, Index varno)
  * declares, and drop keys without an index.
  */
 static List *
-add_indexes(List *keys, RelOptInfo *rel)
+add_indexes(List *keys, RelOptInfo *rel, Oid relid)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -314,7 +335,14 @@ add_indexes(List *keys, RelOptInfo *rel)
 		{
 			key = make_expression_key(linitial(index->indexprs));
 			if (key)
+			{
+				Relation	relation = table_open(relid, NoLock);
+
+				key->covers_rows = key->shards > 0 &&
+					!has_null_key(key, RelationGetDescr(relation));
+				table_close(relation, NoLock);
 				keys = lappend(keys, key);
+			}
 		}
 		if (key == NULL || !may_call(key->function))
 			continue;

@@ -57,6 +57,7 @@ extern int	sk_shard_position(const SkShardKey *key,
 extern bool sk_is_key_expression(Node *expr);
 extern bool sk_read_key_expression(Node *expr, SkShardKey *key,
 								   const char **problem);
+extern bool sk_null_columns(const SkShardKey *key, Bitmapset **columns);
 extern bool sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr);
 extern List *sk_hashed_keys(const SkShardKey *key);
 extern Node *sk_fold_stored(PlannerInfo *root, Node *expr);

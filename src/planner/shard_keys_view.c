@@ -33,6 +33,8 @@ typedef enum ResultColumn
 	RESULT_PROBLEM,
 	RESULT_KEY_COLUMNS,
 	RESULT_TIME_BUCKET,
+	RESULT_DERIVABLE,
+	RESULT_NULL_COLUMNS,
 	RESULT_COUNT
 } ResultColumn;
 
@@ -45,6 +47,7 @@ static bool has_virtual_key(Node *node, void *context);
 static Datum list_keys(const SkShardKey *key, Oid relid);
 static bool print_key(Node *key, Oid relid, Datum *text);
 static bool list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket);
+static bool list_null_columns(const SkShardKey *key, Datum *columns);
 static bool read_bucket(Node *key, Interval **bucket);
 
 /*
@@ -54,9 +57,11 @@ static bool read_bucket(Node *key, Interval **bucket);
  * Reads an expression of the catalogs: of a generated column, a CHECK
  * constraint, an index or a partition key, the latter two as lists.  Returns
  * the column that a CHECK compares, the shards, the keys as text, and why it is
- * no shard key.  The last two say how add_shard_key() makes the expression, of
- * which columns and with which bucket; NULL if it cannot.  All is NULL if it
- * does not look like a shard key, or is not of the relation.
+ * no shard key.  The next two say how add_shard_key() makes the expression, of
+ * which columns and with which bucket; NULL if it cannot.  The last two say
+ * whether the planner can compute it, and which columns must not be NULL for
+ * the shard not to be; NULL if it can be in any case.  All is NULL if it does
+ * not look like a shard key, or is not of the relation.
  *
  * Everybody may call this, with any value of that type from the catalogs, and
  * with a relation that has been dropped since they were read.
@@ -73,7 +78,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	SkShardKey	key = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
-	bool		nulls[RESULT_COUNT] = {true, true, true, true, true, true};
+	bool		nulls[RESULT_COUNT] = {true, true, true, true, true, true, true, true};
 	Interval   *bucket = NULL;
 
 	if (expr == NULL || IsA(expr, PartitionBoundSpec))
@@ -105,7 +110,13 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 		nulls[RESULT_TIME_BUCKET] = bucket == NULL;
 		values[RESULT_TIME_BUCKET] = IntervalPGetDatum(bucket);
 	}
-	if (problem)
+	if (problem == NULL)
+	{
+		nulls[RESULT_DERIVABLE] = false;
+		values[RESULT_DERIVABLE] = BoolGetDatum(key.can_derive);
+		nulls[RESULT_NULL_COLUMNS] = !list_null_columns(&key, &values[RESULT_NULL_COLUMNS]);
+	}
+	else
 	{
 		nulls[RESULT_PROBLEM] = false;
 		values[RESULT_PROBLEM] = CStringGetTextDatum(problem);
@@ -254,6 +265,24 @@ list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bu
 	*columns = PointerGetDatum(construct_array(names, list_length(args), NAMEOID, NAMEDATALEN, false,
 											   TYPALIGN_CHAR));
 	return *bucket == NULL || plain_times == 0;
+}
+
+static bool
+list_null_columns(const SkShardKey *key, Datum *columns)
+{
+	Bitmapset  *set;
+	Datum	   *list;
+	int			count = 0;
+	int			column = -1;
+
+	if (!sk_null_columns(key, &set))
+		return false;
+	list = palloc((bms_num_members(set) + 1) * sizeof(Datum));
+	while ((column = bms_next_member(set, column)) >= 0)
+		list[count++] = Int16GetDatum(column);
+	*columns = PointerGetDatum(construct_array(list, count, INT2OID, sizeof(int16), true,
+											   TYPALIGN_SHORT));
+	return true;
 }
 
 /* Is it a bucket as shard_expression() writes them, of the same length as others? */

@@ -43,8 +43,8 @@ AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.string_to_bytes(value text)
 RETURNS bytea
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.convert_to(value, 'UTF8');
+AS 'MODULE_PATHNAME', 'spanner_string_to_bytes'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.bytes_to_string(value bytea)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

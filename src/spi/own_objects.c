@@ -137,6 +137,8 @@ static OwnFunction functions[] = {
 	{SK_SCHEMA, "shard_id", "spanner_shard_id", 2, {INT4OID, ANYOID}},
 	[SK_FUNCTION_SHARD_IDS] =
 	{SK_INTERNAL_SCHEMA, "shard_ids", "spanner_shard_ids", 2, {INT4OID, ANYOID}},
+	[SK_FUNCTION_STRING_TO_BYTES] =
+	{SK_INTERNAL_SCHEMA, "string_to_bytes", "spanner_string_to_bytes", 1, {TEXTOID}},
 	[SK_FUNCTION_TIME_BUCKETS] =
 	{SK_INTERNAL_SCHEMA, "time_buckets", "spanner_time_buckets", 6, {INTERVALOID, TIMESTAMPOID, TIMESTAMPOID, TIMESTAMPOID, BOOLOID, INT4OID}},
 	[SK_FUNCTION_TIME_BUCKETS_TZ] =
