@@ -76,7 +76,6 @@ static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
 static List *arm_clauses(Node *arm);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
-static bool can_be_listed(const SkShardKey *key, List *args);
 static void init_terms(SkColumns *columns);
 static void match_term(PlannerInfo *root, const SkClause *clause,
 					   SkColumns *columns, SkKeyTerm *term);
@@ -591,7 +590,8 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 	Oid			function = sk_callable_function(SK_FUNCTION_SHARD_IDS);
 	Expr	   *list;
 
-	if (!OidIsValid(function) || !can_be_listed(key, args))
+	/* of more shards it would make a list of any length, or fail */
+	if (!OidIsValid(function) || key->shards > SK_MAX_SHARD_LIST)
 		return NULL;
 	list = (Expr *) makeFuncExpr(function, INT4ARRAYOID, args,
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -611,29 +611,6 @@ derive_list(PlannerInfo *root, const SkShardKey *key, List *args)
 		}
 	}
 	return sk_shard_in(key, list);
-}
-
-/*
- * shard_ids() resorts to all shards where it would be too long, and fails where
- * these are too many.  The query itself would not.
- */
-static bool
-can_be_listed(const SkShardKey *key, List *args)
-{
-	double		combinations = 1;
-	ListCell   *lc;
-
-	if (key->shards <= SK_MAX_SHARD_LIST)
-		return true;
-	for_each_from(lc, args, 1)
-	{
-		int			length = sk_array_length(lfirst(lc));
-
-		if (length < 0)
-			return false;
-		combinations *= length;
-	}
-	return combinations <= SK_MAX_COMBINATIONS;
 }
 
 static void
@@ -660,8 +637,9 @@ init_terms(SkColumns *columns)
 
 			Assert(place >= 0);
 			term->columns = bms_add_member(term->columns, place);
-			if (!term->is_column)
-				columns->inside[place] = columns->by_element[place] = true;
+			columns->inside[place] |= !term->is_column;
+			columns->by_element[place] |= !term->is_column ||
+				key->shards > SK_MAX_SHARD_LIST;
 		}
 	}
 }

@@ -15,6 +15,7 @@
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -42,8 +43,7 @@ PG_FUNCTION_INFO_V1(spanner_read_shard_key);
 
 static Node *find_key(List *exprs, AttrNumber *attnum);
 static bool contains_call(Node *node, void *context);
-static bool misses_column(Node *node, void *context);
-static bool has_virtual_key(Node *node, void *context);
+static bool misses_column(Node *expr, Oid relid, bool *has_virtual);
 static Datum list_keys(const SkShardKey *key, Oid relid);
 static bool print_key(Node *key, Oid relid, Datum *text);
 static bool list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket);
@@ -74,6 +74,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	List	   *exprs;
 	AttrNumber	attnum = 0;
 	Node	   *found;
+	bool		has_virtual = false;
 	const char *problem = NULL;
 	SkShardKey	key = {0};
 	TupleDesc	desc;
@@ -85,7 +86,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	exprs = IsA(expr, List) ? (List *) expr : make_ands_implicit((Expr *) expr);
 	found = find_key(exprs, &attnum);
-	if (found ? get_rel_name(relid) == NULL || misses_column(found, &relid) :
+	if (found ? get_rel_name(relid) == NULL || misses_column(found, relid, &has_virtual) :
 		!contains_call((Node *) exprs, NULL))
 		PG_RETURN_NULL();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -93,7 +94,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 
 	if (!sk_read_key_expression(found, &key, &problem))
 		Assert(problem != NULL);
-	else if (has_virtual_key(found, &relid))
+	else if (has_virtual)
 		problem = "a key is a virtual generated column";
 	if (found)
 	{
@@ -158,32 +159,24 @@ contains_call(Node *node, void *context)
 	return expression_tree_walker(node, contains_call, context);
 }
 
-/* Does an expression use a column that the relation does not have? */
+/*
+ * Does an expression use a column that the relation does not have, or a virtual
+ * one, which the server replaces in a query by its expression?
+ */
 static bool
-misses_column(Node *node, void *context)
+misses_column(Node *expr, Oid relid, bool *has_virtual)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(expr, 0))
 	{
-		Var		   *column = (Var *) node;
+		AttrNumber	attnum = lfirst_node(Var, lc)->varattno;
 
-		return column->varattno > 0 &&
-			get_attname(*(Oid *) context, column->varattno, true) == NULL;
+		if (attnum > 0 && get_attname(relid, attnum, true) == NULL)
+			return true;
+		*has_virtual |= attnum > 0 && get_attgenerated(relid, attnum) == 'v';
 	}
-	return expression_tree_walker(node, misses_column, context);
-}
-
-/* In a query, the server replaces a virtual column by its expression. */
-static bool
-has_virtual_key(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno > 0 &&
-			get_attgenerated(*(Oid *) context, ((Var *) node)->varattno) == 'v';
-	return expression_tree_walker(node, has_virtual_key, context);
+	return false;
 }
 
 /*
