@@ -17,9 +17,9 @@
  *
  * So only expressions count that give a result for every value, and always
  * the same one.  Their constants must not make them fail either, as a position
- * of 0 does: no row need have shown it.  Functions that move a moment fail near the first and the last
- * one, so they count for moments between: an expression with a value that is
- * known when the query runs looks at it first.
+ * of 0 does: no row need have shown it.  Functions that move a moment fail near
+ * the first and the last one, so they count for moments between: an expression
+ * with a value that is known when the query runs looks at it first.
  *
  * src/planner/key_expression.c
  *
