@@ -43,7 +43,6 @@ OBJS = \
 	src/planner/shard_index.o \
 	src/planner/shard_key.o \
 	src/planner/shard_keys_view.o \
-	src/planner/shard_paths.o \
 	src/planner/shard_statistics.o \
 	src/sequence/binding.o \
 	src/sequence/builtin_kinds.o \

@@ -73,6 +73,38 @@ SELECT q, (SELECT count(*) FROM plan(q) line WHERE line ~ 'SpannerShardMerge') A
     $$SELECT * FROM visit WHERE status || '' = 'x' ORDER BY at DESC LIMIT 10$$,
     $$SELECT * FROM days ORDER BY at DESC LIMIT 10$$]) q;
 
+-- of partitions in the order of the query only those are merged that a LIMIT reaches
+CREATE TABLE months (s int GENERATED ALWAYS AS (spanner.shard_id(4, at)) STORED, at int NOT NULL) PARTITION BY RANGE (at);
+SELECT format('CREATE TABLE months_%s PARTITION OF months (PRIMARY KEY (s, at)) FOR VALUES FROM (%s) TO (%s)', i, i * 3000, i * 3000 + 3000)
+  FROM generate_series(0, 3) i \gexec
+INSERT INTO months (at) SELECT i FROM generate_series(0, 11999) i;
+VACUUM ANALYZE months;
+CREATE TABLE asked_months AS SELECT * FROM unnest(ARRAY[
+    $$SELECT * FROM months ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM months ORDER BY at LIMIT 10 OFFSET 400$$,
+    $$SELECT * FROM months WHERE at % 2 < 2 ORDER BY at DESC LIMIT 10$$,
+    $$SELECT * FROM months WHERE at % 9 = 10 - at ORDER BY at DESC LIMIT 1$$]) q;
+SELECT q, (SELECT string_agg(substring(line, 'on (\w+)'), ' ') FROM plan(q) line WHERE line ~ 'SpannerShardMerge') AS merged FROM asked_months;
+-- what is not reached does not start, which a parallel sort would be cheaper than
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count(*) FROM plan('SELECT * FROM months ORDER BY at DESC LIMIT 10') line WHERE line ~ 'SpannerShardMerge';
+SELECT count(*) FROM plan('SELECT at, s + 1 FROM months ORDER BY at DESC LIMIT 10') line WHERE line ~ 'SpannerShardMerge';
+RESET parallel_setup_cost;
+RESET min_parallel_table_scan_size;
+SET max_parallel_workers_per_gather = 0;
+SELECT bool_and(same(q, true)), count(*) FROM asked_months;
+SELECT max(at), min(at) FROM months;
+-- to sort what is stored in order takes less than the server reckons
+CREATE TABLE many (s int GENERATED ALWAYS AS (spanner.shard_id(512, at)) STORED, at int NOT NULL, PRIMARY KEY (s, at));
+INSERT INTO many (at) SELECT generate_series(1, 40000);
+VACUUM ANALYZE many;
+SELECT q, (SELECT count(*) FROM plan(q) line WHERE line ~ 'SpannerShardMerge') AS merges
+  FROM unnest(ARRAY[
+    $$SELECT * FROM many ORDER BY at LIMIT 12000$$,
+    $$SELECT * FROM many ORDER BY at DESC LIMIT 12000$$]) q;
+
 -- each pair is looked up in its partition only, once
 SELECT count(*), count(*) FILTER (WHERE line ~ 'ANY') AS lists, count(DISTINCT line) AS different
   FROM plan('SELECT * FROM pairs WHERE (a, b) IN ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8))') line

@@ -361,6 +361,7 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 #if PG_VERSION_NUM >= 180000
 #define sk_copy_disabled_nodes(to, from) \
 	((to)->disabled_nodes = (from)->disabled_nodes)
+#define sk_is_disabled(path) ((path)->disabled_nodes > 0)
 #define sk_is_more_disabled(path, other) \
 	((path)->disabled_nodes > (other)->disabled_nodes)
 #define sk_cost_sort(sort, root, keys, input, width) \
@@ -368,6 +369,7 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 			  (input)->rows, width, 0.0, work_mem, (root)->limit_tuples)
 #else
 #define sk_copy_disabled_nodes(to, from) ((void) 0)
+#define sk_is_disabled(path) false
 #define sk_is_more_disabled(path, other) false
 #define sk_cost_sort(sort, root, keys, input, width) \
 	cost_sort(sort, root, keys, (input)->total_cost, (input)->rows, width, \

@@ -40,7 +40,6 @@ _PG_init(void)
 	sk_parent_quals_init();
 	sk_planner_init();
 	sk_shard_statistics_init();
-	sk_shard_paths_init();
 	sk_merge_path_init();
 	sk_merge_scan_init();
 	sk_builtin_kinds_init();

@@ -19,11 +19,10 @@ extern void sk_pool_init(void);
 extern void sk_table_init(void);
 extern void sk_worker_init(void);
 
-/* planner/merge_path.c, merge_scan.c, parent_quals.c, shard_paths.c */
+/* planner/merge_path.c, merge_scan.c, parent_quals.c */
 extern void sk_merge_path_init(void);
 extern void sk_merge_scan_init(void);
 extern void sk_parent_quals_init(void);
-extern void sk_shard_paths_init(void);
 
 /* planner/shard_statistics.c; settings */
 extern void sk_shard_statistics_init(void);

@@ -34,6 +34,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -63,6 +64,7 @@ typedef struct SkReplacement
 /* How many elements of a list are put into an expression, one by one. */
 #define SK_MAX_ELEMENTS 100
 
+static Expr *compute_shard(PlannerInfo *root, const SkShardKey *key, FuncExpr *call);
 static bool is_exact(const SkColumns *columns);
 static bool lists_all_shards(const SkShardKey *key, Expr *condition);
 static bool contradicts(List *bounds, Expr *condition);
@@ -74,7 +76,8 @@ static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
-static List *arm_clauses(Node *arm);
+static List *arm_members(Node *arm);
+static Expr *bare_clause(Node *clause);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static void init_terms(SkColumns *columns);
 static void match_term(PlannerInfo *root, const SkClause *clause,
@@ -303,8 +306,7 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 			return NULL;
 	}
 	else
-		condition = sk_shard_is(key, (Expr *)
-								eval_const_expressions(root, (Node *) call));
+		condition = sk_shard_is(key, compute_shard(root, key, call));
 	return condition ? sk_make_clause(condition, level) : NULL;
 }
 
@@ -312,30 +314,31 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
  * sk_derive_alternatives
  *		Derive a condition from an OR: what follows from each of its arms.
  *
- * NULL if nothing follows from one of them.  "arms" is set to the OR of the
- * arms, each with its condition, unless it is NULL.  Arms whose shard is not
- * within the bounds of a partition are left out, unless all are.
+ * NULL if nothing follows from one of them.  If the OR has RestrictInfos, as
+ * that of a RestrictInfo has, "completed" is set to the arms with their
+ * conditions; it may be NULL.  Arms whose shard is not within the bounds of a
+ * partition are left out, unless all are.
  */
 SkClause *
 sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
-					   const SkColumns *columns, List *bounds, SkClause **arms)
+					   const SkColumns *columns, List *bounds, List **completed)
 {
 	List	   *conditions = NIL;
-	List	   *completed = NIL;
 	Index		level = clause->level;
 	ListCell   *lc;
 
 	foreach(lc, ((BoolExpr *) clause->expr)->args)
 	{
-		List	   *exprs = arm_clauses(lfirst(lc));
+		List	   *members = arm_members(lfirst(lc));
 		List	   *clauses = NIL;
 		SkColumns	arm = sk_copy_columns(columns);
 		SkClause   *condition;
 		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc2, exprs)
-			clauses = lappend(clauses, sk_make_clause(lfirst(lc2), clause->level));
+		foreach(lc2, members)
+			clauses = lappend(clauses, sk_make_clause(bare_clause(lfirst(lc2)),
+													  clause->level));
 		sk_match_clauses(root, clauses, &arm);
 		condition = sk_derive_condition(root, &arm);
 		if (condition == NULL)
@@ -345,15 +348,43 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 			(conditions != NIL || lnext(((BoolExpr *) clause->expr)->args, lc)))
 			continue;
 		conditions = lappend(conditions, condition->expr);
-		if (arms == NULL)
-			continue;
-		completed = lappend(completed,
-							make_andclause(lcons(copyObject(condition->expr),
-												 copyObject(exprs))));
+		if (completed)
+			*completed = lappend(*completed,
+								 lcons(sk_make_scan_clause(root, condition->expr,
+														   condition->level),
+									   members));
 	}
-	if (arms)
-		*arms = sk_make_clause(make_orclause(completed), level);
 	return sk_make_clause(any_shard(root, columns->key, conditions), level);
+}
+
+/*
+ * The value of a call, as far as it is known.  The executor takes ten times as
+ * long to call a function once, which counts for a list of many values.
+ */
+static Expr *
+compute_shard(PlannerInfo *root, const SkShardKey *key, FuncExpr *call)
+{
+	LOCAL_FCINFO(fcinfo, FUNC_MAX_ARGS);
+	FmgrInfo	function;
+	Datum		shard;
+	ListCell   *lc;
+
+	foreach(lc, call->args)
+	{
+		Const	   *arg = lfirst(lc);
+
+		if (key->form != SK_SHARD_ID || call->funcvariadic || !IsA(arg, Const))
+			return (Expr *) eval_const_expressions(root, (Node *) call);
+		fcinfo->args[foreach_current_index(lc)].value = arg->constvalue;
+		fcinfo->args[foreach_current_index(lc)].isnull = arg->constisnull;
+	}
+	Assert(call->funcid == key->function && call->funcresulttype == INT4OID);
+	fmgr_info(call->funcid, &function);
+	fmgr_info_set_expr((Node *) call, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, list_length(call->args),
+							 call->inputcollid, NULL, NULL);
+	shard = FunctionCallInvoke(fcinfo);
+	return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), shard, false, true);
 }
 
 /* Is each column of the key equal to something? */
@@ -567,20 +598,24 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 					   eval_const_expressions(root, (Node *) sk_shard_array(values)));
 }
 
-/* The clauses of one arm of an OR, without RestrictInfos. */
+/* The clauses of one arm of an OR. */
 static List *
-arm_clauses(Node *arm)
+arm_members(Node *arm)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (IsA(arm, RestrictInfo))
-		return list_make1(((RestrictInfo *) arm)->clause);
 	if (!is_andclause(arm))
 		return list_make1(arm);
 	foreach(lc, ((BoolExpr *) arm)->args)
-		result = list_concat(result, arm_clauses(lfirst(lc)));
+		result = list_concat(result, arm_members(lfirst(lc)));
 	return result;
+}
+
+static Expr *
+bare_clause(Node *clause)
+{
+	return IsA(clause, RestrictInfo) ? ((RestrictInfo *) clause)->clause : (Expr *) clause;
 }
 
 /* One shard of a list that is known now is no list. */
@@ -1085,8 +1120,9 @@ is_key_equality(Oid operator, Oid collation, Oid column_type, Oid value_type)
 static bool
 is_stable_value(PlannerInfo *root, Expr *value, const Node *key)
 {
-	return !bms_overlap(pull_varnos(root, unconstify(Node *, key)),
-						pull_varnos(root, (Node *) value)) &&
-		!contain_volatile_functions((Node *) value) &&
-		!contain_subplans((Node *) value);
+	return IsA(value, Const) ||
+		(!bms_overlap(pull_varnos(root, unconstify(Node *, key)),
+					  pull_varnos(root, (Node *) value)) &&
+		 !contain_volatile_functions((Node *) value) &&
+		 !contain_subplans((Node *) value));
 }

@@ -59,6 +59,6 @@ extern SkClause *sk_derive_condition(PlannerInfo *root,
 									 const SkColumns *columns);
 extern SkClause *sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 										const SkColumns *columns,
-										List *bounds, SkClause **arms);
+										List *bounds, List **completed);
 
 #endif							/* SK_DERIVE_H */

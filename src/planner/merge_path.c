@@ -64,6 +64,10 @@
 /* With so many streams a comparison is twice as dear: they leave the cache. */
 #define SK_MANY_STREAMS 2048.0
 
+/* By how much many streams are dearer than a sort of rows that are stored in order. */
+#define SK_PRESORTED 0.4
+#define SK_PRESORTED_STREAMS 256.0
+
 /* A partition with so few rows in a shard is sorted. */
 #define SK_FEW_ROWS 2.0
 
@@ -101,8 +105,7 @@ static bool can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel,
 static bool is_wanted_order(PlannerInfo *root, RelOptInfo *rel,
 							SkOrder *order);
 static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
-							 const SkShardKey *key,
-							 const SkExtraClauses *extra);
+							 const SkShardKey *key, List *derived);
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans);
 static int	shard_condition(const SkMergePath *path);
@@ -151,7 +154,7 @@ static const CustomPathMethods merge_path_methods = {
 void
 sk_merge_path_init(void)
 {
-	sk_add_path_maker(make_merge_paths);
+	sk_merge_paths_hook = make_merge_paths;
 }
 
 /*
@@ -161,11 +164,10 @@ sk_merge_path_init(void)
  */
 static void
 make_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				 const SkExtraClauses *extra)
+				 List *derived)
 {
-	List	   *derived = extra->base;
-	bool		merges = extra->may_merge && can_gain_by_merge(root, rel, key, derived);
-	bool		skips = extra->may_merge && is_distinct_of(root, rel);
+	bool		merges = can_gain_by_merge(root, rel, key, derived);
+	bool		skips = is_distinct_of(root, rel);
 	List	   *filter;
 	ListCell   *lc;
 
@@ -657,6 +659,9 @@ cost_merge(PlannerInfo *root, SkMergePath *merge)
 	path->startup_cost = streams * (startup + first + comparison);
 	if (root->limit_tuples < 0)
 		path->startup_cost += streams * random_page_cost;
+	if (correlation == (template->indexinfo->reverse_sort[merge->plan.position + 1] ==
+						merge->plan.backward ? 1.0 : -1.0))
+		comparison *= 1.0 + SK_PRESORTED * Min(streams / SK_PRESORTED_STREAMS, 1.0);
 	path->total_cost = streams * template->path.total_cost +
 		streams * tuples * (SK_MERGE_COST_FACTOR * (1.0 + uncached) * comparison +
 							scattered);

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * planner.c
- *	  Settings of the shard-aware planner, and the hook on a table's paths.
+ *	  Settings of the shard-aware planner, the hook on a table's paths, and index
+ *	  paths with conditions on the shard that the query does not have.
  *
  * For each shard key of a table the hook finds out what the scan of the table
- * knows of the shard, and hands it to those who make paths.
+ * knows of the shard, makes index paths of it, and has merge_path.c make others.
  *
  * What is known comes from clauses that the very scan enforces: restrictions of
  * the relation, and join clauses that may be pushed into it.  A row that is
@@ -12,12 +13,26 @@
  * the rest of the query is needed.  The bounds of a partition can be conditions
  * on the shard, too.
  *
+ * The server's own code makes and costs these paths: it is run again on the
+ * indexes that a shard key leads, while the relation seems to have the
+ * additional clauses.  They stay in the index conditions of the paths, and
+ * nowhere else.
+ *
+ * A derived condition follows from others, so it takes away no row that they
+ * leave.  If all of these are index conditions too, it must not be counted
+ * twice: the server then sees a condition that is always true.  If one of them
+ * is left to a filter, the condition on the shard takes its place in the index,
+ * and is counted like any other: so many rows of the index are read.  The
+ * server's own cost function is asked, with the one selectivity or the other.
+ *
  * src/planner/planner.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_partitioned_table.h"
@@ -25,10 +40,14 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "partitioning/partbounds.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -41,26 +60,31 @@
 #include "planner/derive.h"
 #include "planner/planner.h"
 #include "planner/shard_clause.h"
+#include "planner/shard_index.h"
 #include "spanner_keys.h"
 
-/* With so many tables and partitions planning takes long. */
-#define SK_MANY_RELATIONS 256
-
-#define SK_MAX_PATH_MAKERS 2
-
-bool		sk_enable_derived_shard = true;
-
-static bool enable_shard_list = true;
-static bool enable_shard_merge = true;
-
-/* In the order of their registration. */
-static SkMakePaths path_makers[SK_MAX_PATH_MAKERS];
-static int	path_maker_count = 0;
-
-static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
+/* Partitions count as reached until they have so many times the rows of a LIMIT. */
+#define SK_LIMIT_RESERVE 10.0
 
 /* How many ways to combine values of several relations are tried. */
 #define SK_MAX_JOIN_COMBINATIONS 16
+
+/* The server looks at the statistics. */
+#define SK_UNKNOWN_SELECTIVITY (-1.0)
+
+/* A search of an index costs that much at least, in cpu_operator_cost. */
+#define SK_SEARCH_COST 50.0
+
+/* Conditions that hold for all rows that a scan has to return. */
+typedef struct SkExtraClauses
+{
+	List	   *base;			/* on the scanned relation only */
+	List	   *alternatives;	/* the same, each an OR */
+	List	   *sources;		/* what the alternatives follow from */
+	List	   *joins;			/* with values of other relations */
+	bool		by_range;		/* "base" is from a range of time */
+	bool		may_merge;		/* may shards be merged? */
+} SkExtraClauses;
 
 /* A value that a join clause gives, and the relations that it is from. */
 typedef struct SkJoinValue
@@ -69,13 +93,42 @@ typedef struct SkJoinValue
 	Relids		relids;
 } SkJoinValue;
 
+/* What the cost function needs while paths are made for a shard key. */
+typedef struct SkShardCost
+{
+	SkColumns	columns;		/* of the shard key */
+	List	   *clauses;		/* RestrictInfos of the derived conditions */
+	bool		by_range;		/* do they follow from a range as well? */
+	amcostestimate_function estimate;	/* the server's */
+} SkShardCost;
+
+bool		sk_enable_derived_shard = true;
+SkMergePaths sk_merge_paths_hook = NULL;
+
+static bool enable_shard_list = true;
+static bool enable_shard_merge = true;
+
+static SkShardCost *current = NULL;
+
+static create_upper_paths_hook_type prev_create_upper_paths_hook = NULL;
+static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
+
 static void define_settings(void);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
-static bool may_gain(PlannerInfo *root, RelOptInfo *rel);
-static void add_paths(PlannerInfo *root, RelOptInfo *rel);
+static bool is_reached(PlannerInfo *root, RelOptInfo *rel);
+static void sk_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+								  RelOptInfo *input_rel, RelOptInfo *output_rel,
+								  void *extra);
+static Path *below_projection(Path *path);
+static Cost start_of_reached(PlannerInfo *root, AppendPath *path);
+static bool gives_order(PlannerInfo *root, RelOptInfo *parent,
+						ScanDirection direction);
+static void add_paths(PlannerInfo *root, RelOptInfo *rel, bool may_merge);
 static void derive_clauses(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, SkExtraClauses *result);
+static RestrictInfo *complete_alternatives(const RestrictInfo *source,
+										   List *arms, Index level);
 static List *clauses_of(List *rinfos);
 static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key);
@@ -98,6 +151,40 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 void *arg);
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
+static void make_shard_paths(PlannerInfo *root, RelOptInfo *rel,
+							 const SkShardKey *key,
+							 const SkExtraClauses *extra);
+static void add_derived_paths(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key,
+							  const SkExtraClauses *extra);
+static void add_list_paths(PlannerInfo *root, RelOptInfo *rel,
+						   const SkShardKey *key, bool with_joins);
+static void add_index_paths(PlannerInfo *root, RelOptInfo *rel,
+							const SkShardKey *key,
+							const SkExtraClauses *extra);
+static void create_paths(PlannerInfo *root, RelOptInfo *rel,
+						 const SkShardKey *key, const SkExtraClauses *extra,
+						 List *alternatives, bool with_array);
+static void create_alternative_paths(PlannerInfo *root, RelOptInfo *rel,
+									 const SkExtraClauses *extra);
+static List *exchange_restrictions(const SkShardKey *key, List *clauses,
+								   bool with_array);
+static bool is_dearer(RelOptInfo *rel, Cost cost);
+static bool restricts_second_column(RelOptInfo *rel, const SkShardKey *key);
+static bool mentions(List *clauses, RelOptInfo *rel, int attnum);
+static amcostestimate_function set_cost_function(const SkShardKey *key,
+												 amcostestimate_function function);
+static void estimate_cost(PlannerInfo *root, IndexPath *path,
+						  double loop_count, Cost *startup_cost,
+						  Cost *total_cost, Selectivity *selectivity,
+						  double *correlation, double *pages);
+static List *derived_clauses(const IndexPath *path);
+static void set_selectivity(List *clauses, double selectivity);
+static Bitmapset *fixed_columns(const IndexPath *path);
+static bool are_fixed(const IndexOptInfo *index, const Bitmapset *fixed,
+					  bool in_front);
+static void add_ordered_paths(PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, RestrictInfo *shard);
 
 void
 sk_planner_init(void)
@@ -105,56 +192,144 @@ sk_planner_init(void)
 	define_settings();
 	prev_set_rel_pathlist_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = sk_set_rel_pathlist;
-}
-
-/*
- * sk_add_path_maker
- *		Have a function make paths of tables with a shard key.
- *
- * To be called when the library is loaded, once for each function.
- */
-void
-sk_add_path_maker(SkMakePaths make)
-{
-	/* the server loads a library again if that has failed */
-	for (int i = 0; i < path_maker_count; i++)
-	{
-		if (path_makers[i] == make)
-			return;
-	}
-	Assert(path_maker_count < SK_MAX_PATH_MAKERS);
-	path_makers[path_maker_count++] = make;
+	prev_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = sk_create_upper_paths;
 }
 
 static void
 sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 					RangeTblEntry *rte)
 {
+	bool		may_merge;
+
 	if (prev_set_rel_pathlist_hook)
 		prev_set_rel_pathlist_hook(root, rel, rti, rte);
 
-	if (rel->indexlist != NIL && rte->rtekind == RTE_RELATION &&
-		rte->tablesample == NULL && !rte->inh &&
-		(sk_enable_derived_shard || enable_shard_list || enable_shard_merge) &&
-		!IS_DUMMY_REL(rel) && may_gain(root, rel))
-		add_paths(root, rel);
+	/* what has one page is read at once, unless that is not wanted */
+	if (rel->indexlist == NIL || rte->rtekind != RTE_RELATION ||
+		rte->tablesample != NULL || rte->inh ||
+		(rel->pages <= 1 && enable_seqscan) || IS_DUMMY_REL(rel))
+		return;
+	may_merge = enable_shard_merge && has_useful_pathkeys(root, rel) &&
+		is_reached(root, rel);
+	if (may_merge || ((sk_enable_derived_shard || enable_shard_list) &&
+					  (rel->baserestrictinfo != NIL || rel->joininfo != NIL ||
+					   rel->has_eclass_joins)))
+		add_paths(root, rel, may_merge);
 }
 
 /*
- * Can there be a condition or an order that a path would serve?  One page is read
- * at once: of many partitions those are left alone.
+ * Will a partition be read at all?  Where the partitions themselves have the
+ * order of the query, a LIMIT is likely satisfied by the first ones.  The others
+ * are sorted, if they are read after all.
  */
 static bool
-may_gain(PlannerInfo *root, RelOptInfo *rel)
+is_reached(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL && rel->pages <= 1 &&
-		root->simple_rel_array_size > SK_MANY_RELATIONS)
-		return false;
-	return rel->baserestrictinfo != NIL || has_useful_pathkeys(root, rel);
+	RelOptInfo *parent;
+	bool		forward;
+	double		rows = 0;
+
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL || root->limit_tuples < 0)
+		return true;
+	parent = root->simple_rel_array[root->append_rel_array[rel->relid]->parent_relid];
+	if (parent->part_scheme == NULL ||
+		!bms_equal(root->all_baserels, parent->relids) ||
+		!partitions_are_ordered(parent->boundinfo, parent->live_parts))
+		return true;
+	forward = gives_order(root, parent, ForwardScanDirection);
+	if (!forward && !gives_order(root, parent, BackwardScanDirection))
+		return true;
+	for (int i = 0; i < parent->nparts; i++)
+	{
+		RelOptInfo *part = parent->part_rels[forward ? i : parent->nparts - 1 - i];
+
+		if (part == rel || rows > SK_LIMIT_RESERVE * root->limit_tuples)
+			break;
+		if (part != NULL && !IS_DUMMY_REL(part))
+			rows += part->rows;
+	}
+	return rows <= SK_LIMIT_RESERVE * root->limit_tuples;
+}
+
+/*
+ * A LIMIT pays for the start of what it reaches only.  The server counts all
+ * partitions, and so the sorts of those that are not merged.
+ */
+static void
+sk_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+					  RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
+{
+	ListCell   *lc;
+
+	if (prev_create_upper_paths_hook)
+		prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+
+	if (stage != UPPERREL_ORDERED || !enable_shard_merge ||
+		root->limit_tuples < 0 || input_rel->part_scheme == NULL)
+		return;
+	foreach(lc, output_rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+		Path	   *below = below_projection(path);
+
+		if (IsA(below, AppendPath) && below->pathkeys != NIL &&
+			below->parent == input_rel)
+			path->startup_cost -= below->startup_cost -
+				start_of_reached(root, (AppendPath *) below);
+	}
+}
+
+static Path *
+below_projection(Path *path)
+{
+	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : path;
+}
+
+/* What the start of an append in order costs, if some of it is merged. */
+static Cost
+start_of_reached(PlannerInfo *root, AppendPath *path)
+{
+	Cost		result = 0;
+	double		rows = 0;
+	bool		is_merged = false;
+	ListCell   *lc;
+
+	foreach(lc, path->subpaths)
+	{
+		Path	   *part = lfirst(lc);
+		Path		sort;
+
+		is_merged |= IsA(below_projection(part), CustomPath);
+		if (rows > SK_LIMIT_RESERVE * root->limit_tuples)
+			break;
+		rows += part->rows;
+		if (!pathkeys_contained_in(path->path.pathkeys, part->pathkeys))
+		{
+			sk_cost_sort(&sort, root, path->path.pathkeys, part,
+						 part->pathtarget->width);
+			part = &sort;
+		}
+		result += part->startup_cost;
+	}
+	return is_merged ? Min(result, path->path.startup_cost) : path->path.startup_cost;
+}
+
+/* Is the order of the partitions of a table, one after the other, that of the query? */
+static bool
+gives_order(PlannerInfo *root, RelOptInfo *parent, ScanDirection direction)
+{
+	bool		is_partial;
+	List	   *pathkeys = build_partition_pathkeys(root, parent, direction,
+													&is_partial);
+
+	return pathkeys_contained_in(root->query_pathkeys, pathkeys) ||
+		(pathkeys != NIL && !is_partial &&
+		 pathkeys_contained_in(pathkeys, root->query_pathkeys));
 }
 
 static void
-add_paths(PlannerInfo *root, RelOptInfo *rel)
+add_paths(PlannerInfo *root, RelOptInfo *rel, bool may_merge)
 {
 	ListCell   *lc;
 
@@ -166,10 +341,10 @@ add_paths(PlannerInfo *root, RelOptInfo *rel)
 		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 			derive_clauses(root, rel, key, &extra);
-		extra.may_list = enable_shard_list;
-		extra.may_merge = enable_shard_merge;
-		for (int i = 0; i < path_maker_count; i++)
-			path_makers[i] (root, rel, key, &extra);
+		extra.may_merge = may_merge;
+		make_shard_paths(root, rel, key, &extra);
+		if (may_merge)
+			sk_merge_paths_hook(root, rel, key, extra.base);
 	}
 }
 
@@ -190,6 +365,11 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	if (sk_has_shard_condition(key, own))
 		return;
+	if (own == NIL && rel->joininfo == NIL && !rel->has_eclass_joins)
+	{
+		result->base = partition_clauses(root, rel, key);
+		return;
+	}
 
 	sk_init_columns(&columns, key);
 	clauses = clauses_of(own);
@@ -209,20 +389,19 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		SkClause   *clause;
-		SkClause   *arms;
+		List	   *arms = NIL;
 
 		if (rinfo->pseudoconstant || !is_orclause(rinfo->clause))
 			continue;
 		clause = sk_derive_alternatives(root,
-										sk_make_clause(rinfo->clause,
+										sk_make_clause(rinfo->orclause,
 													   rinfo->security_level),
 										&columns, bounds, &arms);
 		if (clause == NULL)
 			continue;
 		result->sources = lappend(result->sources, rinfo);
 		result->alternatives = lappend(result->alternatives,
-									   sk_make_shard_clause(root, arms->expr,
-															arms->level));
+									   complete_alternatives(rinfo, arms, clause->level));
 		if (!is_orclause(clause->expr) && !has_added)
 			result->base = lappend(result->base,
 								   sk_make_shard_clause(root, clause->expr,
@@ -231,6 +410,33 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	if ((rel->joininfo != NIL || rel->has_eclass_joins) &&
 		!is_joined_on_shard(root, rel, key))
 		result->joins = derive_joins(root, rel, &columns);
+}
+
+/*
+ * An OR whose arms are these lists of RestrictInfos.  Most are those of the
+ * source, so that their selectivities are known.
+ */
+static RestrictInfo *
+complete_alternatives(const RestrictInfo *source, List *arms, Index level)
+{
+	RestrictInfo *result = makeNode(RestrictInfo);
+	List	   *clauses = NIL;
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+	{
+		clauses = lappend(clauses, make_andclause(lfirst(lc)));
+		exprs = lappend(exprs, make_andclause(get_actual_clauses(lfirst(lc))));
+	}
+	*result = *source;
+	result->clause = make_orclause(exprs);
+	result->orclause = make_orclause(clauses);
+	result->security_level = level;
+	result->eval_cost.startup = -1;
+	result->norm_selec = SK_REDUNDANT_SELECTIVITY;
+	result->outer_selec = SK_REDUNDANT_SELECTIVITY;
+	return result;
 }
 
 static List *
@@ -528,6 +734,421 @@ is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 		generate_implied_equalities_for_column(root, rel, is_member_column,
 											   key->shard,
 											   rel->lateral_referencers) != NIL;
+}
+
+static void
+make_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				 const SkExtraClauses *extra)
+{
+	if (extra->base != NIL || extra->joins != NIL || extra->alternatives != NIL)
+		add_derived_paths(root, rel, key, extra);
+	if (enable_shard_list && extra->base == NIL)
+		add_list_paths(root, rel, key, extra->joins == NIL);
+}
+
+/*
+ * Add index paths that use conditions that are derived for a shard key.
+ * Planning can be nested, and an error of the inner one can be caught.
+ */
+static void
+add_derived_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  const SkExtraClauses *extra)
+{
+	SkShardCost cost;
+	SkShardCost *outer = current;
+	RestrictInfo *shard = sk_one_shard(key, extra->base);
+
+	Assert(key->indexes != NIL);
+	sk_init_columns(&cost.columns, key);
+	cost.clauses = list_concat_copy(extra->base, extra->joins);
+	cost.by_range = extra->by_range;
+	cost.estimate = set_cost_function(key, estimate_cost);
+	PG_TRY();
+	{
+		current = &cost;
+		add_index_paths(root, rel, key, extra);
+		if (shard)
+			add_ordered_paths(root, rel, key, shard);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+	}
+	PG_END_TRY();
+	/* nobody else exchanges it while the indexes are ours */
+	Assert(((IndexOptInfo *) linitial(key->indexes))->amcostestimate == estimate_cost);
+	(void) set_cost_function(key, cost.estimate);
+}
+
+/*
+ * Add the paths that look into every shard, one after the other.  That pays if
+ * the second column of an index is restricted; not by a join if one fixes the
+ * shard.  The list is costed as a constant, and then replaced by a call that
+ * gives it.
+ */
+static void
+add_list_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			   bool with_joins)
+{
+	SkExtraClauses extra = {NIL};
+	List	   *joininfo = rel->joininfo;
+	bool		has_eclass_joins = rel->has_eclass_joins;
+	ScalarArrayOpExpr *condition;
+
+	if (!with_joins)
+	{
+		rel->joininfo = NIL;
+		rel->has_eclass_joins = false;
+	}
+	if (key->covers_rows && key->shards <= sk_max_merge_shards &&
+		!is_dearer(rel, key->shards * SK_SEARCH_COST * cpu_operator_cost) &&
+		restricts_second_column(rel, key) &&
+		!sk_has_shard_condition(key, rel->baserestrictinfo))
+	{
+		condition = (ScalarArrayOpExpr *)
+			sk_shard_in(key, sk_all_shards(key, false));
+		extra.base = list_make1(sk_make_shard_clause(root, (Expr *) condition, 0));
+		add_index_paths(root, rel, key, &extra);
+		lsecond(condition->args) = sk_all_shards(key, true);
+	}
+	rel->joininfo = joininfo;
+	rel->has_eclass_joins = has_eclass_joins;
+}
+
+/*
+ * Add index paths that use additional conditions on the shard.  Each join
+ * condition is tried with those from the same relations, for there are many
+ * ways to mix them, and none of these reads less.
+ */
+static void
+add_index_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				const SkExtraClauses *extra)
+{
+	List	   *joininfo = rel->joininfo;
+	bool		has_eclass_joins = rel->has_eclass_joins;
+	Relids		referencers = rel->lateral_referencers;
+	bool		with_array = sk_has_array(extra->base) ||
+		sk_has_array(extra->joins);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (sk_loses_condition((Node *) extra->alternatives, rel) ||
+		sk_loses_condition((Node *) joininfo, with_array ? rel : NULL))
+		return;
+
+	elog(DEBUG2, "shard of \"%s\": %d conditions, %d from joins, %d alternatives",
+		 get_rel_name(planner_rt_fetch(rel->relid, root)->relid),
+		 list_length(extra->base), list_length(extra->joins),
+		 list_length(extra->alternatives));
+
+	foreach(lc, extra->joins)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Relids		outer = bms_difference(rinfo->clause_relids, rel->relids);
+
+		Assert(bms_is_subset(rel->relids, rinfo->clause_relids));
+		/* what is enforced outside the index condition must not change */
+		(void) get_baserel_parampathinfo(root, rel,
+										 bms_union(outer,
+												   rel->lateral_relids));
+		rel->joininfo = lappend(list_copy(joininfo), rinfo);
+		rel->lateral_referencers = bms_union(referencers,
+											 bms_difference(root->all_baserels,
+															rinfo->clause_relids));
+		create_paths(root, rel, key, extra, NIL, with_array);
+
+		/* a parameterized scan need not check an implied condition */
+		foreach(lc2, rel->ppilist)
+		{
+			ParamPathInfo *info = lfirst(lc2);
+
+			info->ppi_clauses = list_delete_ptr(info->ppi_clauses, rinfo);
+		}
+	}
+	rel->lateral_referencers = referencers;
+
+	if (extra->base != NIL || extra->alternatives != NIL)
+	{
+		rel->joininfo = extra->joins == NIL ? joininfo : NIL;
+		rel->has_eclass_joins = has_eclass_joins && extra->joins == NIL;
+		create_paths(root, rel, key, extra, extra->alternatives, with_array);
+	}
+	rel->joininfo = joininfo;
+	rel->has_eclass_joins = has_eclass_joins;
+}
+
+/*
+ * Paths with conditions as restrictions of the indexes, or of the relation: an
+ * OR may need other indexes for other arms, hence all of them.  What it was
+ * derived from need not be tried again.
+ */
+static void
+create_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+			 const SkExtraClauses *extra, List *alternatives, bool with_array)
+{
+	List	   *indexlist = rel->indexlist;
+	List	   *saved = exchange_restrictions(key, extra->base, with_array);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	/* after an error nobody plans with the relation any more */
+	if (alternatives != NIL)
+		create_alternative_paths(root, rel, extra);
+	else
+	{
+		rel->indexlist = key->indexes;
+		create_index_paths(root, rel);
+		rel->indexlist = indexlist;
+	}
+	Assert(list_length(key->indexes) == list_length(saved));
+	forboth(lc, key->indexes, lc2, saved)
+		((IndexOptInfo *) lfirst(lc))->indrestrictinfo = lfirst(lc2);
+}
+
+/*
+ * A bitmap scan filters by the restrictions of its relation.  If those are what
+ * the bitmap is made of, the server sees that at once: it would take longer to
+ * prove that one OR implies the other than for all the rest of the planning.
+ */
+static void
+create_alternative_paths(PlannerInfo *root, RelOptInfo *rel,
+						 const SkExtraClauses *extra)
+{
+	RelOptInfo *scratch = makeNode(RelOptInfo);
+	ListCell   *lc;
+
+	*scratch = *rel;
+	scratch->baserestrictinfo =
+		list_concat(list_difference_ptr(sk_without_added(rel->baserestrictinfo),
+										extra->sources), extra->alternatives);
+	scratch->pathlist = NIL;
+	scratch->partial_pathlist = NIL;
+	create_index_paths(root, scratch);
+	rel->ppilist = scratch->ppilist;
+	foreach(lc, scratch->pathlist)
+		add_path(rel, lfirst(lc));
+	foreach(lc, scratch->partial_pathlist)
+		add_partial_path(rel, lfirst(lc));
+}
+
+/* Returns the restrictions that the indexes of the key have had. */
+static List *
+exchange_restrictions(const SkShardKey *key, List *clauses, bool with_array)
+{
+	List	   *saved = NIL;
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		saved = lappend(saved, index->indrestrictinfo);
+		index->indrestrictinfo =
+			list_concat_copy(sk_index_restrictions(index->rel,
+												   index->indrestrictinfo,
+												   with_array),
+							 clauses);
+	}
+	return saved;
+}
+
+/* Is there a path of all rows that costs less? */
+static bool
+is_dearer(RelOptInfo *rel, Cost cost)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL && path->total_cost < cost &&
+			!sk_is_disabled(path))
+			return true;
+	}
+	return false;
+}
+
+static bool
+restricts_second_column(RelOptInfo *rel, const SkShardKey *key)
+{
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		if (index->nkeycolumns < 2 || sk_shard_position(key, index) != 0)
+			continue;
+		if (index->indexkeys[1] == 0 || rel->has_eclass_joins ||
+			mentions(rel->baserestrictinfo, rel, index->indexkeys[1]) ||
+			mentions(rel->joininfo, rel, index->indexkeys[1]))
+			return true;
+	}
+	return false;
+}
+
+static bool
+mentions(List *clauses, RelOptInfo *rel, int attnum)
+{
+	Bitmapset  *attnums = NULL;
+
+	pull_varattnos((Node *) extract_actual_clauses(clauses, false), rel->relid,
+				   &attnums);
+	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
+}
+
+/* Returns the function that the indexes of the key have had: all are B-trees. */
+static amcostestimate_function
+set_cost_function(const SkShardKey *key, amcostestimate_function function)
+{
+	amcostestimate_function result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		Assert(result == NULL || result == index->amcostestimate);
+		result = index->amcostestimate;
+		index->amcostestimate = function;
+	}
+	return result;
+}
+
+static void
+estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+			  Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
+			  double *correlation, double *pages)
+{
+	List	   *derived = derived_clauses(path);
+	Bitmapset  *fixed = fixed_columns(path);
+	Cost		startup;
+	Cost		total;
+
+	/* it is called within make_shard_paths() only, for an index of the key */
+	Assert(current != NULL && current->estimate != estimate_cost);
+	/* the condition on the shard decides how much of the index is read */
+	if (!are_fixed(path->indexinfo, fixed, true))
+		set_selectivity(derived, SK_UNKNOWN_SELECTIVITY);
+	current->estimate(root, path, loop_count, startup_cost, total_cost,
+					  selectivity, correlation, pages);
+	set_selectivity(derived, SK_REDUNDANT_SELECTIVITY);
+
+	/* the conditions behind it decide how many rows are left */
+	if (derived != NIL && !are_fixed(path->indexinfo, fixed, true) &&
+		are_fixed(path->indexinfo, fixed, false))
+		current->estimate(root, path, loop_count, &startup, &total,
+						  selectivity, correlation, pages);
+	bms_free(fixed);
+}
+
+/* Those of our clauses that are conditions of the scan. */
+static List *
+derived_clauses(const IndexPath *path)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (list_member_ptr(current->clauses, clause->rinfo))
+			result = lappend(result, clause->rinfo);
+	}
+	return result;
+}
+
+static void
+set_selectivity(List *clauses, double selectivity)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		rinfo->norm_selec = rinfo->outer_selec = selectivity;
+	}
+}
+
+/*
+ * The positions of the index columns that are equal to something, or restricted
+ * in a way that the shard follows from.
+ */
+static Bitmapset *
+fixed_columns(const IndexPath *path)
+{
+	Bitmapset  *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (current->by_range || sk_fixes_column(path->indexinfo, clause))
+			result = bms_add_member(result, clause->indexcol);
+	}
+	return result;
+}
+
+/*
+ * Are all columns of the shard key fixed?  "in_front" asks whether no column
+ * before them is free: then the scan reads only these rows.
+ */
+static bool
+are_fixed(const IndexOptInfo *index, const Bitmapset *fixed, bool in_front)
+{
+	for (int i = 0; i < current->columns.count; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; !found && j < index->nkeycolumns; j++)
+		{
+			if (bms_is_member(j, fixed))
+				found = index->indexkeys[j] == current->columns.columns[i]->varattno;
+			else if (in_front)
+				break;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Add index scans of one shard that give a useful order.  "shard" is the
+ * derived condition that fixes the shard.
+ */
+static void
+add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
+				  RestrictInfo *shard)
+{
+	ListCell   *lc;
+
+	if (!has_useful_pathkeys(root, rel) || rel->lateral_relids != NULL)
+		return;
+	foreach(lc, key->indexes)
+	{
+		IndexOptInfo *index = lfirst(lc);
+		SkOrder		orders[2];
+		int			position = sk_shard_position(key, index);
+		int			count = sk_orders_in_shard(root, rel, index, position,
+											   false, orders);
+		bool		index_only;
+		List	   *clauses;
+
+		if (count == 0)
+			continue;
+		clauses = sk_index_clauses(root, rel, index, position, shard,
+								   &index_only);
+		for (int i = 0; i < count && clauses != NIL; i++)
+			add_path(rel, (Path *)
+					 create_index_path(root, index, clauses, NIL, NIL,
+									   orders[i].pathkeys, orders[i].direction,
+									   index_only, NULL, 1.0, false));
+	}
 }
 
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * planner.h
- *	  Settings of the shard-aware planner, who makes paths, the plan of a merge.
+ *	  A setting of the shard-aware planner, who makes merges, the plan of a merge.
  *
  * src/planner/planner.h
  *
@@ -13,26 +13,14 @@
 #include "nodes/pathnodes.h"
 #include "planner/shard_key.h"
 
-/* Conditions that hold for all rows that a scan has to return. */
-typedef struct SkExtraClauses
-{
-	List	   *base;			/* on the scanned relation only */
-	List	   *alternatives;	/* the same, each an OR */
-	List	   *sources;		/* what the alternatives follow from */
-	List	   *joins;			/* with values of other relations */
-	bool		by_range;		/* "base" is from a range of time */
-	bool		may_list;		/* may all shards be listed? */
-	bool		may_merge;		/* may they be merged? */
-} SkExtraClauses;
-
-/* Makes paths of a table, given what is known of a shard key. */
-typedef void (*SkMakePaths) (PlannerInfo *root, RelOptInfo *rel,
-							 const SkShardKey *key,
-							 const SkExtraClauses *extra);
+/* Makes merges of a table, given the conditions derived for a shard key. */
+typedef void (*SkMergePaths) (PlannerInfo *root, RelOptInfo *rel,
+							  const SkShardKey *key, List *derived);
 
 extern bool sk_enable_derived_shard;
 
-extern void sk_add_path_maker(SkMakePaths make);
+/* set by merge_path.c, which needs what is declared here */
+extern SkMergePaths sk_merge_paths_hook;
 
 /* What merge_path.c decides, and merge_scan.c executes. */
 

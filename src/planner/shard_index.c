@@ -108,6 +108,8 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	*scratch = *rel;
 	*only = *index;
 	only->rel = scratch;
+	/* nobody asks for the order of this path */
+	only->sortopfamily = NULL;
 	only->indrestrictinfo =
 		lcons(shard, list_copy(sk_index_restrictions(rel, index->indrestrictinfo, false)));
 	scratch->indexlist = list_make1(only);
@@ -188,7 +190,7 @@ read_order(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
 	return true;
 }
 
-/* How many columns of an index make so many pathkeys? */
+/* How many columns of an index make so many pathkeys?  Each makes one at most. */
 static int
 count_columns(PlannerInfo *root, IndexOptInfo *suffix, ScanDirection direction,
 			  int pathkeys)
@@ -196,7 +198,7 @@ count_columns(PlannerInfo *root, IndexOptInfo *suffix, ScanDirection direction,
 	int			columns = suffix->nkeycolumns;
 	int			result;
 
-	for (suffix->nkeycolumns = 1; suffix->nkeycolumns < columns;
+	for (suffix->nkeycolumns = pathkeys; suffix->nkeycolumns < columns;
 		 suffix->nkeycolumns++)
 		if (list_length(build_index_pathkeys(root, suffix, direction)) >= pathkeys)
 			break;
