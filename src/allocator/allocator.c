@@ -78,8 +78,8 @@ static int	allocator_timeout = 10000;
 static bool may_launch(const SkWorkerEntry *entry);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
 static bool launch(const SkWorkerEntry *entry);
-static bool wake_worker(SkWorkerKind kind);
-static bool request_series(int64 parent_id, const ArrayType *series);
+static bool wake_worker(SkWorkerKind kind, int64 parent_id,
+						const ArrayType *series);
 static bool nap(TimestampTz *begin);
 static SkPool *open_pool(SkAllocator *allocator);
 static bool has_locked_table(LOCKMODE mode);
@@ -210,16 +210,25 @@ launch(const SkWorkerEntry *entry)
 /*
  * Wake the worker of this database, or start it.  Returns false if it cannot be
  * started, or if one has not come: the library may have been replaced.
+ *
+ * With a series, that is to be made: one at a time, so who does not find it asks
+ * again.
  */
 static bool
-wake_worker(SkWorkerKind kind)
+wake_worker(SkWorkerKind kind, int64 parent_id, const ArrayType *series)
 {
 	SkSharedState *state = sk_shared_state();
 	SkWorkerEntry *entry;
 	bool		launched = true;
 
+	Assert(series == NULL || VARSIZE(series) <= SK_MAX_SERIES_BYTES);
 	LWLockAcquire(state->lock, LW_EXCLUSIVE);
 	entry = make_entry(kind);
+	if (entry != NULL && series != NULL && entry->parent_id == 0)
+	{
+		entry->parent_id = parent_id;
+		memcpy(entry->series, series, VARSIZE(series));
+	}
 	if (entry == NULL)
 		launched = false;
 	else if (entry->latch != NULL)
@@ -236,30 +245,6 @@ wake_worker(SkWorkerKind kind)
 	}
 	LWLockRelease(state->lock);
 	return launched;
-}
-
-/*
- * Have the worker that asks other servers make a series of an allocator.
- *
- * It makes one at a time: who does not find the series asks again.  Returns
- * false if the worker cannot be started.
- */
-static bool
-request_series(int64 parent_id, const ArrayType *series)
-{
-	SkSharedState *state = sk_shared_state();
-	SkWorkerEntry *entry;
-
-	Assert(VARSIZE(series) <= SK_MAX_SERIES_BYTES);
-	LWLockAcquire(state->lock, LW_EXCLUSIVE);
-	entry = make_entry(SK_WORKER_REMOTE);
-	if (entry != NULL && entry->parent_id == 0)
-	{
-		entry->parent_id = parent_id;
-		memcpy(entry->series, series, VARSIZE(series));
-	}
-	LWLockRelease(state->lock);
-	return wake_worker(SK_WORKER_REMOTE);
 }
 
 /*
@@ -475,7 +460,7 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		 */
 		result = sk_pool_take(waiter->pool, &waiter->key, waiter->count, whole,
 							  waiter, range, &wake);
-		has_worker = !wake || wake_worker(kind);
+		has_worker = !wake || wake_worker(kind, 0, NULL);
 		if (result == SK_TAKE_FAILED)
 			report_refill_error(allocator, &waiter->error);
 		if (result != SK_TAKE_EMPTY ||
@@ -538,7 +523,7 @@ fetch_from_pool(SkAllocator *allocator, int64 count, bool whole)
 		result = sk_pool_take(allocator->pool, &allocator->key, count, whole,
 							  NULL, &range, &wake);
 		if (result == SK_TAKE_DONE && wake)
-			(void) wake_worker(worker_kind(allocator));
+			(void) wake_worker(worker_kind(allocator), 0, NULL);
 		if (result == SK_TAKE_EMPTY && !has_locked_table(ShareLock))
 			result = wait_for_values(allocator, count, whole, &range);
 		if (result == SK_TAKE_EMPTY)
@@ -600,7 +585,7 @@ wait_for_series(SkAllocator *allocator, ArrayType *series, TimestampTz *begin)
 	/* the worker cannot write; this raises the error that says so */
 	if (allocator->row.is_own || has_locked_table(ShareLock))
 		(void) sk_own_take(&allocator->row, 1, NULL);
-	has_worker = request_series(allocator->id, series);
+	has_worker = wake_worker(SK_WORKER_REMOTE, allocator->id, series);
 	if (!nap(begin))
 		return;
 	if (!has_worker)

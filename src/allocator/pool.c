@@ -20,9 +20,9 @@
  *
  * When there is no free pool, that of another allocator is taken over: the one
  * that has not been used for the longest time.  Its values are lost, so the
- * batches of a pool that was taken over begin with what is wanted, and grow.  A
- * database that has its share of all pools takes one of its own, so that it
- * cannot empty those of the others.
+ * batches of a pool that was taken over begin with what is wanted, and grow.  It is
+ * one of the database that has the most, so that nobody can empty the pools of a
+ * database that has few.
  *
  * src/allocator/pool.c
  *
@@ -48,7 +48,7 @@
 #define SK_TRANCHE_NAME "SpannerKeysAllocator"
 #define SK_MAX_ALLOCATORS 65536
 
-/* How many databases the pools are shared fairly among. */
+/* How many databases are counted apart. */
 #define SK_MAX_SHARES 64
 
 /* How long to leave a failing allocator alone while nobody waits for it. */
@@ -79,7 +79,7 @@ static Size arrays_size(int size);
 static void init_arrays(SK_SEGMENT_ARGS);
 static TransactionId database_version(void);
 static SkPool *find_pool(const SkPoolKey *key);
-static int	count_shares(Share *shares);
+static Share *share_of(Share *shares, Oid dbid);
 static bool is_idle(const SkPool *pool);
 static bool looks_idle(SkPool *pool);
 static int	find_free_pool(void);
@@ -609,33 +609,16 @@ find_pool(const SkPoolKey *key)
 	return NULL;
 }
 
-/* Count the pools of each database, and return the number of databases. */
-static int
-count_shares(Share *shares)
+/* The entry of a database.  Those that find no place have the last one together. */
+static Share *
+share_of(Share *shares, Oid dbid)
 {
-	SkSharedState *state = sk_shared_state();
-	int			count = 1;
+	int			i = 0;
 
-	Assert(LWLockHeldByMe(state->lock));
-	for (int i = 0; i < state->size; i++)
-	{
-		Oid			dbid = state->pools[i].key.dbid;
-		int			j = 0;
-
-		if (!OidIsValid(dbid))
-			continue;
-		while (j < count && shares[j].dbid != dbid)
-			j++;
-		if (j == SK_MAX_SHARES)
-			continue;
-		if (j == count)
-		{
-			shares[count].dbid = dbid;
-			shares[count++].pools = 0;
-		}
-		shares[j].pools++;
-	}
-	return count;
+	while (i < SK_MAX_SHARES && OidIsValid(shares[i].dbid) && shares[i].dbid != dbid)
+		i++;
+	shares[i].dbid = dbid;
+	return &shares[i];
 }
 
 /* Nobody waits at it, and no batch is on its way to it. */
@@ -658,40 +641,42 @@ looks_idle(SkPool *pool)
 	return result;
 }
 
-/* The index of a pool that is free, or else of one to be taken over, or -1. */
+/*
+ * The index of a pool that is free, or else of one to be taken over, or -1.
+ *
+ * That is one of the database that has the most, of this one if others have as
+ * many: it cannot empty the pools of those that have fewer.
+ */
 static int
 find_free_pool(void)
 {
 	SkSharedState *state = sk_shared_state();
-	Share		shares[SK_MAX_SHARES] = {{MyDatabaseId, 0}};
-	int			databases = count_shares(shares);
-	int			fair = state->size / databases;
-	int			any = -1;
+	Share		shares[SK_MAX_SHARES + 1] = {{MyDatabaseId, 1}};
 	int			best = -1;
+	int			most = 0;
 
 	Assert(LWLockHeldByMeInMode(state->lock, LW_EXCLUSIVE));
-	Assert(databases >= 1 && databases <= SK_MAX_SHARES);
 	for (int i = 0; i < state->size; i++)
 	{
-		Oid			dbid = state->pools[i].key.dbid;
-		bool		is_fair = dbid == MyDatabaseId && shares[0].pools >= fair;
-
-		if (!OidIsValid(dbid))
+		if (!OidIsValid(state->pools[i].key.dbid))
 			return i;
-		/* a database above its share gives to one below */
-		for (int j = 1; shares[0].pools < fair && j < databases; j++)
-			is_fair |= shares[j].dbid == dbid && shares[j].pools > fair;
-		if ((any >= 0 && !is_fair &&
-			 state->last_used[i] >= state->last_used[any]) ||
-			(best >= 0 && state->last_used[i] >= state->last_used[best]) ||
-			!looks_idle(&state->pools[i]))
-			continue;
-		if (any < 0 || state->last_used[i] < state->last_used[any])
-			any = i;
-		if (is_fair)
-			best = i;
+		share_of(shares, state->pools[i].key.dbid)->pools++;
 	}
-	return best >= 0 ? best : any;
+	/* who has no share of its own gives nothing while others can */
+	shares[SK_MAX_SHARES].pools = 0;
+	for (int i = 0; i < state->size; i++)
+	{
+		int			share = share_of(shares, state->pools[i].key.dbid)->pools;
+
+		if (best >= 0 && (share < most ||
+						  (share == most && state->last_used[i] >= state->last_used[best])))
+			continue;
+		if (!looks_idle(&state->pools[i]))
+			continue;
+		best = i;
+		most = share;
+	}
+	return best;
 }
 
 static int *
@@ -1013,9 +998,10 @@ collect_pool(SkPool *pool, TimestampTz now, SkRefill *refill)
 	/* the values may be in two pieces, each too small for who waits */
 	if (missing <= 0 && pool->starved)
 		missing = pool->largest;
-	/* who wants more from here on marks the pool again */
+	/* who wants more from here on, or when a batch has come, marks it again */
 	*pending_mark(pool) = 0;
-	if (missing <= 0 && (pool_is_full(pool) || now < pool->retry_at))
+	if (pool->is_filling ||
+		(missing <= 0 && (pool_is_full(pool) || now < pool->retry_at)))
 		return false;
 	refill->pool = pool;
 	refill->key = pool->key;

@@ -106,10 +106,9 @@ static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
 
 typedef enum FillResult
 {
-	FILL_NOTHING,
+	FILL_NOTHING,				/* that a session waits for */
 	FILL_DONE,
-	FILL_BLOCKED,
-	FILL_WAITING				/* for another server */
+	FILL_BLOCKED
 } FillResult;
 
 /* Pools that are filled in one transaction. */
@@ -119,21 +118,14 @@ typedef struct Batch
 	int			count;
 } Batch;
 
+/* What a request does, and where an error comes from. */
 typedef enum RequestState
 {
-	REQUEST_NONE,
-	REQUEST_READY,				/* to be sent */
-	REQUEST_WAITING,			/* for the answer */
+	REQUEST_HERE,				/* it is to be sent */
+	REQUEST_CONNECTING,
+	REQUEST_WAITING,			/* for the server's answer */
 	REQUEST_FINISHED			/* refill has the result */
 } RequestState;
-
-/* Where an error comes from. */
-typedef enum RequestPhase
-{
-	PHASE_HERE,
-	PHASE_CONNECT,
-	PHASE_SERVER
-} RequestPhase;
 
 /* A connection, and what it was made for. */
 typedef struct Connection
@@ -142,15 +134,19 @@ typedef struct Connection
 	char		server[NAMEDATALEN];
 	Oid			userid;			/* whose user mapping it uses */
 	uint64		epoch;			/* of servers and user mappings */
+	bool		is_busy;		/* a request waits for its answer */
+
+	/* when the server may be tried again, and what was wrong with it */
+	TimestampTz retry_at;
+	SkPoolError error;
 } Connection;
 
-/* What is asked for an allocator.  There is at most one request for each. */
+/* What is asked for an allocator.  Its pool has no other request under way. */
 typedef struct Request
 {
 	RequestState state;
-	RequestPhase phase;
 	SkRefill	refill;
-	Connection	connection;
+	Connection *connection;		/* NULL: none yet */
 
 	int64		count;			/* of values; 0: not yet chosen */
 	bool		again;			/* to be made anew */
@@ -160,10 +156,6 @@ typedef struct Request
 
 	SkAllocatorRow row;			/* its name is empty if it is not known */
 	char	   *query;			/* for "count" values */
-
-	/* when the server may be tried again, and what was wrong with it */
-	TimestampTz retry_at;
-	SkPoolError connect_error;
 } Request;
 
 /* Of this process, if it is a worker. */
@@ -171,6 +163,7 @@ static SkWorkerEntry *my_entry = NULL;
 static SkRefill *refills;
 
 /* Of the worker that asks other servers.  In TopMemoryContext. */
+static List *connections = NIL;
 static List *requests = NIL;
 
 /* Counts the changes after which a connection may have to be another one. */
@@ -195,35 +188,32 @@ static void reserve_batch(void *arg);
 static bool try_to_reserve(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
 static void reserve_and_publish(SkRefill *list, int count);
-static bool is_for(const Connection *connection, const char *server,
-				   Oid userid);
 static void note_change(Datum arg, int cacheid, uint32 hashvalue);
 static void cancel_step(void);
 static void limit_time(int limit_ms);
 static void end_limit(void);
+static void prepare_to_connect(void);
 static int	connect_limit_ms(const ForeignServer *server);
 static void find_dblink(const char *function, int nargs, FmgrInfo *finfo);
 static Datum call_dblink(const char *function, const char *arg1,
 						 const char *arg2);
-static void open_connection(Connection *connection, const char *server,
-							Oid userid);
+static void open_connection(Connection *connection);
 static bool get_result(const char *name, int64 *first, int64 *last);
 static void close_connection(void *arg);
 static void describe_step(void *arg);
 static void note_failure(Request *request, ErrorData *error);
 static void run_step(Request *request, void (*step) (void *arg));
 static void disconnect(void);
-static Request *find_request(const SkPoolKey *key);
 static char *name_there(const SkAllocatorRow *row);
 static void read_row(void *arg);
-static Request *find_other(const Request *request, bool is_dead);
-static bool have_connection(Request *request);
+static Connection *find_connection(const Request *request);
 static void send_request(void *arg);
 static void ask(Request *request);
 static void check_range(Request *request, int64 first, int64 last);
 static void receive_values(void *arg);
 static int	exchange_requests(SkRefill *refills, int count);
 static long requests_delay(void);
+static bool is_awaited(void);
 static void begin_series(void *arg);
 static bool make_series(void);
 static FillResult fill_pools(void);
@@ -462,30 +452,25 @@ choose_batch(SkRefill *refill, const SkAllocatorRow *row)
 {
 	int64		target_us = (int64) refill_target * 1000;
 	int64		batch = refill->batch;
-	bool		is_small = refill->is_scarce && batch < row->batch_size;
+	int64		least = row->batch_size;
+	int64		most = row->max_batch_size;
 
 	if (row->mode == SK_MODE_ASYNC)
-		batch = 1;
-	else if (is_small)
-		batch = Max(2 * batch, 1);
-	else if (batch == 0)
-		batch = row->batch_size;
-	else if (refill->since_last_us >= 0 && refill->since_last_us < target_us)
+		least = most = 1;
+	else if (refill->is_scarce)
+		least = Min(least, Max(2 * batch, 1));
+	if (refill->since_last_us >= 0 && refill->since_last_us < target_us)
 		batch *= 2;
 	else if (refill->since_last_us > 10 * target_us)
 		batch /= 2;
-	if (is_small)
-		batch = Min(batch, row->batch_size);
-	else if (row->mode != SK_MODE_ASYNC)
-		batch = Min(Max(batch, row->batch_size), row->max_batch_size);
-	Assert(batch >= 1 && batch <= PG_INT32_MAX);
-	refill->batch = batch;
+	refill->batch = Min(Max(batch, least), most);
+	Assert(refill->batch >= 1);
 
-	if (row->mode != SK_MODE_ASYNC_BATCH && row->mode != SK_MODE_REMOTE)
-		refill->low_water_mark = 0;
-	else
-		refill->low_water_mark = row->low_water_mark < 0 ? batch / 2 :
-			is_small ? Min(row->low_water_mark, batch / 2) : row->low_water_mark;
+	refill->low_water_mark = 0;
+	if (row->mode == SK_MODE_ASYNC_BATCH || row->mode == SK_MODE_REMOTE)
+		refill->low_water_mark = row->low_water_mark < 0 ? refill->batch / 2 : row->low_water_mark;
+	if (refill->is_scarce)
+		refill->low_water_mark = Min(refill->low_water_mark, refill->batch / 2);
 }
 
 /* Decide which values a pool gets: fewer than a batch if no more are left. */
@@ -601,15 +586,6 @@ reserve_and_publish(SkRefill *list, int count)
 	publish(list, count);
 }
 
-/* Was it made, or tried, for that server and role as they are now? */
-static bool
-is_for(const Connection *connection, const char *server,
-	   Oid userid)
-{
-	return strcmp(connection->server, server) == 0 &&
-		connection->userid == userid && connection->epoch == servers_epoch;
-}
-
 static void
 note_change(Datum arg, int cacheid, uint32 hashvalue)
 {
@@ -632,11 +608,6 @@ cancel_step(void)
 static void
 limit_time(int limit_ms)
 {
-	static bool done = false;
-
-	if (!done)
-		time_limit = RegisterTimeout(USER_TIMEOUT, cancel_step);
-	done = true;
 	enable_timeout_after(time_limit, limit_ms);
 }
 
@@ -648,6 +619,19 @@ end_limit(void)
 	QueryCancelPending = false;
 }
 
+/* What a worker that asks other servers needs once. */
+static void
+prepare_to_connect(void)
+{
+	time_limit = RegisterTimeout(USER_TIMEOUT, cancel_step);
+	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
+	/* a former superuser needs a password */
+	CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
+	setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
+}
+
 /*
  * Older releases of dblink wait within libpq, which applies connect_timeout to
  * each host.  Newer ones wait outside, where nobody applies it.
@@ -657,7 +641,6 @@ connect_limit_ms(const ForeignServer *server)
 {
 	const char *seconds = SK_CONNECT_TIMEOUT_S;
 	int			hosts = 1;
-	int64		limit;
 	ListCell   *lc;
 
 	foreach(lc, server->options)
@@ -670,11 +653,10 @@ connect_limit_ms(const ForeignServer *server)
 			for (const char *c = defGetString(option); *c != '\0'; c++)
 				hosts += *c == ',';
 	}
-	/* the least that libpq accepts is two seconds; 0 is no limit */
-	limit = Max(atoi(seconds), 2) * (int64) hosts * 1000;
+	/* 0 is no limit; the least that libpq accepts is two seconds */
 	if (atoi(seconds) <= 0)
-		limit = INT_MAX;
-	return (int) Min(limit + 500, INT_MAX);
+		return INT_MAX;
+	return (int) Min(Max(atoi(seconds), 2) * (int64) hosts * 1000 + 500, INT_MAX);
 }
 
 /*
@@ -685,25 +667,26 @@ connect_limit_ms(const ForeignServer *server)
 static void
 find_dblink(const char *function, int nargs, FmgrInfo *finfo)
 {
+	static const Oid types[] = {TEXTOID, TEXTOID};
 	Oid			extension = get_extension_oid("dblink", true);
 	CatCList   *list;
 	Oid			found = InvalidOid;
 
+	Assert(nargs <= lengthof(types));
 	if (!OidIsValid(extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"%s\" does not exist", "dblink"),
 				 errhint("Create the extension \"%s\" in this database.",
 						 "dblink")));
-	list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+	list = SearchSysCacheList2(PROCNAMEARGSNSP, CStringGetDatum(function),
+							   PointerGetDatum(buildoidvector(types, nargs)));
 	for (int i = 0; i < list->n_members; i++)
 	{
 		Form_pg_proc candidate = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
-		bool		fits = candidate->prolang == ClanguageId && candidate->pronargs == nargs;
 
-		for (int j = 0; fits && j < nargs; j++)
-			fits = candidate->proargtypes.values[j] == TEXTOID;
-		if (fits && getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
+		if (candidate->prolang == ClanguageId &&
+			getExtensionOfObject(ProcedureRelationId, candidate->oid) == extension)
 			found = candidate->oid;
 	}
 	ReleaseCatCacheList(list);
@@ -729,15 +712,17 @@ call_dblink(const char *function, const char *arg1, const char *arg2)
 }
 
 /*
- * Connect to a foreign server with the user mapping of a role.
+ * Connect to the foreign server with the user mapping of the role.
  *
  * The names of dblink's connections are never used again, so it does no harm
  * if it could not be asked to close one.
  */
 static void
-open_connection(Connection *connection, const char *server, Oid userid)
+open_connection(Connection *connection)
 {
 	static uint64 number = 0;
+	const char *server = connection->server;
+	Oid			userid = connection->userid;
 	char		name[NAMEDATALEN];
 	ForeignServer *foreign_server;
 	SkOwnerScope scope;
@@ -745,16 +730,6 @@ open_connection(Connection *connection, const char *server, Oid userid)
 	Assert(IsTransactionState());
 	/* dblink would keep the one before, under a name that we forget */
 	Assert(connection->name[0] == '\0');
-	if (number == 0)
-	{
-		CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, note_change, (Datum) 0);
-		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, note_change, (Datum) 0);
-		CacheRegisterSyscacheCallback(USERMAPPINGOID, note_change, (Datum) 0);
-		/* a former superuser needs a password */
-		CacheRegisterSyscacheCallback(AUTHOID, note_change, (Datum) 0);
-		setenv("PGCONNECT_TIMEOUT", SK_CONNECT_TIMEOUT_S, 0);
-		number++;
-	}
 	/* dblink would take another text for a connection string */
 	foreign_server = GetForeignServerByName(server, false);
 
@@ -771,10 +746,7 @@ open_connection(Connection *connection, const char *server, Oid userid)
 				 errmsg("server \"%s\" does not belong to a superuser", server),
 				 errdetail("The allocator belongs to a superuser, who would connect without a password."),
 				 errhint("Give the allocator, or the server, to another role.")));
-	strlcpy(connection->server, server, NAMEDATALEN);
-	connection->userid = userid;
-	connection->epoch = servers_epoch;
-	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, number++);
+	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
 
 	sk_role_enter(&scope, userid);
 	limit_time(connect_limit_ms(foreign_server));
@@ -839,15 +811,17 @@ get_result(const char *name, int64 *first, int64 *last)
 	return found;
 }
 
-/* Close the connection of a request.  It counts as closed even if that fails. */
+/* Close a connection that may be open.  It counts as closed even if that fails. */
 static void
 close_connection(void *arg)
 {
-	Connection *connection = &((Request *) arg)->connection;
+	Connection *connection = arg;
 	char		name[NAMEDATALEN];
 	SkOwnerScope scope;
 
-	Assert(connection->name[0] != '\0');
+	connection->is_busy = false;
+	if (connection->name[0] == '\0')
+		return;
 	strlcpy(name, connection->name, NAMEDATALEN);
 	connection->name[0] = '\0';
 	sk_role_enter(&scope, connection->userid);
@@ -876,9 +850,8 @@ note_failure(Request *request, ErrorData *error)
 	int			category = ERRCODE_TO_CATEGORY(code);
 	int64		least = Max(request->refill.wanted, 1);
 
-	request->state = REQUEST_FINISHED;
 	request->refill.result = SK_REFILL_FAILED;
-	if (request->phase == PHASE_CONNECT)
+	if (request->state == REQUEST_CONNECTING)
 	{
 		if (code == ERRCODE_QUERY_CANCELED)
 		{
@@ -894,7 +867,7 @@ note_failure(Request *request, ErrorData *error)
 		message = psprintf("could not connect to server \"%s\": %s",
 						   request->row.server, message);
 	}
-	else if (request->phase == PHASE_SERVER)
+	else if (request->state == REQUEST_WAITING)
 	{
 		if (!request->was_lost &&
 			(category == ERRCODE_CONNECTION_EXCEPTION ||
@@ -915,15 +888,16 @@ note_failure(Request *request, ErrorData *error)
 	}
 	/* libpq adds lines with advice that does not belong into a message */
 	note_error(result, code, pnstrdup(message, strcspn(message, "\n")), hint);
-	result->is_remote = request->phase != PHASE_HERE;
+	result->is_remote = request->state != REQUEST_HERE;
 
-	if (request->phase == PHASE_CONNECT)
+	if (request->state == REQUEST_CONNECTING && request->connection != NULL)
 	{
 		TimestampTz now = GetCurrentTimestamp();
 
-		request->retry_at = now + (now - request->begin);
-		request->connect_error = *result;
+		request->connection->retry_at = now + (now - request->begin);
+		request->connection->error = *result;
 	}
+	request->state = REQUEST_FINISHED;
 }
 
 /* Run a step in a transaction.  An error becomes the result. */
@@ -936,7 +910,6 @@ run_step(Request *request, void (*step) (void *arg))
 
 	Assert(!IsTransactionState());
 	request->again = false;
-	request->phase = PHASE_HERE;
 	callback.callback = describe_step;
 	callback.arg = request;
 	callback.previous = error_context_stack;
@@ -946,55 +919,30 @@ run_step(Request *request, void (*step) (void *arg))
 	if (error != NULL)
 	{
 		note_failure(request, error);
-		if (request->connection.name[0] != '\0')
-			(void) sk_run_transaction(close_connection, request, activity, "off");
+		if (request->connection != NULL)
+			(void) sk_run_transaction(close_connection, request->connection, activity, "off");
+		request->connection = NULL;
 	}
 	error_context_stack = callback.previous;
 }
 
-/* Close the connections that are not in use, and forget their requests. */
+/* Close the connections over which nothing is asked. */
 static void
 disconnect(void)
 {
 	ListCell   *lc;
 
-	foreach(lc, requests)
+	foreach(lc, connections)
 	{
-		Request    *request = lfirst(lc);
+		Connection *connection = lfirst(lc);
 
-		if (request->state != REQUEST_NONE)
+		if (connection->is_busy)
 			continue;
-		if (request->connection.name[0] != '\0')
-			run_step(request, close_connection);
-		requests = foreach_delete_current(requests, lc);
-		if (request->query != NULL)
-			pfree(request->query);
-		pfree(request);
+		(void) sk_run_transaction(close_connection, connection,
+								  "closing connections to other servers", "off");
+		connections = foreach_delete_current(connections, lc);
+		pfree(connection);
 	}
-}
-
-static Request *
-find_request(const SkPoolKey *key)
-{
-	MemoryContext old;
-	Request    *request;
-	ListCell   *lc;
-
-	foreach(lc, requests)
-	{
-		request = lfirst(lc);
-		if (request->refill.key.allocator_id == key->allocator_id &&
-			request->refill.key.relid == key->relid)
-			return request;
-	}
-	/* that many cannot all have a pool */
-	if (list_length(requests) >= sk_shared_state()->size)
-		disconnect();
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	request = palloc0(sizeof(Request));
-	requests = lappend(requests, request);
-	MemoryContextSwitchTo(old);
-	return request;
 }
 
 /*
@@ -1034,10 +982,13 @@ read_row(void *arg)
 	SkTable		table;
 
 	Assert(request->refill.key.dbid == MyDatabaseId && request->count >= 0);
-	request->state = REQUEST_FINISHED;
+	request->state = REQUEST_HERE;
 	sk_table_open(&table, RowExclusiveLock);
 	if (!lock_row(&table, &request->refill, row))
+	{
 		row->name[0] = '\0';
+		request->state = REQUEST_FINISHED;
+	}
 	else
 	{
 		if (request->count == 0)
@@ -1055,67 +1006,52 @@ read_row(void *arg)
 		if (request->query != NULL)
 			pfree(request->query);
 		request->query = MemoryContextStrdup(TopMemoryContext, query);
-		request->state = REQUEST_READY;
 	}
 	sk_table_close(&table);
 }
 
 /*
- * A request to the same server, by the same role, that has found it dead just
- * now, or else one whose connection is open and idle.
+ * A connection for the request: an open one, else the one that could not be
+ * opened last, else a new one.  As many are made as there are requests at a time,
+ * not as there are allocators and series.
  */
-static Request *
-find_other(const Request *request, bool is_dead)
+static Connection *
+find_connection(const Request *request)
 {
+	const SkAllocatorRow *row = &request->row;
+	Connection *result = NULL;
+	MemoryContext old;
 	ListCell   *lc;
 
-	foreach(lc, requests)
+	foreach(lc, connections)
 	{
-		Request    *other = lfirst(lc);
+		Connection *other = lfirst(lc);
 
-		if ((is_dead ? other->retry_at > request->begin :
-			 other->state == REQUEST_NONE && other->connection.name[0] != '\0') &&
-			is_for(&other->connection, request->row.server,
-				   request->row.owner_role))
-			return other;
+		if (other->is_busy)
+			continue;
+		if (other->epoch != servers_epoch)
+		{
+			/* it may lead elsewhere now, or have become forbidden */
+			connections = foreach_delete_current(connections, lc);
+			close_connection(other);
+			pfree(other);
+		}
+		else if (other->userid == row->owner_role && strcmp(other->server, row->server) == 0 &&
+				 (result == NULL ||
+				  (result->name[0] == '\0' &&
+				   (other->name[0] != '\0' || other->retry_at > result->retry_at))))
+			result = other;
 	}
-	return NULL;
-}
-
-/*
- * Have a connection for the request.  Returns false, with the error, if the
- * server was dead just now.  As many connections are made as there are
- * requests at a time, not as there are allocators and series.
- */
-static bool
-have_connection(Request *request)
-{
-	Connection *connection = &request->connection;
-	const SkAllocatorRow *row = &request->row;
-	Request    *other;
-
-	request->is_fresh = false;
-	if (connection->name[0] != '\0' &&
-		is_for(connection, row->server, row->owner_role))
-		return true;
-	other = find_other(request, true);
-	if (other != NULL)
-	{
-		request->refill.error = other->connect_error;
-		return false;
-	}
-	if (connection->name[0] != '\0')
-		close_connection(request);
-	other = find_other(request, false);
-	if (other != NULL)
-	{
-		*connection = other->connection;
-		other->connection.name[0] = '\0';
-		return true;
-	}
-	open_connection(connection, row->server, row->owner_role);
-	request->is_fresh = true;
-	return true;
+	if (result != NULL)
+		return result;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	result = palloc0(sizeof(Connection));
+	connections = lappend(connections, result);
+	MemoryContextSwitchTo(old);
+	strlcpy(result->server, row->server, NAMEDATALEN);
+	result->userid = row->owner_role;
+	result->epoch = servers_epoch;
+	return result;
 }
 
 /*
@@ -1128,17 +1064,24 @@ static void
 send_request(void *arg)
 {
 	Request    *request = arg;
-	Connection *connection = &request->connection;
+	Connection *connection;
 	SkOwnerScope scope;
 
-	Assert(request->state == REQUEST_READY && request->count >= 1);
+	Assert(request->state == REQUEST_HERE && request->count >= 1);
 	Assert(request->refill.result == SK_REFILL_FAILED);
-	request->state = REQUEST_FINISHED;
-	request->phase = PHASE_CONNECT;
+	request->state = REQUEST_CONNECTING;
 	request->begin = GetCurrentTimestamp();
-	if (!have_connection(request))
+	request->connection = connection = find_connection(request);
+	request->is_fresh = connection->name[0] == '\0';
+	if (request->is_fresh && connection->retry_at > request->begin)
+	{
+		request->refill.error = connection->error;
+		request->state = REQUEST_FINISHED;
 		return;
-	request->phase = PHASE_SERVER;
+	}
+	if (request->is_fresh)
+		open_connection(connection);
+	request->state = REQUEST_WAITING;
 	sk_role_enter(&scope, connection->userid);
 	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, request->query)) != 1)
 		ereport(ERROR,
@@ -1147,7 +1090,7 @@ send_request(void *arg)
 				 errhint("Look at the log of that server.")));
 	sk_owner_exit(&scope);
 	request->begin = GetCurrentTimestamp();
-	request->state = REQUEST_WAITING;
+	connection->is_busy = true;
 }
 
 static void
@@ -1156,7 +1099,7 @@ ask(Request *request)
 	do
 	{
 		run_step(request, read_row);
-		if (request->state == REQUEST_READY)
+		if (request->state == REQUEST_HERE)
 			run_step(request, send_request);
 	} while (request->again);
 	Assert(request->state == REQUEST_WAITING || request->state == REQUEST_FINISHED);
@@ -1196,15 +1139,15 @@ static void
 receive_values(void *arg)
 {
 	Request    *request = arg;
-	Connection *connection = &request->connection;
+	Connection *connection = request->connection;
 	SkOwnerScope scope;
 	bool		is_busy;
 	int64		first;
 	int64		last;
 	int64		nothing;
 
-	Assert(connection->name[0] != '\0');
-	request->phase = PHASE_SERVER;
+	Assert(connection->is_busy && connection->name[0] != '\0');
+	Assert(request->state == REQUEST_WAITING);
 	sk_role_enter(&scope, connection->userid);
 	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
 	if (!is_busy && !get_result(connection->name, &first, &last))
@@ -1230,13 +1173,14 @@ receive_values(void *arg)
 					 errhint("Look for what keeps that server, or the network, from answering.")));
 		return;
 	}
-	request->state = REQUEST_FINISHED;
+	connection->is_busy = false;
 	check_range(request, first, last);
 	Assert(last < PG_INT64_MAX);
 	request->refill.range.first = first;
 	request->refill.range.end = last + 1;
 	request->refill.limit = request->row.max_value;
 	request->refill.result = SK_REFILL_DONE;
+	request->state = REQUEST_FINISHED;
 }
 
 /*
@@ -1255,18 +1199,12 @@ exchange_requests(SkRefill *refills, int count)
 	Assert(count >= 0 && count <= SK_MAX_REFILLS);
 	for (int i = 0; i < count; i++)
 	{
-		Request    *request = find_request(&refills[i].key);
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+		Request    *request = palloc0(sizeof(Request));
 
-		if (request->state != REQUEST_NONE)
-		{
-			/* leave it for the next time */
-			refills[i].result = SK_REFILL_LOCKED;
-			(void) sk_pool_finish(&refills[i]);
-			continue;
-		}
+		requests = lappend(requests, request);
+		MemoryContextSwitchTo(old);
 		request->refill = refills[i];
-		request->count = 0;
-		request->was_lost = false;
 		ask(request);
 	}
 
@@ -1284,35 +1222,43 @@ exchange_requests(SkRefill *refills, int count)
 		if (request->state == REQUEST_FINISHED && finished < SK_MAX_REFILLS)
 		{
 			refills[finished++] = request->refill;
-			request->state = REQUEST_NONE;
+			requests = foreach_delete_current(requests, lc);
+			if (request->query != NULL)
+				pfree(request->query);
+			pfree(request);
 		}
 	}
 	return finished;
 }
 
-/*
- * After how many milliseconds to call exchange_requests() again; -1 if nothing
- * is under way.
- */
+/* After how many milliseconds to look for answers again. */
 static long
 requests_delay(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	long		delay = -1;
+	long		delay = SK_MAX_DELAY_MS;
 	ListCell   *lc;
 
 	foreach(lc, requests)
 	{
 		Request    *request = lfirst(lc);
-		long		waited;
+		long		waited = TimestampDifferenceMilliseconds(request->begin, now);
 
-		if (request->state == REQUEST_NONE)
-			continue;
-		waited = TimestampDifferenceMilliseconds(request->begin, now) / 4;
-		waited = Min(Max(waited, SK_MIN_DELAY_MS), SK_MAX_DELAY_MS);
-		delay = delay < 0 ? waited : Min(delay, waited);
+		delay = Min(delay, Max(waited / 4, SK_MIN_DELAY_MS));
 	}
 	return delay;
+}
+
+/* Does a session wait for what is asked? */
+static bool
+is_awaited(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, requests)
+		if (((Request *) lfirst(lc))->refill.pool->wanted > 0)
+		return true;
+	return false;
 }
 
 static void
@@ -1356,7 +1302,7 @@ make_series(void)
 static FillResult
 fill_pools(void)
 {
-	FillResult	result = FILL_DONE;
+	FillResult	result;
 	MemoryContext context;
 	int			count;
 
@@ -1366,9 +1312,6 @@ fill_pools(void)
 	StartTransactionCommand();
 	count = sk_pool_collect(my_entry->kind, refills);
 	CommitTransactionCommand();
-	if (count == 0 && (my_entry->kind == SK_WORKER_LOCAL || requests_delay() < 0))
-		return sk_pool_pending(MyDatabaseId, my_entry->kind) > 0 ?
-			FILL_BLOCKED : FILL_NOTHING;
 
 	context = AllocSetContextCreate(TopMemoryContext, "spanner_keys refill",
 									ALLOCSET_DEFAULT_SIZES);
@@ -1379,11 +1322,14 @@ fill_pools(void)
 	{
 		count = exchange_requests(refills, count);
 		publish(refills, count);
-		if (requests_delay() >= 0)
-			result = FILL_WAITING;
 	}
-	if (result == FILL_DONE && sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
+	/* an answer that nobody waits for does not keep the worker */
+	if (requests != NIL)
+		result = is_awaited() ? FILL_DONE : FILL_NOTHING;
+	else if (sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
 		result = FILL_BLOCKED;
+	else
+		result = count > 0 ? FILL_DONE : FILL_NOTHING;
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(context);
 	/* sessions may have asked for more meanwhile */
@@ -1411,14 +1357,8 @@ work_until_idle(void)
 		FillResult	result = fill_pools();
 		TimestampTz now = GetCurrentTimestamp();
 		long		timeout = idle_timeout + 1;
-		bool		is_wanted = false;
 
-		/* does any session wait? */
-		for (int i = 0; result == FILL_WAITING && i < state->size; i++)
-			is_wanted |= state->pools[i].key.dbid == MyDatabaseId &&
-				state->pools[i].kind == my_entry->kind && state->pools[i].wanted > 0;
-		if (result != FILL_NOTHING &&
-			(result != FILL_WAITING || is_wanted))
+		if (result != FILL_NOTHING)
 			idle_since = 0;
 		else if (idle_since == 0)
 			idle_since = now;
@@ -1426,7 +1366,7 @@ work_until_idle(void)
 			return;
 		if (result == FILL_BLOCKED)
 			timeout = SK_LOCKED_MS;
-		if (result == FILL_WAITING)
+		if (requests != NIL)
 			timeout = requests_delay();
 
 		/* show what the worker does */
@@ -1441,7 +1381,7 @@ work_until_idle(void)
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 timeout,
-						 result == FILL_WAITING ? remote_event : main_event);
+						 requests != NIL ? remote_event : main_event);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
@@ -1503,6 +1443,8 @@ spanner_allocator_worker(Datum arg)
 	BackgroundWorkerInitializeConnectionByOid(my_entry->dbid, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	set_session_defaults();
+	if (my_entry->kind == SK_WORKER_REMOTE)
+		prepare_to_connect();
 
 	refills = MemoryContextAlloc(TopMemoryContext,
 								 SK_MAX_REFILLS * sizeof(SkRefill));

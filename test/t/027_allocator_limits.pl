@@ -86,7 +86,7 @@ is(sql(q{SELECT spanner.next_value('b1')}, 'two'), 1, 'a database with few alloc
 is(sql(q{SELECT count(spanner.next_value('b' || i)) FROM generate_series(1, 100) i}, 'one'), 100, 'one with many');
 is(sql(q{SELECT spanner.next_value('b1')}, 'two'), 2, 'the other one still has its values');
 
-# Who is below its share, which is one of five pools here, takes from those above it what was used least recently.
+# Who needs a pool takes one of the database that has the most, of its own if others have as many.
 my $shares = q{SELECT string_agg(datname || ' ' || pools, ', ' ORDER BY datname) FROM
 	(SELECT datid, count(*) AS pools FROM spanner_internal.list_allocator_pools() GROUP BY datid) p JOIN pg_database ON oid = datid};
 
@@ -96,12 +96,14 @@ sql(q{SELECT spanner.next_value('b' || i) FROM generate_series(1, 4) i}, 'two');
 sql(q{SELECT spanner.next_value('b1')});
 is(sql($shares), 'one 1, postgres 1, two 3', 'from the only one above');
 sql(q{SELECT spanner.next_value('b2')});
-is(sql($shares), 'one 1, postgres 1, two 3', 'who has its share gives up a pool of its own');
+is(sql($shares), 'one 1, postgres 2, two 2', 'again, as long as it has more');
+sql(q{SELECT spanner.next_value('b' || i) FROM generate_series(3, 9) i});
+is(sql($shares), 'one 1, postgres 2, two 2', 'who has as many gives up a pool of its own');
 $node->restart;
 sql(q{SELECT spanner.next_value('b' || i) FROM generate_series(1, 2) i}, 'one');
 sql(q{SELECT spanner.next_value('b' || i) FROM generate_series(1, 3) i}, 'two');
 sql(q{SELECT spanner.next_value('b1')});
-is(sql($shares), 'one 1, postgres 1, two 3', 'from one of two above');
+is(sql($shares), 'one 2, postgres 1, two 2', 'from the larger one of two');
 
 # A database that is gone has no share any more when the next worker starts.
 my $orphans = q{SELECT count(*) FROM spanner_internal.list_allocator_pools() WHERE datid NOT IN (SELECT oid FROM pg_database)};
