@@ -101,6 +101,20 @@ INSERT INTO "The 'Paper'" VALUES (NULL, '2026-01-01'), (NULL, '2026-02-01');
 SELECT * FROM "The 'Paper'" ORDER BY 2, 1;
 SELECT spanner.stop_numbering('"The ''Paper''"', 'No. \');
 
+-- a domain that is NOT NULL, and numbers that the index would refuse: in a dry run too
+CREATE DOMAIN needed AS bigint NOT NULL;
+CREATE DOMAIN really_needed AS needed;
+CREATE TABLE stored (number really_needed, other int, branch text);
+SELECT spanner.number_rows('stored', 'number', dry_run => true);
+ALTER TABLE stored DROP COLUMN number;
+INSERT INTO stored VALUES (1, 'a'), (1, 'b'), (2, 'a'), (5, NULL), (5, NULL);
+SELECT spanner.number_rows('stored', 'other', dry_run => true);
+SELECT spanner.number_rows('stored', 'other', '{branch}', dry_run => true);
+INSERT INTO stored VALUES (1, 'a');
+SELECT spanner.number_rows('stored', 'other', '{branch}', dry_run => true);
+DROP TABLE stored;
+DROP DOMAIN really_needed, needed;
+
 -- partitions: the index needs the partition key
 CREATE TABLE parted (year int NOT NULL, number int) PARTITION BY LIST (year);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (2026);

@@ -78,11 +78,34 @@ SELECT spanner.next_value('gap', 'new');
 -- this does
 SELECT spanner.advance_allocator('gap', 1);
 SELECT spanner.next_value('gap', 'newer');
+-- options that change before a series has left its gap make it no smaller; later ones are smaller
+SELECT spanner.create_allocator('lowered', 'batch', failover_gap => 500) > 0 AS created,
+       spanner.create_allocator('without', 'batch', failover_gap => 500) > 0 AS created;
+SELECT spanner.next_value('lowered', 'known'), spanner.next_value('without', 'known');
+UPDATE spanner.allocator SET timeline = 0, series_timeline = 0 WHERE name IN ('lowered', 'without') AND series = '{}';
+UPDATE spanner.allocator SET timeline = 0 WHERE name IN ('lowered', 'without') AND series <> '{}';
+SELECT spanner.alter_allocator('lowered', failover_gap => 20), spanner.alter_allocator('without', 'sync');
+SELECT spanner.next_value('lowered', 'known') > 500 AS is_left, spanner.next_value('lowered', 'unknown'),
+       spanner.next_value('without', 'known') > 500 AS is_left, spanner.next_value('without', 'unknown');
+SELECT spanner.advance_allocator('lowered', 1);
+SELECT spanner.next_value('lowered', 'new');
+SELECT spanner.drop_allocator('lowered'), spanner.drop_allocator('without');
 UPDATE spanner.allocator SET series_timeline = 99 WHERE name = 's' AND series = '{}';
 SELECT spanner.next_value('s', 'new');
 
 -- a series of a dump may come before its allocator; a row that is there moves forward only
 SET check_function_bodies = off;
+-- a limit here gives way to values that were given elsewhere
+SELECT spanner.create_allocator('limited', 'sync', max_value => 100) > 0 AS created;
+SELECT spanner.next_value('limited', 'x');
+INSERT INTO spanner.allocator (name, next_value, max_value, mode, owner_role)
+  VALUES ('limited', 500, 1000, 'sync', current_user::regrole);
+INSERT INTO spanner.allocator (name, series, next_value) VALUES ('limited', '{x}', 700);
+SELECT spanner.next_value('limited', 'x');
+SELECT series, next_value, max_value FROM spanner.allocator WHERE name = 'limited' ORDER BY series;
+SELECT spanner.alter_allocator('limited', max_value => 1000);
+SELECT spanner.next_value('limited'), spanner.next_value('limited', 'x');
+SELECT spanner.drop_allocator('limited');
 INSERT INTO spanner.allocator (name, series, next_value) VALUES ('restored', '{x}', 77), ('restored', '{y}', 78);
 BEGIN;
 SAVEPOINT undone;

@@ -388,11 +388,13 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 	index_beginscan(heap, index, snapshot, nkeys, 0)
 #endif
 
-/* 19: the scan of a table takes flags, too */
+/* 19: the scan of a table takes flags, too, and fetching what an index points to */
 #if PG_VERSION_NUM >= 190000
+#define sk_index_fetch_begin(rel) table_index_fetch_begin(rel, 0)
 #define sk_table_beginscan(rel, snapshot, nkeys, keys) \
 	table_beginscan(rel, snapshot, nkeys, keys, 0)
 #else
+#define sk_index_fetch_begin(rel) table_index_fetch_begin(rel)
 #define sk_table_beginscan(rel, snapshot, nkeys, keys) \
 	table_beginscan(rel, snapshot, nkeys, keys)
 #endif

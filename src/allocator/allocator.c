@@ -61,6 +61,16 @@ typedef struct LastUsed
 	ArrayType  *series;			/* as it was given, NULL if it was empty */
 } LastUsed;
 
+/* What a session does by itself. */
+typedef struct Taking
+{
+	SkAllocatorRow *row;
+	ArrayType  *series;
+	int64		count;
+	SkValues   *range;
+	SkAllocator *found;
+}			Taking;
+
 /* How often to look for a pool, or for a series. */
 #define SK_RETRY_MS 10
 
@@ -72,8 +82,6 @@ typedef struct LastUsed
 
 /* When a worker that was to start, or that failed, may be started again. */
 #define SK_RELAUNCH_MS 1000
-
-static int	allocator_timeout = 10000;
 
 static bool may_launch(const SkWorkerEntry *entry);
 static SkWorkerEntry *make_entry(SkWorkerKind kind);
@@ -87,8 +95,8 @@ static void report_no_worker(void);
 static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
 static bool has_locked_row(SkAllocator *allocator);
 static void report_timeout(SkAllocator *allocator, TransactionId blocked_by);
-static void report_locked(const char *name);
-static SkAllocator *take_alone(const SkAllocatorRow *row, ArrayType *series,
+static bool take_or_begin(void *arg);
+static SkAllocator *take_alone(SkAllocatorRow *row, ArrayType *series,
 							   int64 count, SkValues *range);
 static SkTakeResult wait_loop(SkAllocator *allocator, SkWaiter *waiter,
 							  bool whole, SkValues *range);
@@ -126,7 +134,7 @@ sk_allocator_init(void)
 	DefineCustomIntVariable("spanner_keys.allocator_timeout",
 							"Sets how long to wait for values of an allocator.",
 							"Zero waits without a limit.",
-							&allocator_timeout,
+							&sk_allocator_timeout,
 							10000, 0, INT_MAX,
 							PGC_USERSET,
 							GUC_UNIT_MS,
@@ -258,7 +266,7 @@ nap(TimestampTz *begin)
 
 	if (*begin == 0)
 		*begin = now;
-	if (allocator_timeout > 0 && TimestampDifferenceExceeds(*begin, now, allocator_timeout))
+	if (sk_allocator_timeout > 0 && TimestampDifferenceExceeds(*begin, now, sk_allocator_timeout))
 		return true;
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					 SK_RETRY_MS, PG_WAIT_EXTENSION);
@@ -309,7 +317,7 @@ report_no_worker(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 			 errmsg("could not start allocator worker"),
-			 errdetail("There was no free place for one in %d ms.", allocator_timeout),
+			 errdetail("There was no free place for one in %d ms.", sk_allocator_timeout),
 			 errhint("Increase \"%s\", above \"%s\".",
 					 "max_worker_processes", "max_parallel_workers")));
 }
@@ -362,7 +370,7 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
-					allocator_timeout, allocator->row.name),
+					sk_allocator_timeout, allocator->row.name),
 			 TransactionIdIsValid(blocked_by) ?
 			 errdetail("Its row is locked by transaction %u.", blocked_by) :
 			 allocator->row.server[0] != '\0' ?
@@ -374,63 +382,29 @@ report_timeout(SkAllocator *allocator, TransactionId blocked_by)
 					 "spanner_keys.allocator_timeout")));
 }
 
-static void
-report_locked(const char *name)
+static bool
+take_or_begin(void *arg)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("timed out after %d ms waiting for allocator \"%s\"",
-					allocator_timeout, name),
-			 errdetail("Another transaction has taken values from it, or has changed it."),
-			 errhint("Look for a session that is idle in a transaction, or increase \"%s\".",
-					 "spanner_keys.allocator_timeout")));
+	Taking	   *taking = arg;
+
+	if (taking->series != NULL)
+		taking->found = sk_allocator_by_series(taking->row->id, taking->series, true);
+	else
+		*taking->range = sk_own_take(taking->row, taking->count, NULL);
+	return true;
 }
 
 /*
  * Take values in the current transaction, or, with a series, find that or make it.
- * Both may have to wait for other transactions: no longer than allocator_timeout.
- *
- * The limit is core's for one wait, which core leaves alone while lock_timeout is
- * off, so all waits have it together.  The deadlock detector sees them.
+ * Both may have to wait for other transactions.
  */
 static SkAllocator *
-take_alone(const SkAllocatorRow *row, ArrayType *series, int64 count, SkValues *range)
+take_alone(SkAllocatorRow *row, ArrayType *series, int64 count, SkValues *range)
 {
-	MemoryContext context = CurrentMemoryContext;
-	SkAllocator *volatile series_found = NULL;
-	int			former = LockTimeout;
-	volatile int limit = former == 0 || (allocator_timeout > 0 && allocator_timeout < former) ?
-		allocator_timeout : former;
+	Taking		taking = {row, series, count, range, NULL};
 
-	PG_TRY();
-	{
-		LockTimeout = 0;
-		if (limit > 0)
-			enable_timeout_after(LOCK_TIMEOUT, limit);
-		if (series != NULL)
-			series_found = sk_allocator_by_series(row->id, series, true);
-		else
-			*range = sk_own_take(row, count, NULL);
-	}
-	PG_CATCH();
-	{
-		disable_timeout(LOCK_TIMEOUT, true);
-		LockTimeout = former;
-		if (limit == former || geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
-			PG_RE_THROW();
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		report_locked(row->name);
-	}
-	PG_END_TRY();
-
-	/*
-	 * if the time is up just now, the next look for interrupts raises that
-	 * error
-	 */
-	disable_timeout(LOCK_TIMEOUT, true);
-	LockTimeout = former;
-	return series_found;
+	(void) sk_wait_limited(take_or_begin, &taking, row->name);
+	return taking.found;
 }
 
 /*
@@ -468,8 +442,8 @@ wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 			(TransactionIdIsValid(waiter->blocked_by) && has_locked_row(allocator)))
 			return result;
 
-		if (allocator_timeout > 0)
-			left = Min(left, allocator_timeout -
+		if (sk_allocator_timeout > 0)
+			left = Min(left, sk_allocator_timeout -
 					   TimestampDifferenceMilliseconds(waiter->begin, GetCurrentTimestamp()));
 		if (left <= 0 && !has_worker)
 			report_no_worker();
@@ -655,7 +629,7 @@ allocator_argument(FunctionCallInfo fcinfo, int series_argno)
 		if (last->series != NULL)
 			pfree(last->series);
 		last->series = NULL;
-		last->epoch = found->epoch;
+		last->epoch = found->row.epoch;
 		last->allocator = found;
 		last->length = strlen(found->row.name);
 		if (series != NULL)

@@ -44,6 +44,8 @@ typedef enum SkAllocatorColumn
 	SK_COLUMN_START_VALUE,
 	SK_COLUMN_SERIES_TIMELINE,
 	SK_COLUMN_SERIES_SYSTEM,
+	SK_COLUMN_FORMER_GAP,
+	SK_COLUMN_FORMER_TIMELINE,
 	SK_COLUMN_SERVER,
 	SK_COLUMN_REMOTE_NAME,
 	SK_COLUMN_OWNER_ROLE,
@@ -57,6 +59,9 @@ typedef enum SkAllocatorColumn
 
 /* A number that is left to us. */
 #define SK_AUTOMATIC (-1)
+
+/* Without failover_gap, as many batches of the largest size are left out. */
+#define SK_GAP_BATCHES 10
 
 /* How large a batch may become if nobody says so. */
 #define SK_DEFAULT_MAX_BATCH 100000
@@ -93,6 +98,9 @@ typedef struct SkAllocatorRow
 	int64		failover_gap;
 	SkStamp		stamp;			/* when the counter was written */
 	SkStamp		series_stamp;	/* since when all series are known here */
+	int64		former_gap;		/* of counters that were written before this
+								 * timeline, if it is larger */
+	int32		former_timeline;
 	char		server[NAMEDATALEN];	/* empty: none */
 	char		remote_name[SK_MAX_ALLOCATOR_NAME + 1]; /* empty: none */
 	Oid			owner_role;
@@ -100,9 +108,10 @@ typedef struct SkAllocatorRow
 	int64		start_value;	/* of a series that begins */
 	int64		parent_id;		/* of the allocator of a series, else 0 */
 	ArrayType  *series;			/* what it counts for, else NULL */
+	uint64		epoch;			/* of the cache, when the options were read */
 	bool		is_own;			/* written by the current transaction */
 	Oid			table;			/* where it was read, and this version */
-	ItemPointerData tid;
+	ItemPointerData tid;		/* or where it was found last */
 } SkAllocatorRow;
 
 
@@ -113,6 +122,15 @@ sk_mode_has_pool(SkMode mode)
 		mode == SK_MODE_ASYNC_BATCH;
 }
 
+/* How many values to leave out for a timeline. */
+static inline uint64
+sk_row_gap(const SkAllocatorRow *row)
+{
+	if (!sk_mode_has_pool(row->mode))
+		return 0;
+	return row->failover_gap >= 0 ? row->failover_gap : SK_GAP_BATCHES * row->max_batch_size;
+}
+
 /* The open table, and the former user. */
 typedef struct SkTable
 {
@@ -121,6 +139,8 @@ typedef struct SkTable
 	Oid			userid;
 	int			sec_context;
 	TupleTableSlot *slot;		/* the row that was locked last, or NULL */
+	ItemPointer place;			/* where to look for a row first, or NULL */
+	int			queues;			/* in which to wait for a row */
 } SkTable;
 
 typedef enum SkRowState
@@ -141,8 +161,8 @@ typedef enum SkRowLock
 /* What a write to the table means; hand-made ones are of the last kind. */
 typedef enum SkWrite
 {
-	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it, or
-								 * has a series follow its allocator */
+	SK_WRITE_RESERVES,			/* moves the counter as the mode wants it */
+	SK_WRITE_FOLLOWS,			/* has a series follow its allocator */
 	SK_WRITE_ACCESS,			/* says nothing about values */
 	SK_WRITE_ADVANCES,			/* only moves the counter forward */
 	SK_WRITE_CHANGES			/* values in a pool may be wrong now */
@@ -154,7 +174,6 @@ typedef enum SkWrite
 typedef struct SkAllocator
 {
 	int64		id;				/* hash key */
-	uint64		epoch;			/* valid if it is that of the cache */
 	SkAllocatorRow row;			/* its counter is as it was then */
 	Oid			usable_by;		/* the last role that was found to be allowed */
 	SkPoolKey	key;
@@ -217,8 +236,10 @@ extern void sk_near_name_try(SkNearName *near, const char *name);
 
 /* table.c */
 extern uint64 sk_allocator_epoch;
+extern int	sk_allocator_timeout;
 
 extern Oid	sk_allocator_table(void);
+extern bool sk_wait_limited(bool (*wait) (void *arg), void *arg, const char *name);
 extern void sk_table_open(SkTable *table, LOCKMODE mode);
 extern void sk_table_close(SkTable *table);
 extern bool sk_row_find(SkTable *table, const char *name, int64 id,
@@ -233,7 +254,7 @@ extern void sk_row_insert(SkTable *table, SkAllocatorRow *row);
 extern bool sk_allocator_read(const char *name, int64 id, SkAllocatorRow *row);
 extern void sk_report_missing(int elevel, const char *name, int64 id,
 							  bool may_create);
-extern SkValues sk_own_take(const SkAllocatorRow *row, int64 count, SkMode *mode);
+extern SkValues sk_own_take(SkAllocatorRow *row, int64 count, SkMode *mode);
 
 /* cache.c */
 extern SkAllocator *sk_allocator_find(const char *name, int64 id);

@@ -63,6 +63,8 @@ CREATE TABLE spanner.allocator (
   start_value     bigint,
   series_timeline integer,
   series_system   bigint,
+  former_gap      bigint,
+  former_timeline integer,
   server          name,
   remote_name     text,
   owner_role      spanner_internal.allocator_role,
@@ -80,7 +82,8 @@ CREATE TABLE spanner.allocator (
                             owner_role) = 0
              ELSE num_nonnulls(mode, min_value, max_value, batch_size, max_batch_size,
                                low_water_mark, failover_gap, start_value, series_timeline,
-                               series_system, server, remote_name, owner_role, usage_roles) = 0
+                               series_system, former_gap, former_timeline, server,
+                               remote_name, owner_role, usage_roles) = 0
            END),
   CONSTRAINT allocator_mode_check
     CHECK (mode IN ('sync', 'on_commit', 'async', 'batch', 'async_batch', 'remote')),
@@ -150,6 +153,11 @@ COMMENT ON COLUMN spanner.allocator.series_timeline
      'unless advance_allocator() has moved the allocator on it';
 COMMENT ON COLUMN spanner.allocator.series_system
   IS 'system identifier of that server';
+
+COMMENT ON COLUMN spanner.allocator.former_gap
+  IS 'the gap that a counter leaves which was written before former_timeline, if it is larger';
+COMMENT ON COLUMN spanner.allocator.former_timeline
+  IS 'timeline on which the gap was made smaller';
 
 COMMENT ON SEQUENCE spanner.allocator_id
   IS 'ids of rows of the table of allocators';

@@ -329,8 +329,8 @@ keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 	MemoryContext old;
 
 	allocator = hash_search(by_id, &row->id, HASH_ENTER, NULL);
-	allocator->epoch = epoch;
 	allocator->row = *row;
+	allocator->row.epoch = epoch;
 	old = MemoryContextSwitchTo(cache_context);
 	allocator->row.usage_roles = list_copy(row->usage_roles);
 	if (row->series != NULL)

@@ -78,7 +78,10 @@ static bool is_advanced(FunctionCallInfo fcinfo, int64 minimum,
 						ArrayType *series, SkAllocatorRow *row);
 static void write_and_close(SkTable *table, SkAllocatorRow *row,
 							SkWrite kind);
+static void keep_gap(SkAllocatorRow *row, const SkAllocatorRow *former);
 static void report_users(const char *name);
+static bool rename_row(void *arg);
+static bool drop_row(void *arg);
 
 /* All arguments but the name have a default. */
 static inline void
@@ -316,6 +319,21 @@ write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 }
 
 /*
+ * Have counters that were written on a timeline before this one leave the gap of
+ * the former options: a series may give its first number since a promotion later.
+ */
+static void
+keep_gap(SkAllocatorRow *row, const SkAllocatorRow *former)
+{
+	uint64		gap = sk_row_gap(former);
+
+	if (gap <= sk_row_gap(row))
+		return;
+	row->former_gap = Max(row->former_gap, (int64) gap);
+	row->former_timeline = sk_stamp_now().timeline;
+}
+
+/*
  * spanner.alter_allocator(name, mode, max_value, batch_size, low_water_mark,
  * max_batch_size, failover_gap, min_value, server, remote_name, owner_role)
  *
@@ -325,6 +343,7 @@ Datum
 spanner_alter_allocator(PG_FUNCTION_ARGS)
 {
 	SkAllocatorRow row;
+	SkAllocatorRow former;
 	SkTable		table;
 	Oid			owner = InvalidOid;
 
@@ -333,7 +352,9 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	sk_row_skip_gap(&row);
+	former = row;
 	row_arguments(fcinfo, ALTER_OPTIONS, &row);
+	keep_gap(&row, &former);
 	if (OidIsValid(owner))
 	{
 		check_can_set_role(table.userid, owner);
@@ -356,12 +377,10 @@ report_users(const char *name)
 				 errmsg("%s still names allocator \"%s\"", (char *) lfirst(lc), name)));
 }
 
-/*
- * spanner.rename_allocator(name text, new_name text)
- */
-Datum
-spanner_rename_allocator(PG_FUNCTION_ARGS)
+static bool
+rename_row(void *arg)
 {
+	FunctionCallInfo fcinfo = arg;
 	char	   *new_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SkAllocatorRow row;
 	SkAllocatorRow existing;
@@ -374,8 +393,35 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" already exists", new_name)));
 	write_and_close(&table, &row, SK_WRITE_ACCESS);
-	report_users(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	return true;
+}
+
+/*
+ * spanner.rename_allocator(name text, new_name text)
+ */
+Datum
+spanner_rename_allocator(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	/* a series that is being made keeps it */
+	(void) sk_wait_limited(rename_row, fcinfo, name);
+	report_users(name);
 	PG_RETURN_VOID();
+}
+
+static bool
+drop_row(void *arg)
+{
+	FunctionCallInfo fcinfo = arg;
+	SkAllocatorRow row;
+	SkTable		table;
+
+	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), NULL, &table, &row))
+		return false;
+	sk_row_write(&table, NULL, SK_WRITE_CHANGES);
+	sk_table_close(&table);
+	return true;
 }
 
 /*
@@ -384,14 +430,11 @@ spanner_rename_allocator(PG_FUNCTION_ARGS)
 Datum
 spanner_drop_allocator(PG_FUNCTION_ARGS)
 {
-	SkAllocatorRow row;
-	SkTable		table;
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	if (!lock_owned(fcinfo, PG_GETARG_BOOL(1), NULL, &table, &row))
+	if (!sk_wait_limited(drop_row, fcinfo, name))
 		PG_RETURN_BOOL(false);
-	sk_row_write(&table, NULL, SK_WRITE_CHANGES);
-	sk_table_close(&table);
-	report_users(row.name);
+	report_users(name);
 	PG_RETURN_BOOL(true);
 }
 

@@ -87,6 +87,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "allocator/allocator.h"
 #include "keys/canonical.h"
@@ -220,6 +221,7 @@ static bool enable_early_release = false;
 static int	user_setting = -1;
 
 static HeapTuple new_tuple(TriggerData *trigger);
+static Oid	not_null_domain(Oid type);
 static void check_column(Relation rel, AttrNumber attnum);
 static void check_mode(const char *name, SkMode mode);
 static AttrNumber find_column(Relation rel, const char *column);
@@ -253,7 +255,7 @@ static void add_number_context(void *arg);
 static bool holds_number(const ColumnWriter *writer, int64 number);
 static void write_number(ColumnWriter *writer, const DueRow *due,
 						 int64 number);
-static void number_table(const SkAllocatorRow *allocator, DueRow *due,
+static void number_table(SkAllocatorRow *allocator, DueRow *due,
 						 uint64 count, int64 *last);
 static void number_group(DueRow *due, uint64 count);
 static void number_rows(const Unnumbered *rows, uint64 count);
@@ -367,11 +369,32 @@ new_tuple(TriggerData *trigger)
 		trigger->tg_newtuple : trigger->tg_trigtuple;
 }
 
+/* The domain that a type is, or is based on, and that is NOT NULL. */
+static Oid
+not_null_domain(Oid type)
+{
+	Oid			result = InvalidOid;
+
+	while (!OidIsValid(result) && get_typtype(type) == TYPTYPE_DOMAIN)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for type %u", type);
+		if (((Form_pg_type) GETSTRUCT(tuple))->typnotnull)
+			result = type;
+		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
 static void
 check_column(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	Oid			type = getBaseType(column->atttypid);
+	Oid			domain = not_null_domain(column->atttypid);
 
 	if (type != INT2OID && type != INT4OID && type != INT8OID &&
 		type != NUMERICOID)
@@ -387,12 +410,14 @@ check_column(Relation rel, AttrNumber attnum)
 				 errmsg("column \"%s\" of relation \"%s\" is an identity or generated column",
 						NameStr(column->attname), RelationGetRelationName(rel)),
 				 errhint("Use a column that has no other source of values.")));
-	if (column->attnotnull)
+	if (column->attnotnull || OidIsValid(domain))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("column \"%s\" of relation \"%s\" is NOT NULL",
 						NameStr(column->attname), RelationGetRelationName(rel)),
 				 errdetail("Rows have no number until their transaction commits."),
+				 !column->attnotnull ?
+				 errhint("Run ALTER DOMAIN %s DROP NOT NULL.", format_type_be(domain)) :
 				 errhint("Run ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL.",
 						 sk_qualified_name(RelationGetRelid(rel)),
 						 quote_identifier(NameStr(column->attname)))));
@@ -914,7 +939,7 @@ begin_writing(ColumnWriter *writer, const Target *target,
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   *sec_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_NOFORCE_RLS);
-	sk_writer_begin(&writer->rows, rel, target->column.attnum);
+	sk_writer_begin(&writer->rows, rel, target->column.attnum, true);
 	number->typeId = INT8OID;
 	number->typeMod = -1;
 	coercion = coerce_to_target_type(NULL, (Node *) number, INT8OID,
@@ -1021,7 +1046,7 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 
 /* Number rows of one table.  Sets *last to the last number, if there is one. */
 static void
-number_table(const SkAllocatorRow *allocator, DueRow *due, uint64 count,
+number_table(SkAllocatorRow *allocator, DueRow *due, uint64 count,
 			 int64 *last)
 {
 	ErrorContextCallback callback = {error_context_stack, add_number_context};
@@ -1066,6 +1091,7 @@ number_group(DueRow *due, uint64 count)
 {
 	int64		allocator_id = due[0].target->allocator_id;
 	ArrayType  *series = due[0].series;
+	SkAllocator *found;
 	SkAllocatorRow allocator;
 	SkMode		mode;
 	int64		first;
@@ -1073,10 +1099,11 @@ number_group(DueRow *due, uint64 count)
 	uint64		end;
 
 	PreventCommandIfReadOnly("spanner.assign_on_commit()");
+	found = series == NULL ? sk_allocator_find(NULL, allocator_id) :
+		sk_allocator_by_series(allocator_id, series, true);
+	first = sk_own_take(&found->row, 0, &mode).first;
 	/* the cache may forget it while the triggers of users run */
-	allocator = series == NULL ? sk_allocator_find(NULL, allocator_id)->row :
-		sk_allocator_by_series(allocator_id, series, true)->row;
-	first = sk_own_take(&allocator, 0, &mode).first;
+	allocator = found->row;
 	check_mode(allocator.name, mode);
 	last = first - 1;
 	for (uint64 i = 0; i < count; i = end)

@@ -90,6 +90,7 @@ static char *column_list(const Request *request, bool is_argument);
 static void add_index_and_trigger(Request *request);
 static void add_stored_numbers(Request *request);
 static char *series_arguments(const Request *request, TupleTableSlot *slot);
+static void check_unique(const Request *request);
 static void report_unnumbered(const Request *request, int64 count);
 static void run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run);
 static void check_outcome(Oid relid, AttrNumber attnum, bool is_numbered);
@@ -547,8 +548,8 @@ static void
 add_stored_numbers(Request *request)
 {
 	int			count = request->column.series_count;
-	SkRelationQuery query = {.all_rows = true,.column_count = count + 2};
-	Oid		   *types = palloc((count + 2) * sizeof(Oid));
+	SkRelationQuery query = {.all_rows = true,.column_count = count + 3};
+	Oid		   *types = palloc((count + 3) * sizeof(Oid));
 	const char *number = quote_identifier(request->names[0]);
 	int64		unnumbered = 0;
 	StringInfoData groups;
@@ -556,20 +557,21 @@ add_stored_numbers(Request *request)
 	Tuplestorestate *rows;
 
 	initStringInfo(&groups);
-	types[0] = types[1] = INT8OID;
+	types[0] = types[1] = types[2] = INT8OID;
 	for (int i = 0; i < count; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
 												 request->column.series[i] - 1);
 
-		types[i + 2] = getBaseType(column->atttypid);
+		types[i + 3] = getBaseType(column->atttypid);
 		appendStringInfo(&groups, ", t.%s", quote_identifier(request->names[i + 1]));
 	}
 	query.types = types;
 	query.relids = list_make1_oid(RelationGetRelid(request->rel));
 	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric))),"
-						  " pg_catalog.count(*) FILTER (WHERE t.%s IS NULL)%s FROM %s t",
-						  number, number, groups.data, request->source);
+						  " pg_catalog.count(*) FILTER (WHERE t.%s IS NULL),"
+						  " pg_catalog.count(t.%s) - pg_catalog.count(DISTINCT t.%s)%s FROM %s t",
+						  number, number, number, number, groups.data, request->source);
 	/* in an order, so that the same commands are printed again */
 	if (count > 0)
 		query.text = psprintf("%s GROUP BY %s ORDER BY %s", query.text, groups.data + 2, groups.data + 2);
@@ -581,6 +583,8 @@ add_stored_numbers(Request *request)
 		char	   *series = isnull ? NULL : series_arguments(request, slot);
 
 		unnumbered += DatumGetInt64(slot_getattr(slot, 2, &isnull));
+		if (series != NULL && DatumGetInt64(slot_getattr(slot, 3, &isnull)) > 0)
+			check_unique(request);
 		if (series != NULL)
 			request->commands =
 				lappend(request->commands,
@@ -609,7 +613,7 @@ series_arguments(const Request *request, TupleTableSlot *slot)
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
 												 request->column.series[i] - 1);
 		bool		isnull;
-		Datum		value = slot_getattr(slot, i + 3, &isnull);
+		Datum		value = slot_getattr(slot, i + 4, &isnull);
 
 		if (isnull)
 			return NULL;
@@ -617,6 +621,21 @@ series_arguments(const Request *request, TupleTableSlot *slot)
 						 quote_literal_cstr(TextDatumGetCString(sk_series_text(value, column->atttypid))));
 	}
 	return result.data;
+}
+
+/* A number that is there twice is in the way of the unique index. */
+static void
+check_unique(const Request *request)
+{
+	char	   *columns = column_list(request, false);
+
+	if (!keeps_unique(request))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("numbers in column \"%s\" of relation \"%s\" are not unique",
+						request->names[0], RelationGetRelationName(request->rel)),
+				 errhint("Change those that SELECT %s FROM %s GROUP BY %s HAVING count(*) > 1 finds.",
+						 columns, request->table, columns)));
 }
 
 static void

@@ -20,9 +20,6 @@
 
 #include "allocator/allocator.h"
 
-/* Without failover_gap, as many batches of the largest size are left out. */
-#define SK_GAP_BATCHES 10
-
 /* As many timelines are counted; pg_resetwal can leave out any number of them. */
 #define SK_MAX_GAPS 100
 
@@ -90,6 +87,7 @@ sk_row_skip_gap(SkAllocatorRow *row)
 	SkStamp		then = row->stamp;
 	bool		is_known = then.system == now.system && then.timeline != 0;
 	int64		former = row->next_value;
+	uint64		gap = sk_row_gap(row);
 	unsigned long long skipped;
 	int			gaps = is_known && then.timeline < now.timeline ?
 		Min(now.timeline - then.timeline, SK_MAX_GAPS) : 1;
@@ -97,13 +95,11 @@ sk_row_skip_gap(SkAllocatorRow *row)
 	if (sk_stamp_is_now(then))
 		return;
 	row->stamp = now;
-	if (!sk_mode_has_pool(row->mode))
-		return;
+	if (!is_known || then.timeline < row->former_timeline || then.timeline > now.timeline)
+		gap = Max(gap, (uint64) row->former_gap);
 	for (int i = 0; i < gaps && row->next_value <= row->max_value; i++)
 	{
 		uint64		left = (uint64) row->max_value - (uint64) row->next_value + 1;
-		uint64		gap = row->failover_gap >= 0 ? row->failover_gap :
-			SK_GAP_BATCHES * row->max_batch_size;
 
 		row->next_value += (int64) Min(gap, left / 10 + (left % 10 != 0));
 		/* the value after the last one says that all are used up */

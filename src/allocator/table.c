@@ -60,6 +60,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/multixact.h"
 #include "access/table.h"
@@ -82,6 +83,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -95,6 +97,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/varlena.h"
 
 #include "allocator/allocator.h"
@@ -112,8 +115,13 @@ PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 /* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
 
-/* As many sessions at most compete for a row that is free again. */
+/*
+ * As many sessions at most compete for a row that is free again.  Those whose
+ * transaction goes on with other statements are fewer: it keeps the row for long, so
+ * what counts is that nobody waits for much longer than others.
+ */
 #define SK_QUEUES 16
+#define SK_QUEUES_OF_BLOCKS 4
 
 /* What rows are looked for by; the attributes are those of the table. */
 typedef struct RowKey
@@ -158,7 +166,7 @@ typedef struct OwnCounter
 	SkMode		mode;
 	int64		next;
 	int64		max_value;
-	ItemPointerData tid;		/* of the row when it was locked */
+	ItemPointerData place;		/* where the row was found */
 	bool		is_stale;		/* the row may have changed but for "next" */
 	uint64		epoch;			/* of the cache, when the options were read */
 	List	   *marks;			/* the first of the lock; ascending levels */
@@ -166,6 +174,9 @@ typedef struct OwnCounter
 
 /* Changes when anything in the cache of the session may have become wrong. */
 uint64		sk_allocator_epoch = 1;
+
+/* The longest wait for others, in ms; 0: no limit. */
+int			sk_allocator_timeout = 10000;
 
 /* What the write that is under way means, for the trigger of the table. */
 static SkWrite current_write = SK_WRITE_CHANGES;
@@ -197,6 +208,7 @@ static void set_value(TupleTableSlot *slot, SkAllocatorColumn column, Datum valu
 					  bool isnull);
 static void store_stamp(Datum *values, bool *nulls, SkAllocatorColumn timeline,
 						SkAllocatorColumn system, SkStamp stamp);
+static void store_counter(TupleTableSlot *slot, const SkAllocatorRow *row);
 static void store_options(TupleTableSlot *slot, const SkAllocatorRow *row);
 static void store_row(TupleTableSlot *slot, const SkAllocatorRow *row);
 static RowKey key_of_id(int64 id);
@@ -211,6 +223,9 @@ static bool find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row,
 static bool find_settled(SkTable *table, const char *name, ArrayType *series,
 						 SkAllocatorRow *row);
 static bool add_parent(Relation rel, SkAllocatorRow *row);
+static ItemPointerData first_version(Relation rel, ItemPointer tid);
+static bool is_in_place(SkTable *table, int64 id, ItemPointer tid);
+static bool find_place(SkTable *table, int64 id, ItemPointer tid);
 static SkRowState lock_latest(SkTable *table, int64 id, LockTupleMode mode,
 							  LockWaitPolicy policy);
 static SkRowState lock_in_queue(SkTable *table, int64 id);
@@ -219,9 +234,8 @@ static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
 						   SkAllocatorRow *row);
 static SkRowState lock_whole(SkTable *table, int64 id, LockWaitPolicy policy,
 							 SkAllocatorRow *row);
-static SkRowState lock_again(SkTable *table, ItemPointer tid, int64 id,
-							 SkAllocatorRow *row);
 static List *series_ids(SkTable *table, const char *name, int limit);
+static bool has_own_triggers(Relation rel);
 static void write_tuple(SkTable *table, CmdType command, TupleTableSlot *new,
 						SkWrite kind);
 static int64 write_row(SkTable *table, CmdType command,
@@ -231,7 +245,7 @@ static bool marks_ascend(const OwnCounter *counter);
 #endif
 static OwnCounter *find_counter(const SkAllocatorRow *row);
 static void note_own_update(const SkAllocatorRow *row, bool is_moved);
-static OwnCounter *hold_counter(const SkAllocatorRow *known);
+static OwnCounter *hold_counter(SkAllocatorRow *known);
 static void move_counter(OwnCounter *counter, int64 next);
 static void write_counters(void);
 static void note_change(Oid table, int64 id, int64 minimum);
@@ -287,6 +301,57 @@ Oid
 sk_allocator_table(void)
 {
 	return sk_own_table("allocator");
+}
+
+/*
+ * sk_wait_limited
+ *		Call what waits for other transactions, all in all no longer than
+ *		allocator_timeout.  Returns what it returns.
+ *
+ * The limit is core's for one wait, which core leaves alone while lock_timeout is
+ * off, so all waits have it together.  The deadlock detector sees them.
+ */
+bool
+sk_wait_limited(bool (*wait) (void *arg), void *arg, const char *name)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool result = false;
+	int			former = LockTimeout;
+	volatile int limit = former == 0 || (sk_allocator_timeout > 0 && sk_allocator_timeout < former) ?
+		sk_allocator_timeout : former;
+
+	PG_TRY();
+	{
+		LockTimeout = 0;
+		if (limit > 0)
+			enable_timeout_after(LOCK_TIMEOUT, limit);
+		result = wait(arg);
+	}
+	PG_CATCH();
+	{
+		disable_timeout(LOCK_TIMEOUT, true);
+		LockTimeout = former;
+		if (limit == former || geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("timed out after %d ms waiting for allocator \"%s\"",
+						sk_allocator_timeout, name),
+				 errdetail("Another transaction has taken values from it, or has changed it."),
+				 errhint("Look for a session that is idle in a transaction, or increase \"%s\".",
+						 "spanner_keys.allocator_timeout")));
+	}
+	PG_END_TRY();
+
+	/*
+	 * if the time is up just now, the next look for interrupts raises that
+	 * error
+	 */
+	disable_timeout(LOCK_TIMEOUT, true);
+	LockTimeout = former;
+	return result;
 }
 
 /*
@@ -520,7 +585,7 @@ sk_row_insert(SkTable *table, SkAllocatorRow *row)
  * Sets *mode to the mode of the locked row, unless NULL.
  */
 SkValues
-sk_own_take(const SkAllocatorRow *row, int64 count, SkMode *mode)
+sk_own_take(SkAllocatorRow *row, int64 count, SkMode *mode)
 {
 	OwnCounter *counter = hold_counter(row);
 	SkValues	range;
@@ -599,6 +664,8 @@ open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 	table->rel = rel;
 	table->mode = mode;
 	table->slot = NULL;
+	table->place = NULL;
+	table->queues = SK_QUEUES;
 	GetUserIdAndSecContext(&table->userid, &table->sec_context);
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   table->sec_context | SECURITY_LOCAL_USERID_CHANGE |
@@ -622,6 +689,7 @@ open_again(SkTable *table, Oid relid)
 				 errdetail("The counters of the transaction cannot be written."),
 				 errhint("Drop the extension in a transaction of its own.")));
 	open_relation(table, rel, RowExclusiveLock);
+	table->slot = table_slot_create(rel, NULL);
 }
 
 static void
@@ -690,6 +758,11 @@ fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 		DatumGetInt64(VALUE(SK_COLUMN_START_VALUE));
 	row->series_stamp = fetch_stamp(values, nulls, SK_COLUMN_SERIES_TIMELINE,
 									SK_COLUMN_SERIES_SYSTEM);
+	if (!IS_NULL(SK_COLUMN_FORMER_GAP) && !IS_NULL(SK_COLUMN_FORMER_TIMELINE))
+	{
+		row->former_gap = DatumGetInt64(VALUE(SK_COLUMN_FORMER_GAP));
+		row->former_timeline = DatumGetInt32(VALUE(SK_COLUMN_FORMER_TIMELINE));
+	}
 }
 
 /* NULL for the allocator itself, whose array is empty. */
@@ -738,7 +811,7 @@ fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 }
 
 /*
- * Give the row of a series what it has of its allocator.
+ * Give the row of a series what it has of its allocator, or had when it was read.
  *
  * The worker does not see an allocator that the transaction has changed.
  */
@@ -747,13 +820,13 @@ inherit(SkAllocatorRow *row, const SkAllocatorRow *parent)
 {
 	SkAllocatorRow all = *parent;
 
-	Assert(row->series != NULL && parent->series == NULL);
+	Assert(row->series != NULL && (parent->series == NULL || parent->id == row->id));
 	Assert(strcmp(row->name, parent->name) == 0 && row->table == parent->table);
 	all.id = row->id;
 	/* the bounds of the allocator may have been moved since */
 	all.next_value = Max(row->next_value, parent->min_value);
 	all.stamp = row->stamp;
-	all.parent_id = parent->id;
+	all.parent_id = parent->series == NULL ? parent->id : parent->parent_id;
 	all.series = row->series;
 	all.tid = row->tid;
 	all.is_own |= row->is_own;
@@ -775,6 +848,14 @@ store_stamp(Datum *values, bool *nulls, SkAllocatorColumn timeline,
 	IS_NULL(timeline) = stamp.timeline == 0;
 	VALUE(system) = Int64GetDatum(stamp.system);
 	IS_NULL(system) = stamp.system == 0;
+}
+
+static void
+store_counter(TupleTableSlot *slot, const SkAllocatorRow *row)
+{
+	set_value(slot, SK_COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
+	store_stamp(slot->tts_values, slot->tts_isnull, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM,
+				row->stamp);
 }
 
 static void
@@ -807,6 +888,9 @@ store_options(TupleTableSlot *slot, const SkAllocatorRow *row)
 	set_value(slot, SK_COLUMN_START_VALUE, Int64GetDatum(row->start_value), false);
 	store_stamp(slot->tts_values, slot->tts_isnull, SK_COLUMN_SERIES_TIMELINE,
 				SK_COLUMN_SERIES_SYSTEM, row->series_stamp);
+	set_value(slot, SK_COLUMN_FORMER_GAP, Int64GetDatum(row->former_gap), row->former_gap == 0);
+	set_value(slot, SK_COLUMN_FORMER_TIMELINE, Int32GetDatum(row->former_timeline),
+			  row->former_gap == 0);
 }
 
 /*
@@ -825,13 +909,8 @@ store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
 			  PointerGetDatum(row->series != NULL ? row->series : construct_empty_array(TEXTOID)),
 			  false);
 	set_value(slot, SK_COLUMN_ID, Int64GetDatum(row->id), false);
-	set_value(slot, SK_COLUMN_NEXT_VALUE, Int64GetDatum(row->next_value), false);
-	store_stamp(slot->tts_values, slot->tts_isnull, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM,
-				row->stamp);
 	if (row->series == NULL)
 		store_options(slot, row);
-	ExecStoreVirtualTuple(slot);
-	ItemPointerSetInvalid(&slot->tts_tid);
 }
 
 static RowKey
@@ -995,29 +1074,89 @@ add_parent(Relation rel, SkAllocatorRow *row)
 }
 
 /*
- * The snapshot keeps the version that was found from being replaced by another
- * row before it is locked.
+ * Where the entry of an index for a version of a row points to: versions that need
+ * no entry hang on that one.
+ */
+static ItemPointerData
+first_version(Relation rel, ItemPointer tid)
+{
+	OffsetNumber first[MaxHeapTuplesPerPage];
+	ItemPointerData result = *tid;
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	OffsetNumber offset;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	heap_get_root_tuples(BufferGetPage(buffer), first);
+	UnlockReleaseBuffer(buffer);
+	offset = first[ItemPointerGetOffsetNumber(tid) - 1];
+	if (OffsetNumberIsValid(offset))
+		ItemPointerSetOffsetNumber(&result, offset);
+	return result;
+}
+
+/*
+ * Is the row where it was found last?  Other versions of it have come since, but
+ * as long as none of them needs an entry in an index they begin at this place.
+ */
+static bool
+is_in_place(SkTable *table, int64 id, ItemPointer tid)
+{
+	IndexFetchTableData *fetch;
+	bool		goes_on = false;
+	bool		isnull;
+	bool		found;
+
+	*tid = *table->place;
+	/* VACUUM may have cut the table off */
+	if (ItemPointerGetBlockNumber(tid) >= RelationGetNumberOfBlocks(table->rel))
+		return false;
+	fetch = sk_index_fetch_begin(table->rel);
+	found = table_index_fetch_tuple(fetch, tid, SnapshotSelf, table->slot, &goes_on, NULL) &&
+		DatumGetInt64(slot_getattr(table->slot, SK_COLUMN_ID, &isnull)) == id;
+	table_index_fetch_end(fetch);
+	return found;
+}
+
+/* Find the latest version of a row, to lock it. */
+static bool
+find_place(SkTable *table, int64 id, ItemPointer tid)
+{
+	RowKey		key = key_of_id(id);
+	HeapTuple	tuple;
+
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	if (table->place != NULL && is_in_place(table, id, tid))
+		return true;
+	if (!find_latest(table->rel, &key, NULL, &tuple))
+		return false;
+	*tid = tuple->t_self;
+	if (table->place != NULL)
+		*table->place = first_version(table->rel, tid);
+	return true;
+}
+
+/*
+ * A snapshot, of any time before, keeps the version that was found from being
+ * replaced by another row before it is locked.
  */
 static SkRowState
 lock_latest(SkTable *table, int64 id, LockTupleMode mode, LockWaitPolicy policy)
 {
-	RowKey		key = key_of_id(id);
 	TM_Result	result = TM_Deleted;
 	TM_FailureData failure;
-	HeapTuple	tuple;
+	ItemPointerData tid;
+	bool		has_snapshot = ActiveSnapshotSet();
 
-	PushActiveSnapshot(GetLatestSnapshot());
+	if (!has_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
 	/* a row that is gone is looked for again: it may have come back */
-	while ((result == TM_Updated || result == TM_Deleted) &&
-		   find_latest(table->rel, &key, NULL, &tuple))
-	{
-		if (table->slot == NULL)
-			table->slot = table_slot_create(table->rel, NULL);
-		result = table_tuple_lock(table->rel, &tuple->t_self, GetActiveSnapshot(), table->slot,
+	while ((result == TM_Updated || result == TM_Deleted) && find_place(table, id, &tid))
+		result = table_tuple_lock(table->rel, &tid, GetActiveSnapshot(), table->slot,
 								  GetCurrentCommandId(false), mode, policy,
 								  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
-	}
-	PopActiveSnapshot();
+	if (!has_snapshot)
+		PopActiveSnapshot();
 	if (result != TM_Ok && result != TM_WouldBlock && result != TM_Updated &&
 		result != TM_Deleted)
 		elog(ERROR, "unexpected result %d of locking an allocator", result);
@@ -1034,7 +1173,7 @@ lock_in_queue(SkTable *table, int64 id)
 {
 	Oid			relid = RelationGetRelid(table->rel);
 	Oid			queue = (Oid) (id ^ (id >> 32));
-	uint16		part = (uint16) ((id >> 32) * SK_QUEUES + MyProcPid % SK_QUEUES);
+	uint16		part = (uint16) ((id >> 32) * SK_QUEUES + MyProcPid % table->queues);
 	bool		is_own;
 	SkRowState	state;
 
@@ -1089,30 +1228,6 @@ lock_whole(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 }
 
 /*
- * Lock a row that the transaction has locked, at "tid".
- *
- * It is still there, unless the transaction has written the row or the whole
- * table since.  The one version of that id that SnapshotSelf shows is the latest.
- */
-static SkRowState
-lock_again(SkTable *table, ItemPointer tid, int64 id, SkAllocatorRow *row)
-{
-	Assert(table->mode >= RowExclusiveLock);
-	/* what an earlier part of this command has written can be written again */
-	CommandCounterIncrement();
-	if (table->slot == NULL)
-		table->slot = table_slot_create(table->rel, NULL);
-	if (ItemPointerGetBlockNumber(tid) < RelationGetNumberOfBlocks(table->rel) &&
-		table_tuple_fetch_row_version(table->rel, tid, SnapshotSelf, table->slot))
-	{
-		read_locked(table, row);
-		if (row->id == id && add_parent(table->rel, row))
-			return SK_ROW_FOUND;
-	}
-	return lock_whole(table, id, LockWaitBlock, row);
-}
-
-/*
  * The ids of the series of an allocator, a list of int64, as many as "limit" at
  * most.
  */
@@ -1138,6 +1253,18 @@ series_ids(SkTable *table, const char *name, int limit)
 	return result;
 }
 
+/* Are all triggers of the table those of the extension? */
+static bool
+has_own_triggers(Relation rel)
+{
+	Oid			schema = sk_own_schema(SK_INTERNAL_SCHEMA);
+
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+		if (get_func_namespace(rel->trigdesc->triggers[i].tgfoid) != schema)
+			return false;
+	return true;
+}
+
 /*
  * Write a row as an SQL command does.  The trigger of the table finds out what the
  * write means.
@@ -1150,10 +1277,12 @@ static void
 write_tuple(SkTable *table, CmdType command, TupleTableSlot *new, SkWrite kind)
 {
 	TupleConstr *constraints = RelationGetDescr(table->rel)->constr;
+	bool		moves = kind == SK_WRITE_RESERVES;
 	SkRowWriter writer;
 
-	sk_writer_begin(&writer, table->rel, 0);
-	if (kind == SK_WRITE_RESERVES && constraints->num_check > 0)
+	sk_writer_begin(&writer, table->rel, moves ? SK_COLUMN_NEXT_VALUE : 0,
+					!moves || !has_own_triggers(table->rel));
+	if (kind <= SK_WRITE_FOLLOWS && constraints->num_check > 0)
 		sk_check_expressions(writer.target) = palloc0(constraints->num_check * sizeof(ExprState *));
 	sk_writer_write(&writer, command, table->slot, new);
 	sk_writer_end(&writer);
@@ -1185,8 +1314,13 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	}
 	else
 		memset(new->tts_isnull, true, tupdesc->natts * sizeof(bool));
-	if (row != NULL)
+	/* what only moves a counter is read and written for each transaction */
+	if (row != NULL && kind != SK_WRITE_RESERVES)
 		store_row(new, row);
+	if (row != NULL)
+		store_counter(new, row);
+	ExecStoreVirtualTuple(new);
+	ItemPointerSetInvalid(&new->tts_tid);
 	current_write = kind;
 	PG_TRY();
 	{
@@ -1236,12 +1370,13 @@ marks_ascend(const OwnCounter *counter)
 
 /* Lock the row unless that has been done. */
 static OwnCounter *
-hold_counter(const SkAllocatorRow *known)
+hold_counter(SkAllocatorRow *known)
 {
 	OwnCounter *counter = find_counter(known);
 	OwnCounterKey key = {known->id, known->table};
 	SkAllocatorRow row;
 	SkTable		table;
+	bool		found;
 
 	Assert(counter == NULL || marks_ascend(counter));
 	if (likely(counter != NULL && !counter->is_stale &&
@@ -1249,7 +1384,17 @@ hold_counter(const SkAllocatorRow *known)
 		return counter;
 
 	sk_table_open(&table, RowExclusiveLock);
-	if (sk_row_lock(&table, known->id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+	table.place = &known->tid;
+	if (IsTransactionBlock() && known->mode != SK_MODE_ON_COMMIT)
+		table.queues = SK_QUEUES_OF_BLOCKS;
+	found = lock_row(&table, known->id, LockWaitBlock, &row) == SK_ROW_FOUND;
+	/* the options of a series may have changed while we waited */
+	AcceptInvalidationMessages();
+	if (found && row.series != NULL && known->epoch == sk_allocator_epoch)
+		inherit(&row, known);
+	else
+		found = found && add_parent(table.rel, &row);
+	if (!found)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("allocator \"%s\" does not exist", known->name)));
@@ -1279,7 +1424,7 @@ hold_counter(const SkAllocatorRow *known)
 	}
 	counter->mode = row.mode;
 	counter->max_value = row.max_value;
-	counter->tid = row.tid;
+	counter->place = known->tid;
 	counter->is_stale = false;
 	counter->epoch = sk_allocator_epoch;
 	/* that of a series may be below a bound which its allocator has got since */
@@ -1334,8 +1479,11 @@ write_counters(void)
 {
 	HASH_SEQ_STATUS status;
 	OwnCounter *counter;
-	SkAllocatorRow row;
+	SkAllocatorRow row = {0};
 	SkTable		table = {0};
+	ItemPointerData tid;
+	bool		found;
+	bool		isnull;
 
 	if (counters == NULL)
 		return;
@@ -1352,15 +1500,26 @@ write_counters(void)
 		}
 		if (table.rel == NULL)
 			open_again(&table, (Oid) counter->key.table);
-		if (lock_again(&table, &counter->tid, counter->key.id, &row) != SK_ROW_FOUND ||
-			row.next_value == counter->next)
-			continue;
-		row.stamp = sk_stamp_now();
+		row.id = counter->key.id;
 		row.next_value = counter->next;
+		row.stamp = sk_stamp_now();
+		table.place = &counter->place;
+
+		/*
+		 * what an earlier part of this command has written can be written
+		 * again
+		 */
+		CommandCounterIncrement();
+		/* it is locked, and there unless the transaction has moved or deleted it */
+		found = is_in_place(&table, row.id, &tid) ||
+			lock_latest(&table, row.id, LockTupleNoKeyExclusive, LockWaitBlock) == SK_ROW_FOUND;
+		if (!found ||
+			DatumGetInt64(slot_getattr(table.slot, SK_COLUMN_NEXT_VALUE, &isnull)) == counter->next)
+			continue;
 		(void) write_row(&table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
-		if (sk_mode_has_pool(row.mode))
+		if (sk_mode_has_pool(counter->mode))
 		{
-			Change		all = {row.table, row.id, PG_INT64_MAX};
+			Change		all = {(Oid) counter->key.table, counter->key.id, PG_INT64_MAX};
 
 			apply_change(&all);
 		}
@@ -1585,7 +1744,7 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 			if (name != NULL)
 				strlcpy(row.name, name, sizeof(row.name));
 			(void) write_row(&table, name == NULL ? CMD_DELETE : CMD_UPDATE,
-							 name == NULL ? NULL : &row, SK_WRITE_RESERVES);
+							 name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
@@ -1827,6 +1986,7 @@ complete_row(HeapTuple tuple, TupleDesc tupdesc)
 	IS_NULL(SK_COLUMN_ID) = false;
 	store_stamp(values, nulls, SK_COLUMN_TIMELINE, SK_COLUMN_SYSTEM, stamp);
 	store_stamp(values, nulls, SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM, stamp);
+	IS_NULL(SK_COLUMN_FORMER_GAP) = IS_NULL(SK_COLUMN_FORMER_TIMELINE) = true;
 	if (!IS_NULL(SK_COLUMN_SERIES) && fetch_series(VALUE(SK_COLUMN_SERIES)) != NULL)
 	{
 		for (int column = SK_COLUMN_MODE; column <= SK_COLUMN_COUNT; column++)
@@ -1846,7 +2006,8 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 {
 	int			columns[] = {
 		SK_COLUMN_NEXT_VALUE, SK_COLUMN_MAX_VALUE, SK_COLUMN_ID, SK_COLUMN_TIMELINE,
-		SK_COLUMN_SYSTEM, SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM
+		SK_COLUMN_SYSTEM, SK_COLUMN_SERIES_TIMELINE, SK_COLUMN_SERIES_SYSTEM,
+		SK_COLUMN_FORMER_GAP, SK_COLUMN_FORMER_TIMELINE
 	};
 	Datum		values[lengthof(columns)];
 	bool		nulls[lengthof(columns)];
@@ -1876,7 +2037,8 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
  * is that of the row which is to get the name and the series of the tuple, else 0.
  *
  * Then that one keeps its id and its options, but gives nothing below the counter
- * that comes, which it takes over unless it is ahead.
+ * that comes, which it takes over unless it is ahead.  A limit that is lower gives
+ * way: values up to the counter may have been given.
  */
 static bool
 meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
@@ -1904,12 +2066,17 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 		counter = find_counter(&row);
 		if (counter != NULL)
 			row.next_value = counter->next;
-		if (add_parent(table.rel, &row))
-			next = Min(next, row.max_value + 1);
 		note_change(row.table, row.id, next);
 		if (next > row.next_value)
 		{
 			row.next_value = next;
+
+			/*
+			 * a series that is beyond the limit of its allocator gives
+			 * nothing
+			 */
+			if (row.series == NULL)
+				row.max_value = Max(row.max_value, next - 1);
 			sk_row_write(&table, &row, SK_WRITE_ADVANCES);
 		}
 	}
@@ -2057,7 +2224,7 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		fetch_row(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
 		keep_roles(trigger->tg_relation, &row);
 	}
-	else if (write != SK_WRITE_RESERVES)
+	else if (write >= SK_WRITE_ACCESS)
 		note_row(trigger, write);
 	return PointerGetDatum(NULL);
 }

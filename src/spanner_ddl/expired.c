@@ -139,7 +139,7 @@ spanner_delete_tids(PG_FUNCTION_ARGS)
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TIDOID, sizeof(ItemPointerData), false,
 					  TYPALIGN_SHORT, &tids, NULL, &count);
-	sk_writer_begin(&writer, rel, 0);
+	sk_writer_begin(&writer, rel, 0, true);
 	/* the lock keeps the table from getting shorter than the scan has seen it */
 	scan = sk_table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
 	for (int i = 0; i < count; i++)

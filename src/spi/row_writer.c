@@ -11,7 +11,8 @@
  * An index without the column that is updated gets a further entry, without the
  * look for other rows of that key: the version before, which this transaction
  * can see, has had it all the time.  Nor is the index searched for entries to
- * delete, since none of those that we have made is dead before the commit.
+ * delete, since none of those that we have made is dead before the commit.  If
+ * all indexes are of that kind, they are opened when a new version needs entries.
  *
  * The writer works with the rights of the current user, and asks for no
  * privileges.
@@ -32,13 +33,17 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "spi/row_writer.h"
 
 static bool calls_no_trigger(Relation rel);
+static bool tells_of_indexes(Relation rel);
 static void take_indexes(SkRowWriter *writer, AttrNumber updated);
-static bool keeps_keys(Relation index, const IndexInfo *info, AttrNumber updated);
+static bool keeps_keys(HeapTuple index, AttrNumber updated);
+static void fill_indexes(SkRowWriter *writer, int left);
+static bool fills_all_indexes(Relation rel, AttrNumber updated);
 static void begin_statement(SkRowWriter *writer);
 static void end_statement(SkRowWriter *writer);
 static void update_row(SkRowWriter *writer, TupleTableSlot *old,
@@ -53,10 +58,10 @@ static void keep_transition(SkRowWriter *writer, TransitionCaptureState *capture
  *		Prepare for rows of a table.
  *
  * "updated" is the column that updates change, which tells what triggers they
- * concern; 0 if it can be any of them.
+ * concern; 0 if it can be any of them.  Without "fires" there are none.
  */
 void
-sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated)
+sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated, bool fires)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	EState	   *estate = CreateExecutorState();
@@ -75,15 +80,22 @@ sk_writer_begin(SkRowWriter *writer, Relation rel, AttrNumber updated)
 	estate->es_opened_result_relations =
 		lappend(estate->es_opened_result_relations, writer->target);
 	EvalPlanQualInit(&writer->epq, estate, NULL, NIL, -1, NIL);
-	ExecOpenIndices(writer->target, false);
-	writer->index_count = writer->target->ri_NumIndices;
+	writer->index_count = 0;
+	if (!fires)
+		writer->target->ri_TrigDesc = NULL;
 	writer->stored = NULL;
-	writer->is_one_command = updated != 0 && calls_no_trigger(rel);
-	if (writer->is_one_command)
+	writer->is_one_command = updated != 0 && (!fires || calls_no_trigger(rel));
+	if (writer->is_one_command && fills_all_indexes(rel, updated))
+		fill_indexes(writer, 0);
+	else
 	{
-		take_indexes(writer, updated);
-		begin_statement(writer);
+		ExecOpenIndices(writer->target, false);
+		writer->index_count = writer->target->ri_NumIndices;
+		if (writer->is_one_command)
+			take_indexes(writer, updated);
 	}
+	if (writer->is_one_command)
+		begin_statement(writer);
 }
 
 /* Those of foreign keys are called if the key has changed. */
@@ -101,49 +113,83 @@ calls_no_trigger(Relation rel)
 	return true;
 }
 
-/*
- * Move the indexes that we fill after those that core is to know of.  What an
- * update has done about indexes only a tuple of a heap tells.
- */
+/* What an update has done about indexes only a tuple of a heap tells. */
+static bool
+tells_of_indexes(Relation rel)
+{
+	TupleConstr *constraints = RelationGetDescr(rel)->constr;
+
+	return rel->rd_tableam == GetHeapamTableAmRoutine() &&
+		(constraints == NULL || !constraints->has_generated_stored);
+}
+
+/* Move the indexes that we fill after those that core is to know of. */
 static void
 take_indexes(SkRowWriter *writer, AttrNumber updated)
 {
 	ResultRelInfo *target = writer->target;
-	Relation	rel = target->ri_RelationDesc;
-	TupleConstr *constraints = RelationGetDescr(rel)->constr;
 	int			left = 0;
 
-	if (rel->rd_tableam != GetHeapamTableAmRoutine() ||
-		(constraints != NULL && constraints->has_generated_stored))
+	if (!tells_of_indexes(target->ri_RelationDesc))
 		return;
 	for (int i = 0; i < writer->index_count; i++)
 	{
 		Relation	index = target->ri_IndexRelationDescs[i];
 		IndexInfo  *info = target->ri_IndexRelationInfo[i];
 
-		if (keeps_keys(index, info, updated))
+		/* a deferrable constraint has a trigger */
+		Assert(index->rd_index->indimmediate);
+		if (keeps_keys(index->rd_indextuple, updated))
 			continue;
 		target->ri_IndexRelationDescs[i] = target->ri_IndexRelationDescs[left];
 		target->ri_IndexRelationInfo[i] = target->ri_IndexRelationInfo[left];
 		target->ri_IndexRelationDescs[left] = index;
 		target->ri_IndexRelationInfo[left++] = info;
 	}
-	if (left == writer->index_count)
-		return;
-	target->ri_NumIndices = left;
-	writer->stored = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	if (left < writer->index_count)
+		fill_indexes(writer, left);
 }
 
-static bool
-keeps_keys(Relation index, const IndexInfo *info, AttrNumber updated)
+/* Core is to know of that many indexes only. */
+static void
+fill_indexes(SkRowWriter *writer, int left)
 {
-	/* a deferrable constraint has a trigger */
-	Assert(index->rd_index->indimmediate);
-	if (!info->ii_ReadyForInserts || info->ii_Expressions != NIL ||
-		info->ii_Predicate != NIL)
+	ResultRelInfo *target = writer->target;
+
+	target->ri_NumIndices = left;
+	writer->stored = MakeSingleTupleTableSlot(RelationGetDescr(target->ri_RelationDesc),
+											  &TTSOpsHeapTuple);
+}
+
+/* Can we fill all indexes, once there is a version that needs entries? */
+static bool
+fills_all_indexes(Relation rel, AttrNumber updated)
+{
+	bool		result = tells_of_indexes(rel);
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
+
+		result = result && HeapTupleIsValid(index) && keeps_keys(index, updated);
+		if (HeapTupleIsValid(index))
+			ReleaseSysCache(index);
+	}
+	return result;
+}
+
+/* Does an index know nothing of the column? */
+static bool
+keeps_keys(HeapTuple index, AttrNumber updated)
+{
+	Form_pg_index form = (Form_pg_index) GETSTRUCT(index);
+
+	if (!form->indisready || !heap_attisnull(index, Anum_pg_index_indexprs, NULL) ||
+		!heap_attisnull(index, Anum_pg_index_indpred, NULL))
 		return false;
-	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
-		if (info->ii_IndexAttrNumbers[i] == updated)
+	for (int i = 0; i < form->indnatts; i++)
+		if (form->indkey.values[i] == updated)
 			return false;
 	return true;
 }
@@ -214,18 +260,19 @@ sk_writer_end(SkRowWriter *writer)
 static void
 update_row(SkRowWriter *writer, TupleTableSlot *old, TupleTableSlot *new)
 {
-	Relation	rel = writer->target->ri_RelationDesc;
+	ResultRelInfo *target = writer->target;
 	TransitionCaptureState *capture =
-		MakeTransitionCaptureState(rel->trigdesc, RelationGetRelid(rel), CMD_UPDATE);
+		MakeTransitionCaptureState(target->ri_TrigDesc,
+								   RelationGetRelid(target->ri_RelationDesc), CMD_UPDATE);
 
-	ExecBSUpdateTriggers(writer->estate, writer->target);
+	ExecBSUpdateTriggers(writer->estate, target);
 	if (writer->stored != NULL)
 		update_in_command(writer, old, new);
 	else
-		ExecSimpleRelationUpdate(writer->target, writer->estate, &writer->epq, old, new);
+		ExecSimpleRelationUpdate(target, writer->estate, &writer->epq, old, new);
 	if (capture != NULL && ItemPointerIsValid(&new->tts_tid))
 		keep_transition(writer, capture, old, new);
-	ExecASUpdateTriggers(writer->estate, writer->target, capture);
+	ExecASUpdateTriggers(writer->estate, target, capture);
 }
 
 /* No trigger can change the row, or suppress the update. */
@@ -241,9 +288,19 @@ update_in_command(SkRowWriter *writer, TupleTableSlot *old, TupleTableSlot *new)
 	new->tts_tid = writer->stored->tts_tid;
 	if (HeapTupleIsHeapOnly(((HeapTupleTableSlot *) writer->stored)->tuple))
 		return;
+	if (target->ri_IndexRelationDescs == NULL)
+	{
+		ExecOpenIndices(target, false);
+		writer->index_count = target->ri_NumIndices;
+		target->ri_NumIndices = 0;
+	}
 	for (int i = target->ri_NumIndices; i < writer->index_count; i++)
 	{
 		IndexInfo  *info = target->ri_IndexRelationInfo[i];
+
+		/* one that is being made */
+		if (!info->ii_ReadyForInserts)
+			continue;
 
 		/*
 		 * UNIQUE_CHECK_NO spares the look for other rows of the key: without

@@ -18,12 +18,12 @@ typedef struct SkRowWriter
 	ResultRelInfo *target;
 	EPQState	epq;
 	bool		is_one_command;
-	int			index_count;	/* of the table */
+	int			index_count;	/* of the table, 0 if they are not open */
 	TupleTableSlot *stored;		/* NULL if core fills all indexes */
 } SkRowWriter;
 
 extern void sk_writer_begin(SkRowWriter *writer, Relation rel,
-							AttrNumber updated);
+							AttrNumber updated, bool fires);
 extern void sk_writer_write(SkRowWriter *writer, CmdType command,
 							TupleTableSlot *old, TupleTableSlot *new);
 extern void sk_writer_end(SkRowWriter *writer);

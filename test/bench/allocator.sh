@@ -26,6 +26,7 @@ then
 	exit 1
 fi
 . test/bench/common.sh
+. test/bench/one_row.sh
 work=10
 
 rounds=$(sized 3 1)
@@ -35,17 +36,6 @@ modes='none nextval sync on_commit on_commit_early async batch async_batch adapt
 declare -A statement=([none]='SELECT 1' [nextval]="SELECT nextval('nextval')"
 	[on_commit]='INSERT INTO invoice DEFAULT VALUES' [on_commit_early]='INSERT INTO invoice DEFAULT VALUES'
 	[insert]='INSERT INTO row_with_key DEFAULT VALUES')
-
-declare -A numbered=([nextval]="INSERT INTO row_with_key (number) VALUES (nextval('nextval'))"
-	[sync]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('sync'))"
-	[on_commit]='INSERT INTO invoice DEFAULT VALUES'
-	[update]='WITH c AS (UPDATE counter SET number = number + 1 RETURNING number) INSERT INTO row_with_key (number) SELECT number FROM c'
-	[sync_by_key]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('sync', :key::text))"
-	[async_batch_by_key]="INSERT INTO row_with_key (number) VALUES (spanner.next_value('adaptive', :key::text))"
-	[on_commit_by_key]='INSERT INTO invoice_by_key (key) VALUES (:key::text)'
-	[update_by_key]='WITH c AS (INSERT INTO counter_by_key AS o VALUES (:key::text, 1)
-		ON CONFLICT (key) DO UPDATE SET number = o.number + 1 RETURNING number)
-		INSERT INTO row_with_key (number) SELECT number FROM c')
 
 insert_number='INSERT INTO row_with_key (number) VALUES (:number)'
 declare -A steps=([on_commit]='INSERT INTO invoice DEFAULT VALUES'
@@ -63,7 +53,7 @@ measure()
 # one_row MODE CLIENTS
 one_row()
 {
-	printf '\\set key random(1, 20)\n%s;\n' "${numbered[$1]//$'\n'/ }" > "$scripts/mode.sql"
+	printf '\\set key random(1, 20)\n%s;\n' "${one_row[$1]//$'\n'/ }" > "$scripts/mode.sql"
 	run_script "$1" "$2" "clients=$2 one row"
 }
 
@@ -79,7 +69,7 @@ in_round_trips()
 # one_row_and_work MODE CLIENTS
 one_row_and_work()
 {
-	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' "${numbered[$1]}" "$work" > "$scripts/mode.sql"
+	printf 'BEGIN;\n%s;\n\\sleep %d ms\nEND;\n' "${one_row[$1]}" "$work" > "$scripts/mode.sql"
 	each=$working run_script "$1" "$2" "clients=$2 one row and work"
 }
 

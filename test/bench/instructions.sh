@@ -1,7 +1,8 @@
 #!/bin/bash
 #
 # instructions.sh
-#	  Count the instructions of single calls, of rows of COPY and of planning.
+#	  Count the instructions of single calls, of rows of COPY, of rows that get a
+#	  number, and of planning.
 #
 # The server runs under callgrind, and each session is a process with a report
 # of its own.  A statement is run with few calls and with many; the difference
@@ -11,6 +12,7 @@
 
 . test/bench/common.sh
 . test/bench/callgrind.sh
+. test/bench/one_row.sh
 
 few=1000
 many=6000
@@ -53,7 +55,22 @@ planning()
 	unset PGOPTIONS
 }
 
+# numbered CASE: a transaction of allocator.sh that numbers one row
+numbered()
+{
+	progress "one row numbered, $1"
+	record "$1" 'one row' instructions "$(counted 200 1200 run_transactions "${one_row[$1]}")" count
+}
+
+run_transactions()
+{
+	printf '%s\n' '\if :is_first' 'SELECT pg_backend_pid() AS pid \gset' '\shell echo :pid' \
+		'\set is_first 0' '\endif' "${2//$'\n'/ };" > "$scripts/rows.sql"
+	pgbench -n -M prepared -D is_first=1 -c 1 -t "$1" -f "$scripts/rows.sql" 2> "$log" | grep -xE '[0-9]+'
+}
+
 bench_start fsync=off autovacuum=off
+sql -f test/bench/allocator.sql > "$log"
 sql > "$log" << 'SQL'
 SET client_min_messages = warning;
 SELECT spanner.create_allocator('large', batch_size => 1000000, max_batch_size => 1000000);
@@ -98,6 +115,10 @@ do
 	call striped "CACHE $cache" "nextval('striped_$cache')"
 done
 call async_batch allocator "spanner.next_value('large')"
+for case in nextval update sync on_commit
+do
+	numbered "$case"
+done
 PGDATABASE=unbound copy core core
 for kind in bit_reversed_positive striped
 do

@@ -69,6 +69,12 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 	sql(qq{$end PREPARED 'seven'});
 	is(sql(qq{SELECT spanner.next_value('pool', '$end')}), $end eq 'COMMIT' ? '3' : '1', "and goes on after $end");
 }
+# It keeps the name of the allocator, but nobody waits for it without a limit.
+sql(q{BEGIN; SELECT spanner.next_value('pool', 'held'); PREPARE TRANSACTION 'held'});
+fails_like("SET spanner_keys.allocator_timeout = 200; SELECT $_", qr/timed out after 200 ms waiting for allocator "pool"/, $_)
+  foreach q{spanner.rename_allocator('pool', 'renamed')}, q{spanner.drop_allocator('pool')};
+fails_like(q{SET lock_timeout = 200; SELECT spanner.rename_allocator('pool', 'renamed')}, qr/canceling statement due to lock timeout/, 'lock_timeout');
+sql(q{ROLLBACK PREPARED 'held'});
 sql(q{SELECT spanner.create_allocator('by itself', batch_size => 10)});
 is(sql(q{SELECT spanner.next_value('by itself')}), '1', 'a pool');
 is(sql(q{BEGIN; SELECT FROM spanner.allocator WHERE name = 'by itself' FOR UPDATE; SELECT spanner.next_value('by itself'); PREPARE TRANSACTION 'eight'}), '2',
