@@ -15,10 +15,11 @@
  * For DISTINCT ON (sensor) ... ORDER BY sensor, at DESC the rows that can be
  * first are few in an index (shard, sensor, at): in each shard, the first or
  * the last of each sensor.  A path that skips goes from one sensor to the next,
- * and returns no others, in no order.  A sort is put above, and the server
+ * and returns few others, in no order.  A sort is put above, and the server
  * takes the first of each sensor.  So the path returns fewer rows than the
  * table has.  It is made only where nothing else sees them: the query is the
- * scan of one table, DISTINCT, and what comes after it.
+ * scan of one table, DISTINCT, and what comes after it.  Its second child is
+ * the server's own path, to which it falls back.
  *
  * src/planner/merge_path.c
  *
@@ -43,6 +44,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -71,22 +73,27 @@
 /* A partition with so few rows in a shard is sorted. */
 #define SK_FEW_ROWS 2.0
 
-/* By how much a filter that few rows pass makes a merge dearer. */
-#define SK_FILTER_RISK 0.2
-#define SK_MAX_FILTER_RISK 100.0
-
 /*
- * What a merge with a filter may cost before it falls back to a sort, as a share of the
- * scan of the table; and how many times more rows that has to be than expected.
+ * What a merge may cost before it falls back, as a share of the scan.  If it is
+ * expected to cost more than the second, it is not made.
  */
-#define SK_BUDGET 0.15
-#define SK_BUDGET_RESERVE 2.0
+#define SK_BUDGET 0.1
+#define SK_MAX_BUDGET 0.25
+
+/* So many shards for each wanted row, and most have none. */
+#define SK_SHARDS_FOR_ROW 4.0
 
 /* What it costs to find the page of each row anew, in cpu_tuple_cost. */
 #define SK_SCATTERED_ROW_COST 20.0
 
 /* So many times more groups than the statistics say are reckoned with. */
-#define SK_GROUP_RISK 4.0
+#define SK_GROUP_RISK 2.0
+
+/*
+ * A skip that has fetched this share of all rows falls back.  To fetch a row by
+ * an index costs twice what it costs to scan and sort one.
+ */
+#define SK_SKIP_BUDGET 0.2
 
 /* A path that merges or skips, and what its plan is made of. */
 typedef struct SkMergePath
@@ -98,6 +105,9 @@ typedef struct SkMergePath
 	SkMergePlan plan;
 	List	   *columns;		/* of the index that the order consists of */
 	List	   *filter;			/* conditions on the shard alone */
+	bool		filtered;		/* are there others, that the index does not
+								 * enforce? */
+	double		wanted;			/* rows of all shards, or 0 */
 } SkMergePath;
 
 static bool can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel,
@@ -133,11 +143,12 @@ static SkMergePath *make_merge_path(PlannerInfo *root, RelOptInfo *rel,
 									List *clauses, const SkOrder *order);
 static int	likely_depth(PlannerInfo *root, const SkMergePath *path);
 static double read_rows(const SkMergePath *path);
-static int	wanted_rows(PlannerInfo *root, const SkMergePath *path);
+static double wanted_rows(PlannerInfo *root, const SkMergePath *path);
 static RestrictInfo *shard_is_zero(PlannerInfo *root, const SkShardKey *key);
 static void cost_merge(PlannerInfo *root, SkMergePath *merge);
-static void set_budget(PlannerInfo *root, SkMergePath *merge);
-static Cost fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
+static bool set_budget(PlannerInfo *root, SkMergePath *merge);
+static SortPath * make_fallback(PlannerInfo *root, SkMergePath *merge);
+static Path *copy_cheapest_scan(const RelOptInfo *rel);
 static double order_correlation(PlannerInfo *root, Expr *column);
 static bool is_distinct_of(PlannerInfo *root, RelOptInfo *rel);
 static double count_groups(PlannerInfo *root, Expr *column);
@@ -206,7 +217,8 @@ can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 {
 	/* to look into each shard costs more than a small partition gains */
 	return has_useful_pathkeys(root, rel) &&
-		!sk_one_shard(key, derived) && !sk_one_shard(key, rel->baserestrictinfo) &&
+		(!sk_one_shard(key, derived) || sk_is_filtered_part(rel)) &&
+		!sk_one_shard(key, rel->baserestrictinfo) &&
 		!(rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		  rel->tuples <= SK_FEW_ROWS * key->shards);
 }
@@ -243,6 +255,18 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	/* constant conditions are checked above the merge, not here */
 	if (IsA(template, Result))
 		template = outerPlan(template);
+	if (list_length(custom_plans) > 1 && IsA(lsecond(custom_plans), Sort))
+	{
+		Plan	   *sort = lsecond(custom_plans);
+		Plan	   *gate = outerPlan(sort);
+
+		/* the gate would look for the TID in what the scan returns by itself */
+		if (IsA(gate, Result))
+		{
+			outerPlan(sort) = outerPlan(gate);
+			outerPlan(sort)->targetlist = gate->targetlist;
+		}
+	}
 	index_scan = castNode(IndexScan, template);
 
 	/* the executor puts the shards in place of "shard = 0" */
@@ -264,7 +288,7 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->scan.plan.qual = filter_clauses(clauses, merge);
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
-	scan->custom_plans = list_make1(template);
+	scan->custom_plans = lcons(template, list_copy_tail(custom_plans, 1));
 	scan->methods = GetCustomScanMethods(merge->plan.skips == SK_NO_SKIP ?
 										 SK_MERGE_NAME : SK_SKIP_NAME, false);
 	return &scan->scan.plan;
@@ -380,11 +404,10 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	path->pathkeys = order->pathkeys;
 	cost_merge(root, merge);
-	set_budget(root, merge);
 	elog(DEBUG2, "merge of %.0f shards by index \"%s\": cost %.2f..%.2f",
 		 merge->streams, get_rel_name(index->indexoid), path->startup_cost,
 		 path->total_cost);
-	if (loses_to_sort(root, rel, path))
+	if (loses_to_sort(root, rel, path) || !set_budget(root, merge))
 		return;
 	if (!rel->consider_startup || root->join_info_list != NIL ||
 		rel->reloptkind != RELOPT_BASEREL)
@@ -568,7 +591,6 @@ make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	plan->position = sk_shard_position(key, index);
 	plan->backward = ScanDirectionIsBackward(order->direction);
 	plan->depth = likely_depth(root, result);
-	plan->wanted = wanted_rows(root, result);
 	plan->skips = SK_NO_SKIP;
 
 	Assert(order->column_count >= 1 &&
@@ -578,6 +600,15 @@ make_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 								  list_nth_node(TargetEntry, index->indextlist,
 												plan->position + i)->expr);
 	result->filter = filter;
+	result->filtered = filter_clauses(rel->baserestrictinfo, result) != NIL;
+	result->wanted = wanted_rows(root, result);
+
+	/*
+	 * shards that wait would be started once more if the filter drops too
+	 * many
+	 */
+	if (!result->filtered && result->wanted <= streams / SK_SHARDS_FOR_ROW)
+		plan->wanted = (int) ceil(result->wanted);
 	return result;
 }
 
@@ -606,15 +637,24 @@ read_rows(const SkMergePath *path)
 	return Max(path->streams * path->tuples / rows, 1.0);
 }
 
-/* How many rows of all shards are likely wanted; 0 if many, or nobody knows. */
-static int
+/*
+ * How many rows of all shards are likely read for a LIMIT; 0 if nobody knows.
+ * What pass a filter are a bit more or less dense than in the mean: that is twice
+ * the square root.
+ */
+static double
 wanted_rows(PlannerInfo *root, const SkMergePath *path)
 {
-	double		wanted = root->limit_tuples * read_rows(path);
+	RelOptInfo *rel = path->custom.path.parent;
+	double		limit = root->limit_tuples;
 
-	if (bms_membership(root->all_baserels) != BMS_SINGLETON || wanted > path->streams)
-		return 0;
-	return (int) Max(ceil(wanted), 0.0);
+	if (limit < 0 || bms_membership(root->all_baserels) != BMS_SINGLETON)
+		return 0.0;
+	if (!path->filtered)
+		return limit;
+	if (rel->top_parent_relids)
+		limit *= rel->rows / find_base_rel(root, bms_singleton_member(rel->top_parent_relids))->rows;
+	return Max(limit + 2.0 * sqrt(limit), 1.0) * read_rows(path);
 }
 
 /* The condition on the shard that the template has. */
@@ -670,74 +710,99 @@ cost_merge(PlannerInfo *root, SkMergePath *merge)
 }
 
 /*
- * Where a filter is left, the merge may read so many rows as cost a part of what
- * it costs to scan the table.  Then it falls back to a sort.  If that cannot be, or is
- * expected, the merge costs more instead.
+ * The server takes the rows that pass a filter to be spread evenly, and a LIMIT
+ * that it does not know to be small.  If the rows all lie at the far end, or
+ * all are wanted, a merge reads everything, and a row of a merge costs ten times
+ * what a row of a scan of the table does, or more.  So where that can be, the
+ * merge falls back when it has cost a part of the scan.  Returns false if it
+ * is likely to get that far.
  */
-static void
+static bool
 set_budget(PlannerInfo *root, SkMergePath *merge)
 {
 	Path	   *path = &merge->custom.path;
-	RelOptInfo *rel = path->parent;
-	double		tuples = merge->streams * merge->tuples;
-	double		passing = Min(rel->rows / tuples, 1.0);
-	Cost		row = (path->total_cost - path->startup_cost) / tuples;
-	Cost		cost = SK_BUDGET * fallback_cost(root, rel, merge->template->indexinfo) -
-		path->startup_cost;
-	double		budget = Min(rint(cost / row), INT_MAX);
+	SortPath   *fallback;
+	Cost		start = path->startup_cost;
+	Cost		row = (path->total_cost - start) / (merge->streams * merge->tuples);
+	Cost		scan;
+	double		budget;
 
-	if (passing == 1.0)
-		return;
-	if (budget < 1 || budget < SK_BUDGET_RESERVE * root->limit_tuples / passing)
-	{
-		/*
-		 * The server takes the rows that pass a filter to be spread evenly.
-		 * If they all lie at the far end, a LIMIT reads everything, and a row
-		 * of a merge costs about ten times what a row of a scan of the table
-		 * does.  So the fewer rows pass, the more is counted for each.
-		 */
-		path->total_cost *= 1.0 + (1.0 - passing) *
-			Min(SK_FILTER_RISK / passing, SK_MAX_FILTER_RISK);
-		path->total_cost = Max(path->total_cost, path->startup_cost);
-		return;
-	}
-	merge->plan.budget = (int) budget;
-	if (root->parse->rowMarks == NIL && root->limit_tuples < INT_MAX / 2)
-		merge->plan.limit = (int) root->limit_tuples;
+	if (!path->parent->consider_startup || (root->limit_tuples >= 0 && !merge->filtered))
+		return true;
+	fallback = make_fallback(root, merge);
+	if (fallback == NULL || sk_is_more_disabled(&fallback->path, path))
+		return true;
+
+	/* few rows may be left to be sorted */
+	scan = fallback->subpath->total_cost;
+	/* without a filter the shards are not looked into in vain */
+	if (!merge->filtered)
+		start = 0.0;
+	if (Min(start + merge->wanted * row, path->total_cost) > SK_MAX_BUDGET * scan)
+		return false;
+
+	budget = Max(SK_BUDGET * scan - start, 0.0);
+	budget = row > 0.0 ? Max(budget / row, merge->wanted) : INT_MAX;
+	merge->plan.budget = (int) Min(ceil(budget) + 1.0, INT_MAX);
+	if (bms_membership(root->all_baserels) == BMS_SINGLETON)
+		merge->plan.limit = (int) Min(Max(root->limit_tuples, 0.0), INT_MAX);
+	merge->custom.custom_paths = lappend(merge->custom.custom_paths, fallback);
+	return true;
 }
 
 /*
- * What it costs to scan the table, if that is what the server would do without
- * the merge; else 0.  Of what the merge has read, the scan computes the filter
- * once more.
+ * What the server would do without the merge: the cheapest scan, and a sort.
+ * It gives the columns of the order and the TID.
  */
-static Cost
-fallback_cost(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+static SortPath *
+make_fallback(PlannerInfo *root, SkMergePath *merge)
 {
-	Path	   *cheapest = NULL;
+	RelOptInfo *rel = merge->custom.path.parent;
+	Path	   *scan = copy_cheapest_scan(rel);
+	PathTarget *target = create_empty_pathtarget();
 	ListCell   *lc;
 
-	if (!enable_seqscan || !enable_sort ||
-		root->limit_tuples < 0 || index->indpred != NIL ||
-		rel->reloptkind != RELOPT_BASEREL ||
-		!bms_equal(root->all_baserels, rel->relids))
-		return 0;
-	foreach(lc, rel->baserestrictinfo)
-	{
-		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+	if (scan == NULL)
+		return NULL;
+	foreach(lc, merge->columns)
+		add_column_to_pathtarget(target, lfirst(lc), 0);
+	add_column_to_pathtarget(target,
+							 (Expr *) makeVar(rel->relid, SelfItemPointerAttributeNumber,
+											  TIDOID, -1, InvalidOid, 0), 0);
+	scan = (Path *) create_projection_path(root, rel, scan,
+										   set_pathtarget_cost_width(root, target));
+	return create_sort_path(root, rel, scan, merge->custom.path.pathkeys,
+							root->limit_tuples);
+}
 
-		if (contain_volatile_functions(clause) || contain_subplans(clause))
-			return 0;
-	}
+/* The cheapest scan of a table that can give TIDs; NULL if there is none. */
+static Path *
+copy_cheapest_scan(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
 	foreach(lc, rel->pathlist)
 	{
 		Path	   *path = lfirst(lc);
+		Size		size;
+		Path	   *result;
 
-		if (path->param_info == NULL && !IsA(path, CustomPath) &&
-			(cheapest == NULL || path->total_cost < cheapest->total_cost))
-			cheapest = path;
+		if (path->param_info != NULL)
+			continue;
+		if (path->pathtype == T_SeqScan)
+			size = sizeof(Path);
+		else if (path->pathtype == T_IndexScan)
+			size = sizeof(IndexPath);
+		else if (path->pathtype == T_BitmapHeapScan)
+			size = sizeof(BitmapHeapPath);
+		else
+			continue;
+		/* a path that add_path() throws out later is freed */
+		result = palloc(size);
+		memcpy(result, path, size);
+		return result;
 	}
-	return cheapest && cheapest->pathtype == T_SeqScan ? cheapest->total_cost : 0;
+	return NULL;
 }
 
 /* How far the rows lie in the order of a column, from -1 to 1. */
@@ -803,11 +868,33 @@ add_skip_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	SkMergePath *skip = make_merge_path(root, rel, key, index, filter,
 										clauses, order);
 	Path	   *path = &skip->custom.path;
-	double		groups = count_groups(root, llast(skip->columns));
+	SkMergePlan *plan = &skip->plan;
+	Path	   *fallback = copy_cheapest_scan(rel);
+	int			fixed = 0;
+	ListCell   *lc;
+	double		groups = count_groups(root, list_nth(skip->columns, order->group));
 
-	if (groups <= 0)
+	if (groups <= 0 || fallback == NULL)
 		return;
-	skip->plan.skips = order->column_count - 1;
+	/* a descent begins at the first column that is not fixed in the scan */
+	foreach(lc, clauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (clause->indexcol == plan->position + 1 + fixed &&
+			sk_fixes_column(index, clause))
+			fixed++;
+	}
+	if (fixed < order->group)
+		return;
+	plan->skips = order->group;
+	/* does the shard follow from the group, and from what is fixed? */
+	plan->apart = skip->streams == 1.0 ||
+		list_difference(pull_var_clause((Node *) sk_hashed_keys(key), 0),
+						list_truncate(list_copy(skip->columns), order->group + 1)) == NIL;
+	/* its rows are returned as they are */
+	skip->custom.flags = 0;
+	skip->custom.custom_paths = lappend(skip->custom.custom_paths, fallback);
 	cost_skip(root, skip, groups);
 	elog(DEBUG2, "skip of %.0f groups in %.0f shards: cost %.2f..%.2f",
 		 groups, skip->streams, path->startup_cost, path->total_cost);
@@ -819,9 +906,10 @@ add_skip_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 }
 
 /*
- * Each row is found by a descent, and is on pages of its own.  Where a filter is
- * left, the scan may have to read on in vain: it is taken to read as much of all
- * as the filter takes away.
+ * In each shard, a group takes a descent, or its entries are skipped one by one.
+ * A row is fetched if it is before those of the other shards: of the second one
+ * a half, of the third one a third.  Each is on a page of its own.  Where a
+ * filter is left, the rows are more by those that it takes away.
  */
 static void
 cost_skip(PlannerInfo *root, SkMergePath *skip, double groups)
@@ -830,19 +918,28 @@ cost_skip(PlannerInfo *root, SkMergePath *skip, double groups)
 	IndexPath  *template = skip->template;
 	RelOptInfo *rel = path->parent;
 	double		streams = skip->streams;
-	double		rows = streams * Min(SK_GROUP_RISK * groups, skip->tuples);
-	double		passing = Min(rel->rows / (streams * skip->tuples), 1.0);
+	double		tuples = streams * skip->tuples;
+	double		passing = Min(rel->rows / tuples, 1.0);
+	double		likely = SK_GROUP_RISK * groups;
+	double		fetches = log(streams) + 1.0;
+	double		searches = Min(skip->plan.apart ? likely : likely * streams, tuples);
+	double		rows = Min(skip->plan.apart ? likely : likely * fetches, rel->rows);
+	double		filtered = Min(rows / passing, tuples) - rows;
+	double		budget = Max(SK_SKIP_BUDGET * tuples,
+							 rows + SK_SKIP_FILTERED * filtered);
+	Cost		search = template->path.startup_cost +
+		SK_SKIP_STEPS * cpu_index_tuple_cost;
 	double		pages;
 
-	pages = index_pages_fetched(rows, rel->pages, template->indexinfo->pages, root) +
-		Min(rows, template->indexinfo->pages);
-	path->rows = clamp_row_est(Min(streams * groups, rel->rows));
+	skip->plan.budget = (int) Min(budget / fetches, INT_MAX);
+	pages = index_pages_fetched(rows + filtered, rel->pages, template->indexinfo->pages, root) +
+		Min(searches, template->indexinfo->pages);
+	path->rows = clamp_row_est(Min(rows / SK_GROUP_RISK, rel->rows));
 	path->startup_cost = template->path.startup_cost;
 	path->total_cost = path->startup_cost +
-		rows * (template->path.startup_cost + cpu_tuple_cost +
-				SK_SKIP_STEPS * cpu_index_tuple_cost) +
-		pages * random_page_cost +
-		(1.0 - passing) * streams * template->path.total_cost;
-	path->total_cost += (rows + streams) * rel->baserestrictcost.per_tuple;
+		Min(searches * search,
+			tuples * (cpu_index_tuple_cost + cpu_operator_cost)) +
+		pages * random_page_cost;
+	path->total_cost += (rows + filtered) * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	sk_copy_disabled_nodes(path, &template->path);
 }

@@ -29,21 +29,26 @@
  * Columns that are fixed by an equality come before, for a B-tree starts at
  * the equality, and would skip a row comparison on the same column.
  *
- * A merge that skips returns the first rows of the groups of each shard, one
- * shard after the other.  It goes to the first row of a group that passes the
- * filter, and from there to the next group.  A few entries of the index are
- * skipped one by one, which is cheaper than a descent if the next group is near.
+ * A merge that skips returns rows that may be the first ones of their groups,
+ * one shard after the other.  The best row of each group is kept, in order.  An
+ * entry that is not before it is not fetched, and its group is skipped: entry by
+ * entry if groups are small, for the scan of a page has found them anyway, else
+ * with a new descent.  That one stops at the best row of the next group, so it
+ * reads few entries of the page.  Where the shard follows from the group, there
+ * is nothing to compare, and no row is kept.
+ *
+ * If that fetches many more rows than expected, the server's own scan of the
+ * table returns all rows instead.  Some come twice then, which makes no
+ * difference to DISTINCT.
  *
  * The rows are copies, so one page of the table at most stays pinned between two
  * of them.
  *
- * The server takes the rows that pass a filter to be spread evenly.  If they
- * all lie at the far end, a LIMIT reads everything, and a row of a merge costs
- * about ten times what a row of a scan of the table does.  So when a merge has
- * read as many rows as it may and more are wanted, it falls back: the table is
- * scanned and sorted, as without the merge.  The rows that the query has got
- * are left out: they come first in that order, too, for the snapshot is the
- * same.
+ * The rows that pass a filter may all lie at the far end.  So when a merge has
+ * read as many rows as it may and more are wanted, it falls back to what the
+ * server would do without it, a scan and a sort.  The rows that it has returned
+ * come first in that order, too, for the snapshot is the same.  So they are
+ * known by the key of the last one, and by the TIDs of those that have this key.
  *
  * src/planner/merge_scan.c
  *
@@ -57,7 +62,6 @@
 #include "access/nbtree.h"
 #include "access/relscan.h"
 #include "access/skey.h"
-#include "access/sysattr.h"
 #include "access/tableam.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
@@ -68,7 +72,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "pgstat.h"
@@ -80,7 +83,6 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/sortsupport.h"
-#include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -100,7 +102,6 @@ typedef struct SkMergeColumn
 	ExprState  *expr;			/* if it is no plain column */
 	int16		length;			/* of its type */
 	bool		by_value;
-	Oid			ordering;		/* the operator, if it is of the order */
 	SortSupportData order;
 } SkMergeColumn;
 
@@ -109,6 +110,7 @@ typedef struct SkMergeBound
 {
 	int			first;			/* among the columns of the order */
 	int			count;			/* 0 if there can be no such condition */
+	MemoryContext context;		/* holds the values */
 	ScanKeyData key;			/* of a column, or of a row comparison */
 	ScanKeyData *members;		/* of the row comparison */
 } SkMergeBound;
@@ -132,21 +134,30 @@ typedef struct SkStream
 	bool		deferred;		/* all rows are after the limit */
 } SkStream;
 
-/* When a merge falls back to a sort, and what the sort has. */
+/* The best row of a group that has been returned: its columns of the order. */
+typedef struct SkGroup
+{
+	struct SkGroup *next;		/* after it in the order */
+	bool	   *nulls;
+	Datum		keys[FLEXIBLE_ARRAY_MEMBER];
+} SkGroup;
+
+/* When a merge falls back to a sort, and which rows it has returned by then. */
 typedef struct SkFallback
 {
+	Plan	   *plan;			/* a scan and a sort, or NULL */
+	PlanState  *state;			/* the same, once it has been needed */
+	bool		active;			/* has the merge ended? */
+	int			bound;			/* of the sort; 0 if it has none */
+	int64		fetched;		/* rows of the sort */
 	int64		read;			/* rows of the merge, up to the budget */
-	MemoryContext context;
-	ItemPointerData *given;		/* rows that the query has got */
-	int64		given_count;
-	int64		given_size;
-	ExprState  *qual;			/* what a row of the table has to pass */
-	ProjectionInfo *keys;		/* what it is sorted by, and its TID */
-	Tuplesortstate *sort;		/* NULL while the merge goes on */
-	TupleTableSlot *slot;
-	int64		bound;			/* it has so many of the rows at most */
-	int64		count;			/* and these are all */
-	int64		sorted;			/* how many it has returned */
+	MemoryContext context;		/* holds the key of the last row */
+	Datum		keys[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	ItemPointerData *tids;		/* of the rows that have this key */
+	int64		tid_count;
+	int64		tid_size;
+	int64		sorted_count;	/* those that were there when the sort began */
 } SkFallback;
 
 /* A node that merges or skips. */
@@ -174,7 +185,6 @@ typedef struct SkMerge
 	ExprContext *econtext;		/* evaluates columns that are expressions */
 	TupleTableSlot *fetch_slot;
 	MemoryContext context;		/* holds the current rows */
-	MemoryContext bound_context;	/* holds the values of a bound */
 
 	int			depth;			/* rows of a shard that are likely wanted */
 	int			max_ahead;
@@ -187,7 +197,8 @@ typedef struct SkMerge
 	ScanKeyData *keys;			/* the shard, and the conditions */
 	int			key_count;
 	int			shard_key;		/* which of them is the shard */
-	ScanKeyData *scan_keys;		/* the same, and a bound */
+	ScanKeyData *scan_keys;		/* the same, and bounds */
+	int			scan_key_count;
 
 	SkStream   *streams;
 	int			stream_count;
@@ -197,15 +208,21 @@ typedef struct SkMerge
 	Datum	   *limit;			/* columns of "stop" of the last wanted row */
 	int			deferred_count;
 
-	int			stream_next;	/* where groups are looked for one by one */
-	bool		in_shard;		/* is the scan in the shard before that? */
+	SkGroup    *groups;			/* those of the shards before, in order */
+	SkGroup   **place;			/* of the next one in this shard */
+	SkStream   *current;		/* the row that is looked at */
+	int			stream_next;	/* the shard after this one */
+	bool		in_shard;		/* is there more of this one? */
 	bool		has_group;		/* is the group in "skip" to be skipped? */
+	bool		has_scan;		/* does the scan go on from there? */
+	bool		has_stop;		/* not after the row at "place" */
+	bool		is_better;		/* is the current row better than that one? */
+	int			steps;			/* in the group that is skipped */
+	int			descents;		/* so many come before steps are tried */
+	double		skip_budget;	/* rows that may still be fetched */
 
 	SkFallback	fallback;
 } SkMerge;
-
-/* So many shards for each wanted row, and most have none. */
-#define SK_SHARDS_FOR_ROW 4
 
 /* The number of a column of the order in the index. */
 #define index_attno(merge, column) \
@@ -235,29 +252,33 @@ static void describe_direction(StringInfo key, Node *expr, Relation index,
 							   int column, bool backward);
 static void explain_qual(const char *label, List *qual, List *context,
 						 bool prefix, ExplainState *es);
-static void remember_row(SkFallback *fallback, ItemPointer tid);
-static HeapTuple next_of_sort(SkMerge *merge);
-static void reset_fallback(SkFallback *fallback);
-static void init_fallback(SkMerge *merge);
-static void start_fallback(SkMerge *merge);
-static void begin_sort(SkMerge *merge, int64 bound);
-static int64 scan_table(SkMerge *merge);
+static void record_row(SkMerge *merge, const Datum *keys, const bool *nulls,
+					   ItemPointer tid);
+static bool is_recorded(SkMerge *merge, const Datum *keys, const bool *nulls,
+						ItemPointer tid);
+static bool next_of_sort(SkMerge *merge);
+static void start_fallback(SkMerge *merge, int bound);
 static int	compare_tids(const void *left, const void *right);
 static void init_bounds(SkMerge *merge);
 static void start_scan(SkMerge *merge, const int32 *shards, int count);
-static HeapTuple next_in_order(SkMerge *merge);
+static SkStream *next_in_order(SkMerge *merge);
 static bool next_group(SkMerge *merge);
-static void skip_group(SkMerge *merge);
+static void descend(SkMerge *merge);
+static bool may_be_first(SkMerge *merge);
+static int	compare_entry(SkMerge *merge, const SkGroup *group, int *column);
+static void keep_best(SkMerge *merge);
+static void skip_group(SkMerge *merge, const Datum *keys);
 static void reset_merge(SkMerge *merge);
 static void start_streams(SkMerge *merge);
 static void start_first_streams(SkMerge *merge);
-static bool set_stop(SkMerge *merge, const SkStream *stream);
+static bool set_stop(SkMerge *merge, const Datum *keys, const bool *nulls);
 static void keep_limit(SkMerge *merge);
 static bool is_after_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
 static void look_into_shards(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
-static void scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound);
+static void scan_shard(SkMerge *merge, int32 shard, const SkMergeBound *start,
+					   const SkMergeBound *stop);
 static void look_ahead(SkMerge *merge, SkStream *stream, int count);
 static void begin_stream(SkMerge *merge, SkStream *stream, SkMergeBound *bound,
 						 int count);
@@ -267,12 +288,15 @@ static bool fetch(SkMerge *merge, ItemPointer tid);
 static void keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid);
 static Datum read_column(SkMerge *merge, int column, bool *isnull);
 static void free_row(SkMerge *merge, SkStream *stream);
+static inline int compare_keys(SkMerge *merge, const Datum *left, const bool *left_nulls,
+							   const Datum *right, const bool *right_nulls);
 static int	compare_streams(Datum a, Datum b, void *arg);
 static int	compare_backward(Datum a, Datum b, void *arg);
 static void set_bound(SkMerge *merge, SkMergeBound *bound,
 					  const Datum *values);
 static void set_scan_keys(SkMerge *merge, int32 shard,
-						  const SkMergeBound *bound);
+						  const SkMergeBound *start, const SkMergeBound *stop);
+static void insert_key(ScanKey keys, int count, const ScanKeyData *key);
 static bool is_fixed(const SkMerge *merge, AttrNumber attno);
 static bool is_never_null(const SkMerge *merge, int column);
 static bool has_row_comparison(const SkMerge *merge);
@@ -323,6 +347,8 @@ create_merge_state(CustomScan *scan)
 	NodeSetTag(merge, T_CustomScanState);
 	merge->css.methods = &merge_exec_methods;
 	merge->template = linitial_node(IndexScan, scan->custom_plans);
+	if (list_length(scan->custom_plans) > 1)
+		merge->fallback.plan = lsecond(scan->custom_plans);
 	foreach(lc, scan->custom_private)
 		((int *) &merge->plan)[foreach_current_index(lc)] = lfirst_int(lc);
 	merge->order = linitial(scan->custom_exprs);
@@ -335,6 +361,7 @@ static void
 begin_merge(CustomScanState *node, EState *estate, int eflags)
 {
 	SkMerge    *merge = (SkMerge *) node;
+	SkFallback *fallback = &merge->fallback;
 	Index		relid = ((Scan *) node->ss.ps.plan)->scanrelid;
 
 	sk_init_slots(node, estate, &TTSOpsHeapTuple);
@@ -355,9 +382,6 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	merge->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "spanner_keys shard merge",
 										   ALLOCSET_DEFAULT_SIZES);
-	merge->bound_context = AllocSetContextCreate(CurrentMemoryContext,
-												 "spanner_keys shard merge bound",
-												 ALLOCSET_SMALL_SIZES);
 	Assert(merge->plan.shards >= 1);
 	init_columns(merge);
 	init_keys(merge);
@@ -368,26 +392,32 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 		merge->qual = node->ss.ps.qual;
 		node->ss.ps.qual = NULL;
 	}
-	if (merge->plan.budget > 0)
-		merge->fallback.context = AllocSetContextCreate(CurrentMemoryContext,
-														"spanner_keys shard merge fallback",
-														ALLOCSET_SMALL_SIZES);
+	if (fallback->plan == NULL)
+		return;
+	fallback->context = AllocSetContextCreate(CurrentMemoryContext,
+											  "spanner_keys shard merge fallback",
+											  ALLOCSET_SMALL_SIZES);
+	fallback->tid_size = 16;
+	fallback->tids = palloc(fallback->tid_size * sizeof(ItemPointerData));
 }
 
 static TupleTableSlot *
 exec_merge(CustomScanState *node)
 {
 	SkMerge    *merge = (SkMerge *) node;
-	TupleTableSlot *result = ExecScan(&node->ss,
-									  merge->plan.skips != SK_NO_SKIP ?
-									  skip_next : merge_next,
-									  merge_recheck);
+	SkFallback *fallback = &merge->fallback;
+	TupleTableSlot *result;
 
-	/* which row it is made of; EvalPlanQual checks one without reading it */
-	if (merge->plan.budget > 0 && !TupIsNull(result) &&
-		node->ss.ps.state->es_epq_active == NULL)
-		remember_row(&merge->fallback, &node->ss.ss_ScanTupleSlot->tts_tid);
-	return result;
+	if (merge->plan.skips == SK_NO_SKIP)
+		return ExecScan(&node->ss, merge_next, merge_recheck);
+	if (!fallback->active)
+	{
+		result = ExecScan(&node->ss, skip_next, merge_recheck);
+		if (!fallback->active)
+			return result;
+	}
+	/* a skip returns the rows of the other plan as they are */
+	return ExecProcNode(fallback->state);
 }
 
 static void
@@ -397,7 +427,8 @@ end_merge(CustomScanState *node)
 
 	if (merge->index == NULL)
 		return;
-	reset_fallback(&merge->fallback);
+	if (merge->fallback.state)
+		ExecEndNode(merge->fallback.state);
 	reset_merge(merge);
 	ExecDropSingleTupleTableSlot(merge->fetch_slot);
 	index_close(merge->index, NoLock);
@@ -407,14 +438,19 @@ static void
 rescan_merge(CustomScanState *node)
 {
 	SkMerge    *merge = (SkMerge *) node;
+	SkFallback *fallback = &merge->fallback;
 
 	if (merge->primed)
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-		reset_fallback(&merge->fallback);
 		reset_merge(merge);
 	}
 	merge->primed = false;
+	if (fallback->state && node->ss.ps.chgParam)
+		UpdateChangedParamSet(fallback->state, node->ss.ps.chgParam);
+	fallback->active = false;
+	fallback->read = 0;
+	fallback->tid_count = 0;
 	ExecScanReScan(&node->ss);
 }
 
@@ -478,13 +514,14 @@ init_order(SkMerge *merge, int column, SkMergeColumn *result)
 	SortSupport order = &result->order;
 	Relation	index = merge->index;
 	bool		descending;
+	Oid			operator;
 
 	order->ssup_cxt = CurrentMemoryContext;
 	order->ssup_collation = index->rd_indcollation[column];
-	result->ordering = order_operator(index, column,
-									  ScanDirectionIsBackward(merge->direction),
-									  &descending, &order->ssup_nulls_first);
-	PrepareSortSupportFromOrderingOp(result->ordering, order);
+	operator = order_operator(index, column,
+							  ScanDirectionIsBackward(merge->direction),
+							  &descending, &order->ssup_nulls_first);
+	PrepareSortSupportFromOrderingOp(operator, order);
 }
 
 /* By which operator a scan of an index orders a column, and where NULLs are. */
@@ -533,7 +570,10 @@ init_keys(SkMerge *merge)
 		merge->shard_key++;
 	merge->key_count = count + 1;
 	merge->keys = palloc(merge->key_count * sizeof(ScanKeyData));
-	merge->scan_keys = palloc((merge->key_count + 1) * sizeof(ScanKeyData));
+	/* and a bound, or two */
+	merge->scan_key_count = merge->key_count +
+		(merge->plan.skips == SK_NO_SKIP ? 1 : 2);
+	merge->scan_keys = palloc(merge->scan_key_count * sizeof(ScanKeyData));
 	ScanKeyEntryInitialize(&merge->keys[merge->shard_key], 0, position + 1,
 						   BTEqualStrategyNumber, INT4OID, InvalidOid,
 						   get_opcode(operator), Int32GetDatum(0));
@@ -560,26 +600,29 @@ merge_next(ScanState *node)
 	SkMerge    *merge = (SkMerge *) node;
 	SkFallback *fallback = &merge->fallback;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
-	HeapTuple	tuple;
+	SkStream   *stream;
 
 	ExecClearTuple(slot);
-	if (fallback->sort ||
-		(merge->plan.budget > 0 && fallback->read++ >= merge->plan.budget))
+	if (fallback->plan && fallback->read++ >= merge->plan.budget)
 	{
-		tuple = next_of_sort(merge);
-		if (tuple)
-			ExecStoreHeapTuple(tuple, slot, true);
+		if (next_of_sort(merge))
+			ExecStoreHeapTuple(ExecFetchSlotHeapTuple(merge->fetch_slot, false, NULL),
+							   slot, false);
 		return slot;
 	}
 	if (!merge->primed)
 		start_merge(merge);
-	tuple = next_in_order(merge);
-	if (tuple)
-		ExecStoreHeapTuple(tuple, slot, false);
+	stream = next_in_order(merge);
+	if (stream == NULL)
+		return slot;
+	/* whatever becomes of the row above, it is not to be returned again */
+	if (fallback->plan)
+		record_row(merge, stream->keys, stream->nulls, &stream->tuple->t_self);
+	ExecStoreHeapTuple(stream->tuple, slot, false);
 	return slot;
 }
 
-/* The first row of a group that passes the filter. */
+/* The next row that may be the first one of its group, and passes the filter. */
 static TupleTableSlot *
 skip_next(ScanState *node)
 {
@@ -587,19 +630,19 @@ skip_next(ScanState *node)
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 
+	ExecClearTuple(slot);
 	if (!merge->primed)
 		start_merge(merge);
 	while (next_group(merge))
 	{
-		ExecStoreHeapTuple(ExecCopySlotHeapTuple(merge->fetch_slot),
-						   slot, true);
-		ExecClearTuple(merge->fetch_slot);
+		ExecStoreHeapTuple(merge->current->tuple, slot, false);
 		econtext->ecxt_scantuple = slot;
 		if (merge->qual == NULL || ExecQualAndReset(merge->qual, econtext))
 		{
-			skip_group(merge);
+			keep_best(merge);
 			return slot;
 		}
+		merge->skip_budget -= SK_SKIP_FILTERED - 1;
 		InstrCountFiltered1(node, 1);
 	}
 	return ExecClearTuple(slot);
@@ -717,9 +760,14 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 							   (int64) node->ss.ps.instrument->ntuples2, es);
 		ExplainPropertyInteger("Heap Tuples Fetched", NULL,
 							   (int64) node->ss.ps.instrument->nfiltered2, es);
-		if (merge->fallback.sort)
-			ExplainPropertyInteger("Rows Sorted", NULL, merge->fallback.count, es);
 	}
+
+	/*
+	 * not before: parallel workers would look for what the leader has not
+	 * made
+	 */
+	if (merge->fallback.state)
+		node->custom_ps = list_make1(merge->fallback.state);
 }
 
 /* The columns of the order, as in ORDER BY. */
@@ -738,6 +786,9 @@ describe_keys(SkMerge *merge, List *context, bool prefix)
 		Oid			collation = index->rd_indcollation[column];
 		StringInfoData key;
 
+		if (merge->plan.skips != SK_NO_SKIP &&
+			foreach_current_index(lc) > merge->plan.skips)
+			break;
 		initStringInfo(&key);
 		appendStringInfoString(&key,
 							   deparse_expression(expr, context, prefix, false));
@@ -785,193 +836,124 @@ explain_qual(const char *label, List *qual, List *context, bool prefix,
 										   context, prefix, false), es);
 }
 
-/* The query has got a row, and must not get it again. */
+/*
+ * Record that a row has been returned.  All rows with smaller keys have been,
+ * too, so their TIDs are not needed.
+ */
 static void
-remember_row(SkFallback *fallback, ItemPointer tid)
+record_row(SkMerge *merge, const Datum *keys, const bool *nulls, ItemPointer tid)
 {
-	if (fallback->given == NULL)
+	SkFallback *fallback = &merge->fallback;
+
+	if (fallback->tid_count == 0 ||
+		compare_keys(merge, keys, nulls, fallback->keys, fallback->nulls) != 0)
 	{
-		fallback->given_size = 16;
-		fallback->given = MemoryContextAlloc(fallback->context,
-											 16 * sizeof(ItemPointerData));
+		MemoryContext old;
+
+		MemoryContextReset(fallback->context);
+		old = MemoryContextSwitchTo(fallback->context);
+		for (int i = 0; i < merge->order_count; i++)
+		{
+			SkMergeColumn *column = &merge->columns[i];
+
+			fallback->nulls[i] = nulls[i];
+			if (!nulls[i])
+				fallback->keys[i] = datumCopy(keys[i], column->by_value,
+											  column->length);
+		}
+		MemoryContextSwitchTo(old);
+		fallback->tid_count = fallback->sorted_count = 0;
 	}
-	else if (fallback->given_count == fallback->given_size)
+	if (fallback->tid_count == fallback->tid_size)
 	{
-		fallback->given_size *= 2;
-		fallback->given = repalloc_huge(fallback->given,
-										fallback->given_size * sizeof(ItemPointerData));
+		fallback->tid_size *= 2;
+		fallback->tids = repalloc_huge(fallback->tids,
+									   fallback->tid_size * sizeof(ItemPointerData));
 	}
-	fallback->given[fallback->given_count++] = *tid;
+	fallback->tids[fallback->tid_count++] = *tid;
 }
 
-/* The next of the rows that the merge has not given; NULL if none is left. */
-static HeapTuple
+/*
+ * Had a row been returned when the sort began?  If the merge has read it, it
+ * has returned it, or has dropped it by the filter.
+ */
+static bool
+is_recorded(SkMerge *merge, const Datum *keys, const bool *nulls, ItemPointer tid)
+{
+	SkFallback *fallback = &merge->fallback;
+	int			order;
+
+	if (fallback->tid_count == 0)
+		return false;
+	order = compare_keys(merge, keys, nulls, fallback->keys, fallback->nulls);
+	if (order != 0)
+		return order < 0;
+	return bsearch(tid, fallback->tids, fallback->sorted_count,
+				   sizeof(ItemPointerData), compare_tids) != NULL;
+}
+
+/*
+ * Fetch the next row that the merge has not returned; false if none is left.  It
+ * stays in the slot, and its page pinned, until the next call.
+ */
+static bool
 next_of_sort(SkMerge *merge)
 {
 	SkFallback *fallback = &merge->fallback;
-	TupleTableSlot *slot = merge->fetch_slot;
-	HeapTuple	result;
+	TupleTableSlot *sorted;
 	ItemPointer tid;
-	bool		isnull;
 
-	/*
-	 * more may be wanted than the LIMIT says: a row can change until it is
-	 * locked
-	 */
-	if (fallback->sort == NULL ||
-		(fallback->sorted == fallback->bound && fallback->bound < fallback->count))
-		start_fallback(merge);
-	/* a sort with a bound fails if it is asked once more */
-	if (fallback->sorted == fallback->count ||
-		!tuplesort_gettupleslot(fallback->sort, true, false, fallback->slot, NULL))
-		return NULL;
-	fallback->sorted++;
-	tid = (ItemPointer)
-		DatumGetPointer(slot_getattr(fallback->slot, merge->order_count + 1, &isnull));
-	Assert(!isnull);
-	if (!table_tuple_fetch_row_version(merge->table, tid, merge->snapshot, slot))
+	do
+	{
+		/*
+		 * more may be wanted than the LIMIT says, by a sort above or FOR
+		 * UPDATE
+		 */
+		if (!fallback->active)
+			start_fallback(merge, merge->plan.limit);
+		else if (fallback->bound > 0 && fallback->fetched == fallback->bound)
+			start_fallback(merge, 0);
+		sorted = ExecProcNode(fallback->state);
+		if (TupIsNull(sorted))
+			return false;
+		fallback->fetched++;
+		slot_getsomeattrs(sorted, merge->order_count + 1);
+		tid = (ItemPointer) DatumGetPointer(sorted->tts_values[merge->order_count]);
+	} while (is_recorded(merge, sorted->tts_values, sorted->tts_isnull, tid));
+
+	if (fallback->bound > 0)
+		record_row(merge, sorted->tts_values, sorted->tts_isnull, tid);
+	if (!table_tuple_fetch_row_version(merge->table, tid, merge->snapshot,
+									   merge->fetch_slot))
 		elog(ERROR, "could not find row (%u,%u) again",
 			 ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
-	result = ExecCopySlotHeapTuple(slot);
-	ExecClearTuple(slot);
-	return result;
+	return true;
 }
 
-/* Forget the rows, those that have been given included. */
+/*
+ * Begin the scan and the sort.  The bound of a sort counts from the first row of
+ * the order, as a LIMIT does.
+ */
 static void
-reset_fallback(SkFallback *fallback)
-{
-	if (fallback->sort)
-		tuplesort_end(fallback->sort);
-	if (fallback->slot)
-		ExecClearTuple(fallback->slot);
-	fallback->sort = NULL;
-	fallback->read = 0;
-	fallback->given = NULL;
-	fallback->given_count = 0;
-	if (fallback->context)
-		MemoryContextReset(fallback->context);
-}
-
-/* Prepare the conditions of the scan, and what it is sorted by. */
-static void
-init_fallback(SkMerge *merge)
+start_fallback(SkMerge *merge, int bound)
 {
 	SkFallback *fallback = &merge->fallback;
-	PlanState  *node = &merge->css.ss.ps;
-	Index		relid = ((Scan *) node->plan)->scanrelid;
-	const TupleTableSlotOps *ops = node->scanops;
-	List	   *conditions = list_concat_copy(merge->template->indexqualorig,
-											  merge->filter);
-	List	   *targets = NIL;
-	TupleDesc	desc;
-	ListCell   *lc;
+	EState	   *estate = merge->css.ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	foreach(lc, merge->order)
-		targets = lappend(targets, makeTargetEntry(lfirst(lc),
-												   list_length(targets) + 1,
-												   NULL, false));
-	targets = lappend(targets,
-					  makeTargetEntry((Expr *) makeVar(relid,
-													   SelfItemPointerAttributeNumber,
-													   TIDOID, -1, InvalidOid, 0),
-									  list_length(targets) + 1, NULL, false));
-	desc = ExecTypeFromTL(targets);
-	node->scanops = merge->fetch_slot->tts_ops;
-	fallback->qual = ExecInitQual(list_concat(conditions, node->plan->qual), node);
-	fallback->keys = ExecBuildProjectionInfo(targets, merge->econtext,
-											 MakeSingleTupleTableSlot(desc, &TTSOpsVirtual),
-											 node, NULL);
-	node->scanops = ops;
-	fallback->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-}
-
-/* Sort what is left; once more without a bound if there was one. */
-static void
-start_fallback(SkMerge *merge)
-{
-	SkFallback *fallback = &merge->fallback;
-	bool		again = fallback->sort != NULL;
-	MemoryContext old =
-		MemoryContextSwitchTo(merge->css.ss.ps.state->es_query_cxt);
-
-	if (fallback->qual == NULL && fallback->keys == NULL)
-		init_fallback(merge);
-	if (again)
-	{
-		ExecClearTuple(fallback->slot);
-		tuplesort_end(fallback->sort);
-	}
+	if (fallback->state)
+		ExecReScan(fallback->state);
 	else
+		fallback->state = ExecInitNode(fallback->plan, estate, 0);
+	ExecSetTupleBound(bound > 0 ? bound : -1, fallback->state);
+	if (!fallback->active)
 		reset_merge(merge);
-	if (fallback->given_count > 1)
-		qsort(fallback->given, fallback->given_count, sizeof(ItemPointerData), compare_tids);
-	begin_sort(merge, again ? 0 : Max(merge->plan.limit - fallback->given_count, 0));
-	fallback->count = scan_table(merge);
-	fallback->sorted = 0;
-	tuplesort_performsort(fallback->sort);
+	fallback->active = true;
+	fallback->bound = bound;
+	fallback->fetched = 0;
+	qsort(fallback->tids, fallback->tid_count, sizeof(ItemPointerData), compare_tids);
+	fallback->sorted_count = fallback->tid_count;
 	MemoryContextSwitchTo(old);
-}
-
-/* A sort like the order of the merge; of that many rows, if it is not 0. */
-static void
-begin_sort(SkMerge *merge, int64 bound)
-{
-	SkFallback *fallback = &merge->fallback;
-	int			count = merge->order_count;
-	AttrNumber *attnums = palloc(count * sizeof(AttrNumber));
-	Oid		   *operators = palloc(count * sizeof(Oid));
-	Oid		   *collations = palloc(count * sizeof(Oid));
-	bool	   *nulls_first = palloc(count * sizeof(bool));
-
-	for (int i = 0; i < count; i++)
-	{
-		attnums[i] = i + 1;
-		operators[i] = merge->columns[i].ordering;
-		collations[i] = merge->columns[i].order.ssup_collation;
-		nulls_first[i] = merge->columns[i].order.ssup_nulls_first;
-	}
-	fallback->sort = tuplesort_begin_heap(fallback->slot->tts_tupleDescriptor, count,
-										  attnums, operators, collations,
-										  nulls_first, work_mem, NULL,
-										  bound > 0 ? TUPLESORT_ALLOWBOUNDED : TUPLESORT_NONE);
-	fallback->bound = bound > 0 ? bound : PG_INT64_MAX;
-	if (bound > 0)
-		tuplesort_set_bound(fallback->sort, bound);
-}
-
-/* Give the rows that are left to the sort; how many are they? */
-static int64
-scan_table(SkMerge *merge)
-{
-	SkFallback *fallback = &merge->fallback;
-	ExprContext *econtext = merge->econtext;
-	TupleTableSlot *slot = merge->fetch_slot;
-	TableScanDesc scan = sk_table_beginscan(merge->table, merge->snapshot, 0, NULL);
-	int64		result = 0;
-
-	econtext->ecxt_scantuple = slot;
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		InstrCountFiltered2(&merge->css.ss.ps, 1);
-		if (!ExecQual(fallback->qual, econtext))
-		{
-			InstrCountFiltered1(&merge->css.ss.ps, 1);
-			continue;
-		}
-		if (fallback->given_count > 0 &&
-			bsearch(&slot->tts_tid, fallback->given, fallback->given_count,
-					sizeof(ItemPointerData), compare_tids) != NULL)
-			continue;
-		tuplesort_puttupleslot(fallback->sort, ExecProject(fallback->keys));
-		result++;
-	}
-	table_endscan(scan);
-	ResetExprContext(econtext);
-	ExecClearTuple(slot);
-	return result;
 }
 
 static int
@@ -991,6 +973,9 @@ init_bounds(SkMerge *merge)
 	int			first = 0;
 	int			count = 0;
 
+	merge->start.context = AllocSetContextCreate(CurrentMemoryContext,
+												 "spanner_keys shard merge bound",
+												 ALLOCSET_SMALL_SIZES);
 	while (first < merge->column_count &&
 		   is_fixed(merge, index_attno(merge, first)))
 		first++;
@@ -1017,6 +1002,9 @@ init_bounds(SkMerge *merge)
 	{
 		merge->skip.first = merge->plan.skips;
 		merge->skip.count = 1;
+		merge->skip.context = AllocSetContextCreate(CurrentMemoryContext,
+													"spanner_keys shard skip",
+													ALLOCSET_SMALL_SIZES);
 		init_column_bound(merge, &merge->skip,
 						  scans_upward(merge, index_attno(merge, merge->skip.first)) ?
 						  BTGreaterStrategyNumber : BTLessStrategyNumber);
@@ -1038,22 +1026,20 @@ start_scan(SkMerge *merge, const int32 *shards, int count)
 	merge->streams = palloc0(count * sizeof(SkStream));
 	merge->stream_count = count;
 	merge->scan = sk_index_beginscan(merge->table, merge->index,
-									 merge->snapshot, merge->key_count + 1);
+									 merge->snapshot, merge->scan_key_count);
 	for (int i = 0; i < count; i++)
 		merge->streams[i].shard = shards[i];
 	if (merge->skip.count > 0)
 	{
 		/* the group of an entry is looked at without its row */
 		merge->scan->xs_want_itup = true;
-		merge->stream_next = 0;
-		merge->in_shard = false;
-		merge->has_group = false;
+		merge->current = palloc0(sizeof(SkStream));
 	}
 	else
 	{
 		merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
 		if (merge->stop.count > 0 && merge->plan.wanted > 0 &&
-			merge->plan.wanted <= count / SK_SHARDS_FOR_ROW)
+			merge->plan.wanted < count)
 			start_first_streams(merge);
 		else
 			start_streams(merge);
@@ -1063,10 +1049,10 @@ start_scan(SkMerge *merge, const int32 *shards, int count)
 }
 
 /*
- * The next row in order, or NULL if there is none left.  It belongs to the
- * merge, and lives until the next call.
+ * The stream that has the next row in order, or NULL if there is none left.  The
+ * row lives until the next call.
  */
-static HeapTuple
+static SkStream *
 next_in_order(SkMerge *merge)
 {
 	SkStream   *stream;
@@ -1088,68 +1074,177 @@ next_in_order(SkMerge *merge)
 	merge->has_returned = !binaryheap_empty(merge->heap);
 	if (!merge->has_returned)
 		return NULL;
-	stream = (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
-	return stream->tuple;
+	return (SkStream *) DatumGetPointer(binaryheap_first(merge->heap));
 }
 
 /*
- * The next row that is the first visible one of a group; false if none is
- * left.  It is in the slot.  The same group goes on until
- * skip_group().
+ * Is there another visible row that may be the first one of its group?  It is
+ * the current one then.
  */
 static bool
 next_group(SkMerge *merge)
 {
-	int			steps = 0;
+	ItemPointer tid;
 
-	for (;;)
+	while (merge->in_shard || merge->stream_next < merge->stream_count)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!merge->in_shard)
+		if (!merge->has_scan)
+			descend(merge);
+		tid = index_getnext_tid(merge->scan, merge->direction);
+		if (tid == NULL && merge->has_stop)
+			skip_group(merge, (*merge->place)->keys);
+		else if (tid == NULL)
+			merge->in_shard = merge->has_scan = false;
+		else if (may_be_first(merge))
 		{
-			if (merge->stream_next >= merge->stream_count)
-				return false;
-			scan_shard(merge, merge->streams[merge->stream_next++].shard, NULL);
-			merge->in_shard = true;
-			merge->has_group = false;
-		}
-		if (index_getnext_tid(merge->scan, merge->direction) == NULL)
-		{
-			merge->in_shard = false;
-			continue;
-		}
-		if (merge->has_group && is_same_group(merge))
-		{
-			if (++steps >= SK_SKIP_STEPS)
+			ItemPointerData position = *tid;
+			MemoryContext old;
+
+			/* are there more groups, or more rows in vain, than expected? */
+			if (merge->skip_budget-- < 0.0 ||
+				MemoryContextMemAllocated(merge->context, false) > get_hash_memory_limit())
 			{
-				scan_shard(merge, merge->streams[merge->stream_next - 1].shard,
-						   &merge->skip);
-				merge->has_group = false;
+				start_fallback(merge, 0);
+				return false;
 			}
-			continue;
+			if (!index_fetch_heap(merge->scan, merge->fetch_slot))
+				continue;
+			old = MemoryContextSwitchTo(merge->context);
+			keep_row(merge, merge->current, &position);
+			MemoryContextSwitchTo(old);
+			return true;
 		}
-		merge->has_group = false;
-		if (!index_fetch_heap(merge->scan, merge->fetch_slot))
-			continue;
-		InstrCountFiltered2(&merge->css.ss.ps, 1);
-		return true;
 	}
+	return false;
 }
 
-/* Go on after the group of the row that next_group() has returned. */
+/* Go to the entry after the group that is skipped, or to the next shard. */
 static void
-skip_group(SkMerge *merge)
+descend(SkMerge *merge)
 {
-	bool		isnull;
-	Datum		value = index_getattr(merge->scan->xs_itup,
-									  merge->skip.key.sk_attno,
-									  merge->scan->xs_itupdesc, &isnull);
+	if (!merge->in_shard)
+	{
+		/* the later the shard, the fewer of its rows are before the others' */
+		merge->skip_budget += (double) merge->plan.budget / ++merge->stream_next;
+		merge->place = &merge->groups;
+		merge->in_shard = true;
+		merge->has_group = false;
+	}
+	merge->has_scan = true;
+	merge->has_stop = merge->descents > 0 && merge->stop.count > 0 &&
+		*merge->place != NULL &&
+		set_stop(merge, (*merge->place)->keys, (*merge->place)->nulls);
+	scan_shard(merge, merge->streams[merge->stream_next - 1].shard,
+			   merge->has_group ? &merge->skip : NULL,
+			   merge->has_stop ? &merge->stop : NULL);
+}
 
-	if (isnull)
-		elog(ERROR, "index \"%s\" has a NULL in a column that cannot be NULL",
-			 RelationGetRelationName(merge->index));
-	set_bound(merge, &merge->skip, &value);
+/* May the entry that the scan has found be of a first row?  If not, skip it. */
+static bool
+may_be_first(SkMerge *merge)
+{
+	SkGroup    *best;
+	int			column;
+	int			order = -1;
+
+	if (merge->has_group && is_same_group(merge))
+	{
+		if (++merge->steps == SK_SKIP_STEPS)
+		{
+			merge->has_scan = false;
+			merge->descents = SK_SKIP_STEPS;
+		}
+		return false;
+	}
+	while ((best = *merge->place) != NULL)
+	{
+		order = compare_entry(merge, best, &column);
+		if (order <= 0 || column > merge->skip.first)
+			break;
+		merge->place = &best->next;
+	}
+	merge->is_better = best != NULL && column > merge->skip.first;
+	if (best == NULL || order < 0)
+		return true;
+	skip_group(merge, best->keys);
+	return false;
+}
+
+/*
+ * Does the entry that the scan has found come before the best row of a group, or
+ * after it?  And which is the first column that differs?
+ */
+static int
+compare_entry(SkMerge *merge, const SkGroup *group, int *column)
+{
+	int			result = 0;
+
+	for (*column = merge->skip.first; *column < merge->order_count; (*column)++)
+	{
+		bool		isnull;
+		Datum		value = index_getattr(merge->scan->xs_itup,
+										  index_attno(merge, *column),
+										  merge->scan->xs_itupdesc, &isnull);
+
+		result = ApplySortComparator(value, isnull, group->keys[*column],
+									 group->nulls[*column],
+									 &merge->columns[*column].order);
+		if (result != 0)
+			break;
+	}
+	return result;
+}
+
+/* The current row is the best one of its group, as far as is known. */
+static void
+keep_best(SkMerge *merge)
+{
+	const SkStream *row = merge->current;
+	int			count = merge->column_count;
+	SkGroup    *group = *merge->place;
+	MemoryContext old;
+
+	Assert(!row->nulls[merge->skip.first]);
+	if (merge->plan.apart)
+	{
+		skip_group(merge, row->keys);
+		return;
+	}
+	old = MemoryContextSwitchTo(merge->context);
+	if (!merge->is_better)
+	{
+		group = palloc0(offsetof(SkGroup, keys) + count * (sizeof(Datum) + sizeof(bool)));
+		group->nulls = (bool *) &group->keys[count];
+		group->next = *merge->place;
+		*merge->place = group;
+	}
+	for (int i = 0; i < count; i++)
+	{
+		SkMergeColumn *column = &merge->columns[i];
+
+		group->nulls[i] = row->nulls[i];
+		if (!row->nulls[i])
+			group->keys[i] = datumCopy(row->keys[i], column->by_value, column->length);
+	}
+	MemoryContextSwitchTo(old);
+	skip_group(merge, group->keys);
+}
+
+/* Go on after the group of a row, which is passed if others have it. */
+static void
+skip_group(SkMerge *merge, const Datum *keys)
+{
+	set_bound(merge, &merge->skip, &keys[merge->skip.first]);
+	if (*merge->place && keys == (*merge->place)->keys)
+		merge->place = &(*merge->place)->next;
 	merge->has_group = true;
+	merge->steps = 0;
+	/* an entry after the stop would be missed */
+	if (merge->has_stop || merge->descents > 0)
+		merge->has_scan = false;
+	if (merge->descents > 0)
+		merge->descents--;
 }
 
 /* Close all streams, and forget them. */
@@ -1165,8 +1260,16 @@ reset_merge(SkMerge *merge)
 	merge->has_returned = false;
 	merge->limit = NULL;
 	merge->deferred_count = 0;
+	merge->groups = NULL;
+	merge->stream_next = 0;
+	merge->in_shard = false;
+	merge->has_scan = false;
+	merge->descents = 0;
+	merge->skip_budget = 0.0;
 	MemoryContextReset(merge->context);
-	MemoryContextReset(merge->bound_context);
+	MemoryContextReset(merge->start.context);
+	if (merge->skip.context)
+		MemoryContextReset(merge->skip.context);
 }
 
 static void
@@ -1213,8 +1316,10 @@ start_first_streams(SkMerge *merge)
 		binaryheap_add(first, PointerGetDatum(stream));
 		if (first->bh_size > merge->plan.wanted)
 			(void) binaryheap_remove_first(first);
-		if (first->bh_size == merge->plan.wanted &&
-			set_stop(merge, (SkStream *) DatumGetPointer(binaryheap_first(first))))
+		if (first->bh_size < merge->plan.wanted)
+			continue;
+		stream = (SkStream *) DatumGetPointer(binaryheap_first(first));
+		if (set_stop(merge, stream->keys, stream->nulls))
 			stop = &merge->stop;
 	}
 	Assert(merge->deferred_count == 0 || stop != NULL);
@@ -1223,16 +1328,16 @@ start_first_streams(SkMerge *merge)
 	binaryheap_free(first);
 }
 
-/* Scans are to stop after the current row of a stream. */
+/* Scans are to stop after a row. */
 static bool
-set_stop(SkMerge *merge, const SkStream *stream)
+set_stop(SkMerge *merge, const Datum *keys, const bool *nulls)
 {
 	SkMergeBound *stop = &merge->stop;
 
 	for (int i = stop->first; i < stop->first + stop->count; i++)
-		if (stream->nulls[i])
+		if (nulls[i])
 			return false;
-	set_bound(merge, stop, &stream->keys[stop->first]);
+	set_bound(merge, stop, &keys[stop->first]);
 	return true;
 }
 
@@ -1357,10 +1462,11 @@ guess_stop(SkMerge *merge, const SkStream *stream)
 }
 
 static void
-scan_shard(SkMerge *merge, int32 shard, SkMergeBound *bound)
+scan_shard(SkMerge *merge, int32 shard, const SkMergeBound *start,
+		   const SkMergeBound *stop)
 {
-	set_scan_keys(merge, shard, bound);
-	index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1, NULL, 0);
+	set_scan_keys(merge, shard, start, stop);
+	index_rescan(merge->scan, merge->scan_keys, merge->scan_key_count, NULL, 0);
 	InstrCountTuples2(&merge->css.ss.ps, 1);
 }
 
@@ -1392,7 +1498,7 @@ look_ahead(SkMerge *merge, SkStream *stream, int count)
 	}
 	stream->ended = stream->ahead_count < count;
 	if (!RelationNeedsWAL(merge->index))
-		index_rescan(merge->scan, merge->scan_keys, merge->key_count + 1,
+		index_rescan(merge->scan, merge->scan_keys, merge->scan_key_count,
 					 NULL, 0);
 }
 
@@ -1401,7 +1507,7 @@ static void
 begin_stream(SkMerge *merge, SkStream *stream, SkMergeBound *bound, int count)
 {
 	CHECK_FOR_INTERRUPTS();
-	scan_shard(merge, stream->shard, bound);
+	scan_shard(merge, stream->shard, NULL, bound);
 	look_ahead(merge, stream, count);
 }
 
@@ -1443,7 +1549,7 @@ read_on(SkMerge *merge, SkStream *stream)
 		start = &merge->start;
 		set_bound(merge, start, &stream->keys[start->first]);
 	}
-	scan_shard(merge, stream->shard, start);
+	scan_shard(merge, stream->shard, start, NULL);
 	while (stream->tuple)
 	{
 		tid = index_getnext_tid(scan, merge->direction);
@@ -1548,6 +1654,23 @@ free_row(SkMerge *merge, SkStream *stream)
 	stream->tuple = NULL;
 }
 
+/* In which order the merge returns two rows. */
+static inline int
+compare_keys(SkMerge *merge, const Datum *left, const bool *left_nulls,
+			 const Datum *right, const bool *right_nulls)
+{
+	for (int i = 0; i < merge->order_count; i++)
+	{
+		int			result = ApplySortComparator(left[i], left_nulls[i],
+												 right[i], right_nulls[i],
+												 &merge->columns[i].order);
+
+		if (result != 0)
+			return result;
+	}
+	return 0;
+}
+
 /* The heap gives the largest first, so the comparison is inverted. */
 static int
 compare_streams(Datum a, Datum b, void *arg)
@@ -1557,17 +1680,7 @@ compare_streams(Datum a, Datum b, void *arg)
 	SkStream   *right = (SkStream *) DatumGetPointer(b);
 
 	Assert(left->tuple != NULL && right->tuple != NULL);
-	for (int i = 0; i < merge->order_count; i++)
-	{
-		int			result = ApplySortComparator(left->keys[i], left->nulls[i],
-												 right->keys[i],
-												 right->nulls[i],
-												 &merge->columns[i].order);
-
-		if (result != 0)
-			return -result;
-	}
-	return 0;
+	return -compare_keys(merge, left->keys, left->nulls, right->keys, right->nulls);
 }
 
 static int
@@ -1576,15 +1689,15 @@ compare_backward(Datum a, Datum b, void *arg)
 	return compare_streams(b, a, arg);
 }
 
-/* Set the row of a bound, given its columns.  There is one at a time. */
+/* Set the row of a bound, given its columns. */
 static void
 set_bound(SkMerge *merge, SkMergeBound *bound, const Datum *values)
 {
 	MemoryContext old;
 
 	Assert(bound->count >= 1);
-	MemoryContextReset(merge->bound_context);
-	old = MemoryContextSwitchTo(merge->bound_context);
+	MemoryContextReset(bound->context);
+	old = MemoryContextSwitchTo(bound->context);
 	for (int i = 0; i < bound->count; i++)
 	{
 		SkMergeColumn *column = &merge->columns[bound->first + i];
@@ -1597,41 +1710,39 @@ set_bound(SkMerge *merge, SkMergeBound *bound, const Datum *values)
 }
 
 /*
- * The keys of the scan of one shard, with a bound or without.  Their number
+ * The keys of the scan of one shard, and bounds if there are any.  Their number
  * must not change from scan to scan, so the shard is repeated.
  */
 static void
-set_scan_keys(SkMerge *merge, int32 shard, const SkMergeBound *bound)
+set_scan_keys(SkMerge *merge, int32 shard, const SkMergeBound *start,
+			  const SkMergeBound *stop)
 {
 	ScanKey		keys = merge->keys;
-	ScanKey		result = merge->scan_keys;
-	int			spare = bound ? 0 : 1;
-	bool		placed = bound == NULL;
-
-	Assert(bound == NULL || bound->count >= 1);
-	for (int i = 0; bound && i < merge->key_count; i++)
-		if (is_implied(&keys[i], bound))
-			spare++;
+	int			count = 0;
 
 	keys[merge->shard_key].sk_argument = Int32GetDatum(shard);
 	for (int i = 0; i < merge->key_count; i++)
+		if (!is_implied(&keys[i], start) && !is_implied(&keys[i], stop))
+			merge->scan_keys[count++] = keys[i];
+	if (start)
+		insert_key(merge->scan_keys, count++, &start->key);
+	if (stop)
+		insert_key(merge->scan_keys, count++, &stop->key);
+	while (count < merge->scan_key_count)
+		insert_key(merge->scan_keys, count++, &keys[merge->shard_key]);
+	Assert(count == merge->scan_key_count);
+}
+
+/* Put a key among others: a B-tree wants them in the order of its columns. */
+static void
+insert_key(ScanKey keys, int count, const ScanKeyData *key)
+{
+	while (count > 0 && keys[count - 1].sk_attno > key->sk_attno)
 	{
-		if (!placed && keys[i].sk_attno > bound->key.sk_attno)
-		{
-			*result++ = bound->key;
-			placed = true;
-		}
-		if (i == merge->shard_key)
-			while (spare-- > 0)
-				*result++ = keys[i];
-		if (bound == NULL || !is_implied(&keys[i], bound))
-			*result++ = keys[i];
+		keys[count] = keys[count - 1];
+		count--;
 	}
-	if (!placed)
-		*result++ = bound->key;
-	Assert(result == merge->scan_keys + merge->key_count + 1);
-	for (int i = 1; i <= merge->key_count; i++)
-		Assert(merge->scan_keys[i - 1].sk_attno <= merge->scan_keys[i].sk_attno);
+	keys[count] = *key;
 }
 
 /* Does a condition leave one value of a column, or NULL? */
@@ -1702,6 +1813,7 @@ init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
 	Relation	index = merge->index;
 	AttrNumber	attno = index_attno(merge, bound->first);
 	StrategyNumber strategy;
+	int			ends = 0;
 
 	if (bound->count == 0)
 		return;
@@ -1713,10 +1825,17 @@ init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
 		return;
 	}
 
+	/*
+	 * A B-tree goes on to the end of a page if another column than the first
+	 * one decides.  As the columns follow each other, no later entry passes
+	 * either, which these flags say.
+	 */
+	if (!is_start)
+		ends = ScanDirectionIsBackward(merge->direction) ? SK_BT_REQBKWD : SK_BT_REQFWD;
 	bound->members = palloc0(bound->count * sizeof(ScanKeyData));
 	for (int i = 0; i < bound->count; i++)
 		ScanKeyEntryInitialize(&bound->members[i],
-							   SK_ROW_MEMBER |
+							   SK_ROW_MEMBER | ends |
 							   (i == bound->count - 1 ? SK_ROW_END : 0),
 							   attno + i, strategy, InvalidOid,
 							   index->rd_indcollation[attno + i - 1],
@@ -1750,10 +1869,13 @@ init_column_bound(SkMerge *merge, SkMergeBound *bound, StrategyNumber strategy)
 static bool
 is_implied(const ScanKeyData *key, const SkMergeBound *bound)
 {
-	bool		upward = bound->key.sk_strategy >= BTGreaterEqualStrategyNumber;
+	bool		upward;
 	ScanKey		member;
 	int			count = 1;
 
+	if (bound == NULL)
+		return false;
+	upward = bound->key.sk_strategy >= BTGreaterEqualStrategyNumber;
 	if (key->sk_attno != bound->key.sk_attno ||
 		(key->sk_flags & (SK_ISNULL | SK_SEARCHARRAY | SK_SEARCHNULL |
 						  SK_SEARCHNOTNULL)) != 0 ||

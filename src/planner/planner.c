@@ -227,7 +227,7 @@ static bool
 is_reached(PlannerInfo *root, RelOptInfo *rel)
 {
 	RelOptInfo *parent;
-	bool		forward;
+	bool		backward;
 	double		rows = 0;
 
 	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL || root->limit_tuples < 0)
@@ -237,12 +237,13 @@ is_reached(PlannerInfo *root, RelOptInfo *rel)
 		!bms_equal(root->all_baserels, parent->relids) ||
 		!partitions_are_ordered(parent->boundinfo, parent->live_parts))
 		return true;
-	forward = gives_order(root, parent, ForwardScanDirection);
-	if (!forward && !gives_order(root, parent, BackwardScanDirection))
+	/* mostly the newest rows are asked for */
+	backward = gives_order(root, parent, BackwardScanDirection);
+	if (!backward && !gives_order(root, parent, ForwardScanDirection))
 		return true;
 	for (int i = 0; i < parent->nparts; i++)
 	{
-		RelOptInfo *part = parent->part_rels[forward ? i : parent->nparts - 1 - i];
+		RelOptInfo *part = parent->part_rels[backward ? parent->nparts - 1 - i : i];
 
 		if (part == rel || rows > SK_LIMIT_RESERVE * root->limit_tuples)
 			break;
@@ -767,7 +768,7 @@ add_derived_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	{
 		current = &cost;
 		add_index_paths(root, rel, key, extra);
-		if (shard)
+		if (shard && !(enable_shard_merge && key->covers_rows && sk_is_filtered_part(rel)))
 			add_ordered_paths(root, rel, key, shard);
 	}
 	PG_FINALLY();

@@ -30,6 +30,12 @@ extern SkMergePaths sk_merge_paths_hook;
 /* How many entries of a group are skipped before the index is searched again. */
 #define SK_SKIP_STEPS 32
 
+/*
+ * A row that the filter of a skip takes away counts so many times in the budget:
+ * without the skip it is not sorted.
+ */
+#define SK_SKIP_FILTERED 8
+
 /* All rows are returned, in order. */
 #define SK_NO_SKIP (-1)
 
@@ -44,8 +50,9 @@ typedef struct SkMergePlan
 	int			depth;			/* rows of a shard that are likely wanted */
 	int			wanted;			/* rows of all that are, or 0 */
 	int			skips;			/* which key makes groups, or SK_NO_SKIP */
-	int			budget;			/* read so many, then sort; or 0 */
-	int			limit;			/* rows that the query takes, or 0 */
+	int			apart;			/* is a group in one shard only? */
+	int			budget;			/* of rows to read before the fallback */
+	int			limit;			/* rows that the query likely takes, or 0 */
 } SkMergePlan;
 
 #endif							/* SK_PLANNER_H */

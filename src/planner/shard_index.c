@@ -54,6 +54,19 @@ sk_one_shard(const SkShardKey *key, List *clauses)
 }
 
 /*
+ * sk_is_filtered_part
+ *		May a scan of a partition in order drop many rows under a LIMIT?
+ *
+ * Then one shard is merged, too, for a merge falls back in time.
+ */
+bool
+sk_is_filtered_part(RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_OTHER_MEMBER_REL && rel->consider_startup &&
+		rel->baserestrictinfo != NIL;
+}
+
+/*
  * sk_orders_in_shard
  *		The useful orders that the rows of one shard have in an index.
  *
@@ -111,7 +124,7 @@ sk_index_clauses(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	/* nobody asks for the order of this path */
 	only->sortopfamily = NULL;
 	only->indrestrictinfo =
-		lcons(shard, list_copy(sk_index_restrictions(rel, index->indrestrictinfo, false)));
+		lcons(shard, list_copy(sk_index_restrictions(rel, rel->baserestrictinfo, false)));
 	scratch->indexlist = list_make1(only);
 	scratch->baserestrictinfo = NIL;
 	scratch->joininfo = NIL;
@@ -210,8 +223,8 @@ count_columns(PlannerInfo *root, IndexOptInfo *suffix, ScanDirection direction,
 
 /*
  * Are the rows of one shard ordered by the column of DISTINCT, and within it as
- * the query wants?  The order ends with that column, which is never NULL; those
- * between it and the shard are fixed.
+ * the query wants?  That column is never NULL.  The query fixes those between it
+ * and the shard.
  */
 static bool
 leads_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
@@ -230,9 +243,11 @@ leads_groups(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *suffix,
 		if (list_nth(pathkeys, i) != list_nth(root->sort_pathkeys, i))
 			return false;
 
-	order->column_count = count_columns(root, suffix, order->direction, 1);
-	attnum = suffix->indexkeys[order->column_count - 1];
-	return attnum > 0 && suffix->opcintype[order->column_count - 1] != NAMEOID &&
+	order->group = count_columns(root, suffix, order->direction, 1) - 1;
+	order->column_count = count_columns(root, suffix, order->direction,
+										Max(list_length(root->sort_pathkeys), 1));
+	attnum = suffix->indexkeys[order->group];
+	return attnum > 0 && suffix->opcintype[order->group] != NAMEOID &&
 		!can_be_null(root, rel, attnum);
 }
 

@@ -19,9 +19,11 @@ typedef struct SkOrder
 	ScanDirection direction;
 	List	   *pathkeys;
 	int			column_count;
+	int			group;			/* which of them is that of DISTINCT */
 } SkOrder;
 
 extern RestrictInfo *sk_one_shard(const SkShardKey *key, List *clauses);
+extern bool sk_is_filtered_part(RelOptInfo *rel);
 extern int	sk_orders_in_shard(PlannerInfo *root, RelOptInfo *rel,
 							   IndexOptInfo *index, int position, bool groups,
 							   SkOrder *orders);

@@ -6,11 +6,16 @@
 --	+	returns no rows, but can be explained
 --	f	returns rows, needs what "+" made (FETCH)
 --	x	returns no rows, needs what "+" made (MOVE)
+--	=	is run while another session changes fuzz.changed; not by fuzz.run()
 --	!	is run for its effect, also when the case is explained
 --
 -- test/fuzz/planner_fuzz.sql
 
 CREATE SCHEMA fuzz;
+
+-- What another session changes.
+CREATE TABLE fuzz.changed (v int NOT NULL, result text);
+INSERT INTO fuzz.changed (v) VALUES (-1);
 
 -- A reproducible choice.
 CREATE FUNCTION fuzz.pick(n bigint, seed bigint, choices text[])

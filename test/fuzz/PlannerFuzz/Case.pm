@@ -38,11 +38,12 @@ sub random_case
 		weighted(
 			[ 'select', \&select_case ] => 70, [ 'prepared', \&prepared_case ] => 12,
 			[ 'cursor', \&cursor_case ] => 7,  [ 'write', \&write_case ] => 10,
-			[ 'merge', \&merge_case ] => 2,    [ 'stale', \&stale_case ] => 2) };
+			[ 'merge', \&merge_case ] => 2,    [ 'stale', \&stale_case ] => 2,
+			[ 'fallback', \&fallback_case ] => 8, [ 'recheck', \&recheck_case ] => 1) };
 	my $case = $make->($query, $server);
 
 	$case->{name} = $name;
-	push @{ $case->{settings} }, random_settings($server);
+	push @{ $case->{settings} }, random_settings($server) if $name !~ /^(?:fallback|recheck)$/;
 	$case->{on} = [ random_features() ];
 	my $policies = grep { $_->{policy} } @$tables;
 
@@ -313,6 +314,59 @@ sub merge_case
 			"fSELECT * FROM $table->{name}"
 		],
 		mode => 'set',
+	};
+}
+
+# A filter that fewer rows pass than the planner believes, where a scan is dear:
+# a merge is made, and falls back.
+sub fallback_case
+{
+	my ($query) = @_;
+	my $sql = filtered_first($query);
+	my $case = { statements => ["?$sql"], mode => 'total', settings => [ fallback_settings() ] };
+
+	$case->{statements} = [ '+DECLARE c SCROLL CURSOR FOR ' . $sql,
+		map { 'fFETCH ' . pick('FORWARD', 'FORWARD', 'BACKWARD') . ' ' . pick(1, 3, 20) . ' FROM c' } 1 .. 5 ]
+	  if $sql !~ / FOR / && chance(0.2);
+	return $case;
+}
+
+sub fallback_settings
+{
+	return (
+		'seq_page_cost', pick(3, 10), 'random_page_cost', '0.1', 'max_parallel_workers_per_gather', '0',
+		'enable_bitmapscan', pick('on', 'off', 'off'), 'cursor_tuple_fraction', pick(0.01, 0.1));
+}
+
+sub filtered_first
+{
+	my ($query, $condition) = @_;
+	my @ordered = grep { @{ $_->{orders} } && ($_->{kind} // 'plain') ne 'plain' } @{ $query->{tables} };
+	my $relation = add_relation($query, pick(@ordered ? @ordered : @{ $query->{tables} }));
+	my $id = $relation->{columns}{id}{sql};
+	my $period = pick(20, 60, 200);
+	my @where = ("abs($id % $period - " . int(rand($period)) . ') < ' . pick(1, 2, 5), $condition // ());
+	my @terms = map { "$_->[0]{sql} $_->[1]" } random_order($relation);
+
+	push @where, other_condition($query, $relation) if chance(0.2);
+	return "SELECT " . join(', ', map { $_->{sql} } map { $relation->{columns}{$_} } sort keys %{ $relation->{columns} })
+	  . ' FROM ' . table_sql($relation) . ' WHERE ' . join(' AND ', @where)
+	  . ' ORDER BY ' . join(', ', @terms, @{ $relation->{keys} })
+	  . (chance(0.9) ? ' LIMIT ' . pick(1, 2, 3, 5, 10, 20) : '') . (chance(0.1) ? ' OFFSET ' . pick(1, 7) : '');
+}
+
+# A statement whose row another session changes: the subquery runs again, with
+# the new value.  The letter says that planner_fuzz does that.
+sub recheck_case
+{
+	my ($query) = @_;
+	my $subquery = '(SELECT string_agg(x::text, \' \') FROM (' . filtered_first($query, pick('id', 'p') . ' <> changed.v') . ') x)';
+
+	return {
+		statements => [
+			pick("=UPDATE fuzz.changed SET result = $subquery RETURNING result", "=SELECT $subquery FROM fuzz.changed FOR UPDATE")
+		],
+		mode => 'total', settings => [ fallback_settings() ],
 	};
 }
 

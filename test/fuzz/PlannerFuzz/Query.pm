@@ -24,7 +24,7 @@ sub random_query
 	my $body = weighted(
 		\&single_body => 20, \&ordered_body => 26, \&join_body => 24, \&lateral_body => 6,
 		\&subselect_body => 8, \&union_body => 6, \&group_body => 7, \&minmax_body => 4,
-		\&distinct_on_body => 3, \&latest_body => 6, \&with_body => 3, \&window_body => 2)->($query);
+		\&distinct_on_body => 3, \&latest_body => 10, \&with_body => 3, \&window_body => 2)->($query);
 
 	return finish($query, $body, $wanted);
 }

@@ -51,7 +51,7 @@ sub make_schema
 
 		make_table("t$i", $kind);
 	}
-	make_few_groups('t' . ($count + 1)) if chance(0.7);
+	make_few_groups('t' . ($count + 1)) if chance(0.8);
 	make_views();
 	make_policies() if chance(0.35);
 	push @ddl, 'GRANT ALL ON ' . join(', ', map { $_->{name} } @tables) . " TO $role";
@@ -79,7 +79,8 @@ sub bucket
 }
 
 # Many rows of few values, as of a few sensors: DISTINCT can skip from one to
-# the next.  Only a table with statistics shows that it pays.
+# the next.  Only a table with statistics shows that it pays.  They may be wrong,
+# so that it turns out not to.
 sub make_few_groups
 {
 	my ($name) = @_;
@@ -89,20 +90,27 @@ sub make_few_groups
 	$_->{notnull} = 1 foreach @columns;
 	$_->{choices} = choices($_) foreach @columns;
 	my ($group) = grep { $_->{name} eq $hashed[0] } @columns;
-	$group->{choices} = 'ARRAY[' . join(', ', map { quote($_) } some(1, 3, @{ $group->{present} })) . ']';
+	my @index = (@hashed, 'id');
+	my $wrong = chance(0.4);
+
+	@index = ('id', @hashed) if $wrong && chance(0.5);
+	$group->{choices} = 'ARRAY[' . join(', ', map { quote($_) } some(1, 3, @{ $group->{present} })) . ']' if chance(0.7);
 	push @columns, { name => 'p', type => 'int4', family => 'payload', notnull => 0, choices => 'ARRAY[1,2,3,4,5,6,7,8,NULL]::text[]' };
 
 	my $table = {
 		name => $name, kind => 'generated', columns => \@columns, shards => pick(1, 2, 4), rows => 1500,
-		keys => ['id'], orders => [ [ map { [ $_, '' ] } @hashed, 'id' ] ], hashed => \@hashed, few_groups => 1,
+		keys => ['id'], orders => [ [ map { [ $_, '' ] } @index ] ], hashed => \@hashed, few_groups => 1,
 		shard_notnull => 1,
 	};
-	$table->{expression} = "spanner.shard_id($table->{shards}, " . join(', ', @hashed, 'id') . ')';
-	$table->{hashed} = [ @hashed, 'id' ];
+	$table->{hashed} = chance(0.3) ? [ $index[0] ] : [ @hashed, 'id' ];
+	$table->{expression} = "spanner.shard_id($table->{shards}, " . join(', ', @{ $table->{hashed} }) . ')';
 	push @ddl, "CREATE TABLE $name (" . join(', ', 'id int8 NOT NULL', map { definition($_) } @columns) . ', '
 	  . shard_name($table) . " GENERATED ALWAYS AS ($table->{expression}) STORED NOT NULL)";
 	insert_rows($table, $name, 1, $table->{rows});
-	push @ddl, "CREATE INDEX ON $name (" . join(', ', $table->{shard}, @hashed, 'id') . ')';
+	push @ddl, "CREATE INDEX ON $name (" . join(', ', $table->{shard}, @index) . ')'
+	  . (chance(0.2) ? " WHERE $index[0] = " . quote(pick(@{ $group->{present} })) : '') if $index[0] ne 'id';
+	push @ddl, "CREATE INDEX ON $name (" . join(', ', $table->{shard}, @index) . ')' if $index[0] eq 'id' || chance(0.7);
+	push @ddl, "ALTER TABLE $name ALTER $index[0] SET (n_distinct = " . pick(1, 2, 5) . ')' if $wrong;
 	make_dead_rows($table);
 	push @ddl, "VACUUM ANALYZE $name";
 	push @tables, $table;
