@@ -147,3 +147,29 @@ FETCH 2 FROM page;
 COMMIT;
 SELECT spanner.next_value('fetched');
 SELECT spanner.drop_allocator('fetched');
+
+-- a trigger of others on the table may take numbers while counters are written, and
+-- may change another allocator
+SELECT count(spanner.create_allocator('counted ' || i, 'sync')) + count(spanner.create_allocator('count ' || i, 'sync'))
+  FROM generate_series(1, 20) i;
+SELECT spanner.create_allocator('changed') > 0 AS is_made;
+SELECT spanner.next_value('changed');
+CREATE TABLE counted (name text, number bigint);
+CREATE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  INSERT INTO public.counted VALUES (NEW.name, spanner.next_value(pg_catalog.replace(NEW.name, 'counted', 'count')));
+  IF NEW.name = 'counted 1' THEN
+    UPDATE spanner.allocator SET next_value = 5000 WHERE name = 'changed';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER count_write AFTER UPDATE ON spanner.allocator
+  FOR EACH ROW WHEN (NEW.name LIKE 'counted%') EXECUTE FUNCTION count_write();
+SELECT count(spanner.next_value('counted ' || i)) FROM generate_series(1, 20) i;
+SELECT count(spanner.next_value('counted ' || i)) FROM generate_series(1, 20) i;
+DROP TRIGGER count_write ON spanner.allocator;
+SELECT count(*), count(DISTINCT (name, number)), max(number) FROM counted;
+SELECT spanner.next_value('changed');
+DROP FUNCTION count_write;
+DROP TABLE counted;
+SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name LIKE 'count%' OR name = 'changed';

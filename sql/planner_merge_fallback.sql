@@ -128,7 +128,7 @@ PREPARE newest(bigint) AS SELECT uid FROM tied ORDER BY rank DESC, uid LIMIT $1;
 SELECT n, c.fetched < 10000 AS in_time, c.sorted
   FROM unnest('{3,15000,NULL}'::bigint[]) n, counters(format('EXECUTE newest(%s)', coalesce(n::text, 'NULL'))) c;
 CREATE TABLE got AS EXECUTE newest(15000);
-SELECT count(*), count(DISTINCT uid), array_agg(uid) = (SELECT array_agg(uid) FROM (SELECT uid FROM tied ORDER BY rank DESC, uid LIMIT 15000) x) AS same
+SELECT count(*), count(DISTINCT uid), (SELECT array_agg(uid) FROM got) = (SELECT array_agg(uid) FROM (SELECT uid FROM tied ORDER BY rank DESC, uid LIMIT 15000) x) AS same
   FROM got;
 RESET plan_cache_mode;
 

@@ -178,12 +178,19 @@ uint64		sk_allocator_epoch = 1;
 /* The longest wait for others, in ms; 0: no limit. */
 int			sk_allocator_timeout = 10000;
 
-/* What the write that is under way means, for the trigger of the table. */
+/*
+ * What the write that is under way means, for the trigger of the table, and of which
+ * row: a trigger of others may write another one by a command.
+ */
 static SkWrite current_write = SK_WRITE_CHANGES;
+static int64 current_id = 0;
 
 /* What the current transaction has taken and changed, in TopTransactionContext. */
 static HTAB *counters = NULL;
 static List *changes = NIL;
+
+/* Has a counter been moved since they were written? */
+static bool counters_moved = false;
 
 /* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
@@ -247,6 +254,7 @@ static OwnCounter *find_counter(const SkAllocatorRow *row);
 static void note_own_update(const SkAllocatorRow *row, bool is_moved);
 static OwnCounter *hold_counter(SkAllocatorRow *known);
 static void move_counter(OwnCounter *counter, int64 next);
+static void write_counter(SkTable *table, OwnCounter *counter);
 static void write_counters(void);
 static void note_change(Oid table, int64 id, int64 minimum);
 static void end_counter(OwnCounter *counter, int level, bool is_commit);
@@ -1295,7 +1303,9 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = current_write;
+	int64		outer_id = current_id;
 	int64		id;
+	bool		isnull;
 
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	Assert(table->mode >= RowExclusiveLock);
@@ -1322,6 +1332,8 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	ExecStoreVirtualTuple(new);
 	ItemPointerSetInvalid(&new->tts_tid);
 	current_write = kind;
+	current_id = command == CMD_INSERT ? 0 :
+		DatumGetInt64(slot_getattr(table->slot, SK_COLUMN_ID, &isnull));
 	PG_TRY();
 	{
 		write_tuple(table, command, new, kind);
@@ -1329,6 +1341,7 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 	PG_FINALLY();
 	{
 		current_write = outer;
+		current_id = outer_id;
 	}
 	PG_END_TRY();
 	if (row != NULL && !ItemPointerIsValid(&new->tts_tid))
@@ -1451,6 +1464,7 @@ move_counter(OwnCounter *counter, int64 next)
 	}
 	Assert(marks_ascend(counter));
 	counter->next = next;
+	counters_moved = true;
 }
 
 /* Note that a row has been written, and whether its counter was moved. */
@@ -1467,62 +1481,73 @@ note_own_update(const SkAllocatorRow *row, bool is_moved)
 }
 
 /*
- * Write the counters to the tables that they were taken from.  A row is there,
- * unless the transaction has deleted it.
+ * Write a counter to the table that it was taken from, which is opened unless it is
+ * that of the last one.  A row is there, unless the transaction has deleted it.
  *
  * A pool may have values that come before those that were taken here, so it
  * is emptied.  The row is locked until the transaction ends, also a prepared one,
  * so nobody fills the pool before that.
  */
 static void
-write_counters(void)
+write_counter(SkTable *table, OwnCounter *counter)
 {
-	HASH_SEQ_STATUS status;
-	OwnCounter *counter;
 	SkAllocatorRow row = {0};
-	SkTable		table = {0};
 	ItemPointerData tid;
 	bool		found;
 	bool		isnull;
 
-	if (counters == NULL)
-		return;
-	/* a subtransaction could still be rolled back */
-	Assert(GetCurrentTransactionNestLevel() == 1);
-	hash_seq_init(&status, counters);
-	while ((counter = hash_seq_search(&status)) != NULL)
+	Assert(list_length(counter->marks) == 1 && marks_ascend(counter));
+	if (table->rel != NULL && counter->key.table != RelationGetRelid(table->rel))
 	{
-		Assert(list_length(counter->marks) == 1 && marks_ascend(counter));
-		if (table.rel != NULL && counter->key.table != RelationGetRelid(table.rel))
-		{
-			sk_table_close(&table);
-			table.rel = NULL;
-		}
-		if (table.rel == NULL)
-			open_again(&table, (Oid) counter->key.table);
-		row.id = counter->key.id;
-		row.next_value = counter->next;
-		row.stamp = sk_stamp_now();
-		table.place = &counter->place;
+		sk_table_close(table);
+		table->rel = NULL;
+	}
+	if (table->rel == NULL)
+		open_again(table, (Oid) counter->key.table);
+	row.id = counter->key.id;
+	row.next_value = counter->next;
+	row.stamp = sk_stamp_now();
+	table->place = &counter->place;
 
-		/*
-		 * what an earlier part of this command has written can be written
-		 * again
-		 */
-		CommandCounterIncrement();
-		/* it is locked, and there unless the transaction has moved or deleted it */
-		found = is_in_place(&table, row.id, &tid) ||
-			lock_latest(&table, row.id, LockTupleNoKeyExclusive, LockWaitBlock) == SK_ROW_FOUND;
-		if (!found ||
-			DatumGetInt64(slot_getattr(table.slot, SK_COLUMN_NEXT_VALUE, &isnull)) == counter->next)
-			continue;
-		(void) write_row(&table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
-		if (sk_mode_has_pool(counter->mode))
-		{
-			Change		all = {(Oid) counter->key.table, counter->key.id, PG_INT64_MAX};
+	/*
+	 * what an earlier part of this command has written can be written again
+	 */
+	CommandCounterIncrement();
+	/* it is locked, and there unless the transaction has moved or deleted it */
+	found = is_in_place(table, row.id, &tid) ||
+		lock_latest(table, row.id, LockTupleNoKeyExclusive, LockWaitBlock) == SK_ROW_FOUND;
+	if (!found ||
+		DatumGetInt64(slot_getattr(table->slot, SK_COLUMN_NEXT_VALUE, &isnull)) == counter->next)
+		return;
+	(void) write_row(table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
+	if (sk_mode_has_pool(counter->mode))
+	{
+		Change		all = {(Oid) counter->key.table, counter->key.id, PG_INT64_MAX};
 
-			apply_change(&all);
-		}
+		apply_change(&all);
+	}
+}
+
+/*
+ * Write all counters, and then those that a trigger of others on the table has
+ * moved meanwhile.
+ */
+static void
+write_counters(void)
+{
+	HASH_SEQ_STATUS status;
+	OwnCounter *counter;
+	SkTable		table = {0};
+
+	/* a subtransaction could still be rolled back */
+	Assert(counters == NULL || GetCurrentTransactionNestLevel() == 1);
+	while (counters != NULL && counters_moved)
+	{
+		CHECK_FOR_INTERRUPTS();
+		counters_moved = false;
+		hash_seq_init(&status, counters);
+		while ((counter = hash_seq_search(&status)) != NULL)
+			write_counter(&table, counter);
 	}
 	if (table.rel != NULL)
 		sk_table_close(&table);
@@ -1784,7 +1809,13 @@ note_row(TriggerData *trigger, SkWrite write)
 	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
 	SkAllocatorRow before;
 	SkAllocatorRow after;
+	bool		isnull;
 
+	if (DatumGetInt64(heap_getattr(trigger->tg_trigtuple, SK_COLUMN_ID, tupdesc,
+								   &isnull)) != current_id)
+		write = SK_WRITE_CHANGES;
+	if (write < SK_WRITE_ACCESS)
+		return;
 	fetch_row(trigger->tg_trigtuple, tupdesc, &before);
 	CacheInvalidateRelcache(trigger->tg_relation);
 	if (write == SK_WRITE_CHANGES)
@@ -1996,8 +2027,8 @@ complete_row(HeapTuple tuple, TupleDesc tupdesc)
 }
 
 /*
- * The tuple of an UPDATE that comes from another server: the counter does
- * not go back, and the id and the stamps stay.
+ * The tuple of an UPDATE that comes from another server: the counter does not go
+ * back, and the id stays.  So do the stamps, unless the counter moves.
  *
  * NULL if nothing changes, so that pools keep their values.
  */
@@ -2021,6 +2052,8 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
 	{
 		values[0] = next;
 		nulls[0] = isnull;
+		/* more may have been given there than came along */
+		nulls[3] = nulls[4] = nulls[5] = nulls[6] = true;
 	}
 	/* more may have been given here than the new limit allows */
 	values[1] = heap_getattr(new, SK_COLUMN_MAX_VALUE, tupdesc, &nulls[1]);
@@ -2038,7 +2071,8 @@ merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc)
  *
  * Then that one keeps its id and its options, but gives nothing below the counter
  * that comes, which it takes over unless it is ahead.  A limit that is lower gives
- * way: values up to the counter may have been given.
+ * way: values up to the counter may have been given.  From another server it loses
+ * its stamps, as a row that is new here has none: see complete_row().
  */
 static bool
 meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
@@ -2049,6 +2083,8 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 	Datum		value = heap_getattr(tuple, SK_COLUMN_NEXT_VALUE, tupdesc, &nulls[2]);
 	int64		next = DatumGetInt64(value);
 	bool		found;
+	bool		loses_stamps;
+	SkStamp		unknown = {0};
 	SkTable		table;
 	SkAllocatorRow row;
 	OwnCounter *counter;
@@ -2067,16 +2103,20 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 		if (counter != NULL)
 			row.next_value = counter->next;
 		note_change(row.table, row.id, next);
-		if (next > row.next_value)
+		loses_stamps = IsLogicalWorker() &&
+			(row.stamp.timeline != 0 || row.series_stamp.timeline != 0);
+		if (loses_stamps)
+			row.stamp = row.series_stamp = unknown;
+		if (next > row.next_value || loses_stamps)
 		{
-			row.next_value = next;
+			row.next_value = Max(row.next_value, next);
 
 			/*
 			 * a series that is beyond the limit of its allocator gives
 			 * nothing
 			 */
 			if (row.series == NULL)
-				row.max_value = Max(row.max_value, next - 1);
+				row.max_value = Max(row.max_value, row.next_value - 1);
 			sk_row_write(&table, &row, SK_WRITE_ADVANCES);
 		}
 	}
@@ -2126,6 +2166,7 @@ end_transaction(XactEvent event, void *arg)
 			}
 			/* what they point to goes with the memory of the transaction */
 			counters = NULL;
+			counters_moved = false;
 			changes = NIL;
 			roles_changed = false;
 			break;
@@ -2208,7 +2249,6 @@ Datum
 spanner_on_allocator_change(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	SkWrite		write = current_write;
 
 	check_trigger(fcinfo, false, "spanner_internal.on_allocator_change");
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
@@ -2224,8 +2264,8 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 		fetch_row(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), &row);
 		keep_roles(trigger->tg_relation, &row);
 	}
-	else if (write >= SK_WRITE_ACCESS)
-		note_row(trigger, write);
+	else
+		note_row(trigger, current_write);
 	return PointerGetDatum(NULL);
 }
 
@@ -2253,7 +2293,8 @@ spanner_on_allocator_arrival(PG_FUNCTION_ARGS)
 			return PointerGetDatum(NULL);
 		return PointerGetDatum(complete_row(trigger->tg_trigtuple, tupdesc));
 	}
-	if (!IsLogicalWorker())
+	/* what we write ourselves has been decided */
+	if (!IsLogicalWorker() || current_write != SK_WRITE_CHANGES)
 		return PointerGetDatum(trigger->tg_newtuple);
 	id = heap_getattr(trigger->tg_trigtuple, SK_COLUMN_ID, tupdesc, &isnull);
 	/* its new name may be that of another one, which goes on in its place */

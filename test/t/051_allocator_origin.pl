@@ -121,13 +121,16 @@ sub series
 my ($publisher, $subscriber) = (new_node('publisher'), new_node('subscriber'));
 
 $publisher->safe_psql('postgres', q{
-	SELECT spanner.create_allocator('a'), spanner.create_allocator('still'), spanner.create_allocator('s', 'sync');
-	SELECT count(spanner.next_value(n)) FROM unnest('{a,still,s}'::text[]) n;
+	SELECT spanner.create_allocator('a'), spanner.create_allocator('still'), spanner.create_allocator('s', 'sync'),
+		spanner.create_allocator('migrated');
+	SELECT count(spanner.next_value(n)) FROM unnest('{a,still,s,migrated}'::text[]) n;
 	SELECT spanner.reserve_block(n, 4, '2026') FROM unnest('{a,s}'::text[]) n;
 	CREATE PUBLICATION p FOR TABLE spanner.allocator});
+$subscriber->safe_psql('postgres', q{SELECT spanner.create_allocator('migrated')});
 $subscriber->safe_psql('postgres', 'CREATE SUBSCRIPTION s CONNECTION \'' . $publisher->connstr . q{ dbname=postgres' PUBLICATION p});
 $subscriber->wait_for_subscription_sync($publisher, 's');
 is(row($subscriber, 'a'), '201||', 'a row that was copied has no stamp');
+is(row($subscriber, 'migrated'), '201||', 'nor one that was made here before');
 $publisher->wait_for_catchup('s');
 is(series($subscriber), "a|{2026}|5||\ns|{2026}|5||", 'series were copied without a stamp');
 
@@ -140,6 +143,8 @@ $given{series_there} = [ split /\n/, $subscriber->safe_psql('postgres', $draw_se
 cmp_ok($given{series_there}[0], '>', $given{series}[-1], 'of a series too');
 $subscriber->safe_psql('postgres', q{SELECT spanner.next_value('s', '2026')});
 cmp_ok($given{subscriber}[0], '>', $given{publisher}[-1], 'the first draw leaves a gap');
+cmp_ok((draw($publisher, 'migrated', 400))[-1], '<', (draw($subscriber, 'migrated', 1))[0], 'of an allocator that both have made too');
+is($subscriber->safe_psql('postgres', q{SELECT spanner.next_value('migrated', '2026')}), 1000001, 'and series that begin there');
 
 my $row = row($subscriber, 'a');
 my $series = series($subscriber);
