@@ -75,6 +75,23 @@ SELECT scanned($$SELECT * FROM p WHERE (a, b) IN ((5, 'x0'), (6, 'x1'))$$);
 SELECT scanned($$SELECT * FROM p WHERE a = 5 AND b = 'x0' OR a = 7 AND b IN ('x1', 'x2')$$);
 SELECT scanned($$SELECT * FROM p WHERE a = 5 AND (b = 'x0' OR b = 'x3' AND a > 0)$$);
 SELECT count(DISTINCT line) FROM plan($$SELECT * FROM p WHERE a = 5 AND b = 'x0' OR a = 7$$) line WHERE line ~ ' on p\d';
+-- a row of the same table
+CREATE FUNCTION never_executed(query text) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  found bigint := 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    found := found + (line ~ 'never executed')::int;
+  END LOOP;
+  RETURN found;
+END $$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT never_executed('SELECT * FROM p x JOIN p y USING (a, b) WHERE x.a + 0 = 9');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
 -- members of UNION ALL
 SELECT scanned($$SELECT * FROM (SELECT a, b FROM p UNION ALL SELECT a, b FROM q) x WHERE a = 5 AND b = 'x0'$$);
 SELECT scanned($$SELECT * FROM (SELECT a, b FROM p WHERE b = 'x0' UNION ALL SELECT b::int, 'x0' FROM (VALUES ('5')) v (b)) x WHERE a = 5$$);
@@ -94,6 +111,7 @@ ALTER TABLE p DISABLE ROW LEVEL SECURITY;
 SELECT q, same(q)
   FROM unnest(ARRAY[
     $$SELECT * FROM p JOIN q USING (a, b) WHERE a = 9 AND b = 'x4'$$,
+    $$SELECT * FROM p x LEFT JOIN p y ON y.a = x.a + 1 AND y.b = x.b JOIN p z ON z.a = x.a AND z.b = x.b$$,
     $$SELECT * FROM p LEFT JOIN q ON q.a = p.a AND q.b = p.b WHERE p.a = 9 AND p.b = 'x4'$$,
     $$SELECT * FROM p LEFT JOIN q ON q.a = p.a AND q.b = 'x4' AND p.b = 'x3' WHERE p.a = 9$$,
     $$SELECT * FROM p LEFT JOIN q ON q.a = p.a AND q.b = p.b AND q.b = 'x1' WHERE p.a < 50$$,

@@ -78,7 +78,7 @@
  * expected to cost more than the second, it is not made.
  */
 #define SK_BUDGET 0.1
-#define SK_MAX_BUDGET 0.25
+#define SK_MAX_BUDGET 0.3
 
 /* So many shards for each wanted row, and most have none. */
 #define SK_SHARDS_FOR_ROW 4.0
@@ -714,8 +714,8 @@ cost_merge(PlannerInfo *root, SkMergePath *merge)
  * that it does not know to be small.  If the rows all lie at the far end, or
  * all are wanted, a merge reads everything, and a row of a merge costs ten times
  * what a row of a scan of the table does, or more.  So where that can be, the
- * merge falls back when it has cost a part of the scan.  Returns false if it
- * is likely to get that far.
+ * merge falls back when it has cost a part of that scan, which without a filter
+ * sorts all it has read.  Returns false if it is likely to get that far.
  */
 static bool
 set_budget(PlannerInfo *root, SkMergePath *merge)
@@ -733,11 +733,14 @@ set_budget(PlannerInfo *root, SkMergePath *merge)
 	if (fallback == NULL || sk_is_more_disabled(&fallback->path, path))
 		return true;
 
-	/* few rows may be left to be sorted */
+	/* few rows may pass a filter and be sorted */
 	scan = fallback->subpath->total_cost;
-	/* without a filter the shards are not looked into in vain */
+	/* without one all rows are sorted, and no shard is looked into in vain */
 	if (!merge->filtered)
+	{
+		scan = fallback->path.total_cost;
 		start = 0.0;
+	}
 	if (Min(start + merge->wanted * row, path->total_cost) > SK_MAX_BUDGET * scan)
 		return false;
 

@@ -205,7 +205,6 @@ typedef struct SkMerge
 	binaryheap *heap;			/* of streams that have a row */
 	bool		has_returned;	/* the first one of the heap */
 	IndexScanDesc scan;
-	Datum	   *limit;			/* columns of "stop" of the last wanted row */
 	int			deferred_count;
 
 	SkGroup    *groups;			/* those of the shards before, in order */
@@ -272,7 +271,6 @@ static void reset_merge(SkMerge *merge);
 static void start_streams(SkMerge *merge);
 static void start_first_streams(SkMerge *merge);
 static bool set_stop(SkMerge *merge, const Datum *keys, const bool *nulls);
-static void keep_limit(SkMerge *merge);
 static bool is_after_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
 static void look_into_shards(SkMerge *merge);
@@ -989,6 +987,10 @@ init_bounds(SkMerge *merge)
 	merge->start.first = first;
 	merge->start.count = count;
 	merge->stop = merge->start;
+	/* the last one stays as long as streams are deferred */
+	merge->stop.context = AllocSetContextCreate(CurrentMemoryContext,
+												"spanner_keys shard merge limit",
+												ALLOCSET_SMALL_SIZES);
 	/* what is not after a row includes NULLs if they come first */
 	if (count == 0 && first < merge->column_count &&
 		!has_nulls_first(merge, index_attno(merge, first)))
@@ -1258,7 +1260,6 @@ reset_merge(SkMerge *merge)
 	merge->stream_count = 0;
 	merge->heap = NULL;
 	merge->has_returned = false;
-	merge->limit = NULL;
 	merge->deferred_count = 0;
 	merge->groups = NULL;
 	merge->stream_next = 0;
@@ -1268,6 +1269,7 @@ reset_merge(SkMerge *merge)
 	merge->skip_budget = 0.0;
 	MemoryContextReset(merge->context);
 	MemoryContextReset(merge->start.context);
+	MemoryContextReset(merge->stop.context);
 	if (merge->skip.context)
 		MemoryContextReset(merge->skip.context);
 }
@@ -1323,8 +1325,6 @@ start_first_streams(SkMerge *merge)
 			stop = &merge->stop;
 	}
 	Assert(merge->deferred_count == 0 || stop != NULL);
-	if (merge->deferred_count > 0)
-		keep_limit(merge);
 	binaryheap_free(first);
 }
 
@@ -1342,28 +1342,10 @@ set_stop(SkMerge *merge, const Datum *keys, const bool *nulls)
 }
 
 /*
- * No deferred stream has a row up to the last bound.  The wanted row itself may
- * have a NULL there, and then it has not become the bound.
- */
-static void
-keep_limit(SkMerge *merge)
-{
-	SkMergeBound *stop = &merge->stop;
-
-	merge->limit = palloc(stop->count * sizeof(Datum));
-	for (int i = 0; i < stop->count; i++)
-	{
-		SkMergeColumn *column = &merge->columns[stop->first + i];
-		ScanKey		key = stop->count > 1 ? &stop->members[i] : &stop->key;
-
-		merge->limit[i] = datumCopy(key->sk_argument, column->by_value,
-									column->length);
-	}
-}
-
-/*
- * Are all rows up to the limit given?  Columns of the bound that are not of the
- * order make no difference: rows that are equal without them come in any order.
+ * Are all rows up to the limit given, the last bound?  No deferred stream has one
+ * up to there.  The wanted row itself may have a NULL, and has not become the
+ * bound then.  Columns of the bound that are not of the order make no difference:
+ * rows that are equal without them come in any order.
  */
 static bool
 is_after_limit(SkMerge *merge)
@@ -1377,10 +1359,11 @@ is_after_limit(SkMerge *merge)
 	for (int i = stop->first;
 		 i < Min(stop->first + stop->count, merge->order_count); i++)
 	{
+		ScanKey		limit = stop->count > 1 ? &stop->members[i - stop->first] :
+			&stop->key;
 		int			result = ApplySortComparator(stream->keys[i],
 												 stream->nulls[i],
-												 merge->limit[i - stop->first],
-												 false,
+												 limit->sk_argument, false,
 												 &merge->columns[i].order);
 
 		if (result != 0)

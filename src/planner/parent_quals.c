@@ -77,10 +77,6 @@ static List *make_clauses(List *clauses, Index level);
 static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *clauses, List *above);
-static List *mark_added(PlannerInfo *root, const SkShardKey *key,
-						const Var *column, List *conditions);
-static bool joins_same_table(PlannerInfo *root, const Var *column,
-							 Expr *condition);
 static Expr *without_equality(PlannerInfo *root, const SkShardKey *key,
 							  Expr *condition);
 static bool needs_no_table(PlannerInfo *root, const SkKeyTerm *term);
@@ -506,49 +502,14 @@ derive_quals(PlannerInfo *root, const SkShardKey *key, List *clauses,
 				result = lappend(result, condition);
 		}
 	}
-	return mark_added(root, key, columns.columns[0], result);
-}
-
-/*
- * Mark conditions, so that no estimate counts them; drop those that are of no
- * use.  "column" is one of the table's.
- */
-static List *
-mark_added(PlannerInfo *root, const SkShardKey *key, const Var *column, List *conditions)
-{
-	ListCell   *lc;
-
-	foreach(lc, conditions)
+	foreach(lc, result)
 	{
 		SkClause   *added = lfirst(lc);
 
-		if (joins_same_table(root, column, added->expr))
-		{
-			conditions = foreach_delete_current(conditions, lc);
-			continue;
-		}
 		added->expr = without_equality(root, key, added->expr);
 		sk_mark_added(added->expr);
 	}
-	return conditions;
-}
-
-/*
- * Is the value a row's of the same table?  Such a join is mostly one of all rows,
- * and each would have its shard computed twice.
- */
-static bool
-joins_same_table(PlannerInfo *root, const Var *column, Expr *condition)
-{
-	Relids		varnos = pull_varnos(root, (Node *) condition);
-	Oid			table = planner_rt_fetch(column->varno, root)->relid;
-	int			varno = -1;
-
-	while ((varno = bms_next_member(varnos, varno)) >= 0)
-		if (varno != column->varno &&
-			planner_rt_fetch(varno, root)->relid == table)
-			return true;
-	return false;
+	return result;
 }
 
 /*

@@ -66,9 +66,6 @@
 /* Partitions count as reached until they have so many times the rows of a LIMIT. */
 #define SK_LIMIT_RESERVE 10.0
 
-/* How many ways to combine values of several relations are tried. */
-#define SK_MAX_JOIN_COMBINATIONS 16
-
 /* The server looks at the statistics. */
 #define SK_UNKNOWN_SELECTIVITY (-1.0)
 
@@ -83,7 +80,6 @@ typedef struct SkExtraClauses
 	List	   *sources;		/* what the alternatives follow from */
 	List	   *joins;			/* with values of other relations */
 	bool		by_range;		/* "base" is from a range of time */
-	bool		may_merge;		/* may shards be merged? */
 } SkExtraClauses;
 
 /* A value that a join clause gives, and the relations that it is from. */
@@ -137,11 +133,9 @@ static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
 static bool has_trusted_bounds(Oid partition);
 static List *derive_joins(PlannerInfo *root, RelOptInfo *rel,
 						  const SkColumns *columns);
-static List *combine_one_source(PlannerInfo *root, const SkColumns *columns,
-								List **choices);
-static SkJoinValue *find_choice(List *choices, Relids relids);
 static List *combine_sources(PlannerInfo *root, const SkColumns *columns,
-							 List **choices);
+							 List **choices, bool mix);
+static SkJoinValue *find_choice(List *choices, Relids relids);
 static List *add_condition(PlannerInfo *root, List *list,
 						   const SkColumns *columns);
 static List *find_join_values(PlannerInfo *root, RelOptInfo *rel,
@@ -342,7 +336,6 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, bool may_merge)
 		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 			derive_clauses(root, rel, key, &extra);
-		extra.may_merge = may_merge;
 		make_shard_paths(root, rel, key, &extra);
 		if (may_merge)
 			sk_merge_paths_hook(root, rel, key, extra.base);
@@ -582,13 +575,17 @@ derive_joins(PlannerInfo *root, RelOptInfo *rel, const SkColumns *columns)
 	}
 	if (!found)
 		return NIL;
-	result = combine_one_source(root, columns, choices);
-	return result ? result : combine_sources(root, columns, choices);
+	result = combine_sources(root, columns, choices, false);
+	return result ? result : combine_sources(root, columns, choices, true);
 }
 
+/*
+ * A condition for each relation that gives all values; if they may be mixed, for
+ * each that gives the first column, with the first value of each other one.
+ */
 static List *
-combine_one_source(PlannerInfo *root, const SkColumns *columns,
-				   List **choices)
+combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices,
+				bool mix)
 {
 	List	   *result = NIL;
 	int			first = 0;
@@ -611,6 +608,8 @@ combine_one_source(PlannerInfo *root, const SkColumns *columns,
 		{
 			SkJoinValue *found = find_choice(choices[i], source);
 
+			if (found == NULL && mix && choices[i] != NIL)
+				found = linitial(choices[i]);
 			if (found)
 				choice.values[i] = found->value;
 		}
@@ -631,36 +630,6 @@ find_choice(List *choices, Relids relids)
 			return lfirst(lc);
 	}
 	return NULL;
-}
-
-/* No relation gives all values: some of their combinations. */
-static List *
-combine_sources(PlannerInfo *root, const SkColumns *columns, List **choices)
-{
-	List	   *result = NIL;
-	int			combinations = 1;
-
-	for (int i = 0; i < columns->count; i++)
-		combinations = Min(combinations * Max(list_length(choices[i]), 1),
-						   SK_MAX_JOIN_COMBINATIONS);
-	for (int n = 0; n < combinations; n++)
-	{
-		SkColumns	choice = sk_copy_columns(columns);
-		int			rest = n;
-
-		for (int i = 0; i < columns->count; i++)
-		{
-			int			length = list_length(choices[i]);
-
-			if (length == 0)
-				continue;
-			choice.values[i] =
-				((SkJoinValue *) list_nth(choices[i], rest % length))->value;
-			rest /= length;
-		}
-		result = add_condition(root, result, &choice);
-	}
-	return result;
 }
 
 static List *
