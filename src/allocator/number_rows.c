@@ -570,7 +570,7 @@ add_stored_numbers(Request *request)
 	query.relids = list_make1_oid(RelationGetRelid(request->rel));
 	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric))),"
 						  " pg_catalog.count(*) FILTER (WHERE t.%s IS NULL),"
-						  " pg_catalog.count(t.%s) - pg_catalog.count(DISTINCT t.%s)%s FROM %s t",
+						  " pg_catalog.count(t.%s) OPERATOR(pg_catalog.-) pg_catalog.count(DISTINCT t.%s)%s FROM %s t",
 						  number, number, number, number, groups.data, request->source);
 	/* in an order, so that the same commands are printed again */
 	if (count > 0)

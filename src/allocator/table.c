@@ -1509,9 +1509,7 @@ write_counter(SkTable *table, OwnCounter *counter)
 	row.stamp = sk_stamp_now();
 	table->place = &counter->place;
 
-	/*
-	 * what an earlier part of this command has written can be written again
-	 */
+	/* what an earlier part of this command has written can be written again */
 	CommandCounterIncrement();
 	/* it is locked, and there unless the transaction has moved or deleted it */
 	found = is_in_place(table, row.id, &tid) ||
