@@ -63,6 +63,7 @@ OBJS = \
 	src/spanner_ddl/expired.o \
 	src/spanner_ddl/export.o \
 	src/spanner_ddl/expression.o \
+	src/spanner_ddl/googlesql.o \
 	src/spanner_ddl/grammar.o \
 	src/spanner_ddl/objects.o \
 	src/spanner_ddl/scanner.o \
@@ -89,6 +90,7 @@ SQL_spanner_keys = \
 	src/planner/planner.sql
 SQL_spanner_keys_ddl = \
 	src/spanner_ddl/extension.sql \
+	src/spanner_ddl/googlesql.sql \
 	src/spanner_ddl/spanner_ddl.sql \
 	src/spanner_ddl/export.sql
 SQL_spanner_keys_advisor = \
@@ -205,6 +207,8 @@ REGRESS_ddl = \
 	ddl_googlesql_alter \
 	ddl_googlesql_errors \
 	ddl_expressions \
+	ddl_functions \
+	ddl_nesting \
 	ddl_postgresql \
 	ddl_export \
 	ddl_export_losses \

@@ -167,44 +167,6 @@ sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind, bool exists_ok)
 }
 
 /*
- * sk_ddl_table_variables
- *		The columns of a table, for expressions: a list of SkVariable.
- *
- * The expression of a generated column becomes part of a command, and would be
- * parsed with the rights of the current user.  So it is known of own tables
- * only: reading the constants of an expression can run code of the owner.
- */
-List *
-sk_ddl_table_variables(Oid relid)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	List	   *context = deparse_context_for(RelationGetRelationName(rel), relid);
-	List	   *result = NIL;
-
-	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
-		SkVariable *variable = palloc0(sizeof(SkVariable));
-
-		if (attribute->attisdropped)
-			continue;
-		variable->name = pstrdup(NameStr(attribute->attname));
-		variable->type = sk_ddl_type_class(attribute->atttypid);
-		if (attribute->attgenerated != '\0' && rel->rd_rel->relowner == GetUserId())
-			variable->expression = psprintf("(%s)",
-											deparse_expression(build_column_default(rel, attribute->attnum),
-															   context, false, false));
-		/* the text does not say what it becomes on assignment */
-		if (variable->expression != NULL && SK_IS_NUMBER(variable->type))
-			variable->expression = psprintf("%s::%s", variable->expression,
-											format_type_with_typemod(attribute->atttypid, attribute->atttypmod));
-		result = lappend(result, variable);
-	}
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * sk_ddl_table_key
  *		The names of the columns of a table's key; NIL if it has none.
  */

@@ -18,6 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
@@ -48,8 +49,11 @@ static const char *const refusals[][3] = {
 };
 
 static void take_dialect(SkDdlText *ddl, const char *dialect);
+static const char *zone_setting(void);
 static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
+static bool skip_client_command(SkDdlText *ddl);
+static void run_parsed(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static void refuse_others(SkDdlText *ddl);
 static bool has_words(SkDdlText *ddl, const char *words);
@@ -142,6 +146,7 @@ sk_ddl_run(SkDdlText *ddl)
 	/* it is no restore, and what is written and read here is always the same */
 	static const char *const settings[][2] = {
 		{"check_function_bodies", "on"},
+		{"datestyle", "iso, ymd"},
 		{"intervalstyle", "postgres"},
 		{"quote_all_identifiers", "off"},
 		{"standard_conforming_strings", "on"}
@@ -153,7 +158,13 @@ sk_ddl_run(SkDdlText *ddl)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
 								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
+	/* what some editors begin a file with */
+	if (strncmp(ddl->sql, "\xEF\xBB\xBF", 3) == 0)
+		ddl->sql += 3;
 	sk_ddl_yytokens(ddl);
+	/* a string next to a TIMESTAMP becomes a constant when it is parsed */
+	if (ddl->dialect == SK_GOOGLESQL)
+		(void) set_config_option("timezone", zone_setting(), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)
 		count += statement_end(ddl, i) > i;
 	if (count == 0)
@@ -164,6 +175,7 @@ sk_ddl_run(SkDdlText *ddl)
 	for (int i = 0; i < ddl->count; i = ddl->end + 1)
 	{
 		ddl->first = ddl->next = i;
+		ddl->in_expression = ddl->in_default = false;
 		ddl->end = statement_end(ddl, i);
 		if (ddl->end == i)
 			continue;
@@ -174,6 +186,17 @@ sk_ddl_run(SkDdlText *ddl)
 		run_statement(ddl);
 	}
 	AtEOXact_GUC(true, nest_level);
+}
+
+/* The time zone of the database as PostgreSQL's setting, in which offsets count west of UTC. */
+static const char *
+zone_setting(void)
+{
+	const char *zone = sk_ddl_time_zone();
+
+	if (*zone != '+' && *zone != '-')
+		return zone;
+	return psprintf("<%s>%c%s", zone, *zone == '+' ? '-' : '+', zone + 1);
 }
 
 /* The token that ends a statement: a semicolon, or after the last one. */
@@ -197,19 +220,8 @@ run_statement(SkDdlText *ddl)
 	{
 		int			commands = list_length(ddl->commands);
 
-		refuse_others(ddl);
-		(void) sk_ddl_yyparse(ddl);
-		/* the grammar has read all of it */
-		Assert(ddl->statement != NULL && ddl->next == ddl->end);
-		switch (ddl->statement->type)
-		{
-#define SK_DDL_STATEMENT(type, function) \
-			case type: \
-				function(ddl, ddl->statement); \
-				break;
-				SK_DDL_STATEMENTS
-#undef SK_DDL_STATEMENT
-		}
+		if (!skip_client_command(ddl))
+			run_parsed(ddl);
 		if (list_length(ddl->commands) == commands)
 			SK_DDL_EMIT(ddl, "-- nothing to do");
 	}
@@ -220,24 +232,64 @@ run_statement(SkDdlText *ddl)
 	PG_END_TRY();
 }
 
-/* An error says which statement it is about, and where that begins. */
+/* What clients do with a file is nothing here; returns false for other statements. */
+static bool
+skip_client_command(SkDdlText *ddl)
+{
+	static const char *const commands[] = {"abort batch", "run batch", "set proto_descriptors", "start batch"};
+
+	for (int i = 0; i < lengthof(commands); i++)
+	{
+		if (!has_words(ddl, commands[i]))
+			continue;
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("\"%s\" is a command of the client, and left out",
+						asc_toupper(commands[i], strlen(commands[i])))));
+		return true;
+	}
+	return false;
+}
+
+static void
+run_parsed(SkDdlText *ddl)
+{
+	refuse_others(ddl);
+	(void) sk_ddl_yyparse(ddl);
+	/* the grammar has read all of it */
+	Assert(ddl->statement != NULL && ddl->next == ddl->end);
+	switch (ddl->statement->type)
+	{
+#define SK_DDL_STATEMENT(type, function) \
+		case type: \
+			function(ddl, ddl->statement); \
+			break;
+			SK_DDL_STATEMENTS
+#undef SK_DDL_STATEMENT
+	}
+}
+
+/* An error shows the statement that it is about, and says which one of the text that is. */
 static void
 complete_error(SkDdlText *ddl, MemoryContext context)
 {
+	int			start = ddl->tokens[ddl->first].start;
+	int			before;
 	ErrorData  *error;
 
 	MemoryContextSwitchTo(context);
 	error = CopyErrorData();
 	FlushErrorState();
-	if (error->internalpos <= 0 || error->internalquery == NULL ||
+	before = pg_mbstrlen_with_len(ddl->sql, start);
+	if (error->internalpos <= before || error->internalquery == NULL ||
 		strcmp(error->internalquery, ddl->sql) != 0)
 	{
-		int			start = ddl->tokens[ddl->first].start;
-
 		error->cursorpos = 0;
-		error->internalpos = pg_mbstrlen_with_len(ddl->sql, start) + 1;
-		error->internalquery = pstrdup(ddl->sql);
+		error->internalpos = before + 1;
 	}
+	/* a file may be long */
+	error->internalquery = pnstrdup(ddl->sql + start, ddl->tokens[ddl->end - 1].end - start);
+	error->internalpos = Min(error->internalpos - before, pg_mbstrlen(error->internalquery) + 1);
 	if (ddl->number > 0)
 		error->context = error->context == NULL ?
 			psprintf("statement %d", ddl->number) :

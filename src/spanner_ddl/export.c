@@ -32,7 +32,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -67,12 +66,16 @@ static Oid	nextval_sequence(Node *node);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes, const char *separator, const char *end);
 static bool write_call(SkWriter *writer, FuncExpr *call);
-static bool write_known_call(SkWriter *writer, const char *name, List *arguments);
-static const SkDdlFunction *function_of_call(const char *name, int count);
-static SkDdlType cast_of_call(const char *function, SkDdlType from);
+static bool write_own_call(SkWriter *writer, const char *name, List *args);
+static bool is_default_zone(Node *zone);
+static bool write_part(SkWriter *writer, const char *function, const char *start, Node *part, const char *end);
+static const SkDdlFunction *find_function(const char *schema, const char *name);
+static bool write_function(SkWriter *writer, const char *schema, const char *name, List *args, const char *distinct);
+static char *upper_case(const char *word);
 static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
-static bool write_cast(SkWriter *writer, Node *value, Oid type);
+static bool write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit);
+static bool has_cast(SkDdlType from, SkDdlType to);
 static bool keeps_length(FuncExpr *cast);
 static void *without_casts(Node *node);
 static bool is_same_array(ArrayCoerceExpr *cast);
@@ -80,17 +83,14 @@ static bool is_same_value(Oid from, Oid to);
 static bool write_shard(SkWriter *writer, List *arguments);
 static bool write_canonical(SkWriter *writer, Node *key);
 static bool write_operator(SkWriter *writer, OpExpr *operator);
-static bool write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result);
-static bool is_integer(Node *node, int64 *value);
 static SkDdlType operand_type(Oid operator, List *args);
 static bool is_compared(OpExpr *operator);
 static bool write_minus(SkWriter *writer, Node *value);
 static bool write_regex(SkWriter *writer, List *args);
 static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
-static bool is_guarded_in(BoolExpr *expr);
 static Node *without_relabel(Node *node);
-static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded);
+static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
@@ -328,21 +328,19 @@ write_node(SkWriter *writer, Node *node)
 		case T_Const:
 			return write_const(&writer->sql, (Const *) node);
 		case T_RelabelType:
-			return write_cast(writer, (Node *) ((RelabelType *) node)->arg, exprType(node));
+			return write_cast(writer, (Node *) ((RelabelType *) node)->arg, exprType(node), false);
 		case T_ArrayCoerceExpr:
 			return is_same_array((ArrayCoerceExpr *) node) &&
 				write_node(writer, (Node *) ((ArrayCoerceExpr *) node)->arg);
 		case T_CoerceToDomain:
 			return write_node(writer, (Node *) ((CoerceToDomain *) node)->arg);
 		case T_CoerceViaIO:
-			return write_cast(writer, (Node *) ((CoerceViaIO *) node)->arg, exprType(node));
+			return write_cast(writer, (Node *) ((CoerceViaIO *) node)->arg, exprType(node), false);
 		case T_FuncExpr:
 			return write_call(writer, (FuncExpr *) node);
 		case T_OpExpr:
 			return write_operator(writer, (OpExpr *) node);
 		case T_BoolExpr:
-			if (is_guarded_in((BoolExpr *) node))
-				return write_in(writer, lsecond(((BoolExpr *) node)->args), true);
 			if (((BoolExpr *) node)->boolop == NOT_EXPR)
 				return write_list(writer, "(NOT ", ((BoolExpr *) node)->args, "", ")");
 			return write_list(writer, "(", ((BoolExpr *) node)->args,
@@ -367,7 +365,7 @@ write_node(SkWriter *writer, Node *node)
 		case T_ArrayExpr:
 			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
 		case T_ScalarArrayOpExpr:
-			return write_in(writer, (ScalarArrayOpExpr *) node, false);
+			return write_in(writer, (ScalarArrayOpExpr *) node);
 		case T_SQLValueFunction:
 			if (((SQLValueFunction *) node)->op != SVFOP_CURRENT_TIMESTAMP)
 				return false;
@@ -402,108 +400,154 @@ write_call(SkWriter *writer, FuncExpr *call)
 {
 	char	   *schema = get_namespace_name(get_func_namespace(call->funcid));
 	char	   *name = get_func_name(call->funcid);
-	bool		is_ours;
 
-	if (schema == NULL || name == NULL)
-		return false;			/* dropped in the meantime */
+	if (schema == NULL || name == NULL || !SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal"))
+		return false;			/* dropped in the meantime, or of others */
 	if (call->funcformat != COERCE_EXPLICIT_CALL && call->funcformat != COERCE_SQL_SYNTAX)
-		return strcmp(schema, "pg_catalog") == 0 && keeps_length(call) &&
-			write_cast(writer, linitial(call->args), call->funcresulttype);
-	is_ours = strcmp(schema, "spanner") == 0;
-	if (!SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal"))
-		return false;
+		return keeps_length(call) && write_cast(writer, linitial(call->args), call->funcresulttype,
+												call->funcformat == COERCE_IMPLICIT_CAST);
 	if (strcmp(name, "nextval") == 0)
 	{
 		appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
 		return write_relation(writer, nextval_sequence((Node *) call)) && write_list(writer, "", NIL, "", ")");
 	}
-	if (is_ours && strcmp(name, "shard_id") == 0)
+	if (strcmp(schema, "spanner") == 0 && strcmp(name, "shard_id") == 0)
 		return write_shard(writer, call->args);
-	if (is_ours && strcmp(name, "timestamp_to_string") == 0)
+	if (strcmp(schema, "spanner") == 0 && strcmp(name, "timestamp_to_string") == 0)
 	{
-		Const	   *zone = list_length(call->args) > 1 ? lsecond(call->args) : NULL;
-		const char *operand = NULL;
-
 		/* the default of the function */
-		if (zone == NULL)
+		if (list_length(call->args) == 1)
 			return write_list(writer, "STRING(", call->args, "", ", 'UTC')");
-		if (IsA(zone, Const) && !zone->constisnull)
-			operand = sk_ddl_zone_operand(TextDatumGetCString(zone->constvalue));
-		if (operand != NULL && strcmp(operand, sk_ddl_zone_operand(sk_ddl_time_zone())) == 0)
+		if (is_default_zone(lsecond(call->args)))
 			return write_list(writer, "CAST(", list_make1(linitial(call->args)), "", " AS STRING)");
 		return write_list(writer, "STRING(", call->args, ", ", ")");
 	}
-	return write_known_call(writer, psprintf("%s.%s", schema, name), call->args);
+	if (strcmp(schema, "spanner_internal") == 0 && write_own_call(writer, name, call->args))
+		return true;
+	if (call->funcvariadic && IsA(llast(call->args), ArrayExpr))
+		return write_function(writer, schema, name, castNode(ArrayExpr, llast(call->args))->elements, "");
+	return !call->funcvariadic && write_function(writer, schema, name, call->args, "");
 }
 
-/* What GoogleSQL says with an operator, a cast or a function. */
+/* What GoogleSQL says with an operator, a cast or words; false of other functions. */
 static bool
-write_known_call(SkWriter *writer, const char *name, List *arguments)
+write_own_call(SkWriter *writer, const char *name, List *args)
 {
-	const SkDdlFunction *function;
-	const SkDdlFunction *trim = function_of_call(name, 2);
-	SkDdlType	type = arguments == NIL ? SK_TYPE_UNKNOWN :
-		cast_of_call(name, sk_ddl_type_class(exprType(linitial(arguments))));
-	Node	   *second = list_length(arguments) == 2 ? lsecond(arguments) : NULL;
+	static const char *const operators[][2] = {
+		{"divide", " / "}, {"multiply", " * "}, {"shift_left", " << "}, {"shift_right", " >> "}, {"in_unnest", " IN UNNEST("}
+	};
+	Node	   *first = args != NIL ? linitial(args) : NULL;
+	Node	   *second = list_length(args) > 1 ? lsecond(args) : NULL;
+	const char *type = strncmp(name, "safe_to_", 8) == 0 ? name + 8 : strncmp(name, "to_", 3) == 0 ? name + 3 : NULL;
 
-	if (strcmp(name, "spanner_internal.shift_left") == 0 || strcmp(name, "spanner_internal.shift_right") == 0)
-		return write_list(writer, "(", arguments, strstr(name, "left") != NULL ? " << " : " >> ", ")");
-	if (type != SK_TYPE_UNKNOWN)
-		return write_list(writer, "CAST(", list_make1(linitial(arguments)), "",
-						  psprintf(" AS %s)", sk_ddl_type_name(type)));
-	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
-	function = function_of_call(name, list_length(arguments));
-	if (function == NULL && trim != NULL && strstr(name, "trim") != NULL)
-		return write_list(writer, psprintf("%s(", asc_toupper(trim->name, strlen(trim->name))),
-						  arguments, "", ", ' ')");
-	if (function == NULL || !has_known_types(arguments))
+	for (int i = 0; i < lengthof(operators); i++)
+	{
+		if (strcmp(operators[i][0], name) == 0)
+			return write_list(writer, "(", args, operators[i][1], *name == 'i' ? "))" : ")");
+	}
+	if (strncmp(name, "at_", 3) == 0)
+		return write_list(writer, "", list_make1(first), "", psprintf("[%s(", upper_case(name + 3))) &&
+			write_list(writer, "", list_make1(second), "", ")]");
+	if (strcmp(name, "is_between") == 0)
+		return write_list(writer, "(", list_make1(first), "", " BETWEEN ") &&
+			write_list(writer, "", list_copy_tail(args, 1), " AND ", ")");
+	if (strcmp(name, "json_element") == 0)
+		return write_list(writer, "", list_make1(first), "", "[") && write_list(writer, "", list_make1(second), "", "]");
+	if (strcmp(name, "extract") == 0)
+		return write_part(writer, name, "EXTRACT(", first, " FROM ") && write_list(writer, "", list_make1(second), "", "") &&
+			(is_default_zone(llast(args)) || sk_ddl_type_class(exprType(second)) != SK_TYPE_TIMESTAMP ||
+			 write_list(writer, " AT TIME ZONE ", list_make1(llast(args)), "", "")) && write_list(writer, "", NIL, "", ")");
+	if (SK_DDL_ONE_OF(name, "date_add", "date_sub", "timestamp_add", "timestamp_sub"))
+		return write_list(writer, psprintf("%s(", upper_case(name)), list_make2(first, second), ", INTERVAL ", "") &&
+			write_part(writer, name, " ", llast(args), ")");
+	if (type == NULL || SK_DDL_ONE_OF(type, "hex", "base64"))
 		return false;
-	if (strstr(name, "trim") != NULL && second != NULL && IsA(second, FuncExpr) &&
-		((FuncExpr *) second)->args == NIL)
-		arguments = list_make1(linitial(arguments));
-	/* without the type of the arguments */
-	return write_list(writer, psprintf("%s(", asc_toupper(function->name, strcspn(function->name, " "))),
-					  arguments, ", ", ")");
+	/* a time zone that is not the database's */
+	if (second != NULL && !is_default_zone(second) && sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING &&
+		(sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP || strcmp(type, "timestamp") == 0))
+		return write_list(writer, psprintf("%s(", upper_case(type)), args, ", ", ")");
+	return write_list(writer, *name == 's' ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
+					  psprintf(" AS %s)", upper_case(type)));
 }
 
-/*
- * The function of GoogleSQL that becomes nothing but a call of this one, with
- * the same arguments; NULL if there is none.
- */
-static const SkDdlFunction *
-function_of_call(const char *name, int count)
+/* Is it the time zone of the database? */
+static bool
+is_default_zone(Node *zone)
 {
-	static const char *const calls[] = {"()", "($1)", "($1, $2)", "($1, $2, $3)"};
-	const char *call;
-	const char *number;
+	return IsA(zone, Const) && !((Const *) zone)->constisnull && ((Const *) zone)->consttype == TEXTOID &&
+		pg_strcasecmp(TextDatumGetCString(((Const *) zone)->constvalue), sk_ddl_time_zone()) == 0;
+}
 
-	if (count >= lengthof(calls))
-		return NULL;
-	call = psprintf("%s%s", name, calls[count]);
-	number = psprintf("%s::bigint", call);
+/* A PART, a word between these; false if the function has none of this name. */
+static bool
+write_part(SkWriter *writer, const char *function, const char *start, Node *part, const char *end)
+{
+	const char *name = IsA(part, Const) && !((Const *) part)->constisnull && ((Const *) part)->consttype == TEXTOID ?
+		TextDatumGetCString(((Const *) part)->constvalue) : NULL;
+
+	if (name == NULL || !sk_ddl_has_part(function, name))
+		return false;
+	appendStringInfo(&writer->sql, "%s%s%s", start, upper_case(name), end);
+	return true;
+}
+
+/* The function of GoogleSQL that a call is; NULL if there is none. */
+static const SkDdlFunction *
+find_function(const char *schema, const char *name)
+{
+	/* PostgreSQL's own that are the same for values of a usual size */
+	static const char *const names[][2] = {
+		{"btrim", "trim"}, {"cardinality", "array_length"}, {"character_length", "char_length"}, {"octet_length", "byte_length"}
+	};
+	static const char *const same[] = {
+		"avg", "char_length", "div", "length", "ltrim", "rtrim", "sha256", "sha512", "starts_with", "strpos", "sum", NULL
+	};
+	bool		is_core = strcmp(schema, "pg_catalog") == 0;
+
+	for (int i = 0; i < lengthof(names) && is_core; i++)
+	{
+		if (strcmp(names[i][0], name) == 0)
+			return find_function("spanner_internal", names[i][1]);
+	}
+	if (is_core && sk_ddl_one_of(name, same))
+		schema = "spanner_internal";
 	for (const SkDdlFunction *function = sk_ddl_functions; function->name != NULL; function++)
 	{
-		/* a result is often cast to the type of GoogleSQL */
-		if (strcmp(function->sql, call) == 0 || strcmp(function->sql, number) == 0)
+		if (strcmp(function->target, name) == 0 && strcmp(function->schema, schema) == 0)
 			return function;
 	}
 	return NULL;
 }
 
-/* What a function of ours casts to; SK_TYPE_UNKNOWN if it is no cast. */
-static SkDdlType
-cast_of_call(const char *function, SkDdlType from)
+/* A call with arguments that are written as they are, but for a PART and a zone. */
+static bool
+write_function(SkWriter *writer, const char *schema, const char *name, List *args, const char *distinct)
 {
-	const char *call = psprintf("%s($1)", function);
+	const SkDdlFunction *function = find_function(schema, name);
+	ListCell   *lc;
 
-	for (SkDdlType to = SK_TYPE_UNKNOWN + 1; to <= SK_TYPE_UUID; to++)
+	if (function == NULL || !has_known_types(args))
+		return false;
+	appendStringInfo(&writer->sql, "%s(%s", upper_case(function->name), distinct);
+	foreach(lc, args)
 	{
-		const char *cast = sk_ddl_cast(from, to);
+		int			number = foreach_current_index(lc) + 1;
 
-		if (cast != NULL && strcmp(cast, call) == 0)
-			return to;
+		if (number == function->zone && number == list_length(args) && is_default_zone(lfirst(lc)))
+			break;
+		if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
+			!write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
+			return false;
 	}
-	return SK_TYPE_UNKNOWN;
+	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
+	return write_list(writer, "", NIL, "", strcmp(schema, "pg_catalog") == 0 && strstr(name, "trim") != NULL &&
+					  list_length(args) == 1 ? ", ' ')" : ")");
+}
+
+static char *
+upper_case(const char *word)
+{
+	return asc_toupper(word, strlen(word));
 }
 
 /* The name of a relation, if it is still there. */
@@ -534,24 +578,45 @@ has_known_types(List *nodes)
 }
 
 static bool
-write_cast(SkWriter *writer, Node *value, Oid type)
+write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit)
 {
 	SkDdlType	from = sk_ddl_type_class(exprType(value));
 	SkDdlType	to = sk_ddl_type_class(type);
-	const char *cast = sk_ddl_cast(from, to);
 
 	if (from == to)
 		return is_same_value(exprType(value), type) && write_node(writer, value);
-	if (from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT)
-		return write_node(writer, value);
 	/* numbers become the type of what they are compared with */
-	if (IsA(value, Const) && !((Const *) value)->constisnull &&
-		((from == SK_TYPE_INT && SK_IS_NUMBER(to)) ||
-		 (from == SK_TYPE_NUMERIC && (to == SK_TYPE_FLOAT || to == SK_TYPE_FLOAT32))))
+	if (IsA(value, Const) && !((Const *) value)->constisnull && SK_IS_NUMBER(to) &&
+		(from == SK_TYPE_INT || from == SK_TYPE_NUMERIC || (from == SK_TYPE_FLOAT && is_implicit)) &&
+		to != SK_TYPE_INT)
 		return write_number(&writer->sql, (Const *) value);
-	if (cast == NULL || strncmp(cast, "%1::", 4) != 0)
-		return false;
-	return write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
+	if ((from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT) ||
+		(is_implicit && ((from == SK_TYPE_INT && (to == SK_TYPE_NUMERIC || to == SK_TYPE_FLOAT)) ||
+						 (from == SK_TYPE_NUMERIC && to == SK_TYPE_FLOAT))))
+		return write_node(writer, value);
+	return has_cast(from, to) &&
+		write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
+}
+
+/* Do values of one class become the same ones of another as in GoogleSQL? */
+static bool
+has_cast(SkDdlType from, SkDdlType to)
+{
+	static const SkDdlType casts[][2] = {
+		{SK_TYPE_BOOL, SK_TYPE_STRING}, {SK_TYPE_FLOAT, SK_TYPE_FLOAT32}, {SK_TYPE_FLOAT32, SK_TYPE_FLOAT},
+		{SK_TYPE_INT, SK_TYPE_FLOAT}, {SK_TYPE_INT, SK_TYPE_FLOAT32}, {SK_TYPE_INT, SK_TYPE_NUMERIC},
+		{SK_TYPE_INT, SK_TYPE_STRING}, {SK_TYPE_NUMERIC, SK_TYPE_FLOAT}, {SK_TYPE_NUMERIC, SK_TYPE_FLOAT32},
+		{SK_TYPE_NUMERIC, SK_TYPE_INT}, {SK_TYPE_STRING, SK_TYPE_DATE}, {SK_TYPE_STRING, SK_TYPE_FLOAT},
+		{SK_TYPE_STRING, SK_TYPE_FLOAT32}, {SK_TYPE_STRING, SK_TYPE_INT}, {SK_TYPE_STRING, SK_TYPE_NUMERIC},
+		{SK_TYPE_STRING, SK_TYPE_UUID}, {SK_TYPE_UUID, SK_TYPE_STRING}
+	};
+
+	for (int i = 0; i < lengthof(casts); i++)
+	{
+		if (casts[i][0] == from && casts[i][1] == to)
+			return true;
+	}
+	return from == to;
 }
 
 /*
@@ -691,8 +756,6 @@ write_operator(SkWriter *writer, OpExpr *operator)
 			return write_list(writer, "(~", operator->args, "", ")");
 		return is_number && strcmp(name, "-") == 0 && write_minus(writer, linitial(operator->args));
 	}
-	if (write_shift(writer, operator, name, &result))
-		return result;
 	if (strcmp(name, "/") == 0 && type == SK_TYPE_INT)
 		return write_list(writer, "DIV(", operator->args, ", ", ")");
 	if (strcmp(name, "%") == 0 && type == SK_TYPE_INT)
@@ -713,47 +776,6 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	else
 		result = type != SK_TYPE_ARRAY && type != SK_TYPE_JSON;
 	return result && write_list(writer, "(", operator->args, psprintf(" %s ", name), ")");
-}
-
-/*
- * The shifts that expression.c writes as operators; returns false for others.
- *
- * What is shifted to the right has lost the signs by a mask.
- */
-static bool
-write_shift(SkWriter *writer, OpExpr *operator, const char *name, bool *result)
-{
-	OpExpr	   *shift = strcmp(name, "&") == 0 ? linitial(operator->args) : operator;
-	bool		is_left = shift == operator;
-	char	   *sign;
-	int64		places;
-	int64		mask;
-
-	if (!IsA(shift, OpExpr) || list_length(shift->args) != 2 || exprType((Node *) shift) != INT8OID)
-		return false;
-	sign = get_opname(shift->opno);
-	if (sign == NULL || strcmp(sign, is_left ? "<<" : ">>") != 0 ||
-		!is_integer(lsecond(shift->args), &places) || places <= 0 || places >= 64)
-		return false;
-	if (!is_left && (!is_integer(lsecond(operator->args), &mask) || mask != (int64) (PG_UINT64_MAX >> places)))
-		return false;
-	*result = write_list(writer, "(", shift->args, psprintf(" %s ", sign), ")");
-	return true;
-}
-
-/* Is it a constant, perhaps cast to bigint? */
-static bool
-is_integer(Node *node, int64 *value)
-{
-	Const	   *number = (Const *) node;
-
-	if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == F_INT8_INT4)
-		number = linitial(castNode(FuncExpr, node)->args);
-	if (!IsA(number, Const) || number->constisnull ||
-		(number->consttype != INT4OID && number->consttype != INT8OID))
-		return false;
-	*value = number->consttype == INT4OID ? DatumGetInt32(number->constvalue) : DatumGetInt64(number->constvalue);
-	return true;
 }
 
 /* The type of what an operator of PostgreSQL's own takes on either side. */
@@ -820,33 +842,31 @@ static bool
 write_case(SkWriter *writer, CaseExpr *expr)
 {
 	Node	   *outer = writer->case_test;
+	bool		is_simple = expr->arg != NULL;
 	ListCell   *lc;
 
+	/* what is compared is written once, if it is compared as it is */
+	foreach(lc, expr->args)
+	{
+		OpExpr	   *test = (OpExpr *) lfirst_node(CaseWhen, lc)->expr;
+
+		is_simple &= IsA(test, OpExpr) && is_compared(test) && IsA(linitial(test->args), CaseTestExpr);
+	}
 	writer->case_test = (Node *) expr->arg;
 	appendStringInfoString(&writer->sql, "CASE");
+	if (is_simple && !write_list(writer, " ", list_make1(expr->arg), "", ""))
+		return false;
 	foreach(lc, expr->args)
 	{
 		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+		Node	   *condition = is_simple ? lsecond(((OpExpr *) when->expr)->args) : (Node *) when->expr;
 
-		if (!write_list(writer, " WHEN ", list_make1(when->expr), "", " THEN ") ||
+		if (!write_list(writer, " WHEN ", list_make1(condition), "", " THEN ") ||
 			!write_node(writer, (Node *) when->result))
 			return false;
 	}
 	writer->case_test = outer;
 	return write_list(writer, " ELSE ", list_make1(expr->defresult), "", " END");
-}
-
-/* Is it IN UNNEST(), which is not NULL if there is no array? */
-static bool
-is_guarded_in(BoolExpr *expr)
-{
-	NullTest   *test = linitial(expr->args);
-	ScalarArrayOpExpr *in = list_length(expr->args) == 2 ? lsecond(expr->args) : NULL;
-
-	return in != NULL && IsA(test, NullTest) && IsA(in, ScalarArrayOpExpr) &&
-		expr->boolop == (in->useOr ? AND_EXPR : OR_EXPR) &&
-		test->nulltesttype == (in->useOr ? IS_NOT_NULL : IS_NULL) &&
-		equal(without_relabel((Node *) test->arg), without_relabel(lsecond(in->args)));
 }
 
 static Node *
@@ -861,7 +881,7 @@ without_relabel(Node *node)
 
 /* IN, with a list or an array */
 static bool
-write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded)
+write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 {
 	Node	   *array = without_relabel(lsecond(expr->args));
 	char	   *name = get_opname(expr->opno);
@@ -873,8 +893,6 @@ write_in(SkWriter *writer, ScalarArrayOpExpr *expr, bool is_guarded)
 	if (IsA(array, ArrayExpr))
 		return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
 			write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
-	if (is_guarded)
-		return write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), "))");
 	/* in no array, GoogleSQL finds nothing, and PostgreSQL does not know */
 	return write_list(writer, "IF(", list_make1(array), "", " IS NULL, NULL, ") &&
 		write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), ")))");
@@ -910,22 +928,16 @@ static bool
 write_aggregate(SkWriter *writer, Aggref *aggregate)
 {
 	const char *name = get_func_name(aggregate->aggfnoid);
-	const SkDdlFunction *function;
+	const char *schema = get_namespace_name(get_func_namespace(aggregate->aggfnoid));
 
-	if (name == NULL || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
-		aggregate->aggdirectargs != NIL)
+	if (name == NULL || schema == NULL || aggregate->aggorder != NIL || aggregate->aggdirectargs != NIL)
 		return false;
 	if (aggregate->aggstar)
-	{
-		appendStringInfoString(&writer->sql, "COUNT(*)");
-		return true;
-	}
-	function = function_of_call(psprintf("%s.%s", get_namespace_name(get_func_namespace(aggregate->aggfnoid)), name),
-								list_length(aggregate->args));
-	return function != NULL &&
-		write_list(writer, psprintf("%s(%s", asc_toupper(function->name, strlen(function->name)),
-									aggregate->aggdistinct != NIL ? "DISTINCT " : ""),
-				   aggregate->args, ", ", ")");
+		return aggregate->aggfilter == NULL ? write_list(writer, "COUNT(*)", NIL, "", "") :
+			write_list(writer, "COUNTIF(", list_make1(aggregate->aggfilter), "", ")");
+	return aggregate->aggfilter == NULL &&
+		write_function(writer, schema, name, get_tlist_exprs(aggregate->args, false),
+					   aggregate->aggdistinct != NIL ? "DISTINCT " : "");
 }
 
 /* SELECT, as far as both languages have the same. */

@@ -5,13 +5,16 @@
  *	  The grammar of Spanner's DDL, for one statement of either dialect.
  *
  * Where the dialects write a thing differently, both ways are understood in
- * both.  Expressions and queries are skipped: they are ranges of tokens.
+ * both.  Expressions and queries of GoogleSQL have words of their own, which yylex()
+ * knows from "in_expression"; those of the PostgreSQL dialect are one token.
  *
  * src/spanner_ddl/grammar.y
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <ctype.h>
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -31,11 +34,20 @@
 
 /* A node at the first token of the rule, which bison's skeleton has in yyloc, or at another one. */
 #define NODE(type, ...) NODE_AT(type, yyloc, __VA_ARGS__)
+#define EXPR(node, ...) NODE(SkNode, .type = node, __VA_ARGS__)
+#define WORD(...) EXPR(SK_NODE_WORD, .text = __VA_ARGS__)
+#define PHRASE(...) EXPR(SK_NODE_PHRASE, .args = __VA_ARGS__)
 #define NODE_AT(type, place, ...) \
 	((type *) copy_node(&(type) {.at = (place).first, __VA_ARGS__}, sizeof(type)))
 
 static void *copy_node(const void *node, Size size);
 static void name_column(SkConstraint *constraint, const SkColumn *column);
+static SkNode *operator_node(SkDdlRange range, const char *text, SkNode *left, SkNode *right);
+static SkNode *sign_node(SkDdlRange range, const char *sign, SkNode *value);
+static SkNode *name_node(SkDdlRange range, SkNode *value, char *field);
+static SkNode *number_node(SkDdlRange range, const char *digits);
+static SkNode *alias_node(SkDdlRange range, SkNode *value, char *alias);
+static SkNode *limit_node(SkDdlText *ddl, SkDdlRange range, char *count, char *word, char *offset);
 static SkColumn *add_constraint(SkColumn *column, SkConstraint *constraint);
 static SkConstraint *last_constraint(SkDdlText *ddl, SkColumn *column, SkDdlRange range);
 static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
@@ -70,6 +82,7 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 	const char *word;
 	List	   *list;
 	SkName	   *name;
+	SkNode	   *node;
 	SkTypeName *type;
 	SkDdlOption *option;
 	SkKeyPart  *part;
@@ -80,29 +93,61 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 	SkStatement *statement;
 }
 
-%token <string> IDENT STRING BYTES NUMBER OPERATOR
+%token <string> IDENT STRING BYTES NUMBER OPERATOR TOKENS
+%token LESS_EQUAL GREATER_EQUAL NOT_EQUAL CONCAT SHIFT_LEFT SHIFT_RIGHT
 
 /* reserved: no names without quotes */
-%token <string> K_ADD K_ALL K_ALTER K_AND K_ARRAY K_AS K_ASC K_BY K_CHECK K_COLLATE
-	K_COLUMN K_CONSTRAINT K_CREATE K_DEFAULT K_DESC K_DROP K_EXISTS K_FALSE
-	K_FOR K_FOREIGN K_FROM K_GRANT K_IF K_IN K_INTERLEAVE K_INTERVAL K_NOT K_NULL K_ON K_ONLY
-	K_OR K_PRIMARY K_REFERENCES K_REVOKE K_SET K_SYNONYM K_TABLE K_TO K_TRUE
-	K_UNIQUE K_WHERE K_WITH
+%token <string> K_ADD K_ALTER K_CHECK K_COLLATE K_COLUMN K_CONSTRAINT K_CREATE K_DEFAULT K_DROP
+	K_FOR K_FOREIGN K_GRANT K_IF K_INTERLEAVE K_ONLY K_PRIMARY K_REFERENCES K_REVOKE K_SET
+	K_SYNONYM K_TABLE K_TO K_UNIQUE
 
 /* not reserved */
 %token <string> K_ACTION K_ALWAYS K_ANALYZE K_AUTO_INCREMENT K_CACHE K_CASCADE
 	K_CHANGE K_COUNTER K_CYCLE K_DATABASE K_DELETE K_DELETION K_ENFORCED
 	K_FIRST K_GENERATED K_HIDDEN K_IDENTITY K_INCLUDE K_INCREMENT K_INDEX
-	K_INVOKER K_DEFINER K_IS K_KEY K_LAST K_MAXVALUE K_MINVALUE K_NO K_NONE
-	K_NULLS K_NULL_FILTERED K_OPTIONS K_OWNED K_PARENT
+	K_INVOKER K_DEFINER K_KEY K_LAST K_MAXVALUE K_MINVALUE K_NO K_NONE
+	K_NULL_FILTERED K_OPTIONS K_OWNED K_PARENT
 	K_POLICY K_PRECISION K_RANGE K_RENAME K_REPLACE K_RESTART K_ROW K_SCHEMA
 	K_SECURITY K_SEQUENCE K_SKIP K_SQL K_START K_STORED K_STORING K_STREAM
-	K_TIME K_TTL K_TYPE K_UPDATE K_USING K_VARYING K_VIEW K_VIRTUAL K_ZONE
+	K_TIME K_TTL K_TYPE K_UPDATE K_VARYING K_VIEW K_VIRTUAL K_ZONE
+
+/* words of expressions and queries as well; reserved but for IS, NULLS and USING */
+%token <string> K_ALL K_AND K_ARRAY K_AS K_ASC K_BY K_DESC K_EXISTS K_FALSE K_FROM K_IN K_INTERVAL
+	K_IS K_NOT K_NULL K_NULLS K_ON K_OR K_TRUE K_USING K_WHERE K_WITH
+
+/* words of nothing else */
+%token <string> K_BETWEEN K_CASE K_CROSS K_DISTINCT K_ELSE K_END K_EXCEPT K_FULL K_GROUP
+	K_HAVING K_INNER K_INTERSECT K_JOIN K_LEFT K_LIKE K_LIMIT K_ORDER K_OUTER K_OVER K_PARTITION K_RIGHT K_SELECT
+	K_THEN K_UNION K_UNNEST K_WHEN
+
+/* what binds least first */
+%left K_OR
+%left K_AND
+%right K_NOT
+%left '|'
+%left '^'
+%left '&'
+%left SHIFT_LEFT SHIFT_RIGHT
+%left '+' '-'
+%left '*' '/' CONCAT
+%right SIGN
+%left '[' '.'
+%left K_UNION K_INTERSECT K_EXCEPT
+%left ')'
 
 %type <statement> statement
 %type <list> elements options option_list key_parts part_list
 	name_list opt_names storing index_tail clauses clause_list alter_clauses alter_actions
 	renames streams stream_list where_parts where_part strings tail identity_clauses
+%type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
+	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
+	opt_distinct opt_where opt_having opt_limit set_operator literal with_item
+	opt_partition
+%type <list> expr_list whens arguments select_items from_items sort_list with_items
+	opt_group group_list opt_zone
+%type <string> function opt_alias
+%type <word> comparison join_type truth
+%type <boolean> opt_not direction
 %type <constraint> element tail_item constraint table_constraint interleave policy stream
 %type <action> alter_action column_action
 %type <column> column attributes
@@ -139,9 +184,9 @@ statement:
 		K_ON qualified opt_using '(' key_parts ')' index_tail
 		{ $$ = NODE(SkStatement, .type = SK_CREATE_INDEX, .name = $6, .is_unique = $2,
 			.null_filtered = $3, .exists_ok = $5, .table = $8, .columns = $11, .elements = $13); }
-	| K_CREATE opt_or_replace K_VIEW qualified opt_names opt_security K_AS any_tokens
+	| K_CREATE opt_or_replace K_VIEW qualified opt_names opt_security K_AS expression_start view_query
 		{ $$ = NODE(SkStatement, .type = SK_CREATE_VIEW, .name = $4, .or_replace = $2,
-			.columns = $5, .security = $6, .expr = @8); }
+			.columns = $5, .security = $6, .expr = $9); }
 	| K_CREATE opt_or_replace K_SCHEMA opt_not_exists qualified
 		{ $$ = NODE(SkStatement, .type = SK_CREATE_SCHEMA, .name = $5, .or_replace = $2,
 			.exists_ok = $4); }
@@ -338,8 +383,8 @@ table_constraint:
 		{ $$ = NODE(SkConstraint, .type = SK_FOREIGN_KEY, .columns = $4, .table = $7,
 			.referenced = $8, .cascades = ($9 & FK_CASCADES) != 0,
 			.not_enforced = ($9 & FK_NOT_ENFORCED) != 0); }
-	| K_CHECK '(' any_tokens ')' enforced
-		{ $$ = NODE(SkConstraint, .type = SK_CHECK, .expr = @3); }
+	| K_CHECK bracketed enforced
+		{ $$ = NODE(SkConstraint, .type = SK_CHECK, .expr = $2); }
 	| K_UNIQUE '(' name_list ')'	{ $$ = NODE(SkConstraint, .type = SK_UNIQUE); }
 	;
 
@@ -374,23 +419,23 @@ attributes:
 	/* empty */	{ $$ = NODE(SkColumn); }
 	| attributes K_NOT K_NULL	{ ($$ = $1)->not_null = true; }
 	| attributes K_NULL			{ ($$ = $1)->is_null = true; }
-	| attributes K_DEFAULT default_tokens
+	| attributes K_DEFAULT default_value
 		{
 			$$ = $1;
 			$$->has_default = true;
-			$$->expr = @3;
+			$$->expr = $3;
 		}
-	| attributes K_AS '(' any_tokens ')' opt_stored
+	| attributes K_AS bracketed opt_stored
 		{
 			$$ = $1;
 			$$->is_generated = true;
-			$$->expr = @4;
+			$$->expr = $3;
 		}
-	| attributes K_GENERATED K_ALWAYS K_AS '(' any_tokens ')' generated_kind
+	| attributes K_GENERATED K_ALWAYS K_AS bracketed generated_kind
 		{
 			$$ = $1;
 			$$->is_generated = true;
-			$$->expr = @6;
+			$$->expr = $5;
 		}
 	| attributes K_GENERATED K_BY K_DEFAULT K_AS K_IDENTITY identity_clauses
 		{
@@ -405,11 +450,11 @@ attributes:
 			$$->clauses = $6;
 		}
 	| attributes K_AUTO_INCREMENT	{ ($$ = $1)->is_identity = true; }
-	| attributes K_ON K_UPDATE '(' any_tokens ')'
+	| attributes K_ON K_UPDATE bracketed
 		{
 			$$ = $1;
 			$$->has_update = true;
-			$$->update = @5;
+			$$->update = $4;
 		}
 	| attributes K_HIDDEN
 	| attributes K_PRIMARY K_KEY
@@ -418,9 +463,9 @@ attributes:
 			$$->is_primary_key = true;
 		}
 	| attributes K_OPTIONS '(' options opt_comma ')'	{ ($$ = $1)->options = $4; }
-	| attributes opt_constraint_name K_CHECK '(' any_tokens ')'
+	| attributes opt_constraint_name K_CHECK bracketed
 		{ $$ = add_constraint($1, NODE_AT(SkConstraint, @3, .type = SK_CHECK, .name = $2,
-			.expr = @5)); }
+			.expr = $4)); }
 	| attributes opt_constraint_name K_REFERENCES qualified opt_names
 		{ $$ = add_constraint($1, NODE_AT(SkConstraint, @3, .type = SK_FOREIGN_KEY, .name = $2,
 			.table = $4, .referenced = $5)); }
@@ -636,7 +681,7 @@ options:
 	;
 
 option:
-	name is value
+	name is option_value
 		{
 			SkToken    *token = &ddl->tokens[@3.first];
 
@@ -656,7 +701,7 @@ is:
 	| K_TO
 	;
 
-value:
+option_value:
 	NUMBER
 	| '-' NUMBER
 	| '+' NUMBER
@@ -757,14 +802,14 @@ column_action:
 		{ $$ = NODE(SkAction, .type = SK_ALTER_TYPE, .column = NODE_AT(SkColumn, @2, .type = $2)); }
 	| K_SET K_NOT K_NULL	{ $$ = NODE(SkAction, .type = SK_SET_NOT_NULL); }
 	| K_DROP K_NOT K_NULL	{ $$ = NODE(SkAction, .type = SK_DROP_NOT_NULL); }
-	| K_SET K_DEFAULT default_tokens
+	| K_SET K_DEFAULT default_value
 		{ $$ = NODE(SkAction, .type = SK_SET_DEFAULT, .column = NODE_AT(SkColumn, @3,
-			.expr = @3)); }
+			.expr = $3)); }
 	| K_DROP K_DEFAULT	{ $$ = NODE(SkAction, .type = SK_DROP_DEFAULT); }
 	| K_DROP K_ON K_UPDATE	{ $$ = NODE(SkAction, .type = SK_DROP_UPDATE); }
-	| K_SET K_ON K_UPDATE '(' any_tokens ')'
-		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE, .column = NODE_AT(SkColumn, @5,
-			.update = @5)); }
+	| K_SET K_ON K_UPDATE bracketed
+		{ $$ = NODE(SkAction, .type = SK_SET_UPDATE, .column = NODE_AT(SkColumn, @4,
+			.update = $4)); }
 	| K_SET clause_list
 		{ $$ = NODE(SkAction, .type = SK_ALTER_IDENTITY, .is_set = true, .column = NODE(SkColumn,
 			.clauses = $2)); }
@@ -799,50 +844,6 @@ name:
 	| unreserved
 	;
 
-/* expressions and queries: any tokens, with parentheses in pairs */
-any_tokens:
-	any_token
-	| any_tokens any_token
-	;
-
-any_token:
-	default_token
-	| behind_default
-	| ','
-	| '(' ')'
-	| '(' any_tokens ')'
-	;
-
-/* a default may have no parentheses, and ends where the next attribute begins */
-default_tokens:
-	default_start
-	| default_tokens default_token
-	| default_tokens '(' ')'
-	| default_tokens '(' any_tokens ')'
-	;
-
-default_start:
-	default_token
-	| K_NULL
-	| '(' any_tokens ')'
-	;
-
-default_token:
-	IDENT | STRING | BYTES | NUMBER | OPERATOR
-	| '.' | '=' | '<' | '>' | '+' | '-' | '*' | '[' | ']'
-	| K_ALL | K_ALTER | K_ARRAY | K_ASC | K_BY | K_COLUMN
-	| K_CREATE | K_DESC | K_EXISTS | K_FALSE | K_FOR | K_FOREIGN | K_FROM | K_GRANT
-	| K_AND | K_IF | K_IN | K_ONLY | K_INTERLEAVE | K_INTERVAL | K_OR | K_REVOKE | K_SET
-	| K_SYNONYM | K_TABLE | K_TO | K_TRUE | K_WHERE | K_WITH | K_ADD | K_DROP
-	| plain_word
-	;
-
-behind_default:
-	K_AS | K_CHECK | K_COLLATE | K_CONSTRAINT | K_DEFAULT | K_NOT | K_NULL
-	| K_ON | K_PRIMARY | K_REFERENCES | K_UNIQUE
-	| K_AUTO_INCREMENT | K_GENERATED | K_HIDDEN | K_OPTIONS | K_ENFORCED
-	;
-
 unreserved:
 	plain_word					{ $$ = ddl->tokens[@1.first].text; }
 	| K_AUTO_INCREMENT | K_GENERATED | K_HIDDEN | K_OPTIONS | K_ENFORCED
@@ -860,6 +861,393 @@ plain_word:
 	| K_UPDATE | K_USING | K_VARYING | K_VIEW | K_VIRTUAL | K_ZONE
 	;
 
+/*
+ * Expressions.  The tokens that follow are read otherwise, so a rule that is
+ * empty stands where they begin, and where they end is no look at what is next.
+ */
+bracketed:
+	'(' expression_start expression ')'
+		{
+			$$ = $3;
+			ddl->in_expression = false;
+		}
+	;
+
+expression_start:				{ ddl->in_expression = true; }
+	;
+
+/* PostgreSQL's ends where the next attribute begins */
+default_value:
+	default_start bracketed
+		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1($2)); }
+	| default_start literal		{ $$ = $2; }
+	| default_start tokens		{ $$ = $2; }
+	;
+
+default_start:					{ ddl->in_default = true; }
+	;
+
+literal:
+	NUMBER						{ $$ = number_node(@$, $1); }
+	| '-' NUMBER				{ $$ = sign_node(@$, "-", number_node(@$, $2)); }
+	| STRING					{ $$ = EXPR(SK_NODE_STRING, .text = $1); }
+	| truth						{ $$ = WORD($1); }
+	| IDENT '(' ')'				{ $$ = EXPR(SK_NODE_CALL, .text = $1); }
+	;
+
+expression:
+	expr
+	| tokens
+	;
+
+view_query:
+	query
+	| tokens
+	;
+
+tokens:
+	TOKENS						{ $$ = EXPR(SK_NODE_TOKENS, .range = @1); }
+	;
+
+expr:
+	condition
+	| K_NOT expr				{ $$ = operator_node(@$, "NOT", NULL, $2); }
+	| expr K_AND expr			{ $$ = operator_node(@$, "AND", $1, $3); }
+	| expr K_OR expr			{ $$ = operator_node(@$, "OR", $1, $3); }
+	;
+
+condition:
+	value
+	| value comparison value	{ $$ = operator_node(@$, $2, $1, $3); }
+	| value K_IS opt_not truth
+		{ $$ = EXPR(SK_NODE_TEST, .args = list_make2($1, WORD(psprintf("IS %s%s", $3 ? "NOT " : "",
+			$4)))); }
+	| value K_IS opt_not K_DISTINCT K_FROM value
+		{ $$ = EXPR(SK_NODE_TEST, .args = list_make3($1, WORD($3 ? "IS NOT DISTINCT FROM" :
+			"IS DISTINCT FROM"), $6)); }
+	| value opt_not K_LIKE value
+		{ $$ = EXPR(SK_NODE_TEST, .args = list_make3($1, WORD($2 ? "NOT LIKE" : "LIKE"), $4)); }
+	| value opt_not K_BETWEEN value K_AND value
+		{ $$ = EXPR(SK_NODE_TEST, .args = list_make5($1, WORD($2 ? "NOT BETWEEN" : "BETWEEN"), $4,
+			WORD("AND"), $6)); }
+	| value opt_not K_IN '(' expr_list ')'
+		{ $$ = EXPR(SK_NODE_IN, .text = $2 ? "NOT " : "", .args = lcons($1, $5)); }
+	| value opt_not K_IN subquery
+		{ $$ = EXPR(SK_NODE_TEST, .args = list_make3($1, WORD($2 ? "NOT IN" : "IN"), $4)); }
+	| value opt_not K_IN K_UNNEST '(' expr ')'
+		{ $$ = EXPR(SK_NODE_IN_UNNEST, .text = $2 ? "NOT " : "", .args = list_make2($1, $6)); }
+	;
+
+comparison:
+	'='							{ $$ = "="; }
+	| '<'						{ $$ = "<"; }
+	| '>'						{ $$ = ">"; }
+	| LESS_EQUAL				{ $$ = "<="; }
+	| GREATER_EQUAL				{ $$ = ">="; }
+	| NOT_EQUAL					{ $$ = "<>"; }
+	;
+
+truth:
+	K_NULL						{ $$ = "NULL"; }
+	| K_TRUE					{ $$ = "TRUE"; }
+	| K_FALSE					{ $$ = "FALSE"; }
+	;
+
+opt_not:
+	K_NOT						{ $$ = true; }
+	| /* empty */				{ $$ = false; }
+	;
+
+value:
+	NUMBER						{ $$ = number_node(@$, $1); }
+	| STRING					{ $$ = EXPR(SK_NODE_STRING, .text = $1); }
+	| BYTES						{ $$ = EXPR(SK_NODE_BYTES, .text = $1); }
+	| truth						{ $$ = WORD($1); }
+	| IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1($1)); }
+	| IDENT STRING				{ $$ = EXPR(SK_NODE_TYPED, .name = $1, .text = $2); }
+	| value '.' IDENT			{ $$ = name_node(@$, $1, $3); }
+	| value '[' expr ']'		{ $$ = EXPR(SK_NODE_ELEMENT, .args = list_make2($1, $3)); }
+	| call
+	| subquery %prec SIGN
+	| '(' expr ')'				{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1($2)); }
+	| K_EXISTS subquery			{ $$ = PHRASE(list_make2(WORD("EXISTS"), $2)); }
+	| K_ARRAY subquery			{ $$ = PHRASE(list_make2(WORD("ARRAY"), $2)); }
+	| K_CASE whens K_END
+		{ $$ = EXPR(SK_NODE_CASE, .args = lcons(NULL, $2)); }
+	| K_CASE expr whens K_END	{ $$ = EXPR(SK_NODE_CASE, .args = lcons($2, $3)); }
+	| opt_array '[' ']'			{ $$ = EXPR(SK_NODE_ARRAY); }
+	| opt_array '[' expr_list ']'	{ $$ = EXPR(SK_NODE_ARRAY, .args = $3); }
+	| K_ARRAY '<' base_type '>' '[' ']'	{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3); }
+	| K_ARRAY '<' base_type '>' '[' expr_list ']'
+		{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3, .args = $6); }
+	| '-' value %prec SIGN		{ $$ = sign_node(@$, "-", $2); }
+	| '+' value %prec SIGN		{ $$ = sign_node(@$, "+", $2); }
+	| '~' value %prec SIGN		{ $$ = sign_node(@$, "~", $2); }
+	| value '*' value			{ $$ = operator_node(@$, "*", $1, $3); }
+	| value '/' value			{ $$ = operator_node(@$, "/", $1, $3); }
+	| value CONCAT value		{ $$ = operator_node(@$, "||", $1, $3); }
+	| value '+' value			{ $$ = operator_node(@$, "+", $1, $3); }
+	| value '-' value			{ $$ = operator_node(@$, "-", $1, $3); }
+	| value SHIFT_LEFT value	{ $$ = operator_node(@$, "<<", $1, $3); }
+	| value SHIFT_RIGHT value	{ $$ = operator_node(@$, ">>", $1, $3); }
+	| value '&' value			{ $$ = operator_node(@$, "&", $1, $3); }
+	| value '^' value			{ $$ = operator_node(@$, "#", $1, $3); }
+	| value '|' value			{ $$ = operator_node(@$, "|", $1, $3); }
+	;
+
+opt_array:
+	| K_ARRAY
+	;
+
+expr_list:
+	expr						{ $$ = list_make1($1); }
+	| expr_list ',' expr		{ $$ = lappend($1, $3); }
+	;
+
+/* conditions and values in turn; NULL is the condition of ELSE */
+whens:
+	K_WHEN expr K_THEN expr		{ $$ = list_make2($2, $4); }
+	| whens K_WHEN expr K_THEN expr	{ $$ = lappend(lappend($1, $3), $5); }
+	| whens K_ELSE expr			{ $$ = lappend(lappend($1, NULL), $3); }
+	;
+
+call:
+	function '(' ')'			{ $$ = EXPR(SK_NODE_CALL, .text = $1); }
+	| function '(' '*' ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = list_make1(WORD("*"))); }
+	| function '(' arguments opt_sort ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = $3, .sort = $4); }
+	| function '(' K_DISTINCT arguments opt_sort ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .name = "DISTINCT ", .args = $4, .sort = $5); }
+	| call K_OVER '(' opt_partition opt_sort ')'
+		{ $$ = PHRASE(list_make3($1, WORD("OVER"), EXPR(SK_NODE_PARENTHESES,
+			.args = list_make1(PHRASE(list_make2($4, $5)))))); }
+	| function '(' expr K_AS type ')'
+		{ $$ = EXPR(SK_NODE_CAST, .text = $1, .args = list_make1($3), .type_name = $5); }
+	| function '(' IDENT K_FROM expr opt_zone ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = lcons(EXPR(SK_NODE_STRING, .text = $3),
+			lcons($5, $6))); }
+	| function '(' call K_FROM expr opt_zone ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = lcons($3, lcons($5, $6))); }
+	| function '(' IDENT table_name ')'
+		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = list_make1(NODE_AT(SkNode, @4,
+			.type = SK_NODE_SEQUENCE, .text = $3, .args = $4->args))); }
+	;
+
+opt_partition:
+	K_PARTITION K_BY expr_list
+		{ $$ = PHRASE(list_make2(WORD("PARTITION BY"), EXPR(SK_NODE_LIST, .args = $3))); }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+opt_zone:
+	/* empty */					{ $$ = NIL; }
+	| IDENT IDENT IDENT value
+		{
+			if (strcmp(psprintf("%s %s %s", $1, $2, $3), "at time zone") != 0)
+				yyerror(&@1, ddl, NULL);
+			$$ = list_make1($4);
+		}
+	;
+
+function:
+	IDENT
+	| K_LEFT
+	| K_RIGHT
+	;
+
+arguments:
+	argument					{ $$ = list_make1($1); }
+	| arguments ',' argument	{ $$ = lappend($1, $3); }
+	;
+
+argument:
+	expr
+	| K_INTERVAL value IDENT
+		{ $$ = EXPR(SK_NODE_INTERVAL, .text = $3, .args = list_make1($2)); }
+	;
+
+subquery:
+	'(' query ')'				{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1($2)); }
+	| '(' subquery ')'			{ $$ = $2; }
+	;
+
+query:
+	query_body opt_sort opt_limit	{ $$ = PHRASE(list_make3($1, $2, $3)); }
+	| K_WITH with_items query_body opt_sort opt_limit
+		{ $$ = PHRASE(list_make5(WORD("WITH"), EXPR(SK_NODE_LIST, .args = $2), $3, $4, $5)); }
+	;
+
+with_items:
+	with_item					{ $$ = list_make1($1); }
+	| with_items ',' with_item	{ $$ = lappend($1, $3); }
+	;
+
+with_item:
+	table_name K_AS subquery	{ $$ = PHRASE(list_make3($1, WORD("AS"), $3)); }
+	;
+
+query_body:
+	query_operand
+	| query_body set_operator query_operand	{ $$ = PHRASE(list_make3($1, $2, $3)); }
+	;
+
+query_operand:
+	select
+	| subquery %prec K_UNION
+	;
+
+/* UNION DISTINCT is PostgreSQL's UNION */
+set_operator:
+	K_UNION K_ALL				{ $$ = WORD("UNION ALL"); }
+	| K_UNION K_DISTINCT		{ $$ = WORD("UNION"); }
+	| K_INTERSECT K_DISTINCT	{ $$ = WORD("INTERSECT"); }
+	| K_INTERSECT K_ALL			{ $$ = WORD("INTERSECT ALL"); }
+	| K_EXCEPT K_DISTINCT		{ $$ = WORD("EXCEPT"); }
+	| K_EXCEPT K_ALL			{ $$ = WORD("EXCEPT ALL"); }
+	;
+
+select:
+	K_SELECT opt_distinct select_items opt_comma
+		{ $$ = PHRASE(list_make2($2, EXPR(SK_NODE_LIST, .args = $3))); }
+	| K_SELECT opt_distinct select_items opt_comma K_FROM from_items opt_where opt_group opt_having
+		{ $$ = PHRASE(list_concat(list_make5($2, EXPR(SK_NODE_LIST, .args = $3), WORD("FROM"),
+			EXPR(SK_NODE_LIST, .args = $6), $7), lappend($8, $9))); }
+	;
+
+opt_distinct:
+	K_DISTINCT					{ $$ = WORD("SELECT DISTINCT"); }
+	| K_ALL						{ $$ = WORD("SELECT"); }
+	| /* empty */				{ $$ = WORD("SELECT"); }
+	;
+
+select_items:
+	select_item					{ $$ = list_make1($1); }
+	| select_items ',' select_item	{ $$ = lappend($1, $3); }
+	;
+
+select_item:
+	expr opt_alias				{ $$ = alias_node(@$, $1, $2); }
+	| value '.' '*'				{ $$ = name_node(@$, $1, "*"); }
+	| '*'
+		{
+			SK_DDL_ERROR(ddl, @1.first, ERRCODE_FEATURE_NOT_SUPPORTED,
+						 errmsg("SELECT * is not allowed in strict name resolution mode"));
+		}
+	;
+
+opt_alias:
+	IDENT
+	| K_AS IDENT				{ $$ = $2; }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+from_items:
+	from_item					{ $$ = list_make1($1); }
+	| from_items ',' from_item	{ $$ = lappend($1, $3); }
+	;
+
+from_item:
+	table_ref
+	| from_item join_type K_JOIN table_ref join_condition
+		{ $$ = PHRASE(list_make4($1, WORD($2), $4, $5)); }
+	;
+
+join_type:
+	/* empty */					{ $$ = "JOIN"; }
+	| K_INNER					{ $$ = "INNER JOIN"; }
+	| K_CROSS					{ $$ = "CROSS JOIN"; }
+	| K_LEFT opt_outer			{ $$ = "LEFT JOIN"; }
+	| K_RIGHT opt_outer			{ $$ = "RIGHT JOIN"; }
+	| K_FULL opt_outer			{ $$ = "FULL JOIN"; }
+	;
+
+opt_outer:
+	| K_OUTER
+	;
+
+join_condition:
+	/* empty */					{ $$ = NULL; }
+	| K_ON expr					{ $$ = PHRASE(list_make2(WORD("ON"), $2)); }
+	| K_USING '(' expr_list ')'
+		{ $$ = PHRASE(list_make2(WORD("USING"), EXPR(SK_NODE_PARENTHESES,
+			.args = list_make1(EXPR(SK_NODE_LIST, .args = $3))))); }
+	;
+
+table_ref:
+	table_name opt_alias		{ $$ = alias_node(@$, $1, $2); }
+	| subquery opt_alias
+		{ $$ = alias_node(@$, $1, $2 != NULL ? $2 : psprintf("subquery_%d", @1.first)); }
+	| K_UNNEST '(' expr ')' opt_alias opt_with_offset
+		{ $$ = alias_node(@$, EXPR(SK_NODE_CALL, .text = "unnest", .args = list_make1($3)), $5); }
+	| '(' from_item join_type K_JOIN table_ref join_condition ')'
+		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1(PHRASE(list_make4($2, WORD($3), $5, $6)))); }
+	;
+
+table_name:
+	IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1($1)); }
+	| table_name '.' IDENT		{ ($$ = $1)->args = lappend($1->args, $3); }
+	;
+
+opt_with_offset:
+	| K_WITH IDENT opt_alias	{ sk_ddl_refuse(ddl, @1.first, "WITH OFFSET", NULL); }
+	;
+
+opt_where:
+	K_WHERE expr				{ $$ = PHRASE(list_make2(WORD("WHERE"), $2)); }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+opt_group:
+	K_GROUP K_BY group_list
+		{ $$ = list_make2(WORD("GROUP BY"), EXPR(SK_NODE_LIST, .args = $3)); }
+	| /* empty */				{ $$ = NIL; }
+	;
+
+group_list:
+	expr						{ $$ = list_make1(EXPR(SK_NODE_SORT, .args = list_make1($1), .text = "")); }
+	| group_list ',' expr
+		{ $$ = lappend($1, EXPR(SK_NODE_SORT, .args = list_make1($3), .text = "")); }
+	;
+
+opt_having:
+	K_HAVING expr				{ $$ = PHRASE(list_make2(WORD("HAVING"), $2)); }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+opt_sort:
+	K_ORDER K_BY sort_list
+		{ $$ = PHRASE(list_make2(WORD("ORDER BY"), EXPR(SK_NODE_LIST, .args = $3))); }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+sort_list:
+	sort_item					{ $$ = list_make1($1); }
+	| sort_list ',' sort_item	{ $$ = lappend($1, $3); }
+	;
+
+/* NULLs are the least in GoogleSQL */
+sort_item:
+	expr direction
+		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = $2 ? " DESC NULLS LAST" : " NULLS FIRST"); }
+	| expr direction K_NULLS IDENT
+		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = psprintf("%s NULLS %s",
+			$2 ? " DESC" : "", strcmp($4, "first") == 0 ? "FIRST" : "LAST")); }
+	;
+
+direction:
+	K_DESC						{ $$ = true; }
+	| K_ASC						{ $$ = false; }
+	| /* empty */				{ $$ = false; }
+	;
+
+opt_limit:
+	K_LIMIT NUMBER				{ $$ = limit_node(ddl, @$, $2, NULL, NULL); }
+	| K_LIMIT NUMBER IDENT NUMBER	{ $$ = limit_node(ddl, @$, $2, $3, $4); }
+	| /* empty */				{ $$ = NULL; }
+	;
+
+
 %%
 
 static bool
@@ -874,19 +1262,71 @@ static int
 keyword_token(SkDdlText *ddl, int i)
 {
 	const SkToken *token = &ddl->tokens[i];
+	bool		is_name = ddl->in_expression ? strcmp(ddl->tokens[Max(i - 1, 0)].text, ".") == 0 :
+		is_word(ddl, i, "parent") && (!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
+									  is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR);
 
-	/* INTERLEAVE IN parent may be for a table of this name */
-	if (is_word(ddl, i, "parent") &&
-		(!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
-		 is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR))
+	/* INTERLEAVE IN parent may be for a table of this name, and a column of a table may have any */
+	if (is_name)
 		return IDENT;
 	/* bison numbers tokens as they are declared, and so are their names */
-	for (int j = K_ADD; j <= K_ZONE; j++)
+	for (int j = ddl->in_expression ? K_ALL : K_ADD; j <= (ddl->in_expression ? K_WHEN : K_WITH); j++)
 	{
 		if (pg_strcasecmp(yytname[YYTRANSLATE(j)] + 2, token->text) == 0)
 			return j;
 	}
 	return IDENT;
+}
+
+/*
+ * Skip the tokens of an expression or query of PostgreSQL: to the end of its
+ * parentheses, or of a default, where the next attribute begins.
+ */
+static void
+skip_tokens(SkDdlText *ddl)
+{
+	static const char *const attributes[] = {
+		"as", "auto_increment", "check", "collate", "constraint", "default", "enforced", "generated",
+		"hidden", "not", "null", "on", "options", "primary", "references", "unique", NULL
+	};
+	int			depth = 0;
+	int			first = ddl->next;
+
+	for (; ddl->next < ddl->end; ddl->next++)
+	{
+		const SkToken *token = &ddl->tokens[ddl->next];
+
+		if (token->type == SK_TOKEN_OPERATOR)
+			depth += strcmp(token->text, "(") == 0 ? 1 : strcmp(token->text, ")") == 0 ? -1 : 0;
+		if (depth < 0 || (ddl->in_default && depth == 0 &&
+						  ((token->type == SK_TOKEN_OPERATOR && strcmp(token->text, ",") == 0) ||
+						   (token->type == SK_TOKEN_WORD && ddl->next > first &&
+							sk_ddl_one_of(token->text, attributes)))))
+			break;
+	}
+	ddl->in_expression = ddl->in_default = false;
+}
+
+/* A sign or an operator of several characters. */
+static int
+operator_token(SkDdlText *ddl, const SkToken *token)
+{
+	static const struct
+	{
+		const char *text;
+		int			token;
+	}			operators[] = {
+		{"<=", LESS_EQUAL}, {">=", GREATER_EQUAL}, {"!=", NOT_EQUAL}, {"<>", NOT_EQUAL},
+		{"||", CONCAT}, {"<<", SHIFT_LEFT}, {">>", SHIFT_RIGHT}
+	};
+
+	for (int i = 0; ddl->in_expression && i < lengthof(operators); i++)
+	{
+		if (strcmp(operators[i].text, token->text) == 0)
+			return operators[i].token;
+	}
+	return token->text[1] == '\0' && strchr(ddl->in_expression ? "().,;=<>+-*[]/|&^~" : "().,;=<>+-*[]", token->text[0]) ?
+		token->text[0] : OPERATOR;
 }
 
 /* The grammar's next token. */
@@ -901,7 +1341,22 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 		(is_word(ddl, ddl->next - 1, "add") || is_word(ddl, ddl->next - 1, "drop") ||
 		 is_word(ddl, ddl->next - 1, "alter")))
 		ddl->next++;
+	/* so is a hint */
+	while (ddl->in_expression && ddl->next + 1 < ddl->end && strcmp(ddl->tokens[ddl->next].text, "@") == 0 &&
+		   strcmp(ddl->tokens[ddl->next + 1].text, "{") == 0)
+	{
+		while (ddl->next < ddl->end && strcmp(ddl->tokens[ddl->next].text, "}") != 0)
+			ddl->next++;
+		ddl->next = Min(ddl->next + 1, ddl->end);
+	}
 	range->first = ddl->next;
+	if (ddl->dialect == SK_POSTGRESQL && (ddl->in_expression || ddl->in_default))
+	{
+		skip_tokens(ddl);
+		range->end = ddl->next;
+		if (range->end > range->first)
+			return TOKENS;
+	}
 	range->end = ddl->next + 1;
 	if (ddl->next >= ddl->end)
 	{
@@ -923,8 +1378,7 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 		case SK_TOKEN_NUMBER:
 			return NUMBER;
 		default:
-			return token->text[1] == '\0' && strchr("().,;=<>+-*[]", token->text[0]) ?
-				token->text[0] : OPERATOR;
+			return operator_token(ddl, token);
 	}
 }
 
@@ -933,6 +1387,10 @@ yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 {
 	const SkToken *token = &ddl->tokens[range->first];
 
+	/* bison's own, of its stack */
+	if (message != NULL && strcmp(message, "memory exhausted") == 0)
+		SK_DDL_ERROR(ddl, range->first, ERRCODE_STATEMENT_TOO_COMPLEX,
+					 errmsg("statement is nested too deeply"));
 	if (range->first >= ddl->end)
 		SK_DDL_ERROR(ddl, ddl->end, ERRCODE_SYNTAX_ERROR,
 					 errmsg("syntax error at end of input"));
@@ -946,6 +1404,76 @@ static void *
 copy_node(const void *node, Size size)
 {
 	return memcpy(palloc(size), node, size);
+}
+
+/* Like EXPR(), outside of the rules. */
+static SkNode *
+new_node(SkNodeType type, SkDdlRange range, const char *text, List *args)
+{
+	SkNode		node = {.type = type,.at = range.first,.text = text,.args = args};
+
+	return copy_node(&node, sizeof(node));
+}
+
+static SkNode *
+operator_node(SkDdlRange range, const char *text, SkNode *left, SkNode *right)
+{
+	return new_node(SK_NODE_OPERATOR, range, text, left == NULL ? list_make1(right) : list_make2(left, right));
+}
+
+/* A number without a sign takes this one. */
+static SkNode *
+sign_node(SkDdlRange range, const char *sign, SkNode *value)
+{
+	if (*sign != '~' && (value->type == SK_NODE_INTEGER || value->type == SK_NODE_FLOAT) &&
+		isdigit((unsigned char) *value->text))
+		return new_node(value->type, range, *sign == '-' ? psprintf("-%s", value->text) : value->text, NIL);
+	return operator_node(range, sign, NULL, value);
+}
+
+/* a.b, which is a column of a table, or a field of a value */
+static SkNode *
+name_node(SkDdlRange range, SkNode *value, char *field)
+{
+	if (value->type != SK_NODE_NAME)
+		return new_node(SK_NODE_FIELD, range, field, list_make1(value));
+	value->args = lappend(value->args, field);
+	return value;
+}
+
+static SkNode *
+number_node(SkDdlRange range, const char *digits)
+{
+	bool		is_hex = pg_strncasecmp(digits, "0x", 2) == 0;
+	bool		is_integer = is_hex || strspn(digits, "0123456789") == strlen(digits);
+
+	if (is_hex)
+		digits = psprintf(UINT64_FORMAT, (uint64) strtoull(digits, NULL, 16));
+	else if (*digits == '.')
+		digits = psprintf("0%s", digits);
+	return new_node(is_integer ? SK_NODE_INTEGER : SK_NODE_FLOAT, range, digits, NIL);
+}
+
+static SkNode *
+alias_node(SkDdlRange range, SkNode *value, char *alias)
+{
+	if (alias == NULL)
+		return value;
+	return new_node(SK_NODE_PHRASE, range, NULL,
+					list_make3(value, new_node(SK_NODE_WORD, range, "AS", NIL),
+							   new_node(SK_NODE_NAME, range, NULL, list_make1(alias))));
+}
+
+/* OFFSET is no reserved word. */
+static SkNode *
+limit_node(SkDdlText *ddl, SkDdlRange range, char *count, char *word, char *offset)
+{
+	SkDdlRange	place = {range.first + 2, range.first + 3};
+
+	if (word != NULL && strcmp(word, "offset") != 0)
+		yyerror(&place, ddl, NULL);
+	return new_node(SK_NODE_WORD, range, psprintf("LIMIT %s%s%s", count, word != NULL ? " OFFSET " : "",
+												  word != NULL ? offset : ""), NIL);
 }
 
 static SkColumn *

@@ -14,6 +14,7 @@
 
 #include "access/attmap.h"
 #include "access/genam.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -28,7 +29,9 @@
 #include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parse_utilcmd.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -56,6 +59,8 @@ static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, co
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index);
 static void add_index(Oid relid, IndexStmt *statement);
 static char *index_definition(Oid indexid);
+static void check_reals(SkDdlText *ddl, SkStatement *statement);
+static bool has_real(Node *node, void *context);
 static bool is_replaceable(const char *definition);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
@@ -384,7 +389,7 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_SYNTAX_ERROR,
 					 errmsg("View `%s` is missing the SQL SECURITY clause.", sk_ddl_name(statement->name)),
 					 errhint("Write SQL SECURITY INVOKER or SQL SECURITY DEFINER before AS."));
-	for (int i = statement->expr.first; ddl->dialect == SK_POSTGRESQL && i + 1 < statement->expr.end; i++)
+	for (int i = statement->expr->range.first; i + 1 < statement->expr->range.end; i++)
 	{
 		if (strcmp(ddl->tokens[i].text, "for") == 0 && strcmp(ddl->tokens[i + 1].text, "update") == 0)
 			sk_ddl_refuse(ddl, i, "FOR UPDATE in a view", NULL);
@@ -401,6 +406,47 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	}
 	else
 		SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace ? "OR REPLACE " : "", definition);
+	if (ddl->dialect == SK_GOOGLESQL)
+		check_reals(ddl, statement);
+}
+
+/*
+ * Raise an error if a query computes with FLOAT32 as PostgreSQL does.
+ *
+ * GoogleSQL computes with FLOAT64, and takes a literal next to a FLOAT32 for
+ * one.  The types are known now.
+ */
+static void
+check_reals(SkDdlText *ddl, SkStatement *statement)
+{
+	Relation	view = relation_open(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, false), AccessShareLock);
+
+	if (has_real(copyObject((Node *) get_view_query(view)), NULL))
+		sk_ddl_refuse(ddl, statement->expr->at, "computing with FLOAT32 in a query",
+					  "Cast it: CAST(x AS FLOAT64), or what it is compared with: CAST(0.1 AS FLOAT32).");
+	relation_close(view, NoLock);
+}
+
+static bool
+has_real(Node *node, void *context)
+{
+	OpExpr	   *operator = (OpExpr *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_real, context, 0);
+	if (IsA(node, OpExpr) && list_length(operator->args) == 2)
+	{
+		Node	   *left = linitial(operator->args);
+		Node	   *right = lsecond(operator->args);
+
+		if (operator->opresulttype == FLOAT4OID ||
+			(exprType(left) == FLOAT4OID && exprType(right) == FLOAT8OID && IsA(right, RelabelType)) ||
+			(exprType(right) == FLOAT4OID && exprType(left) == FLOAT8OID && IsA(left, RelabelType)))
+			return true;
+	}
+	return expression_tree_walker(node, has_real, context);
 }
 
 /* PostgreSQL replaces a view only if its columns stay; Spanner always does. */

@@ -12,6 +12,7 @@
 #ifndef SK_SPANNER_DDL_H
 #define SK_SPANNER_DDL_H
 
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 
 #include "compat.h"
@@ -25,7 +26,7 @@ typedef enum SkDdlType
 	SK_TYPE_BOOL,
 	SK_TYPE_BYTES,
 	SK_TYPE_DATE,
-	/* numbers: what is of two types is of the later one */
+	/* numbers */
 	SK_TYPE_INT,
 	SK_TYPE_NUMERIC,
 	SK_TYPE_FLOAT32,
@@ -34,12 +35,7 @@ typedef enum SkDdlType
 	SK_TYPE_JSON,
 	SK_TYPE_STRING,
 	SK_TYPE_TIMESTAMP,
-	SK_TYPE_UUID,
-	/* results of functions, by their arguments */
-	SK_TYPE_OF_FIRST,
-	SK_TYPE_OF_BRANCHES,		/* of the second and third */
-	SK_TYPE_OF_ALL,
-	SK_TYPE_REAL				/* NUMERIC of NUMERIC, else FLOAT64 */
+	SK_TYPE_UUID
 } SkDdlType;
 
 /* A column that an expression may name. */
@@ -49,17 +45,21 @@ typedef struct SkVariable
 	SkDdlType	type;
 	const SkColumn *column;		/* of the same statement, if it is generated */
 	char	   *expression;		/* PostgreSQL's, of a generated column */
+	bool		is_short;		/* smallint or integer, where GoogleSQL has
+								 * INT64 */
 	bool		is_open;		/* is being translated */
 	bool		expands;		/* into its expression, in a generated column */
 } SkVariable;
 
-/* A function of GoogleSQL: vocabulary.c says what these mean. */
+/* A function of GoogleSQL, and the one that it becomes. */
 typedef struct SkDdlFunction
 {
 	const char *name;
-	const char *arguments;
-	SkDdlType	result;
-	const char *sql;
+	const char *schema;
+	const char *target;
+	int			part;			/* the argument that is a PART, from 1, or 0 */
+	int			zone;			/* ... that is a time zone, which may be left
+								 * out */
 } SkDdlFunction;
 
 /* What clauses ask for, of a sequence or an identity column. */
@@ -107,10 +107,14 @@ extern PGDLLIMPORT const SkDdlFunction sk_ddl_functions[];
 extern SkDdlType sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out);
 extern SkDdlType sk_ddl_type_class(Oid type);
 extern const char *sk_ddl_type_name(SkDdlType type);
-extern const char *sk_ddl_cast(SkDdlType from, SkDdlType to);
 extern char *sk_ddl_regex(const char *regex);
 extern const char *sk_ddl_time_zone(void);
 extern const char *sk_ddl_zone_operand(const char *zone);
+
+/* googlesql.c */
+extern bool sk_ddl_has_part(const char *function, const char *name);
+extern Datum spanner_text_to_date(PG_FUNCTION_ARGS);
+extern Datum spanner_text_to_timestamp(PG_FUNCTION_ARGS);
 
 /* catalog.c */
 pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *what,
@@ -121,7 +125,6 @@ extern char *sk_ddl_name_list(List *names);
 extern bool sk_ddl_has_name(const List *names, const char *name);
 extern Oid	sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok);
 extern bool sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind, bool exists_ok);
-extern List *sk_ddl_table_variables(Oid relid);
 extern List *sk_ddl_table_key(Oid relid);
 extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
 extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
@@ -129,7 +132,7 @@ extern Oid	sk_ddl_object(const char *function, Oid argument);
 extern char *sk_ddl_relation(Oid relid);
 
 /* expression.c */
-extern char *sk_ddl_translate(SkDdlText *ddl, SkDdlRange range, List *variables,
+extern char *sk_ddl_translate(SkDdlText *ddl, SkNode *node, List *variables,
 							  bool is_query);
 
 /* sequences.c */

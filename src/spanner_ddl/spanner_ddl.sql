@@ -16,46 +16,6 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.postgresql_ddl(text, text)
   IS 'the statements of PostgreSQL that execute_ddl would run';
 
--- PostgreSQL's own depends on how elements are written, which is plain for texts.
-CREATE FUNCTION spanner_internal.array_to_string(elements text[], separator text)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.array_to_string(elements, separator);
-
--- GoogleSQL's << and >>: the sign is a bit like the others, and 64 places leave 0.
-CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_shift_left'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.shift_right(value bigint, places bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_shift_right'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- GoogleSQL's casts: a half is rounded away from zero, a NUMERIC has all digits of a float.
-CREATE FUNCTION spanner_internal.float_to_int(value double precision)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_float_to_int'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.float_to_numeric(value double precision)
-RETURNS numeric
-AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.string_to_bytes(value text)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'spanner_string_to_bytes'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.bytes_to_string(value bytea)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.convert_from(value, 'UTF8');
-
--- The characters that GoogleSQL's TRIM() removes.
-CREATE FUNCTION spanner_internal.white_space()
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_white_space'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
 -- The length of the longest element, for ARRAY<BYTES(n)>.
 CREATE FUNCTION spanner_internal.longest(elements bytea[])
 RETURNS integer

@@ -17,6 +17,7 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_type.h"
@@ -26,6 +27,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -83,6 +85,7 @@ static void set_parent(SkAlter *table, SkAction *action);
 static void rename_table(SkAlter *table, SkAction *action);
 static void alter_identity(SkAlter *table, const SkAction *action);
 static char *serial_sequence(const SkName *table, const char *column);
+static List *table_variables(Oid relid);
 static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
 static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
 static void check_sources(SkDdlText *ddl, const SkColumn *column);
@@ -97,7 +100,7 @@ static bool has_unique_key(Oid relid, List *columns);
 static char *parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key);
 static List *synonym_commands(const SkName *synonym, const SkName *table, Oid relid);
 static char *update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column);
-static bool is_commit_time(SkDdlText *ddl, SkDdlRange range);
+static bool is_commit_time(SkDdlText *ddl, SkNode *node);
 static char *find_update_trigger(Oid relid, const char *column);
 static char *policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint, const List *variables);
 static void check_policies(SkDdlText *ddl, int at, Oid relid);
@@ -435,7 +438,7 @@ alter_add_column(SkAlter *table, SkAction *action)
 {
 	SkDdlText  *ddl = table->ddl;
 	SkColumn   *column = action->column;
-	List	   *variables = sk_ddl_table_variables(table->relid);
+	List	   *variables = table_variables(table->relid);
 	List	   *after = NIL;
 	char	   *sql;
 	ListCell   *lc;
@@ -503,7 +506,7 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
 					 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
 							name, sk_ddl_relation(sk_ddl_object("synonym_of", table->relid))));
-	sql = constraint_definition(ddl, table->name, false, NIL, sk_ddl_table_variables(table->relid),
+	sql = constraint_definition(ddl, table->name, false, NIL, table_variables(table->relid),
 								constraint, &before, &after);
 	/* a policy */
 	if (is_replaced)
@@ -664,7 +667,6 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 	SkDdlType	old = sk_ddl_type_class(get_atttype(table->relid, attnum));
 	SkDdlType	type;
 	const char *name = column_type(table->ddl, column, &type);
-	const char *cast = old == type ? NULL : sk_ddl_cast(old, type);
 	const char *start = psprintf("ALTER TABLE %s", sk_ddl_name(table->name));
 	char	   *check;
 	Oid			old_type;
@@ -689,9 +691,9 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 	get_atttypetypmodcoll(table->relid, attnum, &old_type, &old_typmod, &collation);
 	if (new_type != old_type || new_typmod != old_typmod)
 		SK_DDL_EMIT(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
-					cast == NULL ? "" :
-					psprintf(type == SK_TYPE_BYTES ? " USING spanner_internal.string_to_bytes(%s)" : " USING spanner_internal.bytes_to_string(%s)",
-							 quote_identifier(action->name)));
+					old == type ? "" : psprintf(" USING spanner_internal.%s(%s)",
+												type == SK_TYPE_BYTES ? "to_bytes" : "bytes_to_string",
+												quote_identifier(action->name)));
 	check = length_check(table->name, column);
 	if (check != NULL)
 		SK_DDL_EMIT(table->ddl, "%s ADD %s", start, check);
@@ -858,6 +860,44 @@ serial_sequence(const SkName *table, const char *column)
 {
 	return psprintf("pg_catalog.pg_get_serial_sequence(%s, %s)",
 					quote_literal_cstr(sk_ddl_name(table)), quote_literal_cstr(column));
+}
+
+/*
+ * The columns of a table, for expressions: a list of SkVariable.
+ *
+ * The expression of a generated column becomes part of a command, and would be
+ * parsed with the rights of the current user.  So it is known of own tables
+ * only: reading the constants of an expression can run code of the owner.
+ */
+static List *
+table_variables(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	List	   *context = deparse_context_for(RelationGetRelationName(rel), relid);
+	List	   *result = NIL;
+
+	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
+		SkVariable *variable = palloc0(sizeof(SkVariable));
+
+		if (attribute->attisdropped)
+			continue;
+		variable->name = pstrdup(NameStr(attribute->attname));
+		variable->type = sk_ddl_type_class(attribute->atttypid);
+		variable->is_short = attribute->atttypid == INT2OID || attribute->atttypid == INT4OID;
+		if (attribute->attgenerated != '\0' && rel->rd_rel->relowner == GetUserId())
+			variable->expression = psprintf("(%s)",
+											deparse_expression(build_column_default(rel, attribute->attnum),
+															   context, false, false));
+		/* the text does not say what it becomes on assignment */
+		if (variable->expression != NULL && SK_IS_NUMBER(variable->type))
+			variable->expression = psprintf("%s::%s", variable->expression,
+											format_type_with_typemod(attribute->atttypid, attribute->atttypmod));
+		result = lappend(result, variable);
+	}
+	table_close(rel, NoLock);
+	return result;
 }
 
 /* Note a column for expressions. */
@@ -1209,7 +1249,7 @@ update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 	const char *name = quote_identifier(column->name);
 
 	if (!is_commit_time(ddl, column->update))
-		SK_DDL_ERROR(ddl, column->update.first, ERRCODE_FEATURE_NOT_SUPPORTED,
+		SK_DDL_ERROR(ddl, column->update->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("PENDING_COMMIT_TIMESTAMP() is the only supported ON UPDATE expression."));
 	if (!column->has_default || !is_commit_time(ddl, column->expr))
 		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
@@ -1222,9 +1262,9 @@ update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 }
 
 static bool
-is_commit_time(SkDdlText *ddl, SkDdlRange range)
+is_commit_time(SkDdlText *ddl, SkNode *node)
 {
-	const char *expression = sk_ddl_translate(ddl, range, NIL, false);
+	const char *expression = sk_ddl_translate(ddl, node, NIL, false);
 
 	return pg_strcasecmp(expression, "spanner.pending_commit_timestamp()") == 0 ||
 		pg_strcasecmp(expression, "(spanner.pending_commit_timestamp())") == 0;

@@ -3,7 +3,8 @@
  * tree.h
  *	  The tokens and the tree of Spanner's DDL.
  *
- * Expressions and queries stay ranges of tokens: expression.c translates them.
+ * Expressions and queries are trees as well: expression.c writes them as PostgreSQL
+ * has them.  Those of the PostgreSQL dialect stay ranges of tokens.
  *
  * src/spanner_ddl/tree.h
  *
@@ -59,6 +60,9 @@ typedef struct SkDdlText
 	int			first;			/* token of the statement */
 	int			next;			/* token that the grammar reads next */
 	int			end;			/* after the statement's last token */
+	bool		in_expression;	/* the grammar reads GoogleSQL's own words */
+	bool		in_default;		/* ... or a default that need not be in
+								 * parentheses */
 	struct SkStatement *statement;	/* what has been read */
 	int			number;			/* of the statement */
 	List	   *commands;		/* of PostgreSQL, of char * */
@@ -80,6 +84,49 @@ typedef struct SkTypeName
 	bool		is_array;
 	int			at;
 } SkTypeName;
+
+/* What a part of an expression or query is, and what it has. */
+typedef enum SkNodeType
+{
+	SK_NODE_TOKENS,				/* range: PostgreSQL's own */
+	SK_NODE_WORD,				/* text, as PostgreSQL has it */
+	SK_NODE_INTEGER,			/* text, with its sign */
+	SK_NODE_FLOAT,
+	SK_NODE_STRING,
+	SK_NODE_BYTES,				/* text: in hexadecimal */
+	SK_NODE_TYPED,				/* DATE '...': text is the literal, name the
+								 * type */
+	SK_NODE_NAME,				/* args: the parts, of char * */
+	SK_NODE_FIELD,				/* value, text */
+	SK_NODE_ELEMENT,			/* array, place */
+	SK_NODE_ARRAY,				/* elements; type, or NULL */
+	SK_NODE_OPERATOR,			/* text, one or two operands */
+	SK_NODE_TEST,				/* operands, and words between them */
+	SK_NODE_IN,					/* value, list or query; text is "NOT " or "" */
+	SK_NODE_IN_UNNEST,			/* value, array; text is "NOT " or "" */
+	SK_NODE_CASE,				/* operand or NULL; conditions and values;
+								 * NULL and ELSE */
+	SK_NODE_CALL,				/* text: the function; arguments */
+	SK_NODE_CAST,				/* value, type; text is "cast" or "safe_cast" */
+	SK_NODE_INTERVAL,			/* number; text: the part */
+	SK_NODE_SEQUENCE,			/* args: the parts of its name */
+	SK_NODE_PARENTHESES,		/* what is in them */
+	SK_NODE_PHRASE,				/* parts with blanks between them */
+	SK_NODE_LIST,				/* parts with commas between them */
+	SK_NODE_SORT				/* value; text: "DESC NULLS LAST" */
+} SkNodeType;
+
+typedef struct SkNode
+{
+	SkNodeType	type;
+	const char *text;
+	const char *name;
+	List	   *args;			/* of SkNode, unless something else is said */
+	SkTypeName *type_name;
+	struct SkNode *sort;		/* ORDER BY of an aggregate */
+	SkDdlRange	range;
+	int			at;				/* the first token */
+} SkNode;
 
 /* name = value */
 typedef struct SkDdlOption
@@ -147,7 +194,7 @@ typedef struct SkConstraint
 	List	   *columns;
 	SkName	   *table;
 	List	   *referenced;
-	SkDdlRange	expr;
+	SkNode	   *expr;
 	char	   *interval;
 	bool		is_parent;
 	bool		cascades;
@@ -166,9 +213,9 @@ typedef struct SkColumn
 	bool		is_always;		/* ... as PostgreSQL has it */
 	bool		has_default;
 	bool		is_generated;
-	SkDdlRange	expr;			/* of the default or the generated column */
+	SkNode	   *expr;			/* of the default or the generated column */
 	bool		has_update;
-	SkDdlRange	update;			/* ON UPDATE */
+	SkNode	   *update;			/* ON UPDATE */
 	List	   *clauses;		/* of the identity */
 	List	   *constraints;	/* of SkConstraint */
 	List	   *options;
@@ -250,7 +297,7 @@ typedef struct SkStatement
 	List	   *elements;		/* of SkConstraint, or of actions */
 	List	   *columns;		/* of a key, or STORING */
 	List	   *options;
-	SkDdlRange	expr;			/* a query */
+	SkNode	   *expr;			/* a query */
 	int			at;
 } SkStatement;
 

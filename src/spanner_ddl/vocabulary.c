@@ -1,21 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * vocabulary.c
- *	  What GoogleSQL has, and what PostgreSQL has for it: types, casts,
- *	  functions, regular expressions, time zones.
+ *	  What GoogleSQL has, and what PostgreSQL has for it: types, functions,
+ *	  regular expressions, time zones.
  *
- * Expressions are read by these tables, and an export reads them backward.
+ * Expressions are written by these tables, and an export reads them backward.
  *
- * In what a call becomes, $1 is its first argument, %1 the same in parentheses
- * where it needs them, $* all arguments, $| all joined with ||, %z the time
- * zone of the database as a text, and %Z as AT TIME ZONE takes it.
- *
- * In place of '.', an argument PART, such as DAY, is written 'p', a regular
- * expression 'r', and a time zone, which may be left out, 'z'.  A second word
- * of a name is the PART, or the type of the arguments.
- *
- * To add a function, add a line.  It has to mean the same for all arguments,
- * NULLs included, and has to be immutable if it is in GoogleSQL.
+ * To add a function of which PostgreSQL's own does the same for all arguments,
+ * NULLs included, add it here; for another one add overloads to googlesql.sql
+ * as well.  It has to be immutable if it is in GoogleSQL.
  *
  * src/spanner_ddl/vocabulary.c
  *
@@ -23,15 +16,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/namespace.h"
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -40,12 +28,7 @@
 #include "keys/time_zone.h"
 #include "spanner_ddl/spanner_ddl.h"
 #include "spanner_keys.h"
-
-PG_FUNCTION_INFO_V1(spanner_float_to_int);
-PG_FUNCTION_INFO_V1(spanner_float_to_numeric);
-PG_FUNCTION_INFO_V1(spanner_shift_left);
-PG_FUNCTION_INFO_V1(spanner_shift_right);
-PG_FUNCTION_INFO_V1(spanner_white_space);
+#include "spi/own_objects.h"
 
 /* A type, in one of the dialects or in both. */
 typedef struct SkTypeEntry
@@ -73,17 +56,15 @@ static const SkTypeEntry types[] = {
 	{"pg.jsonb", "jsonb", SK_TYPE_JSON, 0, 'g'},
 	{"bigint", "bigint", SK_TYPE_INT, 0, 'p'},
 	{"int8", "bigint", SK_TYPE_INT, 0, 'p'},
-	{"integer", "integer", SK_TYPE_INT, 0, 'p'},
-	{"int", "integer", SK_TYPE_INT, 0, 'p'},
-	{"int4", "integer", SK_TYPE_INT, 0, 'p'},
-	{"smallint", "smallint", SK_TYPE_INT, 0, 'p'},
-	{"int2", "smallint", SK_TYPE_INT, 0, 'p'},
+	{"integer", "bigint", SK_TYPE_INT, 0, 'p'},
+	{"int", "bigint", SK_TYPE_INT, 0, 'p'},
+	{"int4", "bigint", SK_TYPE_INT, 0, 'p'},
 	{"bigserial", "bigserial", SK_TYPE_INT, 0, 'p'},
 	{"serial8", "bigserial", SK_TYPE_INT, 0, 'p'},
-	{"serial", "serial", SK_TYPE_INT, 0, 'p'},
-	{"serial4", "serial", SK_TYPE_INT, 0, 'p'},
-	{"smallserial", "smallserial", SK_TYPE_INT, 0, 'p'},
-	{"serial2", "smallserial", SK_TYPE_INT, 0, 'p'},
+	{"serial", "bigserial", SK_TYPE_INT, 0, 'p'},
+	{"serial4", "bigserial", SK_TYPE_INT, 0, 'p'},
+	{"smallserial", "bigserial", SK_TYPE_INT, 0, 'p'},
+	{"serial2", "bigserial", SK_TYPE_INT, 0, 'p'},
 	{"real", "real", SK_TYPE_FLOAT32, 0, 'p'},
 	{"float4", "real", SK_TYPE_FLOAT32, 0, 'p'},
 	{"float8", "double precision", SK_TYPE_FLOAT, 0, 'p'},
@@ -101,148 +82,41 @@ static const SkTypeEntry types[] = {
 	{"jsonb", "jsonb", SK_TYPE_JSON, 0, 'p'}
 };
 
-/* A cast, written as calls are. */
-static const struct
-{
-	SkDdlType	from;
-	SkDdlType	to;
-	const char *sql;
-}			casts[] =
-
-{
-	{SK_TYPE_BOOL, SK_TYPE_INT, "%1::integer::bigint"},
-	{SK_TYPE_BOOL, SK_TYPE_STRING, "%1::text"},
-	{SK_TYPE_BYTES, SK_TYPE_STRING, "spanner_internal.bytes_to_string($1)"},
-	{SK_TYPE_DATE, SK_TYPE_STRING, "pg_catalog.\"left\"(spanner.timestamp_to_string(%1::timestamp AT TIME ZONE 'UTC'), 10)"},
-	{SK_TYPE_DATE, SK_TYPE_TIMESTAMP, "(%1::timestamp AT TIME ZONE %Z)"},
-	{SK_TYPE_FLOAT, SK_TYPE_FLOAT32, "%1::real"},
-	{SK_TYPE_FLOAT, SK_TYPE_INT, "spanner_internal.float_to_int($1)"},
-	{SK_TYPE_FLOAT, SK_TYPE_NUMERIC, "spanner_internal.float_to_numeric($1)"},
-	{SK_TYPE_FLOAT32, SK_TYPE_FLOAT, "%1::double precision"},
-	{SK_TYPE_FLOAT32, SK_TYPE_INT, "spanner_internal.float_to_int($1)"},
-	{SK_TYPE_FLOAT32, SK_TYPE_NUMERIC, "spanner_internal.float_to_numeric($1)"},
-	{SK_TYPE_INT, SK_TYPE_BOOL, "(%1 <> 0)"},
-	{SK_TYPE_INT, SK_TYPE_FLOAT, "%1::double precision"},
-	{SK_TYPE_INT, SK_TYPE_FLOAT32, "%1::real"},
-	{SK_TYPE_INT, SK_TYPE_NUMERIC, "%1::numeric"},
-	{SK_TYPE_INT, SK_TYPE_STRING, "%1::text"},
-	{SK_TYPE_NUMERIC, SK_TYPE_FLOAT, "%1::double precision"},
-	{SK_TYPE_NUMERIC, SK_TYPE_FLOAT32, "%1::real"},
-	{SK_TYPE_NUMERIC, SK_TYPE_INT, "%1::bigint"},
-	{SK_TYPE_NUMERIC, SK_TYPE_STRING, "pg_catalog.trim_scale($1)::text"},
-	{SK_TYPE_STRING, SK_TYPE_BOOL, "%1::boolean"},
-	{SK_TYPE_STRING, SK_TYPE_BYTES, "spanner_internal.string_to_bytes($1)"},
-	{SK_TYPE_STRING, SK_TYPE_DATE, "%1::date"},
-	{SK_TYPE_STRING, SK_TYPE_FLOAT, "%1::double precision"},
-	{SK_TYPE_STRING, SK_TYPE_FLOAT32, "%1::real"},
-	{SK_TYPE_STRING, SK_TYPE_INT, "%1::bigint"},
-	{SK_TYPE_STRING, SK_TYPE_NUMERIC, "%1::numeric(38,9)"},
-	{SK_TYPE_STRING, SK_TYPE_UUID, "%1::uuid"},
-	{SK_TYPE_TIMESTAMP, SK_TYPE_DATE, "(%1 AT TIME ZONE %Z)::date"},
-	{SK_TYPE_TIMESTAMP, SK_TYPE_STRING, "spanner.timestamp_to_string($1, %z)"},
-	{SK_TYPE_UUID, SK_TYPE_STRING, "%1::text"}
-};
-
-/* A place before the first character counts from the end. */
-#define SUBSTR_START \
-	"CASE WHEN $2 > 0 THEN $2 WHEN $2 = 0 THEN 1 ELSE greatest(pg_catalog.length($1) + $2 + 1, 1) END"
-
-/* Local times lead back to a time of the same offset only if they are of days. */
-#define TRUNCATED_DAYS(part) \
-	"(pg_catalog.date_trunc('" part "', %1 AT TIME ZONE $3) AT TIME ZONE $3)"
-#define TRUNCATED_HOURS(part) \
-	"((%1 AT TIME ZONE 'UTC' - (%1 AT TIME ZONE $3 - pg_catalog.date_trunc('" part "', %1 AT TIME ZONE $3))) AT TIME ZONE 'UTC')"
+/* A function with the name that it has in PostgreSQL, in our own schema, or with another one. */
+#define CORE(name) {name, "pg_catalog", name}
+#define OURS(name) {name, "spanner_internal", name}
+#define WITH_PART(name, part, zone) {name, "spanner_internal", name, part, zone}
 
 const SkDdlFunction sk_ddl_functions[] = {
-	{"abs", ".", SK_TYPE_OF_FIRST, "pg_catalog.abs($1)"},
-	{"array_includes", "..", SK_TYPE_BOOL, "CASE WHEN pg_catalog.num_nulls($1, $2) = 0 THEN COALESCE($2 = ANY ($1), false) END"},
-	{"array_length", ".", SK_TYPE_INT, "pg_catalog.cardinality($1)::bigint"},
-	{"array_to_string", "..", SK_TYPE_STRING, "spanner_internal.array_to_string($1, $2)"},
-	{"avg", ".", SK_TYPE_FLOAT, "pg_catalog.avg($1)::double precision"},
-	{"avg numeric", ".", SK_TYPE_NUMERIC, "pg_catalog.avg($1)::numeric(38,9)"},
-	{"bit_reverse", "..", SK_TYPE_INT, "spanner.bit_reverse($1, $2)"},
-	{"byte_length", ".", SK_TYPE_INT, "pg_catalog.octet_length($1)::bigint"},
-	{"ceil", ".", SK_TYPE_REAL, "pg_catalog.ceil($1)"},
-	{"char_length", ".", SK_TYPE_INT, "pg_catalog.char_length($1)::bigint"},
-	{"character_length", ".", SK_TYPE_INT, "pg_catalog.char_length($1)::bigint"},
-	{"coalesce", "*", SK_TYPE_OF_ALL, "COALESCE($*)"},
-	{"concat", "*", SK_TYPE_OF_FIRST, "($|)"},
-	{"count", ".", SK_TYPE_INT, "pg_catalog.count($1)"},
-	{"countif", ".", SK_TYPE_INT, "pg_catalog.count(*) FILTER (WHERE $1)"},
-	{"current_date", "z", SK_TYPE_DATE, "(CURRENT_TIMESTAMP AT TIME ZONE $1)::date"},
-	{"current_timestamp", "", SK_TYPE_TIMESTAMP, "CURRENT_TIMESTAMP"},
-	{"date", ".z", SK_TYPE_DATE, "(%1 AT TIME ZONE $2)::date"},
-	{"date", "...", SK_TYPE_DATE, "pg_catalog.make_date(($1)::integer, ($2)::integer, ($3)::integer)"},
-	{"div", "..", SK_TYPE_OF_ALL, "(%1 / %2)"},
-	{"div numeric", "..", SK_TYPE_NUMERIC, "pg_catalog.div($1, $2)"},
-	{"ends_with", "..", SK_TYPE_BOOL, "(pg_catalog.\"right\"($1, pg_catalog.length($2)) = $2)"},
-	{"farm_fingerprint", ".", SK_TYPE_INT, "spanner.farm_fingerprint($1)"},
-	{"floor", ".", SK_TYPE_REAL, "pg_catalog.floor($1)"},
-	{"from_hex", ".", SK_TYPE_BYTES, "pg_catalog.decode($1, 'hex')"},
-	{"generate_uuid", "", SK_TYPE_STRING, "spanner.generate_uuid()"},
-	{"greatest", "*", SK_TYPE_OF_ALL, "CASE WHEN pg_catalog.num_nulls($*) = 0 THEN GREATEST($*) END"},
-	{"if", "...", SK_TYPE_OF_BRANCHES, "CASE WHEN $1 THEN $2 ELSE $3 END"},
-	{"ifnull", "..", SK_TYPE_OF_ALL, "COALESCE($1, $2)"},
-	{"least", "*", SK_TYPE_OF_ALL, "CASE WHEN pg_catalog.num_nulls($*) = 0 THEN LEAST($*) END"},
-	{"left", "..", SK_TYPE_OF_FIRST, "pg_catalog.\"left\"($1, ($2)::integer)"},
-	{"length", ".", SK_TYPE_INT, "pg_catalog.length($1)::bigint"},
-	{"logical_and", ".", SK_TYPE_BOOL, "pg_catalog.bool_and($1)"},
-	{"logical_or", ".", SK_TYPE_BOOL, "pg_catalog.bool_or($1)"},
-	{"lower", ".", SK_TYPE_STRING, "pg_catalog.lower($1)"},
-	{"ltrim", ".", SK_TYPE_OF_FIRST, "pg_catalog.ltrim($1, spanner_internal.white_space())"},
-	{"ltrim", "..", SK_TYPE_OF_FIRST, "pg_catalog.ltrim($1, $2)"},
-	{"max", ".", SK_TYPE_OF_FIRST, "pg_catalog.max($1)"},
-	{"min", ".", SK_TYPE_OF_FIRST, "pg_catalog.min($1)"},
-	{"mod", "..", SK_TYPE_OF_ALL, "pg_catalog.mod($1, $2)"},
-	{"new_uuid", "", SK_TYPE_UUID, "pg_catalog.gen_random_uuid()"},
-	{"nullif", "..", SK_TYPE_OF_FIRST, "NULLIF($1, $2)"},
-	{"pending_commit_timestamp", "", SK_TYPE_TIMESTAMP, "spanner.pending_commit_timestamp()"},
-	{"pow", "..", SK_TYPE_FLOAT, "pg_catalog.power(($1)::double precision, ($2)::double precision)"},
-	{"power", "..", SK_TYPE_FLOAT, "pg_catalog.power(($1)::double precision, ($2)::double precision)"},
-	{"regexp_contains", ".r", SK_TYPE_BOOL, "(%1 ~ $2)"},
-	{"repeat", "..", SK_TYPE_OF_FIRST, "pg_catalog.repeat($1, ($2)::integer)"},
-	{"replace", "...", SK_TYPE_OF_FIRST, "pg_catalog.replace($1, $2, $3)"},
-	{"reverse", ".", SK_TYPE_STRING, "pg_catalog.reverse($1)"},
-	{"right", "..", SK_TYPE_OF_FIRST, "pg_catalog.\"right\"($1, ($2)::integer)"},
-	{"rtrim", ".", SK_TYPE_OF_FIRST, "pg_catalog.rtrim($1, spanner_internal.white_space())"},
-	{"rtrim", "..", SK_TYPE_OF_FIRST, "pg_catalog.rtrim($1, $2)"},
-	{"sha256", ".", SK_TYPE_BYTES, "pg_catalog.sha256($1)"},
-	{"sha256 string", ".", SK_TYPE_BYTES, "pg_catalog.sha256(spanner_internal.string_to_bytes($1))"},
-	{"sha512", ".", SK_TYPE_BYTES, "pg_catalog.sha512($1)"},
-	{"sha512 string", ".", SK_TYPE_BYTES, "pg_catalog.sha512(spanner_internal.string_to_bytes($1))"},
-	{"sqrt", ".", SK_TYPE_FLOAT, "pg_catalog.sqrt(($1)::double precision)"},
-	{"starts_with", "..", SK_TYPE_BOOL, "pg_catalog.starts_with($1, $2)"},
-	{"string", ".", SK_TYPE_STRING, "spanner.timestamp_to_string($1, %z)"},
-	{"string", "..", SK_TYPE_STRING, "spanner.timestamp_to_string($1, $2)"},
-	{"strpos", "..", SK_TYPE_INT, "pg_catalog.strpos($1, $2)::bigint"},
-	{"substr", "..", SK_TYPE_OF_FIRST, "pg_catalog.substr($1, (" SUBSTR_START ")::integer)"},
-	{"substr", "...", SK_TYPE_OF_FIRST, "pg_catalog.substr($1, (" SUBSTR_START ")::integer, ($3)::integer)"},
-	{"sum", ".", SK_TYPE_OF_FIRST, "pg_catalog.sum($1)"},
-	{"timestamp_add", "..", SK_TYPE_TIMESTAMP, "((%1 AT TIME ZONE 'UTC' + $2) AT TIME ZONE 'UTC')"},
-	{"timestamp_micros", ".", SK_TYPE_TIMESTAMP, "(pg_catalog.to_timestamp(0) + $1 * interval '1 microsecond')"},
-	{"timestamp_millis", ".", SK_TYPE_TIMESTAMP, "pg_catalog.to_timestamp(($1)::double precision / 1000)"},
-	{"timestamp_seconds", ".", SK_TYPE_TIMESTAMP, "pg_catalog.to_timestamp(($1)::double precision)"},
-	{"timestamp_sub", "..", SK_TYPE_TIMESTAMP, "((%1 AT TIME ZONE 'UTC' - $2) AT TIME ZONE 'UTC')"},
-	{"timestamp_trunc day", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_DAYS("day")},
-	{"timestamp_trunc hour", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_HOURS("hour")},
-	{"timestamp_trunc isoweek", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_DAYS("week")},
-	{"timestamp_trunc microsecond", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_HOURS("microseconds")},
-	{"timestamp_trunc millisecond", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_HOURS("milliseconds")},
-	{"timestamp_trunc minute", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_HOURS("minute")},
-	{"timestamp_trunc month", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_DAYS("month")},
-	{"timestamp_trunc quarter", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_DAYS("quarter")},
-	{"timestamp_trunc second", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_HOURS("second")},
-	{"timestamp_trunc week", ".pz", SK_TYPE_TIMESTAMP, "((pg_catalog.date_trunc('week', %1 AT TIME ZONE $3 + interval '1 day') - interval '1 day') AT TIME ZONE $3)"},
-	{"timestamp_trunc year", ".pz", SK_TYPE_TIMESTAMP, TRUNCATED_DAYS("year")},
-	{"to_base64", ".", SK_TYPE_STRING, "pg_catalog.translate(pg_catalog.encode($1, 'base64'), pg_catalog.chr(10), '')"},
-	{"to_hex", ".", SK_TYPE_STRING, "pg_catalog.encode($1, 'hex')"},
-	{"trim", ".", SK_TYPE_OF_FIRST, "pg_catalog.btrim($1, spanner_internal.white_space())"},
-	{"trim", "..", SK_TYPE_OF_FIRST, "pg_catalog.btrim($1, $2)"},
-	{"unix_micros", ".", SK_TYPE_INT, "pg_catalog.floor(extract(epoch FROM %1 AT TIME ZONE 'UTC') * 1000000)::bigint"},
-	{"unix_millis", ".", SK_TYPE_INT, "pg_catalog.floor(extract(epoch FROM %1 AT TIME ZONE 'UTC') * 1000)::bigint"},
-	{"unix_seconds", ".", SK_TYPE_INT, "pg_catalog.floor(extract(epoch FROM %1 AT TIME ZONE 'UTC'))::bigint"},
-	{"upper", ".", SK_TYPE_STRING, "pg_catalog.upper($1)"},
-	{NULL}
+	CORE("abs"), CORE("acos"), CORE("acosh"), CORE("array_agg"), OURS("array_concat"), OURS("array_first"),
+	OURS("array_includes"), OURS("array_includes_all"), OURS("array_includes_any"), OURS("array_last"),
+	OURS("array_length"), OURS("array_reverse"), OURS("array_to_string"), OURS("ascii"), CORE("asin"), CORE("asinh"), CORE("atan"),
+	CORE("atan2"), CORE("atanh"), OURS("avg"), CORE("bit_and"), OURS("bit_count"), CORE("bit_or"),
+	{"bit_reverse", "spanner", "bit_reverse"}, CORE("bit_xor"), OURS("bool"), OURS("byte_length"), CORE("ceil"),
+	{"ceiling", "pg_catalog", "ceil"}, OURS("char_length"), {"character_length", "spanner_internal", "char_length"},
+	OURS("chr"), CORE("cbrt"), CORE("cos"), CORE("cosh"), CORE("count"), CORE("cume_dist"), CORE("dense_rank"), CORE("first_value"), CORE("last_value"),
+	CORE("percent_rank"), CORE("rank"), CORE("row_number"), WITH_PART("date", 0, 2), WITH_PART("date_add", 3, 0),
+	WITH_PART("date_diff", 3, 0), OURS("date_from_unix_date"), WITH_PART("date_sub", 3, 0),
+	WITH_PART("date_trunc", 2, 0), OURS("div"), OURS("ends_with"), OURS("exp"), WITH_PART("extract", 1, 3),
+	{"farm_fingerprint", "spanner", "farm_fingerprint"}, OURS("float64"), CORE("floor"), OURS("from_base64"),
+	OURS("from_hex"), {"generate_uuid", "spanner", "generate_uuid"}, OURS("greatest"), OURS("ieee_divide"),
+	CORE("initcap"), OURS("int64"), OURS("instr"), OURS("is_inf"), OURS("is_nan"), OURS("json_query"),
+	{"json_type", "pg_catalog", "jsonb_typeof"}, OURS("json_value"), OURS("least"), WITH_PART("last_day", 2, 0), OURS("left"), OURS("length"),
+	OURS("ln"), OURS("log"), OURS("log10"), {"logical_and", "pg_catalog", "bool_and"},
+	{"logical_or", "pg_catalog", "bool_or"}, CORE("lower"), OURS("lpad"), OURS("ltrim"), CORE("max"), OURS("md5"),
+	CORE("min"), CORE("mod"), {"new_uuid", "pg_catalog", "gen_random_uuid"}, WITH_PART("normalize", 2, 0),
+	{"octet_length", "spanner_internal", "byte_length"},
+	OURS("parse_json"), {"pending_commit_timestamp", "spanner", "pending_commit_timestamp"}, OURS("pow"),
+	{"power", "spanner_internal", "pow"}, OURS("regexp_contains"), OURS("repeat"), CORE("replace"), CORE("reverse"),
+	OURS("right"), OURS("round"), OURS("rpad"), OURS("rtrim"), OURS("safe_add"), OURS("safe_divide"),
+	OURS("safe_multiply"), OURS("safe_negate"), OURS("safe_subtract"), OURS("sha256"), OURS("sha512"), OURS("sign"),
+	CORE("sin"), CORE("sinh"), OURS("split"), OURS("sqrt"), OURS("starts_with"), WITH_PART("string", 0, 2),
+	CORE("string_agg"), OURS("strpos"), OURS("substr"), {"substring", "spanner_internal", "substr"}, OURS("sum"),
+	CORE("tan"), CORE("tanh"), WITH_PART("timestamp", 0, 2), WITH_PART("timestamp_add", 3, 0),
+	WITH_PART("timestamp_diff", 3, 0), OURS("timestamp_micros"), OURS("timestamp_millis"), OURS("timestamp_seconds"),
+	WITH_PART("timestamp_sub", 3, 0), WITH_PART("timestamp_trunc", 2, 3), OURS("to_base64"), OURS("to_hex"),
+	CORE("translate"), OURS("trim"), OURS("trunc"), OURS("unicode"), OURS("unix_date"), OURS("unix_micros"), OURS("unix_millis"),
+	OURS("unix_seconds"), CORE("unnest"), CORE("upper"), {NULL}
 };
 
 /* SK_IS_NUMBER() and what is of two types depend on their order. */
@@ -252,7 +126,6 @@ StaticAssertDecl(SK_TYPE_INT + 1 == SK_TYPE_NUMERIC && SK_TYPE_NUMERIC + 1 == SK
 static char *default_time_zone = "";
 
 static bool check_time_zone(char **newval, void **extra, GucSource source);
-static uint64 shift(uint64 value, int64 places, bool is_left);
 
 /*
  * sk_spanner_ddl_init
@@ -328,12 +201,17 @@ sk_ddl_type_class(Oid type)
 		{JSONBOID, SK_TYPE_JSON}, {NUMERICOID, SK_TYPE_NUMERIC}, {TEXTOID, SK_TYPE_STRING},
 		{TIMESTAMPTZOID, SK_TYPE_TIMESTAMP}, {UUIDOID, SK_TYPE_UUID}, {VARCHAROID, SK_TYPE_STRING}
 	};
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Form_pg_type form;
 	Oid			base;
 
 	/* an expression that is read may be older than a DROP TYPE */
-	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+	if (!HeapTupleIsValid(tuple))
 		return SK_TYPE_UNKNOWN;
-	base = getBaseType(type);
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	base = form->typnamespace == sk_own_schema(SK_INTERNAL_SCHEMA) && namestrcmp(&form->typname, "float_literal") == 0 ?
+		FLOAT8OID : getBaseType(type);
+	ReleaseSysCache(tuple);
 	for (int i = 0; i < lengthof(classes); i++)
 	{
 		if (classes[i].type == base)
@@ -358,21 +236,6 @@ sk_ddl_type_name(SkDdlType type)
 }
 
 /*
- * sk_ddl_cast
- *		How values of one class become those of another; NULL if they do not.
- */
-const char *
-sk_ddl_cast(SkDdlType from, SkDdlType to)
-{
-	for (int i = 0; i < lengthof(casts); i++)
-	{
-		if (casts[i].from == from && casts[i].to == to)
-			return casts[i].sql;
-	}
-	return from == to ? "%1" : NULL;
-}
-
-/*
  * sk_ddl_regex
  *		PostgreSQL's text of a regular expression of GoogleSQL; NULL if it has
  *		something that means another thing there.
@@ -383,6 +246,7 @@ sk_ddl_regex(const char *regex)
 	static const char *const classes[] = {"d0-9", "w0-9A-Za-z_", "s\\t\\n\\f\\r "};
 	StringInfoData result;
 	bool		in_class = false;
+	bool		ends_range = false;
 
 	initStringInfo(&result);
 	if (strncmp(regex, "***", 3) == 0)
@@ -399,6 +263,7 @@ sk_ddl_regex(const char *regex)
 
 			if (in_class && negated)
 				return NULL;
+			ends_range = true;
 			appendStringInfo(&result, in_class ? "%s%s" : "[%s%s]", negated ? "^" : "", class);
 		}
 		else if (*s == '\\' && s[1] != '\0' && strchr("nrtfv.,:;!@#%&=~'\"/\\-+*?()[]{}|^$_ ", s[1]) != NULL)
@@ -408,8 +273,11 @@ sk_ddl_regex(const char *regex)
 			return NULL;
 		else if (*s == '.' && !in_class)
 			appendStringInfoString(&result, "[^\\n]");
+		else if (*s == '-' && in_class && ends_range)
+			appendStringInfoString(&result, "\\-");
 		else
 		{
+			ends_range = in_class && s > regex + 1 && s[-1] == '-' && s[-2] != '[' && s[-2] != '^' && !ends_range;
 			in_class = *s == '[' || (in_class && *s != ']');
 			appendStringInfoChar(&result, *s);
 		}
@@ -461,112 +329,4 @@ check_time_zone(char **newval, void **extra, GucSource source)
 		return true;
 	GUC_check_errhint(SK_TIME_ZONE_HINT);
 	return false;
-}
-
-/*
- * spanner_internal.shift_left(value bigint, places bigint) returns bigint
- */
-Datum
-spanner_shift_left(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64((int64) shift(PG_GETARG_INT64(0), PG_GETARG_INT64(1), true));
-}
-
-/*
- * spanner_internal.shift_right(value bigint, places bigint) returns bigint
- *
- * The sign is a bit like the others.
- */
-Datum
-spanner_shift_right(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64((int64) shift(PG_GETARG_INT64(0), PG_GETARG_INT64(1), false));
-}
-
-static uint64
-shift(uint64 value, int64 places, bool is_left)
-{
-	if (places < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bits cannot be shifted by %lld places", (long long) places)));
-	if (places >= 64)
-		return 0;
-	return is_left ? value << places : value >> places;
-}
-
-/*
- * spanner_internal.float_to_int(value double precision) returns bigint
- *
- * A half is rounded away from zero.
- */
-Datum
-spanner_float_to_int(PG_FUNCTION_ARGS)
-{
-	float8		value = round(PG_GETARG_FLOAT8(0));
-
-	if (isnan(value) || !FLOAT8_FITS_IN_INT64(value))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
-	PG_RETURN_INT64((int64) value);
-}
-
-/*
- * spanner_internal.float_to_numeric(value double precision) returns numeric
- *
- * All digits before the point, and 9 behind it; a half is rounded away from
- * zero.  No double is so near to a half that 60 digits do not tell.
- */
-Datum
-spanner_float_to_numeric(PG_FUNCTION_ARGS)
-{
-	float8		value = PG_GETARG_FLOAT8(0);
-	Datum		result;
-
-	/* GoogleSQL's numbers end there */
-	if (isnan(value) || fabs(value) >= 1e29)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("numeric out of range")));
-	result = DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("%.60f", value)),
-								 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	return DirectFunctionCall2(numeric_round, result, Int32GetDatum(9));
-}
-
-/*
- * spanner_internal.white_space() returns text
- *
- * What GoogleSQL's TRIM() removes: Unicode's white space, as far as the
- * encoding of the database has it.
- */
-Datum
-spanner_white_space(PG_FUNCTION_ARGS)
-{
-	static const char *const others[] = {
-		"\xC2\x85", "\xC2\xA0", "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81", "\xE2\x80\x82",
-		"\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87",
-		"\xE2\x80\x88", "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8", "\xE2\x80\xA9",
-		"\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"
-	};
-	int			encoding = GetDatabaseEncoding();
-	Oid			conversion = FindDefaultConversionProc(PG_UTF8, encoding);
-	StringInfoData result;
-
-	initStringInfo(&result);
-	appendStringInfoString(&result, "\t\n\v\f\r ");
-	for (int i = 0; i < lengthof(others); i++)
-	{
-		char text[	MAX_CONVERSION_INPUT_LENGTH + 1];
-		int			length = strlen(others[i]);
-
-		if (encoding == PG_UTF8)
-			appendStringInfoString(&result, others[i]);
-		else if (OidIsValid(conversion) &&
-				 pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
-											   (unsigned char *) unconstify(char *, others[i]), length,
-											   (unsigned char *) text, sizeof(text), true) == length)
-			appendStringInfoString(&result, text);
-	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
 }

@@ -104,10 +104,12 @@ my $members = q{
 	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 	JOIN pg_extension x ON x.oid = d.refobjid AND x.extname ~ '^spanner_keys'};
 
-# One makes dblink where the path of its caller says, and qualifies every name.
+# One makes dblink where the path of its caller says, and qualifies every name.  So do those for all
+# types, which can have no other body, and are no expression any more with a setting.
 is( $node->safe_psql('app', "SELECT count(*) $members WHERE p.proname <> 'receive_allocator' AND (p.prosecdef
 	OR p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND p.prosqlbody IS NULL
-	AND p.prokind <> 'p' AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))"),
+	AND p.prokind NOT IN ('a', 'p') AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)
+	AND NOT (p.provolatile = 'i' AND EXISTS (SELECT FROM unnest(p.proargtypes::regtype[]) t WHERE t::text ~ '^any')))"),
 	0, 'no function runs with the rights of its owner, none has a body that depends on search_path');
 is( $node->safe_psql('app', "SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::regprocedure::text) $members AND p.proleakproof"),
 	'spanner.bit_reverse(bigint,boolean) spanner.farm_fingerprint(bytea) spanner.farm_fingerprint(text) spanner.shard_id(integer,"any")',
@@ -255,12 +257,13 @@ my %calls = (
 	unmap_value => [ q{1, 'public.s'} ]);
 %calls = (
 	%calls,
-	array_to_string => [ q{'{a}', ','} ], float_to_int => ['1.5'], float_to_numeric => ['1.5'], shift_left => ['1, 2'], shift_right => ['1, 2'], white_space => [''],
+	white_space => [''],
 	delete_expired => [''], pending_commit_timestamp => [''],
 	googlesql_expression => ['0, NULL'], googlesql_name => ["'x'"],
 	spanner_ddl => [ q{relation => 'public.other'}, q{schema => 'public', dialect => 'postgresql'} ]);
 my @first = qw(create_sequence nextval create_allocator convert_column silence_rule);
-my $callable = q{ AND p.prokind <> 'p' AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)};
+my $callable = q{ AND p.prokind NOT IN ('a', 'p') AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)
+	AND NOT 'internal'::regtype = ANY (p.proargtypes::regtype[])};
 my %schema_of = map { split /\|/ }
   split /\n/, $node->safe_psql('app', "SELECT DISTINCT p.proname, p.pronamespace::regnamespace $members $callable");
 my @functions = sort keys %schema_of;
@@ -304,7 +307,7 @@ my $described = "spanner_internal.describe_table($other)";
 ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["$other, NULL, 'googlesql'"],
 	ddl_foreign_key => ["0, 'googlesql'"], ddl_indexes => ["$other, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_name => ["'x', 'googlesql'"], ddl_relation => ["$other, 'googlesql'"],
 	ddl_streams => [q{'public'::pg_catalog.regnamespace, 'googlesql'}], googlesql_query => [$other], ddl_sequence => ["'public.s'::pg_catalog.regclass, 'googlesql'"], ddl_clauses => ["$other, 'googlesql'"], ddl_table => ["$other, 'googlesql'"], ddl_type => ["23, -1, NULL, 'googlesql'"], ddl_view => ["$other, 'googlesql'"],
-	longest => [ q{'{}'} ], interleave_problem => ["$other, $other, 'googlesql'"], string_to_bytes => ["'x'"], bytes_to_string => ["'x'"], expiry_problem => [$other], synonym_of => [$other], is_synonym => ["$other, $other"], is_invoker => [ q{'{security_invoker=1}'} ],
+	interleave_problem => ["$other, $other, 'googlesql'"], expiry_problem => [$other], synonym_of => [$other], is_synonym => ["$other, $other"], is_invoker => [ q{'{security_invoker=1}'} ],
 	find_expired => ["$other, 1::smallint, '1 day', '{}', 0) LIMIT (0"], delete_tids => ["$other, '{}') LIMIT (0"], deferred_constraints => [$other],
 	map({ $_ => ["$other, '{1}'"] } qw(column_names has_unique_key)), nullability_index => ["$other, 1, true"], table_key => [$other],
 	is_lost_column => ["$other, 1, 'googlesql'"], is_own_object => ["'pg_catalog.pg_class'::pg_catalog.regclass, $other"], ddl_elements => ["$other, 'googlesql'"],
@@ -349,6 +352,18 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ['0'], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],
 	map({ $_ => ["$other, 'googlesql'"] } qw(ddl_clauses ddl_foreign_key ddl_indexes ddl_relation ddl_sequence ddl_table ddl_table_losses ddl_view)), ddl_index_columns => [ q{'public.other_pkey'::pg_catalog.regclass} ], ddl_index => [ q{'public.other_pkey'::pg_catalog.regclass, NULL, 'googlesql'} ], ddl_statement => ["'CREATE TABLE x', 'googlesql'"], is_statement => ["'CREATE TABLE x', 'googlesql'"], not_null_columns => ['NULL'], drawn_sequence => ['NULL'], ddl_identity => ["$other, 1::pg_catalog.int2"], ddl_parent => ["$other, 'googlesql'"], is_lost => ["$other, 0, 'googlesql'"],
 	needs_lost => ["'pg_class', $other, 'googlesql'"], ddl_query => ["$other, 'googlesql'"], can_be_key => ["$other, '{1}', 'googlesql'"], ddl_foreign_key_loss => ['0'], ddl_name => ["'x', 'googlesql'"]);
+
+# what GoogleSQL's expressions call, each overload
+my %known = %calls;
+push @{ $calls{$_->[0]} }, $_->[1] foreach grep { !$known{$_->[0]} } map { [ split /\|/ ] } split /\n/,
+  $node->safe_psql('app', qq{
+	SELECT p.proname, string_agg('NULL::' || CASE WHEN y.typname ~ '^any.*array' AND p.provariadic = 0 THEN 'pg_catalog._text'
+			WHEN y.typname ~ '^any' THEN 'pg_catalog.text'
+			ELSE y.typnamespace::regnamespace || '.' || y.typname END, ', ' ORDER BY t.n)
+	  FROM pg_proc p CROSS JOIN unnest(p.proargtypes) WITH ORDINALITY t (type, n) JOIN pg_type y ON y.oid = t.type
+	  JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	  JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'spanner_keys_ddl'
+	 WHERE p.provolatile = 'i' $callable GROUP BY p.oid, p.proname});
 $calls{$_} //= ['spanner_internal.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
 	"SELECT p.proname $members AND p.pronargs = 1 AND p.proargtypes[0] = 'spanner_internal.advisor_facts'::regtype");
 

@@ -1,0 +1,349 @@
+-- Functions of GoogleSQL with the values that its reference gives for them.
+
+SELECT spanner.bit_reverse(0, true);
+CREATE SCHEMA functions;
+SET search_path = functions;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+SET client_min_messages = error;
+
+-- a view of each expression, and its value; what is exported has the same
+CREATE FUNCTION value_of(expression text, OUT value text, OUT export text) LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM spanner.execute_ddl(format('CREATE VIEW v SQL SECURITY INVOKER AS SELECT %s AS x', expression), 'googlesql');
+    EXECUTE 'SELECT x::text FROM v' INTO value;
+    SELECT substring(spanner_internal.googlesql_query('v'::regclass) FROM '^SELECT (.*) AS x$') INTO export;
+    DROP VIEW v;
+  EXCEPTION WHEN OTHERS THEN
+    value := SQLSTATE || ' ' || SQLERRM;
+  END $$;
+CREATE TABLE cases (id serial, expression text, expected text);
+\pset format unaligned
+\pset tuples_only
+COPY cases (expression, expected) FROM stdin;
+ABS(-25)	25
+ABS(CAST(-2.5 AS NUMERIC))	2.500000000
+SIGN(-3)	-1
+SIGN(0.0)	0
+IS_NAN(CAST('NaN' AS FLOAT64))	true
+IS_INF(IEEE_DIVIDE(1, 0))	true
+IEEE_DIVIDE(20, 4)	5
+IEEE_DIVIDE(0, 0)	NaN
+IEEE_DIVIDE(-25, 0)	-Infinity
+SQRT(25)	5
+POW(2, 3)	8
+POWER(2.0, -1)	0.5
+EXP(0)	1
+LN(1)	0
+LOG(100, 10)	2
+LOG10(100)	2
+GREATEST(3, 5, 1)	5
+GREATEST(3, NULL, 1)	\N
+GREATEST('a', 'B')	a
+LEAST(3, 5, 1)	1
+LEAST(CAST('NaN' AS FLOAT64), 1.0)	NaN
+GREATEST(1, 2.5)	2.5
+DIV(20, 4)	5
+DIV(12, -7)	-1
+DIV(0, 20)	0
+DIV(20, 0)	22012 division by zero
+MOD(25, 12)	1
+MOD(-25, 12)	-1
+ROUND(2.0)	2
+ROUND(2.3)	2
+ROUND(2.8)	3
+ROUND(2.5)	3
+ROUND(-2.5)	-3
+ROUND(123.7, -1)	120
+ROUND(1.235, 2)	1.24
+TRUNC(2.8)	2
+TRUNC(-2.8)	-2
+TRUNC(1.78, 1)	1.7
+CEIL(2.3)	3
+CEILING(-2.3)	-2
+FLOOR(-2.3)	-3
+SAFE_DIVIDE(20, 4)	5
+SAFE_DIVIDE(20, 0)	\N
+SAFE_ADD(5, 4)	9
+SAFE_ADD(9223372036854775807, 1)	\N
+SAFE_SUBTRACT(5, 4)	1
+SAFE_MULTIPLY(20, 4)	80
+SAFE_MULTIPLY(9223372036854775807, 9223372036854775807)	\N
+SAFE_NEGATE(+1)	-1
+SAFE_NEGATE(-9223372036854775808)	\N
+1 / 2	0.5
+5 / 0	22012 division by zero
+NUMERIC '1' / 3	0.333333333
+2 * 3.5	7
+NUMERIC '0.1' * 0.5	0.050000000
+9223372036854775807 + 1	22003 bigint out of range
+1 << 2	4
+-1 >> 60	15
+-1 >> 0	-1
+-1 >> 1	9223372036854775807
+-1 >> 64	0
+-1 << 63	-9223372036854775808
+1 << 64	0
+1 << -1	22023 argument cannot be negative: -1
+1 >> -1	22023 argument cannot be negative: -1
+5 & 6 | 8	12
+6 ^ 3	5
+~5	-6
+BIT_COUNT(-1)	64
+0xFF	255
+1 = 1.0	true
+1 < 2.5	true
+3 BETWEEN 1 AND 5 AND NOT 3 IN (1, 2)	true
+NULL + NULL	\N
+CASE WHEN TRUE THEN 0.5 ELSE 1 END	0.5
+IF(FALSE, 1, 2.5)	2.5
+COALESCE(NULL, 1.5)	1.5
+IFNULL(CAST(NULL AS NUMERIC), 0.1)	0.1
+NULLIF(1, 1)	\N
+CONCAT('T.P.', ' ', 'Bar')	T.P. Bar
+CONCAT('Summer', NULL)	\N
+'a' || 'b'	ab
+b'ab' || b'c'	\\x616263
+LENGTH('абвгд')	5
+LENGTH(b'\\xd0\\xb0')	2
+BYTE_LENGTH('абвгд')	10
+OCTET_LENGTH('абвгд')	10
+CHAR_LENGTH('абвгд')	5
+CHARACTER_LENGTH('абвгд')	5
+SUBSTR('apple', 2)	pple
+SUBSTR('apple', 2, 2)	pp
+SUBSTR('apple', -2)	le
+SUBSTR('apple', 1, 123)	apple
+LENGTH(SUBSTR('apple', 123))	0
+SUBSTR('apple', 0)	apple
+SUBSTR('apple', -10)	apple
+LENGTH(SUBSTR('apple', 123, 5))	0
+SUBSTR('apple', 1, -1)	22023 argument cannot be negative: -1
+SUBSTRING(b'apple', -3, 2)	\\x706c
+LEFT('apple', 3)	app
+LEFT(b'apple', 3)	\\x617070
+LEFT('apple', -1)	22023 argument cannot be negative: -1
+RIGHT('apple', 3)	ple
+RIGHT('apple', 9)	apple
+RIGHT('apple', -1)	22023 argument cannot be negative: -1
+RIGHT(b'apple', 3)	\\x706c65
+REPEAT('abc', 3)	abcabcabc
+REPEAT('abc', NULL)	\N
+REPEAT('abc', -1)	22023 argument cannot be negative: -1
+LPAD('abc', 5)	  abc
+LPAD('abc', 5, 'de')	deabc
+LPAD('abc', 2)	ab
+RPAD('abc', 8, 'def')	abcdefde
+STRPOS('foo@example.com', '@')	4
+STRPOS(b'foo@', b'@')	4
+STRPOS('foo', 'x')	0
+INSTR('banana', 'an')	2
+TRANSLATE('This is a cookie', 'sco', 'zku')	Thiz iz a kuukie
+STARTS_WITH('bar', 'b')	true
+STARTS_WITH(b'bar', b'ba')	true
+ENDS_WITH('apple', 'e')	true
+ENDS_WITH('e', 'apple')	false
+ENDS_WITH(b'apple', b'le')	true
+LOWER('FOO BAR')	foo bar
+UPPER('foo')	FOO
+INITCAP('hello world')	Hello World
+TRIM('   apple   ')	apple
+TRIM('***apple***', '*')	apple
+LTRIM('***apple***', '*')	apple***
+RTRIM('applexxz', 'xyz')	apple
+TRIM(b'**a*', b'*')	\\x61
+REPLACE('apple pie', 'pie', 'cobbler')	apple cobbler
+REVERSE('abc')	cba
+SPLIT('b,c', ',')	{b,c}
+SPLIT('', ',')	{""}
+SPLIT('abc', '')	{a,b,c}
+SPLIT('a,b')	{a,b}
+ASCII('abcd')	97
+ASCII('')	0
+UNICODE('â')	226
+CHR(65)	A
+CHR(255)	ÿ
+NORMALIZE('\\u0041\\u030A') = '\\u00C5'	true
+NORMALIZE('\\u00C5', NFD) = '\\u0041\\u030A'	true
+TO_HEX(b'\\x00\\x01\\x02\\x03\\xAA\\xEE\\xEF\\xFF')	00010203aaeeefff
+FROM_HEX('00010203aaeeefff')	\\x00010203aaeeefff
+FROM_HEX('0AF')	\\x00af
+TO_BASE64(b'\\xde\\xad\\xbe\\xef')	3q2+7w==
+FROM_BASE64('3q2+7w==')	\\xdeadbeef
+TO_HEX(MD5('Hello World'))	b10a8db164e0754105b7a99be72e3fe5
+TO_HEX(SHA256('Hello World'))	a591a6d40bf420404a011733cfb7b190d62c65bf0bcda32b57b277d9ad9f146e
+FARM_FINGERPRINT('foo')	6150913649986995171
+REGEXP_CONTAINS('foo@example.com', r'@[a-zA-Z0-9-]+\\.[a-zA-Z0-9-.]+')	true
+REGEXP_CONTAINS('www.example.net', r'@[a-zA-Z0-9-]+\\.[a-zA-Z0-9-.]+')	false
+REGEXP_CONTAINS('a1', r'^\\w\\d$')	true
+'abc' LIKE 'a%'	true
+CAST(1.0 AS STRING)	1
+CAST(0.1 AS STRING)	0.1
+CAST(123456789012345680.0 AS STRING)	1.2345678901234568e+17
+CAST(CAST('inf' AS FLOAT64) AS STRING)	inf
+CAST(CAST('nan' AS FLOAT64) AS STRING)	nan
+CAST(CAST(0.1 AS FLOAT32) AS STRING)	0.1
+CAST(TRUE AS STRING)	true
+CAST(b'\\x41' AS STRING)	A
+CAST(DATE '2014-09-27' AS STRING)	2014-09-27
+CAST(TIMESTAMP '2014-09-27 12:00:00+00' AS STRING)	2014-09-27 05:00:00-07
+CAST('0x12' AS INT64)	18
+CAST('-0x123' AS INT64)	-291
+CAST('12' AS INT64) + 1	13
+CAST('1.5' AS INT64)	22P02 invalid value for type bigint: "1.5"
+CAST(2.5 AS INT64)	3
+CAST(-1.5 AS INT64)	-2
+CAST(NUMERIC '1.5' AS INT64)	2
+CAST(TRUE AS INT64)	1
+CAST('true' AS BOOL)	true
+CAST('yes' AS BOOL)	22P02 invalid value for type boolean: "yes"
+CAST('1' AS BOOL)	22P02 invalid value for type boolean: "1"
+CAST(0 AS BOOL)	false
+CAST('2014-09-27' AS DATE)	2014-09-27
+CAST('2014-9-7' AS DATE)	2014-09-07
+CAST('today' AS DATE)	22P02 invalid value for type date: "today"
+CAST('2014-02-30' AS DATE)	22P02 invalid value for type date: "2014-02-30"
+CAST('2014-09-27 12:30:00.45-08' AS TIMESTAMP)	2014-09-27 20:30:00.45+00
+CAST(DATE '2014-09-27' AS TIMESTAMP)	2014-09-27 07:00:00+00
+CAST(TIMESTAMP '2014-09-27 01:00:00+00' AS DATE)	2014-09-26
+SAFE_CAST('apple' AS INT64)	\N
+SAFE_CAST('yes' AS BOOL)	\N
+SAFE_CAST('x' AS DATE)	\N
+SAFE_CAST('12' AS INT64)	12
+SAFE_CAST(12 AS STRING)	12
+CAST('abc' AS STRING(2))	0A000 a length in a cast is not supported
+SAFE_CAST(1e30 AS INT64)	\N
+DATE(2016, 12, 25)	2016-12-25
+DATE(TIMESTAMP '2016-12-25 05:30:00+07', 'America/Los_Angeles')	2016-12-24
+DATE_ADD(DATE '2008-12-25', INTERVAL 5 DAY)	2008-12-30
+DATE_ADD(DATE '2008-01-31', INTERVAL 1 MONTH)	2008-02-29
+DATE_SUB(DATE '2008-12-25', INTERVAL 5 DAY)	2008-12-20
+DATE_SUB(DATE '2008-12-25', INTERVAL 1 QUARTER)	2008-09-25
+DATE_DIFF(DATE '2010-07-07', DATE '2008-12-25', DAY)	559
+DATE_DIFF(DATE '2017-10-15', DATE '2017-10-14', DAY)	1
+DATE_DIFF(DATE '2017-10-15', DATE '2017-10-14', WEEK)	1
+DATE_DIFF(DATE '2017-12-30', DATE '2014-12-30', YEAR)	3
+DATE_DIFF(DATE '2017-12-30', DATE '2014-12-30', ISOYEAR)	2
+DATE_DIFF(DATE '2017-12-18', DATE '2017-12-17', WEEK(MONDAY))	1
+DATE_DIFF(DATE '2017-12-18', DATE '2017-12-17', ISOWEEK)	1
+DATE_TRUNC(DATE '2008-12-25', MONTH)	2008-12-01
+DATE_TRUNC(DATE '2017-11-05', WEEK(MONDAY))	2017-10-30
+DATE_TRUNC(DATE '2015-06-15', ISOYEAR)	2014-12-29
+EXTRACT(DAY FROM DATE '2013-12-25')	25
+EXTRACT(ISOYEAR FROM DATE '2015-12-31')	2015
+EXTRACT(ISOWEEK FROM DATE '2016-01-01')	53
+EXTRACT(WEEK FROM DATE '2016-01-01')	0
+EXTRACT(WEEK FROM DATE '2017-11-05')	45
+EXTRACT(WEEK(MONDAY) FROM DATE '2017-11-05')	44
+EXTRACT(DAYOFWEEK FROM DATE '2017-11-05')	1
+EXTRACT(DAYOFYEAR FROM DATE '2016-12-31')	366
+EXTRACT(QUARTER FROM DATE '2013-12-25')	4
+EXTRACT(HOUR FROM DATE '2013-12-25')	22023 a date has no part "hour"
+EXTRACT(DATE FROM TIMESTAMP '2008-12-25 05:30:00+00' AT TIME ZONE 'UTC')	2008-12-25
+EXTRACT(MILLISECOND FROM TIMESTAMP '2008-12-25 05:30:01.25+00')	250
+EXTRACT(MICROSECOND FROM TIMESTAMP '2008-12-25 05:30:01.25+00')	250000
+EXTRACT(DAY FROM TIMESTAMP '2008-12-25 05:30:00+00' AT TIME ZONE 'America/Los_Angeles')	24
+LAST_DAY(DATE '2008-11-25')	2008-11-30
+LAST_DAY(DATE '2008-11-25', YEAR)	2008-12-31
+LAST_DAY(DATE '2008-11-10', WEEK(SUNDAY))	2008-11-15
+UNIX_DATE(DATE '2008-12-25')	14238
+DATE_FROM_UNIX_DATE(14238)	2008-12-25
+TIMESTAMP_ADD(TIMESTAMP '2008-12-25 15:30:00+00', INTERVAL 10 MINUTE)	2008-12-25 15:40:00+00
+TIMESTAMP_SUB(TIMESTAMP '2008-12-25 15:30:00+00', INTERVAL 10 MINUTE)	2008-12-25 15:20:00+00
+TIMESTAMP_ADD(TIMESTAMP '2008-12-25 15:30:00+00', INTERVAL 1 MONTH)	0A000 TIMESTAMP_ADD() of MONTH is not supported
+TIMESTAMP_DIFF(TIMESTAMP '2010-07-07 10:20:00+00', TIMESTAMP '2008-12-25 15:30:00+00', HOUR)	13410
+TIMESTAMP_DIFF(TIMESTAMP '2018-08-14', TIMESTAMP '2018-10-14', DAY)	-61
+TIMESTAMP_DIFF('2001-02-01 01:00:00', '2001-02-01 00:00:01', HOUR)	0
+TIMESTAMP_TRUNC(TIMESTAMP '2008-12-25 15:30:00+00', DAY, 'UTC')	2008-12-25 00:00:00+00
+TIMESTAMP_TRUNC(TIMESTAMP '2008-12-25 15:30:00+00', DAY, 'America/Los_Angeles')	2008-12-25 08:00:00+00
+TIMESTAMP_TRUNC(TIMESTAMP '2017-11-06 00:00:00+12', WEEK(MONDAY), 'UTC')	2017-10-30 00:00:00+00
+TIMESTAMP_TRUNC(TIMESTAMP '2015-06-15 00:00:00+00', ISOYEAR, 'UTC')	2014-12-29 00:00:00+00
+TIMESTAMP('2008-12-25 15:30:00+00')	2008-12-25 15:30:00+00
+TIMESTAMP('2008-12-25 15:30:00', 'America/Los_Angeles')	2008-12-25 23:30:00+00
+TIMESTAMP(DATE '2008-12-25')	2008-12-25 08:00:00+00
+TIMESTAMP '9999-12-31 23:59:59.999999999Z'	9999-12-31 23:59:59.999999+00
+TIMESTAMP '2025-11-02 01:30:00'	2025-11-02 08:30:00+00
+TIMESTAMP '2025-03-09 02:30:00'	2025-03-09 10:30:00+00
+TIMESTAMP_TRUNC(TIMESTAMP '2025-11-02 08:45:00Z', DAY, 'America/Havana')	2025-11-02 04:00:00+00
+UNIX_SECONDS(TIMESTAMP '2008-12-25 15:30:00+00')	1230219000
+UNIX_MILLIS(TIMESTAMP '1969-12-31 23:59:59.9999+00')	-1
+UNIX_MICROS(TIMESTAMP '2008-12-25 15:30:00+00')	1230219000000000
+TIMESTAMP_SECONDS(1230219000)	2008-12-25 15:30:00+00
+TIMESTAMP_MILLIS(1230219000000)	2008-12-25 15:30:00+00
+TIMESTAMP_MICROS(1230219000000000)	2008-12-25 15:30:00+00
+STRING(TIMESTAMP '2008-12-25 15:30:00+00', 'UTC')	2008-12-25 15:30:00+00
+DATE '2016-01-01' < '2016-01-02'	true
+TIMESTAMP '2016-01-01 08:00:00Z' = '2016-01-01'	true
+JSON_VALUE(JSON '{"name": "Jakob", "age": 6}', '$.age')	6
+JSON_VALUE(JSON '{"fruits": ["apple"]}', '$.fruits')	\N
+JSON_QUERY(JSON '{"fruits": ["apple"]}', '$.fruits')	["apple"]
+JSON_VALUE(JSON '{"a": {"b": true}}', '$.a.b')	true
+INT64(JSON '2005')	2005
+PARSE_JSON('{"id": 1}')	{"id": 1}
+JSON_VALUE(JSON '"x"')	x
+STRING(JSON '"purple"')	purple
+BOOL(JSON 'true')	true
+FLOAT64(JSON '9.8')	9.8
+(JSON '{"a": [1, 2]}').a[1]	2
+[1, 2, 3][OFFSET(0)]	1
+[1, 2, 3][ORDINAL(3)]	3
+[1, 2, 3][OFFSET(9)]	2202E array index 9 is out of bounds
+[1, 2, 3][SAFE_OFFSET(9)]	\N
+['a', 'b'][SAFE_ORDINAL(2)]	b
+ARRAY_LENGTH(['a', NULL])	2
+ARRAY_LENGTH([NULL, NULL])	2
+ARRAY_TO_STRING(['coffee', 'tea', NULL], ',')	coffee,tea
+ARRAY_TO_STRING(['coffee', NULL], ',', 'MISSING')	coffee,MISSING
+ARRAY_CONCAT([1, 2], [3])	{1,2,3}
+ARRAY_REVERSE([1, 2, 3])	{3,2,1}
+ARRAY_FIRST(['a', 'b'])	a
+ARRAY_LAST(['a', 'b'])	b
+ARRAY_INCLUDES([1, 2, 3], 2)	true
+ARRAY_INCLUDES_ANY([1, 2], [2, 5])	true
+ARRAY_INCLUDES_ALL([1, 2], [2, 5])	false
+2 IN UNNEST([1, 2])	true
+ARRAY(SELECT 1)	{1}
+EXISTS (SELECT 1)	true
+(SELECT COUNT(*) FROM UNNEST([1, 2]) AS x) / 4	0.5
+(SELECT SUM(x) FROM UNNEST([1, 2]) AS x)	3
+(SELECT AVG(x) FROM UNNEST([1, 2]) AS x)	1.5
+(SELECT AVG(x) FROM UNNEST([NUMERIC '1', NUMERIC '1', NUMERIC '2']) AS x)	1.333333333
+(SELECT MAX(x) FROM UNNEST([1, 2]) AS x)	2
+(SELECT LOGICAL_AND(x > 0) FROM UNNEST([1, 2]) AS x)	true
+(SELECT COUNTIF(x > 1) FROM UNNEST([1, 2]) AS x)	1
+(SELECT STRING_AGG(x, '|') FROM UNNEST(['a', 'b']) AS x)	a|b
+(SELECT ARRAY_AGG(x ORDER BY x DESC) FROM UNNEST([1, NULL, 2]) AS x)	{2,1,NULL}
+(SELECT STRING_AGG(DISTINCT x, '' ORDER BY x) FROM UNNEST(['b', 'a', 'b']) AS x)	ab
+(SELECT MAX(n) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY x ORDER BY x) AS n FROM UNNEST([1, 1]) AS x))	2
+(SELECT SUM(n) FROM (SELECT COUNT(*) OVER () AS n FROM UNNEST([1, 1]) AS x) AS s)	4
+\.
+SELECT count(*) AS cases, count(*) FILTER (WHERE v.value IS NOT DISTINCT FROM c.expected) AS right,
+       count(v.export) AS exported
+  FROM cases c, value_of(c.expression) v;
+SELECT concat_ws(E'\n  ', c.expression, coalesce(v.value, 'NULL'), 'not ' || coalesce(c.expected, 'NULL'))
+  FROM cases c, value_of(c.expression) v WHERE v.value IS DISTINCT FROM c.expected ORDER BY c.id;
+SELECT concat_ws(E'\n  ', c.expression, v.export, (value_of(v.export)).value)
+  FROM cases c, value_of(c.expression) v
+ WHERE v.export <> '' AND (value_of(v.export)).value IS DISTINCT FROM v.value ORDER BY c.id;
+
+-- types are PostgreSQL's, whatever the names: a column of a subquery is not one of the table
+SELECT spanner.execute_ddl($$CREATE TABLE A (V FLOAT64, N STRING(MAX)) PRIMARY KEY ();
+CREATE VIEW halves SQL SECURITY INVOKER AS
+  SELECT S.V / 2 AS half, CAST(S.N AS INT64) AS whole FROM (SELECT COUNT(*) AS V, 2.5 AS N FROM A) AS S;
+CREATE VIEW sums SQL SECURITY INVOKER AS
+  WITH w AS (SELECT 1 AS V UNION ALL SELECT 2) SELECT SUM(w.V) / 2 AS x, MAX(w.V) / COUNT(*) AS y FROM w$$);
+INSERT INTO a VALUES (1, 'x');
+SELECT * FROM halves, sums;
+-- those of FLOAT32 would be other values
+\set VERBOSITY terse
+SELECT spanner.execute_ddl('CREATE TABLE R (G FLOAT32, H FLOAT32) PRIMARY KEY ()');
+SELECT spanner.execute_ddl('CREATE VIEW r1 SQL SECURITY INVOKER AS SELECT R.G FROM R WHERE R.G = 0.1', 'googlesql');
+SELECT spanner.execute_ddl('CREATE VIEW r2 SQL SECURITY INVOKER AS SELECT R.G + R.H AS x FROM R', 'googlesql');
+SELECT spanner.execute_ddl('CREATE VIEW r3 SQL SECURITY INVOKER AS SELECT R.G / R.H AS x, R.G * 2.5 AS y, SUM(R.G) AS z
+  FROM R WHERE R.G < R.H GROUP BY R.G, R.H', 'googlesql');
+
+RESET ALL;
+\pset format aligned
+\pset tuples_only off
+SET client_min_messages = error;
+DROP SCHEMA functions CASCADE;

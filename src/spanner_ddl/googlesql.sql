@@ -1,0 +1,743 @@
+-- What GoogleSQL's expressions become where PostgreSQL's own mean another thing: expression.c
+-- writes calls of these, and PostgreSQL chooses the overload.  A function has GoogleSQL's name,
+-- unless it is an operator or a cast there.
+--
+-- All are immutable.  Those of one expression are not strict, so that the planner can put the
+-- expression in their place.  What is long, or takes others of these, is C.
+
+-- A literal of FLOAT64 next to other things: of NUMERIC next to one.
+CREATE TYPE spanner_internal.float_literal;
+-- The type's own functions are those of double precision.
+CREATE FUNCTION spanner_internal.float_literal_in(cstring)
+RETURNS spanner_internal.float_literal
+AS 'float8in' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+-- The same.
+CREATE FUNCTION spanner_internal.float_literal_out(spanner_internal.float_literal)
+RETURNS cstring
+AS 'float8out' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE TYPE spanner_internal.float_literal (
+  INPUT = spanner_internal.float_literal_in,
+  OUTPUT = spanner_internal.float_literal_out,
+  LIKE = double precision,
+  CATEGORY = 'N');
+-- All digits that a double has.
+CREATE FUNCTION spanner_internal.literal_to_numeric(value spanner_internal.float_literal)
+RETURNS numeric
+AS 'float8_numeric' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (spanner_internal.float_literal AS double precision) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (spanner_internal.float_literal AS numeric)
+  WITH FUNCTION spanner_internal.literal_to_numeric AS IMPLICIT;
+
+-- Operators. So many digits that rounding twice does nothing.
+CREATE FUNCTION spanner_internal.divide(a bigint, b bigint) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a::float8 / b::float8;
+CREATE FUNCTION spanner_internal.divide(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a / b;
+CREATE FUNCTION spanner_internal.divide(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a::numeric(88,50) / b)::numeric(38,9);
+CREATE FUNCTION spanner_internal.multiply(a integer, b integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a::bigint * b::bigint;
+CREATE FUNCTION spanner_internal.multiply(a bigint, b bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
+CREATE FUNCTION spanner_internal.multiply(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
+CREATE FUNCTION spanner_internal.multiply(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a * b)::numeric(38,9);
+
+-- A number that is not negative, and not larger than PostgreSQL's lengths.
+CREATE FUNCTION spanner_internal.checked_length(number bigint)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'spanner_checked_length'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The sign is a bit like the others, and 64 places leave 0.
+CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN spanner_internal.checked_length(places) < 64
+  THEN value << places::integer WHEN places >= 64 THEN value & 0 END;
+CREATE FUNCTION spanner_internal.shift_right(value bigint, places bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN places BETWEEN 1 AND 63
+  THEN (value >> places::integer) & (9223372036854775807 >> (places::integer - 1))
+  WHEN spanner_internal.checked_length(places) = 0 THEN value WHEN places >= 64 THEN value & 0 END;
+
+-- False of no array, which NULL is.
+CREATE FUNCTION spanner_internal.in_unnest(value anycompatible, elements anycompatiblearray)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $2 IS NULL THEN false ELSE $1 OPERATOR(pg_catalog.=) ANY ($2) END
+$$;
+
+-- BETWEEN of a value that holds another one: PostgreSQL's own copies it.
+CREATE FUNCTION spanner_internal.is_between(value anycompatible,
+  low anycompatible, high anycompatible)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1 OPERATOR(pg_catalog.>=) $2 AND $1 OPERATOR(pg_catalog.<=) $3
+$$;
+
+-- The place of an element, from 1: an error if the array has none there.
+CREATE FUNCTION spanner_internal.element_place(elements anyarray, place bigint, first bigint)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'spanner_element_place'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.at_offset(elements anyarray, place bigint)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1[spanner_internal.element_place($1, $2, '0')]
+$$;
+CREATE FUNCTION spanner_internal.at_ordinal(elements anyarray, place bigint)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1[spanner_internal.element_place($1, $2, '1')]
+$$;
+CREATE FUNCTION spanner_internal.at_safe_offset(elements anyarray, place bigint)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1[($2 OPERATOR(pg_catalog.+) '1')::pg_catalog.int4]
+$$;
+CREATE FUNCTION spanner_internal.at_safe_ordinal(elements anyarray, place bigint)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1[$2::pg_catalog.int4]
+$$;
+CREATE FUNCTION spanner_internal.json_element(value jsonb, key text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> key;
+CREATE FUNCTION spanner_internal.json_element(value jsonb, place bigint) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> place::integer;
+
+-- Casts. A half is rounded away from zero, and a NUMERIC has all digits of a float.
+CREATE FUNCTION spanner_internal.float_to_int(value float8, safe boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_float_to_int'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.float_to_numeric(value float8)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.text_to_int(value text, safe boolean)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_text_to_int'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.text_to_bool(value text, safe boolean)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_text_to_bool'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.text_to_date(value text, safe boolean)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_text_to_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.text_to_timestamp(value text, zone text, safe boolean)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_text_to_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_int64(value bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_int64(value boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
+CREATE FUNCTION spanner_internal.to_int64(value float8) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_int(value, false);
+CREATE FUNCTION spanner_internal.to_int64(value numeric) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
+CREATE FUNCTION spanner_internal.to_int64(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_int(value, false);
+CREATE FUNCTION spanner_internal.to_bool(value bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value <> 0;
+CREATE FUNCTION spanner_internal.to_bool(value boolean) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_bool(value text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_bool(value, false);
+CREATE FUNCTION spanner_internal.to_date(value date, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_date(value text, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_date(value, false);
+CREATE FUNCTION spanner_internal.to_date(value timestamptz, zone text)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_timestamp(value date, zone text)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_timestamp(value text, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, false);
+CREATE FUNCTION spanner_internal.to_timestamp(value timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.safe_to_int64(value bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.safe_to_int64(value boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
+CREATE FUNCTION spanner_internal.safe_to_int64(value float8) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_int(value, true);
+CREATE FUNCTION spanner_internal.safe_to_int64(value numeric) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
+CREATE FUNCTION spanner_internal.safe_to_int64(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_int(value, true);
+CREATE FUNCTION spanner_internal.safe_to_bool(value bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value <> 0;
+CREATE FUNCTION spanner_internal.safe_to_bool(value boolean) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.safe_to_bool(value text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_bool(value, true);
+CREATE FUNCTION spanner_internal.safe_to_date(value date, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.safe_to_date(value text, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_date(value, true);
+CREATE FUNCTION spanner_internal.safe_to_date(value timestamptz, zone text)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.safe_to_timestamp(value date, zone text)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.safe_to_timestamp(value text, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, true);
+CREATE FUNCTION spanner_internal.safe_to_timestamp(value timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_float64(value bigint) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
+CREATE FUNCTION spanner_internal.to_float64(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_float64(value numeric) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
+CREATE FUNCTION spanner_internal.to_float64(value text) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
+CREATE FUNCTION spanner_internal.to_float32(value float8) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
+CREATE FUNCTION spanner_internal.to_float32(value numeric) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
+CREATE FUNCTION spanner_internal.to_float32(value text) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
+CREATE FUNCTION spanner_internal.to_numeric(value bigint) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::numeric;
+CREATE FUNCTION spanner_internal.to_numeric(value float8) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_numeric(value);
+CREATE FUNCTION spanner_internal.to_numeric(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_numeric(value text) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::numeric(38,9);
+CREATE FUNCTION spanner_internal.to_uuid(value text) RETURNS uuid
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::uuid;
+CREATE FUNCTION spanner_internal.to_uuid(value uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_bytes(value bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.string_to_bytes(value text)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'spanner_string_to_bytes'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_bytes(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.string_to_bytes(value);
+CREATE FUNCTION spanner_internal.float_to_string(value float8, digits integer)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_float_to_string'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.bytes_to_string(value bytea) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN convert_from(value, 'UTF8');
+CREATE FUNCTION spanner_internal.to_string(value bigint, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text;
+CREATE FUNCTION spanner_internal.to_string(value boolean, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text;
+CREATE FUNCTION spanner_internal.to_string(value bytea, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.bytes_to_string(value);
+CREATE FUNCTION spanner_internal.to_string(value date, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.left(spanner.timestamp_to_string(
+  value::timestamp AT TIME ZONE 'UTC', 'UTC'), 10);
+CREATE FUNCTION spanner_internal.to_string(value float8, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_string(value, 15);
+CREATE FUNCTION spanner_internal.to_string(value real, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_string(value, 6);
+CREATE FUNCTION spanner_internal.to_string(value integer, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text;
+CREATE FUNCTION spanner_internal.to_string(value smallint, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text;
+CREATE FUNCTION spanner_internal.to_string(value numeric, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN trim_scale(value)::text;
+CREATE FUNCTION spanner_internal.to_string(value text, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_string(value timestamptz, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner.timestamp_to_string(value, zone);
+CREATE FUNCTION spanner_internal.to_string(value uuid, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text;
+
+-- Numbers.
+CREATE FUNCTION spanner_internal.div(a integer, b integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a::bigint / b::bigint;
+CREATE FUNCTION spanner_internal.div(a bigint, b bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a / b;
+CREATE FUNCTION spanner_internal.div(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.div(a, b);
+CREATE FUNCTION spanner_internal.sign(value bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value::float8)::bigint;
+CREATE FUNCTION spanner_internal.sign(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
+CREATE FUNCTION spanner_internal.sign(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
+
+-- A half is rounded away from zero: the part after the point is exact, and twice as much shows it.
+CREATE FUNCTION spanner_internal.round(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value IN ('Infinity', '-Infinity') THEN value
+  ELSE pg_catalog.trunc(value) + pg_catalog.trunc((value - pg_catalog.trunc(value)) * 2) END;
+CREATE FUNCTION spanner_internal.round(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value);
+CREATE FUNCTION spanner_internal.round(value float8, digits bigint) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.round(value::numeric, digits::integer)::float8;
+CREATE FUNCTION spanner_internal.round(value numeric, digits bigint) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value, digits::integer);
+CREATE FUNCTION spanner_internal.trunc(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value);
+CREATE FUNCTION spanner_internal.trunc(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value);
+CREATE FUNCTION spanner_internal.trunc(value float8, digits bigint) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.trunc(value::numeric, digits::integer)::float8;
+CREATE FUNCTION spanner_internal.trunc(value numeric, digits bigint) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value, digits::integer);
+CREATE FUNCTION spanner_internal.sqrt(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sqrt(value);
+CREATE FUNCTION spanner_internal.sqrt(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.sqrt(value), 9);
+CREATE FUNCTION spanner_internal.exp(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.exp(value);
+CREATE FUNCTION spanner_internal.exp(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.exp(value), 9);
+CREATE FUNCTION spanner_internal.ln(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value);
+CREATE FUNCTION spanner_internal.ln(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.ln(value), 9);
+CREATE FUNCTION spanner_internal.log(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value);
+CREATE FUNCTION spanner_internal.log(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.ln(value), 9);
+CREATE FUNCTION spanner_internal.log(value float8, base float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value) / pg_catalog.ln(base);
+CREATE FUNCTION spanner_internal.log(value numeric, base numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.log(base, value), 9);
+CREATE FUNCTION spanner_internal.log10(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.log10(value);
+CREATE FUNCTION spanner_internal.log10(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.log(value), 9);
+CREATE FUNCTION spanner_internal.pow(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.power(a, b);
+CREATE FUNCTION spanner_internal.pow(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.power(a, b), 9);
+CREATE FUNCTION spanner_internal.ieee_divide(a float8, b float8)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'spanner_ieee_divide'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.safe_divide(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN b <> 0 THEN a / b END;
+CREATE FUNCTION spanner_internal.safe_divide(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN b <> 0 THEN (a::numeric(88,50) / b)::numeric(38,9) END;
+
+-- A NUMERIC as INT64, NULL if it is none.
+CREATE FUNCTION spanner_internal.checked_int(value numeric) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value BETWEEN -9223372036854775808
+  AND 9223372036854775807 THEN value::bigint END;
+CREATE FUNCTION spanner_internal.safe_add(a bigint, b bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric + b::numeric);
+CREATE FUNCTION spanner_internal.safe_add(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a + b;
+CREATE FUNCTION spanner_internal.safe_add(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a + b)::numeric(38,9);
+CREATE FUNCTION spanner_internal.safe_subtract(a bigint, b bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric - b::numeric);
+CREATE FUNCTION spanner_internal.safe_subtract(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a - b;
+CREATE FUNCTION spanner_internal.safe_subtract(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a - b)::numeric(38,9);
+CREATE FUNCTION spanner_internal.safe_multiply(a bigint, b bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric * b::numeric);
+CREATE FUNCTION spanner_internal.safe_multiply(a float8, b float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
+CREATE FUNCTION spanner_internal.safe_multiply(a numeric, b numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a * b)::numeric(38,9);
+CREATE FUNCTION spanner_internal.safe_negate(value bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(- value::numeric);
+CREATE FUNCTION spanner_internal.safe_negate(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN - value;
+CREATE FUNCTION spanner_internal.safe_negate(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN - value;
+CREATE FUNCTION spanner_internal.is_nan(value float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value = 'NaN';
+CREATE FUNCTION spanner_internal.is_inf(value float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value IN ('Infinity', '-Infinity');
+CREATE FUNCTION spanner_internal.bit_count(value bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.bit_count(value::bit(64));
+
+-- NULL if one is, and no number if one is none; texts by their bytes.
+CREATE FUNCTION spanner_internal.greatest(VARIADIC items anycompatiblearray)
+RETURNS anycompatible
+AS 'MODULE_PATHNAME', 'spanner_greatest'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.least(VARIADIC items anycompatiblearray)
+RETURNS anycompatible
+AS 'MODULE_PATHNAME', 'spanner_least'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Aggregates: of INT64 a sum is INT64, and the mean of NUMERIC has 9 digits after the point.
+CREATE AGGREGATE spanner_internal.sum(bigint) (
+  SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE);
+CREATE AGGREGATE spanner_internal.sum(numeric) (
+  SFUNC = numeric_add, STYPE = numeric, COMBINEFUNC = numeric_add, PARALLEL = SAFE);
+CREATE AGGREGATE spanner_internal.sum(float8) (
+  SFUNC = float8pl, STYPE = float8, COMBINEFUNC = float8pl, PARALLEL = SAFE);
+CREATE FUNCTION spanner_internal.add_short(total bigint, value integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN coalesce(total + value, total, value);
+CREATE AGGREGATE spanner_internal.sum(integer) (
+  SFUNC = spanner_internal.add_short, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE);
+CREATE FUNCTION spanner_internal.numeric_avg(internal)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'spanner_numeric_avg'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+REVOKE EXECUTE ON FUNCTION spanner_internal.numeric_avg FROM public;
+-- The mean of NUMERIC.
+CREATE AGGREGATE spanner_internal.avg(numeric) (
+  SFUNC = numeric_avg_accum, STYPE = internal, FINALFUNC = spanner_internal.numeric_avg,
+  COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_avg_serialize,
+  DESERIALFUNC = numeric_avg_deserialize, PARALLEL = SAFE);
+-- The mean of other numbers.
+CREATE AGGREGATE spanner_internal.avg(float8) (
+  SFUNC = float8_accum, STYPE = float8[], FINALFUNC = float8_avg,
+  COMBINEFUNC = float8_combine, INITCOND = '{0,0,0}', PARALLEL = SAFE);
+
+-- Texts and bytes.
+CREATE FUNCTION spanner_internal.length(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN char_length(value)::bigint;
+CREATE FUNCTION spanner_internal.length(value bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN octet_length(value)::bigint;
+CREATE FUNCTION spanner_internal.char_length(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN char_length(value)::bigint;
+CREATE FUNCTION spanner_internal.byte_length(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN octet_length(value)::bigint;
+CREATE FUNCTION spanner_internal.byte_length(value bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN octet_length(value)::bigint;
+CREATE FUNCTION spanner_internal.strpos(value text, part text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.strpos(value, part)::bigint;
+CREATE FUNCTION spanner_internal.instr(value text, part text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.strpos(value, part)::bigint;
+CREATE FUNCTION spanner_internal.strpos(value bytea, part bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN position(part IN value)::bigint;
+
+-- A place before the first character counts from the end.
+CREATE FUNCTION spanner_internal.start_place(place bigint, length integer) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (CASE WHEN place > 0 THEN least(place, 2147483647) WHEN place = 0 THEN 1
+  ELSE greatest(length + place + 1, 1) END)::integer;
+CREATE FUNCTION spanner_internal.substr(value text, place bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, spanner_internal.start_place(place, char_length(value)));
+CREATE FUNCTION spanner_internal.substr(value text, place bigint, length bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, spanner_internal.start_place(place, char_length(value)),
+  spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.left(value text, length bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.right(value text, length bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value,
+  greatest(char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1);
+CREATE FUNCTION spanner_internal.substr(value bytea, place bigint) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)));
+CREATE FUNCTION spanner_internal.substr(value bytea, place bigint, length bigint) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)),
+  spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.left(value bytea, length bigint) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.right(value bytea, length bigint) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value,
+  greatest(octet_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1);
+CREATE FUNCTION spanner_internal.repeat(value text, times bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.repeat(value, spanner_internal.checked_length(times));
+CREATE FUNCTION spanner_internal.lpad(value text, length bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.lpad(value, spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.lpad(value text, length bigint, pattern text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.lpad(value, spanner_internal.checked_length(length), pattern);
+CREATE FUNCTION spanner_internal.rpad(value text, length bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length));
+CREATE FUNCTION spanner_internal.rpad(value text, length bigint, pattern text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length), pattern);
+CREATE FUNCTION spanner_internal.starts_with(value text, start text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.starts_with(value, start);
+CREATE FUNCTION spanner_internal.starts_with(value bytea, start bytea) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value, 1, octet_length(start)) = start;
+CREATE FUNCTION spanner_internal.ends_with(value text, ending text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.right(value, char_length(ending)) = ending COLLATE "C";
+CREATE FUNCTION spanner_internal.ends_with(value bytea, ending bytea) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substr(value,
+  greatest(octet_length(value) - octet_length(ending), 0) + 1) = ending;
+
+-- The characters that GoogleSQL's TRIM() removes.
+CREATE FUNCTION spanner_internal.white_space()
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_white_space'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.trim(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, spanner_internal.white_space());
+CREATE FUNCTION spanner_internal.trim(value text, characters text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, characters);
+CREATE FUNCTION spanner_internal.trim(value bytea, characters bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, characters);
+CREATE FUNCTION spanner_internal.ltrim(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, spanner_internal.white_space());
+CREATE FUNCTION spanner_internal.ltrim(value text, characters text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, characters);
+CREATE FUNCTION spanner_internal.ltrim(value bytea, characters bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, characters);
+CREATE FUNCTION spanner_internal.rtrim(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, spanner_internal.white_space());
+CREATE FUNCTION spanner_internal.rtrim(value text, characters text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, characters);
+CREATE FUNCTION spanner_internal.rtrim(value bytea, characters bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, characters);
+CREATE FUNCTION spanner_internal.split(value text, delimiter text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value = '' THEN ARRAY['']
+  ELSE string_to_array(value, CASE WHEN delimiter <> '' THEN delimiter END) END;
+CREATE FUNCTION spanner_internal.split(value text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.split(value, ',');
+CREATE FUNCTION spanner_internal.ascii(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ascii(pg_catalog.left(value, 1))::bigint;
+CREATE FUNCTION spanner_internal.unicode(value text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ascii(value)::bigint;
+CREATE FUNCTION spanner_internal.chr(code bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN code = 0 THEN '' ELSE pg_catalog.chr(code::integer) END;
+CREATE FUNCTION spanner_internal.normalize(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, 'NFC');
+CREATE FUNCTION spanner_internal.normalize(value text, form text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, pg_catalog.upper(form));
+CREATE FUNCTION spanner_internal.to_hex(value bytea) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN encode(value, 'hex');
+CREATE FUNCTION spanner_internal.from_hex(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN decode(pg_catalog.repeat('0', octet_length(value) % 2) || value, 'hex');
+CREATE FUNCTION spanner_internal.to_base64(value bytea) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN translate(encode(value, 'base64'), pg_catalog.chr(10), '');
+CREATE FUNCTION spanner_internal.from_base64(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN decode(value, 'base64');
+CREATE FUNCTION spanner_internal.md5(value bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN decode(pg_catalog.md5(value), 'hex');
+CREATE FUNCTION spanner_internal.md5(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN decode(pg_catalog.md5(spanner_internal.string_to_bytes(value)), 'hex');
+CREATE FUNCTION spanner_internal.sha256(value bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sha256(value);
+CREATE FUNCTION spanner_internal.sha256(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.sha256(spanner_internal.string_to_bytes(value));
+CREATE FUNCTION spanner_internal.sha512(value bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sha512(value);
+CREATE FUNCTION spanner_internal.sha512(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.sha512(spanner_internal.string_to_bytes(value));
+
+-- A regular expression of RE2, as PostgreSQL has it.
+CREATE FUNCTION spanner_internal.regex(expression text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_regex'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.regexp_contains(value text, expression text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value ~ spanner_internal.regex(expression) COLLATE "C";
+
+-- Dates and times. A zone is a name, or an offset east of UTC.
+CREATE FUNCTION spanner_internal.string(value timestamptz, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner.timestamp_to_string(value, zone);
+CREATE FUNCTION spanner_internal.string(value jsonb, zone text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN jsonb_typeof(value) = 'string' THEN value #>> '{}'
+  ELSE (value::integer)::text END;
+CREATE FUNCTION spanner_internal.date(value date, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.date(value timestamptz, zone text)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.date(year bigint, month bigint, day bigint) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN make_date(year::integer, month::integer, day::integer);
+CREATE FUNCTION spanner_internal.timestamp(value date, zone text)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.timestamp(value text, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, false);
+CREATE FUNCTION spanner_internal.timestamp(value timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.extract(part text, value date, zone text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_extract_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.extract(part text, value timestamptz, zone text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_extract_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.timestamp_trunc(value timestamptz, part text, zone text)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_timestamp_trunc'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.unix_micros(value timestamptz)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_unix_micros'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.unix_millis(value timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.floor(spanner_internal.unix_micros(value) / 1000.0)::bigint;
+CREATE FUNCTION spanner_internal.unix_seconds(value timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.floor(spanner_internal.unix_micros(value) / 1000000.0)::bigint;
+CREATE FUNCTION spanner_internal.timestamp_micros(number bigint)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_timestamp_micros'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.timestamp_millis(number bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.timestamp_micros(number * 1000);
+CREATE FUNCTION spanner_internal.timestamp_seconds(number bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.timestamp_micros(number * 1000000);
+CREATE FUNCTION spanner_internal.part_length(part text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE part WHEN 'day' THEN 86400000000 WHEN 'hour' THEN 3600000000
+  WHEN 'minute' THEN 60000000 WHEN 'second' THEN 1000000 WHEN 'millisecond' THEN 1000
+  WHEN 'microsecond' THEN 1 END;
+CREATE FUNCTION spanner_internal.timestamp_add(value timestamptz, number bigint, part text)
+RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.timestamp_micros(
+  spanner_internal.unix_micros(value) + number * spanner_internal.part_length(part));
+CREATE FUNCTION spanner_internal.timestamp_sub(value timestamptz, number bigint, part text)
+RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.timestamp_micros(
+  spanner_internal.unix_micros(value) - number * spanner_internal.part_length(part));
+CREATE FUNCTION spanner_internal.timestamp_diff(a timestamptz, b timestamptz, part text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (spanner_internal.unix_micros(a) -
+  spanner_internal.unix_micros(b)) / spanner_internal.part_length(part);
+CREATE FUNCTION spanner_internal.date_trunc(value date, part text)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_date_trunc'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.part_interval(part text) RETURNS interval
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE part WHEN 'day' THEN interval '1 day' WHEN 'week' THEN interval '7 days'
+  WHEN 'month' THEN interval '1 month' WHEN 'quarter' THEN interval '3 months'
+  WHEN 'year' THEN interval '1 year' END;
+CREATE FUNCTION spanner_internal.date_add(value date, number bigint, part text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (value + number::integer * spanner_internal.part_interval(part))::date;
+CREATE FUNCTION spanner_internal.date_sub(value date, number bigint, part text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (value - number::integer * spanner_internal.part_interval(part))::date;
+CREATE FUNCTION spanner_internal.last_day(value date) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (spanner_internal.date_trunc(value, 'month')
+  + interval '1 month')::date - 1;
+CREATE FUNCTION spanner_internal.last_day(value date, part text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN part ~ 'week' THEN spanner_internal.date_trunc(value, part) + 6
+  ELSE (spanner_internal.date_trunc(value, part)
+    + spanner_internal.part_interval(part))::date - 1 END;
+CREATE FUNCTION spanner_internal.date_diff(a date, b date, part text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'spanner_date_diff'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.unix_date(value date) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (value - date '1970-01-01')::bigint;
+CREATE FUNCTION spanner_internal.date_from_unix_date(days bigint) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN date '1970-01-01' + days::integer;
+
+-- JSON and arrays.
+CREATE FUNCTION spanner_internal.json_value(value jsonb, path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_path_query_first(value, ('strict ' || path ||
+  ' ? (@.type() != "object" && @.type() != "array")')::jsonpath, '{}', true) #>> '{}';
+CREATE FUNCTION spanner_internal.json_query(value jsonb, path text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_path_query_first(value,
+  ('strict ' || path)::jsonpath, '{}', true);
+CREATE FUNCTION spanner_internal.json_value(value jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN jsonb_typeof(value) NOT IN ('array', 'object')
+  THEN value #>> '{}' END;
+CREATE FUNCTION spanner_internal.parse_json(value text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::jsonb;
+CREATE FUNCTION spanner_internal.int64(value jsonb) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
+CREATE FUNCTION spanner_internal.float64(value jsonb) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
+CREATE FUNCTION spanner_internal.bool(value jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::boolean;
+CREATE FUNCTION spanner_internal.array_length(elements anyarray)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT pg_catalog.cardinality($1)::pg_catalog.int8
+$$;
+CREATE FUNCTION spanner_internal.array_first(elements anyarray)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.at_ordinal($1, '1')
+$$;
+CREATE FUNCTION spanner_internal.array_last(elements anyarray)
+RETURNS anyelement
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.at_ordinal($1, pg_catalog.cardinality($1))
+$$;
+CREATE FUNCTION spanner_internal.array_reverse(elements anyarray)
+RETURNS anyarray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 IS NOT NULL THEN ARRAY(
+    SELECT e.value
+      FROM pg_catalog.unnest($1) WITH ORDINALITY AS e (value, place)
+     ORDER BY e.place DESC) END
+$$;
+CREATE FUNCTION spanner_internal.array_concat(a anycompatiblearray, b anycompatiblearray)
+RETURNS anycompatiblearray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN pg_catalog.array_cat($1, $2) END
+$$;
+CREATE FUNCTION spanner_internal.array_includes(elements anycompatiblearray, value anycompatible)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL
+    THEN COALESCE($2 OPERATOR(pg_catalog.=) ANY ($1), false) END
+$$;
+CREATE FUNCTION spanner_internal.array_includes_any(elements anyarray, others anyarray)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1 OPERATOR(pg_catalog.&&) $2
+$$;
+CREATE FUNCTION spanner_internal.array_includes_all(elements anyarray, others anyarray)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT $1 OPERATOR(pg_catalog.@>) $2
+$$;
+
+-- PostgreSQL's own depends on how elements are written, which is plain for texts.
+CREATE FUNCTION spanner_internal.array_to_string(elements text[], separator text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN pg_catalog.array_to_string(elements, separator);
+CREATE FUNCTION spanner_internal.array_to_string(elements text[], separator text, null_text text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN pg_catalog.array_to_string(elements, separator, null_text);
