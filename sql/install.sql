@@ -57,15 +57,15 @@ SELECT substr(e.extname, 13) AS extension, p.oid::regprocedure, provolatile, pro
  WHERE pronamespace = 'spanner'::regnamespace
  ORDER BY e.extname, p.oid::regprocedure::text COLLATE "C";
 
--- those that only the extension calls
-SELECT substr(e.extname, 13) AS extension, p.oid::regprocedure, provolatile, proparallel,
-       proisstrict, proleakproof, prosupport
+-- those that only the extension calls; which names need quotes depends on the release
+SELECT substr(e.extname, 13) AS extension, translate(p.oid::regprocedure::text, '"', '') AS oid,
+       provolatile, proparallel, proisstrict, proleakproof, prosupport
   FROM pg_proc p
   JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
                   AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   JOIN pg_extension e ON e.oid = d.refobjid
  WHERE pronamespace = 'spanner_internal'::regnamespace
- ORDER BY e.extname, p.oid::regprocedure::text COLLATE "C";
+ ORDER BY e.extname, translate(p.oid::regprocedure::text, '"', '') COLLATE "C";
 
 -- bodies in SQL and PL/pgSQL can be read, which CREATE EXTENSION does not look at
 SET check_function_bodies = on;
