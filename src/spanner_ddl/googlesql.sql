@@ -50,6 +50,12 @@ RETURNS integer
 AS 'MODULE_PATHNAME', 'spanner_checked_length'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- A NUMERIC as INT64, NULL if it is none.
+CREATE FUNCTION spanner_internal.checked_int(value numeric) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value BETWEEN -9223372036854775808
+  AND 9223372036854775807 THEN value::bigint END;
+
 -- The sign is a bit like the others, and 64 places leave 0.
 CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -170,7 +176,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
 CREATE FUNCTION spanner_internal.safe_to_int64(value float8) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_int(value, true);
 CREATE FUNCTION spanner_internal.safe_to_int64(value numeric) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.checked_int(pg_catalog.round(value));
 CREATE FUNCTION spanner_internal.safe_to_int64(value text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_int(value, true);
 CREATE FUNCTION spanner_internal.safe_to_bool(value bigint) RETURNS boolean
@@ -334,12 +341,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN b <> 0 THEN a / b END;
 CREATE FUNCTION spanner_internal.safe_divide(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN b <> 0 THEN (a::numeric(88,50) / b)::numeric(38,9) END;
-
--- A NUMERIC as INT64, NULL if it is none.
-CREATE FUNCTION spanner_internal.checked_int(value numeric) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value BETWEEN -9223372036854775808
-  AND 9223372036854775807 THEN value::bigint END;
 CREATE FUNCTION spanner_internal.safe_add(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric + b::numeric);
 CREATE FUNCTION spanner_internal.safe_add(a float8, b float8) RETURNS float8
@@ -511,7 +512,7 @@ CREATE FUNCTION spanner_internal.rtrim(value bytea, characters bytea) RETURNS by
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, characters);
 CREATE FUNCTION spanner_internal.split(value text, delimiter text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value = '' THEN ARRAY['']
+RETURN CASE WHEN delimiter IS NULL THEN NULL WHEN value = '' THEN ARRAY['']
   ELSE string_to_array(value, CASE WHEN delimiter <> '' THEN delimiter END) END;
 CREATE FUNCTION spanner_internal.split(value text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.split(value, ',');
@@ -655,6 +656,9 @@ RETURN (spanner_internal.date_trunc(value, 'month')
 CREATE FUNCTION spanner_internal.last_day(value date, part text) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN part ~ 'week' THEN spanner_internal.date_trunc(value, part) + 6
+  -- an ISO year has 52 or 53 weeks
+  WHEN part = 'isoyear' THEN spanner_internal.date_trunc(
+    spanner_internal.date_trunc(value, part) + 371, part) - 1
   ELSE (spanner_internal.date_trunc(value, part)
     + spanner_internal.part_interval(part))::date - 1 END;
 CREATE FUNCTION spanner_internal.date_diff(a date, b date, part text)
