@@ -170,6 +170,16 @@ SELECT count(spanner.next_value('counted ' || i)) FROM generate_series(1, 20) i;
 DROP TRIGGER count_write ON spanner.allocator;
 SELECT count(*), count(DISTINCT (name, number)), max(number) FROM counted;
 SELECT spanner.next_value('changed');
+-- but not whenever one is written
+CREATE OR REPLACE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM spanner.next_value('count 1');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER count_write AFTER UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION count_write();
+SELECT spanner.next_value('counted 2');
+DROP TRIGGER count_write ON spanner.allocator;
+SELECT spanner.next_value('counted 2'), spanner.next_value('count 1');
 DROP FUNCTION count_write;
 DROP TABLE counted;
 SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name LIKE 'count%' OR name = 'changed';

@@ -138,6 +138,9 @@ typedef struct RowKey
 /* A transaction that changes more allocators empties all pools. */
 #define SK_MAX_CHANGES 100
 
+/* A trigger of others may move counters as often while they are written. */
+#define SK_MAX_WRITES 100
+
 /* An allocator that the current transaction has changed, 0 for all. */
 typedef struct Change
 {
@@ -1528,7 +1531,8 @@ write_counter(SkTable *table, OwnCounter *counter)
 
 /*
  * Write all counters, and then those that a trigger of others on the table has
- * moved meanwhile.
+ * moved meanwhile.  No timeout ends a commit, so one that always moves them is an
+ * error.
  */
 static void
 write_counters(void)
@@ -1539,9 +1543,15 @@ write_counters(void)
 
 	/* a subtransaction could still be rolled back */
 	Assert(counters == NULL || GetCurrentTransactionNestLevel() == 1);
-	while (counters != NULL && counters_moved)
+	for (int i = 0; counters != NULL && counters_moved; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i == SK_MAX_WRITES)
+			ereport(ERROR,
+					(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+					 errmsg("a trigger on table \"%s\" takes numbers whenever a counter is written",
+							RelationGetRelationName(table.rel)),
+					 errhint("Give the trigger a WHEN condition that leaves out the allocators whose numbers it takes.")));
 		counters_moved = false;
 		hash_seq_init(&status, counters);
 		while ((counter = hash_seq_search(&status)) != NULL)
