@@ -135,6 +135,9 @@ SELECT spanner.create_sequence('long', 'striped(' || string_agg('a' || i || '=1'
 SELECT spanner.create_sequence('long', 'striped(' || string_agg('a' || i || '=1', ',') || ')')
   FROM generate_series(1, 32) i;
 SELECT spanner.create_sequence('long', 'striped(' || repeat('bits', 300) || ')');
+-- so it has with a space after each comma
+SELECT spanner.create_sequence('long', 'striped(' || string_agg(rpad('a' || i, 28, 'a') || '=1', ',') || ')')
+  FROM generate_series(1, 32) i;
 CREATE SEQUENCE long;
 SELECT spanner.alter_sequence('long', repeat('striped', 200));
 SELECT format('SECURITY LABEL FOR spanner_keys ON SEQUENCE long IS %L',

@@ -34,6 +34,8 @@ static bool scan_options(const char **pos, List **options,
 						 const char **problem);
 static bool is_space(char c);
 
+static const char too_long[] = "A label has at most 1024 bytes.";
+
 /*
  * sk_label_parse
  *		Take a label apart.
@@ -49,7 +51,7 @@ sk_label_parse(const char *text, const char **problem)
 
 	if (strlen(text) > SK_MAX_LABEL_LENGTH)
 	{
-		*problem = "A label has at most 1024 bytes.";
+		*problem = too_long;
 		return NULL;
 	}
 	pos = text;
@@ -66,6 +68,12 @@ sk_label_parse(const char *text, const char **problem)
 	if (!scan_char(&pos, '\0'))
 	{
 		*problem = "Options must be given in parentheses after the kind.";
+		return NULL;
+	}
+	/* it will be written with a space after each comma, and read again */
+	if (strlen(sk_label_format(label)) > SK_MAX_LABEL_LENGTH)
+	{
+		*problem = too_long;
 		return NULL;
 	}
 	return label;
