@@ -135,6 +135,8 @@ CREATE SCHEMA nk2 CREATE TABLE key (id bigserial) CREATE TABLE knex_migrations (
 CREATE SEQUENCE nk2.unowned;
 CREATE TABLE nk2.migrations (id integer DEFAULT nextval('nk2.unowned'));
 SELECT spanner.convert_all('nk2', kind => 'striped');
+-- a table that is gone
+SELECT spanner_internal.can_convert('nk2.unowned', 'boolean'::regtype::oid::regclass);
 
 SET client_min_messages = warning;
 DROP SCHEMA nk, nk2 CASCADE;

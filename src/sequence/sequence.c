@@ -288,11 +288,13 @@ sk_clock_restriction(Oid seqid, Oid table)
 		"If it is a table like any other, give the sequence the kind by spanner.alter_sequence()."
 	};
 
+	/* NULL as well if the table is gone */
+	const char *name = get_rel_name(table);
+
 	if (OidIsValid(getExtensionOfObject(NamespaceRelationId,
 										get_rel_namespace(seqid))))
 		return &of_extension;
-	return OidIsValid(table) && is_migration_table(get_rel_name(table)) ?
-		&of_migrations : NULL;
+	return name != NULL && is_migration_table(name) ? &of_migrations : NULL;
 }
 
 /* Is it the name of a table in which a tool keeps the migrations that have run? */
