@@ -86,26 +86,13 @@ sub readme
 {
 	my $keys = 'Keys on one server';
 	my @keys = ('uuid', 'bit_reversed_positive', 'striped(64)');
-	my ($fast, $slow) = map { "query=$_ shards=64 rows=100" } 'look-up', 'page';
-	my @instructions = ('Instructions', 'a small statement planned and run');
 	my ($version) = values_of('run', 'server', '', 'version');
 
 	return map { [ 'README.md', @$_ ] } (
 		[ '`make bench` on PostgreSQL #', $version ],
 		[ '| CPU time | 1 | # | # | # |', map { scalar cell($keys, $_, 'CPU time') } @keys ],
 		[ '| WAL, a checkpoint every 125,000 rows | 1 | # | # | # |', map { scalar cell($keys, $_, 'every 125,000') } @keys ],
-		[ '| index of 2 million rows | 1 | # | # | # |', map { scalar cell($keys, $_, 'after the first segment') } @keys ],
-		[ '| give a value of a sequence, instructions | # | # |',
-			map { scalar cell('Instructions', 'nextval, CACHE 1', $_) } 'bit_reversed_positive', 'core' ],
-		[ '| hash a text to a shard, ns | # | # |', map { scalar cell('Functions', "$_ | text", 'ns') } 'spanner.shard_id', 'md5' ],
-		[ '| look up a whole key, 64 shards, ms | # | # |', map { planner($_, $fast) } 'with', 'without' ],
-		[ '| newest 100 of 1 million rows, 64 shards, ms | # | # |', map { planner($_, $slow) } 'merge', 'scan and sort' ],
-		[ '| run a statement on other tables, instructions | # | # |',
-			map { scalar cell(@instructions, $_) } 'bit_reversed_positive', 'core' ],
-		[ '| 50 clients, a number for each transaction of 10 ms, numbers/s | # | # |',
-			map { scalar cell('Allocators', $_, 'values/s', 1) } '`async_batch`, adaptive', 'core `nextval`' ],
-		[ '| the same without gaps | # | # |', map { scalar cell('Allocators', $_, 'values/s', 1) } '`on_commit`', '`sync`' ],
-		[ '| ask the advisor about 10,000 tables, s of CPU time | # | | |', advice() ]);
+		[ '| index of 2 million rows | 1 | # | # | # |', map { scalar cell($keys, $_, 'after the first segment') } @keys ]);
 }
 
 sub sequences

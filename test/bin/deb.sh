@@ -65,14 +65,14 @@ install_dependencies()
 	printf '#!/bin/sh\nexit 101\n' > "$view/usr/sbin/policy-rc.d"
 	chmod 755 "$view/usr/sbin/policy-rc.d"
 	in_view apt-get -q update &&
-		in_view sh -c "$(readme_line apt-get)" &&
+		in_view sh -c "$(document_line apt-get)" &&
 		in_view apt-get -q install -y --no-install-recommends lintian
 }
 
-# README.md says in two lines how packages are built.
-readme_line()
+# docs/install.md says in two lines how packages are built.
+document_line()
 {
-	sed -n "s/^\\(sudo \\)*\\($1 .*\\)/\\2/p" "$view/build/src/README.md"
+	sed -n "s/^\\(sudo \\)*\\($1 .*\\)/\\2/p" "$view/build/src/docs/install.md"
 }
 
 # Tests need servers, which a build does not.
@@ -137,7 +137,7 @@ then
 	step view mount_view
 	step dependencies install_dependencies
 	# the releases of servers that this machine's distribution has
-	step build as_builder sh -c "PG_UPDATECONTROL=yes $(readme_line dpkg-buildpackage)"
+	step build as_builder sh -c "PG_UPDATECONTROL=yes $(document_line dpkg-buildpackage)"
 	step lintian check_policy
 	step install install_packages
 	step module build_module
