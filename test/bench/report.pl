@@ -6,8 +6,9 @@
 # usage: report.pl [--check] [results.tsv]
 #
 # Writes report.md and the pictures, by gnuplot, next to the results.  What is
-# said of each section is in Sections.pm.  If the results are those of the
-# documents, the figures that Figures.pm lists are written into the documents.
+# said of each section is in Sections.pm.  With the results that are kept beside
+# this script the report goes to docs/bench, and the figures that Figures.pm
+# lists are written into the documents.
 # With --check nothing is written: the report and the documents are compared
 # with the results, and what differs is printed.
 #
@@ -22,10 +23,11 @@ use Figures;
 use Results;
 use Sections;
 
-my $of_documents = 'docs/bench/results.tsv';
+my $of_documents = 'test/bench/results.tsv';
 my $check = @ARGV && $ARGV[0] eq '--check' && shift;
 my $file = shift // $of_documents;
-my $directory = dirname($file);
+my $directory = $file eq $of_documents ? 'docs/bench' : dirname($file);
+my $link = $file eq $of_documents ? "../../$file" : basename($file);
 
 # The whole report.
 sub report
@@ -50,7 +52,7 @@ sub report
 `$command`, PostgreSQL $version, $machine; @{[ sprintf('%.0f', $seconds / 60) ]} minutes, begun at a load average of $load.$rough
 
 Times are ratios to what they are compared with, measured in turn in each round: the median of the rounds, and in brackets the least and the greatest. They show costs, not what a machine can do:
-the servers run with `fsync = off`, except for the allocators, and all files are in the cache of the operating system. WAL, sizes and counts of instructions repeat from run to run. [results.tsv](results.tsv) has every round.
+the servers run with `fsync = off`, except for the allocators, and all files are in the cache of the operating system. WAL, sizes and counts of instructions repeat from run to run. [results.tsv]($link) has every round.
 
 ## Bars
 
