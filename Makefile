@@ -92,7 +92,8 @@ SQL_spanner_keys_ddl = \
 	src/spanner_ddl/extension.sql \
 	src/spanner_ddl/googlesql.sql \
 	src/spanner_ddl/spanner_ddl.sql \
-	src/spanner_ddl/export.sql
+	src/spanner_ddl/export.sql \
+	src/spanner_ddl/rows.sql
 SQL_spanner_keys_advisor = \
 	src/advisor/extension.sql \
 	src/advisor/catalog_text.sql \
@@ -212,7 +213,7 @@ REGRESS_ddl = \
 	ddl_postgresql \
 	ddl_export \
 	ddl_export_losses \
-	ddl_round_trip
+	ddl_round_trip ddl_rows
 REGRESS_advisor = \
 	advisor_advise \
 	advisor_references \

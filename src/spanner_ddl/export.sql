@@ -1022,3 +1022,34 @@ END $$;
 
 COMMENT ON FUNCTION spanner.spanner_ddl(regnamespace, text)
   IS 'Spanner''s DDL for the sequences, tables, indexes, views and change streams of a schema';
+
+-- The schema of a name that is no relation's.
+CREATE FUNCTION spanner_internal.named_schema(name text)
+RETURNS regnamespace
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  schema oid := (SELECT n.oid FROM pg_namespace n WHERE ARRAY[n.nspname::text] = parse_ident(name));
+BEGIN
+  IF schema IS NULL THEN
+    RAISE EXCEPTION 'there is no relation or schema "%"', name USING ERRCODE = 'undefined_object';
+  END IF;
+  RETURN schema;
+END $$;
+
+CREATE FUNCTION spanner.spanner_ddl(name text, dialect text DEFAULT 'googlesql')
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT s
+    FROM spanner.spanner_ddl(to_regclass(name), dialect) s
+   WHERE to_regclass(name) IS NOT NULL
+   UNION ALL
+  SELECT s
+    FROM spanner.spanner_ddl(spanner_internal.named_schema(name), dialect) s
+   WHERE to_regclass(name) IS NULL;
+END;
+
+COMMENT ON FUNCTION spanner.spanner_ddl(text, text)
+  IS 'the same for a relation or schema of that name';
