@@ -124,16 +124,16 @@ CREATE TABLE log (at timestamptz DEFAULT now() PRIMARY KEY, "Seen ""at""" timest
 CREATE INDEX "log "" seen" ON log ("Seen ""at""");
 CREATE INDEX log_seen ON log ("Seen ""at""" DESC);
 SELECT rule, object FROM spanner.advise('log', 'splits');
-SELECT spanner.silence_rule('"log "" seen"', 'index_time');
+SELECT spanner.silence_rule('"log "" seen"', 'key_time');
 SELECT spanner.silence_rule('log', 'key_now', 'at');
 SELECT spanner.silence_rule('log', 'key_now', 'at');
 SELECT rule, object FROM spanner.advise('log', 'splits');
-SELECT spanner.silence_rule('log', 'index_time');
+SELECT spanner.silence_rule('log', 'key_time');
 SELECT * FROM spanner.silenced_rule ORDER BY rule, index_name;
 SELECT rule, object FROM spanner.advise('log', 'splits');
-SELECT spanner.silence_rule('log', 'index_time', silenced => false);
-SELECT spanner.silence_rule('log', 'index_time', silenced => false);
-SELECT spanner.silence_rule(relation => '"log "" seen"', rule => 'index_time', silenced => false);
+SELECT spanner.silence_rule('log', 'key_time', silenced => false);
+SELECT spanner.silence_rule('log', 'key_time', silenced => false);
+SELECT spanner.silence_rule(relation => '"log "" seen"', rule => 'key_time', silenced => false);
 SELECT spanner.silence_rule('log', 'key_now', column_name => 'at', silenced => false);
 SELECT rule, object FROM spanner.advise('log', 'splits');
 SELECT count(*) FROM spanner.silenced_rule;
@@ -157,7 +157,7 @@ GRANT USAGE ON SCHEMA adv TO regress_spanner_stranger;
 SET ROLE regress_spanner_stranger;
 SELECT spanner.silence_rule('log', 'key_missing');
 DELETE FROM spanner.silenced_rule;
-UPDATE spanner.silenced_rule SET rule = 'index_time';
+UPDATE spanner.silenced_rule SET rule = 'key_time';
 SELECT rule, object, finding FROM spanner.advise('log', 'splits');
 RESET ROLE;
 
@@ -358,9 +358,9 @@ SELECT count(setval(s, 100)) FROM unnest(ARRAY['"Low"', 'endless', 'circle', 'ow
 SELECT setval('app_seq', 2000000000);
 SELECT * FROM advice('one_server') WHERE rule ~ 'near_end';
 SELECT severity, rule, relation FROM spanner.advise('app_seq');
-SELECT spanner.silence_rule('"Low"', 'free_sequence_near_end');
+SELECT spanner.silence_rule('"Low"', 'sequence_near_end');
 SELECT relation FROM advice('splits') WHERE rule ~ 'near_end';
-SELECT spanner.silence_rule('"Low"', 'free_sequence_near_end', silenced => false);
+SELECT spanner.silence_rule('"Low"', 'sequence_near_end', silenced => false);
 SELECT suggestion FROM advice('one_server') WHERE suggestion IS NOT NULL \gexec
 SELECT * FROM advice('one_server') WHERE rule ~ 'near_end';
 DROP SCHEMA adcase CASCADE;

@@ -63,7 +63,7 @@ SELECT * FROM sources('of_long1');
 SELECT count(*) FROM spanner.advise('rows0') WHERE rule = 'counter_table';
 SELECT count(*) FROM spanner.advise('rows1') WHERE rule = 'counter_table';
 
--- nor a body in standard SQL of more than a megabyte, nor all of a long default
+-- nor a body in standard SQL of more than a megabyte; a default is read whole
 DO $$
 BEGIN
   EXECUTE format('CREATE FUNCTION huge() RETURNS float8 LANGUAGE sql RETURN random() + length(%L)', repeat('x', 1100000));

@@ -12,7 +12,7 @@ CREATE VIEW rates AS
   SELECT inserts, jsonb_populate_record(NULL::spanner_internal.advisor_facts,
            jsonb_set(to_jsonb(spanner_internal.advisor_facts('written')), '{tables,0,inserts}', to_jsonb(inserts))) AS facts
     FROM unnest('{2,0.01}'::numeric[]) inserts;
-SELECT inserts, object, finding FROM rates, spanner_internal.rule_index_unused(facts) ORDER BY 1;
+SELECT inserts, object, finding FROM rates, spanner_internal.rules_indexes(facts) r WHERE r.rule = 'index_unused' ORDER BY 1;
 
 -- random keys in an index larger than memory
 CREATE TABLE random_key (id uuid DEFAULT gen_random_uuid() PRIMARY KEY);

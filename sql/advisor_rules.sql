@@ -125,8 +125,8 @@ SELECT * FROM findings;
 DROP TABLE stores, stored;
 
 -- the severity: by target, and by the measured rate of inserts
-SELECT t, r, spanner_internal.advisor_severity('warning', '{splits,spanner}', e, t, r)
-  FROM unnest('{splits,one_server,citus}'::text[]) t, (VALUES (NULL, 'x'), (0.001, 'x'), (100, NULL)) v (r, e);
+SELECT t, r, spanner_internal.advisor_severity('warning', '{splits,spanner}', t, r)
+  FROM unnest('{splits,one_server,citus}'::text[]) t, (VALUES (NULL), (0.001), (100)) v (r);
 
 -- the target is guessed, table by table
 CREATE FOREIGN DATA WRAPPER regress_wrapper;
@@ -143,7 +143,92 @@ SELECT rule FROM spanner.advise('local', 'citus');
 CREATE TABLE narrow (id serial PRIMARY KEY);
 SELECT severity, rule FROM spanner.advise('narrow', 'citus');
 
--- a rule runs alone as well
-SELECT object FROM spanner_internal.rule_key_sequence(spanner_internal.advisor_facts('local'));
+-- join tables: the pair becomes the key, unless its first rows say that it cannot
+CREATE SCHEMA joined;
+SET search_path = joined;
+CREATE TABLE person (id bigint PRIMARY KEY);
+CREATE TABLE role (id bigint PRIMARY KEY);
+CREATE TABLE of_ids (role_id bigint, person_id bigint, created_at timestamptz);
+CREATE TABLE referring (of_role bigint NOT NULL REFERENCES role ON DELETE CASCADE, of_person bigint NOT NULL REFERENCES person ON DELETE CASCADE);
+CREATE INDEX ON referring (of_role);
+CREATE TABLE with_data (role_id bigint, person_id bigint, note text);
+CREATE TABLE twice (role_id bigint, person_id bigint);
+INSERT INTO twice VALUES (1, 2), (1, 2);
+CREATE TABLE unknown (role_id bigint, person_id bigint);
+INSERT INTO unknown VALUES (1, 2), (1, NULL);
+CREATE VIEW about AS SELECT * FROM spanner.advise(target => 'one_server') WHERE relation IN (
+  SELECT oid FROM pg_class WHERE relnamespace = 'joined'::regnamespace);
+SELECT rule, relation, substring(finding FROM 'key; (\(.*)') AS finding, suggestion FROM about;
+SELECT suggestion FROM about WHERE suggestion IS NOT NULL \gexec
+SELECT rule, relation, suggestion FROM about;
+
+-- lists of migrations, tables of one row, and templates of pg_partman need no key
+CREATE TABLE alembic_version (version_num text);
+CREATE TABLE options (color text);
+CREATE UNIQUE INDEX ON options ((color IS NOT NULL));
+CREATE TABLE several (color text);
+CREATE UNIQUE INDEX ON several (lower(color));
+CREATE TABLE part_config (parent_table text PRIMARY KEY, template_table text);
+CREATE TABLE template_public_event (id bigint);
+CREATE TABLE public.regress_template (id bigint);
+CREATE TABLE public.template_of_mail (id bigint);
+INSERT INTO part_config VALUES ('public.event', 'public.regress_template');
+SELECT rule, relation FROM spanner.advise(target => 'one_server')
+ WHERE relation = ANY ('{alembic_version,options,several,template_public_event,public.regress_template,public.template_of_mail}'::text[]::regclass[])
+ ORDER BY 2::text;
+DROP TABLE public.regress_template, public.template_of_mail;
+
+-- a time for which a row is valid is none of insertion
+CREATE TABLE notice (id uuid PRIMARY KEY, start timestamptz, "end" timestamptz, valid_from date, valid_to date, not_after date, started_at timestamptz);
+CREATE INDEX ON notice (start, "end");
+CREATE INDEX ON notice (valid_from);
+CREATE INDEX ON notice (not_after);
+CREATE INDEX ON notice (started_at);
+SELECT object FROM spanner.advise('notice', 'splits');
+
+-- a remainder has a sign if it is that of a hash, and nothing is done about it
+CREATE TABLE hit (uid text PRIMARY KEY,
+  a bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(uid), 32)) STORED,
+  b integer GENERATED ALWAYS AS (hashtext(uid) % 16) STORED,
+  c bigint GENERATED ALWAYS AS (mod(mod(spanner.farm_fingerprint(uid), 32) + 32, 32)) STORED,
+  d bigint GENERATED ALWAYS AS (abs(mod(spanner.farm_fingerprint(uid), 32))) STORED,
+  e bigint GENERATED ALWAYS AS (mod(spanner.farm_fingerprint(uid) & 31, 32)) STORED,
+  f bigint GENERATED ALWAYS AS (CASE WHEN hashtext(uid) % 16 < 0 THEN hashtext(uid) % 16 + 16 ELSE hashtext(uid) % 16 END) STORED);
+SELECT object, finding FROM spanner.advise('hit', 'splits') WHERE rule = 'shard_signed';
+
+-- the sequence of a column that has a domain changes, as the column cannot
+CREATE DOMAIN positive AS integer CHECK (VALUE > 0);
+CREATE TABLE of_domain (id serial PRIMARY KEY);
+ALTER TABLE of_domain ALTER COLUMN id TYPE positive;
+SELECT suggestion FROM spanner.advise('of_domain', 'splits') \gexec
+INSERT INTO of_domain DEFAULT VALUES RETURNING id > 1000000 AS is_spread;
+
+-- one index serves two foreign keys
+CREATE TABLE pair (a bigint, b bigint, PRIMARY KEY (a, b));
+CREATE TABLE single (a bigint PRIMARY KEY);
+CREATE TABLE of_both (id uuid PRIMARY KEY, a bigint REFERENCES single ON DELETE CASCADE, b bigint,
+                      FOREIGN KEY (a, b) REFERENCES pair ON DELETE CASCADE);
+SELECT rule, suggestion FROM spanner.advise('of_both', 'one_server');
+
+-- a count that another function counts down is none of numbers
+CREATE TABLE kept (name text PRIMARY KEY, rows_now bigint);
+CREATE FUNCTION more(which text) RETURNS void LANGUAGE sql AS 'UPDATE joined.kept SET rows_now = rows_now + 1 WHERE name = which';
+SELECT count(*) FROM spanner.advise('kept') WHERE rule = 'counter_table';
+CREATE FUNCTION fewer(which text) RETURNS void LANGUAGE sql
+  AS 'UPDATE joined.kept SET rows_now = greatest(rows_now - 1, 0) WHERE name = which';
+SELECT count(*) FROM spanner.advise('kept') WHERE rule = 'counter_table';
+
+-- what is no fault is one line, and so is what all tables of a schema have
+CREATE TABLE counted1 (id serial PRIMARY KEY);
+CREATE TABLE counted2 (id serial PRIMARY KEY);
+CREATE TABLE logged (at timestamptz DEFAULT now() PRIMARY KEY);
+SELECT count(*), bool_and(relation IS NULL AND suggestion IS NULL) FROM spanner.advise(target => 'one_server') WHERE rule = 'ascending_keys';
+SELECT count(*) FROM spanner.advise('logged', 'one_server') WHERE rule = 'ascending_keys' AND relation = 'logged'::regclass;
+SELECT relation, object, finding FROM spanner.advise(target => 'citus') WHERE rule = 'citus_narrow' AND object = 'joined';
+DROP SCHEMA joined CASCADE;
+SET search_path = ar;
+
+-- all hotspots are one array
+SELECT object FROM unnest((spanner_internal.advisor_facts('local')).hotspots);
 DROP SCHEMA ar CASCADE;
 DROP FOREIGN DATA WRAPPER regress_wrapper CASCADE;

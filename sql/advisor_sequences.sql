@@ -61,5 +61,8 @@ SELECT spanner.convert_column('burnt', 'id');
 SELECT count(nextval('burnt_id_seq')) FROM generate_series(1, 25000);
 SELECT rule, finding, suggestion FROM spanner.advise('burnt', 'one_server');
 DROP TABLE burnt;
+SELECT spanner.create_sequence('free', 'striped', bits => 15);
+SELECT count(nextval('free')) FROM generate_series(1, 25000);
+SELECT relation, finding, suggestion FROM spanner.advise(target => 'splits') WHERE rule = 'sequence_near_end';
 
 DROP SCHEMA ar CASCADE;

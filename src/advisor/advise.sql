@@ -4,23 +4,6 @@
 -- Advisor: running the rules
 --
 
--- Each rule has a row here, which says how severe its findings are for which
--- targets.  If the row has "elsewhere", its findings are reported as info on one server
--- too, with that text and without a suggestion.  Rules are listed in the order of "place",
--- and their suggestions can be applied in that order.  Advice without targets cannot be
--- checked; its explanation says why.
---
--- The table is there while the script runs.  At its end a view takes its place, so
--- that the extension has no table whose rows nobody changes: logical replication of all
--- tables would copy them.
-CREATE TABLE spanner_internal.advisor_rule (
-  rule text COLLATE "C" PRIMARY KEY,
-  place integer NOT NULL UNIQUE,
-  severity text CHECK (severity OPERATOR(pg_catalog.=) ANY ('{warning,notice,info}'::text[])),
-  targets text[],
-  elsewhere text,
-  explanation text NOT NULL);
-
 -- Rules that are silenced, on a table, one of its columns or one of its indexes.
 -- The table is dumped, and restored before the indexes are, so it has their names.
 CREATE TABLE spanner.silenced_rule (
@@ -152,16 +135,14 @@ COMMENT ON FUNCTION spanner.silence_rule(regclass, text, name, boolean)
   IS 'have spanner.advise leave a rule out for a table, index or column, or report it again; only '
      'for the owner';
 
--- How severe a finding is.  It is less severe for a target that the rule is not
--- made for, and where the server has counted hardly any inserts.  NULL: not
--- reported.
-CREATE FUNCTION spanner_internal.advisor_severity(severity text, targets text[], elsewhere text,
-  target text, inserts_per_second float8)
+-- How severe a finding is.  It is less severe where the server has counted hardly any inserts.
+-- NULL: not reported, as the rule is not made for the target.
+CREATE FUNCTION spanner_internal.advisor_severity(severity text, targets text[], target text,
+  inserts_per_second float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
-  WHEN target <> ALL (targets)
-    THEN CASE WHEN target = 'one_server' AND elsewhere IS NOT NULL THEN 'info' END
+  WHEN target <> ALL (targets) THEN NULL
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
@@ -223,21 +204,21 @@ BEGIN
       spanner_internal.describe_target(facts), NULL;
   END IF;
   RETURN QUERY
-    SELECT s.severity, f.rule, f.relid::regclass, f.object,
-           CASE WHEN s.is_meant THEN f.finding ELSE f.finding || '; ' || r.elsewhere END,
-           CASE WHEN s.is_meant THEN f.suggestion END
+    SELECT s.severity, f.rule, nullif(f.relid, 0)::regclass, f.object, f.finding, f.suggestion
       FROM spanner_internal.run_rules(facts) f
       JOIN spanner_internal.advisor_rule r ON r.rule = f.rule
-      LEFT JOIN unnest(facts.tables) t ON t.relid = f.relid  -- else it is a sequence
-      JOIN pg_class c ON c.oid = f.relid  -- not dropped meanwhile
+      -- else it is a sequence, or many tables
+      LEFT JOIN unnest(facts.tables) t ON t.relid = f.relid
+      LEFT JOIN pg_class c ON c.oid = f.relid
      CROSS JOIN LATERAL (
-       SELECT coalesce(t.target, run_advisor.target, 'one_server') AS target OFFSET 0) g
-     CROSS JOIN LATERAL (
-       SELECT g.target = ANY (r.targets) AS is_meant,
-              spanner_internal.advisor_severity(r.severity, r.targets, r.elsewhere, g.target,
-                                                t.inserts) AS severity
+       SELECT spanner_internal.advisor_severity(
+                r.severity, r.targets,
+                CASE WHEN f.relid = 0 AND run_advisor.target IS NULL THEN r.targets[1]
+                     ELSE coalesce(t.target, run_advisor.target, 'one_server') END,
+                t.inserts) AS severity
        OFFSET 0) s
      WHERE s.severity IS NOT NULL AND (asked_index IS NULL OR f.indexid = asked_index)
+       AND (c.oid IS NOT NULL OR f.relid = 0)  -- not dropped meanwhile
        AND NOT EXISTS (SELECT FROM spanner.silenced_rule x
             WHERE x.relation = f.relid AND x.rule = f.rule
               AND (x.column_name IS NULL OR x.column_name = (

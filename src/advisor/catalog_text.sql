@@ -14,6 +14,14 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_is_free'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- Names of columns, as a list.
+CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
+          FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
+
 -- The statement that creates an index, or one of its columns.
 CREATE FUNCTION spanner_internal.index_text(indexid oid, column_number integer)
 RETURNS text

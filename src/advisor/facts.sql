@@ -27,14 +27,15 @@ CREATE TYPE spanner_internal.advisor_index AS (
   storing boolean,
   is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
   is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
-  predicate text, expression text, signature text, could_be_key text);
+  predicate text, expression text, tablespace text, signature text, could_be_key text);
 
 -- Columns that have a default or stand in front of an index, and where their
 -- values come from.
 CREATE TYPE spanner_internal.advisor_column AS (
   relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
-  type oid, is_notnull boolean, collid oid, expr text, generated boolean, identity boolean,
-  seqid oid, label text, owned boolean, is_reference boolean, is_few boolean, source text);
+  type oid, is_notnull boolean, collid oid, expr text, calls text[], generated boolean,
+  identity boolean, seqid oid, label text, owned boolean, is_reference boolean,
+  is_few boolean, source text);
 
 -- What statistics, or the rows of a table without them, say of these columns.
 CREATE TYPE spanner_internal.advisor_measure AS (
@@ -44,9 +45,13 @@ CREATE TYPE spanner_internal.advisor_measure AS (
 
 -- Columns whose values grow with time, and why that is supposed.
 CREATE TYPE spanner_internal.advisor_suspect AS (
-  relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
-  type oid, collid oid, expr text, identity boolean, seqid oid, owned boolean,
-  null_share float8, measured_rows float8, why text);
+  relid oid, ident text, attnum smallint, name name, quoted text,
+  type oid, collid oid, expr text, seqid oid, owned boolean, null_share float8, why text);
+
+-- Columns that ascending sequences fill, and the statement that has the values spread, or why there
+-- is none.
+CREATE TYPE spanner_internal.advisor_conversion AS (
+  relid oid, attnum smallint, seqid oid, why_not text, statement text);
 
 -- Indexes whose work another index can do.
 CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
@@ -54,18 +59,18 @@ CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
 -- Primary keys and other indexes that begin with a suspect, or with a column of
 -- few values before a suspect; and what to do about it.
 CREATE TYPE spanner_internal.advisor_hotspot AS (
-  relid oid, indexid oid, attnum smallint, is_key boolean, why text, ident text, object text,
-  quoted text,
-  expr text, type oid, starts text, decide text, suggestion text);
+  rule text, relid oid, indexid oid, attnum smallint, is_key boolean, object text, finding text,
+  suggestion text);
 
--- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them.
+-- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them; and those that
+-- draw from a sequence, with nothing else.
 CREATE TYPE spanner_internal.advisor_reference AS (
   relid oid, attnum smallint, name name, type oid, referenced oid, referenced_attnum smallint,
   other text, widen text);
 
 -- Sequences that no default uses: applications call nextval().  They have an end, or a kind.
 CREATE TYPE spanner_internal.advisor_sequence AS (
-  seqid oid, ident text, ends numeric, has_kind boolean);
+  seqid oid, ident text, ends numeric, label text);
 
 -- What the rules of the advisor look at.
 CREATE TYPE spanner_internal.advisor_facts AS (
@@ -74,14 +79,15 @@ CREATE TYPE spanner_internal.advisor_facts AS (
   columns spanner_internal.advisor_column[],
   measures spanner_internal.advisor_measure[],
   suspects spanner_internal.advisor_suspect[],
+  conversions spanner_internal.advisor_conversion[],
   redundant spanner_internal.advisor_redundant[],
   narrow spanner_internal.advisor_reference[],
   free_sequences spanner_internal.advisor_sequence[],
   hotspots spanner_internal.advisor_hotspot[]);
 
--- What a rule returns.  attnum and indexid are 0 where there is none.
+-- What rules find.  attnum and indexid are 0 where there is none, relid where it is many tables.
 CREATE TYPE spanner_internal.advisor_finding AS (
-  relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
+  rule text, relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
 
 -- is it the name of a table in which a tool keeps the migrations that have run, a row for each?
 CREATE FUNCTION spanner_internal.is_migration_table(name text)
@@ -102,6 +108,26 @@ CREATE FUNCTION spanner_internal.partition_faults(
 AS 'MODULE_PATHNAME', 'spanner_partition_faults'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- The functions, operators and columns in an expression, in the order of its text.
+CREATE FUNCTION spanner_internal.called_functions(expression pg_node_tree)
+RETURNS text[]
+AS 'MODULE_PATHNAME', 'spanner_called_functions'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- The column that the first one of some expressions grows with, or 0: what keeps the order of
+-- time is all that is called.
+CREATE FUNCTION spanner_internal.growing_column(calls text[])
+RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN count(*) FILTER (WHERE starts_with(u.name, '.')) = 1
+               AND bool_and(u.name ~ '^(\.\d+|date_trunc|date_bin|timezone|to_char|[-+*/]|'
+                                     'part (epoch|year))$')
+              THEN max(substr(u.name, 2)::smallint) FILTER (WHERE starts_with(u.name, '.'))
+              ELSE 0 END
+    FROM unnest(calls[:coalesce(array_position(calls, ',') - 1, cardinality(calls))]) u (name);
+END;
+
 -- By their names, columns that hold times as numbers.  The functions on names are not
 -- STRICT, so that the planner takes their bodies for calls.
 CREATE FUNCTION spanner_internal.is_number_of_time(name text)
@@ -116,36 +142,47 @@ RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN name ~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|'
                'remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|'
-               'holiday|deadline|schedul|execut|trigger|next)[a-z]*(_|$)'
+               'holiday|deadline|schedul|execut|trigger|next|not_(?:after|before))[a-z]*(_|$)'
     OR name ~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|'
                'triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$';
 
--- Where the values of a column come from, judged by the expression of the default.
--- Literals do not count, and what comes first decides: it has the high bits.
-CREATE FUNCTION spanner_internal.read_default(expression text, draws boolean)
+-- By their names, the begin and the end of a time for which a row is valid.
+CREATE FUNCTION spanner_internal.is_validity(first text, last text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN first ~* '^(.*_)?(starts?|begins?|from)(_?(at|on|date|day))?$'
+   AND last ~* '^(.*_)?(ends?|until|till|to|thru|through|stops?)(_?(at|on|date|day))?$';
+
+-- Where the values of a column come from, judged by the functions that its default calls.
+-- What comes first decides: it has the high bits.
+CREATE FUNCTION spanner_internal.read_calls(calls text[], draws boolean)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT CASE least(p.random, p.uuid, p.now, p.draw)
-           WHEN p.random THEN 'random' WHEN p.uuid THEN 'uuid'
-           WHEN p.now THEN 'now' WHEN p.draw THEN 'derived' END
-    FROM (SELECT regexp_replace(replace(expression, '''now''::text)::', 'now()::'),
-                 'E?''([^'']|'''')*''(::[a-z]+( [a-z]+)*)?', '', 'g') AS text) e,
-         LATERAL (SELECT
-           nullif(regexp_instr(e.text, 'bit_reverse|\mreverse\(|random|uuid_generate_v4|uuidv4|'
-                                       'generate_uuid|md5|\msha[0-9]+\(|hash|fingerprint|digest\('),
-                                       0) AS random,
-           nullif(regexp_instr(e.text, '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|'
-                                       'ulid|ksuid|(^|[^a-z])(xid|tsid)|snowflake|'
-                                       'timestamp_id)[a-z0-9_]*\(', 1, 1, 0, 'i'), 0) AS uuid,
-           nullif(regexp_instr(e.text, '\m(now|clock_timestamp|statement_timestamp|'
-                                       'transaction_timestamp|timeofday)\(|CURRENT_TIMESTAMP|'
-                                       'CURRENT_DATE|LOCALTIMESTAMP', 1, 1, 0, 'i'), 0) AS now,
-           nullif(
-             greatest(
-               CASE WHEN draws THEN greatest(regexp_instr(e.text, 'nextval\('), 1) ELSE 0 END,
-                           regexp_instr(e.text, '\mspanner\.next_value\(')), 0) AS draw) p;
+  SELECT k.kind
+    FROM unnest(calls || CASE WHEN draws AND 'nextval' <> ALL (calls) THEN 'nextval' END)
+         WITH ORDINALITY u (name, n)
+   CROSS JOIN LATERAL (SELECT CASE
+           WHEN u.name ~ 'bit_reverse|^reverse$|random|uuid_generate_v4|uuidv4|generate_uuid|md5|'
+                         '^sha[0-9]+$|hash|fingerprint|digest' THEN 'random'
+           WHEN u.name ~* '(uuid_generate_v[167]|uuid_?v[167]|uuid[167]|gen_uuid_v7|ulid|ksuid|'
+                          '(^|[^a-z])(xid|tsid)|snowflake|timestamp_id)[a-z0-9_]*$' THEN 'uuid'
+           WHEN u.name = ANY ('{now,clock_timestamp,statement_timestamp,transaction_timestamp,'
+                              'timeofday}') THEN 'now'
+           WHEN u.name = 'next_value' OR draws AND u.name = 'nextval' THEN 'derived' END) k (kind)
+   WHERE k.kind IS NOT NULL
+   ORDER BY u.n LIMIT 1;
 END;
+
+-- The functions that a text of SQL or PL/pgSQL calls, outside of its literals.
+CREATE FUNCTION spanner_internal.named_functions(body text)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ARRAY(SELECT coalesce(lower(m.names[1]), 'now')
+               FROM regexp_matches(
+                      regexp_replace(body, 'E?''([^'']|'''')*''', '', 'g'),
+                      '\m([a-z_][a-z_0-9]*)\(|'
+                      '\m(?:CURRENT_TIMESTAMP|CURRENT_DATE|LOCALTIMESTAMP)\M', 'gi') m (names));
 
 -- Tables that Citus knows, and by which column it distributes them: "h" is by hash,
 -- "r" by ranges, "n" a reference table, and "l" one that it keeps on one node.
@@ -167,6 +204,24 @@ BEGIN
   END IF;
 END
 $$;
+
+-- pg_partman copies the key of a template table to new partitions; it has no rows.  A template is
+-- known by its name, or because the table of settings names it.
+CREATE FUNCTION spanner_internal.list_partition_templates()
+RETURNS SETOF oid
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10
+BEGIN ATOMIC
+  SELECT t.oid
+    FROM pg_class p
+    JOIN pg_attribute a ON a.attrelid = p.oid AND a.attname = 'template_table'
+     AND a.attgenerated = ''
+    JOIN pg_class t ON t.relkind = 'r'
+    JOIN pg_namespace n ON n.oid = t.relnamespace
+   WHERE p.relname = 'part_config' AND p.relkind = 'r'
+     AND (t.relnamespace = p.relnamespace AND starts_with(t.relname, 'template_')
+          OR concat_ws('.', n.nspname, t.relname)
+             IN (SELECT v FROM spanner_internal.first_values(p.oid, a.attnum) v));
+END;
 
 -- There is a rate of inserts if the server has counted for a day.
 CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
@@ -217,37 +272,33 @@ BEGIN ATOMIC
      AND CASE WHEN $1 = 0 THEN
            NOT c.relispartition AND c.relpersistence <> 't'
            AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+           AND c.oid NOT IN (SELECT spanner_internal.list_partition_templates())
            AND NOT EXISTS (SELECT FROM pg_depend x
                             WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid
                               AND x.deptype = 'e')
          ELSE c.oid = $1 END;
 END;
 
--- If everything that keeps the order of time is removed from an expression, and
--- a column is left, the expression grows with that column.
+-- The valid indexes of these tables.
 CREATE FUNCTION spanner_internal.advisor_indexes(tables spanner_internal.advisor_table[])
 RETURNS SETOF spanner_internal.advisor_index
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname,
          i.indkey[0],
-         CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0] ELSE
-           (SELECT a.attnum FROM pg_attribute a
-             WHERE a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
-               AND quote_ident(a.attname)
-                 = regexp_replace(spanner_internal.index_text(i.indexrelid, 1),
-                 '''([^'']|'''')*''|\m(date_trunc|date_bin|timezone|to_char|date_part|EXTRACT|'
-                 'epoch|year|FROM|AT|TIME|ZONE|interval)\M|::[a-z]+( (without|with) time '
-                 'zone)?|[-() ,+*/0-9]+(?![a-z_0-9"])|[( ]', '', 'g')) END,
+         CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0]
+              ELSE spanner_internal.growing_column(
+                     spanner_internal.called_functions(i.indexprs)) END,
          CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
          string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
          i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct,
          i.indisreplident,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
-         CASE WHEN spanner_internal.is_free(i.indrelid)
+         CASE WHEN i.indpred IS NOT NULL AND spanner_internal.is_free(i.indrelid)
               THEN pg_get_expr(i.indpred, i.indrelid) END,
          CASE WHEN i.indkey[0] = 0 THEN spanner_internal.index_text(i.indexrelid, 1) END,
+         ' TABLESPACE ' || quote_ident(s.spcname),
          (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
                    CASE WHEN u.attnum = 0
                         THEN quote_literal(
@@ -268,6 +319,7 @@ BEGIN ATOMIC
     FROM unnest(tables) t
     JOIN pg_index i ON i.indrelid = t.relid AND i.indisvalid
     JOIN pg_class c ON c.oid = i.indexrelid
+    LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
     LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f
      ON f.conindid = i.indexrelid
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
@@ -275,7 +327,7 @@ END;
 
 -- The sequence that a default draws from: of the column, of its domain, or of
 -- an identity.  Nothing depends on one that is named by a text, as in dumps of old servers, but
--- the core knows it; nextval is function 1574.
+-- the core knows it.
 CREATE FUNCTION spanner_internal.list_drawn_sequences()
 RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
@@ -304,27 +356,30 @@ BEGIN ATOMIC
                  CASE WHEN spanner_internal.is_free(e.adrelid)
                       THEN spanner_internal.column_sequence(e.adrelid, e.adnum)::oid END AS seqid
             FROM (SELECT d.oid, d.adrelid, d.adnum FROM pg_attrdef d
-                   WHERE d.adbin::text ~ ':funcid 1574 '
-                     AND NOT EXISTS (SELECT FROM pg_depend p
+                   WHERE NOT EXISTS (SELECT FROM pg_depend p
                                        JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
                                       WHERE p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid
-                                        AND p.refclassid = 'pg_class'::regclass) OFFSET 0) e
+                                        AND p.refclassid = 'pg_class'::regclass)
+                     AND 'nextval' = ANY (spanner_internal.called_functions(d.adbin)) OFFSET 0) e
           OFFSET 0) q
    WHERE q.seqid IS NOT NULL;
 END;
 
 -- What functions in defaults make, and what BEFORE INSERT triggers assign to
 -- columns.  Functions of the server and of extensions are recognized by their
--- names.  Of a body the first 10,000 characters count, and each is read once,
--- however many tables use the function.
+-- names.  Of a body the first 10,000 characters count, or its tree if it is in
+-- standard SQL, and each is read once, however many tables use the function.
 CREATE FUNCTION spanner_internal.list_default_bodies()
 RETURNS TABLE (relid oid, attnum smallint, source text, assigned text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH called AS MATERIALIZED (
-    SELECT f.oid, spanner_internal.read_default(f.body, f.body ~* '\mnextval\(') AS source
+    SELECT f.oid, spanner_internal.read_calls(f.calls, 'nextval' = ANY (f.calls)) AS source
       FROM (SELECT f.oid,
-                   spanner_internal.function_text(f.oid) AS body
+                   CASE WHEN f.prosqlbody IS NULL
+                        THEN spanner_internal.named_functions(substr(f.prosrc, 1, 10000))
+                        WHEN octet_length(f.prosqlbody::text) <= 1048576
+                        THEN spanner_internal.called_functions(f.prosqlbody) END AS calls
               FROM pg_proc f
               JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
              WHERE f.oid >= 16384
@@ -380,7 +435,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull,
          q.collid,
-         coalesce(q.expr, q.assigned), q.generated, q.identity, q.seqid, q.label, q.owned,
+         coalesce(q.expr, q.assigned), q.calls, q.generated, q.identity, q.seqid, q.label, q.owned,
          q.is_reference,
          NOT q.is_reference AND (q.type = 'bool'::regtype
            OR q.typtype = 'e'
@@ -388,27 +443,31 @@ BEGIN ATOMIC
                         'category|severity|level|stage|phase|channel|currency|active|enabled|'
                         'is_[a-z_]+|has_[a-z_]+)$'),
          CASE
-           WHEN q.is_shard OR q.generated AND q.expr ~ 'shard_id\(|fingerprint\(|hash' THEN 'shard'
+           WHEN q.is_shard
+             OR q.generated AND q.calls::text ~ 'shard_id|fingerprint|hash' THEN 'shard'
            WHEN q.generated THEN 'generated'
-           WHEN q.expr = ANY ('{now(),CURRENT_TIMESTAMP,CURRENT_DATE}') THEN 'now'
-           WHEN q.seqid <> 0 AND (q.identity
-             OR q.expr ~ '^\(*(spanner\.)?nextval\(+E?''([^'']|'''')*''(::text\))?'
-                         '::(pg_catalog\.)?regclass\)(\)?::(integer|smallint|bigint))?$')
+           WHEN q.seqid <> 0 AND (q.identity OR q.calls = '{nextval}')
              THEN CASE WHEN q.label IS NULL THEN 'sequence' ELSE 'mapped' END
            ELSE coalesce(
              -- what a function does with the sequence that it is given is in its body
-             spanner_internal.read_default(nullif(concat_ws(' ', q.expr, q.assigned), ''),
-               q.seqid <> 0 AND q.label IS NULL AND (q.made IS NULL OR q.expr ~ 'nextval\(')
-               OR q.assigned ~* '\mnextval\('),
+             spanner_internal.read_calls(
+               q.calls || q.assigned_calls,
+               q.seqid <> 0 AND q.label IS NULL AND (q.made IS NULL OR 'nextval' = ANY (q.calls))
+               OR 'nextval' = ANY (q.assigned_calls)),
              q.made,
              CASE
                WHEN q.is_reference THEN 'reference'
                -- a constant as the default says nothing
-               WHEN (q.expr IS NULL OR q.expr ~ '^''(?!-?infinity)[^'']*''::[a-z ]+$|^\d+$')
+               WHEN (q.calls IS NULL OR q.calls = '{}') AND q.assigned IS NULL
                 AND CASE WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) THEN true
                          WHEN q.type = 'int8'::regtype
                          THEN spanner_internal.is_number_of_time(q.name) END
-                AND NOT spanner_internal.is_later_time(q.name) THEN 'time' END)
+                AND NOT spanner_internal.is_later_time(q.name)
+                AND NOT EXISTS (SELECT FROM pg_attribute e
+                                 WHERE e.attrelid = q.relid AND e.attnum > 0
+                                   AND NOT e.attisdropped
+                                   AND spanner_internal.is_validity(q.name, e.attname))
+                 THEN 'time' END)
          END
     FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
                  quote_ident(a.attname) AS quoted,
@@ -416,10 +475,12 @@ BEGIN ATOMIC
                  y.typtype,
                  a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
-                 left(coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0)
-                                    WHEN spanner_internal.is_free(d.adrelid)
-                                    THEN pg_get_expr(d.adbin, d.adrelid) END,
-                               y.typdefault), 10000) AS expr,
+                 left(CASE WHEN d.oid IS NULL THEN y.typdefault
+                           WHEN e.calls IN ('{}', '{nextval}') THEN NULL
+                           WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0)
+                           WHEN spanner_internal.is_free(d.adrelid)
+                           THEN pg_get_expr(d.adbin, d.adrelid) END, 10000) AS expr,
+                 e.calls, spanner_internal.named_functions(b.assigned) AS assigned_calls,
                  b.source AS made, b.assigned,
                  a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity,
                  coalesce(s.seqid, v.seqid, 0) AS seqid, l.label,
@@ -430,6 +491,9 @@ BEGIN ATOMIC
             JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
             JOIN pg_type y ON y.oid = a.atttypid
             LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+           CROSS JOIN LATERAL (
+             SELECT spanner_internal.called_functions(coalesce(d.adbin, y.typdefaultbin)) AS calls
+             OFFSET 0) e
             LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid = 0) s
               ON s.relid = a.attrelid AND s.attnum = a.attnum
             LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid <> 0) v
@@ -526,9 +590,8 @@ RETURNS SETOF spanner_internal.advisor_suspect
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT q.* FROM (
-    SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.collid,
-           c.expr,
-           c.identity, c.seqid, c.owned, m.null_share, m.rows AS measured_rows,
+    SELECT c.relid, c.ident, c.attnum, c.name, c.quoted, c.type, c.collid, c.expr, c.seqid, c.owned,
+           m.null_share,
            CASE WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
                 WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
                 WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
@@ -591,7 +654,7 @@ RETURN EXISTS (SELECT FROM pg_depend d
 -- The statement is NULL where the type cannot change: a view, a policy or the like
 -- uses the column, it is a part of a partition key, or it has a domain.  A column that is
 -- inherited changes with its parent.
-CREATE FUNCTION spanner_internal.advisor_references()
+CREATE FUNCTION spanner_internal.advisor_references(columns spanner_internal.advisor_column[])
 RETURNS SETOF spanner_internal.advisor_reference
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
@@ -609,7 +672,11 @@ BEGIN ATOMIC
      SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
    WHERE k.contype = 'f' AND k.conparentid = 0
      AND (b.child = 'int2'::regtype AND b.parent = ANY ('{int4,int8}'::regtype[])
-          OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
+          OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype)
+   UNION ALL
+  SELECT c.relid, c.attnum, c.name, c.type, 0::oid, 0::int2, NULL, NULL
+    FROM unnest(columns) c
+   WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[]);
 END;
 
 -- An extension's sequences are its own matter.
@@ -617,7 +684,7 @@ CREATE FUNCTION spanner_internal.advisor_sequences(relation oid)
 RETURNS SETOF spanner_internal.advisor_sequence
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
 BEGIN ATOMIC
-  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax, l.objoid IS NOT NULL
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax, l.label
     FROM pg_sequence q
     JOIN pg_class c ON c.oid = q.seqrelid AND c.relpersistence <> 't'
     JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -636,7 +703,7 @@ BEGIN ATOMIC
 END;
 
 -- What the rules look at: SELECT * FROM
--- spanner_internal.rule_key_sequence(spanner_internal.advisor_facts()) runs one.
+-- spanner_internal.rules_keys(spanner_internal.advisor_facts()) runs the rules about keys.
 CREATE FUNCTION spanner_internal.advisor_facts(
   relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS spanner_internal.advisor_facts
@@ -655,13 +722,12 @@ BEGIN
                         FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
   f.suspects := ARRAY(SELECT t
                         FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
-  f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references() t);
+  f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references(f.columns) t);
+  f.conversions := ARRAY(SELECT t FROM spanner_internal.advisor_conversions(f) t);
   f.free_sequences := ARRAY(
     SELECT t FROM spanner_internal.advisor_sequences(coalesce(relation, 0::oid)) t);
   f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
-  f.hotspots := ARRAY(SELECT t FROM spanner_internal.suspect_keys(f) t)
-             || ARRAY(SELECT t FROM spanner_internal.suspect_indexes(f) t)
-             || ARRAY(SELECT t FROM spanner_internal.few_prefixes(f) t);
+  f.hotspots := ARRAY(SELECT t FROM spanner_internal.advisor_hotspots(f) t);
   RETURN f;
 END
 $$;

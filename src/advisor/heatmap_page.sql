@@ -253,7 +253,13 @@ line.even { stroke: var(--ink); stroke-dasharray: 3 3; opacity: 0.6; }
 .facts, footer { margin: 14px 0 0; color: var(--soft); font-size: 14px;
   overflow-wrap: anywhere; }
 footer { grid-column: 1 / -1; }
-@media (max-width: 600px) { main { padding: 18px 14px 28px; } h1 { font-size: 21px; } }
+@media (max-width: 620px) {
+  main { padding: 18px 14px 28px; } h1 { font-size: 21px; }
+  figure { border-right: 3px solid var(--line); }
+  figure::before { content: "wider than the screen: swipe \2192"; display: block; position: sticky;
+    left: 0; width: max-content; padding: 2px 8px; background: var(--ink); color: var(--page);
+    font-size: 13px; }
+}
 @media print { main { padding: 0; } .finding, svg { print-color-adjust: exact; } }
 </style>
 ';

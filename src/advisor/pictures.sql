@@ -205,10 +205,11 @@ CREATE TYPE spanner_internal.heatmap AS (
   cells bigint[], time_from text[], time_to text,
   key_from text[], key_to text[], key_label text[]);
 
--- The share of the busiest of some key ranges in each of some slices of time.
+-- The share of the busiest of some key ranges in each of some slices of time, and how many of the
+-- ranges have a quarter of an even share at least.
 CREATE FUNCTION spanner_internal.busiest_shares(
-  cells bigint[], time_buckets integer, key_buckets integer, slices integer, ranges integer)
-RETURNS float8[]
+  cells bigint[], time_buckets integer, key_buckets integer, slices integer, ranges integer,
+  OUT shares float8[], OUT places bigint[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH range AS (
@@ -216,19 +217,23 @@ BEGIN ATOMIC
       FROM unnest(cells) WITH ORDINALITY u (rows, n)
      GROUP BY 1, (u.n - 1) % key_buckets / (key_buckets / ranges)),
   share AS (
-    SELECT r.n, coalesce(max(r.rows) / nullif(sum(r.rows), 0), 0)::float8 AS share
-      FROM range r
-     GROUP BY r.n)
-  SELECT array_agg(s.share ORDER BY s.n) FROM share s;
+    SELECT r.n,
+           coalesce(r.rows / nullif(sum(r.rows) OVER (PARTITION BY r.n), 0), 0)::float8 AS share
+      FROM range r),
+  slice AS (
+    SELECT s.n, max(s.share) AS share, count(*) FILTER (WHERE s.share * ranges >= 0.25) AS places
+      FROM share s
+     GROUP BY s.n)
+  SELECT array_agg(s.share ORDER BY s.n), array_agg(s.places ORDER BY s.n) FROM slice s;
 END;
 
--- What the share of the busiest key range says.
-CREATE FUNCTION spanner_internal.verdict_on(busiest float8, ranges integer)
+-- What the share of the busiest key range says, and how many ranges get rows at a time.
+CREATE FUNCTION spanner_internal.verdict_on(busiest float8, places numeric, ranges integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT CASE WHEN e.excess >= 0.5 THEN 'hotspot'
-              WHEN e.excess >= 0.15 THEN 'uneven'
+              WHEN e.excess >= 0.15 OR places * 2 <= ranges THEN 'uneven'
               ELSE 'even' END
     FROM (SELECT (busiest - 1.0::float8 / ranges) / (1 - 1.0::float8 / ranges) AS excess) e;
 END;
@@ -241,7 +246,8 @@ END;
 -- and after differ most.  No row if there are too few rows to tell.
 CREATE FUNCTION spanner_internal.judge_buckets(
   b spanner_internal.key_buckets,
-  OUT verdict text, OUT ranges integer, OUT busiest float8, OUT since integer, OUT earlier text)
+  OUT verdict text, OUT ranges integer, OUT busiest float8, OUT places integer, OUT since integer,
+  OUT earlier text)
 RETURNS SETOF record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
 BEGIN ATOMIC
@@ -252,29 +258,33 @@ BEGIN ATOMIC
      WHERE (b).key_buckets % r.ranges = 0),
   chosen AS MATERIALIZED (
     SELECT d.ranges, d.slices, d.slices - greatest(d.slices / 4, 1) AS late,
-           spanner_internal.busiest_shares((b).cells, (b).time_buckets, (b).key_buckets,
-                                           d.slices, d.ranges) AS shares
+           q.shares, q.places
       FROM (SELECT d.ranges, d.slices
               FROM division d
              WHERE d.slices >= d.ranges
              ORDER BY d.ranges DESC LIMIT 1) d
+     CROSS JOIN LATERAL spanner_internal.busiest_shares(
+       (b).cells, (b).time_buckets, (b).key_buckets, d.slices, d.ranges) q
      WHERE d.slices >= 4),
   now AS (
-    SELECT c.ranges, c.slices, c.late, m.busiest, c.shares,
-           spanner_internal.verdict_on(m.busiest, c.ranges) AS verdict
+    SELECT c.*, m.busiest, round(m.used)::integer AS used,
+           spanner_internal.verdict_on(m.busiest, m.used, c.ranges) AS verdict
       FROM chosen c
-     CROSS JOIN LATERAL (SELECT avg(u) AS busiest FROM unnest(c.shares[c.late + 1:]) u) m)
-  SELECT n.verdict, n.ranges, n.busiest, e.slice * (b).time_buckets / n.slices, e.verdict
+     CROSS JOIN LATERAL (SELECT avg(u.share) AS busiest, avg(u.places) AS used
+                           FROM unnest(c.shares[c.late + 1:], c.places[c.late + 1:])
+                                u (share, places)) m)
+  SELECT n.verdict, n.ranges, n.busiest, n.used, e.slice * (b).time_buckets / n.slices, e.verdict
     FROM now n
     LEFT JOIN LATERAL (
-      SELECT s.slice, spanner_internal.verdict_on(m.before, n.ranges) AS verdict
+      SELECT s.slice, spanner_internal.verdict_on(m.before, m.used, n.ranges) AS verdict
         FROM generate_series((n.slices + 7) / 8, n.late) s (slice)
        CROSS JOIN LATERAL (
          SELECT avg(u.share) FILTER (WHERE u.i <= s.slice) AS before,
-                avg(u.share) FILTER (WHERE u.i > s.slice) AS after
-           FROM unnest(n.shares) WITH ORDINALITY u (share, i)) m
+                avg(u.share) FILTER (WHERE u.i > s.slice) AS after,
+                avg(u.places) FILTER (WHERE u.i <= s.slice) AS used
+           FROM unnest(n.shares, n.places) WITH ORDINALITY u (share, places, i)) m
        WHERE m.before <> m.after
-         AND spanner_internal.verdict_on(m.before, n.ranges) <> n.verdict
+         AND spanner_internal.verdict_on(m.before, m.used, n.ranges) <> n.verdict
        ORDER BY (m.after - m.before) ^ 2 * s.slice * (n.slices - s.slice) DESC, s.slice
        LIMIT 1) e ON true;
 END;
@@ -296,12 +306,14 @@ BEGIN ATOMIC
               WHEN (b).keys >= 100 AND (b).key_buckets = 1 THEN 'hotspot'
               ELSE 'unknown' END,
          coalesce(t.text, format(
-           '%s%s: at any time the busiest of %s takes %s %% of the new rows; '
+           '%s%s: %sat any time the busiest of %s takes %s %% of the new rows; '
            'an even share is %s %%.%s',
            initcap(j.verdict),
            CASE WHEN j.since IS NULL THEN ''
                 WHEN order_by IS NULL THEN ' since block ' || s.label
                 ELSE ' since ' || s.label || ' (' || order_by || ')' END,
+           CASE WHEN j.verdict = 'uneven' AND j.places BETWEEN 2 AND j.ranges / 2
+                THEN j.places || ' places; ' END,
            CASE WHEN j.ranges = (b).key_buckets THEN j.ranges || ' key ranges'
                 ELSE format('%s groups of %s key ranges', j.ranges, (b).key_buckets / j.ranges) END,
            round(100 * j.busiest), round(100.0::float8 / j.ranges),

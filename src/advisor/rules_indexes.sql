@@ -7,63 +7,53 @@
 
 -- Statements that give an index another definition under the same name, while the
 -- old one is still in use.  The definition of an index of a partitioned table says
--- ONLY, but the new index is made on all partitions.
+-- ONLY, but the new index is made on all partitions.  The planner takes the bodies
+-- of this function and the next one for their calls.
 CREATE FUNCTION spanner_internal.replaced_index(
   i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (
-  SELECT format(
-    'CREATE %sINDEX%s %I ON %s USING %s; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I%s',
-                      CASE WHEN (i).is_unique THEN 'UNIQUE ' END, c.concurrently, n.name, (i).ident,
-                      definition,
-                      c.concurrently, (i).nspname, (i).name, (i).nspname, n.name, (i).name,
-                      format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name)
-                      || quote_literal(obj_description((i).indexid, 'pg_class')))
-          FROM (SELECT CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END AS concurrently) c,
-               LATERAL (
-                 SELECT spanner_internal.new_index_name((i).nspname, (i).name, suffix) AS name) n);
+RETURN format('CREATE %sINDEX%s %I ON %s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
+              CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END,
+              spanner_internal.new_index_name((i).nspname, (i).name, suffix), (i).ident)
+       || definition
+       || format('; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I',
+                 CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END, (i).nspname, (i).name,
+                 (i).nspname, spanner_internal.new_index_name((i).nspname, (i).name, suffix),
+                 (i).name)
+       || coalesce(format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name)
+                   || quote_literal(obj_description((i).indexid, 'pg_class')), '');
 
 -- What comes behind USING in the definition of an index.  The server leaves out the
 -- tablespace, which stands before WHERE.
 CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
-RETURN (SELECT CASE WHEN starts_with(d.definition, d.head) THEN
-                 concat(
-                   substr(d.definition, length(d.head) + 1,
-                          length(d.definition) - length(d.head) - length(d.tail)),
-                        (SELECT ' TABLESPACE ' || quote_ident(s.spcname) FROM pg_class c
-                           JOIN pg_tablespace s ON s.oid = c.reltablespace
-                          WHERE c.oid = (i).indexid), d.tail) END
-          FROM (SELECT spanner_internal.index_text((i).indexid, 0) AS definition,
-                       format('CREATE %sINDEX %I ON %s%s USING ',
-                              CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
-                              (i).name, CASE WHEN partitioned THEN 'ONLY ' END, (i).ident) AS head,
-                       concat(' WHERE ' || (i).predicate) AS tail OFFSET 0) d);
+RETURN left((string_to_array(spanner_internal.index_text((i).indexid, 0),
+                             format('CREATE %sINDEX %I ON %s%s USING ',
+                                    CASE WHEN (i).is_unique THEN 'UNIQUE ' END, (i).name,
+                                    CASE WHEN partitioned THEN 'ONLY ' END, (i).ident)))[2] || ' ',
+            -1 - length(concat(' WHERE ' || (i).predicate)))
+       || concat((i).tablespace, ' WHERE ' || (i).predicate);
 
--- Indexes whose work another one can do.
-CREATE FUNCTION spanner_internal.rule_index_redundant(facts spanner_internal.advisor_facts)
+-- The findings of these rules.
+CREATE FUNCTION spanner_internal.rules_indexes(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+  -- Indexes whose work another one can do.
+  SELECT 'index_redundant', i.relid, i.indexid, i.attnum, i.name::text,
          format('%I can answer whatever this index answers', o.relname),
          format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
                 i.nspname, i.name)
     FROM unnest((facts).redundant) r
     JOIN unnest((facts).indexes) i ON i.indexid = r.indexid
     JOIN unnest((facts).tables) t ON t.relid = i.relid
-    JOIN pg_class o ON o.oid = r.other;
-END;
-
--- A random key of an index that does not fit into memory: each insert reads
--- and writes a page of its own.
-CREATE FUNCTION spanner_internal.rule_key_random(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.relid, i.indexid, c.attnum, i.name::text,
+    JOIN pg_class o ON o.oid = r.other
+   UNION ALL
+  -- A random key of an index that does not fit into memory: each insert reads
+  -- and writes a page of its own.
+  SELECT 'key_random', c.relid, i.indexid, c.attnum, i.name::text,
          format('the index has %s and begins with %s, whose values are random: each insert touches '
                 'a page that is likely not in memory; keys that ascend, as of bigserial or UUIDs '
                 'of version 7, or kind striped cost a fraction',
@@ -74,16 +64,11 @@ BEGIN ATOMIC
      AND i.is_unique
     JOIN pg_class k ON k.oid = i.indexid
    WHERE (c.source = 'random' OR c.source = 'mapped' AND c.label ~ '^ *bit_reversed')
-     AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers');
-END;
-
--- An index that was never read since the server began to count, while rows were
--- inserted.
-CREATE FUNCTION spanner_internal.rule_index_unused(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+     AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers')
+   UNION ALL
+  -- An index that was never read since the server began to count, while rows were
+  -- inserted.
+  SELECT 'index_unused', i.relid, i.indexid, i.attnum, i.name::text,
          format('the index was never read, and has cost %s inserts a day; decide whether standbys '
                 'or rare reports need it', round((t.inserts * 86400)::numeric)),
          NULL
@@ -92,17 +77,12 @@ BEGIN ATOMIC
      AND i.constraint_id IS NULL
    WHERE t.relkind = 'r' AND t.inserts * 86400 >= 1000
      AND coalesce(pg_stat_get_numscans(i.indexid), 0) = 0
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
-END;
-
--- An index one of whose first two columns is mostly NULL.  If that is the second, a
--- search by the first one alone needs another index that begins with it.  A unique index
--- in which NULLs are equal does more than find rows.
-CREATE FUNCTION spanner_internal.rule_index_null_filtered(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  WITH sparse AS (
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+   UNION ALL
+  -- An index one of whose first two columns is mostly NULL.  If that is the second, a
+  -- search by the first one alone needs another index that begins with it.  A unique index
+  -- in which NULLs are equal does more than find rows.
+ (WITH sparse AS (
     SELECT DISTINCT ON (i.indexid) i, i.indexid, i.relid, i.attnum AS lead, m.attnum, m.null_share
       FROM unnest((facts).indexes) i
       JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.null_share >= 0.5
@@ -122,7 +102,7 @@ BEGIN ATOMIC
       FROM sparse s
       JOIN unnest((facts).tables) t ON t.relid = s.relid
       JOIN unnest((facts).columns) c ON c.relid = s.relid AND c.attnum = s.attnum)
-  SELECT j.relid, j.indexid, j.attnum, (j.i).name::text,
+  SELECT 'index_null_filtered', j.relid, j.indexid, j.attnum, (j.i).name::text,
          format('%s %% of %s is NULL, and the index keeps all of it%s',
                 round(j.null_share * 100), j.quoted,
                 CASE WHEN j.attnum = j.lead THEN ' in one place' END)
@@ -135,16 +115,11 @@ BEGIN ATOMIC
            spanner_internal.replaced_index(j.i, j.is_partitioned, 'filtered',
              format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(j.i, j.is_partitioned),
                     j.quoted)) END
-    FROM judged j;
-END;
-
--- An index through which many rows are fetched, of a table that is seldom written
--- and has only few small columns more than the index.
-CREATE FUNCTION spanner_internal.rule_index_storing(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+    FROM judged j)
+   UNION ALL
+  -- An index through which many rows are fetched, of a table that is seldom written
+  -- and has only few small columns more than the index.
+  SELECT 'index_storing', i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not '
                 'be read', x.fetched, w.columns),
          spanner_internal.replaced_index(i, false, 'storing',
@@ -172,15 +147,10 @@ BEGIN ATOMIC
              AND c.attnum <> ALL (i.indkey)) = w.count
      AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
                       WHERE s.relid = i.relid AND s.attnum = i.attnum)
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid);
-END;
-
--- The right to a table is asked first: it is one look-up for all of its columns.
-CREATE FUNCTION spanner_internal.rule_no_privilege(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+   UNION ALL
+  -- The right to a table is asked first: it is one look-up for all of its columns.
+  SELECT 'no_privilege', t.relid, 0::oid, 0::int2, t.relname::text,
          'without the right to read all rows, the measured rules are left out', NULL
     FROM (SELECT x.relid, x.relname, NOT x.is_usable OR row_security_active(x.relid) AS is_hidden
             FROM unnest((facts).tables) x
@@ -189,15 +159,10 @@ BEGIN ATOMIC
      AND EXISTS (SELECT FROM unnest((facts).columns) c
                    JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.attnum = c.attnum
                   WHERE c.relid = t.relid AND (c.source IS NULL OR c.source = 'time')
-                    AND (t.is_hidden OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')));
-END;
-
--- Tables that nobody has analyzed, and that are large enough to matter.
-CREATE FUNCTION spanner_internal.rule_no_statistics(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
+                    AND (t.is_hidden OR NOT has_column_privilege(c.relid, c.attnum, 'SELECT')))
+   UNION ALL
+  -- Tables that nobody has analyzed, and that are large enough to matter.
+  SELECT 'no_statistics', t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has never been analyzed, so the measured rules look at its first rows only',
          format('ANALYZE %s', t.ident)
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
@@ -206,23 +171,3 @@ BEGIN ATOMIC
      AND NOT EXISTS (SELECT FROM unnest((facts).measures) m
                       WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
 END;
-
-INSERT INTO spanner_internal.advisor_rule VALUES
-  ('index_redundant', 170, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'The columns of an index are the first columns of another one.'),
-  ('key_random', 172, 'notice', '{one_server}', NULL,
-   'A key of random values, in an index larger than shared_buffers. On one server that is the '
-   'dearest key to insert.'),
-  ('index_unused', 174, 'notice', '{one_server,splits,citus}', NULL,
-   'An index that was not read for as long as the server counts, at least a day, of a table with '
-   'at least 1,000 inserts a day.'),
-  ('index_null_filtered', 250, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'At least half of an indexed column is NULL. An index WHERE ... IS NOT NULL, Spanner''s '
-   'NULL_FILTERED, is smaller, and rows that are inserted as NULL do not meet in it.'),
-  ('index_storing', 260, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A table that is seldom written is read through an index that lacks few small columns. INCLUDE, '
-   'Spanner''s STORING, keeps them in the index.'),
-  ('no_statistics', 270, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'The measured rules need statistics.'),
-  ('no_privilege', 280, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'Statistics are shown to those who may read the column; row-level security hides them as well.');

@@ -64,17 +64,16 @@ END;
 -- Columns that come from sequences, and the statements that have them bit-reversed.  There
 -- is none if the sequence cannot be, or is converted with the column that owns it, or if
 -- partitions have to be made first.  What refers to the column is widened first; what cannot be
--- widened limits the bits.
-CREATE FUNCTION spanner_internal.list_conversions(facts spanner_internal.advisor_facts)
-RETURNS TABLE (relid oid, attnum smallint, name name, quoted text, seqid oid, why_not text,
-               statement text)
+-- widened limits the bits.  A column of a domain stays as it is, and its sequence changes.
+CREATE FUNCTION spanner_internal.advisor_conversions(facts spanner_internal.advisor_facts)
+RETURNS SETOF spanner_internal.advisor_conversion
 LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 1000
 BEGIN ATOMIC
-  SELECT q.relid, q.attnum, q.name, q.quoted, q.seqid,
+  SELECT q.relid, q.attnum, q.seqid,
          CASE WHEN NOT q.possible THEN spanner_internal.why_not_converted(q.owner)
               ELSE '; before it is converted: ' || p.obstacle END,
          CASE WHEN NOT q.possible OR p.obstacle IS NOT NULL THEN NULL
-              WHEN q.owned THEN concat(q.widen, format(
+              WHEN q.is_own THEN concat(q.widen, format(
                 'SELECT spanner.convert_column(%L, %L%s)', q.ident, q.name,
                 spanner_internal.bits_argument(
                   q.bits, least(q.seqmax, spanner_internal.largest_integer(q.own_bits)))))
@@ -82,8 +81,9 @@ BEGIN ATOMIC
                 'SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
                 q.seqid::regclass, spanner_internal.bits_argument(q.bits, q.seqmax))) END
     FROM (
-      SELECT s.relid, s.attnum, s.name, s.quoted, s.ident, s.owned, s.seqid, o.seqmax,
-             w.refobjid AS owner, n.widen, b.own_bits,
+      SELECT s.relid, s.attnum, s.name, s.ident, s.seqid, o.seqmax,
+             s.owned AND a.atttypid = s.type AS is_own,
+             w.refobjid AS owner, n.widen, b.own_bits, t.relid IS NOT NULL AS is_partitioned,
              least(b.own_bits, n.bits, d.bits) AS bits,
              o.seqincrement >= 1 AND NOT o.seqcycle AND o.seqmin >= 1
              AND s.type = ANY ('{int2,int4,int8}'::regtype[])
@@ -91,6 +91,8 @@ BEGIN ATOMIC
         FROM unnest((facts).suspects) s
        CROSS JOIN LATERAL (SELECT spanner_internal.integer_bits(s.type) AS own_bits) b
         JOIN pg_sequence o ON o.seqrelid = s.seqid
+        JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
+        LEFT JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.relkind = 'p'
         LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
          AND w.objid = s.seqid
          AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
@@ -102,83 +104,12 @@ BEGIN ATOMIC
             FROM unnest((facts).narrow) r
            GROUP BY 1, 2) n ON n.referenced = s.relid AND n.referenced_attnum = s.attnum
        WHERE s.why = 'sequence' OFFSET 0) q
-    LEFT JOIN LATERAL (
-      SELECT spanner_internal.partition_obstacle(
-               q.relid, q.attnum, q.bits, spanner_internal.last_counter(q.seqid)) AS obstacle
-        FROM unnest((facts).tables) t
-       WHERE q.possible AND t.relid = q.relid AND t.relkind = 'p' OFFSET 0) p ON true;
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN q.possible AND q.is_partitioned THEN
+              spanner_internal.partition_obstacle(
+                q.relid, q.attnum, q.bits, spanner_internal.last_counter(q.seqid)) END AS obstacle
+     OFFSET 0) p;
 END;
-
--- Primary keys that begin with a value of an ascending sequence.
-CREATE FUNCTION spanner_internal.rule_key_sequence(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT s.relid, p.indexid, s.attnum, s.name::text,
-         format('column %s comes first in the primary key and takes its values from %s, one after '
-                'the other: all inserts go to one end of the key range',
-                s.quoted, s.seqid::regclass)
-         || CASE WHEN n.natural_keys IS NULL THEN ''
-                 ELSE format('; %s is unique too and could be the key instead', n.natural_keys) END
-         || coalesce(s.why_not, ''),
-         s.statement
-    FROM spanner_internal.list_conversions(facts) s
-    JOIN unnest((facts).tables) t ON t.relid = s.relid AND t.pkey_attnum = s.attnum
-    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
-    LEFT JOIN (SELECT i.relid,
-                      string_agg(format('(%s)', i.could_be_key), ' or '
-                                 ORDER BY i.could_be_key) AS natural_keys
-                 FROM unnest((facts).indexes) i WHERE i.could_be_key IS NOT NULL
-                GROUP BY i.relid) n ON n.relid = s.relid;
-END;
-
--- Other indexes that begin with one, once for each column.
-CREATE FUNCTION spanner_internal.rule_index_sequence(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT DISTINCT ON (s.relid, s.attnum) s.relid, i.indexid, s.attnum, i.name::text,
-         format('the index begins with %s, which takes its values from %s, one after the other: '
-                'all inserts go to one end of it',
-                CASE WHEN i.attnum = 0 THEN i.expression ELSE s.quoted END, s.seqid::regclass)
-         || coalesce(s.why_not, ''),
-         s.statement
-    FROM spanner_internal.list_conversions(facts) s
-    JOIN unnest((facts).tables) t ON t.relid = s.relid
-     AND t.pkey_attnum IS DISTINCT FROM s.attnum
-    JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum AND i.is_btree
-   ORDER BY s.relid, s.attnum, i.indexid;
-END;
-
--- A sequence without a kind has given no values far above its last one.  If a
--- column has such values, the sequence had a kind when they were drawn.
-CREATE FUNCTION spanner_internal.rule_label_lost(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT q.relid, 0::oid, q.attnum, q.name::text,
-         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come '
-                'to %s only: its kind was lost, as in a restore without the extension, or removed; '
-                'set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this '
-                'rule with spanner.silence_rule()',
-                q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
-         NULL
-    FROM (SELECT c.*, m.largest,
-                 spanner_internal.last_counter(c.seqid) AS last
-            FROM unnest((facts).columns) c
-            JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
-           WHERE c.source = 'sequence' AND m.largest >= 1e6
-           ORDER BY c.relid, c.attnum LIMIT 1000 OFFSET 0) q
-   WHERE q.largest > q.last::float8 * 1000;
-END;
-
--- Names of columns, as a list.
-CREATE FUNCTION spanner_internal.column_list(relation oid, columns smallint[])
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.n)
-          FROM unnest(columns) WITH ORDINALITY u (attnum, n)
-          JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
 
 -- The unique index that could become the key of a table without one.  It is none that
 -- another one makes superfluous.
@@ -261,152 +192,54 @@ BEGIN ATOMIC
                         AND NOT a.attnotnull);
 END;
 
--- A unique index of columns that are not null can become the key, or a column that
--- has a sequence of its own, whose values are spread then.  Else a new column can, if one
--- can still be added: a number on one server, where random keys are dear, and a random UUID
--- elsewhere.  A table that is partitioned by an expression or has foreign partitions cannot
--- have a key.  Citus would give each copy of a reference table other UUIDs.
-CREATE FUNCTION spanner_internal.rule_key_missing(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  WITH own_sequence AS MATERIALIZED (
-    SELECT DISTINCT ON (c.relid) c.relid, c.quoted,
-           CASE WHEN NOT EXISTS (SELECT FROM unnest((facts).indexes) i
-                                  WHERE i.relid = c.relid AND i.lead = c.attnum AND i.is_btree)
-                THEN v.statement END AS conversion
-      FROM unnest((facts).columns) c
-      LEFT JOIN spanner_internal.list_conversions(facts) v ON v.relid = c.relid
-       AND v.attnum = c.attnum
-     WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
-     ORDER BY c.relid, c.identity DESC, c.attnum)
-  SELECT t.relid, 0::oid, 0::int2, t.relname::text,
-         'the table has no primary key' || CASE
-           WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
-             THEN format('; %s has a sequence of its own', n.quoted)
-           WHEN f.fix IS NOT NULL AND u.name IS NULL THEN
-             format('; attributes that identify a row and never change are better than the '
-                    'suggested column, with which the table (%s) is written anew',
-                    pg_size_pretty(t.bytes::bigint))
-           WHEN f.fix IS NOT NULL THEN ''
-           WHEN u.name IS NOT NULL
-             THEN format('; decide whether the columns of %I become it', u.name)
-           ELSE '; decide which columns identify a row' END,
-         f.fix
-    FROM unnest((facts).tables) t
-    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
-    LEFT JOIN own_sequence n ON n.relid = t.relid AND u.name IS NULL
-    LEFT JOIN spanner_internal.list_key_beginnings(facts) d ON d.relid = t.relid
-   CROSS JOIN LATERAL (SELECT CASE
-           WHEN t.relkind = 'p' THEN NULL
-           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL AND d.key IS NOT NULL
-             THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key)
-           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
-            AND spanner_internal.can_be_key_index(u.indexid)
-             THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
-           WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
-             format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,
-                    concat_ws(', ', nullif(d.columns, n.quoted), n.quoted))
-             || CASE WHEN d.key IS NOT NULL THEN format(', ADD UNIQUE (%s)', n.quoted) ELSE '' END
-             || CASE WHEN t.target = ANY ('{splits,spanner}')
-                     THEN coalesce('; ' || n.conversion, '') ELSE '' END
-           WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
-            AND d.is_reference IS NOT TRUE
-            AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
-            AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
-            AND NOT EXISTS (SELECT FROM pg_attribute a
-                             WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
-             format('ALTER TABLE %1$s ADD COLUMN row_id %2$s'
-                    || CASE WHEN d.columns IS NULL THEN ' PRIMARY KEY'
-                            ELSE '; ALTER TABLE %1$s ADD PRIMARY KEY (%3$s, row_id)' END,
-                    t.ident,
-                    CASE t.target WHEN 'one_server' THEN 'bigint GENERATED ALWAYS AS IDENTITY'
-                                  ELSE 'uuid DEFAULT gen_random_uuid()' END,
-                    d.columns) END AS fix) f
-   WHERE t.pkey IS NULL AND t.can_have_key;
-END;
-
--- Expressions that take the remainder of a bit-reversed id by an even number,
--- or its low bits.  Their texts are searched, so constraints, indexes, partition
--- keys and generated columns are found in the same way.
-CREATE FUNCTION spanner_internal.rule_key_modulo(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT c.relid, e.indexid, c.attnum, e.object,
-         format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits '
-                'are 0 until the end of the sequence; decide on spanner.shard_id() or an odd '
-                'divisor instead: %s',
-                e.kind, c.quoted, e.definition),
-         NULL
-    FROM unnest((facts).columns) c
-    JOIN (SELECT k.conrelid AS relid, 0::oid AS indexid, k.conname::text AS object,
-                 'CHECK constraint' AS kind,
-                 CASE WHEN spanner_internal.is_free(k.conrelid)
-                      THEN left(pg_get_constraintdef(k.oid), 10000) END AS definition
-            FROM pg_constraint k
-           WHERE k.contype = 'c'
-             AND k.conrelid IN (SELECT m.relid FROM unnest((facts).columns) m
-                                 WHERE m.source = 'mapped')
-          UNION ALL
-          SELECT i.relid, i.indexid, i.name::text, 'index',
-                 substring(spanner_internal.index_text(i.indexid, 0) from ' USING .*')
-            FROM unnest((facts).indexes) i WHERE 0 = ANY (i.indkey) OR i.predicate IS NOT NULL
-          UNION ALL
-          SELECT h.partrelid, 0, t.relname::text, 'partition key',
-                 CASE WHEN spanner_internal.is_free(h.partrelid)
-                      THEN pg_get_partkeydef(h.partrelid) END
-            FROM pg_partitioned_table h JOIN unnest((facts).tables) t ON t.relid = h.partrelid
-           WHERE h.partexprs IS NOT NULL
-          UNION ALL
-          SELECT g.relid, 0, g.name::text, 'generated column', g.expr
-            FROM unnest((facts).columns) g WHERE g.generated) e ON e.relid = c.relid
-   WHERE c.source = 'mapped' AND c.label ~ '^ *bit_reversed'
-     AND e.definition
-       ~ (SELECT '(^|[^a-z0-9_"])' || q.pattern
-          || '\)*(::[a-z ]+)?\)* (% \(?''?\d*[02468]''?(\D|$)|& )'
-                             || '|\mmod\(\(*' || q.pattern
-                               || '\)*(::[a-z ]+)?, \(?''?\d*[02468]''?(\D|$)'
-                           FROM regexp_replace(c.quoted, '(\W)', '\\\1', 'g') q (pattern));
-END;
-
--- Hibernate and JPA draw keys from a sequence that no column refers to, but
--- whose name tells what it is for.
-CREATE FUNCTION spanner_internal.rule_key_application_sequence(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
+-- Statements that drop the plain indexes of some columns, or of the first ones of them: a new key
+-- does what they do.
+CREATE FUNCTION spanner_internal.drop_covered(
+  facts spanner_internal.advisor_facts, relation oid, key smallint[], first integer)
+RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
+SET enable_nestloop = on
 BEGIN ATOMIC
-  SELECT t.relid, p.indexid, a.attnum, a.attname::text,
-         format('by its name, %s gives the values of %I, which comes first in the primary key, and '
-                'it ascends',
-                c.oid::regclass, a.attname),
-         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
-                c.oid::regclass,
-                spanner_internal.bits_argument(spanner_internal.integer_bits(a.atttypid),
-                                               q.seqmax))
-    FROM unnest((facts).tables) t
-    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
-    JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum
-     AND a.atttypid = ANY ('{int4,int8}'::regtype[])
-     AND a.attidentity = '' AND NOT a.atthasdef
-    JOIN pg_namespace n ON n.nspname = t.nspname
-   CROSS JOIN LATERAL (VALUES (t.relname || '_seq'),
-                       (t.relname || '_' || a.attname || '_seq')) s (name)
-   -- never all sequences of a schema with all its tables
-   CROSS JOIN LATERAL (SELECT c.oid FROM pg_class c
-                        WHERE c.relnamespace = n.oid AND c.relkind = 'S'
-                          AND c.relname = s.name::name OFFSET 0) c
-    JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle
-     AND q.seqmin > 0
-   WHERE NOT EXISTS (SELECT FROM pg_depend d
-                      WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
-                        AND d.deptype = ANY ('{a,i,e}'))
-     AND NOT EXISTS (SELECT FROM pg_depend d
-                      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
-                        AND d.classid = 'pg_attrdef'::regclass)
-     AND NOT EXISTS (SELECT FROM pg_seclabel l
-                      WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
-                        AND l.provider = 'spanner_keys');
+  SELECT string_agg('; DROP INDEX ' || x.indexrelid::regclass, '' ORDER BY c.relname)
+    FROM pg_index x
+    JOIN pg_class c ON c.oid = x.indexrelid AND c.relam = 403 AND NOT c.relispartition
+   WHERE x.indrelid = relation AND x.indpred IS NULL AND x.indisvalid
+     AND NOT x.indisunique AND NOT x.indisreplident AND NOT x.indisclustered
+     AND string_to_array(x.indkey::text, ' ')::int2[] IN (key, key[1:first])
+     AND 0 = ALL (x.indoption::int2[])
+     AND NOT EXISTS (SELECT FROM pg_opclass y
+                      WHERE y.oid = ANY (x.indclass::oid[]) AND NOT y.opcdefault)
+     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = x.indexrelid);
+END;
+
+-- Join tables: two columns that refer to others, and times at most.  The pair may be the key unless
+-- the first rows have it twice or without a value.
+CREATE FUNCTION spanner_internal.list_pairs(facts spanner_internal.advisor_facts)
+RETURNS TABLE (relid oid, names text[], attnums smallint[], may_be_key boolean)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+BEGIN ATOMIC
+  SELECT q.relid, q.names, q.attnums,
+         NOT EXISTS (
+           SELECT FROM spanner_internal.first_values(q.relid, q.attnums[1]) WITH ORDINALITY x (v, n)
+             FULL JOIN spanner_internal.first_values(q.relid, q.attnums[2]) WITH ORDINALITY y (v, n)
+               ON y.n = x.n
+            GROUP BY x.v, y.v
+           HAVING count(*) > 1 OR x.v IS NULL OR y.v IS NULL)
+    FROM (
+      SELECT t.relid,
+             array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE i.is_id) AS names,
+             array_agg(a.attnum ORDER BY a.attnum) FILTER (WHERE i.is_id) AS attnums
+        FROM unnest((facts).tables) t
+        JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
+       CROSS JOIN LATERAL (
+         SELECT a.attname ~ '(_(id|uuid)|I[dD])$'
+                OR EXISTS (SELECT FROM pg_constraint k
+                            WHERE k.conrelid = t.relid AND k.contype = 'f'
+                              AND k.conkey = ARRAY[a.attnum]) AS is_id OFFSET 0) i
+       WHERE t.pkey IS NULL AND t.relkind = 'r'
+       GROUP BY t.relid
+      HAVING count(*) FILTER (WHERE i.is_id) = 2
+         AND bool_and(i.is_id OR a.atttypid = ANY ('{date,timestamp,timestamptz}'::regtype[]))) q;
 END;
 
 -- Statements that put the columns of a parent in front of the key.  NULL if others rely
@@ -440,72 +273,6 @@ BEGIN
 END
 $$;
 
--- If the key begins with the columns of one parent, it is stored with that one.  If
--- there are several such parents, a person has to decide.  A row without parent cannot
--- be stored with it.  The new key stands in for an index of the same columns, or of the
--- foreign key.
-CREATE FUNCTION spanner_internal.rule_child_not_interleaved(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH children AS MATERIALIZED (
-    SELECT f.*, t, p.indkey
-      FROM spanner_internal.list_parents(facts) f
-      JOIN unnest((facts).tables) t ON t.relid = f.relid
-      JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
-     WHERE f.by_key AND f.parents = 1
-       AND NOT EXISTS (SELECT FROM pg_attribute a
-                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
-                          AND NOT a.attnotnull)
-       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = f.relid AND k.contype = 'f'
-                          AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
-       AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
-                        WHERE c.relid = f.relid AND c.attnum = p.attnum AND c.source = 'shard')
-  ), covered AS (
-    SELECT i.relid, string_agg(format('; DROP INDEX %I.%I', i.nspname, i.name), ''
-                               ORDER BY i.name) AS drops
-      FROM children f
-      JOIN unnest((facts).indexes) i ON i.relid = f.relid AND i.is_btree
-       AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.is_unique
-       AND i.predicate IS NULL AND (i.indkey = f.conkey OR i.indkey = f.key)
-      JOIN pg_index o ON o.indexrelid = i.indexid AND 0 = ALL (o.indoption::int2[])
-     WHERE NOT EXISTS (SELECT FROM pg_opclass y
-                        WHERE y.oid = ANY (o.indclass::oid[]) AND NOT y.opcdefault)
-       AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
-     GROUP BY i.relid)
-  SELECT f.relid, 0::oid, 0::int2, f.conname::text,
-         format('rows belong to %s, but the primary key does not begin with %s, so they are stored '
-                'apart from their parent',
-                f.parent::regclass, spanner_internal.column_list(f.relid, f.conkey))
-         || CASE WHEN x.fix IS NULL
-                 THEN '; decide whether the key, which others rely on, can be changed'
-                 WHEN f.widened THEN '; the old key stays unique' ELSE '' END,
-         x.fix
-    FROM children f
-    LEFT JOIN covered d ON d.relid = f.relid
-   CROSS JOIN LATERAL (
-     SELECT spanner_internal.interleaved_key(f.t, f.conkey, f.key, f.indkey, d.drops) AS fix
-     OFFSET 0) x;
-END;
-
--- Tables that are partitioned by ranges of ids that spread.
-CREATE FUNCTION spanner_internal.rule_partition_bounds(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT c.relid, 0::oid, c.attnum, c.name::text,
-         format('ids of column %s are spread, and %s', c.quoted, p.obstacle), NULL
-    FROM unnest((facts).tables) t
-    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.source = 'mapped'
-   CROSS JOIN LATERAL spanner_internal.describe_sequence(
-           CASE WHEN spanner_internal.is_free(c.seqid) THEN c.seqid END) d
-   CROSS JOIN LATERAL (
-     SELECT spanner_internal.partition_obstacle(
-              c.relid, c.attnum, d.bits, substring(d.given from '^1\.\.(\d+)$')::bigint) AS obstacle
-     OFFSET 0) p
-   WHERE t.relkind = 'p' AND p.obstacle IS NOT NULL;
-END;
-
 -- The bodies of functions that no extension has made.
 CREATE FUNCTION spanner_internal.list_function_bodies()
 RETURNS TABLE (oid oid, is_trigger boolean, body text)
@@ -534,43 +301,7 @@ BEGIN ATOMIC
    WHERE m.part[1] IS NOT NULL OR m.part[3] IS NOT NULL;
 END;
 
--- What computes with the values of a sequence with a kind, in a default or a function.
-CREATE FUNCTION spanner_internal.rule_sequence_computed(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH bound AS MATERIALIZED (
-    SELECT c.relid, c.attnum, c.name::text AS object, k.relname, k.oid AS seqid, c.expr
-      FROM unnest((facts).columns) c
-      JOIN pg_class k ON k.oid = c.seqid
-     WHERE c.label IS NOT NULL
-    UNION ALL
-    SELECT q.seqid, 0::int2, q.ident, k.relname, q.seqid, NULL
-      FROM unnest((facts).free_sequences) q
-      JOIN pg_class k ON k.oid = q.seqid
-     WHERE q.has_kind),
-  found AS (
-    SELECT b.*, 'the default' AS place
-      FROM bound b
-     CROSS JOIN LATERAL spanner_internal.list_computed_names(b.expr) n (name)
-     WHERE n.name = b.relname
-    UNION ALL
-    (SELECT DISTINCT ON (b.seqid, f.oid) b.*, 'function ' || f.oid::regprocedure
-      FROM (SELECT * FROM spanner_internal.list_function_bodies()
-             WHERE EXISTS (SELECT FROM bound) OFFSET 0) f
-     CROSS JOIN LATERAL spanner_internal.list_computed_names(f.body) n (name)
-      JOIN bound b ON b.relname = n.name
-     ORDER BY b.seqid, f.oid, b.relid, b.attnum))
-  SELECT f.relid, 0::oid, f.attnum, f.object,
-         format('%s computes with a value of sequence %s, which is no small number, and whose low '
-                'bits stay the same; decide on a plain counter for it: SELECT '
-                'spanner.alter_sequence(%L, kind => ''local'')',
-                f.place, f.seqid::regclass, f.seqid::regclass::text),
-         NULL
-    FROM found f;
-END;
-
--- Columns that a function counts up, by its text.  What it counts down as well, or a
+-- Columns that a function counts up, by its text.  What one counts down as well, or a
 -- trigger keeps, is a count of rows.  If the function returns the new value, or the
 -- column is not named like what comes next, the number in the table has been given.
 CREATE FUNCTION spanner_internal.list_counting_functions()
@@ -578,7 +309,7 @@ RETURNS TABLE (table_name text, column_name text, proc text, is_last boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH bodies AS MATERIALIZED (
-    SELECT b.oid, b.body FROM spanner_internal.list_function_bodies() b WHERE NOT b.is_trigger)
+    SELECT b.oid, b.body, b.is_trigger FROM spanner_internal.list_function_bodies() b)
   SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]), lower(m.names[2]),
          f.oid::regprocedure::text,
          m.names[2] !~* '^next'
@@ -588,19 +319,266 @@ BEGIN ATOMIC
      '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?'
      '(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+'
      'set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+', 'gi') m (names)
-   WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_'
-     AND f.body !~* ('\m' || m.names[2] || '"?\s*=\s*\(*([a-z_0-9]+\.)?"?' || m.names[2]
-                     || '"?\s*-')
+   WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_' AND NOT f.is_trigger
+     AND NOT EXISTS (SELECT FROM bodies d
+                      WHERE d.body ~* ('\mupdate\s[^;]*\m' || m.names[1] || '\M[^;]*\m'
+                                       || m.names[2]
+                                       || '"?\s*=[^;,+]*\m' || m.names[2] || '"?\s*-'))
    ORDER BY m.names[1], m.names[2], f.oid;
 END;
 
--- A row for each sequence, and a number that every transaction updates: by the
--- names of the columns, or by a function that counts it up.
-CREATE FUNCTION spanner_internal.rule_counter_table(facts spanner_internal.advisor_facts)
+-- The findings of these rules.
+CREATE FUNCTION spanner_internal.rules_keys(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
-  SELECT DISTINCT ON (t.relid, a.attnum) t.relid, 0::oid, a.attnum, a.attname::text,
+  -- A sequence without a kind has given no values far above its last one.  If a
+  -- column has such values, the sequence had a kind when they were drawn.
+  SELECT 'label_lost', q.relid, 0::oid, q.attnum, q.name::text,
+         format('column %s holds values up to %s, and its sequence %s, which has no kind, has come '
+                'to %s only: its kind was lost, as in a restore without the extension, or removed; '
+                'set it again with SECURITY LABEL FOR spanner_keys ON SEQUENCE, or silence this '
+                'rule with spanner.silence_rule()',
+                q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
+         NULL
+    FROM (SELECT c.*, m.largest,
+                 spanner_internal.last_counter(c.seqid) AS last
+            FROM unnest((facts).columns) c
+            JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
+           WHERE c.source = 'sequence' AND m.largest >= 1e6
+           ORDER BY c.relid, c.attnum LIMIT 1000 OFFSET 0) q
+   WHERE q.largest > q.last::float8 * 1000
+   UNION ALL
+  -- A unique index of columns that are not null can become the key, or a column that has a
+  -- sequence of its own, whose values are spread then, or the pair of ids of a join table.  Else
+  -- a new column can, if one can still be added: a number on one server, where random keys are
+  -- dear, and a random UUID elsewhere.  A table that is partitioned by an expression or has
+  -- foreign partitions cannot have a key.  Citus would give each copy of a reference table other
+  -- UUIDs.  Lists of migrations and tables of one row are left out.
+ (WITH own_sequence AS MATERIALIZED (
+    SELECT DISTINCT ON (c.relid) c.relid, c.quoted,
+           CASE WHEN NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                                  WHERE i.relid = c.relid AND i.lead = c.attnum AND i.is_btree)
+                THEN v.statement END AS conversion
+      FROM unnest((facts).columns) c
+      LEFT JOIN unnest((facts).conversions) v ON v.relid = c.relid AND v.attnum = c.attnum
+     WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
+     ORDER BY c.relid, c.identity DESC, c.attnum)
+  SELECT 'key_missing', t.relid, 0::oid, 0::int2, t.relname::text,
+         'the table has no primary key' || CASE
+           WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
+             THEN format('; %s has a sequence of its own', n.quoted)
+           WHEN p.key IS NOT NULL THEN
+             format('; (%s) tells rows apart by its names: see first that no pair is there twice, '
+                    'and none has a NULL', p.key)
+           WHEN f.fix IS NOT NULL AND u.name IS NULL THEN
+             format('; attributes that identify a row and never change are better than the '
+                    'suggested column, with which the table (%s) is written anew',
+                    pg_size_pretty(t.bytes::bigint))
+           WHEN f.fix IS NOT NULL THEN ''
+           WHEN u.name IS NOT NULL
+             THEN format('; decide whether the columns of %I become it', u.name)
+           ELSE '; decide which columns identify a row' END,
+         f.fix
+    FROM unnest((facts).tables) t
+    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
+    LEFT JOIN own_sequence n ON n.relid = t.relid AND u.name IS NULL
+    LEFT JOIN spanner_internal.list_key_beginnings(facts) d ON d.relid = t.relid
+    LEFT JOIN (SELECT l.*, g.i
+                 FROM spanner_internal.list_pairs(facts) l, unnest('{1,2}'::integer[]) g (i)
+                WHERE l.may_be_key) l
+      ON l.relid = t.relid AND u.name IS NULL AND n.quoted IS NULL AND NOT t.has_children
+     AND CASE WHEN d.columns IS NULL THEN l.i = 1 ELSE l.names[l.i] = d.columns END
+   CROSS JOIN LATERAL (
+     SELECT l.names[l.i] || ', ' || l.names[3 - l.i] AS key,
+            ARRAY[l.attnums[l.i], l.attnums[3 - l.i]] AS attnums) p
+   CROSS JOIN LATERAL (SELECT CASE
+           WHEN t.relkind = 'p' THEN NULL
+           WHEN p.key IS NOT NULL THEN
+             concat(format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, p.key),
+                    spanner_internal.drop_covered(facts, t.relid, p.attnums, 1))
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL AND d.key IS NOT NULL
+             THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key)
+           WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
+            AND spanner_internal.can_be_key_index(u.indexid)
+             THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
+           WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
+             format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,
+                    concat_ws(', ', nullif(d.columns, n.quoted), n.quoted))
+             || CASE WHEN d.key IS NOT NULL THEN format(', ADD UNIQUE (%s)', n.quoted) ELSE '' END
+             || CASE WHEN t.target = ANY ('{splits,spanner}')
+                     THEN coalesce('; ' || n.conversion, '') ELSE '' END
+           WHEN u.name IS NULL AND t.can_widen AND NOT t.has_children
+            AND d.is_reference IS NOT TRUE
+            AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = t.relid)
+            AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(t.relid))
+            AND NOT EXISTS (SELECT FROM pg_attribute a
+                             WHERE a.attrelid = t.relid AND a.attname = 'row_id') THEN
+             format('ALTER TABLE %1$s ADD COLUMN row_id %2$s'
+                    || CASE WHEN d.columns IS NULL THEN ' PRIMARY KEY'
+                            ELSE '; ALTER TABLE %1$s ADD PRIMARY KEY (%3$s, row_id)' END,
+                    t.ident,
+                    CASE t.target WHEN 'one_server' THEN 'bigint GENERATED ALWAYS AS IDENTITY'
+                                  ELSE 'uuid DEFAULT gen_random_uuid()' END,
+                    d.columns) END AS fix) f
+   WHERE t.pkey IS NULL AND t.can_have_key
+     AND NOT spanner_internal.is_migration_table(t.relname)
+     -- a table of one row
+     AND NOT EXISTS (SELECT FROM pg_index x
+                      WHERE x.indrelid = t.relid AND x.indisunique AND x.indpred IS NULL
+                        AND x.indnkeyatts = 1 AND x.indkey[0] = 0
+                        AND coalesce((spanner_internal.called_functions(x.indexprs))[1],
+                                     'is not null') = 'is not null'))
+   UNION ALL
+  -- Expressions that take the remainder of a bit-reversed id by an even number, or its low bits.
+ (WITH reversed AS MATERIALIZED (
+    SELECT c.relid, c.attnum, c.quoted
+      FROM unnest((facts).columns) c
+     WHERE c.source = 'mapped' AND c.label ~ '^ *bit_reversed')
+  SELECT 'key_modulo', c.relid, e.indexid, c.attnum, e.object,
+         format('%s takes low bits or an even remainder of %s, which is bit-reversed: these bits '
+                'are 0 until the end of the sequence; decide on spanner.shard_id() or an odd '
+                'divisor instead', e.kind, c.quoted),
+         NULL
+    FROM reversed c
+   CROSS JOIN LATERAL (
+     SELECT 0::oid AS indexid, k.conname::text AS object, 'a CHECK constraint' AS kind,
+            spanner_internal.called_functions(k.conbin) AS calls
+       FROM pg_constraint k
+      WHERE k.conrelid = c.relid AND k.contype = 'c'
+      UNION ALL
+     SELECT i.indexrelid, r.relname, 'an index',
+            spanner_internal.called_functions(i.indexprs)
+            || spanner_internal.called_functions(i.indpred)
+       FROM pg_index i JOIN pg_class r ON r.oid = i.indexrelid
+      WHERE i.indrelid = c.relid
+      UNION ALL
+     SELECT 0, r.relname, 'the partition key', spanner_internal.called_functions(h.partexprs)
+       FROM pg_partitioned_table h JOIN pg_class r ON r.oid = h.partrelid
+      WHERE h.partrelid = c.relid
+      UNION ALL
+     SELECT 0, a.attname, 'a generated column', spanner_internal.called_functions(d.adbin)
+       FROM pg_attrdef d
+       JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+      WHERE d.adrelid = c.relid AND a.attgenerated <> '') e
+   WHERE array_to_string(e.calls, '/') ~ format('(^|/)(%% -?\d*[02468]|&)/\.%s(/|$)', c.attnum))
+   UNION ALL
+  -- Hibernate and JPA draw keys from a sequence that no column refers to, but
+  -- whose name tells what it is for.
+  SELECT 'key_application_sequence', t.relid, p.indexid, a.attnum, a.attname::text,
+         format('by its name, %s gives the values of %I, which comes first in the primary key, and '
+                'it ascends',
+                c.oid::regclass, a.attname),
+         format('SELECT spanner.alter_sequence(%L, kind => ''bit_reversed_positive''%s)',
+                c.oid::regclass,
+                spanner_internal.bits_argument(spanner_internal.integer_bits(a.atttypid),
+                                               q.seqmax))
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys = 1
+    JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum = p.attnum
+     AND a.atttypid = ANY ('{int4,int8}'::regtype[])
+     AND a.attidentity = '' AND NOT a.atthasdef
+    JOIN pg_namespace n ON n.nspname = t.nspname
+   CROSS JOIN LATERAL (VALUES (t.relname || '_seq'),
+                       (t.relname || '_' || a.attname || '_seq')) s (name)
+   -- never all sequences of a schema with all its tables
+   CROSS JOIN LATERAL (SELECT c.oid FROM pg_class c
+                        WHERE c.relnamespace = n.oid AND c.relkind = 'S'
+                          AND c.relname = s.name::name OFFSET 0) c
+    JOIN pg_sequence q ON q.seqrelid = c.oid AND q.seqincrement > 0 AND NOT q.seqcycle
+     AND q.seqmin > 0
+   WHERE NOT EXISTS (SELECT FROM pg_depend d
+                      WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                        AND d.deptype = ANY ('{a,i,e}'))
+     AND NOT EXISTS (SELECT FROM pg_depend d
+                      WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
+                        AND d.classid = 'pg_attrdef'::regclass)
+     AND NOT EXISTS (SELECT FROM pg_seclabel l
+                      WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
+                        AND l.provider = 'spanner_keys')
+   UNION ALL
+  -- If the key begins with the columns of one parent, it is stored with that one.  If
+  -- there are several such parents, a person has to decide.  A row without parent cannot
+  -- be stored with it.  The new key stands in for an index of the same columns, or of the
+  -- foreign key.
+ (WITH children AS MATERIALIZED (
+    SELECT f.*, t, p.indkey
+      FROM spanner_internal.list_parents(facts) f
+      JOIN unnest((facts).tables) t ON t.relid = f.relid
+      JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
+     WHERE f.by_key AND f.parents = 1
+       AND NOT EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
+                          AND NOT a.attnotnull)
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = f.relid AND k.contype = 'f'
+                          AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
+       AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
+                        WHERE c.relid = f.relid AND c.attnum = p.attnum AND c.source = 'shard')
+  )
+  SELECT 'child_not_interleaved', f.relid, 0::oid, 0::int2, f.conname::text,
+         format('rows belong to %s, but the primary key does not begin with %s, so they are stored '
+                'apart from their parent',
+                f.parent::regclass, spanner_internal.column_list(f.relid, f.conkey))
+         || CASE WHEN x.fix IS NULL
+                 THEN '; decide whether the key, which others rely on, can be changed'
+                 WHEN f.widened THEN '; the old key stays unique' ELSE '' END,
+         x.fix
+    FROM children f
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.interleaved_key(
+              f.t, f.conkey, f.key, f.indkey,
+              spanner_internal.drop_covered(facts, f.relid, f.key, cardinality(f.conkey))) AS fix
+     OFFSET 0) x)
+   UNION ALL
+  -- Tables that are partitioned by ranges of ids that spread.
+  SELECT 'partition_bounds', c.relid, 0::oid, c.attnum, c.name::text,
+         format('ids of column %s are spread, and %s', c.quoted, p.obstacle), NULL
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.source = 'mapped'
+   CROSS JOIN LATERAL spanner_internal.describe_sequence(
+           CASE WHEN spanner_internal.is_free(c.seqid) THEN c.seqid END) d
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.partition_obstacle(
+              c.relid, c.attnum, d.bits, substring(d.given from '^1\.\.(\d+)$')::bigint) AS obstacle
+     OFFSET 0) p
+   WHERE t.relkind = 'p' AND p.obstacle IS NOT NULL
+   UNION ALL
+  -- What computes with the values of a sequence with a kind, in a default or a function.
+ (WITH bound AS MATERIALIZED (
+    SELECT c.relid, c.attnum, c.name::text AS object, k.relname, k.oid AS seqid, c.calls
+      FROM unnest((facts).columns) c
+      JOIN pg_class k ON k.oid = c.seqid
+     WHERE c.label IS NOT NULL
+    UNION ALL
+    SELECT q.seqid, 0::int2, q.ident, k.relname, q.seqid, NULL
+      FROM unnest((facts).free_sequences) q
+      JOIN pg_class k ON k.oid = q.seqid
+     WHERE q.label IS NOT NULL),
+  found AS (
+    SELECT b.*, 'the default' AS place
+      FROM bound b
+     WHERE EXISTS (SELECT FROM unnest(b.calls) n (name)
+                    WHERE n.name ~ '^([-+*/%&#<>]|([lr]pad|left|right|mod|substr|substring|to_char|'
+                                   'to_hex|chr)$)')
+    UNION ALL
+    (SELECT DISTINCT ON (b.seqid, f.oid) b.*, 'function ' || f.oid::regprocedure
+      FROM (SELECT * FROM spanner_internal.list_function_bodies()
+             WHERE EXISTS (SELECT FROM bound) OFFSET 0) f
+     CROSS JOIN LATERAL spanner_internal.list_computed_names(f.body) n (name)
+      JOIN bound b ON b.relname = n.name
+     ORDER BY b.seqid, f.oid, b.relid, b.attnum))
+  SELECT 'sequence_computed', f.relid, 0::oid, f.attnum, f.object,
+         format('%s computes with a value of sequence %s, which is no small number, and whose low '
+                'bits stay the same; decide on a plain counter for it: SELECT '
+                'spanner.alter_sequence(%L, kind => ''local'')',
+                f.place, f.seqid::regclass, f.seqid::regclass::text),
+         NULL
+    FROM found f)
+   UNION ALL
+  -- A row for each sequence, and a number that every transaction updates: by the
+  -- names of the columns, or by a function that counts it up.
+ (SELECT DISTINCT ON (t.relid, a.attnum) 'counter_table', t.relid, 0::oid, a.attnum,
+         a.attname::text,
          CASE WHEN b.proc IS NOT NULL
               THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
               ELSE 'by its columns, the table holds a counter for each name' END
@@ -633,29 +611,19 @@ BEGIN ATOMIC
           OR a.is_named AND n.attname ~* 'name|key|entity|table|seq|gen')
      AND (SELECT count(*) FROM pg_attribute o
            WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
-   ORDER BY t.relid, a.attnum, n.attnum;
-END;
-
--- Spanner takes 16 columns in a key.
-CREATE FUNCTION spanner_internal.rule_key_columns(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT i.relid, i.indexid, i.attnum, i.name::text,
+   ORDER BY t.relid, a.attnum, n.attnum)
+   UNION ALL
+  -- Spanner takes 16 columns in a key.
+  SELECT 'key_columns', i.relid, i.indexid, i.attnum, i.name::text,
          format('the %s has %s columns, and Spanner takes 16; decide which of them identify a row',
                 CASE WHEN i.is_primary THEN 'primary key' ELSE 'index' END, i.keys),
          NULL
     FROM unnest((facts).indexes) i
-   WHERE i.keys > 16;
-END;
-
--- Cassandra sorts a timeuuid by its time.  PostgreSQL compares the bytes as they stand,
--- and the low bits of the time come first in version 1.
-CREATE FUNCTION spanner_internal.rule_key_timeuuid(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.relid, i.indexid, c.attnum, c.name::text,
+   WHERE i.keys > 16
+   UNION ALL
+  -- Cassandra sorts a timeuuid by its time.  PostgreSQL compares the bytes as they stand,
+  -- and the low bits of the time come first in version 1.
+  SELECT 'key_timeuuid', c.relid, i.indexid, c.attnum, c.name::text,
          format('column %s comes second in %I and has UUIDs of version 1, as timeuuid: PostgreSQL '
                 'does not sort them by their time; decide on a timestamp in front of the column, '
                 'or on UUIDs of version 7', c.quoted, i.name),
@@ -664,46 +632,5 @@ BEGIN ATOMIC
     JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.second = c.attnum AND i.is_btree
     LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
    WHERE c.type = 'uuid'::regtype
-     AND (m.timeuuid OR c.expr ~* '\m(uuid_generate_v1|uuid_?v?1)(mc)?\(');
+     AND (m.timeuuid OR c.calls::text ~* '[{,](uuid_generate_v1|uuid_?v?1)(mc)?[,}]');
 END;
-
-INSERT INTO spanner_internal.advisor_rule VALUES
-  ('label_lost', 15, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A column holds values that its sequence, as it is, cannot have given: its kind was lost. It '
-   'gets plain counters then, which may meet the values that are stored.'),
-  ('key_sequence', 20, 'warning', '{splits,spanner}',
-   'on one server that is no fault: the right end of the index stays in memory, while bit-reversed '
-   'keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL, striped ones '
-   '1.2 and 1.15 times; it matters once the table is split by ranges of the key',
-   'The first column of a primary key takes its values from an ascending sequence (serial, '
-   'identity, nextval). Have the bits reversed, or take attributes that identify the row and '
-   'never change.'),
-  ('partition_bounds', 55, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A table is partitioned by ranges of ids that a kind spreads, and no partition takes many of '
-   'them, or one takes nearly all.'),
-  ('sequence_computed', 57, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A default or a function computes with values of a sequence that has a kind: a remainder, a '
-   'part or a sum of them is not what it is of a counter.'),
-  ('key_missing', 60, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A table without primary key cannot be split by key at all, and its rows cannot be named.'),
-  ('key_columns', 65, 'warning', '{spanner}', NULL,
-   'A primary key or an index has more than 16 columns, which is the limit of Spanner.'),
-  ('key_timeuuid', 67, 'notice', '{cassandra}', NULL,
-   'A column after the first one of a key has UUIDs of version 1, Cassandra''s timeuuid. '
-   'PostgreSQL compares their bytes, which begin with the low bits of the time.'),
-  ('index_sequence', 70, 'warning', '{splits,spanner}', NULL,
-   'The first column of an index takes its values from an ascending sequence: the index is a '
-   'hotspot like a key.'),
-  ('key_modulo', 90, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A constraint, index, partition key or generated column takes id % n, n even, of a bit-reversed '
-   'id. The low bits of such an id are the highest bits of the counter, so they stay the same.'),
-  ('key_application_sequence', 110, 'notice', '{splits,spanner}', NULL,
-   'A sequence named like the table, as Hibernate makes it, ascends. Applications that call '
-   'nextval() get bit-reversed values.'),
-  ('child_not_interleaved', 160, 'notice', '{splits,spanner}', NULL,
-   'The rows of a child table are deleted with their parent''s, or have its key in theirs. If the '
-   'child''s key begins with the parent''s, they are stored together: interleaving in Spanner, a '
-   'range or a hash of the same column elsewhere.'),
-  ('counter_table', 200, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A table of counters is limited by how often one row can be updated. An allocator reserves '
-   'batches outside of the transaction.');

@@ -7,12 +7,13 @@
 -- Shard columns, with the number of shards if that is a constant, and the statement
 -- that replaces the column by one with another number of the same keys.
 CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
-RETURNS TABLE (relid oid, attnum smallint, name name, expr text, shards numeric, pkey oid,
+RETURNS TABLE (relid oid, attnum smallint, name name, expr text, calls text[], shards numeric,
+  pkey oid,
                pkey_attnum smallint,
   rows float8, reshard text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
-  SELECT c.relid, c.attnum, c.name, c.expr, n.shards, t.pkey, t.pkey_attnum, t.rows,
+  SELECT c.relid, c.attnum, c.name, c.expr, c.calls, n.shards, t.pkey, t.pkey_attnum, t.rows,
          CASE WHEN n.shards IS NOT NULL AND k.key IS NOT NULL THEN
            format('SELECT spanner.add_shard_key(%L, %L, %s, column_name => %L%s, dry_run => false)',
                   c.ident, k.key, coalesce(wanted, n.shards), c.name,
@@ -27,30 +28,6 @@ BEGIN ATOMIC
                       IS NULL
                  THEN n.key_columns END AS key OFFSET 0) k
    WHERE c.source = 'shard';
-END;
-
--- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
--- of negative hashes.  The planner knows that of farm_fingerprint().
-CREATE FUNCTION spanner_internal.rule_shard_signed(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT s.relid, 0::oid, s.attnum, s.name::text,
-         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any '
-                'other, and a list of all shards needs the negative ones too', n.count)
-         || CASE WHEN s.expr ~ 'farm_fingerprint'
-                 THEN '; abs() around the remainder makes them even'
-                 ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows'
-                 END
-         || ': ' || s.expr,
-         NULL
-    FROM spanner_internal.shard_columns(facts, NULL) s
-   CROSS JOIN LATERAL (
-     SELECT coalesce(
-       format('there are %s shards, ',
-              2 * substring(s.expr from '(?:, | % )\(?''?(\d+)')::numeric - 1), '') AS count) n
-   WHERE s.expr ~ '(fingerprint|hash)' AND s.expr ~ '( % |mod\()'
-     AND s.expr !~ 'abs\(|shard_id\(|& ';
 END;
 
 -- What holds the rows of a table, and has a column in its replica identity: the table
@@ -77,14 +54,30 @@ BEGIN ATOMIC
               AND CASE c.relreplident WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END));
 END;
 
--- A generated column in the replica identity is not published: updates and
--- deletions fail, here or at the subscriber.  From release 18 on it can be.  Citus
--- publishes a shard while it moves it, without generated columns in any release.
-CREATE FUNCTION spanner_internal.rule_shard_published(facts spanner_internal.advisor_facts)
+-- The findings of these rules.
+CREATE FUNCTION spanner_internal.rules_shards(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT t.relid, 0::oid, g.attnum, g.attname::text,
+  -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
+  -- of negative hashes.  The planner knows that of farm_fingerprint().
+  SELECT 'shard_signed', s.relid, 0::oid, s.attnum, s.name::text,
+         format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any '
+                'other, and a list of all shards needs the negative ones too',
+                'there are ' || 2 * substring(s.calls[1] from '\d+')::numeric - 1 || ' shards, ')
+         || CASE WHEN s.calls[2] = 'farm_fingerprint'
+                 THEN '; abs() around the remainder makes them even'
+                 ELSE '; decide on spanner.shard_id(), which is even, and which the planner knows'
+                 END
+         || ': ' || s.expr,
+         NULL
+    FROM spanner_internal.shard_columns(facts, NULL) s
+   WHERE starts_with(s.calls[1], '%') AND s.calls[2] ~ 'fingerprint|hash'
+   UNION ALL
+  -- A generated column in the replica identity is not published: updates and
+  -- deletions fail, here or at the subscriber.  From release 18 on it can be.  Citus
+  -- publishes a shard while it moves it, without generated columns in any release.
+  SELECT 'shard_published', t.relid, 0::oid, g.attnum, g.attname::text,
          format(CASE WHEN b.published THEN
              'the table is published, and its replica identity contains the generated column '
              '%I, which is not: updates and deletions fail, here or at the subscriber'
@@ -114,15 +107,10 @@ BEGIN ATOMIC
        LEFT JOIN unnest((facts).suspects) s ON s.relid = t.relid AND s.attnum = u.attnum
       WHERE i.indexrelid = t.pkey AND u.n <= i.indnkeyatts) k
    CROSS JOIN LATERAL spanner_internal.identities_with(t.relid, g.attname, k.columns) x
-   WHERE (b.published OR d.relid IS NOT NULL) AND x.tables > 0;
-END;
-
--- Shard columns that are in no index and in no partition key.
-CREATE FUNCTION spanner_internal.rule_shard_unused(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT s.relid, 0::oid, s.attnum, s.name::text,
+   WHERE (b.published OR d.relid IS NOT NULL) AND x.tables > 0
+   UNION ALL
+  -- Shard columns that are in no index and in no partition key.
+  SELECT 'shard_unused', s.relid, 0::oid, s.attnum, s.name::text,
          'no index begins with this shard column'
            || CASE WHEN s.reshard IS NULL THEN '; decide which one should' ELSE '' END,
          s.reshard
@@ -130,15 +118,10 @@ BEGIN ATOMIC
    WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i
                       WHERE i.relid = s.relid AND s.attnum = ANY (i.indkey))
      AND NOT EXISTS (SELECT FROM pg_partitioned_table h
-                      WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]));
-END;
-
--- A shard that nobody can compute from the row.
-CREATE FUNCTION spanner_internal.rule_shard_random(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.relid, p.indexid, c.attnum, c.name::text,
+                      WHERE h.partrelid = s.relid AND s.attnum = ANY (h.partattrs::int2[]))
+   UNION ALL
+  -- A shard that nobody can compute from the row.
+  SELECT 'shard_random', c.relid, p.indexid, c.attnum, c.name::text,
          format('the default of %s is random, %s: a search by the rest of the key has to ask every '
                 'shard, and the rest is not unique; if it is meant to be, a column GENERATED '
                 'ALWAYS AS (spanner.shard_id(16, %s)) STORED can be computed from it', c.quoted,
@@ -148,30 +131,20 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
    CROSS JOIN LATERAL spanner_internal.column_list(c.relid, p.indkey[2:p.keys]) k (columns)
-   WHERE c.source = 'random' AND c.expr ~ '\mrandom\('
-     AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[]);
-END;
-
--- Keys that begin with a shard column of one shard.
-CREATE FUNCTION spanner_internal.rule_shard_count_small(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT s.relid, s.pkey, s.attnum, s.name::text,
+   WHERE c.source = 'random' AND 'random' = ANY (c.calls)
+     AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[])
+   UNION ALL
+  -- Keys that begin with a shard column of one shard.
+  SELECT 'shard_count_small', s.relid, s.pkey, s.attnum, s.name::text,
          format('%s shard spreads nothing', s.shards)
            || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
     FROM spanner_internal.shard_columns(facts, 16) s
-   WHERE s.shards < 2 AND s.pkey_attnum = s.attnum;
-END;
-
--- Shards smaller than a page of the index.  A read in the order of the key visits
--- each shard, and so more pages than if it read the whole index.
-CREATE FUNCTION spanner_internal.rule_shard_count_large(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT s.relid, s.pkey, s.attnum, s.name::text,
+   WHERE s.shards < 2 AND s.pkey_attnum = s.attnum
+   UNION ALL
+  -- Shards smaller than a page of the index.  A read in the order of the key visits
+  -- each shard, and so more pages than if it read the whole index.
+  SELECT 'shard_count_large', s.relid, s.pkey, s.attnum, s.name::text,
          format('%s shards for about %s rows, read %s times through the key: a read in order of '
                 'time visits all of them',
                 s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
@@ -179,19 +152,14 @@ BEGIN ATOMIC
          s.reshard
     FROM spanner_internal.shard_columns(facts, 16) s
    WHERE s.pkey_attnum = s.attnum
-     AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows);
-END;
-
--- A first column of a longer key, one value of which has very many rows or bytes.
--- Cassandra's partition key may have several columns.  So a second column that is
--- a hash or a bucket divides the rows already; it is recognized by its name, its
--- type or its few values.  If the key goes on with a time, rows can be split by
--- that.
-CREATE FUNCTION spanner_internal.rule_wide_partition(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.relid, c.indexid, c.attnum, c.name::text,
+     AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows)
+   UNION ALL
+  -- A first column of a longer key, one value of which has very many rows or bytes.
+  -- Cassandra's partition key may have several columns.  So a second column that is
+  -- a hash or a bucket divides the rows already; it is recognized by its name, its
+  -- type or its few values.  If the key goes on with a time, rows can be split by
+  -- that.
+  SELECT 'wide_partition', c.relid, c.indexid, c.attnum, c.name::text,
          format('about %s rows%s have one value of %s, which comes first in the primary key',
                 round(c.top_rows),
                 CASE WHEN c.top_bytes >= 2147483648
@@ -228,26 +196,3 @@ BEGIN ATOMIC
                           AND a.atttypid = ANY ('{timestamp,timestamptz}'::regtype[]) LIMIT 1) b
                             ON true;
 END;
-
-INSERT INTO spanner_internal.advisor_rule VALUES
-  ('shard_published', 105, 'warning', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A published table, or one of Citus, has a generated shard column in its key, the replica '
-   'identity. Set REPLICA IDENTITY USING INDEX to a unique index of the old key, or publish '
-   'generated columns.'),
-  ('shard_unused', 180, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A shard column is in no index and no partition key, so it spreads nothing.'),
-  ('shard_random', 185, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'The key begins with a random number. Readers cannot compute it, so they look everywhere, and '
-   'two rows with the same rest of the key are both accepted.'),
-  ('shard_count_small', 190, 'notice', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A shard column knows only one shard. Use spanner.suggest_shards() to find a number.'),
-  ('wide_partition', 210, 'notice', '{splits,spanner,citus,cassandra}', NULL,
-   'More than 100,000 rows or 2 GB share the first column of the key, so one server has them all. '
-   'Split them by a hash of the rest of the key, or by a time bucket.'),
-  ('shard_signed', 225, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'A generated shard column is MOD(FARM_FINGERPRINT(...), n) without ABS, as Spanner''s documents '
-   'show it: 2n - 1 shards, from -(n - 1) to n - 1, of which shard 0 is twice as large. Readers '
-   'are served all the same.'),
-  ('shard_count_large', 220, 'info', '{one_server,splits,spanner,citus,cassandra}', NULL,
-   'There are more shards than pages of the index, so reading all shards costs more than reading '
-   'everything.');

@@ -32,7 +32,7 @@ CREATE TABLE a03 (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY); COMMENT O
 CREATE TABLE a04 (id bigint DEFAULT nextval('numbers') PRIMARY KEY); COMMENT ON TABLE a04 IS 'key_sequence';
 CREATE TABLE a05 (id drawn PRIMARY KEY); COMMENT ON TABLE a05 IS 'key_sequence';
 CREATE TABLE a06 (id bigint DEFAULT next09() PRIMARY KEY); COMMENT ON TABLE a06 IS 'key_derived';
-CREATE TABLE a07 (id bigint DEFAULT snowflake() PRIMARY KEY); COMMENT ON TABLE a07 IS 'key_uuid_default';
+CREATE TABLE a07 (id bigint DEFAULT snowflake() PRIMARY KEY); COMMENT ON TABLE a07 IS 'key_uuid';
 CREATE TABLE a08 (id bigint PRIMARY KEY, v int); COMMENT ON TABLE a08 IS 'key_derived';
 CREATE TRIGGER fill BEFORE INSERT ON a08 FOR EACH ROW EXECUTE FUNCTION fill_id();
 CREATE TABLE a09 (id text DEFAULT 'ORD-' || nextval('numbers') PRIMARY KEY); COMMENT ON TABLE a09 IS 'key_derived';
@@ -42,9 +42,9 @@ CREATE TABLE a12 (at timestamp DEFAULT LOCALTIMESTAMP, k int, PRIMARY KEY (at, k
 CREATE TABLE a13 (at money_time PRIMARY KEY); COMMENT ON TABLE a13 IS 'key_now';
 CREATE TABLE a14 (lastaccess timestamptz, userid bigint, PRIMARY KEY (lastaccess, userid)); COMMENT ON TABLE a14 IS 'key_time';
 CREATE TABLE a15 (d date, store int, PRIMARY KEY (d, store)); COMMENT ON TABLE a15 IS 'key_time';
-CREATE TABLE a16 (id uuid DEFAULT uuid_generate_v1() PRIMARY KEY); COMMENT ON TABLE a16 IS 'key_uuid_default';
-CREATE TABLE a17 (id uuid DEFAULT uuid_generate_v7() PRIMARY KEY); COMMENT ON TABLE a17 IS 'key_uuid_default';
-CREATE TABLE a18 (id text DEFAULT ulid_generate() PRIMARY KEY); COMMENT ON TABLE a18 IS 'key_uuid_default';
+CREATE TABLE a16 (id uuid DEFAULT uuid_generate_v1() PRIMARY KEY); COMMENT ON TABLE a16 IS 'key_uuid';
+CREATE TABLE a17 (id uuid DEFAULT uuid_generate_v7() PRIMARY KEY); COMMENT ON TABLE a17 IS 'key_uuid';
+CREATE TABLE a18 (id text DEFAULT ulid_generate() PRIMARY KEY); COMMENT ON TABLE a18 IS 'key_uuid';
 CREATE TABLE a19 (id text DEFAULT 'inv_' || to_char(now(), 'YYYYMM') || gen_random_uuid() PRIMARY KEY); COMMENT ON TABLE a19 IS 'key_now';
 CREATE TABLE a20 (id bigint DEFAULT extract(epoch FROM now())::bigint PRIMARY KEY); COMMENT ON TABLE a20 IS 'key_now';
 CREATE TABLE hib_entity (id bigint PRIMARY KEY); COMMENT ON TABLE hib_entity IS 'key_application_sequence';
@@ -53,19 +53,19 @@ CREATE TABLE hib_entity (id bigint PRIMARY KEY); COMMENT ON TABLE hib_entity IS 
 CREATE TABLE b01 (active bool, created timestamptz DEFAULT now(), id int, PRIMARY KEY (active, created, id)); COMMENT ON TABLE b01 IS 'key_few_prefixes';
 CREATE TABLE b02 (region text, id bigserial, PRIMARY KEY (region, id)); COMMENT ON TABLE b02 IS 'key_few_prefixes';
 CREATE TABLE b03 (how mood, at timestamptz DEFAULT now(), PRIMARY KEY (how, at)); COMMENT ON TABLE b03 IS 'key_few_prefixes';
-CREATE TABLE b04 (id uuid PRIMARY KEY, status text, created_at timestamptz); COMMENT ON TABLE b04 IS 'index_few_prefixes';
+CREATE TABLE b04 (id uuid PRIMARY KEY, status text, created_at timestamptz); COMMENT ON TABLE b04 IS 'key_few_prefixes';
 CREATE INDEX ON b04 (status, created_at);
-CREATE TABLE b05 (id uuid PRIMARY KEY, priority int, run_at timestamptz); COMMENT ON TABLE b05 IS 'index_few_prefixes';
+CREATE TABLE b05 (id uuid PRIMARY KEY, priority int, run_at timestamptz); COMMENT ON TABLE b05 IS 'key_few_prefixes';
 CREATE INDEX ON b05 (priority, run_at);
 
 -- indexes that grow
-CREATE TABLE c01 (id uuid PRIMARY KEY, created_at timestamptz); CREATE INDEX ON c01 (created_at); COMMENT ON TABLE c01 IS 'index_time';
-CREATE TABLE c02 (id uuid PRIMARY KEY, at timestamptz DEFAULT now()); CREATE INDEX ON c02 (at DESC); COMMENT ON TABLE c02 IS 'index_now';
-CREATE TABLE c03 (id uuid PRIMARY KEY, number bigserial UNIQUE); COMMENT ON TABLE c03 IS 'index_sequence';
-CREATE TABLE c04 (id uuid PRIMARY KEY, ts timestamptz); CREATE INDEX ON c04 (date_trunc('day', ts AT TIME ZONE 'UTC')); COMMENT ON TABLE c04 IS 'index_time';
-CREATE TABLE c05 (id uuid PRIMARY KEY, other uuid DEFAULT uuid_generate_v7()); CREATE INDEX ON c05 (other); COMMENT ON TABLE c05 IS 'index_uuid';
-CREATE TABLE c06 (id uuid PRIMARY KEY, updated_on date, k int); CREATE INDEX ON c06 (updated_on, k); COMMENT ON TABLE c06 IS 'index_time';
-CREATE TABLE c07 (id uuid PRIMARY KEY, n bigserial); CREATE INDEX ON c07 ((n + 1)); COMMENT ON TABLE c07 IS 'index_sequence';
+CREATE TABLE c01 (id uuid PRIMARY KEY, created_at timestamptz); CREATE INDEX ON c01 (created_at); COMMENT ON TABLE c01 IS 'key_time';
+CREATE TABLE c02 (id uuid PRIMARY KEY, at timestamptz DEFAULT now()); CREATE INDEX ON c02 (at DESC); COMMENT ON TABLE c02 IS 'key_now';
+CREATE TABLE c03 (id uuid PRIMARY KEY, number bigserial UNIQUE); COMMENT ON TABLE c03 IS 'key_sequence';
+CREATE TABLE c04 (id uuid PRIMARY KEY, ts timestamptz); CREATE INDEX ON c04 (date_trunc('day', ts AT TIME ZONE 'UTC')); COMMENT ON TABLE c04 IS 'key_time';
+CREATE TABLE c05 (id uuid PRIMARY KEY, other uuid DEFAULT uuid_generate_v7()); CREATE INDEX ON c05 (other); COMMENT ON TABLE c05 IS 'key_uuid';
+CREATE TABLE c06 (id uuid PRIMARY KEY, updated_on date, k int); CREATE INDEX ON c06 (updated_on, k); COMMENT ON TABLE c06 IS 'key_time';
+CREATE TABLE c07 (id uuid PRIMARY KEY, n bigserial); CREATE INDEX ON c07 ((n + 1)); COMMENT ON TABLE c07 IS 'key_sequence';
 
 -- keys that are missing, redundant indexes, counters, shards that do not serve
 CREATE TABLE d01 (a int, b int); COMMENT ON TABLE d01 IS 'key_missing';
