@@ -4,7 +4,8 @@
 #	  A private cluster that stays, to try a changed line in seconds.
 #
 # Usage: test/dev.sh start [setting=value ...]	build, install, start
-#		 test/dev.sh build [x=y ...]		build again, with arguments for make, and install
+#		 test/dev.sh build [x=y ...]		build again, with arguments for make, and install;
+#											the database is made anew if a script has changed
 #		 test/dev.sh psql [ARGUMENT ...]	a session in a database that has the extensions
 #		 test/dev.sh test [NAME ...]		build, run regress and isolation tests, or all of them
 #		 test/dev.sh tap NNN ...			build, run test/t/NNN_*.pl
@@ -43,21 +44,30 @@ inside()
 
 build()
 {
-	"${make[@]}" "$@" all && inside "${make[@]}" "$@" install
+	"${make[@]}" "$@" all && inside "${make[@]}" "$@" install && make_database
+}
+
+# Anew, if the install scripts are not those that made it.
+make_database()
+{
+	local extension scripts
+
+	scripts=$(cat sql/spanner_keys*--*.sql ./*.control | cksum)
+	[ "$scripts" != "$(cat "$dir/scripts" 2> /dev/null)" ] || return 0
+	psql -Xq -c 'SET client_min_messages = error' -c 'DROP DATABASE IF EXISTS dev WITH (FORCE)' -c 'CREATE DATABASE dev' || return
+	for extension in $("${make[@]}" --eval='print-it: ; @echo $(EXTENSION)' print-it)
+	do
+		psql -Xq -d dev -c "CREATE EXTENSION $extension" || return
+	done
+	echo "$scripts" > "$dir/scripts"
 }
 
 start()
 {
-	local extension
-
 	[ ! -e "$state" ] || stop
 	"${make[@]}" all && test/bin/overlay.sh test/dev.sh --inside "$@" || exit
 	connect
-	psql -Xq -c 'CREATE DATABASE dev'
-	for extension in $("${make[@]}" --eval='print-it: ; @echo $(EXTENSION)' print-it)
-	do
-		psql -Xq -d dev -c "CREATE EXTENSION $extension"
-	done
+	make_database
 	echo "test/dev.sh psql, build, test, tap, log and stop use the server in $dir"
 }
 

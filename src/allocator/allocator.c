@@ -69,7 +69,7 @@ typedef struct Taking
 	int64		count;
 	SkValues   *range;
 	SkAllocator *found;
-}			Taking;
+} Taking;
 
 /* How often to look for a pool, or for a series. */
 #define SK_RETRY_MS 10

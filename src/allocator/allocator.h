@@ -81,7 +81,7 @@ typedef struct SkStamp
 {
 	int32		timeline;		/* 0: unknown */
 	int64		system;			/* identifier of it, 0: unknown */
-}			SkStamp;
+} SkStamp;
 
 /* A row of the table; that of a series has all but its counter of its allocator. */
 typedef struct SkAllocatorRow

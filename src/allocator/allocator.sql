@@ -471,7 +471,7 @@ CREATE VIEW spanner.stat_allocator AS
   SELECT pg_catalog.current_database() AS database,
          a.name,
          o.mode,
-         COALESCE(p."values", 0) AS "values",
+         CASE WHEN o.mode NOT IN ('sync', 'on_commit') THEN COALESCE(p."values", 0) END AS "values",
          COALESCE(p.refills, 0) AS refills,
          COALESCE(p.waits, 0) AS waits,
          COALESCE(p.wait_ms, 0) AS wait_ms,
@@ -505,8 +505,8 @@ COMMENT ON COLUMN spanner.stat_allocator.name
 COMMENT ON COLUMN spanner.stat_allocator.mode
   IS 'how numbers are assigned';
 COMMENT ON COLUMN spanner.stat_allocator.values
-  IS 'numbers taken from the shared pool; what a transaction reserves by itself, as in mode sync, '
-     'does not count';
+  IS 'numbers taken from the shared pool; NULL in modes sync and on_commit, where a transaction '
+     'reserves by itself';
 COMMENT ON COLUMN spanner.stat_allocator.refills
   IS 'batches reserved';
 COMMENT ON COLUMN spanner.stat_allocator.waits

@@ -147,7 +147,7 @@ static double wanted_rows(PlannerInfo *root, const SkMergePath *path);
 static RestrictInfo *shard_is_zero(PlannerInfo *root, const SkShardKey *key);
 static void cost_merge(PlannerInfo *root, SkMergePath *merge);
 static bool set_budget(PlannerInfo *root, SkMergePath *merge);
-static SortPath * make_fallback(PlannerInfo *root, SkMergePath *merge);
+static SortPath *make_fallback(PlannerInfo *root, SkMergePath *merge);
 static Path *copy_cheapest_scan(const RelOptInfo *rel);
 static double order_correlation(PlannerInfo *root, Expr *column);
 static bool is_distinct_of(PlannerInfo *root, RelOptInfo *rel);

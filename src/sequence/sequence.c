@@ -18,8 +18,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -999,24 +997,20 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 /*
  * The share of its counters that a sequence has used, as a numeric in percent.
  *
- * It has two digits after the point, or as many as two digits of the share
- * need: what has been used never reads as 0.  Nor does it read as 100 while a
- * counter is left.
+ * It has two digits after the point, and four below 1.  What has been used never
+ * reads as 0, nor as 100 while a counter is left.
  */
 static Datum
 percent_used(int64 used, int64 max_counter)
 {
 	double		percent = 100.0 * (double) used / (double) max_counter;
-	int			digits = 2;
 
 	if (used >= max_counter)
 		percent = 100;
-	else if (percent > 99.99)
-		percent = 99.99;
-	else if (percent > 0)
-		digits = Max(2, 1 - (int) floor(log10(percent)));
+	else if (used > 0)
+		percent = Min(Max(percent, 0.0001), 99.99);
 	return DirectFunctionCall3(numeric_in,
-							   CStringGetDatum(psprintf("%.*f", digits, percent)),
+							   CStringGetDatum(psprintf("%.*f", percent > 0 && percent < 1 ? 4 : 2, percent)),
 							   ObjectIdGetDatum(InvalidOid),
 							   Int32GetDatum(-1));
 }

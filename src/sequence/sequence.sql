@@ -335,7 +335,7 @@ COMMENT ON COLUMN spanner.sequences.start_counter
 COMMENT ON COLUMN spanner.sequences.counter
   IS 'next counter, NULL before the first use or without the right to see it';
 COMMENT ON COLUMN spanner.sequences.used
-  IS 'percentage of the counters that have been used, from 0 to 100';
+  IS 'percentage of the counters that have been used, from 0 to 100; the first one makes it 0.0001';
 COMMENT ON COLUMN spanner.sequences.label
   IS 'kind and all options, from which the same counter gives the same value on any server';
 

@@ -348,7 +348,10 @@ check_attribute(Oid table, AttrNumber attnum, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist",
 						name, get_rel_name(table)),
-				 errhint("Names are taken as they are, in upper and lower case.")));
+				 errhint("Its columns are %s.",
+						 sk_query_text(psprintf("SELECT COALESCE(pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum), 'none')"
+												" FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+												" AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped", table)))));
 
 	tuple = SearchSysCacheAttNum(table, attnum);
 	if (!HeapTupleIsValid(tuple))
@@ -572,9 +575,9 @@ report_lock(const SkSequence *seq)
 						 TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum(size))));
 	ereport(NOTICE,
 			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-			 errmsg("table \"%s\" will be locked by %s",
+			 errmsg("table \"%s\" will be locked in %s mode",
 					get_rel_name(seq->table),
-					is_identity ? "AccessExclusiveLock" : "ShareRowExclusiveLock"),
+					is_identity ? "ACCESS EXCLUSIVE" : "SHARE ROW EXCLUSIVE"),
 			 is_identity ?
 			 errdetail("%s No row is rewritten. Nobody can read or write the table meanwhile.",
 					   reads) :
