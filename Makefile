@@ -17,6 +17,7 @@ SCRIPTS = src/splits/spanner_keys_perform
 
 OBJS = \
 	src/spanner_keys.o \
+	src/advisor/expressions.o \
 	src/advisor/sample.o \
 	src/allocator/allocator.o \
 	src/allocator/cache.o \
@@ -66,6 +67,7 @@ OBJS = \
 	src/spanner_ddl/googlesql.o \
 	src/spanner_ddl/grammar.o \
 	src/spanner_ddl/objects.o \
+	src/spanner_ddl/refusals.o \
 	src/spanner_ddl/scanner.o \
 	src/spanner_ddl/sequences.o \
 	src/spanner_ddl/tables.o \
@@ -109,7 +111,6 @@ SQL_spanner_keys_advisor = \
 	src/advisor/rules_references.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/rules_citus.sql \
-	src/advisor/rules_unchecked.sql \
 	src/advisor/run_rules.sql \
 	src/advisor/key_space.sql \
 	src/advisor/pictures.sql \
@@ -202,6 +203,7 @@ REGRESS_keys = \
 	planner_stored_expressions \
 	planner_fill_shard
 REGRESS_ddl = \
+	ddl_dialect \
 	ddl_execute \
 	ddl_execute_errors \
 	ddl_googlesql \
@@ -209,7 +211,11 @@ REGRESS_ddl = \
 	ddl_googlesql_errors \
 	ddl_expressions \
 	ddl_functions \
+	ddl_leave_out \
+	ddl_times \
+	ddl_known_functions \
 	ddl_nesting \
+	ddl_objects \
 	ddl_postgresql \
 	ddl_export \
 	ddl_export_losses \

@@ -3,6 +3,8 @@
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA e;
 SET search_path = e;
+-- each text says its dialect, or it does not matter
+SET spanner.dialect = 'auto';
 CREATE FUNCTION ddl(VARIADIC statements text[]) RETURNS void LANGUAGE plpgsql
   AS $$ DECLARE s text; BEGIN
     FOREACH s IN ARRAY statements LOOP PERFORM spanner.execute_ddl(s); END LOOP;
@@ -26,17 +28,17 @@ SELECT ddl('CREATE SEQUENCE plain bit_reversed_positive',
 SELECT ddl('CREATE SEQUENCE comma BIT_REVERSED_POSITIVE SKIP RANGE 1, 1000 START COUNTER WITH 50',
   'CREATE SEQUENCE options OPTIONS (sequence_kind=''bit_reversed_positive'',
      skip_range_min=1, skip_range_max=1000, start_with_counter=50)',
-  'CREATE SEQUENCE `back``tick` OPTIONS (sequence_kind="bit_reversed_positive", bits=53)',
+  'CREATE SEQUENCE `back_tick` OPTIONS (sequence_kind="bit_reversed_positive", bits=53)',
   'CREATE SEQUENCE striped STRIPED',
   'CREATE SEQUENCE striped_64 STRIPED (stripes=64, bits=53) SKIP RANGE 1 5',
   'CREATE SEQUENCE option_32 OPTIONS (sequence_kind=''striped'', stripes=32)');
 SELECT * FROM sequences;
 
--- names: quotes, keywords, unicode, what looks like SQL
+-- names: quotes, keywords, unicode, what looks like SQL; Spanner has letters and digits only
+SELECT spanner.create_sequence(s, 'striped') FROM unnest(ARRAY['e."e.e"', '"a""b''c\d"', '"); DROP TABLE x; --"', 'Größe', '"$$"']) s;
 SELECT ddl('CREATE SEQUENCE skip BIT_REVERSED_POSITIVE SKIP RANGE 1 2',
-  'CREATE SEQUENCE "table" STRIPED', 'CREATE SEQUENCE E . "e.e" STRIPED',
-  'CREATE SEQUENCE "a""b''c\d" STRIPED', 'CREATE SEQUENCE "); DROP TABLE x; --" STRIPED',
-  'CREATE SEQUENCE Größe STRIPED', 'CREATE SEQUENCE "if" STRIPED', 'CREATE SEQUENCE "$$" STRIPED',
+  'CREATE SEQUENCE "table" STRIPED', 'CREATE SEQUENCE "if" STRIPED',
+  'ALTER SEQUENCE E . "e.e" RESTART COUNTER 7', 'ALTER SEQUENCE größe RESTART COUNTER 7',
   'ALTER SEQUENCE "); DROP TABLE x; --" SKIP RANGE 4 5', 'ALTER SEQUENCE "a""b''c\d" RESTART COUNTER 6',
   'DROP SEQUENCE skip', 'DROP SEQUENCE "if"', 'DROP SEQUENCE IF EXISTS "if"');
 SELECT spanner.execute_ddl('CREATE SEQUENCE "' || repeat('n', 70) || '" STRIPED');
@@ -103,17 +105,18 @@ BEGIN;
 SELECT spanner.execute_ddl('alter database "db" set spanner.default_sequence_kind = ''bit_reversed_positive''');
 SHOW spanner.default_sequence_kind;
 SELECT setting FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase, unnest(setconfig) setting
- WHERE datname = current_database() AND setting LIKE 'spanner.%';
+ WHERE datname = current_database() AND setting LIKE 'spanner.default%';
 SELECT spanner.execute_ddl('create sequence after_default');
 ROLLBACK;
 SHOW spanner.default_sequence_kind;
 SELECT setting FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase, unnest(setconfig) setting
- WHERE datname = current_database() AND setting LIKE 'spanner.%';
+ WHERE datname = current_database() AND setting LIKE 'spanner.default%';
 
 SET client_min_messages = warning;
 DROP SCHEMA e CASCADE;
 
 RESET ALL;
+SET spanner.dialect = 'auto';
 
 -- spanner.execute_ddl: options in parentheses, kinds that are changed, and odd names and numbers.
 CREATE SCHEMA more_ddl;
@@ -192,7 +195,7 @@ CREATE INDEX away ON part (a) TABLESPACE more_ddl WHERE a > '';
 SELECT ddl('ALTER INDEX away ADD STORED COLUMN d');
 SELECT indexdef, tablespace FROM pg_indexes WHERE schemaname = 'more_ddl' AND indexname = 'away';
 
--- what another role has put into an index or a generated column is not parsed as the caller
+-- what another role has put into a table is parsed and run as that role
 CREATE ROLE test_ddl_owner;
 CREATE SCHEMA of_owner AUTHORIZATION test_ddl_owner;
 SET ROLE test_ddl_owner;
@@ -200,18 +203,40 @@ CREATE FUNCTION of_owner.tells(int) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN RAISE WARNING 'runs as the owner: %', current_user = 'test_ddl_owner'; RETURN true; END $$;
 SET client_min_messages = error;
 CREATE DOMAIN of_owner.told AS int CHECK (of_owner.tells(value));
-CREATE TABLE of_owner.t (id bigint PRIMARY KEY, v text, a of_owner.told[],
+CREATE TABLE of_owner.t (id bigint PRIMARY KEY, v text, w text, a of_owner.told[],
   n bigint GENERATED ALWAYS AS (CASE WHEN a >= '{6}'::of_owner.told[] THEN 1 ELSE 0 END) STORED);
 CREATE INDEX i ON of_owner.t (v) WHERE a >= '{5}'::of_owner.told[];
+CREATE FUNCTION of_owner.constant(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+  BEGIN RETURN of_owner.tells($1)::int; END $$;
+CREATE INDEX ON of_owner.t (of_owner.constant(1));
+INSERT INTO of_owner.t (id) VALUES (1);
 RESET client_min_messages;
 RESET ROLE;
-SELECT ddl('ALTER INDEX of_owner.i ADD STORED COLUMN id');
+SELECT ddl('ALTER INDEX of_owner.i ADD STORED COLUMN w');
 SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD CONSTRAINT c CHECK (n > -5)', 'googlesql');
 SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD COLUMN m INT64 AS (n + 1) STORED', 'googlesql');
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD FOREIGN KEY (id) REFERENCES of_owner.t (id)', 'googlesql');
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ALTER COLUMN v STRING(10)', 'googlesql');
+-- a key of a new table is not checked by a query
+SELECT spanner.execute_ddl('CREATE TABLE of_v (Id INT64, FOREIGN KEY (Id) REFERENCES of_owner.t (id)) PRIMARY KEY (Id); DROP TABLE of_v');
+-- what it does not let others do
+CREATE ROLE test_ddl_other;
+GRANT USAGE ON SCHEMA of_owner TO test_ddl_other;
+GRANT ALL ON of_owner.t TO test_ddl_other;
+SET ROLE test_ddl_other;
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD COLUMN o INT64');
+SELECT spanner.execute_ddl('ALTER INDEX of_owner.i DROP STORED COLUMN w');
+SELECT spanner.execute_ddl('CREATE INDEX of_owner.j ON of_owner.t (v) STORING (a)');
+RESET ROLE;
+-- its own identity, whose kind is a setting of the caller's session
+SELECT spanner.execute_ddl('ALTER TABLE of_owner.t ADD COLUMN s INT64 GENERATED BY DEFAULT AS IDENTITY (STRIPED)', 'googlesql');
+SET ROLE test_ddl_owner;
+SELECT s, spanner.get_table_column_identity_state('of_owner.t.s') FROM of_owner.t;
+RESET ROLE;
 SELECT indexdef, tableowner FROM pg_indexes JOIN pg_tables USING (schemaname, tablename) WHERE indexname = 'i' AND schemaname = 'of_owner';
 SET client_min_messages = error;
 DROP SCHEMA of_owner CASCADE;
-DROP ROLE test_ddl_owner;
+DROP ROLE test_ddl_owner, test_ddl_other;
 RESET client_min_messages;
 
 -- only an order that no direction of the key has needs an index
@@ -223,6 +248,7 @@ DROP SCHEMA more_ddl CASCADE;
 DROP TABLESPACE more_ddl;
 
 RESET ALL;
+SET spanner.dialect = 'auto';
 \set VERBOSITY default
 
 -- What a text for spanner.execute_ddl means: its dialect, and which table a name is.

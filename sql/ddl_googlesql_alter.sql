@@ -3,6 +3,7 @@
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA altered;
 SET search_path = altered;
+SET spanner.dialect = 'googlesql';
 \pset format unaligned
 \pset tuples_only
 SELECT spanner.execute_ddl($$CREATE TABLE P (Id INT64 NOT NULL) PRIMARY KEY (Id);
@@ -74,7 +75,7 @@ DROP SCHEMA altered
 CREATE SCHEMA IF NOT EXISTS altered; CREATE SCHEMA `group`; DROP SCHEMA `group`
 CREATE TABLE C (Id INT64 NOT NULL, X INT64) PRIMARY KEY (X, Id), INTERLEAVE IN PARENT P
 CREATE INDEX Twice ON T(N, N)
-CREATE INDEX Stored ON T(N) STORING (N)
+CREATE INDEX Stored ON T(S) STORING (S)
 CREATE TABLE X (Id INT64 AUTO_INCREMENT) PRIMARY KEY (Id)
 CREATE TABLE X (Id STRING) PRIMARY KEY (Id)
 CREATE TABLE X (Id INT64, V ARRAY<FLOAT32>(vector_length=>128)) PRIMARY KEY (Id)
@@ -93,7 +94,7 @@ SELECT line FROM tests, try(statement) WITH ORDINALITY r (line, n) ORDER BY id, 
 \set SHOW_CONTEXT always
 SELECT spanner.execute_ddl($$CREATE TABLE A (Id INT64) PRIMARY KEY (Id);
   CREATE TABLE B (Id INT64,) PRIMARY KEY (Id); ;
-  CREATE TABLE C (Id INT64, größe STRONG(9)) PRIMARY KEY (Id)$$);
+  CREATE TABLE C (Id INT64, /* größe */ N STRONG(9)) PRIMARY KEY (Id)$$);
 SELECT count(*) FROM pg_class WHERE relnamespace = 'altered'::regnamespace AND relname IN ('a', 'b');
 
 -- rows that are there get values of the right kind

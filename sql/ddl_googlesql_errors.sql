@@ -2,6 +2,8 @@
 
 CREATE SCHEMA refused;
 SET search_path = refused;
+-- where a statement does not say it
+SET spanner.dialect = 'postgresql';
 SET client_min_messages = error;
 \pset format unaligned
 \pset tuples_only

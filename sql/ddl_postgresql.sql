@@ -47,7 +47,7 @@ $ddl$ AS text;
 SELECT spanner.postgresql_ddl(text) FROM script;
 UPDATE script SET text = replace(text, 'CREATE TABLE shop.lines', 'CREATE TABLE shop.items (
   name text NOT NULL, PRIMARY KEY (name)); CREATE TABLE shop.lines') || $$
-  CREATE UNIQUE INDEX byitem ON shop.lines (item, line DESC NULLS LAST) INCLUDE (id) WHERE item IS NOT NULL;
+  CREATE UNIQUE INDEX byitem ON shop.lines (item, line DESC NULLS LAST) WHERE item IS NOT NULL;
   CREATE INDEX IF NOT EXISTS byline ON shop.lines USING btree (id, item) INTERLEAVE IN shop.orders;
   CREATE OR REPLACE VIEW shop.v SQL SECURITY INVOKER AS
     SELECT "Number", count(*) FILTER (WHERE ok) AS n FROM shop.orders GROUP BY 1 ORDER BY "Number" DESC;

@@ -14,8 +14,8 @@ CREATE TABLE Heads (TreeId INT64 NOT NULL, Revision INT64 NOT NULL, RootHash BYT
   PRIMARY KEY(TreeId, Revision DESC);;
 CREATE TABLE Nodes (TreeId INT64 NOT NULL, NodeId BYTES(256) NOT NULL, Revision INT64 NOT NULL, Body BYTES(MAX) NOT NULL)
   PRIMARY KEY(TreeId, NodeId, Revision DESC);
-CREATE TABLE Leaves (TreeId INT64 NOT NULL, Sequence INT64 NOT NULL, LeafHash BYTES(256) NOT NULL) PRIMARY KEY(TreeId, Sequence);
-CREATE INDEX LeafByHash ON Leaves(TreeId, LeafHash) STORING(Sequence) -- none behind the last
+CREATE TABLE Leaves (TreeId INT64 NOT NULL, Sequence INT64 NOT NULL, LeafHash BYTES(256) NOT NULL, IdentityHash BYTES(256)) PRIMARY KEY(TreeId, Sequence);
+CREATE INDEX LeafByHash ON Leaves(TreeId, LeafHash) STORING(IdentityHash) -- none behind the last
 $ddl$, 6);
 -- storage of browsers: three levels, indexes in their parents
 INSERT INTO script VALUES ('sync', $ddl$

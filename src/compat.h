@@ -97,6 +97,8 @@ makeNotNullConstraint(String *column)
 #define object_ownercheck(classid, objectid, roleid) \
 	((classid) == TypeRelationId ? \
 	 pg_type_ownercheck((objectid), (roleid)) : \
+	 (classid) == DatabaseRelationId ? \
+	 pg_database_ownercheck((objectid), (roleid)) : \
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 

@@ -26,7 +26,7 @@ CREATE TABLE history (
 );
 
 -- What not to do
--- spanner.advise() finds: notice index_time.
+-- spanner.advise() finds: notice key_time.
 CREATE INDEX history_newest ON history (lastaccess DESC);
 ANALYZE;
 

@@ -16,7 +16,7 @@ SELECT spanner.bit_reverse(i, true),
 
 -- What not to do: the index is a table that begins with the time.  Spanner
 -- says NULL_FILTERED for the condition.
--- spanner.advise() finds: notice index_time.
+-- spanner.advise() finds: notice key_time.
 CREATE INDEX usersbylastaccess ON users(lastaccess)
 WHERE lastaccess IS NOT NULL;
 

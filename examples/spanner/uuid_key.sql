@@ -33,7 +33,7 @@ INSERT INTO useraccesslog_uuid (lastaccess, userid)
 SELECT lastaccess, userid FROM useraccesslog;
 
 -- UUIDs of other versions begin with the time.  These are of version 7.
--- spanner.advise() finds: notice key_uuid_data.
+-- spanner.advise() finds: warning key_uuid.
 CREATE TABLE useraccesslog_version_7 (
   logentryid uuid PRIMARY KEY,
   lastaccess timestamptz NOT NULL,

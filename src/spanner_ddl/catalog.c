@@ -6,8 +6,12 @@
  * The key of a table is its primary key, or, since Spanner's keys may be NULL,
  * a UNIQUE NULLS NOT DISTINCT constraint.
  *
- * Commands run with the caller's rights.  What is put into them is names and
- * strings that are quoted anew, numbers and words that we know.
+ * Commands on a relation that is there run as its owner, in a restricted
+ * context, since they can parse and run what the owner has chosen: defaults,
+ * constraints, expressions of indexes.  The caller needs the owner's rights, as
+ * for ALTER TABLE.  All others run with the caller's rights.  What is put into
+ * them is names and strings that are quoted anew, numbers and words that we
+ * know.
  *
  * src/spanner_ddl/catalog.c
  *
@@ -15,37 +19,23 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/table.h"
 #include "catalog/namespace.h"
-#include "fmgr.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "parser/parsetree.h"
-#include "rewrite/rewriteHandler.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/ruleutils.h"
 
 #include "spanner_ddl/spanner_ddl.h"
+#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
-PG_FUNCTION_INFO_V1(spanner_is_synonym);
-
 static char *join_names(List *names, const char *separator);
-static bool reads_all(Query *query, TupleDesc columns, Relation table);
-
-/*
- * sk_ddl_refuse
- *		Report what PostgreSQL has not.
- */
-void
-sk_ddl_refuse(SkDdlText *ddl, int token, const char *what, const char *hint)
-{
-	SK_DDL_ERROR(ddl, token, ERRCODE_FEATURE_NOT_SUPPORTED,
-				 errmsg("%s is not supported", what),
-				 hint != NULL ? errhint("%s", hint) : 0);
-}
+static RangeVar *range_var(const SkName *name);
 
 /*
  * sk_ddl_run_command
@@ -54,14 +44,64 @@ sk_ddl_refuse(SkDdlText *ddl, int token, const char *what, const char *hint)
 void
 sk_ddl_run_command(SkDdlText *ddl, char *command)
 {
+	SkOwnerScope scope;
+
+	/* the end of the scope would undo it */
+	bool		is_setting = strncmp(command, "SET ", 4) == 0;
+
 	/* postgresql_ddl() rolls back what it does, and keeps this */
 	Assert(ddl->commands == NIL || GetMemoryChunkContext(ddl->commands) == CurrentMemoryContext);
 	ddl->commands = lappend(ddl->commands, command);
 
+	if (OidIsValid(ddl->relation) && !is_setting)
+		sk_ddl_owner_enter(ddl, &scope);
 	if (strncmp(command, "SELECT ", 7) == 0)
 		(void) sk_query_text(command);
 	else if (command[0] != '-')
 		sk_run_command(command);
+	if (OidIsValid(ddl->relation) && !is_setting)
+		sk_owner_exit(&scope);
+}
+
+/*
+ * sk_ddl_on_relation
+ *		Have the commands that follow run as the owner of a relation, or as the
+ *		caller with InvalidOid.  Returns what it was before.
+ *
+ * Raises an error if the caller has not the owner's rights.
+ */
+Oid
+sk_ddl_on_relation(SkDdlText *ddl, Oid relid)
+{
+	Oid			before = ddl->relation;
+
+	if (OidIsValid(relid) && !object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
+	ddl->relation = relid;
+	return before;
+}
+
+/*
+ * sk_ddl_owner_enter
+ *		Become the owner of that relation.  Names mean what they mean to the
+ *		caller, who has written them.
+ */
+void
+sk_ddl_owner_enter(SkDdlText *ddl, SkOwnerScope *scope)
+{
+	StringInfoData path;
+	ListCell   *lc;
+
+	initStringInfo(&path);
+	foreach(lc, fetch_search_path(false))
+	{
+		char	   *name = get_namespace_name(lfirst_oid(lc));
+
+		if (name != NULL)
+			appendStringInfo(&path, "%s%s", path.len > 0 ? ", " : "", quote_identifier(name));
+	}
+	sk_owner_enter(scope, ddl->relation);
+	(void) set_config_option("search_path", path.data, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 /*
@@ -97,6 +137,90 @@ join_names(List *names, const char *separator)
 }
 
 /*
+ * sk_ddl_schema
+ *		The schema in which an object of this name is created.
+ */
+Oid
+sk_ddl_schema(const SkName *name)
+{
+	return RangeVarGetCreationNamespace(range_var(name));
+}
+
+static RangeVar *
+range_var(const SkName *name)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, name->parts)
+		names = lappend(names, makeString(lfirst(lc)));
+	return makeRangeVarFromNameList(names);
+}
+
+/*
+ * sk_ddl_new_name
+ *		Make sure that a new object can have a name: it is one of Spanner's, no
+ *		other object has it, and none that PostgreSQL has made up.
+ *
+ * "type" is Spanner's word for the object.  "schema" is InvalidOid if its
+ * objects do not matter, as for a column.
+ */
+void
+sk_ddl_new_name(SkDdlText *ddl, const char *type, Oid schema, const char *name, int at)
+{
+	bool		is_constraint = strcmp(type, "Check Constraint") == 0 || strcmp(type, "Foreign Key") == 0;
+	char	   *other;
+
+	/* a long name is the same up to here */
+	if (!SK_DDL_IS_NAME(name))
+		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_NAME,
+					 errmsg("%s name not valid: %s.", type, name),
+					 errhint("A name of Spanner has letters, digits and underscores, and begins with a letter."));
+	if (is_constraint && (pg_strncasecmp(name, "PK_", 3) == 0 || pg_strncasecmp(name, "CK_IS_NOT_NULL_", 15) == 0))
+		SK_DDL_ERROR(ddl, at, ERRCODE_RESERVED_NAME,
+					 errmsg("Invalid %s name: %s. Prefix %s cannot be used.", type, name,
+							name[0] == 'p' || name[0] == 'P' ? "PK_" : "CK_IS_NOT_NULL_"));
+	if (!OidIsValid(schema))
+		return;
+	other = sk_query_text(psprintf("SELECT spanner_internal.same_name('%u', %s, '%d')", schema,
+								   quote_literal_cstr(name), is_constraint));
+	if (other != NULL)
+		SK_DDL_ERROR(ddl, at, ERRCODE_DUPLICATE_OBJECT,
+					 errmsg("Duplicate name in schema: %s.", name),
+					 errdetail("It is the name of %s.", other));
+	other = is_constraint || !OidIsValid(get_relname_relid(name, schema)) ? NULL :
+		sk_query_text(psprintf("SELECT spanner_internal.made_up('%u', %s)", schema, quote_literal_cstr(name)));
+	if (other != NULL)
+	{
+		Oid			relid = atooid(other);
+		Oid			before = sk_ddl_on_relation(ddl, relid);
+
+		SK_DDL_EMIT(ddl, "ALTER %s %s RENAME TO %s", get_rel_relkind(relid) == RELKIND_SEQUENCE ? "SEQUENCE" : "INDEX",
+					sk_qualified_name(relid), quote_identifier(ChooseRelationName(name, NULL, "1", schema, false)));
+		(void) sk_ddl_on_relation(ddl, before);
+	}
+}
+
+/*
+ * sk_ddl_keep_name
+ *		If PostgreSQL has cut the name of an object, note all of it beside the
+ *		object, for the way back.  "object" is what COMMENT ON calls it.
+ */
+void
+sk_ddl_keep_name(SkDdlText *ddl, const char *name, const char *object)
+{
+	ListCell   *lc;
+
+	foreach(lc, ddl->long_names)
+	{
+		if (strncmp(lfirst(lc), name, strlen(name)) != 0 || strlen(name) < NAMEDATALEN - MAX_MULTIBYTE_CHAR_LEN)
+			continue;
+		SK_DDL_EMIT(ddl, "COMMENT ON %s IS %s", object, quote_literal_cstr(lfirst(lc)));
+		break;
+	}
+}
+
+/*
  * sk_ddl_has_name
  *		Is a name in a list of them?
  */
@@ -121,15 +245,9 @@ sk_ddl_has_name(const List *names, const char *name)
 Oid
 sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok)
 {
-	List	   *names = NIL;
-	ListCell   *lc;
-	Oid			result;
-	char		found;
+	Oid			result = RangeVarGetRelid(range_var(name), NoLock, true);
+	char		found = OidIsValid(result) ? get_rel_relkind(result) : '\0';
 
-	foreach(lc, name->parts)
-		names = lappend(names, makeString(lfirst(lc)));
-	result = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
-	found = OidIsValid(result) ? get_rel_relkind(result) : '\0';
 	if (found == relkind || (found == RELKIND_PARTITIONED_TABLE && relkind == RELKIND_RELATION) ||
 		(found == RELKIND_PARTITIONED_INDEX && relkind == RELKIND_INDEX))
 		return result;
@@ -189,6 +307,19 @@ sk_ddl_check_key_length(SkDdlText *ddl, List *key)
 }
 
 /*
+ * sk_ddl_check
+ *		Raise the error whose message a query returns, if it does.
+ */
+void
+sk_ddl_check(SkDdlText *ddl, int at, int code, const char *query)
+{
+	char	   *problem = sk_query_text(query);
+
+	if (problem != NULL)
+		SK_DDL_ERROR(ddl, at, code, errmsg("%s", problem));
+}
+
+/*
  * sk_ddl_check_interleave
  *		Raise an error if the key of a table or index does not begin with the
  *		parent's.
@@ -196,13 +327,9 @@ sk_ddl_check_key_length(SkDdlText *ddl, List *key)
 void
 sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
 {
-	char	   *problem;
-
-	problem = sk_query_text(psprintf("SELECT spanner_internal.interleave_problem('%u', '%u', '%s')", child, parent,
-									 ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql"));
-	if (problem != NULL)
-		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
-					 errmsg("%s", problem));
+	sk_ddl_check(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
+				 psprintf("SELECT spanner_internal.interleave_problem('%u', '%u', '%s')", child, parent,
+						  ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql"));
 }
 
 /*
@@ -226,59 +353,4 @@ char *
 sk_ddl_relation(Oid relid)
 {
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid)));
-}
-
-/*
- * spanner_internal.is_synonym(view, relation) returns boolean
- *
- * Does the view show the rows of this table, with its columns and nothing else?
- */
-Datum
-spanner_is_synonym(PG_FUNCTION_ARGS)
-{
-	Relation	view = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
-	Relation	table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
-	bool		result = view != NULL && table != NULL && view->rd_rel->relkind == RELKIND_VIEW &&
-		reads_all(get_view_query(view), RelationGetDescr(view), table);
-
-	if (table != NULL)
-		relation_close(table, AccessShareLock);
-	if (view != NULL)
-		relation_close(view, AccessShareLock);
-	PG_RETURN_BOOL(result);
-}
-
-static bool
-reads_all(Query *query, TupleDesc columns, Relation table)
-{
-	RangeTblRef *from = list_length(query->jointree->fromlist) == 1 ? linitial(query->jointree->fromlist) : NULL;
-	RangeTblEntry *rte;
-	ListCell   *target = list_head(query->targetList);
-
-	if (from == NULL || !IsA(from, RangeTblRef) || query->jointree->quals != NULL ||
-		query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != NULL ||
-		query->distinctClause != NIL || query->sortClause != NIL || query->limitOffset != NULL ||
-		query->limitCount != NULL || query->rowMarks != NIL)
-		return false;
-	rte = rt_fetch(from->rtindex, query->rtable);
-	if (rte->rtekind != RTE_RELATION || rte->relid != RelationGetRelid(table) || !rte->inh ||
-		rte->tablesample != NULL)
-		return false;
-	for (int i = 0; i < RelationGetNumberOfAttributes(table); i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), i);
-		TargetEntry *entry;
-
-		if (column->attisdropped)
-			continue;
-		if (target == NULL)
-			return false;
-		entry = lfirst(target);
-		if (!IsA(entry->expr, Var) || ((Var *) entry->expr)->varno != from->rtindex ||
-			((Var *) entry->expr)->varattno != column->attnum ||
-			namestrcmp(&TupleDescAttr(columns, entry->resno - 1)->attname, NameStr(column->attname)) != 0)
-			return false;
-		target = lnext(query->targetList, target);
-	}
-	return target == NULL;
 }

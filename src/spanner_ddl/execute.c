@@ -7,16 +7,29 @@
  * since a statement may depend on what those before it have made.
  * postgresql_ddl() does the same in a subtransaction that is rolled back.
  *
+ * What cannot be done is left out if the caller says so.  Then a statement has
+ * a subtransaction of its own.  If it fails, the smallest part of it that the
+ * error is about goes, and the statement is tried again: an option, a default,
+ * a column, a clause, or all of it.  Without that, the same is done once more
+ * after an error, to count what else cannot be done.
+ *
  * src/spanner_ddl/execute.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_db_role_setting.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
@@ -24,39 +37,57 @@
 #include "utils/tuplestore.h"
 
 #include "spanner_ddl/spanner_ddl.h"
+#include "spi/run_command.h"
+
+#define DIALECT_SETTING "spanner.dialect"
+
+/* A part of the text that is left out. */
+typedef struct SkLeftOut
+{
+	int			statement;
+	char	   *what;
+	char	   *why;
+	char	   *instead;
+	char	   *name;			/* of the column or object, or NULL */
+	bool		depends;		/* on another one */
+} SkLeftOut;
 
 PG_FUNCTION_INFO_V1(spanner_execute_ddl);
+PG_FUNCTION_INFO_V1(spanner_execute_ddl_in_parts);
 PG_FUNCTION_INFO_V1(spanner_postgresql_ddl);
 
-/* How statements begin that cannot be done, what that is, and a hint. */
-static const char *const refusals[][3] = {
-	{"* database", "database", "Run PostgreSQL's command directly, or ALTER DATABASE ... SET OPTIONS for the one that you are in."},
-	{"* function", "function", "Write it in PostgreSQL's language, and run it directly."},
-	{"* locality group", "locality group", "A tablespace is PostgreSQL's nearest thing to it."},
-	{"* model", "model", "Call models from the application."},
-	{"* or replace function", "function", "Write it in PostgreSQL's language, and run it directly."},
-	{"* or replace model", "model", "Call models from the application."},
-	{"* or replace property", "property graph", "Query the tables with WITH RECURSIVE."},
-	{"* placement", "placement", "spanner.create_splits() of extension \"spanner_keys_splits\" puts the rows of a table on several servers."},
-	{"* property", "property graph", "Query the tables with WITH RECURSIVE."},
-	{"* proto", "protocol buffer", "Use type JSON or BYTES."},
-	{"* role", "role", "Roles belong to the whole server: run CREATE ROLE directly."},
-	{"* search", "search index", "Use a GIN index on to_tsvector(...)."},
-	{"* vector", "vector index", "Extensions of PostgreSQL have such indexes."},
-	{"alter schema", "change of a schema", "Run PostgreSQL's ALTER SCHEMA directly."},
-	{"grant", "privilege", "Run PostgreSQL's GRANT directly."},
-	{"revoke", "privilege", "Run PostgreSQL's REVOKE directly."}
-};
-
-static void take_dialect(SkDdlText *ddl, const char *dialect);
+static void take_arguments(SkDdlText *ddl, text *sql, text *dialect);
+static void remember_dialect(const SkDdlText *ddl);
+static bool has_setting(void);
+static ErrorData *try_step(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept);
+static void run_either(SkDdlText *ddl);
+static ErrorData *try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl);
+static void check_meanings(List *google, List *postgresql);
+static void run_counting(SkDdlText *ddl);
+static void read_text(SkDdlText *ddl);
+static void run_text(SkDdlText *ddl);
 static const char *zone_setting(void);
 static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
+static void run_in_parts(SkDdlText *ddl);
 static bool skip_client_command(SkDdlText *ddl);
 static void run_parsed(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
-static void refuse_others(SkDdlText *ddl);
-static bool has_words(SkDdlText *ddl, const char *words);
+static bool leave_out(SkDdlText *ddl, const ErrorData *error);
+static char *owner_of(SkDdlText *ddl, int token);
+static bool is_one_of(const ErrorData *error, const int *codes, int count);
+static SkLeftOut *find_left_out(SkDdlText *ddl, SkDdlRange range);
+static int	error_token(SkDdlText *ddl, const ErrorData *error);
+static SkDdlRange part_at(SkDdlText *ddl, int token);
+static SkDdlRange clause_at(SkDdlText *ddl, int token);
+static int	enclosing(SkDdlText *ddl, int token);
+static int	closing(SkDdlText *ddl, int open);
+static int	next_token(SkDdlText *ddl, int token);
+static SkDdlRange item_at(SkDdlText *ddl, int open, int token);
+static bool is_operator(SkDdlText *ddl, int token, const char *text);
+static char *made_name(SkDdlText *ddl, SkDdlRange part);
+static char *text_of(SkDdlText *ddl, SkDdlRange range);
+static void remove_tokens(SkDdlText *ddl, SkDdlRange part);
 
 /*
  * spanner.execute_ddl(statement text, dialect text) returns void
@@ -66,53 +97,63 @@ static bool has_words(SkDdlText *ddl, const char *words);
 Datum
 spanner_execute_ddl(PG_FUNCTION_ARGS)
 {
-	SkDdlText	ddl = {.sql = text_to_cstring(PG_GETARG_TEXT_PP(0))};
+	SkDdlText	ddl = {0};
 
 	PreventCommandIfReadOnly("spanner.execute_ddl()");
-	take_dialect(&ddl, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
 	sk_ddl_run(&ddl);
+	remember_dialect(&ddl);
 	PG_RETURN_VOID();
 }
 
 /*
- * spanner.postgresql_ddl(statement text, dialect text) returns setof text
+ * spanner.execute_ddl(statement text, dialect text, leave_out boolean), and
+ * without the dialect: returns a row for each thing that is left out
+ */
+Datum
+spanner_execute_ddl_in_parts(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	SkDdlText	ddl = {.leaves_out = PG_GETARG_BOOL(PG_NARGS() - 1)};
+	ListCell   *lc;
+
+	PreventCommandIfReadOnly("spanner.execute_ddl()");
+	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(1) : NULL);
+	InitMaterializedSRF(fcinfo, 0);
+	sk_ddl_run(&ddl);
+	remember_dialect(&ddl);
+
+	foreach(lc, ddl.left_out)
+	{
+		SkLeftOut  *left = lfirst(lc);
+		Datum		values[] = {Int32GetDatum(left->statement), CStringGetTextDatum(left->what),
+			CStringGetTextDatum(left->why), left->instead != NULL ? CStringGetTextDatum(left->instead) : (Datum) 0
+		};
+		bool		nulls[] = {false, false, false, left->instead == NULL};
+
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * spanner.postgresql_ddl(statement text, dialect text, leave_out boolean) returns setof text
  */
 Datum
 spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	SkDdlText	ddl = {.sql = text_to_cstring(PG_GETARG_TEXT_PP(0))};
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	SkDdlText	ddl = {.leaves_out = PG_GETARG_BOOL(2)};
+	ErrorData  *error;
 	ListCell   *lc;
 
 	PreventCommandIfReadOnly("spanner.postgresql_ddl()");
-	take_dialect(&ddl, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		sk_ddl_run(&ddl);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		ReThrowError(error);
-	}
-	PG_END_TRY();
 	/* the commands are in the memory of the caller, so they stay */
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
+	error = try_step(sk_ddl_run, &ddl, false);
+	if (error != NULL)
+		ReThrowError(error);
 
 	foreach(lc, ddl.commands)
 	{
@@ -125,15 +166,105 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 }
 
 static void
-take_dialect(SkDdlText *ddl, const char *dialect)
+take_arguments(SkDdlText *ddl, text *sql, text *dialect)
 {
-	ddl->has_dialect = pg_strcasecmp(dialect, "auto") != 0;
-	ddl->dialect = pg_strcasecmp(dialect, "googlesql") == 0 ? SK_GOOGLESQL : SK_POSTGRESQL;
-	if (ddl->has_dialect && ddl->dialect == SK_POSTGRESQL && pg_strcasecmp(dialect, "postgresql") != 0)
+	const char *name = dialect != NULL ? text_to_cstring(dialect) : "auto";
+
+	ddl->sql = text_to_cstring(sql);
+	if (pg_strcasecmp(name, "auto") == 0)
+		return;
+	ddl->has_dialect = true;
+	ddl->dialect = pg_strcasecmp(name, "googlesql") == 0 ? SK_GOOGLESQL : SK_POSTGRESQL;
+	if (ddl->dialect == SK_POSTGRESQL && pg_strcasecmp(name, "postgresql") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dialect \"%s\" is not known", dialect),
+				 errmsg("dialect \"%s\" is not known", name),
 				 errhint("Use \"googlesql\", \"postgresql\", or \"auto\".")));
+}
+
+/*
+ * A database has one dialect.  The first text that says it sets it, for this
+ * session, and for the database if the current user may.
+ */
+static void
+remember_dialect(const SkDdlText *ddl)
+{
+	const char *name = ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql";
+	VariableSetStmt *set = makeNode(VariableSetStmt);
+	A_Const    *value = makeNode(A_Const);
+	LOCKTAG		tag;
+
+	if (sk_ddl_dialect != SK_SETTING_EMPTY || !ddl->has_dialect)
+		return;
+	(void) set_config_option(DIALECT_SETTING, name, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
+
+	/*
+	 * two sessions that write the row of the database at once would be an
+	 * error of one
+	 */
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (!object_ownercheck(DatabaseRelationId, MyDatabaseId, GetUserId()) ||
+		LockAcquire(&tag, ShareUpdateExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL || has_setting())
+		return;
+	value->val.sval.type = T_String;
+	value->val.sval.sval = pstrdup(name);
+	set->kind = VAR_SET_VALUE;
+	set->name = pstrdup(DIALECT_SETTING);
+	set->args = list_make1(value);
+	AlterSetting(MyDatabaseId, InvalidOid, set);
+}
+
+/* Has the database a dialect?  Another session may have set it. */
+static bool
+has_setting(void)
+{
+	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_db_role_setting s,"
+								  " pg_catalog.unnest(s.setconfig) c"
+								  " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
+								  " AND s.setrole OPERATOR(pg_catalog.=) '0'"
+								  " AND pg_catalog.starts_with(c, '%s=')",
+								  MyDatabaseId, DIALECT_SETTING)) != NULL;
+}
+
+/*
+ * Run a step in a subtransaction, which is rolled back if it fails or is not
+ * to be kept.  Returns the error; one that is not of the step is raised.
+ */
+static ErrorData *
+try_step(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+	int			category;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		step(ddl);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (error == NULL && is_kept)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+
+	/* cancelled, deadlocked, out of memory, broken: to go on would be wrong */
+	category = error != NULL ? ERRCODE_TO_CATEGORY(error->sqlerrcode) : 0;
+	if (category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+		category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_SYSTEM_ERROR ||
+		category == ERRCODE_INTERNAL_ERROR)
+		ReThrowError(error);
+	return error;
 }
 
 /*
@@ -152,7 +283,6 @@ sk_ddl_run(SkDdlText *ddl)
 		{"standard_conforming_strings", "on"}
 	};
 	int			nest_level = NewGUCNestLevel();
-	int			count = 0;
 
 	for (int i = 0; i < lengthof(settings); i++)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
@@ -161,7 +291,150 @@ sk_ddl_run(SkDdlText *ddl)
 	/* what some editors begin a file with */
 	if (strncmp(ddl->sql, "\xEF\xBB\xBF", 3) == 0)
 		ddl->sql += 3;
+	if (!ddl->has_dialect)
+		ddl->has_dialect = sk_ddl_yydialect(ddl->sql, &ddl->dialect);
+	if (!ddl->has_dialect)
+		run_either(ddl);
+	else
+		run_counting(ddl);
+	AtEOXact_GUC(true, nest_level);
+}
+
+/*
+ * Run a text that does not say its dialect.  If it can be read as both, the
+ * database says it; if that does not, both have to mean the same.
+ */
+static void
+run_either(SkDdlText *ddl)
+{
+	bool		is_known = sk_ddl_dialect == SK_SETTING_GOOGLESQL || sk_ddl_dialect == SK_SETTING_POSTGRESQL;
+	SkDialect	first = sk_ddl_dialect == SK_SETTING_GOOGLESQL ? SK_GOOGLESQL : SK_POSTGRESQL;
+	bool		leaves_out = ddl->leaves_out;
+	bool		reads[] = {false, false};
+	ErrorData  *error;
+	ErrorData  *other = NULL;
+
+	ddl->leaves_out = ddl->can_differ = false;
+	for (ddl->dialect = SK_GOOGLESQL; ddl->dialect <= SK_POSTGRESQL; ddl->dialect++)
+		reads[ddl->dialect] = try_quietly(read_text, ddl) == NULL;
+	if (reads[!first] && !reads[first])
+		first = !first;
+	else if (reads[first] && reads[!first] && ddl->can_differ)
+	{
+		List	   *commands = NIL;
+
+		ddl->dialect = !first;
+		if (!is_known)
+			other = try_quietly(run_text, ddl);
+		commands = ddl->commands;
+		ddl->dialect = first;
+		error = try_step(run_text, ddl, true);
+		if (error == NULL && !is_known && other == NULL)
+			check_meanings(commands, ddl->commands);
+		if (error == NULL)
+			return;
+		ddl->dialect = !first;
+		if (is_known)
+			other = try_quietly(run_text, ddl);
+		else if (other == NULL)
+			first = !first;
+		ddl->shows_dialect = other == NULL ? is_known : strcmp(error->message, other->message) != 0;
+	}
+	ddl->dialect = first;
+	ddl->leaves_out = leaves_out;
+	run_counting(ddl);
+}
+
+static void
+check_meanings(List *google, List *postgresql)
+{
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	forboth(lc1, google, lc2, postgresql)
+	{
+		if (strcmp(sk_ddl_yyplain(lfirst(lc1)), sk_ddl_yyplain(lfirst(lc2))) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("statement means one thing in GoogleSQL, and another one in the PostgreSQL dialect"),
+					 errdetail("In GoogleSQL it is \"%s\", and in the PostgreSQL dialect \"%s\".",
+							   (char *) lfirst(lc1), (char *) lfirst(lc2)),
+					 errhint("Name the dialect, as in spanner.execute_ddl('...', 'googlesql'), or set spanner.dialect.")));
+	}
+}
+
+/* Run a text.  An error says how much else cannot be done. */
+static void
+run_counting(SkDdlText *ddl)
+{
+	ErrorData  *error;
+	int			others = -1;
+	ListCell   *lc;
+
+	if (ddl->leaves_out)
+	{
+		run_text(ddl);
+		return;
+	}
+	error = try_step(run_text, ddl, true);
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED || error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
+	{
+		ddl->leaves_out = true;
+		(void) try_quietly(run_text, ddl);
+		foreach(lc, ddl->left_out)
+			others += !((SkLeftOut *) lfirst(lc))->depends;
+		if (others > 0 && error->detail == NULL)
+			error->detail = psprintf(others == 1 ? "%d more thing of the text cannot be done." :
+									 "%d more things of the text cannot be done.", others);
+		if (others > 0)
+			error->hint = psprintf("%s%sWith leave_out => true, such things are left out and listed.",
+								   error->hint != NULL ? error->hint : "", error->hint != NULL ? " " : "");
+	}
+	ReThrowError(error);
+}
+
+/* Run a step without a word, and roll it back. */
+static ErrorData *
+try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl)
+{
+	int			nest_level = NewGUCNestLevel();
+	ErrorData  *error;
+
+	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	error = try_step(step, ddl, false);
+	AtEOXact_GUC(true, nest_level);
+	return error;
+}
+
+/* Read a text, and run nothing. */
+static void
+read_text(SkDdlText *ddl)
+{
 	sk_ddl_yytokens(ddl);
+	for (ddl->first = 0; ddl->first < ddl->count; ddl->first = ddl->end + 1)
+	{
+		ddl->next = ddl->first;
+		ddl->end = statement_end(ddl, ddl->first);
+		ddl->in_expression = ddl->in_default = false;
+		if (ddl->end == ddl->first)
+			continue;
+		(void) sk_ddl_yyparse(ddl);
+		/* what takes long is not run twice */
+		ddl->can_differ |= !SK_DDL_ONE_OF(ddl->tokens[ddl->first].text, "analyze", "drop", "rename") &&
+			ddl->statement->type != SK_CREATE_INDEX;
+	}
+}
+
+static void
+run_text(SkDdlText *ddl)
+{
+	int			count = 0;
+
+	sk_ddl_yytokens(ddl);
+	ddl->commands = ddl->left_out = NIL;
+	ddl->number = 0;
 	/* a string next to a TIMESTAMP becomes a constant when it is parsed */
 	if (ddl->dialect == SK_GOOGLESQL)
 		(void) set_config_option("timezone", zone_setting(), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
@@ -174,18 +447,18 @@ sk_ddl_run(SkDdlText *ddl)
 
 	for (int i = 0; i < ddl->count; i = ddl->end + 1)
 	{
-		ddl->first = ddl->next = i;
-		ddl->in_expression = ddl->in_default = false;
+		ddl->first = i;
 		ddl->end = statement_end(ddl, i);
 		if (ddl->end == i)
 			continue;
-		ddl->number += count > 1;
+		ddl->number += count > 1 || ddl->leaves_out;
 
 		/* it is translated now, when what it may depend on has been run */
-		ddl->statement = NULL;
-		run_statement(ddl);
+		if (ddl->leaves_out)
+			run_in_parts(ddl);
+		else
+			run_statement(ddl);
 	}
-	AtEOXact_GUC(true, nest_level);
 }
 
 /* The time zone of the database as PostgreSQL's setting, in which offsets count west of UTC. */
@@ -216,6 +489,9 @@ run_statement(SkDdlText *ddl)
 	MemoryContext context = CurrentMemoryContext;
 
 	CHECK_FOR_INTERRUPTS();
+	ddl->next = ddl->first;
+	ddl->in_expression = ddl->in_default = false;
+	ddl->statement = NULL;
 	PG_TRY();
 	{
 		int			commands = list_length(ddl->commands);
@@ -232,6 +508,29 @@ run_statement(SkDdlText *ddl)
 	PG_END_TRY();
 }
 
+/* Run a statement without what cannot be done, or leave all of it out. */
+static void
+run_in_parts(SkDdlText *ddl)
+{
+	for (;;)
+	{
+		int			commands = list_length(ddl->commands);
+		ErrorData  *error = try_step(run_statement, ddl, true);
+		int			end = ddl->end;
+		SkLeftOut  *left;
+
+		if (error == NULL)
+			return;
+		ddl->commands = list_truncate(ddl->commands, commands);
+		if (!leave_out(ddl, error))
+			ReThrowError(error);
+		left = llast(ddl->left_out);
+		SK_DDL_EMIT(ddl, "-- left out: %s: %s", left->what, left->why);
+		if (ddl->end == end)
+			return;
+	}
+}
+
 /* What clients do with a file is nothing here; returns false for other statements. */
 static bool
 skip_client_command(SkDdlText *ddl)
@@ -240,7 +539,7 @@ skip_client_command(SkDdlText *ddl)
 
 	for (int i = 0; i < lengthof(commands); i++)
 	{
-		if (!has_words(ddl, commands[i]))
+		if (!sk_ddl_has_words(ddl, ddl->first, commands[i]))
 			continue;
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
@@ -254,7 +553,20 @@ skip_client_command(SkDdlText *ddl)
 static void
 run_parsed(SkDdlText *ddl)
 {
-	refuse_others(ddl);
+	static const char *const verbs[] = {
+		"alter", "analyze", "create", "delete", "drop", "grant", "insert", "rename", "revoke", "update"
+	};
+	const SkRefusal *refusal = sk_ddl_refusal(ddl, SK_REFUSED_STATEMENT, ddl->first);
+	bool		is_ddl = false;
+
+	if (refusal != NULL)
+		sk_ddl_refuse(ddl, ddl->first, refusal->what, refusal->hint);
+	for (int i = 0; i < lengthof(verbs); i++)
+		is_ddl |= sk_ddl_has_words(ddl, ddl->first, verbs[i]);
+	if (!is_ddl)
+		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("statement is not Spanner's DDL"),
+					 errhint("Run it directly, without execute_ddl."));
 	(void) sk_ddl_yyparse(ddl);
 	/* the grammar has read all of it */
 	Assert(ddl->statement != NULL && ddl->next == ddl->end);
@@ -291,55 +603,330 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 	error->internalquery = pnstrdup(ddl->sql + start, ddl->tokens[ddl->end - 1].end - start);
 	error->internalpos = Min(error->internalpos - before, pg_mbstrlen(error->internalquery) + 1);
 	if (ddl->number > 0)
-		error->context = error->context == NULL ?
-			psprintf("statement %d", ddl->number) :
-			psprintf("%s\nstatement %d", error->context, ddl->number);
+		error->context = psprintf("%s%sstatement %d", error->context != NULL ? error->context : "",
+								  error->context != NULL ? "\n" : "", ddl->number);
+	if (ddl->shows_dialect)
+		error->context = psprintf("%s%sread as %s",
+								  error->context != NULL ? error->context : "", error->context != NULL ? ", " : "",
+								  ddl->dialect == SK_GOOGLESQL ? "GoogleSQL" : "the PostgreSQL dialect");
 	ReThrowError(error);
 }
 
-/* Statements that Spanner has and PostgreSQL has not. */
-static void
-refuse_others(SkDdlText *ddl)
+/*
+ * Leave out the part of a statement that an error is about, if that is what
+ * cannot be done or what depends on such a thing; returns false if not.
+ */
+static bool
+leave_out(SkDdlText *ddl, const ErrorData *error)
 {
-	static const char *const verbs[] = {"alter", "analyze", "create", "drop", "grant", "rename", "revoke"};
-	bool		is_ddl = false;
+	static const int missing[] = {
+		ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_FUNCTION, ERRCODE_UNDEFINED_OBJECT, ERRCODE_UNDEFINED_SCHEMA,
+		ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE
+	};
+	static const int impossible[] = {
+		ERRCODE_AMBIGUOUS_FUNCTION, ERRCODE_CANNOT_COERCE, ERRCODE_DATATYPE_MISMATCH, ERRCODE_FEATURE_NOT_SUPPORTED,
+		ERRCODE_INDETERMINATE_DATATYPE, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_INVALID_REGULAR_EXPRESSION,
+		ERRCODE_STATEMENT_TOO_COMPLEX, ERRCODE_SYNTAX_ERROR, ERRCODE_TOO_MANY_COLUMNS, ERRCODE_UNDEFINED_FUNCTION
+	};
+	SkDdlRange	whole = {ddl->first, ddl->end};
+	SkDdlRange	part = part_at(ddl, error_token(ddl, error));
+	SkLeftOut  *left = palloc0(sizeof(SkLeftOut));
+	SkLeftOut  *cause = NULL;
 
-	for (int i = 0; i < lengthof(verbs); i++)
-		is_ddl |= has_words(ddl, verbs[i]);
-	if (!is_ddl)
-		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("statement is not Spanner's DDL"),
-					 errhint("Run it directly, without execute_ddl."));
-	for (int i = 0; i < lengthof(refusals); i++)
+	/* what is missing may have been left out before */
+	if (is_one_of(error, missing, lengthof(missing)))
+		cause = find_left_out(ddl, part);
+	if (cause == NULL && !is_one_of(error, impossible, lengthof(impossible)))
+		return false;
+	left->statement = ddl->number;
+	left->what = text_of(ddl, part);
+	left->name = made_name(ddl, part);
+	left->depends = cause != NULL;
+	left->why = cause != NULL ? psprintf("It depends on \"%s\", which is left out.", cause->name) :
+		error->message;
+	left->instead = cause != NULL ? NULL : error->hint;
+	if (part.first != whole.first)
 	{
-		if (has_words(ddl, refusals[i][0]))
-			sk_ddl_refuse(ddl, ddl->next, refusals[i][1], refusals[i][2]);
+		left->what = psprintf("%s: %s", owner_of(ddl, part.first), left->what);
+		remove_tokens(ddl, part);
 	}
+	ddl->left_out = lappend(ddl->left_out, left);
+	return true;
 }
 
-/* Does the statement begin with these words?  "*" is for any first one. */
-static bool
-has_words(SkDdlText *ddl, const char *words)
+/* Whose the part of a statement is that begins here: of a table, and perhaps a column of it. */
+static char *
+owner_of(SkDdlText *ddl, int token)
 {
-	int			i = ddl->next;
+	SkDdlRange	head = {ddl->first, Min(token, ddl->first + 6)};
+	int			open = enclosing(ddl, token);
+	SkDdlRange	item;
 
-	if (words[0] == '*' && strcmp(ddl->tokens[i].text, "create") != 0 &&
-		strcmp(ddl->tokens[i].text, "alter") != 0 &&
-		strcmp(ddl->tokens[i].text, "drop") != 0)
-		return false;
-	/* of a database only what others than the grammar would read */
-	if (strcmp(words, "* database") == 0 && strcmp(ddl->tokens[i].text, "alter") == 0)
-		return false;
-	for (; *words != '\0'; i++)
+	for (int i = ddl->first; i < head.end; i++)
+		head.end = is_operator(ddl, i, "(") ? i : head.end;
+	while (open >= 0 && enclosing(ddl, open) >= 0)
+		open = enclosing(ddl, open);
+	item = open >= 0 ? item_at(ddl, open, token) : head;
+	if (open < 0 || item.first == token || !sk_ddl_has_words(ddl, ddl->first, "create table"))
+		return text_of(ddl, head);
+	item.end = item.first + 1;
+	return psprintf("%s: %s", text_of(ddl, head), text_of(ddl, item));
+}
+
+/* Has an error one of these codes? */
+static bool
+is_one_of(const ErrorData *error, const int *codes, int count)
+{
+	for (int i = 0; i < count; i++)
 	{
-		int			length = strcspn(words, " ");
-
-		if (i >= ddl->end || ddl->tokens[i].type != SK_TOKEN_WORD ||
-			(words[0] != '*' && (strlen(ddl->tokens[i].text) != length ||
-								 strncmp(words, ddl->tokens[i].text, length) != 0)))
-			return false;
-		words += length;
-		words += *words == ' ';
+		if (codes[i] == error->sqlerrcode)
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* What is left out that these tokens name; NULL if there is none. */
+static SkLeftOut *
+find_left_out(SkDdlText *ddl, SkDdlRange range)
+{
+	ListCell   *lc;
+
+	foreach(lc, ddl->left_out)
+	{
+		SkLeftOut  *left = lfirst(lc);
+
+		for (int i = range.first; left->name != NULL && i < range.end; i++)
+		{
+			if ((ddl->tokens[i].type == SK_TOKEN_WORD || ddl->tokens[i].type == SK_TOKEN_NAME) &&
+				strcmp(ddl->tokens[i].text, left->name) == 0)
+				return left;
+		}
+	}
+	return NULL;
+}
+
+/* The token at which an error is; the first one of the statement if it is not known. */
+static int
+error_token(SkDdlText *ddl, const ErrorData *error)
+{
+	const char *start = ddl->sql + ddl->tokens[ddl->first].start;
+
+	for (int i = ddl->first; i < ddl->end; i++)
+	{
+		if (pg_mbstrlen_with_len(start, ddl->sql + ddl->tokens[i].start - start) + 1 >= error->internalpos)
+			return i;
+	}
+	return ddl->first;
+}
+
+/* The smallest part around a token that can be missing: else the statement. */
+static SkDdlRange
+part_at(SkDdlText *ddl, int token)
+{
+	SkDdlRange	whole = {ddl->first, ddl->end};
+	int			list = ddl->first;	/* where the columns of a table begin */
+	int			at = token;
+
+	if (sk_ddl_has_words(ddl, token, "placement key"))
+		return (SkDdlRange)
+	{
+		token, token + 2
+	};
+	while (list < ddl->end && !is_operator(ddl, list, "("))
+		list++;
+	for (int open = enclosing(ddl, at); open >= 0; at = open, open = enclosing(ddl, open))
+	{
+		SkDdlRange	all = {open, closing(ddl, open) + 1};
+		SkDdlRange	item = item_at(ddl, open, at);
+		bool		is_set = sk_ddl_has_words(ddl, open - 2, "set");
+
+		/* the length of a vector, a default, some or all options */
+		if (is_operator(ddl, open - 1, ">"))
+			return all;
+		if (sk_ddl_has_words(ddl, open - 1, "options") && item.end - item.first < all.end - all.first - 2)
+			return item;
+		all.first--;
+		if (!is_set && (sk_ddl_has_words(ddl, open - 1, "default") || sk_ddl_has_words(ddl, open - 1, "options")))
+			return all;
+		if (open != list || !sk_ddl_has_words(ddl, ddl->first, "create table"))
+			continue;
+		/* a table without its key would be another one */
+		for (int i = item.first; i < item.end; i++)
+		{
+			if (sk_ddl_has_words(ddl, i, "primary key"))
+				return whole;
+		}
+		return item;
+	}
+	return clause_at(ddl, at);
+}
+
+/* The clause of a table or index that a token behind its columns is of. */
+static SkDdlRange
+clause_at(SkDdlText *ddl, int token)
+{
+	static const char *const words[] = {
+		"include", "interleave", "options", "order", "partition", "primary", "row", "storing", "ttl", "where", NULL
+	};
+	SkDdlRange	whole = {ddl->first, ddl->end};
+	SkDdlRange	part = whole;
+
+	for (int i = ddl->first; i < ddl->end; i = next_token(ddl, i))
+	{
+		bool		begins = ddl->tokens[i].type == SK_TOKEN_WORD && sk_ddl_one_of(ddl->tokens[i].text, words);
+
+		if (i > token && (begins || is_operator(ddl, i, ",")))
+		{
+			part.end = i;
+			break;
+		}
+		if (begins)
+			part.first = i;
+	}
+	return sk_ddl_has_words(ddl, ddl->first, "create") &&
+		SK_DDL_ONE_OF(ddl->tokens[part.first].text, "interleave", "options", "row", "ttl") ? part : whole;
+}
+
+/* The parenthesis that is open at a token of the statement, or -1. */
+static int
+enclosing(SkDdlText *ddl, int token)
+{
+	int			depth = 0;
+
+	while (--token >= ddl->first)
+	{
+		depth += is_operator(ddl, token, ")") - is_operator(ddl, token, "(");
+		if (depth < 0)
+			return token;
+	}
+	return -1;
+}
+
+/* The parenthesis that closes this one, or the last token of the statement. */
+static int
+closing(SkDdlText *ddl, int open)
+{
+	int			depth = 0;
+
+	for (int i = open; i < ddl->end; i++)
+	{
+		depth += is_operator(ddl, i, "(") - is_operator(ddl, i, ")");
+		if (depth == 0)
+			return i;
+	}
+	return ddl->end - 1;
+}
+
+/* The token behind this one, or behind what is in its parentheses or those of a type. */
+static int
+next_token(SkDdlText *ddl, int token)
+{
+	int			depth = 0;
+
+	if (is_operator(ddl, token, "("))
+		return closing(ddl, token) + 1;
+	if (!is_operator(ddl, token, "<") ||
+		!(sk_ddl_has_words(ddl, token - 1, "array") || sk_ddl_has_words(ddl, token - 1, "struct")))
+		return token + 1;
+	do
+	{
+		depth += is_operator(ddl, token, "<") - is_operator(ddl, token, ">") - 2 * is_operator(ddl, token, ">>");
+	} while (++token < ddl->end && depth > 0);
+	return token;
+}
+
+/* What stands between the commas around a token, in parentheses that are open there. */
+static SkDdlRange
+item_at(SkDdlText *ddl, int open, int token)
+{
+	int			close = closing(ddl, open);
+	SkDdlRange	item = {open + 1, close};
+
+	for (int i = open + 1; i < close; i = next_token(ddl, i))
+	{
+		if (!is_operator(ddl, i, ","))
+			continue;
+		if (i >= token)
+		{
+			item.end = i;
+			break;
+		}
+		item.first = i + 1;
+	}
+	return item;
+}
+
+static bool
+is_operator(SkDdlText *ddl, int token, const char *text)
+{
+	return token >= ddl->first && token < ddl->end && ddl->tokens[token].type == SK_TOKEN_OPERATOR &&
+		strcmp(ddl->tokens[token].text, text) == 0;
+}
+
+/* The name of a column or object that is not made; NULL if there is none. */
+static char *
+made_name(SkDdlText *ddl, SkDdlRange part)
+{
+	static const char *const words[] = {
+		"add", "bundle", "change", "check", "column", "constraint", "create", "default", "exists", "foreign",
+		"function", "graph", "group", "if", "index", "interleave", "locality", "model", "not", "null_filtered",
+		"options", "or", "placement", "property", "proto", "replace", "role", "row", "schema", "search", "sequence",
+		"stream", "synonym", "table", "ttl", "unique", "vector", "view", NULL
+	};
+	bool		is_statement = part.first == ddl->first;
+	int			i = part.first;
+
+	if (is_statement && sk_ddl_has_words(ddl, i, "alter table"))
+	{
+		while (i < part.end && !sk_ddl_has_words(ddl, i, "add"))
+			i++;
+	}
+	else if (is_statement ? !sk_ddl_has_words(ddl, i, "create") :
+			 sk_ddl_one_of(ddl->tokens[i].text, words) || enclosing(ddl, i) != enclosing(ddl, part.end))
+		return NULL;
+	while (is_statement && i < part.end && ddl->tokens[i].type == SK_TOKEN_WORD &&
+		   sk_ddl_one_of(ddl->tokens[i].text, words))
+		i++;
+	while (is_operator(ddl, i + 1, "."))
+		i += 2;
+	return i < part.end && (ddl->tokens[i].type == SK_TOKEN_WORD || ddl->tokens[i].type == SK_TOKEN_NAME) ?
+		ddl->tokens[i].text : NULL;
+}
+
+/* Tokens as they are in the text, on one line and not too long. */
+static char *
+text_of(SkDdlText *ddl, SkDdlRange range)
+{
+	const char *end = ddl->sql + ddl->tokens[range.end - 1].end;
+	StringInfoData result;
+	int			length;
+
+	initStringInfo(&result);
+	for (const char *s = ddl->sql + ddl->tokens[range.first].start; s < end; s++)
+	{
+		if (!isspace((unsigned char) *s))
+			appendStringInfoChar(&result, *s);
+		else if (!isspace((unsigned char) s[1]))
+			appendStringInfoChar(&result, ' ');
+	}
+	length = pg_mbcliplen(result.data, result.len, 70);
+	return length == result.len ? result.data : psprintf("%.*s...", length, result.data);
+}
+
+/* Remove a part of the statement, and a comma if it stands between some. */
+static void
+remove_tokens(SkDdlText *ddl, SkDdlRange part)
+{
+	int			size;
+	bool		is_behind = is_operator(ddl, part.first - 1, ",");
+
+	if (is_operator(ddl, part.end, ",") && (is_behind || is_operator(ddl, part.first - 1, "(")))
+		part.end++;
+	else if (is_behind)
+		part.first--;
+	size = part.end - part.first;
+	/* with the last one, which ends them */
+	memmove(&ddl->tokens[part.first], &ddl->tokens[part.end], sizeof(SkToken) * (ddl->count + 1 - part.end));
+	ddl->count -= size;
+	ddl->end -= size;
 }

@@ -32,6 +32,7 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -58,7 +59,7 @@ typedef struct SkWriter
 	Query	   *query;			/* whose columns there are, of a view */
 } SkWriter;
 
-static Node *without_regclass(Node *node, void *context);
+static Node *as_postgresql(Node *node, void *context);
 static bool is_foreign(Node *node, void *context);
 static bool is_foreign_function(Oid function, void *context);
 static bool collect_not_null(Node *node, List **columns);
@@ -101,7 +102,6 @@ static bool write_const(StringInfo sql, Const *value);
 static bool write_number(StringInfo sql, Const *value);
 static const char *const_text(Const *value);
 static void write_string(StringInfo sql, const char *value);
-static void write_escaped(StringInfo sql, const char *value, char quote);
 
 /*
  * spanner_internal.googlesql_name(name) returns text
@@ -169,21 +169,40 @@ spanner_postgresql_expression(PG_FUNCTION_ARGS)
 
 	if (relname == NULL || is_foreign(node, NULL))
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(without_regclass(node, NULL),
+	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(as_postgresql(node, NULL),
 														deparse_context_for(relname, relid),
 														false, false)));
 }
 
-/* The sequence of nextval() is a name there, without a cast. */
+/*
+ * The sequence of nextval() is a name there, without a cast; "public" is where names are looked for.
+ * Our functions of case are its own.
+ */
 static Node *
-without_regclass(Node *node, void *context)
+as_postgresql(Node *node, void *context)
 {
+	FuncExpr   *call = (FuncExpr *) node;
+	char	   *name = node != NULL && IsA(node, FuncExpr) && call->funcid >= FirstNormalObjectId ? get_func_name(call->funcid) : NULL;
+
+	if (name != NULL && SK_DDL_ONE_OF(name, "lower", "upper") && list_length(call->args) == 1)
+		return (Node *) makeFuncExpr(*name == 'l' ? F_LOWER_TEXT : F_UPPER_TEXT, TEXTOID,
+									 list_make1(as_postgresql(linitial(call->args), context)), call->funccollid,
+									 call->inputcollid, COERCE_EXPLICIT_CALL);
 	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
 		!castNode(Const, node)->constisnull)
+	{
+		Oid			relid = DatumGetObjectId(castNode(Const, node)->constvalue);
+		char	   *schema = get_namespace_name(get_rel_namespace(relid));
+
+		if (schema == NULL)
+			return node;
+		if (strcmp(schema, "public") == 0)
+			schema = NULL;
 		return (Node *) makeConst(UNKNOWNOID, -1, InvalidOid, -2,
-								  DirectFunctionCall1(regclassout, castNode(Const, node)->constvalue),
+								  CStringGetDatum(quote_qualified_identifier(schema, get_rel_name(relid))),
 								  false, false);
-	return expression_tree_mutator(node, without_regclass, context);
+	}
+	return expression_tree_mutator(node, as_postgresql, context);
 }
 
 /*
@@ -438,7 +457,8 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 	};
 	Node	   *first = args != NIL ? linitial(args) : NULL;
 	Node	   *second = list_length(args) > 1 ? lsecond(args) : NULL;
-	const char *type = strncmp(name, "safe_to_", 8) == 0 ? name + 8 : strncmp(name, "to_", 3) == 0 ? name + 3 : NULL;
+	const char *type = strncmp(name, "to_", 3) == 0 ? name + 3 : NULL;
+	Const	   *safe = args != NIL ? llast(args) : NULL;
 
 	for (int i = 0; i < lengthof(operators); i++)
 	{
@@ -460,13 +480,15 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 	if (SK_DDL_ONE_OF(name, "date_add", "date_sub", "timestamp_add", "timestamp_sub"))
 		return write_list(writer, psprintf("%s(", upper_case(name)), list_make2(first, second), ", INTERVAL ", "") &&
 			write_part(writer, name, " ", llast(args), ")");
-	if (type == NULL || SK_DDL_ONE_OF(type, "hex", "base64"))
+	if (type == NULL || SK_DDL_ONE_OF(type, "base64", "code_points", "hex", "json", "json_string") ||
+		(IsA(safe, Const) && safe->constisnull))
 		return false;
 	/* a time zone that is not the database's */
-	if (second != NULL && !is_default_zone(second) && sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING &&
+	if (SK_DDL_ONE_OF(type, "date", "string", "timestamp") && !is_default_zone(second) && sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING &&
 		(sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP || strcmp(type, "timestamp") == 0))
-		return write_list(writer, psprintf("%s(", upper_case(type)), args, ", ", ")");
-	return write_list(writer, *name == 's' ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
+		return write_list(writer, psprintf("%s(", upper_case(type)), list_make2(first, second), ", ", ")");
+	return write_list(writer, IsA(safe, Const) && safe->consttype == BOOLOID && second != NULL &&
+					  DatumGetBool(safe->constvalue) ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
 					  psprintf(" AS %s)", upper_case(type)));
 }
 
@@ -500,7 +522,7 @@ find_function(const char *schema, const char *name)
 		{"btrim", "trim"}, {"cardinality", "array_length"}, {"character_length", "char_length"}, {"octet_length", "byte_length"}
 	};
 	static const char *const same[] = {
-		"avg", "char_length", "div", "length", "ltrim", "rtrim", "sha256", "sha512", "starts_with", "strpos", "sum", NULL
+		"avg", "char_length", "div", "initcap", "length", "lower", "ltrim", "reverse", "rtrim", "sha256", "sha512", "starts_with", "strpos", "sum", "upper", NULL
 	};
 	bool		is_core = strcmp(schema, "pg_catalog") == 0;
 
@@ -538,6 +560,10 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 		if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
 			!write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
 			return false;
+		/* no integer */
+		if (SK_TAKES_ANY(function->name) && IsA(lfirst(lc), Const) && exprType(lfirst(lc)) == FLOAT8OID &&
+			strpbrk(const_text(lfirst(lc)), ".eIN") == NULL)
+			appendStringInfoString(&writer->sql, ".0");
 	}
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
 	return write_list(writer, "", NIL, "", strcmp(schema, "pg_catalog") == 0 && strstr(name, "trim") != NULL &&
@@ -822,7 +848,7 @@ write_regex(SkWriter *writer, List *args)
 	Const	   *value = lsecond(args);
 	char	   *regex = IsA(value, Const) && !value->constisnull ? TextDatumGetCString(value->constvalue) : NULL;
 
-	return regex != NULL && sk_ddl_regex(regex) != NULL && strcmp(sk_ddl_regex(regex), regex) == 0 &&
+	return regex != NULL && sk_ddl_regex(regex, "contains") != NULL && strcmp(sk_ddl_regex(regex, "contains"), regex) == 0 &&
 		write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
 }
 
@@ -1067,7 +1093,7 @@ quote_name(const char *name)
 					   "struct", "treat", "unbounded", "unnest", "within"))
 		return name;
 	initStringInfo(&sql);
-	write_escaped(&sql, name, '`');
+	sk_ddl_write_quoted(&sql, name, '`');
 	return sql.data;
 }
 
@@ -1153,25 +1179,5 @@ const_text(Const *value)
 static void
 write_string(StringInfo sql, const char *value)
 {
-	write_escaped(sql, value, strchr(value, '\'') != NULL && strchr(value, '"') == NULL ? '"' : '\'');
-}
-
-static void
-write_escaped(StringInfo sql, const char *value, char quote)
-{
-	appendStringInfoChar(sql, quote);
-	for (; *value != '\0'; value++)
-	{
-		char		c = *value;
-
-		if (c == '\\' || (c == quote && c == '`'))
-			appendStringInfo(sql, "\\%c", c);
-		else if (c == '\n')
-			appendStringInfoString(sql, "\\n");
-		else if (c == quote || (unsigned char) c < ' ' || c == 0x7f)
-			appendStringInfo(sql, "\\x%02x", (unsigned char) c);
-		else
-			appendStringInfoChar(sql, c);
-	}
-	appendStringInfoChar(sql, quote);
+	sk_ddl_write_quoted(sql, value, strchr(value, '\'') != NULL && strchr(value, '"') == NULL ? '"' : '\'');
 }

@@ -24,6 +24,16 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_is_statement'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- The name that an object has in Spanner, and a statement with such names.
+CREATE FUNCTION spanner_internal.spanner_name(name name)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_spanner_name'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.spanner_names(statement text, dialect text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_spanner_names'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- The columns of which a predicate says IS NOT NULL, NULL if it says anything else.
 CREATE FUNCTION spanner_internal.not_null_columns(predicate pg_node_tree)
 RETURNS smallint[]
@@ -39,10 +49,10 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 -- All that is exported goes through this: a remark is one line, a statement is one statement.
 CREATE FUNCTION spanner_internal.ddl_statement(statement text, dialect text)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
   WHEN statement NOT LIKE '--%' AND spanner_internal.is_statement(statement, dialect)
-    THEN statement
+    THEN spanner_internal.spanner_names(statement, dialect)
   ELSE regexp_replace(CASE WHEN statement LIKE '--%' THEN statement
                         ELSE '-- not as one statement: ' || statement END,
                       '[\x01-\x1f\x7f]', ' ', 'g') END;
@@ -51,12 +61,6 @@ RETURN CASE
 CREATE FUNCTION spanner_internal.googlesql_query(view oid)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_googlesql_query'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
--- Whether a view shows the rows of a table, and nothing else.
-CREATE FUNCTION spanner_internal.is_synonym(view oid, relation oid)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'spanner_is_synonym'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- Whether a view is read with the rights of the caller.
@@ -84,6 +88,35 @@ BEGIN ATOMIC
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid = relation;
+END;
+
+-- The query of a view.  PostgreSQL's function looks at its catalogs by unqualified operators.
+CREATE FUNCTION spanner_internal.view_query(view oid)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN btrim(pg_get_viewdef(view), ' ;');
+END $$;
+
+-- Whether a view shows the rows of a table, and nothing else.
+CREATE FUNCTION spanner_internal.is_synonym(view oid, relation oid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  -- before release 16 a column has the name of its table
+  SELECT bool_or(regexp_replace(spanner_internal.view_query(view), '\s+', ' ', 'g')
+                 = regexp_replace(q.query, '\s+', ' ', 'g'))
+    FROM (SELECT format('SELECT %s FROM %I.%I',
+                   string_agg(f.prefix || quote_ident(a.attname), ', ' ORDER BY a.attnum),
+                   n.nspname, c.relname) AS query
+            FROM pg_class c
+            JOIN pg_namespace n ON n.oid = c.relnamespace
+            JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+           CROSS JOIN LATERAL unnest(ARRAY['', quote_ident(c.relname) || '.']) f (prefix)
+           WHERE c.oid = relation
+           GROUP BY n.nspname, c.relname, f.prefix) q;
 END;
 
 -- Columns as a dialect lists them.
@@ -117,6 +150,7 @@ BEGIN
     RETURN CASE WHEN type = 'spanner.commit_timestamp'::regtype THEN 'spanner.commit_timestamp'
       WHEN type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) THEN 'bigint'
       WHEN type = 'numeric'::regtype THEN 'numeric'
+      WHEN type = 'text'::regtype AND length IS NOT NULL THEN format('varchar(%s)', length)
       WHEN type IN ('timestamptz'::regtype, 'text'::regtype, 'varchar'::regtype, 'bool'::regtype,
         'float4'::regtype, 'float8'::regtype, 'bytea'::regtype, 'date'::regtype, 'jsonb'::regtype,
         'uuid'::regtype)
@@ -127,7 +161,8 @@ BEGIN
     WHEN type = 'float8'::regtype THEN 'FLOAT64'
     WHEN type = 'bool'::regtype THEN 'BOOL'
     WHEN type = 'bytea'::regtype THEN format('BYTES(%s)', coalesce(length, 'MAX'))
-    WHEN type = 'text'::regtype OR type = 'varchar'::regtype AND typmod < 0 THEN 'STRING(MAX)'
+    WHEN type = 'text'::regtype OR type = 'varchar'::regtype AND typmod < 0
+      THEN format('STRING(%s)', coalesce(length, 'MAX'))
     WHEN type = 'varchar'::regtype THEN format('STRING(%s)', characters)
     WHEN type IN ('timestamptz'::regtype, 'spanner.commit_timestamp'::regtype) THEN 'TIMESTAMP'
     WHEN type = 'date'::regtype THEN 'DATE'
@@ -135,6 +170,14 @@ BEGIN
     WHEN type IN ('json'::regtype, 'jsonb'::regtype) THEN 'JSON'
     WHEN type = 'uuid'::regtype THEN 'UUID' END;
 END $$;
+
+-- The length of a column by its constraints.
+CREATE FUNCTION spanner_internal.ddl_length(relation oid, attnum smallint, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT min(spanner_internal.ddl_length(c.oid, dialect))::text
+          FROM pg_constraint c
+         WHERE c.conrelid = relation AND c.conkey = ARRAY[ddl_length.attnum]);
 
 -- The clauses of a sequence with Spanner's kind, which goes on with the next counter.
 CREATE FUNCTION spanner_internal.ddl_sequence(sequence oid, dialect text)
@@ -208,16 +251,6 @@ RETURN EXISTS (
              THEN spanner_internal.is_lost(d.refobjid, d.refobjsubid, dialect)
            WHEN d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
              THEN NOT spanner_internal.is_own_object(d.refclassid, d.refobjid) END);
-
--- The query of a view.  PostgreSQL's function looks at its catalogs by unqualified operators.
-CREATE FUNCTION spanner_internal.view_query(view oid)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN btrim(pg_get_viewdef(view), ' ;');
-END $$;
 
 -- The query of a view, NULL if it cannot be said.  A view needs what the views below it need; each
 -- of them is looked at once, and they can be in a circle.
@@ -310,15 +343,17 @@ DECLARE
 BEGIN
   SELECT t.*, d.oid AS default_oid, d.adbin, pg_get_expr(d.adbin, d.adrelid) AS source,
          (t.atttypmod - 4) >> 16 AS precision, ((t.atttypmod - 4) & 2047 # 1024) - 1024 AS scale,
-         (SELECT min(spanner_internal.ddl_length(c.oid))::text
-            FROM pg_constraint c
-           WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]) AS length,
+         CASE WHEN EXISTS (SELECT FROM pg_constraint c
+                            WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]
+                              AND c.contype = 'c')
+           THEN spanner_internal.ddl_length(relation, t.attnum, dialect) END AS length,
          EXISTS (SELECT FROM pg_trigger g
                    JOIN pg_depend s ON s.classid = 'pg_trigger'::regclass AND s.objid = g.oid
                   WHERE g.tgrelid = relation
                     AND g.tgfoid = 'spanner_internal.on_update'::regproc
                     AND s.refobjid = relation AND s.refobjsubid = t.attnum) AS has_update,
-         spanner_internal.ddl_identity(relation, t.attnum) AS sequence
+         CASE WHEN t.attidentity <> '' OR d.oid IS NOT NULL AND t.attgenerated = ''
+           THEN spanner_internal.ddl_identity(relation, t.attnum) END AS sequence
     INTO a
     FROM pg_attribute t
     LEFT JOIN pg_attrdef d ON d.adrelid = t.attrelid AND d.adnum = t.attnum
@@ -414,8 +449,11 @@ BEGIN ATOMIC
   parts AS (
     SELECT c.kind || spanner_internal.ddl_relation(child, 'postgresql') AS object, c.kind, u.n,
            c.declared < cardinality(o.columns) AS is_short, p.attname, a.attname AS child_name,
-           spanner_internal.ddl_type(p.atttypid, p.atttypmod, NULL, 'googlesql') AS type,
-           spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, 'googlesql') AS child_type,
+           spanner_internal.ddl_type(p.atttypid, p.atttypmod,
+             spanner_internal.ddl_length(parent, p.attnum, 'googlesql'), 'googlesql') AS type,
+           spanner_internal.ddl_type(a.atttypid, a.atttypmod,
+             spanner_internal.ddl_length(c.relation, a.attnum, 'googlesql'), 'googlesql')
+             AS child_type,
            (dialect = 'googlesql' OR c.kind = 'Index ')
              AND coalesce(o.descending[u.n], c.descending[1], false) AS descends,
            (dialect = 'googlesql' OR c.kind = 'Index ')
@@ -458,8 +496,15 @@ END;
 -- without a key.
 CREATE FUNCTION spanner_internal.ddl_parent(relation oid, dialect text,
   OUT constraint_oid oid, OUT parent oid)
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  -- most tables have none
+  IF NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = relation AND c.contype = 'f')
+     AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = relation) THEN
+    RETURN;
+  END IF;
   WITH RECURSIVE ancestors AS (
     SELECT relation AS oid, NULL::oid AS child
      UNION
@@ -467,7 +512,7 @@ BEGIN ATOMIC
       FROM ancestors a
       JOIN pg_constraint c ON c.conrelid = a.oid AND c.contype = 'f'
        AND c.oid = spanner_internal.parent_constraint(a.oid))
-  SELECT c.oid, c.confrelid
+  SELECT c.oid, c.confrelid INTO constraint_oid, parent
     FROM pg_constraint c
    WHERE c.conrelid = relation
      AND c.contype = 'f'
@@ -477,8 +522,13 @@ BEGIN ATOMIC
      AND spanner_internal.can_be_key(relation,
            (SELECT k.columns FROM spanner_internal.ddl_key(relation) k), dialect)
      AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
-     AND spanner_internal.interleave_problem(relation, c.confrelid, dialect) IS NULL;
-END;
+     AND spanner_internal.interleave_problem(relation, c.confrelid, dialect) IS NULL
+   UNION ALL
+  SELECT NULL, t.tgconstrrelid
+    FROM pg_trigger t
+   WHERE t.oid = spanner_internal.interleaved_trigger(relation)
+   LIMIT 1;
+END $$;
 
 -- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
 -- one.  Anybody can make a view of that shape over anybody's table, so its trigger says what it is,
@@ -504,6 +554,28 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
+-- CONSTRAINT and the name, which is left out if another object has it in Spanner.
+CREATE FUNCTION spanner_internal.ddl_constraint_name(constraint_oid oid, dialect text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('CONSTRAINT %s ', spanner_internal.ddl_name(c.conname, dialect))
+    FROM pg_constraint c
+   WHERE c.oid = constraint_oid
+     AND c.conname !~* '^(pk_|ck_is_not_null_)'
+     AND NOT EXISTS (SELECT
+                       FROM pg_constraint o
+                      WHERE o.connamespace = c.connamespace
+                        AND o.conname IN (c.conname, lower(c.conname))
+                        AND o.contype IN ('c', 'f')
+                        AND o.oid < c.oid)
+     AND NOT EXISTS (SELECT
+                       FROM pg_class r
+                      WHERE r.relnamespace = c.connamespace
+                        AND r.relname IN (c.conname, lower(c.conname))
+                        AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL);
+END;
+
 -- A foreign key as Spanner adds it.
 CREATE FUNCTION spanner_internal.ddl_foreign_key(constraint_oid oid, dialect text)
 RETURNS text
@@ -512,9 +584,9 @@ BEGIN ATOMIC
   SELECT CASE WHEN spanner_internal.can_be_key(c.conrelid, c.conkey, dialect)
                    AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
               THEN '' ELSE '-- ' END
-         || format('ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s',
+         || format('ALTER TABLE %s ADD %sFOREIGN KEY (%s) REFERENCES %s (%s)%s',
                 spanner_internal.ddl_relation(c.conrelid, dialect),
-                spanner_internal.ddl_name(c.conname, dialect),
+                spanner_internal.ddl_constraint_name(c.oid, dialect),
                 spanner_internal.ddl_columns(c.conrelid, c.conkey, dialect),
                 spanner_internal.ddl_relation(c.confrelid, dialect),
                 spanner_internal.ddl_columns(c.confrelid, c.confkey, dialect),
@@ -559,6 +631,7 @@ BEGIN ATOMIC
       FROM pg_trigger t
      WHERE t.tgrelid = relation AND NOT t.tgisinternal
        AND t.tgfoid NOT IN ('spanner_internal.row_deletion_policy'::regproc,
+                            'spanner_internal.interleaved_in'::regproc,
                             'spanner_internal.on_update'::regproc)
      UNION ALL
     SELECT 4, p.polname, format('policy %I', p.polname)
@@ -573,6 +646,47 @@ BEGIN ATOMIC
    ORDER BY l.kind, l.name COLLATE "C";
 END;
 
+-- What has another name in Spanner, and tables that have one name but for case, as remarks.
+CREATE FUNCTION spanner_internal.ddl_renamed(relation oid)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH names AS (
+    SELECT 0 AS place, c.relname AS name FROM pg_class c WHERE c.oid = relation
+     UNION ALL
+    SELECT a.attnum, a.attname
+      FROM pg_attribute a
+     WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+     UNION ALL
+    SELECT 5000, r.relname
+      FROM pg_index i
+      JOIN pg_class r ON r.oid = i.indexrelid
+     WHERE i.indrelid = relation
+       AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL
+     UNION ALL
+    SELECT 6000, c.conname
+      FROM pg_constraint c
+     WHERE c.conrelid = relation
+       AND c.contype IN ('c', 'f')
+       AND c.conname <> 'interleave in parent')
+  SELECT format('-- %I is called %s, as Spanner has no such name', n.name,
+           spanner_internal.spanner_name(n.name))
+    FROM names n
+   WHERE n.name !~ '^[A-Za-z][A-Za-z0-9_]{0,58}$'
+     AND octet_length(spanner_internal.spanner_name(n.name)) < 64
+     AND spanner_internal.spanner_name(n.name) <> n.name
+   UNION ALL
+  SELECT format('-- %I has the name of another object, since case makes no difference in Spanner',
+           c.relname)
+    FROM pg_class c
+   WHERE c.oid = relation
+     AND EXISTS (SELECT
+                   FROM pg_class o
+                  WHERE o.relnamespace = c.relnamespace
+                    AND o.relname = lower(c.relname)
+                    AND o.oid <> c.oid);
+END;
+
 -- Clauses behind the columns of a table that are not of its key
 CREATE FUNCTION spanner_internal.ddl_clauses(relation oid, dialect text)
 RETURNS text[]
@@ -584,12 +698,13 @@ DECLARE
   parent record;
   policy record;
 BEGIN
-  SELECT c.confrelid, c.confdeltype INTO parent
+  SELECT p.parent, p.constraint_oid, c.confdeltype INTO parent
     FROM spanner_internal.ddl_parent(relation, dialect) p
-    JOIN pg_constraint c ON c.oid = p.constraint_oid;
-  IF FOUND THEN
-    clauses := clauses || format('INTERLEAVE IN PARENT %s%s',
-      spanner_internal.ddl_relation(parent.confrelid, dialect),
+    LEFT JOIN pg_constraint c ON c.oid = p.constraint_oid;
+  IF parent.parent IS NOT NULL THEN
+    clauses := clauses || format('INTERLEAVE IN %s%s%s',
+      CASE WHEN parent.constraint_oid IS NOT NULL THEN 'PARENT ' END,
+      spanner_internal.ddl_relation(parent.parent, dialect),
       CASE parent.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END);
   END IF;
   SELECT a.attname, convert_from(rtrim(t.tgargs, '\x00'), getdatabaseencoding())::interval AS age
@@ -649,13 +764,13 @@ RETURNS TABLE (definition text, lost text)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH checks AS (
-    SELECT c.conname, pg_get_constraintdef(c.oid) AS source,
+    SELECT c.oid, c.conname, pg_get_constraintdef(c.oid) AS source,
            CASE WHEN NOT spanner_internal.needs_lost('pg_constraint', c.oid, dialect)
              THEN spanner_internal.ddl_expression(relation, c.conbin, dialect) END AS expression
       FROM pg_constraint c
      WHERE c.conrelid = relation
        AND c.contype = 'c'
-       AND (dialect = 'postgresql' OR spanner_internal.ddl_length(c.oid) IS NULL)),
+       AND spanner_internal.ddl_length(c.oid, dialect) IS NULL),
   elements AS (
     SELECT a.attnum::integer AS place, NULL::name AS conname, c.definition, c.lost
       FROM pg_attribute a
@@ -666,8 +781,8 @@ BEGIN ATOMIC
      UNION ALL
     SELECT NULL, k.conname,
            CASE WHEN k.expression IS NOT NULL
-             THEN format('CONSTRAINT %s CHECK (%s)',
-                    spanner_internal.ddl_name(k.conname, dialect), k.expression) END,
+             THEN format('%sCHECK (%s)',
+                    spanner_internal.ddl_constraint_name(k.oid, dialect), k.expression) END,
            CASE WHEN k.expression IS NULL
              THEN format('constraint %I: %s', k.conname, k.source) END
       FROM checks k)
@@ -770,13 +885,14 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH parts AS (
     SELECT c.*, i.indisunique, i.indrelid, t.relnamespace, r.relname,
-           dialect <> 'postgresql' AS is_google,
+           dialect <> 'postgresql' AS is_google, k.columns AS table_key,
            ARRAY(SELECT k FROM unnest(c.key) k ORDER BY k)
              = ARRAY(SELECT f FROM unnest(ddl_index.filter) f ORDER BY f) AS has_whole_key
       FROM pg_index i
       JOIN pg_class r ON r.oid = i.indexrelid
       JOIN pg_class t ON t.oid = i.indrelid
      CROSS JOIN LATERAL spanner_internal.ddl_index_columns(indexid) c
+     CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
      WHERE i.indexrelid = indexid)
   SELECT format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
            CASE WHEN p.indisunique THEN 'UNIQUE ' END,
@@ -787,7 +903,13 @@ BEGIN ATOMIC
            spanner_internal.ddl_relation(p.indrelid, dialect),
            spanner_internal.ddl_columns(p.indrelid, p.key, dialect, p.descending),
            CASE WHEN p.is_google THEN ' STORING (' ELSE ' INCLUDE (' END
-             || spanner_internal.ddl_columns(p.indrelid, p.stored, dialect) || ')',
+             || spanner_internal.ddl_columns(p.indrelid, ARRAY(
+                  SELECT u.attnum
+                    FROM unnest(p.stored) WITH ORDINALITY u (attnum, n)
+                   -- the key of the table is in each index of Spanner
+                   WHERE u.attnum <> ALL (p.key || coalesce(p.table_key, '{}'))
+                     AND u.n = array_position(p.stored, u.attnum)
+                   ORDER BY u.n), dialect) || ')',
            CASE WHEN NOT p.has_whole_key OR NOT p.is_google
              THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
                                                   || ' IS NOT NULL', ' AND ' ORDER BY a.attnum)
@@ -931,6 +1053,8 @@ DECLARE
   relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
 BEGIN
   dialect := spanner_internal.ddl_check_dialect(dialect);
+  RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
+    FROM spanner_internal.ddl_renamed(relation) s;
   IF relkind IN ('r', 'p') THEN
     RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
       FROM spanner_internal.ddl_table(relation, dialect) s;

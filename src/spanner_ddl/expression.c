@@ -52,7 +52,7 @@ typedef struct SkPrinter
 	bool		is_copied;		/* PostgreSQL writes this twice into its tree */
 } SkPrinter;
 
-static char *copy_tokens(SkDdlText *ddl, SkDdlRange range);
+static char *copy_tokens(SkDdlText *ddl, SkDdlRange range, bool is_query);
 static void write_node(SkPrinter *printer, SkNode *node);
 static void write_float(SkPrinter *printer, SkNode *node, SkFloats floats);
 static void write_operand(SkPrinter *printer, SkNode *node, SkFloats floats);
@@ -102,15 +102,21 @@ sk_ddl_translate(SkDdlText *ddl, SkNode *node, List *variables, bool is_query)
 
 	Assert(!is_query || variables == NIL);
 	if (node->type == SK_NODE_TOKENS)
-		return copy_tokens(ddl, node->range);
+		return copy_tokens(ddl, node->range, is_query);
 	initStringInfo(&printer.sql);
 	write_float(&printer, node, SK_FLOATS_PLAIN);
 	return printer.sql.data;
 }
 
-/* Tokens as they are, with blanks where there is something between them. */
+/*
+ * Tokens as they are, with blanks where there is something between them.
+ *
+ * Upper and lower case is Unicode's there, and of a column that is compared by
+ * bytes PostgreSQL's own have ASCII.  Queries keep those, since they are
+ * exported as PostgreSQL prints them.
+ */
 static char *
-copy_tokens(SkDdlText *ddl, SkDdlRange range)
+copy_tokens(SkDdlText *ddl, SkDdlRange range, bool is_query)
 {
 	StringInfoData result;
 
@@ -124,6 +130,9 @@ copy_tokens(SkDdlText *ddl, SkDdlRange range)
 		if (i > range.first && (token->start > token[-1].end ||
 								(token->type == SK_TOKEN_STRING && strcmp(token[-1].text, "(") != 0)))
 			appendStringInfoChar(&result, ' ');
+		if (!is_query && token->type == SK_TOKEN_WORD && SK_DDL_ONE_OF(token->text, "lower", "upper") &&
+			i + 1 < range.end && strcmp(token[1].text, "(") == 0 && (i == range.first || strcmp(token[-1].text, ".") != 0))
+			appendStringInfoString(&result, "spanner_internal.");
 		if (token->type == SK_TOKEN_NAME)
 			appendStringInfoString(&result, quote_identifier(token->text));
 		else if (token->type == SK_TOKEN_STRING)
@@ -579,9 +588,9 @@ time_literal(const char *text, bool is_date)
 	LOCAL_FCINFO(fcinfo, 3);
 	Datum		value;
 
-	InitFunctionCallInfoData(*fcinfo, NULL, is_date ? 2 : 3, InvalidOid, NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, NULL, 3, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = CStringGetTextDatum(text);
-	fcinfo->args[1].value = is_date ? BoolGetDatum(true) : CStringGetTextDatum(sk_ddl_time_zone());
+	fcinfo->args[1].value = CStringGetTextDatum(sk_ddl_time_zone());
 	fcinfo->args[2].value = BoolGetDatum(true);
 	value = is_date ? spanner_text_to_date(fcinfo) : spanner_text_to_timestamp(fcinfo);
 	if (fcinfo->isnull)
@@ -625,13 +634,15 @@ write_cast(SkPrinter *printer, SkNode *node)
 	if (strcmp(name, "string") == 0 && from == SK_TYPE_TIMESTAMP)
 		appendStringInfoString(sql, "spanner.timestamp_to_string(");
 	else
-		appendStringInfo(sql, "spanner_internal.%sto_%s(", *node->text == 's' && strcmp(name, "string") != 0 ? "safe_" : "", name);
+		appendStringInfo(sql, "spanner_internal.to_%s(", name);
 	write_node(printer, value);
 	if (SK_DDL_ONE_OF(name, "string", "date", "timestamp"))
 	{
 		appendStringInfoString(sql, ", ");
 		write_string(printer, sk_ddl_time_zone());
 	}
+	if (strcmp(name, "string") != 0)
+		appendStringInfoString(sql, *node->text == 's' ? ", true" : ", false");
 	appendStringInfoChar(sql, ')');
 }
 
@@ -727,6 +738,7 @@ write_call(SkPrinter *printer, SkNode *node)
 	const SkDdlFunction *function;
 	SkFloats	floats;
 	bool		is_time;
+	bool		is_any;			/* takes values of any type */
 	int			number = 0;
 	ListCell   *lc;
 
@@ -741,7 +753,9 @@ write_call(SkPrinter *printer, SkNode *node)
 					 errhint("Write the expression without it, or run a statement of PostgreSQL directly."));
 	is_time = strcmp(node->text, "string") == 0 && node->args != NIL &&
 		known_type(printer, linitial(node->args)) == SK_TYPE_TIMESTAMP;
-	floats = SK_DDL_ONE_OF(node->text, "greatest", "least") ? floats_among(printer, node->args) : SK_FLOATS_LITERAL;
+	is_any = SK_TAKES_ANY(node->text);
+	floats = SK_DDL_ONE_OF(node->text, "greatest", "least") ? floats_among(printer, node->args) :
+		is_any ? SK_FLOATS_DOUBLE : SK_FLOATS_LITERAL;
 	appendStringInfo(sql, "%s.%s(%s", is_time ? "spanner" : function->schema,
 					 is_time ? "timestamp_to_string" : quote_identifier(function->target),
 					 node->name != NULL ? node->name : "");
@@ -749,6 +763,8 @@ write_call(SkPrinter *printer, SkNode *node)
 	{
 		appendStringInfoString(sql, number++ > 0 ? ", " : "");
 		check_argument(printer, node, function, number, lfirst(lc));
+		if (is_any && ((SkNode *) lfirst(lc))->type == SK_NODE_STRING)
+			appendStringInfoString(sql, "text ");
 		if (number == function->part)
 			write_part(printer, node, lfirst(lc));
 		else if (((SkNode *) lfirst(lc))->type == SK_NODE_INTERVAL)
@@ -758,6 +774,10 @@ write_call(SkPrinter *printer, SkNode *node)
 		}
 		else
 			write_float(printer, lfirst(lc), floats);
+		if (is_any && is_null(lfirst(lc)))
+			appendStringInfoString(sql, "::bigint");
+		if (is_any && ((SkNode *) lfirst(lc))->type == SK_NODE_ARRAY && ((SkNode *) lfirst(lc))->args == NIL)
+			appendStringInfoString(sql, "::bigint[]");
 	}
 	/* the zone of the database, which is the value of a setting */
 	if (number + 1 == function->zone)
@@ -822,7 +842,7 @@ write_special(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(sql, list_length(node->args) > 2 ? "" : ", ");
 		if (list_length(node->args) == 2)
 			write_string(printer, sk_ddl_time_zone());
-		appendStringInfoChar(sql, ')');
+		appendStringInfoString(sql, ", false)");
 	}
 	else if (strcmp(name, "current_timestamp") == 0)
 	{
@@ -837,7 +857,7 @@ write_special(SkPrinter *printer, SkNode *node)
 			write_node(printer, linitial(node->args));
 		else
 			write_string(printer, sk_ddl_time_zone());
-		appendStringInfoChar(sql, ')');
+		appendStringInfoString(sql, ", false)");
 	}
 	else if (strcmp(name, "get_next_sequence_value") == 0)
 		write_sequence(printer, node, "pg_catalog.nextval(%s)");
@@ -911,12 +931,17 @@ check_argument(SkPrinter *printer, SkNode *call, const SkDdlFunction *function, 
 	if (number == function->zone && sk_ddl_zone_operand(node->text) == NULL)
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("time zone \"%s\" not recognized", node->text), errhint(SK_TIME_ZONE_HINT));
-	if (number == 2 && strcmp(call->text, "regexp_contains") == 0)
+	/* raises an error if it is none */
+	if (number == 1 && strcmp(call->text, "format_date") == 0)
+		(void) DirectFunctionCall2(spanner_format_date, CStringGetTextDatum(node->text), Int32GetDatum(0));
+	if (number == 1 && strcmp(call->text, "format_timestamp") == 0)
+		(void) DirectFunctionCall3(spanner_format_timestamp, CStringGetTextDatum(node->text), Int64GetDatum(0),
+								   CStringGetTextDatum("UTC"));
+	if (number == 2 && strncmp(call->text, "regexp_", 7) == 0)
 	{
-		regex = sk_ddl_regex(node->text);
+		regex = sk_ddl_regex(node->text, call->text +7);
 		if (regex == NULL)
-			sk_ddl_refuse(printer->ddl, node->at, "this regular expression",
-						  "Strings without \\b, \\p, (?...) and [:...:] are translated.");
+			sk_ddl_refuse(printer->ddl, node->at, "this regular expression", SK_REGEX_HINT);
 		/* raises an error if it is none */
 		(void) DirectFunctionCall2Coll(textregexeq, C_COLLATION_OID, CStringGetTextDatum(""),
 									   CStringGetTextDatum(regex));

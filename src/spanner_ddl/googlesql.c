@@ -20,15 +20,20 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "common/cryptohash.h"
 #include "common/int.h"
+#include "common/sha1.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "nodes/value.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
+#include "utils/formatting.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
@@ -36,6 +41,8 @@
 #include "keys/time_zone.h"
 #include "spanner_ddl/spanner_ddl.h"
 
+PG_FUNCTION_INFO_V1(spanner_array_max);
+PG_FUNCTION_INFO_V1(spanner_array_min);
 PG_FUNCTION_INFO_V1(spanner_checked_length);
 PG_FUNCTION_INFO_V1(spanner_date_diff);
 PG_FUNCTION_INFO_V1(spanner_date_to_timestamp);
@@ -45,20 +52,35 @@ PG_FUNCTION_INFO_V1(spanner_extract_date);
 PG_FUNCTION_INFO_V1(spanner_extract_timestamp);
 PG_FUNCTION_INFO_V1(spanner_float_to_int);
 PG_FUNCTION_INFO_V1(spanner_float_to_numeric);
+PG_FUNCTION_INFO_V1(spanner_float_to_real);
 PG_FUNCTION_INFO_V1(spanner_float_to_string);
+PG_FUNCTION_INFO_V1(spanner_format);
+PG_FUNCTION_INFO_V1(spanner_format_date);
+PG_FUNCTION_INFO_V1(spanner_format_timestamp);
+PG_FUNCTION_INFO_V1(spanner_generate_array);
 PG_FUNCTION_INFO_V1(spanner_greatest);
 PG_FUNCTION_INFO_V1(spanner_ieee_divide);
+PG_FUNCTION_INFO_V1(spanner_initcap);
 PG_FUNCTION_INFO_V1(spanner_least);
+PG_FUNCTION_INFO_V1(spanner_lower);
 PG_FUNCTION_INFO_V1(spanner_numeric_avg);
+PG_FUNCTION_INFO_V1(spanner_parse_date);
+PG_FUNCTION_INFO_V1(spanner_parse_timestamp);
 PG_FUNCTION_INFO_V1(spanner_regex);
+PG_FUNCTION_INFO_V1(spanner_regex_replacement);
+PG_FUNCTION_INFO_V1(spanner_sha1);
 PG_FUNCTION_INFO_V1(spanner_text_to_bool);
 PG_FUNCTION_INFO_V1(spanner_text_to_date);
+PG_FUNCTION_INFO_V1(spanner_text_to_float);
 PG_FUNCTION_INFO_V1(spanner_text_to_int);
+PG_FUNCTION_INFO_V1(spanner_text_to_numeric);
 PG_FUNCTION_INFO_V1(spanner_text_to_timestamp);
 PG_FUNCTION_INFO_V1(spanner_timestamp_micros);
 PG_FUNCTION_INFO_V1(spanner_timestamp_to_date);
 PG_FUNCTION_INFO_V1(spanner_timestamp_trunc);
+PG_FUNCTION_INFO_V1(spanner_to_json_string);
 PG_FUNCTION_INFO_V1(spanner_unix_micros);
+PG_FUNCTION_INFO_V1(spanner_upper);
 PG_FUNCTION_INFO_V1(spanner_white_space);
 
 /* Microseconds from 1970 to 2000 */
@@ -90,7 +112,58 @@ static const char *const part_names[] = {
 static const char *const day_names[] = {
 	"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"
 };
+static const char *const month_names[] = {
+	"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"
+};
 static const int64 part_lengths[] = {1, 1000, USECS_PER_SEC, USECS_PER_MINUTE, USECS_PER_HOUR};
+
+/* GoogleSQL generates no larger arrays. */
+#define MAX_GENERATED 16000
+
+/* GoogleSQL's NUMERIC ends there. */
+#define NUMERIC_END 1e29
+
+/* What PARSE_TIMESTAMP() and PARSE_DATE() have read. */
+typedef struct SkReadTime
+{
+	int			parts[SK_PART_ISOYEAR + 1];
+	int			half;			/* 1 for AM, 2 for PM, 0 if there is none */
+	int64		seconds;		/* since 1970 */
+	bool		has_seconds;
+	bool		has_offset;
+	int			offset;			/* in minutes */
+	bool		is_date;
+} SkReadTime;
+
+/* An element of a format of times that is a number: how it is written, and with so many digits read, or not if 0 */
+typedef struct SkTimeElement
+{
+	char		letter;
+	SkPart		part;
+	const char *format;
+	int			digits;
+	int			first_day;		/* of a week */
+} SkTimeElement;
+
+static const SkTimeElement time_elements[] = {
+	{'d', SK_PART_DAY, "%02d", 2}, {'e', SK_PART_DAY, "%2d", 2}, {'G', SK_PART_ISOYEAR, "%d"},
+	{'H', SK_PART_HOUR, "%02d", 2}, {'j', SK_PART_DAYOFYEAR, "%03d", 3}, {'k', SK_PART_HOUR, "%2d", 2},
+	{'M', SK_PART_MINUTE, "%02d", 2}, {'m', SK_PART_MONTH, "%02d", 2}, {'Q', SK_PART_QUARTER, "%d"},
+	{'S', SK_PART_SECOND, "%02d", 2}, {'U', SK_PART_WEEK, "%02d"}, {'V', SK_PART_ISOWEEK, "%02d"},
+	{'W', SK_PART_WEEK, "%02d", 0, 1}, {'Y', SK_PART_YEAR, "%d", 4}
+};
+static const char *const halves[] = {"AM", "PM"};
+
+/* A specifier of FORMAT() */
+typedef struct SkSpecifier
+{
+	char		letter;
+	bool		is_left;
+	bool		has_zeros;
+	const char *plus;			/* before numbers that are not negative */
+	int			width;
+	int			precision;		/* -1 if there is none */
+} SkSpecifier;
 
 /* A zone: an offset if there is no "zone". */
 typedef struct SkZone
@@ -114,7 +187,29 @@ static bool read_timestamp(const char *text, const char *default_zone, Timestamp
 static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
 static Datum bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_safe);
-static Datum extreme(FunctionCallInfo fcinfo, int sign);
+static Datum rounded_numeric(char *value);
+static bool read_float(const char *value, float8 *number);
+static Datum extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls);
+static char *float_text(float8 value, int digits);
+static Oid	case_collation(void);
+static void write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset);
+static void write_time_element(StringInfo out, const char **format, DateADT date, int64 time, int64 offset);
+static bool read_local(SkReadTime *time, const char *format, const char **text);
+static bool read_time_element(SkReadTime *time, const char **format, const char **text);
+static bool has_fraction(const char *format);
+static const SkTimeElement *find_element(char letter);
+static bool read_offset(SkReadTime *time, const char **text);
+static void read_fraction(const char **text, int *microseconds);
+static bool read_name(const char **text, const char *const *names, int count, int *number);
+static DateADT parsed_date(SkReadTime *time, text *format, text *value);
+static const char *expand_element(char element);
+static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
+static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *digits);
+static void write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal);
+static void write_elements(StringInfo out, ArrayType *array, bool is_literal);
+static void write_floating(StringInfo out, float8 value, int digits, bool is_literal);
+static void bad_format(const char *function, const char *format);
+pg_noreturn static void bad_format(const char *function, const char *format);
 
 /*
  * sk_ddl_has_part
@@ -138,7 +233,7 @@ sk_ddl_has_part(const char *function, const char *name)
 		return false;
 	if (is_timestamp)
 		return is_trunc || part <= SK_PART_DAY;
-	if (strcmp(function, "date_add") == 0 || strcmp(function, "date_sub") == 0)
+	if (SK_DDL_ONE_OF(function, "date_add", "date_sub", "generate_date_array"))
 		return part >= SK_PART_DAY && part != SK_PART_ISOWEEK && part != SK_PART_ISOYEAR && strchr(name, '(') == NULL;
 	return part >= SK_PART_DAY;
 }
@@ -336,25 +431,33 @@ read_date(const char **text, DateADT *date)
 	return true;
 }
 
-/* Read hour:minute:second, whose digits after the sixth are cut. */
+/* Read hour:minute:second. */
 static bool
 read_time(const char **text, int64 *time)
 {
 	int			hour;
 	int			minute;
 	int			second;
+	int			fraction;
 
 	if (!read_number(text, 2, &hour) || *(*text) ++!= ':' || !read_number(text, 2, &minute) ||
 		*(*text) ++!= ':' || !read_number(text, 2, &second) || hour > 23 || minute > 59 || second > 59)
 		return false;
-	*time = hour * USECS_PER_HOUR + minute * USECS_PER_MINUTE + second * USECS_PER_SEC;
-	if (**text == '.')
-	{
-		(*text) ++;
-		for (int64 unit = USECS_PER_SEC / 10; isdigit((unsigned char) **text); unit /= 10)
-			*time += unit * (*(*text) ++- '0');
-	}
+	read_fraction(text, &fraction);
+	*time = hour * USECS_PER_HOUR + minute * USECS_PER_MINUTE + second * USECS_PER_SEC + fraction;
 	return true;
+}
+
+/* Read what may be behind a second, whose digits after the sixth are cut. */
+static void
+read_fraction(const char **text, int *microseconds)
+{
+	*microseconds = 0;
+	if (**text !='.')
+		return;
+	(*text) ++;
+	for (int unit = USECS_PER_SEC / 10; isdigit((unsigned char) **text); unit /= 10)
+		*microseconds += unit * (*(*text) ++- '0');
 }
 
 /* A date, perhaps a time, and perhaps a zone: an offset, Z, or a name after a blank. */
@@ -407,7 +510,7 @@ bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_s
 	PG_RETURN_NULL();
 }
 
-/* spanner_internal.date(value timestamptz, zone text) returns date */
+/* spanner_internal.to_date(value timestamptz, zone text, safe boolean) returns date */
 Datum
 spanner_timestamp_to_date(PG_FUNCTION_ARGS)
 {
@@ -419,7 +522,7 @@ spanner_timestamp_to_date(PG_FUNCTION_ARGS)
 	PG_RETURN_DATEADT(date_of(value + zone_offset(value, zone)));
 }
 
-/* spanner_internal.timestamp(value date, zone text) returns timestamptz */
+/* spanner_internal.to_timestamp(value date, zone text, safe boolean) returns timestamptz */
 Datum
 spanner_date_to_timestamp(PG_FUNCTION_ARGS)
 {
@@ -542,7 +645,7 @@ spanner_timestamp_micros(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(result);
 }
 
-/* spanner_internal.text_to_date(value text, safe boolean) returns date */
+/* spanner_internal.to_date(value text, zone text, safe boolean) returns date */
 Datum
 spanner_text_to_date(PG_FUNCTION_ARGS)
 {
@@ -551,14 +654,11 @@ spanner_text_to_date(PG_FUNCTION_ARGS)
 	DateADT		date;
 
 	if (!read_date(&rest, &date) || *rest != '\0')
-		return bad_text(fcinfo, "date", value, PG_GETARG_BOOL(1));
+		return bad_text(fcinfo, "date", value, PG_GETARG_BOOL(2));
 	PG_RETURN_DATEADT(date);
 }
 
-/*
- * spanner_internal.text_to_timestamp(value text, zone text, safe boolean)
- * returns timestamptz
- */
+/* spanner_internal.to_timestamp(value text, zone text, safe boolean) returns timestamptz */
 Datum
 spanner_text_to_timestamp(PG_FUNCTION_ARGS)
 {
@@ -570,7 +670,7 @@ spanner_text_to_timestamp(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(result);
 }
 
-/* spanner_internal.text_to_bool(value text, safe boolean) returns boolean */
+/* spanner_internal.to_bool(value text, safe boolean) returns boolean */
 Datum
 spanner_text_to_bool(PG_FUNCTION_ARGS)
 {
@@ -582,7 +682,7 @@ spanner_text_to_bool(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.text_to_int(value text, safe boolean) returns bigint
+ * spanner_internal.to_int64(value text, safe boolean) returns bigint
  *
  * In decimal or in hexadecimal.
  */
@@ -605,8 +705,7 @@ spanner_text_to_int(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.float_to_int(value double precision, safe boolean)
- * returns bigint
+ * spanner_internal.to_int64(value double precision, safe boolean) returns bigint
  *
  * A half is rounded away from zero.
  */
@@ -623,7 +722,8 @@ spanner_float_to_int(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.float_to_numeric(value double precision) returns numeric
+ * spanner_internal.to_numeric(value double precision, safe boolean)
+ * returns numeric
  *
  * All digits before the point, and 9 behind it; a half is rounded away from
  * zero.  No double is so near to a half that 60 digits do not tell.
@@ -632,14 +732,72 @@ Datum
 spanner_float_to_numeric(PG_FUNCTION_ARGS)
 {
 	float8		value = PG_GETARG_FLOAT8(0);
-	Datum		result;
 
-	/* GoogleSQL's numbers end there */
-	if (isnan(value) || fabs(value) >= 1e29)
+	if (!isnan(value) && fabs(value) < NUMERIC_END)
+		return rounded_numeric(psprintf("%.60f", value));
+	if (!PG_GETARG_BOOL(1))
 		out_of_range("numeric");
-	result = DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("%.60f", value)),
-								 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	PG_RETURN_NULL();
+}
+
+/* spanner_internal.to_numeric(value text, safe boolean) returns numeric */
+Datum
+spanner_text_to_numeric(PG_FUNCTION_ARGS)
+{
+	char	   *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	float8		number;
+
+	if (!read_float(value, &number) || isnan(number) || fabs(number) >= NUMERIC_END)
+		return bad_text(fcinfo, "numeric", value, PG_GETARG_BOOL(1));
+	/* PostgreSQL has no numbers with so many zeros after the point */
+	return rounded_numeric(fabs(number) < 1e-30 ? "0" : value);
+}
+
+static Datum
+rounded_numeric(char *value)
+{
+	Datum		result = DirectFunctionCall3(numeric_in, CStringGetDatum(value),
+											 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
 	return DirectFunctionCall2(numeric_round, result, Int32GetDatum(9));
+}
+
+/* Read a number in decimal, or the name of one that is none; returns false for other texts. */
+static bool
+read_float(const char *value, float8 *number)
+{
+	const char *digits = value + (*value == '-' || *value == '+');
+	char	   *rest;
+	bool		is_name = SK_DDL_ONE_OF(asc_tolower(digits, strlen(digits)), "inf", "infinity", "nan");
+
+	*number = strtod(value, &rest);
+	/* not in hexadecimal, and not so large that it would be infinite */
+	return *rest == '\0' && (is_name || (strpbrk(value, "xXnN \t\n\v\f\r") == NULL && rest > value && !isinf(*number)));
+}
+
+/* spanner_internal.to_float64(value text, safe boolean) returns double precision */
+Datum
+spanner_text_to_float(PG_FUNCTION_ARGS)
+{
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	float8		result;
+
+	if (!read_float(value, &result))
+		return bad_text(fcinfo, "double precision", value, PG_GETARG_BOOL(1));
+	PG_RETURN_FLOAT8(result);
+}
+
+/* spanner_internal.to_float32(value double precision, safe boolean) returns real */
+Datum
+spanner_float_to_real(PG_FUNCTION_ARGS)
+{
+	float8		value = PG_GETARG_FLOAT8(0);
+
+	if (isinf(value) || !isinf((float4) value))
+		PG_RETURN_FLOAT4((float4) value);
+	if (!PG_GETARG_BOOL(1))
+		out_of_range("real");
+	PG_RETURN_NULL();
 }
 
 /*
@@ -651,16 +809,20 @@ spanner_float_to_numeric(PG_FUNCTION_ARGS)
 Datum
 spanner_float_to_string(PG_FUNCTION_ARGS)
 {
-	float8		value = PG_GETARG_FLOAT8(0);
-	int			digits = PG_GETARG_INT32(1);
+	PG_RETURN_TEXT_P(cstring_to_text(float_text(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1))));
+}
+
+static char *
+float_text(float8 value, int digits)
+{
 	char	   *result;
 
 	if (isnan(value) || isinf(value))
-		PG_RETURN_TEXT_P(cstring_to_text(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf"));
+		return isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
 	result = psprintf("%.*g", digits, value);
 	if (digits == 6 ? strtof(result, NULL) != (float4) value : strtod(result, NULL) != value)
 		result = psprintf("%.*g", digits == 6 ? 9 : 17, value);
-	PG_RETURN_TEXT_P(cstring_to_text(result));
+	return result;
 }
 
 /* spanner_internal.ieee_divide(a double precision, b double precision) returns double precision */
@@ -683,26 +845,40 @@ spanner_numeric_avg(PG_FUNCTION_ARGS)
 Datum
 spanner_greatest(PG_FUNCTION_ARGS)
 {
-	return extreme(fcinfo, 1);
+	return extreme(fcinfo, 1, false);
 }
 
 /* spanner_internal.least(VARIADIC items anycompatiblearray) returns anycompatible */
 Datum
 spanner_least(PG_FUNCTION_ARGS)
 {
-	return extreme(fcinfo, -1);
+	return extreme(fcinfo, -1, false);
 }
 
-/* NULL if an item is, and no number if one is none. */
+/* spanner_internal.array_max(elements anyarray) returns anyelement */
+Datum
+spanner_array_max(PG_FUNCTION_ARGS)
+{
+	return extreme(fcinfo, 1, true);
+}
+
+/* spanner_internal.array_min(elements anyarray) returns anyelement */
+Datum
+spanner_array_min(PG_FUNCTION_ARGS)
+{
+	return extreme(fcinfo, -1, true);
+}
+
+/* NULL if an item is, unless those are skipped, and no number if one is none. */
 static Datum
-extreme(FunctionCallInfo fcinfo, int sign)
+extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls)
 {
 	ArrayType  *items = PG_GETARG_ARRAYTYPE_P(0);
 	TypeCacheEntry *type = lookup_type_cache(ARR_ELEMTYPE(items), TYPECACHE_CMP_PROC_FINFO);
 	Datum	   *values;
 	bool	   *nulls;
 	int			count;
-	Datum		result;
+	int			best = -1;
 
 	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
 		ereport(ERROR,
@@ -711,21 +887,47 @@ extreme(FunctionCallInfo fcinfo, int sign)
 	deconstruct_array(items, type->type_id, type->typlen, type->typbyval, type->typalign, &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
-		if (nulls[i])
+		if (nulls[i] && !skips_nulls)
 			PG_RETURN_NULL();
 	}
-	if (count == 0)
-		PG_RETURN_NULL();
-	result = values[0];
 	for (int i = 0; i < count; i++)
 	{
+		if (nulls[i])
+			continue;
 		if ((type->type_id == FLOAT8OID && isnan(DatumGetFloat8(values[i]))) ||
 			(type->type_id == FLOAT4OID && isnan(DatumGetFloat4(values[i]))))
 			return values[i];
-		if (sign * DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, C_COLLATION_OID, values[i], result)) > 0)
-			result = values[i];
+		if (best < 0 ||
+			sign * DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, C_COLLATION_OID, values[i], values[best])) > 0)
+			best = i;
 	}
-	return result;
+	if (best < 0)
+		PG_RETURN_NULL();
+	return values[best];
+}
+
+/* spanner_internal.generate_array(first bigint, last bigint, step bigint) returns bigint[] */
+Datum
+spanner_generate_array(PG_FUNCTION_ARGS)
+{
+	int64		first = PG_GETARG_INT64(0);
+	int64		last = PG_GETARG_INT64(1);
+	int64		step = PG_GETARG_INT64(2);
+	uint64		distance = step > 0 ? (uint64) last - (uint64) first : (uint64) first - (uint64) last;
+	uint64		size = step > 0 ? (uint64) step : 0 - (uint64) step;
+	int			count = 0;
+	Datum	   *values;
+
+	if (step == 0 || ((step > 0 ? last >= first : first >= last) && distance / size >= MAX_GENERATED))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("arrays that are generated have steps that are not 0, and at most %d elements", MAX_GENERATED)));
+	if (step > 0 ? last >= first : first >= last)
+		count = distance / size + 1;
+	values = palloc(sizeof(Datum) * (count + 1));
+	for (int i = 0; i < count; i++)
+		values[i] = Int64GetDatum(first + step * i);
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /*
@@ -759,19 +961,131 @@ spanner_checked_length(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32((int32) Min(number, PG_INT32_MAX));
 }
 
-/* spanner_internal.regex(expression text) returns text */
+/*
+ * spanner_internal.regex(expression text, purpose text) returns text
+ *
+ * The purpose is the end of the name of a function: REGEXP_CONTAINS() and so
+ * on.
+ */
 Datum
 spanner_regex(PG_FUNCTION_ARGS)
 {
 	const char *expression = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *regex = sk_ddl_regex(expression);
+	char	   *regex = sk_ddl_regex(expression, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 
 	if (regex == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_REGULAR_EXPRESSION),
 				 errmsg("regular expression \"%s\" is not supported", expression),
-				 errhint("Strings without \\b, \\p, (?...) and [:...:] are translated.")));
+				 errhint(SK_REGEX_HINT)));
 	PG_RETURN_TEXT_P(cstring_to_text(regex));
+}
+
+/*
+ * spanner_internal.regex_replacement(replacement text) returns text
+ *
+ * With \\0 to \\9, as PostgreSQL has it.
+ */
+Datum
+spanner_regex_replacement(PG_FUNCTION_ARGS)
+{
+	char	   *replacement = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	for (char *s = replacement; *s != '\0'; s++)
+	{
+		if (*s != '\\')
+			continue;
+		s++;
+		if (*s != '\\' && !isdigit((unsigned char) *s))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid replacement for a regular expression: \"%s\"", replacement)));
+		if (*s == '0')
+			*s = '&';
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(replacement));
+}
+
+/* spanner_internal.sha1(value bytea) returns bytea */
+Datum
+spanner_sha1(PG_FUNCTION_ARGS)
+{
+	bytea	   *value = PG_GETARG_BYTEA_PP(0);
+	bytea	   *result = palloc(VARHDRSZ + SHA1_DIGEST_LENGTH);
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA1);
+
+	SET_VARSIZE(result, VARHDRSZ + SHA1_DIGEST_LENGTH);
+	if (pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)) < 0 ||
+		pg_cryptohash_final(context, (uint8 *) VARDATA(result), SHA1_DIGEST_LENGTH) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not compute SHA1 hash: %s", pg_cryptohash_error(context))));
+	pg_cryptohash_free(context);
+	PG_RETURN_BYTEA_P(result);
+}
+
+/*
+ * The collation whose upper and lower case are Unicode's, whatever the database
+ * and the columns have; that of the database if the server has none.
+ */
+static Oid
+case_collation(void)
+{
+	static const char *const names[] = {"und-x-icu", "pg_unicode_fast", "pg_c_utf8", "C.utf8"};
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		Oid			found = get_collation_oid(list_make2(makeString("pg_catalog"), makeString((char *) names[i])), true);
+
+		if (OidIsValid(found))
+			return found;
+	}
+	return DEFAULT_COLLATION_OID;
+}
+
+/* spanner_internal.lower(value text) returns text */
+Datum
+spanner_lower(PG_FUNCTION_ARGS)
+{
+	text	   *value = PG_GETARG_TEXT_PP(0);
+
+	PG_RETURN_TEXT_P(cstring_to_text(str_tolower(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), case_collation())));
+}
+
+/* spanner_internal.upper(value text) returns text */
+Datum
+spanner_upper(PG_FUNCTION_ARGS)
+{
+	text	   *value = PG_GETARG_TEXT_PP(0);
+
+	PG_RETURN_TEXT_P(cstring_to_text(str_toupper(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), case_collation())));
+}
+
+/*
+ * spanner_internal.initcap(value text, delimiters text) returns text
+ *
+ * Words are what is between delimiters.
+ */
+Datum
+spanner_initcap(PG_FUNCTION_ARGS)
+{
+	text	   *value = PG_GETARG_TEXT_PP(0);
+	char	   *delimiters = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Oid			collation = case_collation();
+	char	   *lower = str_tolower(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), collation);
+	bool		is_start = true;
+	StringInfoData result;
+
+	initStringInfo(&result);
+	for (int length; *lower != '\0'; lower += length)
+	{
+		length = pg_mblen(lower);
+		appendStringInfoString(&result, is_start ? str_toupper(lower, length, collation) :
+							   pnstrdup(lower, length));
+		is_start = strstr(delimiters, pnstrdup(lower, length)) != NULL;
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(result.data));
 }
 
 /*
@@ -809,4 +1123,644 @@ spanner_white_space(PG_FUNCTION_ARGS)
 			appendStringInfoString(&result, text);
 	}
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
+}
+
+static void
+bad_format(const char *function, const char *format)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("format \"%s\" is not supported by %s()", format, function)));
+}
+
+/* The elements that stand for others; NULL of others. */
+static const char *
+expand_element(char element)
+{
+	switch (element)
+	{
+		case 'c':
+			return "%a %b %e %H:%M:%S %Y";
+		case 'D':
+		case 'x':
+			return "%m/%d/%y";
+		case 'F':
+			return "%Y-%m-%d";
+		case 'R':
+			return "%H:%M";
+		case 'T':
+		case 'X':
+			return "%H:%M:%S";
+		default:
+			return NULL;
+	}
+}
+
+/* Write a civil time; of a date, "time" is negative. */
+static void
+write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset)
+{
+	for (const char *s = format; *s != '\0'; s++)
+	{
+		const char *element = s + 1;
+
+		if (*s != '%')
+			appendStringInfoChar(out, *s);
+		else if (*element != '\0' && expand_element(*element) != NULL &&
+				 (time >= 0 || strchr("DxF", *element) != NULL))
+		{
+			write_local(out, expand_element(*element), date, time, offset);
+			s = element;
+		}
+		else
+		{
+			write_time_element(out, &element, date, time, offset);
+			s = element;
+		}
+	}
+}
+
+/* Write what an element stands for, and go to its last character. */
+static void
+write_time_element(StringInfo out, const char **format, DateADT date, int64 time, int64 offset)
+{
+	char		letter = **format;
+	int			hour = time / USECS_PER_HOUR;
+	const char *zone = offset < 0 ? "-" : "+";
+	const SkTimeElement *element = find_element(letter);
+	char	   *second;
+	int			places;
+
+	if (time < 0 && ((element != NULL && element->part < SK_PART_DAY) || strchr("IlPpsEz", letter) != NULL) &&
+		strncmp(*format, "E4Y", 3) != 0)
+		bad_format("format_date", *format - 1);
+	offset = (offset < 0 ? -offset : offset) / USECS_PER_MINUTE;
+	if (element != NULL)
+	{
+		appendStringInfo(out, element->format, (int) extract_part(date, time, element->part, element->first_day));
+		return;
+	}
+	switch (letter)
+	{
+		case 'A':
+		case 'a':
+			appendStringInfo(out, letter == 'A' ? "%s" : "%.3s", days[extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1]);
+			return;
+		case 'B':
+		case 'b':
+		case 'h':
+			appendStringInfo(out, letter == 'B' ? "%s" : "%.3s", month_names[extract_part(date, 0, SK_PART_MONTH, 0) - 1]);
+			return;
+		case 'C':
+			appendStringInfo(out, "%02d", (int) extract_part(date, 0, SK_PART_YEAR, 0) / 100);
+			return;
+		case 'g':
+		case 'y':
+			appendStringInfo(out, "%02d", (int) extract_part(date, 0, letter == 'g' ? SK_PART_ISOYEAR : SK_PART_YEAR, 0) % 100);
+			return;
+		case 'I':
+		case 'l':
+			appendStringInfo(out, letter == 'I' ? "%02d" : "%2d", (hour + 11) % 12 + 1);
+			return;
+		case 'n':
+		case 't':
+		case '%':
+			appendStringInfoChar(out, letter == 'n' ? '\n' : letter == 't' ? '\t' : '%');
+			return;
+		case 'P':
+		case 'p':
+			appendStringInfoString(out, letter == 'P' ? hour < 12 ? "am" : "pm" : hour < 12 ? "AM" : "PM");
+			return;
+		case 's':
+			time += date * USECS_PER_DAY + UNIX_EPOCH - (*zone == '-' ? -offset : offset) * USECS_PER_MINUTE;
+			appendStringInfo(out, INT64_FORMAT, (time - (time < 0 ? USECS_PER_SEC - 1 : 0)) / USECS_PER_SEC);
+			return;
+		case 'u':
+		case 'w':
+			places = extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1;
+			appendStringInfo(out, "%d", places == 0 && letter == 'u' ? 7 : places);
+			return;
+		case 'z':
+			appendStringInfo(out, "%s%02d%02d", zone, (int) offset / MINS_PER_HOUR, (int) offset % MINS_PER_HOUR);
+			return;
+		default:
+			break;
+	}
+	if (strncmp(*format, "E4Y", 3) == 0)
+		appendStringInfo(out, "%04d", (int) extract_part(date, 0, SK_PART_YEAR, 0));
+	else if (strncmp(*format, "Ez", 2) == 0)
+		appendStringInfo(out, "%s%02d:%02d", zone, (int) offset / MINS_PER_HOUR, (int) offset % MINS_PER_HOUR);
+	else if (has_fraction(*format))
+	{
+		second = psprintf("%02d.%06d", (int) extract_part(date, time, SK_PART_SECOND, 0),
+						  (int) extract_part(date, time, SK_PART_MICROSECOND, 0));
+		places = (*format)[1] == '*' ? strlen(second) : 3 + (*format)[1] - '0';
+		while ((*format)[1] == '*' && places > 3 && second[places - 1] == '0')
+			places--;
+		appendBinaryStringInfo(out, second, places == 3 ? 2 : places);
+	}
+	else
+		bad_format(time < 0 ? "format_date" : "format_timestamp", *format - 1);
+	*format += (*format)[1] == 'z' ? 1 : 2;
+}
+
+/* %E*S, or with a number of places */
+static bool
+has_fraction(const char *format)
+{
+	return format[0] == 'E' && format[1] != '\0' && strchr("*0123456", format[1]) != NULL && format[2] == 'S';
+}
+
+/* The element of a letter that is a number; NULL if it is another one. */
+static const SkTimeElement *
+find_element(char letter)
+{
+	for (int i = 0; i < lengthof(time_elements); i++)
+	{
+		if (time_elements[i].letter == letter)
+			return &time_elements[i];
+	}
+	return NULL;
+}
+
+/* spanner_internal.format_date(format text, value date) returns text */
+Datum
+spanner_format_date(PG_FUNCTION_ARGS)
+{
+	DateADT		date = PG_GETARG_DATEADT(1);
+	StringInfoData result;
+
+	if (DATE_NOT_FINITE(date))
+		out_of_range("date");
+	initStringInfo(&result);
+	write_local(&result, text_to_cstring(PG_GETARG_TEXT_PP(0)), date, -1, 0);
+	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+}
+
+/* spanner_internal.format_timestamp(format text, value timestamptz, zone text) returns text */
+Datum
+spanner_format_timestamp(PG_FUNCTION_ARGS)
+{
+	TimestampTz value = PG_GETARG_TIMESTAMPTZ(1);
+	int64		offset;
+	StringInfoData result;
+
+	if (TIMESTAMP_NOT_FINITE(value))
+		out_of_range("timestamp");
+	offset = zone_offset(value, zone_argument(PG_GETARG_TEXT_PP(2)));
+	value += offset;
+	initStringInfo(&result);
+	write_local(&result, text_to_cstring(PG_GETARG_TEXT_PP(0)), date_of(value),
+				value - date_of(value) * USECS_PER_DAY, offset);
+	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+}
+
+/* Read a civil time by a format, in which blanks are any white space. */
+static bool
+read_local(SkReadTime *time, const char *format, const char **text)
+{
+	for (const char *s = format; *s != '\0'; s++)
+	{
+		if (isspace((unsigned char) *s))
+		{
+			while (isspace((unsigned char) **text))
+				(*text) ++;
+		}
+		else if (*s != '%')
+		{
+			if (*(*text) ++!= *s)
+				return false;
+		}
+		else
+		{
+			s++;
+			if (!read_time_element(time, &s, text))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Read what an element stands for, and go to its last character. */
+static bool
+read_time_element(SkReadTime *time, const char **format, const char **text)
+{
+	char		letter = **format;
+	const SkTimeElement *element = find_element(letter);
+	const char *more = expand_element(letter);
+	int			number;
+
+	if (time->is_date && letter != '\0' && ((element != NULL && element->part < SK_PART_DAY) ||
+											strchr("IlPpscRTXzE", letter) != NULL) && strncmp(*format, "E4Y", 3) != 0)
+		bad_format("parse_date", *format - 1);
+	if (more != NULL)
+		return read_local(time, more, text);
+	while (letter != '%' && isspace((unsigned char) **text))
+		(*text) ++;
+	if (element != NULL && element->digits > 0)
+		return read_number(text, element->digits, &time->parts[element->part]);
+	switch (letter)
+	{
+		case 'A':
+		case 'a':
+			return read_name(text, days, lengthof(day_names), &number);
+		case 'B':
+		case 'b':
+		case 'h':
+			return read_name(text, month_names, MONTHS_PER_YEAR, &time->parts[SK_PART_MONTH]);
+		case 'I':
+		case 'l':
+			return read_number(text, 2, &time->parts[SK_PART_HOUR]) && time->parts[SK_PART_HOUR] >= 1 &&
+				time->parts[SK_PART_HOUR] <= 12;
+		case 'n':
+		case 't':
+			return true;
+		case 'P':
+		case 'p':
+			return read_name(text, halves, lengthof(halves), &time->half);
+		case 's':
+			more = *text;
+			time->seconds = strtoi64(more, (char **) text, 10);
+			time->has_seconds = true;
+			return *text >more;
+		case 'y':
+			number = read_number(text, 2, &time->parts[SK_PART_YEAR]);
+			time->parts[SK_PART_YEAR] += time->parts[SK_PART_YEAR] < 69 ? 2000 : 1900;
+			return number;
+		case '%':
+			return *(*text) ++== '%';
+		case 'z':
+			return read_offset(time, text);
+		default:
+			break;
+	}
+	if (strncmp(*format, "Ez", 2) == 0)
+	{
+		*format += 1;
+		return read_offset(time, text);
+	}
+	*format += 2;
+	if (strncmp(*format - 2, "E4Y", 3) == 0)
+		return read_number(text, 4, &time->parts[SK_PART_YEAR]);
+	if (!has_fraction(*format - 2))
+		bad_format(time->is_date ? "parse_date" : "parse_timestamp", *format - 3);
+	return read_number(text, 2, &time->parts[SK_PART_SECOND]) &&
+		(read_fraction(text, &time->parts[SK_PART_MICROSECOND]), true);
+}
+
+/* Read hours and minutes east of UTC. */
+static bool
+read_offset(SkReadTime *time, const char **text)
+{
+	int			sign = **text == '-' ? -1 : 1;
+	int			minutes = 0;
+
+	if ((**text !='-' && **text !='+') ||((*text) ++, !read_number(text, 2, &time->offset)))
+		return false;
+	*text +=**text == ':';
+	(void) read_number(text, 2, &minutes);
+	time->offset = sign * (time->offset * MINS_PER_HOUR + minutes);
+	time->has_offset = true;
+	return minutes < MINS_PER_HOUR && abs(time->offset) <= 14 * MINS_PER_HOUR;
+}
+
+/* A name, or its first three letters, and its number from 1. */
+static bool
+read_name(const char **text, const char *const *names, int count, int *number)
+{
+	for (int i = 0; i < count; i++)
+	{
+		int			length = strlen(names[i]);
+
+		if (pg_strncasecmp(*text, names[i], length) != 0 && length > 3)
+			length = 3;
+		if (pg_strncasecmp(*text, names[i], length) != 0)
+			continue;
+		*text +=length;
+		*number = i + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Read all of a text, and return the date that it has. */
+static DateADT
+parsed_date(SkReadTime *time, text *format, text *value)
+{
+	const char *rest = text_to_cstring(value);
+	int		   *parts = time->parts;
+	int			year;
+
+	parts[SK_PART_YEAR] = 1970;
+	parts[SK_PART_MONTH] = parts[SK_PART_DAY] = 1;
+	if (read_local(time, text_to_cstring(format), &rest))
+	{
+		year = parts[SK_PART_YEAR];
+		rest += strspn(rest, " \t\n\v\f\r");
+		if (time->half > 0)
+			parts[SK_PART_HOUR] = parts[SK_PART_HOUR] % 12 + (time->half - 1) * 12;
+		if (*rest == '\0' && year >= 1 && parts[SK_PART_HOUR] < HOURS_PER_DAY && parts[SK_PART_MINUTE] < MINS_PER_HOUR &&
+			parts[SK_PART_SECOND] < SECS_PER_MINUTE)
+		{
+			if (parts[SK_PART_DAYOFYEAR] >= 1 && parts[SK_PART_DAYOFYEAR] <= 365 + isleap(year))
+				return date2j(year, 1, 1) - POSTGRES_EPOCH_JDATE + parts[SK_PART_DAYOFYEAR] - 1;
+			if (parts[SK_PART_DAYOFYEAR] == 0 && parts[SK_PART_MONTH] >= 1 && parts[SK_PART_MONTH] <= MONTHS_PER_YEAR &&
+				parts[SK_PART_DAY] >= 1 && parts[SK_PART_DAY] <= day_tab[isleap(year)][parts[SK_PART_MONTH] - 1])
+				return date2j(year, parts[SK_PART_MONTH], parts[SK_PART_DAY]) - POSTGRES_EPOCH_JDATE;
+		}
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
+			 errmsg("text \"%s\" does not have the format \"%s\"", text_to_cstring(value), text_to_cstring(format))));
+}
+
+/* spanner_internal.parse_date(format text, value text) returns date */
+Datum
+spanner_parse_date(PG_FUNCTION_ARGS)
+{
+	SkReadTime	time = {.is_date = true};
+
+	PG_RETURN_DATEADT(parsed_date(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1)));
+}
+
+/* spanner_internal.parse_timestamp(format text, value text, zone text) returns timestamptz */
+Datum
+spanner_parse_timestamp(PG_FUNCTION_ARGS)
+{
+	SkReadTime	time = {.is_date = false};
+	Timestamp	local = parsed_date(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1)) * USECS_PER_DAY;
+	SkZone		zone = zone_argument(PG_GETARG_TEXT_PP(2));
+
+	if (time.has_offset)
+		zone = (SkZone)
+	{
+		.offset = time.offset
+	};
+	if (time.has_seconds)
+	{
+		if (time.seconds < -(PG_INT64_MAX / USECS_PER_SEC) || time.seconds > PG_INT64_MAX / USECS_PER_SEC - UNIX_EPOCH / USECS_PER_SEC ||
+			!IS_VALID_TIMESTAMP(time.seconds * USECS_PER_SEC - UNIX_EPOCH))
+			out_of_range("timestamp");
+		PG_RETURN_TIMESTAMPTZ(time.seconds * USECS_PER_SEC - UNIX_EPOCH);
+	}
+	/* those are the parts of a time, from the shortest, without milliseconds */
+	for (SkPart part = SK_PART_MICROSECOND; part <= SK_PART_HOUR; part++)
+		local += time.parts[part] * part_lengths[part];
+	PG_RETURN_TIMESTAMPTZ(moment_of(local, zone));
+}
+
+/*
+ * spanner_internal.format(format text, VARIADIC items "any") returns text
+ *
+ * NULL if an item is, unless it is written by %t or %T.
+ */
+Datum
+spanner_format(PG_FUNCTION_ARGS)
+{
+	int			argument = 1;
+	StringInfoData result;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	initStringInfo(&result);
+	for (const char *s = text_to_cstring(PG_GETARG_TEXT_PP(0)); *s != '\0'; s++)
+	{
+		SkSpecifier specifier = {.plus = "",.precision = -1};
+		const char *start = s;
+		bool		is_any;
+		Oid			type;
+
+		if (*s != '%' || s[1] == '%')
+		{
+			appendStringInfoChar(&result, *s);
+			s += *s == '%';
+			continue;
+		}
+		for (s++; *s != '\0' && strchr("-+ 0", *s) != NULL; s++)
+		{
+			specifier.is_left |= *s == '-';
+			specifier.has_zeros |= *s == '0';
+			if (*s == '+' || (*s == ' ' && *specifier.plus == '\0'))
+				specifier.plus = *s == '+' ? "+" : " ";
+		}
+		(void) read_number(&s, 6, &specifier.width);
+		if (*s == '.')
+		{
+			s++;
+			(void) read_number(&s, 6, &specifier.precision);
+		}
+		specifier.letter = *s;
+		if (*s == '\0' || strchr("disxXfFeEgGtT", *s) == NULL || argument >= PG_NARGS())
+			bad_format("format", start);
+		is_any = *s == 't' || *s == 'T';
+		type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument));
+		if (PG_ARGISNULL(argument) && !is_any)
+			PG_RETURN_NULL();
+		if (is_any)
+		{
+			StringInfoData text;
+
+			initStringInfo(&text);
+			write_value(&text, type, PG_ARGISNULL(argument) ? (Datum) 0 : PG_GETARG_DATUM(argument),
+						PG_ARGISNULL(argument), *s == 'T');
+			write_padded(&result, &specifier, NULL, text.data);
+		}
+		else
+			write_specifier(&result, &specifier, type, PG_GETARG_DATUM(argument));
+		argument++;
+	}
+	if (argument < PG_NARGS())
+		bad_format("format", text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+}
+
+static void
+write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value)
+{
+	SkDdlType	class = sk_ddl_type_class(type);
+	int			precision = specifier->precision < 0 ? 6 : specifier->precision;
+	char		letter = specifier->letter;
+	int64		integer;
+	unsigned long long magnitude;
+	float8		number;
+	char	   *digits;
+
+	if (letter == 's' && (class == SK_TYPE_STRING || type == UNKNOWNOID))
+		write_padded(out, specifier, NULL, type == UNKNOWNOID ? DatumGetCString(value) : TextDatumGetCString(value));
+	else if (strchr("dixX", letter) != NULL && class == SK_TYPE_INT && specifier->precision < 0)
+	{
+		integer = type == INT8OID ? DatumGetInt64(value) : type == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
+		if (integer < 0 && (letter == 'x' || letter == 'X'))
+			out_of_range("unsigned number");
+		magnitude = integer < 0 ? 0 - (uint64) integer : (uint64) integer;
+		digits = psprintf(letter == 'x' ? "%llx" : letter == 'X' ? "%llX" : "%llu", magnitude);
+		write_padded(out, specifier, integer < 0 ? "-" : specifier->plus, digits);
+	}
+	else if (strchr("fF", letter) != NULL && class == SK_TYPE_NUMERIC)
+	{
+		digits = DatumGetCString(DirectFunctionCall1(numeric_out,
+													 DirectFunctionCall2(numeric_round, value, Int32GetDatum(precision))));
+		write_padded(out, specifier, *digits == '-' ? "-" : specifier->plus, digits + (*digits == '-'));
+	}
+	else if (strchr("fFeEgG", letter) != NULL && (class == SK_TYPE_FLOAT || class == SK_TYPE_FLOAT32))
+	{
+		number = type == FLOAT4OID ? DatumGetFloat4(value) : DatumGetFloat8(value);
+		digits = isnan(number) ? "nan" : isinf(number) ? "inf" :
+			psprintf(psprintf("%%.*%c", pg_tolower((unsigned char) letter)), precision, fabs(number));
+		specifier->has_zeros &= !isnan(number) && !isinf(number);
+		if (letter < 'a')
+			digits = asc_toupper(digits, strlen(digits));
+		write_padded(out, specifier, !isnan(number) && signbit(number) ? "-" : specifier->plus, digits);
+	}
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("format() of %s with %%%c is not supported", format_type_be(type), letter)));
+}
+
+/* Write a text to a width; without a "sign" it is no number, and its precision is a length. */
+static void
+write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *text)
+{
+	int			length = strlen(text);
+	int			missing;
+
+	if (sign == NULL && specifier->precision >= 0)
+		length = pg_mbcharcliplen(text, length, specifier->precision);
+	missing = specifier->width - pg_mbstrlen_with_len(text, length) - (sign != NULL ? strlen(sign) : 0);
+	if (!specifier->is_left && (!specifier->has_zeros || sign == NULL))
+		appendStringInfoSpaces(out, Max(missing, 0));
+	appendStringInfoString(out, sign != NULL ? sign : "");
+	for (int i = 0; i < missing && specifier->has_zeros && sign != NULL && !specifier->is_left; i++)
+		appendStringInfoChar(out, '0');
+	appendBinaryStringInfo(out, text, length);
+	if (specifier->is_left)
+		appendStringInfoSpaces(out, Max(missing, 0));
+}
+
+/* A value for a reader, or as a literal. */
+static void
+write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal)
+{
+	SkDdlType	class = type == UNKNOWNOID ? SK_TYPE_STRING : sk_ddl_type_class(type);
+	const char *quote = is_literal ? "\"" : "";
+	const char *string;
+	Oid			output;
+	bool		is_varlena;
+	TimestampTz moment;
+
+	if (is_null)
+	{
+		appendStringInfoString(out, "NULL");
+		return;
+	}
+	getTypeOutputInfo(type, &output, &is_varlena);
+	switch (class)
+	{
+		case SK_TYPE_INT:
+		case SK_TYPE_BOOL:
+			appendStringInfoString(out, class == SK_TYPE_BOOL ? DatumGetBool(value) ? "true" : "false" :
+								   OidOutputFunctionCall(output, value));
+			return;
+		case SK_TYPE_FLOAT:
+			write_floating(out, DatumGetFloat8(value), 15, is_literal);
+			return;
+		case SK_TYPE_FLOAT32:
+			write_floating(out, DatumGetFloat4(value), 6, is_literal);
+			return;
+		case SK_TYPE_STRING:
+			string = OidOutputFunctionCall(output, value);
+			if (is_literal)
+				sk_ddl_write_quoted(out, string, strchr(string, '"') != NULL && strchr(string, '\'') == NULL ? '\'' : '"');
+			else
+				appendStringInfoString(out, string);
+			return;
+		case SK_TYPE_BYTES:
+			appendStringInfoString(out, is_literal ? "b\"" : "");
+			for (int i = 0; i < VARSIZE_ANY_EXHDR(DatumGetByteaPP(value)); i++)
+			{
+				unsigned char c = VARDATA_ANY(DatumGetByteaPP(value))[i];
+
+				appendStringInfo(out, c == '\\' || (is_literal && c == '"') ? "\\%c" : c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
+			}
+			appendStringInfoString(out, quote);
+			return;
+		case SK_TYPE_DATE:
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
+				break;
+			appendStringInfo(out, "%s%s", is_literal ? "DATE " : "", quote);
+			write_local(out, "%E4Y-%m-%d", DatumGetDateADT(value), -1, 0);
+			appendStringInfoString(out, quote);
+			return;
+		case SK_TYPE_TIMESTAMP:
+			moment = DatumGetTimestampTz(value);
+			if (TIMESTAMP_NOT_FINITE(moment))
+				break;
+			appendStringInfo(out, "%s%s", is_literal ? "TIMESTAMP " : "", quote);
+			/* of milliseconds or microseconds */
+			write_local(out, moment % USECS_PER_SEC == 0 ? "%E4Y-%m-%d %H:%M:%S+00" : moment % 1000 == 0 ?
+						"%E4Y-%m-%d %H:%M:%E3S+00" : "%E4Y-%m-%d %H:%M:%E6S+00", date_of(moment),
+						moment - date_of(moment) * USECS_PER_DAY, 0);
+			appendStringInfoString(out, quote);
+			return;
+		case SK_TYPE_ARRAY:
+			write_elements(out, DatumGetArrayTypeP(value), is_literal);
+			return;
+		default:
+			break;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("format() of %s with %%t or %%T is not supported", format_type_be(type))));
+}
+
+static void
+write_elements(StringInfo out, ArrayType *array, bool is_literal)
+{
+	TypeCacheEntry *type = lookup_type_cache(ARR_ELEMTYPE(array), 0);
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, type->type_id, type->typlen, type->typbyval, type->typalign, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfoString(out, i == 0 ? "[" : ", ");
+		write_value(out, getBaseType(type->type_id), values[i], nulls[i], is_literal);
+	}
+	appendStringInfoString(out, count == 0 ? "[]" : "]");
+}
+
+/* A float is never written as an integer. */
+static void
+write_floating(StringInfo out, float8 value, int digits, bool is_literal)
+{
+	char	   *text = float_text(value, digits);
+	bool		is_finite = !isnan(value) && !isinf(value);
+
+	if (!is_finite && is_literal)
+		appendStringInfo(out, "CAST(\"%s\" AS FLOAT%d)", text, digits == 6 ? 32 : 64);
+	else
+		appendStringInfo(out, "%s%s", text, is_finite && strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+/* spanner_internal.to_json_string(value jsonb) returns text */
+Datum
+spanner_to_json_string(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *value = PG_GETARG_JSONB_P(0);
+	char	   *text = JsonbToCString(NULL, &value->root, VARSIZE(value));
+	char	   *end = text;
+	bool		in_string = false;
+
+	for (char *s = text; *s != '\0'; s++)
+	{
+		if (in_string && *s == '\\')
+			*end++ = *s++;
+		else if (*s == '"')
+			in_string = !in_string;
+		if (*s != ' ' || in_string)
+			*end++ = *s;
+	}
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(text, end - text));
 }

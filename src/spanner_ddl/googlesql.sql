@@ -112,129 +112,96 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> key;
 CREATE FUNCTION spanner_internal.json_element(value jsonb, place bigint) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> place::integer;
 
--- Casts. A half is rounded away from zero, and a NUMERIC has all digits of a float.
-CREATE FUNCTION spanner_internal.float_to_int(value float8, safe boolean)
+-- Casts, of which those that are safe return NULL in place of an error. A half is rounded away
+-- from zero, and a NUMERIC has all digits of a float.
+CREATE FUNCTION spanner_internal.to_int64(value bigint, safe boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_int64(value boolean, safe boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
+CREATE FUNCTION spanner_internal.to_int64(value float8, safe boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_float_to_int'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.float_to_numeric(value float8)
-RETURNS numeric
-AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.text_to_int(value text, safe boolean)
+CREATE FUNCTION spanner_internal.to_int64(value numeric, safe boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN safe
+  THEN spanner_internal.checked_int(pg_catalog.round(value)) ELSE value::bigint END;
+CREATE FUNCTION spanner_internal.to_int64(value text, safe boolean)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_text_to_int'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.text_to_bool(value text, safe boolean)
+CREATE FUNCTION spanner_internal.to_bool(value bigint, safe boolean) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value <> 0;
+CREATE FUNCTION spanner_internal.to_bool(value boolean, safe boolean) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_bool(value text, safe boolean)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'spanner_text_to_bool'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.text_to_date(value text, safe boolean)
+CREATE FUNCTION spanner_internal.to_date(value date, zone text, safe boolean) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.to_date(value text, zone text, safe boolean)
 RETURNS date
 AS 'MODULE_PATHNAME', 'spanner_text_to_date'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.text_to_timestamp(value text, zone text, safe boolean)
+CREATE FUNCTION spanner_internal.to_date(value timestamptz, zone text, safe boolean)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_timestamp(value date, zone text, safe boolean)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_timestamp(value text, zone text, safe boolean)
 RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'spanner_text_to_timestamp'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.to_int64(value bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_int64(value boolean) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
-CREATE FUNCTION spanner_internal.to_int64(value float8) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_int(value, false);
-CREATE FUNCTION spanner_internal.to_int64(value numeric) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
-CREATE FUNCTION spanner_internal.to_int64(value text) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_int(value, false);
-CREATE FUNCTION spanner_internal.to_bool(value bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value <> 0;
-CREATE FUNCTION spanner_internal.to_bool(value boolean) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_bool(value text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_bool(value, false);
-CREATE FUNCTION spanner_internal.to_date(value date, zone text) RETURNS date
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_date(value text, zone text) RETURNS date
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_date(value, false);
-CREATE FUNCTION spanner_internal.to_date(value timestamptz, zone text)
-RETURNS date
-AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.to_timestamp(value date, zone text)
+CREATE FUNCTION spanner_internal.to_timestamp(value timestamptz, zone text, safe boolean)
 RETURNS timestamptz
-AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.to_timestamp(value text, zone text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, false);
-CREATE FUNCTION spanner_internal.to_timestamp(value timestamptz, zone text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.safe_to_int64(value bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.safe_to_int64(value boolean) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
-CREATE FUNCTION spanner_internal.safe_to_int64(value float8) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_int(value, true);
-CREATE FUNCTION spanner_internal.safe_to_int64(value numeric) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.checked_int(pg_catalog.round(value));
-CREATE FUNCTION spanner_internal.safe_to_int64(value text) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_int(value, true);
-CREATE FUNCTION spanner_internal.safe_to_bool(value bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value <> 0;
-CREATE FUNCTION spanner_internal.safe_to_bool(value boolean) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.safe_to_bool(value text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_bool(value, true);
-CREATE FUNCTION spanner_internal.safe_to_date(value date, zone text) RETURNS date
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.safe_to_date(value text, zone text) RETURNS date
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_date(value, true);
-CREATE FUNCTION spanner_internal.safe_to_date(value timestamptz, zone text)
-RETURNS date
-AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.safe_to_timestamp(value date, zone text)
-RETURNS timestamptz
-AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.safe_to_timestamp(value text, zone text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, true);
-CREATE FUNCTION spanner_internal.safe_to_timestamp(value timestamptz, zone text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_float64(value bigint) RETURNS float8
+CREATE FUNCTION spanner_internal.to_float64(value bigint, safe boolean) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
-CREATE FUNCTION spanner_internal.to_float64(value float8) RETURNS float8
+CREATE FUNCTION spanner_internal.to_float64(value float8, safe boolean) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_float64(value numeric) RETURNS float8
+CREATE FUNCTION spanner_internal.to_float64(value numeric, safe boolean) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
-CREATE FUNCTION spanner_internal.to_float64(value text) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
-CREATE FUNCTION spanner_internal.to_float32(value float8) RETURNS real
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
-CREATE FUNCTION spanner_internal.to_float32(value numeric) RETURNS real
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
-CREATE FUNCTION spanner_internal.to_float32(value text) RETURNS real
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
-CREATE FUNCTION spanner_internal.to_numeric(value bigint) RETURNS numeric
+CREATE FUNCTION spanner_internal.to_float64(value text, safe boolean)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'spanner_text_to_float'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_float32(value float8, safe boolean)
+RETURNS real
+AS 'MODULE_PATHNAME', 'spanner_float_to_real'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_float32(value numeric, safe boolean) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_float32(value::float8, safe);
+CREATE FUNCTION spanner_internal.to_float32(value text, safe boolean) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_float32(
+  spanner_internal.to_float64(value, safe), safe);
+CREATE FUNCTION spanner_internal.to_numeric(value bigint, safe boolean) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::numeric;
-CREATE FUNCTION spanner_internal.to_numeric(value float8) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_to_numeric(value);
-CREATE FUNCTION spanner_internal.to_numeric(value numeric) RETURNS numeric
+CREATE FUNCTION spanner_internal.to_numeric(value float8, safe boolean)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'spanner_float_to_numeric'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_numeric(value numeric, safe boolean) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_numeric(value text) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::numeric(38,9);
-CREATE FUNCTION spanner_internal.to_uuid(value text) RETURNS uuid
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::uuid;
-CREATE FUNCTION spanner_internal.to_uuid(value uuid) RETURNS uuid
+CREATE FUNCTION spanner_internal.to_numeric(value text, safe boolean)
+RETURNS numeric
+AS 'MODULE_PATHNAME', 'spanner_text_to_numeric'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_uuid(value text, safe boolean) RETURNS uuid
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
+  WHEN NOT safe OR value ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' COLLATE "C"
+  THEN value::uuid END;
+CREATE FUNCTION spanner_internal.to_uuid(value uuid, safe boolean) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_bytes(value bytea) RETURNS bytea
+CREATE FUNCTION spanner_internal.to_bytes(value bytea, safe boolean) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
 CREATE FUNCTION spanner_internal.string_to_bytes(value text)
 RETURNS bytea
 AS 'MODULE_PATHNAME', 'spanner_string_to_bytes'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.to_bytes(value text) RETURNS bytea
+CREATE FUNCTION spanner_internal.to_bytes(value text, safe boolean) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.string_to_bytes(value);
 CREATE FUNCTION spanner_internal.float_to_string(value float8, digits integer)
 RETURNS text
@@ -474,6 +441,20 @@ RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length));
 CREATE FUNCTION spanner_internal.rpad(value text, length bigint, pattern text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length), pattern);
+CREATE FUNCTION spanner_internal.lpad(value bytea, length bigint, pattern bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN decode(pg_catalog.lpad(encode(value, 'hex'), spanner_internal.checked_length(length * 2),
+  encode(pattern, 'hex')), 'hex');
+CREATE FUNCTION spanner_internal.rpad(value bytea, length bigint, pattern bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN decode(pg_catalog.rpad(encode(value, 'hex'), spanner_internal.checked_length(length * 2),
+  encode(pattern, 'hex')), 'hex');
+CREATE FUNCTION spanner_internal.reverse(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.reverse(value);
+CREATE FUNCTION spanner_internal.reverse(value bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT coalesce(string_agg(pg_catalog.substr(value, i, 1), '' ORDER BY i DESC), '')
+          FROM generate_series(1, octet_length(value)) i);
 CREATE FUNCTION spanner_internal.starts_with(value text, start text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.starts_with(value, start);
 CREATE FUNCTION spanner_internal.starts_with(value bytea, start bytea) RETURNS boolean
@@ -486,6 +467,34 @@ CREATE FUNCTION spanner_internal.ends_with(value bytea, ending bytea) RETURNS bo
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value,
   greatest(octet_length(value) - octet_length(ending), 0) + 1) = ending;
+
+-- Upper and lower case by Unicode, whatever the collation is: they fail for no text, so the planner
+-- derives shards of them. In words are no delimiters.
+CREATE FUNCTION spanner_internal.lower(value text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_lower'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.upper(value text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_upper'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.initcap(value text, delimiters text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_initcap'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.initcap(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.initcap(value,
+  E' \t\n\v\f\r[](){}/|<>!?@"^#$&~_,.:;*%+-');
+-- printf() of C, with %t and %T for values of any type
+CREATE FUNCTION spanner_internal.format(format text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_format'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.format(format text, VARIADIC items "any")
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_format'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 -- The characters that GoogleSQL's TRIM() removes.
 CREATE FUNCTION spanner_internal.white_space()
@@ -523,6 +532,23 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ascii(value)::bigint;
 CREATE FUNCTION spanner_internal.chr(code bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN code = 0 THEN '' ELSE pg_catalog.chr(code::integer) END;
+CREATE FUNCTION spanner_internal.to_code_points(value text) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT pg_catalog.ascii(c) FROM regexp_split_to_table(value, '' COLLATE "C") c
+              WHERE c <> '');
+CREATE FUNCTION spanner_internal.to_code_points(value bytea) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT get_byte(value, i) FROM generate_series(0, octet_length(value) - 1) i);
+CREATE FUNCTION spanner_internal.code_points_to_string(codes bigint[]) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT CASE WHEN count(c) = count(*)
+                 THEN coalesce(string_agg(spanner_internal.chr(c), '' ORDER BY n), '') END
+          FROM unnest(codes) WITH ORDINALITY u (c, n));
+CREATE FUNCTION spanner_internal.code_points_to_bytes(codes bigint[]) RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT CASE WHEN count(c) = count(*) THEN coalesce(
+                 string_agg(decode(lpad(to_hex(c), 2, '0'), 'hex'), '' ORDER BY n), '') END
+          FROM unnest(codes) WITH ORDINALITY u (c, n));
 CREATE FUNCTION spanner_internal.normalize(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, 'NFC');
 CREATE FUNCTION spanner_internal.normalize(value text, form text) RETURNS text
@@ -542,6 +568,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN decode(pg_catalog.md5(value), 'hex')
 CREATE FUNCTION spanner_internal.md5(value text) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN decode(pg_catalog.md5(spanner_internal.string_to_bytes(value)), 'hex');
+CREATE FUNCTION spanner_internal.sha1(value bytea)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'spanner_sha1'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.sha1(value text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.sha1(spanner_internal.string_to_bytes(value));
 CREATE FUNCTION spanner_internal.sha256(value bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sha256(value);
 CREATE FUNCTION spanner_internal.sha256(value text) RETURNS bytea
@@ -553,13 +586,31 @@ CREATE FUNCTION spanner_internal.sha512(value text) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.sha512(spanner_internal.string_to_bytes(value));
 
--- A regular expression of RE2, as PostgreSQL has it.
-CREATE FUNCTION spanner_internal.regex(expression text)
+-- A regular expression of RE2, as PostgreSQL has it, and what takes the place of a match.
+CREATE FUNCTION spanner_internal.regex(expression text, purpose text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_regex'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.regex_replacement(replacement text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_regex_replacement'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.regexp_contains(value text, expression text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value ~ spanner_internal.regex(expression) COLLATE "C";
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN value ~ spanner_internal.regex(expression, 'contains') COLLATE "C";
+CREATE FUNCTION spanner_internal.regexp_extract(value text, expression text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.substring(value,
+  spanner_internal.regex(expression, 'extract') COLLATE "C");
+CREATE FUNCTION spanner_internal.regexp_extract_all(value text, expression text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT m[1] FROM regexp_matches(value,
+  spanner_internal.regex(expression, 'extract_all') COLLATE "C", 'g') m);
+CREATE FUNCTION spanner_internal.regexp_replace(value text, expression text, replacement text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.regexp_replace(value, spanner_internal.regex(expression, 'replace') COLLATE "C",
+  spanner_internal.regex_replacement(replacement), 'g');
 
 -- Dates and times. A zone is a name, or an offset east of UTC.
 CREATE FUNCTION spanner_internal.string(value timestamptz, zone text) RETURNS text
@@ -570,20 +621,32 @@ RETURN CASE WHEN jsonb_typeof(value) = 'string' THEN value #>> '{}'
   ELSE (value::integer)::text END;
 CREATE FUNCTION spanner_internal.date(value date, zone text) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.date(value timestamptz, zone text)
-RETURNS date
-AS 'MODULE_PATHNAME', 'spanner_timestamp_to_date'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.date(value timestamptz, zone text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_date(value, zone, false);
 CREATE FUNCTION spanner_internal.date(year bigint, month bigint, day bigint) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN make_date(year::integer, month::integer, day::integer);
-CREATE FUNCTION spanner_internal.timestamp(value date, zone text)
-RETURNS timestamptz
-AS 'MODULE_PATHNAME', 'spanner_date_to_timestamp'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.timestamp(value date, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_timestamp(value, zone, false);
 CREATE FUNCTION spanner_internal.timestamp(value text, zone text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.text_to_timestamp(value, zone, false);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_timestamp(value, zone, false);
 CREATE FUNCTION spanner_internal.timestamp(value timestamptz, zone text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
+CREATE FUNCTION spanner_internal.format_date(format text, value date)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_format_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.format_timestamp(format text, value timestamptz, zone text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_format_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.parse_date(format text, value text)
+RETURNS date
+AS 'MODULE_PATHNAME', 'spanner_parse_date'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.parse_timestamp(format text, value text, zone text)
+RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'spanner_parse_timestamp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.extract(part text, value date, zone text)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'spanner_extract_date'
@@ -686,11 +749,122 @@ RETURN CASE WHEN jsonb_typeof(value) NOT IN ('array', 'object')
 CREATE FUNCTION spanner_internal.parse_json(value text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::jsonb;
 CREATE FUNCTION spanner_internal.int64(value jsonb) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::bigint;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN jsonb_typeof(value) <> 'number' OR value::numeric % 1 = 0 THEN value::bigint
+  -- the error of such a text
+  ELSE (value #>> '{}')::bigint END;
+CREATE FUNCTION spanner_internal.float32(value jsonb) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
 CREATE FUNCTION spanner_internal.float64(value jsonb) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
 CREATE FUNCTION spanner_internal.bool(value jsonb) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::boolean;
+-- What a value of another type is like; NULL if it is like none.
+CREATE FUNCTION spanner_internal.lax_bool(value jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE jsonb_typeof(value) WHEN 'boolean' THEN value::boolean
+  WHEN 'number' THEN value::numeric <> 0
+  WHEN 'string' THEN spanner_internal.to_bool(value #>> '{}', true) END;
+CREATE FUNCTION spanner_internal.lax_float64(value jsonb) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN jsonb_typeof(value) IN ('number', 'string')
+  THEN spanner_internal.to_float64(value #>> '{}', true) END;
+CREATE FUNCTION spanner_internal.lax_int64(value jsonb) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE jsonb_typeof(value) WHEN 'boolean' THEN value::boolean::integer
+  WHEN 'number' THEN spanner_internal.checked_int(pg_catalog.round(value::numeric))
+  WHEN 'string' THEN spanner_internal.checked_int(pg_catalog.round(
+    spanner_internal.to_numeric(value #>> '{}', true))) END;
+CREATE FUNCTION spanner_internal.lax_string(value jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN jsonb_typeof(value) IN ('boolean', 'number', 'string') THEN value #>> '{}' END;
+
+-- Arrays of JSON, NULL if it is none, and an error if elements are of another type.
+CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text) RETURNS jsonb[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN jsonb_typeof(a) = 'array' THEN ARRAY(SELECT jsonb_array_elements(a)) END
+          FROM spanner_internal.json_query(value, path) a);
+CREATE FUNCTION spanner_internal.json_query_array(value jsonb) RETURNS jsonb[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_query_array(value, '$');
+CREATE FUNCTION spanner_internal.json_value_array(value jsonb, path text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN a IS NOT NULL AND NOT EXISTS (
+                 SELECT FROM unnest(a) e WHERE jsonb_typeof(e) IN ('array', 'object'))
+               THEN ARRAY(SELECT e #>> '{}' FROM unnest(a) e) END
+          FROM spanner_internal.json_query_array(value, path) a);
+CREATE FUNCTION spanner_internal.json_value_array(value jsonb) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_value_array(value, '$');
+CREATE FUNCTION spanner_internal.bool_array(value jsonb) RETURNS boolean[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT spanner_internal.bool(e) FROM jsonb_array_elements(value) e);
+CREATE FUNCTION spanner_internal.int64_array(value jsonb) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT spanner_internal.int64(e) FROM jsonb_array_elements(value) e);
+CREATE FUNCTION spanner_internal.float64_array(value jsonb) RETURNS float8[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT spanner_internal.float64(e) FROM jsonb_array_elements(value) e);
+CREATE FUNCTION spanner_internal.string_array(value jsonb) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT spanner_internal.string(e, 'UTC') FROM jsonb_array_elements(value) e);
+-- PostgreSQL's own are not immutable, as times would be written in the time zone of the session.
+CREATE FUNCTION spanner_internal.json_array(VARIADIC items "any")
+RETURNS jsonb
+AS 'jsonb_build_array' LANGUAGE internal STABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_array()
+RETURNS jsonb
+AS 'jsonb_build_array_noargs' LANGUAGE internal IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_json(value anyelement)
+RETURNS jsonb
+AS 'to_jsonb' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+-- Without the blanks between the parts, which PostgreSQL's text has.
+CREATE FUNCTION spanner_internal.to_json_string(value jsonb)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_to_json_string'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.array_max(elements anyarray)
+RETURNS anyelement
+AS 'MODULE_PATHNAME', 'spanner_array_max'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.array_min(elements anyarray)
+RETURNS anyelement
+AS 'MODULE_PATHNAME', 'spanner_array_min'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.array_is_distinct(elements anyarray)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 IS NOT NULL THEN pg_catalog.cardinality($1) OPERATOR(pg_catalog.=)
+    (SELECT pg_catalog.count(*) FROM (SELECT DISTINCT e FROM pg_catalog.unnest($1) e) d) END
+$$;
+-- From one place to another, which count from the end if they are negative.
+CREATE FUNCTION spanner_internal.slice_place(place bigint, length integer) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (place + 1 + CASE WHEN place < 0 THEN length ELSE 0 END)::integer;
+CREATE FUNCTION spanner_internal.array_slice(elements anyarray, first bigint, last bigint)
+RETURNS anyarray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $2 IS NOT NULL AND $3 IS NOT NULL THEN $1[
+    spanner_internal.slice_place($2, pg_catalog.cardinality($1))
+    :spanner_internal.slice_place($3, pg_catalog.cardinality($1))] END
+$$;
+CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint, step bigint)
+RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'spanner_generate_array'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.generate_array(first, last, 1);
+CREATE FUNCTION spanner_internal.generate_date_array(first date, last date, number bigint,
+  part text)
+RETURNS date[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT d
+               FROM unnest(spanner_internal.generate_array(0, abs(last - first) / abs(number)
+                 / CASE part WHEN 'day' THEN 1 WHEN 'week' THEN 7 ELSE 28 END)) i
+              CROSS JOIN LATERAL spanner_internal.date_add(first, i * number, part) d
+              WHERE sign(number) * (last - d) >= 0
+              ORDER BY i);
+CREATE FUNCTION spanner_internal.generate_date_array(first date, last date) RETURNS date[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.generate_date_array(first, last, 1, 'day');
 CREATE FUNCTION spanner_internal.array_length(elements anyarray)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -718,6 +892,12 @@ CREATE FUNCTION spanner_internal.array_concat(a anycompatiblearray, b anycompati
 RETURNS anycompatiblearray
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN pg_catalog.array_cat($1, $2) END
+$$;
+CREATE FUNCTION spanner_internal.array_concat(a anycompatiblearray, b anycompatiblearray,
+  c anycompatiblearray)
+RETURNS anycompatiblearray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.array_concat(spanner_internal.array_concat($1, $2), $3)
 $$;
 CREATE FUNCTION spanner_internal.array_includes(elements anycompatiblearray, value anycompatible)
 RETURNS boolean

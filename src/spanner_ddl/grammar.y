@@ -98,13 +98,13 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 
 /* reserved: no names without quotes */
 %token <string> K_ADD K_ALTER K_CHECK K_COLLATE K_COLUMN K_CONSTRAINT K_CREATE K_DEFAULT K_DROP
-	K_FOR K_FOREIGN K_GRANT K_IF K_INTERLEAVE K_ONLY K_PRIMARY K_REFERENCES K_REVOKE K_SET
+	K_FOR K_FOREIGN K_GRANT K_IF K_INTERLEAVE K_INTO K_ONLY K_PRIMARY K_REFERENCES K_REVOKE K_SET
 	K_SYNONYM K_TABLE K_TO K_UNIQUE
 
 /* not reserved */
 %token <string> K_ACTION K_ALWAYS K_ANALYZE K_AUTO_INCREMENT K_CACHE K_CASCADE
 	K_CHANGE K_COUNTER K_CYCLE K_DATABASE K_DELETE K_DELETION K_ENFORCED
-	K_FIRST K_GENERATED K_HIDDEN K_IDENTITY K_INCLUDE K_INCREMENT K_INDEX
+	K_FIRST K_GENERATED K_HIDDEN K_IDENTITY K_INCLUDE K_INCREMENT K_INDEX K_INSERT
 	K_INVOKER K_DEFINER K_KEY K_LAST K_MAXVALUE K_MINVALUE K_NO K_NONE
 	K_NULL_FILTERED K_OPTIONS K_OWNED K_PARENT
 	K_POLICY K_PRECISION K_RANGE K_RENAME K_REPLACE K_RESTART K_ROW K_SCHEMA
@@ -135,16 +135,16 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 %left K_UNION K_INTERSECT K_EXCEPT
 %left ')'
 
-%type <statement> statement
+%type <statement> statement rows
 %type <list> elements options option_list key_parts part_list
 	name_list opt_names storing index_tail clauses clause_list alter_clauses alter_actions
 	renames streams stream_list where_parts where_part strings tail identity_clauses
 %type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
 	opt_distinct opt_where opt_having opt_limit set_operator literal with_item
-	opt_partition
+	opt_partition inserted row
 %type <list> expr_list whens arguments select_items from_items sort_list with_items
-	opt_group group_list opt_zone
+	opt_group group_list opt_zone row_list
 %type <string> function opt_alias
 %type <word> comparison join_type truth
 %type <boolean> opt_not direction
@@ -156,11 +156,11 @@ static bool is_word(SkDdlText *ddl, int i, const char *word);
 %type <part> key_part
 %type <clause> clause
 %type <option> option
-%type <string> name unreserved opt_constraint_name opt_nulls
+%type <string> name type_path unreserved opt_constraint_name opt_nulls
 %type <word> opt_security droppable
 %type <integer> integer fk_actions
 %type <boolean> opt_exists opt_not_exists opt_unique opt_null_filtered
-	opt_or_replace opt_desc opt_cascade on_delete
+	opt_or_replace opt_desc opt_cascade on_delete opt_stored generated_kind
 
 %%
 
@@ -227,6 +227,54 @@ statement:
 	| K_RENAME K_TABLE renames
 		{ $$ = NODE(SkStatement, .type = SK_RENAME_TABLES, .elements = $3); }
 	| K_ANALYZE	{ $$ = NODE(SkStatement, .type = SK_ANALYZE); }
+	| rows
+	;
+
+/* PostgreSQL's own are tokens */
+rows:
+	K_INSERT tokens
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "INSERT", .expr = $2); }
+	| K_UPDATE tokens
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "UPDATE", .expr = $2); }
+	| K_DELETE tokens
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "DELETE", .expr = $2); }
+	| K_INSERT opt_into qualified '(' name_list ')' expression_start inserted
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "INSERT INTO", .name = $3,
+			.columns = $5, .expr = $8); }
+	| K_UPDATE qualified K_SET expression_start expr_list opt_where
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "UPDATE", .name = $2,
+			.expr = PHRASE(list_make3(WORD("SET"), EXPR(SK_NODE_LIST, .args = $5), $6))); }
+	| K_DELETE opt_from qualified K_WHERE expression_start expr
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "DELETE FROM", .name = $3,
+			.expr = PHRASE(list_make2(WORD("WHERE"), $6))); }
+	;
+
+inserted:
+	query
+	| IDENT row_list
+		{
+			if (strcmp($1, "values") != 0)
+				yyerror(&@1, ddl, NULL);
+			$$ = PHRASE(list_make2(WORD("VALUES"), EXPR(SK_NODE_LIST, .args = $2)));
+		}
+	;
+
+row_list:
+	row							{ $$ = list_make1($1); }
+	| row_list ',' row			{ $$ = lappend($1, $3); }
+	;
+
+row:
+	'(' expr_list ')'
+		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1(EXPR(SK_NODE_LIST, .args = $2))); }
+	;
+
+opt_into:
+	| K_INTO
+	;
+
+opt_from:
+	| K_FROM
 	;
 
 opt_exists:
@@ -327,13 +375,7 @@ tail_item:
 
 refused_options:
 	K_OPTIONS '(' options opt_comma ')'
-		{
-			SkDdlOption *option = linitial($3);
-
-			sk_ddl_refuse(ddl, option->at,
-						  psprintf("option \"%s\"", option->name),
-						  "Leave it out.");
-		}
+		{ sk_ddl_refuse_option(ddl, linitial($3), ""); }
 	;
 
 interleave:
@@ -430,12 +472,14 @@ attributes:
 			$$ = $1;
 			$$->is_generated = true;
 			$$->expr = $3;
+			$$->is_stored = $4;
 		}
 	| attributes K_GENERATED K_ALWAYS K_AS bracketed generated_kind
 		{
 			$$ = $1;
 			$$->is_generated = true;
 			$$->expr = $5;
+			$$->is_stored = $6;
 		}
 	| attributes K_GENERATED K_BY K_DEFAULT K_AS K_IDENTITY identity_clauses
 		{
@@ -490,12 +534,13 @@ identity_clauses:
 	;
 
 opt_stored:
-	| generated_kind
+	generated_kind
+	| /* empty */				{ $$ = false; }
 	;
 
 generated_kind:
-	K_STORED
-	| K_VIRTUAL
+	K_STORED					{ $$ = true; }
+	| K_VIRTUAL					{ $$ = false; }
 	;
 
 type:
@@ -543,12 +588,17 @@ base_type:
 			@4.first, false)); }
 	| IDENT K_WITH K_TIME K_ZONE
 		{ $$ = NODE(SkTypeName, .name = psprintf("%s with time zone", $1)); }
-	| IDENT '.' name	{ $$ = NODE(SkTypeName, .name = psprintf("%s.%s", $1, $3)); }
+	| type_path					{ $$ = NODE(SkTypeName, .name = $1); }
+	;
+
+type_path:
+	IDENT '.' name				{ $$ = psprintf("%s.%s", $1, $3); }
+	| type_path '.' name		{ $$ = psprintf("%s.%s", $1, $3); }
 	;
 
 key_parts:
 	/* empty */					{ $$ = NIL; }
-	| part_list
+	| part_list opt_comma
 	;
 
 part_list:
@@ -852,7 +902,7 @@ unreserved:
 plain_word:
 	K_ACTION | K_ALWAYS | K_ANALYZE | K_CACHE | K_CASCADE | K_CHANGE
 	| K_COUNTER | K_CYCLE | K_DATABASE | K_DELETE | K_DELETION
-	| K_FIRST | K_IDENTITY | K_INCLUDE | K_INCREMENT | K_INDEX | K_INVOKER
+	| K_FIRST | K_IDENTITY | K_INCLUDE | K_INCREMENT | K_INDEX | K_INSERT | K_INVOKER
 	| K_DEFINER | K_IS | K_KEY | K_LAST | K_MAXVALUE | K_MINVALUE | K_NO
 	| K_NONE | K_NULLS | K_NULL_FILTERED | K_OWNED
 	| K_POLICY | K_PRECISION | K_RANGE | K_RENAME | K_REPLACE
@@ -1257,6 +1307,62 @@ is_word(SkDdlText *ddl, int i, const char *word)
 		strcmp(ddl->tokens[i].text, word) == 0;
 }
 
+/* Is it a keyword that a name follows, and not that name? */
+static bool
+names_next(SkDdlText *ddl, int i)
+{
+	bool		result = false;
+	int			last = i;
+
+	for (; i >= ddl->first && SK_DDL_ONE_OF(ddl->tokens[i].text, "column", "constraint", "database", "exists", "index",
+											"on", "parent", "references", "sequence", "stream", "synonym", "table",
+											"to", "view"); i--)
+		result = !result;
+	/* the first of them is a name after a dot */
+	if (i < last && i >= ddl->first && strcmp(ddl->tokens[i].text, ".") == 0)
+		result = !result;
+	return result;
+}
+
+/*
+ * Is a word a name where it stands, though a keyword elsewhere?  The dialect
+ * does not reserve it, and what is next makes no clause of it.
+ */
+static bool
+is_name_here(SkDdlText *ddl, int i)
+{
+	const char *word = ddl->tokens[i].text;
+	const char *before = i > ddl->first ? ddl->tokens[i - 1].text : "";
+	const char *next = ddl->tokens[i + 1].text;
+	bool		is_verb = SK_DDL_ONE_OF(word, "add", "alter", "drop", "set");
+	int			depth = 0;
+
+	if (ddl->dialect == SK_GOOGLESQL ?
+		!SK_DDL_ONE_OF(word, "add", "alter", "check", "column", "constraint", "drop", "foreign", "grant", "interleave",
+					   "only", "primary", "references", "revoke", "synonym", "table", "unique") :
+		!SK_DDL_ONE_OF(word, "add", "alter", "by", "drop", "exists", "if", "interleave", "interval", "revoke", "set",
+					   "synonym"))
+		return false;
+	if (names_next(ddl, i - 1))
+		return strcmp(word, "if") != 0 || (strcmp(next, "not") != 0 && strcmp(next, "exists") != 0);
+	if (SK_DDL_ONE_OF(before, "add", "drop", "alter") ? i - 1 == ddl->first || SK_DDL_ONE_OF(word, "column", "constraint", "synonym", "if") :
+		!SK_DDL_ONE_OF(before, "(", ",", "."))
+		return false;
+	/* the next action of ALTER TABLE */
+	for (int j = ddl->first; is_verb && strcmp(before, ",") == 0 && j < i; j++)
+		depth += strcmp(ddl->tokens[j].text, "(") == 0 ? 1 : strcmp(ddl->tokens[j].text, ")") == 0 ? -1 : 0;
+	if (is_verb && strcmp(before, ",") == 0 && depth == 0)
+		return false;
+	if (strcmp(word, "constraint") == 0)
+		return i + 2 >= ddl->end ||
+			!SK_DDL_ONE_OF(ddl->tokens[i + 2].text, "check", "foreign", "primary", "unique");
+	if (strcmp(word, "interval") == 0)
+		return ddl->tokens[i + 1].type != SK_TOKEN_NUMBER;
+	return strcmp(next, SK_DDL_ONE_OF(word, "primary", "foreign") ? "key" :
+				  SK_DDL_ONE_OF(word, "check", "synonym", "unique") ? "(" :
+				  strcmp(word, "interleave") == 0 ? "in" : " ") != 0;
+}
+
 /* The keyword that a word is, IDENT if it is none here. */
 static int
 keyword_token(SkDdlText *ddl, int i)
@@ -1265,6 +1371,8 @@ keyword_token(SkDdlText *ddl, int i)
 	bool		is_name = ddl->in_expression ? strcmp(ddl->tokens[Max(i - 1, 0)].text, ".") == 0 :
 		is_word(ddl, i, "parent") && (!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
 									  is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR);
+
+	is_name |= !ddl->in_expression && is_name_here(ddl, i);
 
 	/* INTERLEAVE IN parent may be for a table of this name, and a column of a table may have any */
 	if (is_name)
@@ -1341,6 +1449,10 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 		(is_word(ddl, ddl->next - 1, "add") || is_word(ddl, ddl->next - 1, "drop") ||
 		 is_word(ddl, ddl->next - 1, "alter")))
 		ddl->next++;
+	/* rows of the PostgreSQL dialect change as PostgreSQL's own do */
+	if (ddl->dialect == SK_POSTGRESQL && ddl->next == ddl->first + 1 &&
+		SK_DDL_ONE_OF(ddl->tokens[ddl->first].text, "delete", "insert", "update"))
+		ddl->in_expression = true;
 	/* so is a hint */
 	while (ddl->in_expression && ddl->next + 1 < ddl->end && strcmp(ddl->tokens[ddl->next].text, "@") == 0 &&
 		   strcmp(ddl->tokens[ddl->next + 1].text, "{") == 0)
@@ -1386,7 +1498,16 @@ static void
 yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 {
 	const SkToken *token = &ddl->tokens[range->first];
+	const SkRefusal *refusal = sk_ddl_refusal(ddl, SK_REFUSED_WORD, range->first);
 
+	if (refusal != NULL)
+		sk_ddl_refuse(ddl, range->first, refusal->what, refusal->hint);
+	/* STRUCT<...>, and name INTERVAL */
+	if (range->first > ddl->first && strcmp(token->text, "<") == 0 && is_word(ddl, range->first - 1, "struct"))
+		sk_ddl_refuse_type(ddl, range->first - 1, "struct");
+	if (is_word(ddl, range->first, "interval") && range->first > ddl->first &&
+		(token[-1].type == SK_TOKEN_WORD || token[-1].type == SK_TOKEN_NAME))
+		sk_ddl_refuse_type(ddl, range->first, "interval");
 	/* bison's own, of its stack */
 	if (message != NULL && strcmp(message, "memory exhausted") == 0)
 		SK_DDL_ERROR(ddl, range->first, ERRCODE_STATEMENT_TOO_COMPLEX,

@@ -54,22 +54,21 @@ typedef struct SkNewIndex
 
 static void read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
+static void check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, const char *column);
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index);
-static void add_index(Oid relid, IndexStmt *statement);
-static char *index_definition(Oid indexid);
+static void add_index(SkDdlText *ddl, IndexStmt *statement);
 static void check_reals(SkDdlText *ddl, SkStatement *statement);
 static bool has_real(Node *node, void *context);
 static bool is_replaceable(const char *definition);
+static bool skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, Oid relid);
 static char *publish_option(SkDdlText *ddl, List *options);
 static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
 static char *retention_problem(const char *value);
-static void drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid);
-static void check_drop_schema(SkDdlText *ddl, SkStatement *statement);
 static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
 
 /* CREATE SCHEMA */
@@ -84,9 +83,11 @@ sk_ddl_create_schema(SkDdlText *ddl, SkStatement *statement)
 					  "spanner_placement", "spanner_sys"))
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_RESERVED_NAME,
 					 errmsg("Schema name not valid: %s.", name));
+	sk_ddl_new_name(ddl, "Schema", InvalidOid, name, statement->name->at);
 	if (!statement->or_replace || !OidIsValid(get_namespace_oid(name, true)))
 		SK_DDL_EMIT(ddl, "CREATE SCHEMA %s%s", statement->exists_ok ? "IF NOT EXISTS " : "",
 					sk_ddl_name(statement->name));
+	sk_ddl_keep_name(ddl, name, psprintf("SCHEMA %s", sk_ddl_name(statement->name)));
 }
 
 /* ANALYZE */
@@ -94,6 +95,19 @@ void
 sk_ddl_analyze(SkDdlText *ddl, SkStatement *statement)
 {
 	SK_DDL_EMIT(ddl, "ANALYZE");
+}
+
+/* INSERT, UPDATE and DELETE, which run with the rights of the caller */
+void
+sk_ddl_change_rows(SkDdlText *ddl, SkStatement *statement)
+{
+	char	   *command = psprintf("%s %s%s%s", statement->object,
+								   statement->name != NULL ? psprintf("%s ", sk_ddl_name(statement->name)) : "",
+								   statement->columns != NIL ? psprintf("(%s) ", sk_ddl_name_list(statement->columns)) : "",
+								   sk_ddl_translate(ddl, statement->expr, NIL, true));
+
+	ddl->commands = lappend(ddl->commands, command);
+	sk_run_statement(command);
 }
 
 /* CREATE SEQUENCE [ IF NOT EXISTS ] name [ clause ... ] */
@@ -118,8 +132,11 @@ sk_ddl_create_sequence(SkDdlText *ddl, SkStatement *statement)
 						 change.counter);
 	if (statement->exists_ok)
 		appendStringInfoString(&change.options, ", if_not_exists => true");
+	sk_ddl_new_name(ddl, "Sequence", sk_ddl_schema(statement->name), llast(statement->name->parts),
+					statement->name->at);
 	SK_DDL_EMIT(ddl, "SELECT spanner.create_sequence(%s, %s%s)", quote_literal_cstr(name),
 				kind != NULL ? quote_literal_cstr(kind) : "NULL", change.options.data);
+	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("SEQUENCE %s", name));
 }
 
 /* ALTER SEQUENCE [ IF EXISTS ] name clause ... */
@@ -132,9 +149,11 @@ sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
 	sk_ddl_read_clauses(ddl, statement->elements, SK_DDL_ALTER_SEQUENCE, name, &change);
 	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
 		return;
+	(void) sk_ddl_on_relation(ddl, sk_ddl_find(ddl, statement->name, RELKIND_SEQUENCE, false));
 	if (change.limits != NULL)
 		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
 	sk_ddl_change_sequence(ddl, quote_literal_cstr(name), &change);
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
 /* CREATE [UNIQUE] [NULL_FILTERED] INDEX */
@@ -161,6 +180,9 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 						 strcmp(linitial(name->parts), get_namespace_name(get_rel_namespace(index.relid))) != 0 :
 						 ddl->dialect == SK_GOOGLESQL && list_length(statement->table->parts) > 1))
 		sk_ddl_refuse(ddl, name->at, "index in another schema than its table", NULL);
+	if (name != NULL)
+		sk_ddl_new_name(ddl, "Index", get_rel_namespace(index.relid), llast(name->parts), name->at);
+	(void) sk_ddl_on_relation(ddl, index.relid);
 	SK_DDL_EMIT(ddl, "CREATE %sINDEX %s%s ON %s (%s)%s%s%s", statement->is_unique ? "UNIQUE " : "",
 				statement->exists_ok ? "IF NOT EXISTS " : "",
 				name != NULL ? quote_identifier(llast(name->parts)) : "",
@@ -168,6 +190,11 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 				index.stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(index.stored)) : "",
 				statement->is_unique && index.filter.len == 0 ? " NULLS NOT DISTINCT" : "",
 				index.filter.data);
+	if (name != NULL)
+		sk_ddl_keep_name(ddl, llast(name->parts),
+						 psprintf("INDEX %s", quote_qualified_identifier(get_namespace_name(get_rel_namespace(index.relid)),
+																		 llast(name->parts))));
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 	if (OidIsValid(index.parent) && name != NULL)
 		sk_ddl_check_interleave(ddl, name->at,
 								get_relname_relid(llast(name->parts), get_rel_namespace(index.relid)),
@@ -207,20 +234,46 @@ read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 		if (clause->type == SK_UNIQUE)
 			index->stored = clause->columns;
 		else if (clause->type == SK_INTERLEAVE)
+		{
 			index->parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
+			ereport(NOTICE,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("INTERLEAVE IN of an index means nothing here")));
+		}
 		else
 			foreach(column, clause->columns)
 				add_filter(index, lfirst(column));
 	}
-	foreach(lc, statement->columns)
+	foreach(lc, index->stored)
 	{
-		SkKeyPart  *part = lfirst(lc);
+		bool		is_key = false;
 
-		if (sk_ddl_has_name(index->stored, part->column))
-			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+		foreach(column, statement->columns)
+			is_key |= strcmp(((SkKeyPart *) lfirst(column))->column, lfirst(lc)) == 0;
+		check_stored(ddl, statement, index->relid, lfirst(lc));
+		if (is_key)
+			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
 						 errmsg("Index %s specifies stored column %s that is a key of the index.",
-								statement->name != NULL ? sk_ddl_name(statement->name) : "", part->column));
+								statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
+		for (int i = 0; i < foreach_current_index(lc); i++)
+		{
+			if (strcmp(list_nth(index->stored, i), lfirst(lc)) == 0)
+				SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+							 errmsg("Index %s specifies stored column %s twice.",
+									statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
+		}
 	}
+}
+
+/* An index has the key of its table anyway. */
+static void
+check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, const char *column)
+{
+	if (sk_ddl_has_name(sk_ddl_table_key(relid), column))
+		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+					 errmsg("Index %s specifies stored column %s which is a key of table %s.",
+							statement->name != NULL ? sk_ddl_name(statement->name) : "", column,
+							get_rel_name(relid)));
 }
 
 /* Leave rows out of the index that have no value of this column. */
@@ -276,8 +329,10 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 	bool		is_there = false;
 	char	   *loss;
 
-	for (int i = 0; i < form->indnatts; i++)
+	for (int i = statement->is_drop ? form->indnkeyatts : 0; i < form->indnatts; i++)
 		is_there |= form->indkey.values[i] == attnum;
+	if (!statement->is_drop)
+		check_stored(ddl, statement, form->indrelid, column);
 	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
 		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("Index %s does not have stored column %s.", name, column));
@@ -331,19 +386,23 @@ recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index)
 		clone->indexIncludingParams = lappend(clone->indexIncludingParams, stored);
 	}
 
+	(void) sk_ddl_on_relation(ddl, relid);
 	/* the lock on the table that this takes is kept */
 	SK_DDL_EMIT(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
 	Assert(sk_relation_is_locked(relid, AccessExclusiveLock));
-	add_index(relid, clone);
-	ddl->commands = lappend(ddl->commands, index_definition(get_relname_relid(name, get_rel_namespace(relid))));
+	add_index(ddl, clone);
+	ddl->commands = lappend(ddl->commands,
+							pg_get_indexdef_string(get_relname_relid(name, get_rel_namespace(relid))));
 	if (comment != NULL)
 		SK_DDL_EMIT(ddl, "COMMENT ON INDEX %s IS %s", sk_ddl_name(statement->name), quote_literal_cstr(comment));
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
 /* Create an index of a table, by its OID: trees of one table fit no other. */
 static void
-add_index(Oid relid, IndexStmt *statement)
+add_index(SkDdlText *ddl, IndexStmt *statement)
 {
+	SkOwnerScope scope;
 	AlterTableStmt *alter = makeNode(AlterTableStmt);
 	AlterTableCmd *command = makeNode(AlterTableCmd);
 
@@ -352,31 +411,12 @@ add_index(Oid relid, IndexStmt *statement)
 	command->def = (Node *) statement;
 	alter->cmds = list_make1(command);
 	alter->objtype = OBJECT_TABLE;
+	sk_ddl_owner_enter(ddl, &scope);
 	EventTriggerAlterTableStart((Node *) alter);
-	AlterTableInternal(relid, alter->cmds, false);
+	AlterTableInternal(ddl->relation, alter->cmds, false);
 	EventTriggerAlterTableEnd();
+	sk_owner_exit(&scope);
 	CommandCounterIncrement();
-}
-
-/*
- * What creates an index, to be shown.  PostgreSQL's definition names the
- * method also if it is the default.
- */
-static char *
-index_definition(Oid indexid)
-{
-	Relation	index = index_open(indexid, AccessShareLock);
-	char	   *method = get_am_name(index->rd_rel->relam);
-	char	   *start = psprintf("CREATE %sINDEX %s ON", index->rd_index->indisunique ? "UNIQUE " : "",
-								 quote_identifier(RelationGetRelationName(index)));
-	char	   *table = sk_qualified_name(index->rd_index->indrelid);
-	int			skipped = strlen(psprintf("%s %s USING %s ", start, table, quote_identifier(method)));
-	char	   *rest = pg_get_indexdef_string(indexid) + skipped;
-
-	Assert(*rest == '(');
-	index_close(index, NoLock);
-	return psprintf("%s %s %s%s", start, table,
-					strcmp(method, "btree") == 0 ? "" : psprintf("USING %s ", quote_identifier(method)), rest);
 }
 
 /* CREATE [OR REPLACE] VIEW */
@@ -394,6 +434,7 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 		if (strcmp(ddl->tokens[i].text, "for") == 0 && strcmp(ddl->tokens[i + 1].text, "update") == 0)
 			sk_ddl_refuse(ddl, i, "FOR UPDATE in a view", NULL);
 	}
+	sk_ddl_new_name(ddl, "View", sk_ddl_schema(statement->name), llast(statement->name->parts), statement->name->at);
 	definition = psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(statement->name),
 						  statement->columns != NIL ?
 						  psprintf(" (%s)", sk_ddl_name_list(statement->columns)) : "",
@@ -406,6 +447,7 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	}
 	else
 		SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace ? "OR REPLACE " : "", definition);
+	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("VIEW %s", sk_ddl_name(statement->name)));
 	if (ddl->dialect == SK_GOOGLESQL)
 		check_reals(ddl, statement);
 }
@@ -493,15 +535,17 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 		sk_ddl_refuse(ddl, statement->name->at, "change stream in a schema",
 					  "A publication has no schema.");
 	if (statement->type == SK_ALTER_STREAM)
-		(void) get_publication_oid(publication, false);
+		(void) skip_stream(ddl, statement, false);
 	if (for_all)
 		complete_identity(ddl, InvalidOid);
 	if (statement->type == SK_CREATE_STREAM)
 	{
+		sk_ddl_new_name(ddl, "Change Stream", InvalidOid, publication, statement->name->at);
 		if (statement->exists_ok && OidIsValid(get_publication_oid(publication, true)))
 			return;
 		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s%s", name, objects,
 					publish != NULL ? psprintf(" WITH (publish = %s)", publish) : "");
+		sk_ddl_keep_name(ddl, publication, psprintf("PUBLICATION %s", name));
 		return;
 	}
 	if (publish != NULL)
@@ -521,6 +565,23 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 		SK_DDL_EMIT(ddl, "DROP PUBLICATION %s", name);
 		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name, objects, quote_literal_cstr(options));
 	}
+}
+
+/* Like sk_ddl_skip(), for a change stream. */
+static bool
+skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok)
+{
+	const char *name = llast(statement->name->parts);
+
+	if (OidIsValid(get_publication_oid(name, true)))
+		return false;
+	if (!exists_ok)
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_UNDEFINED_OBJECT,
+					 errmsg("Change Stream not found: %s", name));
+	ereport(NOTICE,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("publication \"%s\" does not exist, skipping", name)));
+	return true;
 }
 
 /* The tables of a change stream, with columns; NULL if there is none. */
@@ -580,8 +641,12 @@ complete_identity(SkDdlText *ddl, Oid relid)
 {
 	ListCell   *lc;
 
-	foreach(lc, sk_query_texts(psprintf("SELECT spanner_internal.tables_without_identity('%u')", relid)))
-		SK_DDL_EMIT(ddl, "ALTER TABLE %s REPLICA IDENTITY FULL", (char *) lfirst(lc));
+	foreach(lc, sk_query_texts(psprintf("SELECT t FROM spanner_internal.tables_without_identity('%u') t", relid)))
+	{
+		(void) sk_ddl_on_relation(ddl, atooid(lfirst(lc)));
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s REPLICA IDENTITY FULL", sk_qualified_name(ddl->relation));
+	}
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
 /* What a publication publishes; NULL if no option speaks of it. */
@@ -597,22 +662,15 @@ publish_option(SkDdlText *ddl, List *options)
 	foreach(lc, options)
 	{
 		SkDdlOption *option = lfirst(lc);
-		bool		is_known =
-			SK_DDL_ONE_OF(option->name, "retention_period", "value_capture_type", "allow_txn_exclusion") ||
-			(strcmp(option->name, "exclude_ttl_deletes") == 0 && strcmp(option->value, "true") != 0);
 
+		check_stream_option(ddl, option);
 		for (int i = 0; i < lengthof(operations); i++)
 		{
 			if (strcmp(option->name, psprintf("exclude_%s", operations[i])) != 0)
 				continue;
-			is_set = is_known = true;
+			is_set = true;
 			excluded[i] = strcmp(option->value, "true") == 0;
 		}
-		check_stream_option(ddl, option);
-		/* a subscriber keeps what it has not read, and gets whole rows */
-		if (!is_known)
-			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a change stream", option->name),
-						  "The options here are exclude_insert, exclude_update and exclude_delete.");
 	}
 	for (int i = 0; i < lengthof(operations); i++)
 	{
@@ -622,19 +680,27 @@ publish_option(SkDdlText *ddl, List *options)
 	return is_set ? quote_literal_cstr(sk_ddl_name_list(published)) : NULL;
 }
 
-/* The values that Spanner takes. */
+/* The options and values that Spanner takes; a subscriber keeps what it has not read, and gets whole rows. */
 static void
 check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
 {
+	bool		is_text = SK_DDL_ONE_OF(option->name, "retention_period", "value_capture_type");
 	char	   *problem = NULL;
 
-	if (option->type != SK_TOKEN_STRING)
+	if ((!is_text && !SK_DDL_ONE_OF(option->name, "allow_txn_exclusion", "exclude_delete", "exclude_insert",
+									"exclude_ttl_deletes", "exclude_update")) ||
+		(strcmp(option->name, "exclude_ttl_deletes") == 0 && strcmp(option->value, "true") == 0))
+		sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a change stream", option->name),
+					  "The options here are exclude_insert, exclude_update and exclude_delete.");
+	if (option->type == SK_TOKEN_WORD && strcmp(option->value, "null") == 0)
 		return;
+	if (option->type != (is_text ? SK_TOKEN_STRING : SK_TOKEN_WORD))
+		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("option \"%s\" must be %s or null", option->name, is_text ? "a string" : "true, false"));
 	if (strcmp(option->name, "retention_period") == 0)
 		problem = retention_problem(option->value);
-	else if (strcmp(option->name, "value_capture_type") == 0 &&
-			 !SK_DDL_ONE_OF(option->value, "OLD_AND_NEW_VALUES", "NEW_ROW", "NEW_VALUES",
-							"NEW_ROW_AND_OLD_VALUES"))
+	else if (is_text && !SK_DDL_ONE_OF(option->value, "OLD_AND_NEW_VALUES", "NEW_ROW", "NEW_VALUES",
+									   "NEW_ROW_AND_OLD_VALUES"))
 		problem = "Invalid value_capture_type: ";
 	if (problem != NULL)
 		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
@@ -657,21 +723,6 @@ retention_problem(const char *value)
 	return seconds < SECS_PER_DAY || seconds > 7 * SECS_PER_DAY ? "Invalid retention_period: " : NULL;
 }
 
-/* RENAME TABLE a TO b, ... */
-void
-sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement)
-{
-	for (int i = 0; i < list_length(statement->elements); i += 2)
-	{
-		SkName	   *from = list_nth(statement->elements, i);
-		SkName	   *to = list_nth(statement->elements, i + 1);
-
-		(void) sk_ddl_find(ddl, from, RELKIND_RELATION, false);
-		SK_DDL_EMIT(ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(from),
-					quote_identifier(llast(to->parts)));
-	}
-}
-
 /* DROP, which Spanner refuses while something depends on the object. */
 void
 sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
@@ -682,6 +733,7 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 		strcmp(object, "VIEW") == 0 ? RELKIND_VIEW :
 		strcmp(object, "SEQUENCE") == 0 ? RELKIND_SEQUENCE : '\0';
 	Oid			relid = InvalidOid;
+	Oid			synonym;
 
 	if (relkind != '\0')
 	{
@@ -689,66 +741,19 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 			return;
 		relid = sk_ddl_find(ddl, statement->name, relkind, false);
 	}
-	if (relkind == RELKIND_RELATION)
-		drop_table(ddl, statement, relid);
-	else if (relkind == RELKIND_SEQUENCE)
-	{
-		/* the column that takes its default from it */
-		char	   *column = sk_query_text(psprintf("SELECT spanner_internal.sequence_user('%u')", relid));
-
-		if (column != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-					 errmsg("Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.",
-							get_rel_name(relid), column),
-					 errhint("Drop the default of the column first.")));
-	}
+	else if (strcmp(object, "PUBLICATION") == 0 && skip_stream(ddl, statement, statement->exists_ok))
+		return;
 	else if (strcmp(object, "SCHEMA") == 0)
-		check_drop_schema(ddl, statement);
+		relid = get_namespace_oid(linitial(statement->name->parts), true);
+	if (SK_DDL_ONE_OF(object, "TABLE", "SEQUENCE", "SCHEMA"))
+		sk_ddl_check(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 psprintf("SELECT spanner_internal.drop_%s_problem('%u')", asc_tolower(object, strlen(object)), relid));
+	synonym = relkind == RELKIND_RELATION ? sk_ddl_object("synonym_of", relid) : InvalidOid;
+	if (OidIsValid(synonym))
+		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
 	SK_DDL_EMIT(ddl, "DROP %s %s%s", object,
 				relkind == '\0' && statement->exists_ok ? "IF EXISTS " : "",
 				sk_ddl_name(statement->name));
-}
-
-/* Drop the synonym of a table.  Raise an error if it has indexes or a change stream. */
-static void
-drop_table(SkDdlText *ddl, SkStatement *statement, Oid relid)
-{
-	char	   *name = sk_ddl_name(statement->name);
-	Oid			synonym = sk_ddl_object("synonym_of", relid);
-	char	   *users;
-
-	/* those of its key are PostgreSQL's */
-	users = sk_query_text(psprintf("SELECT spanner_internal.indexes_beside_key('%u')", relid));
-	if (users != NULL)
-		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop table %s with indices: %s.", name, users));
-	users = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(p.pubname) FROM pg_catalog.pg_publication_rel r"
-								   " JOIN pg_catalog.pg_publication p ON p.oid OPERATOR(pg_catalog.=) r.prpubid"
-								   " WHERE r.prrelid OPERATOR(pg_catalog.=) '%u' ORDER BY 1 LIMIT 1", relid));
-	if (users != NULL)
-		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop table %s with change_streams: %s.", name, users));
-	if (OidIsValid(synonym))
-		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
-}
-
-/* Raise an error if a schema has objects. */
-static void
-check_drop_schema(SkDdlText *ddl, SkStatement *statement)
-{
-	char	   *object;
-
-	object = sk_query_text(psprintf("SELECT CASE k.relkind WHEN 'S' THEN 'sequences' WHEN 'v' THEN 'views'"
-									" WHEN 'i' THEN 'indices' ELSE 'tables' END"
-									" FROM pg_catalog.pg_class k"
-									" WHERE k.relnamespace OPERATOR(pg_catalog.=) '%u'"
-									" ORDER BY k.relkind DESC LIMIT 1",
-									get_namespace_oid(linitial(statement->name->parts), true)));
-	if (object != NULL)
-		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop schema %s while it has dependent %s.",
-							sk_ddl_name(statement->name), object));
 }
 
 /*
@@ -774,7 +779,8 @@ sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
 
 		if (SK_DDL_ONE_OF(option->name, "default_sequence_kind", "default_time_zone"))
 			set_database_option(ddl, option);
-		else if (SK_DDL_ONE_OF(option->name, "default_leader", "read_lease_regions", "version_retention_period",
+		else if (SK_DDL_ONE_OF(option->name, "columnar_policy", "default_leader", "optimizer_statistics_package",
+							   "optimizer_version", "read_lease_regions", "version_retention_period",
 							   "witness_location"))
 			ereport(NOTICE,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -19,10 +19,10 @@ BEGIN
                   ' WITH ORDINALITY e (value, n) ORDER BY e.n) END',
                   value, spanner_internal.csv_to_value(element, 'e.value'))
     WHEN base = 'bytea'::regtype THEN format('pg_catalog.decode(%s, ''base64'')', value)
-    WHEN base = 'bool'::regtype THEN format('spanner_internal.to_bool(%s)', value)
-    WHEN base = 'date'::regtype THEN format('spanner_internal.to_date(%s, ''UTC'')', value)
+    WHEN base = 'bool'::regtype THEN format('spanner_internal.to_bool(%s, false)', value)
+    WHEN base = 'date'::regtype THEN format('spanner_internal.to_date(%s, ''UTC'', false)', value)
     WHEN base = 'timestamptz'::regtype
-      THEN format('spanner_internal.to_timestamp(%s, ''UTC'')', value)
+      THEN format('spanner_internal.to_timestamp(%s, ''UTC'', false)', value)
     -- an assignment refuses a text that is too long, a cast would cut it
     WHEN base IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype) THEN value
     ELSE format('%s::%s', value, format_type(base, NULL)) END;

@@ -20,12 +20,48 @@
 
 #include "spanner_ddl/spanner_ddl.h"
 
+/* Where a clause may stand: what the statement does, and with what. */
+#define PLACE_CREATE 1
+#define PLACE_ALTER 2
+#define PLACE_SEQUENCE 4
+#define PLACE_COLUMN 8
+#define PLACE_BOTH (PLACE_SEQUENCE | PLACE_COLUMN)
+
+typedef struct SkClauseRule
+{
+	int			places;
+	const char *once;			/* what a column may have once */
+} SkClauseRule;
+
+/* All others are nowhere. */
+static const SkClauseRule rules[SK_CLAUSE_OPTIONS + 1] = {
+	[SK_CLAUSE_KIND] = {PLACE_CREATE | PLACE_BOTH, "The sequence kind"},
+	[SK_CLAUSE_SKIP] = {PLACE_CREATE | PLACE_ALTER | PLACE_BOTH, "SKIP RANGE"},
+	[SK_CLAUSE_NO_SKIP] = {PLACE_ALTER | PLACE_BOTH},
+	[SK_CLAUSE_START] = {PLACE_CREATE | PLACE_BOTH, "START COUNTER WITH"},
+	[SK_CLAUSE_RESTART] = {PLACE_ALTER | PLACE_BOTH},
+	[SK_CLAUSE_LIMIT] = {PLACE_CREATE | PLACE_ALTER | PLACE_BOTH},
+	[SK_CLAUSE_OWNED_BY_NONE] = {PLACE_CREATE | PLACE_ALTER | PLACE_SEQUENCE}
+};
+
+/* The options of a sequence. */
+static const struct
+{
+	const char *name;
+	SkTokenType type;
+}			settings[] = {
+	{"sequence_kind", SK_TOKEN_STRING},
+	{"skip_range_min", SK_TOKEN_NUMBER},
+	{"skip_range_max", SK_TOKEN_NUMBER},
+	{"start_with_counter", SK_TOKEN_NUMBER},
+	{"bits", SK_TOKEN_NUMBER},
+	{"stripes", SK_TOKEN_NUMBER}
+};
+
 static void read_clause(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change);
-static void read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change);
+static char *kind_text(const SkDdlClause *clause);
 static void read_options(SkDdlText *ddl, List *options, SkDdlChange *change);
-static void check_value(SkDdlText *ddl, const SkDdlOption *option);
-static void refuse_clause(SkDdlText *ddl, const SkDdlClause *clause, const char *place);
-static void refuse_twice(SkDdlText *ddl, const SkDdlClause *clause, const char *what);
+static void check_option(SkDdlText *ddl, const SkDdlOption *option, bool is_null);
 
 /*
  * sk_ddl_read_clauses
@@ -107,76 +143,52 @@ sk_ddl_default_kind(void)
 static void
 read_clause(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
 {
-	bool		is_sequence = strcmp(change->place, SK_DDL_CREATE_SEQUENCE) == 0 ||
-		strcmp(change->place, SK_DDL_ALTER_SEQUENCE) == 0;
-	bool		is_alter = strncmp(change->place, "ALTER", 5) == 0;
+	const SkClauseRule *rule = &rules[clause->type];
+	bool		is_sequence = strstr(change->place, "SEQUENCE") != NULL;
+	int			place = (change->place[0] == 'A' ? PLACE_ALTER : PLACE_CREATE) |
+		(is_sequence ? PLACE_SEQUENCE : PLACE_COLUMN);
 
-	switch (clause->type)
+	if (clause->type == SK_CLAUSE_CYCLE || (clause->type == SK_CLAUSE_OWNED_BY && is_sequence))
+		SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 clause->type == SK_CLAUSE_CYCLE ?
+					 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value.") :
+					 errmsg("Optional clause <owned_by> only support `NONE` as the value."),
+					 clause->type == SK_CLAUSE_CYCLE ? 0 :
+					 errhint("Run ALTER SEQUENCE ... OWNED BY directly afterwards."));
+	if ((rule->places & place) != place)
+		SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("Optional clause <%s> is not supported in <%s> statement.",
+							clause->word, change->place));
+	if (!is_sequence && rule->once != NULL && (change->seen & (1 << clause->type)) != 0)
+		SK_DDL_ERROR(ddl, clause->at, ERRCODE_SYNTAX_ERROR,
+					 errmsg("%s is set more than once.", rule->once));
+	change->seen |= 1 << clause->type;
+	if (clause->type == SK_CLAUSE_KIND)
+		change->kind = kind_text(clause);
+	else if (clause->type == SK_CLAUSE_SKIP)
 	{
-		case SK_CLAUSE_KIND:
-			read_kind(ddl, clause, change);
-			break;
-		case SK_CLAUSE_SKIP:
-			if (!is_sequence && change->has_skip)
-				refuse_twice(ddl, clause, "SKIP RANGE");
-			change->has_skip = true;
-			change->skip_min = clause->first;
-			change->skip_max = clause->second;
-			break;
-		case SK_CLAUSE_NO_SKIP:
-			if (!is_alter)
-				refuse_clause(ddl, clause, change->place);
-			change->no_skip = true;
-			break;
-		case SK_CLAUSE_START:
-			if (is_alter)
-				refuse_clause(ddl, clause, change->place);
-			if (!is_sequence && change->has_counter)
-				refuse_twice(ddl, clause, "START COUNTER WITH");
-			change->has_counter = true;
-			change->counter = clause->first;
-			break;
-		case SK_CLAUSE_RESTART:
-			if (!is_alter)
-				refuse_clause(ddl, clause, change->place);
-			change->has_counter = true;
-			change->counter = clause->first;
-			break;
-		case SK_CLAUSE_LIMIT:
-			change->limits = psprintf("%s %s", change->limits != NULL ? change->limits : "",
-									  clause->word);
-			break;
-		case SK_CLAUSE_CYCLE:
-			SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-						 errmsg("Optional clause <cycle> only support `NO CYCLE` as the value."));
-			break;
-		case SK_CLAUSE_OWNED_BY:
-			if (is_sequence)
-				SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-							 errmsg("Optional clause <owned_by> only support `NONE` as the value."),
-							 errhint("Run ALTER SEQUENCE ... OWNED BY directly afterwards."));
-			refuse_clause(ddl, clause, change->place);
-			break;
-		case SK_CLAUSE_OWNED_BY_NONE:
-			if (!is_sequence)
-				refuse_clause(ddl, clause, change->place);
-			break;
-		default:
-			refuse_clause(ddl, clause, change->place);
+		change->has_skip = true;
+		change->skip_min = clause->first;
+		change->skip_max = clause->second;
 	}
+	else if (clause->type == SK_CLAUSE_NO_SKIP)
+		change->no_skip = true;
+	else if (clause->type == SK_CLAUSE_START || clause->type == SK_CLAUSE_RESTART)
+	{
+		change->has_counter = true;
+		change->counter = clause->first;
+	}
+	else if (clause->type == SK_CLAUSE_LIMIT)
+		change->limits = psprintf("%s %s", change->limits != NULL ? change->limits : "", clause->word);
 }
 
 /* A kind, perhaps with options as a label has them. */
-static void
-read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
+static char *
+kind_text(const SkDdlClause *clause)
 {
 	StringInfoData kind;
 	ListCell   *lc;
 
-	if (strncmp(change->place, "ALTER", 5) == 0)
-		refuse_clause(ddl, clause, change->place);
-	if (strcmp(change->place, SK_DDL_CREATE_TABLE) == 0 && change->kind != NULL)
-		refuse_twice(ddl, clause, "The sequence kind");
 	initStringInfo(&kind);
 	appendStringInfoString(&kind, clause->word);
 	foreach(lc, clause->options)
@@ -188,7 +200,7 @@ read_kind(SkDdlText *ddl, const SkDdlClause *clause, SkDdlChange *change)
 	}
 	if (clause->options != NIL)
 		appendStringInfoChar(&kind, ')');
-	change->kind = kind.data;
+	return kind.data;
 }
 
 /* OPTIONS (name = value, ...) of a sequence; NULL takes one away. */
@@ -207,28 +219,25 @@ read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 		bool		is_skip = strncmp(option->name, "skip_range_", 11) == 0;
 
 		CHECK_FOR_INTERRUPTS();
-		check_value(ddl, option);
+		check_option(ddl, option, is_null);
 		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (strcmp(((SkDdlOption *) list_nth(options, i))->name, option->name) == 0)
 				SK_DDL_ERROR(ddl, option->at, ERRCODE_SYNTAX_ERROR,
 							 errmsg("option \"%s\" is set more than once", option->name));
 		}
+		unbounded += is_skip && is_null;
+		bounded += is_skip && !is_null;
 		if (strcmp(option->name, "start_with_counter") == 0)
 		{
 			change->has_counter = !is_null || is_alter;
 			change->counter = is_null ? 1 : pg_strtoint64(option->value);
 		}
-		else if (is_null)
-			unbounded += is_skip;
 		else if (strcmp(option->name, "sequence_kind") == 0)
-			change->kind = option->value;
-		else
-		{
-			bounded += is_skip;
+			change->kind = is_null ? NULL : option->value;
+		else if (!is_null)
 			appendStringInfo(&change->options, ", %s => " INT64_FORMAT, option->name,
 							 pg_strtoint64(option->value));
-		}
 	}
 	if (unbounded == 1 || (unbounded > 0 && bounded > 0))
 		ereport(ERROR,
@@ -239,38 +248,22 @@ read_options(SkDdlText *ddl, List *options, SkDdlChange *change)
 }
 
 static void
-check_value(SkDdlText *ddl, const SkDdlOption *option)
+check_option(SkDdlText *ddl, const SkDdlOption *option, bool is_null)
 {
-	bool		is_integer = SK_DDL_ONE_OF(option->name, "start_with_counter", "skip_range_min", "skip_range_max",
-										   "bits", "stripes");
-	bool		is_null = option->type == SK_TOKEN_WORD && strcmp(option->value, "null") == 0;
+	int			i = 0;
 
-	if (!is_integer && strcmp(option->name, "sequence_kind") != 0)
+	while (i < lengthof(settings) && strcmp(settings[i].name, option->name) != 0)
+		i++;
+	if (i == lengthof(settings))
 		SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("Unsupported sequence option: %s.", option->name),
 					 errhint("The options are sequence_kind, skip_range_min, skip_range_max, start_with_counter, bits and stripes."));
-	if (!is_integer && !is_null && option->type != SK_TOKEN_STRING)
+	if (!is_null && (option->type != settings[i].type ||
+					 (option->type == SK_TOKEN_NUMBER && strpbrk(option->value, ".eExX") != NULL)))
 		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("Option %s can only take a string value.", option->name),
-					 errhint("An example is sequence_kind='bit_reversed_positive'."));
-	if (is_integer && !is_null && (option->type != SK_TOKEN_NUMBER ||
-								   strpbrk(option->value, ".eExX") != NULL))
-		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("Option %s can only take a integer value.", option->name),
+					 errmsg("Option %s can only take a %s value.", option->name,
+							settings[i].type == SK_TOKEN_STRING ? "string" : "integer"),
+					 settings[i].type == SK_TOKEN_STRING ?
+					 errhint("An example is sequence_kind='bit_reversed_positive'.") :
 					 errhint("Write the number without quotes."));
-}
-
-static void
-refuse_clause(SkDdlText *ddl, const SkDdlClause *clause, const char *place)
-{
-	SK_DDL_ERROR(ddl, clause->at, ERRCODE_FEATURE_NOT_SUPPORTED,
-				 errmsg("Optional clause <%s> is not supported in <%s> statement.",
-						clause->word, place));
-}
-
-static void
-refuse_twice(SkDdlText *ddl, const SkDdlClause *clause, const char *what)
-{
-	SK_DDL_ERROR(ddl, clause->at, ERRCODE_SYNTAX_ERROR,
-				 errmsg("%s is set more than once.", what));
 }

@@ -8,15 +8,52 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION spanner.execute_ddl(text, text)
   IS 'run statements of Spanner''s DDL, in either dialect';
 
-CREATE FUNCTION spanner.postgresql_ddl(statement text, dialect text DEFAULT 'auto')
+CREATE FUNCTION spanner.execute_ddl(
+  statement text,
+  dialect text,
+  leave_out boolean,
+  OUT statement integer,
+  OUT what text,
+  OUT why text,
+  OUT instead text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl_in_parts'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.execute_ddl(text, text, boolean)
+  IS 'run statements of Spanner''s DDL, and list what cannot be done, if that shall be left out';
+
+CREATE FUNCTION spanner.execute_ddl(
+  statement text,
+  leave_out boolean,
+  OUT statement integer,
+  OUT what text,
+  OUT why text,
+  OUT instead text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl_in_parts'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION spanner.execute_ddl(text, boolean)
+  IS 'run statements of Spanner''s DDL, and list what cannot be done, if that shall be left out';
+
+CREATE FUNCTION spanner.postgresql_ddl(
+  statement text,
+  dialect text DEFAULT 'auto',
+  leave_out boolean DEFAULT false)
 RETURNS SETOF text
 AS 'MODULE_PATHNAME', 'spanner_postgresql_ddl'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION spanner.postgresql_ddl(text, text)
+COMMENT ON FUNCTION spanner.postgresql_ddl(text, text, boolean)
   IS 'the statements of PostgreSQL that execute_ddl would run';
 
--- The length of the longest element, for ARRAY<BYTES(n)>.
+-- The length of the longest element, for ARRAY<STRING(n)> and ARRAY<BYTES(n)>.
+CREATE FUNCTION spanner_internal.longest(elements text[])
+RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT max(char_length(s)) FROM unnest(elements) s);
+-- The same of BYTES.
 CREATE FUNCTION spanner_internal.longest(elements bytea[])
 RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -257,7 +294,8 @@ BEGIN ATOMIC
 END;
 
 -- The foreign key to the parent that a table is interleaved in: from the beginning of its key to
--- the key, of columns of the same names.
+-- the key, of columns of the same names.  Of several it is the one of that name, which execute_ddl
+-- makes, else one that cascades.
 CREATE FUNCTION spanner_internal.parent_constraint(relation oid)
 RETURNS oid
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -271,7 +309,7 @@ BEGIN ATOMIC
      AND p.key = spanner_internal.column_names(c.confrelid, c.confkey)
      AND p.key = spanner_internal.column_names(relation, c.conkey)
      AND p.key = (spanner_internal.table_key(relation))[1:cardinality(p.key)]
-   ORDER BY c.conname
+   ORDER BY c.conname = 'interleave in parent' DESC, c.confdeltype = 'c' DESC, c.conname
    LIMIT 1;
 END;
 
@@ -291,23 +329,25 @@ RETURN 0 <> ALL (columns) AND EXISTS (
      AND columns <@ (string_to_array(i.indkey::text, ' ')::smallint[])[1:i.indnkeyatts]);
 
 -- An index with a column that would get another NOT NULL: Spanner's keys depend on it.
-CREATE FUNCTION spanner_internal.nullability_index(relation oid, attnum integer, not_null boolean)
-RETURNS regclass
+CREATE FUNCTION spanner_internal.nullability_problem(relation oid, attnum integer, not_null boolean)
+RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT i.indexrelid::regclass
+  SELECT format('Changing NOT NULL constraints on column %s is not allowed because it affects '
+           'index %s.', a.attname, i.indexrelid::regclass)
     FROM pg_attribute a
     JOIN pg_index i ON i.indrelid = a.attrelid AND i.indislive AND a.attnum = ANY (i.indkey)
    WHERE a.attrelid = relation
-     AND a.attnum = nullability_index.attnum
+     AND a.attnum = nullability_problem.attnum
      AND a.attnotnull <> not_null
    ORDER BY i.indexrelid
    LIMIT 1;
 END;
 
--- The length of BYTES that a constraint checks, NULL if it is another: there is no way to write it
--- but these, since names that are not of pg_catalog have a schema.
-CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid)
+-- The length of STRING or BYTES that a constraint checks, NULL if it is another, or one of a type
+-- that has no length in the dialect.  There is no way to write it but these, since names that are
+-- not of pg_catalog have a schema.
+CREATE FUNCTION spanner_internal.ddl_length(constraint_oid oid, dialect text)
 RETURNS integer
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -320,30 +360,108 @@ BEGIN
      CROSS JOIN LATERAL pg_get_expr(c.conbin, c.conrelid) e (text)
      CROSS JOIN LATERAL substring(e.text FROM ' <= (\d+)\)$') n (length)
      WHERE c.oid = constraint_oid
-       AND a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)
+       AND CASE WHEN a.atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)
+             THEN dialect = 'googlesql'
+             ELSE a.atttypid IN ('text'::regtype, 'text[]'::regtype)
+                  AND e.text !~ '^.octet_length' END
        AND e.text IN (format('(length(%I) <= %s)', a.attname, n.length),
                       format('(octet_length(%I) <= %s)', a.attname, n.length),
                       format('(spanner_internal.longest(%I) <= %s)', a.attname, n.length)));
 END $$;
 
--- What depends on a column: an index, a constraint, another column, a view.  PostgreSQL would drop
--- some of them along.
-CREATE FUNCTION spanner_internal.column_user(relation oid, attnum integer)
+-- The whole name of an object of which PostgreSQL has cut the name to this one: its comment.
+CREATE FUNCTION spanner_internal.long_name(name text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+  SELECT d.description
+    FROM pg_description d
+   WHERE starts_with(d.description, long_name.name)
+     AND octet_length(d.description) BETWEEN 64 AND 128
+     AND d.description ~ '^[A-Za-z]\w*$'
+     AND long_name.name = CASE d.classoid
+           WHEN 'pg_class'::regclass THEN CASE d.objsubid
+             WHEN 0 THEN (SELECT c.relname FROM pg_class c WHERE c.oid = d.objoid)
+             ELSE (SELECT a.attname
+                     FROM pg_attribute a
+                    WHERE a.attrelid = d.objoid AND a.attnum = d.objsubid) END
+           WHEN 'pg_constraint'::regclass
+             THEN (SELECT c.conname FROM pg_constraint c WHERE c.oid = d.objoid)
+           WHEN 'pg_namespace'::regclass
+             THEN (SELECT n.nspname FROM pg_namespace n WHERE n.oid = d.objoid)
+           WHEN 'pg_publication'::regclass
+             THEN (SELECT p.pubname FROM pg_publication p WHERE p.oid = d.objoid) END
+   ORDER BY d.classoid, d.objoid, d.objsubid
+   LIMIT 1;
+END;
+
+-- A relation that has this name, though Spanner has none of it: the index of a constraint or of the
+-- order of a key, the sequence of an identity column.
+CREATE FUNCTION spanner_internal.made_up(schema oid, name name)
+RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT c.oid
+    FROM pg_class c
+   WHERE c.relnamespace = schema
+     AND c.relname = made_up.name
+     AND CASE c.relkind
+           WHEN 'i' THEN EXISTS (SELECT FROM pg_constraint k
+                                  WHERE k.conindid = c.oid AND k.contype IN ('p', 'u'))
+             OR EXISTS (SELECT
+                          FROM pg_index i
+                          JOIN pg_index p ON p.indrelid = i.indrelid AND p.indkey = i.indkey
+                          JOIN pg_constraint k ON k.conindid = p.indexrelid
+                         WHERE i.indexrelid = c.oid AND NOT i.indisunique
+                           AND i.indoption::text ~ '[13]')
+           WHEN 'S' THEN EXISTS (SELECT FROM pg_depend d
+                                  WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                                    AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0) END;
+END;
+
+-- What a new object cannot have the name of, in Spanner: names of relations and constraints of a
+-- schema are one set, whatever their case.  The same name of a relation is left to PostgreSQL.
+CREATE FUNCTION spanner_internal.same_name(schema oid, name name, is_constraint boolean)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT pg_describe_object('pg_constraint'::regclass, c.oid, 0)
+    FROM pg_constraint c
+   WHERE c.connamespace = schema
+     AND c.conname IN (same_name.name, lower(same_name.name))
+     AND c.contype IN ('c', 'f')
+   UNION ALL
+  SELECT pg_describe_object('pg_class'::regclass, c.oid, 0)
+    FROM pg_class c
+   WHERE c.relnamespace = schema
+     AND c.relname IN (same_name.name, lower(same_name.name))
+     AND (same_name.is_constraint OR c.relname <> same_name.name)
+     AND spanner_internal.made_up(schema, c.relname) IS NULL
+   LIMIT 1;
+END;
+
+-- What keeps a column: the key, an index, a constraint, another column, a view.  PostgreSQL would
+-- drop some of them along.
+CREATE FUNCTION spanner_internal.drop_column_problem(relation oid, attnum integer)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN o.attname = ANY (spanner_internal.table_key(relation))
+           THEN format('Cannot drop key column %s from table %s.', o.attname, relation::regclass)
+           ELSE format('Cannot drop column %s from table %s because it is used by %s.', o.attname,
+             relation::regclass, pg_describe_object(d.classid, d.objid, d.objsubid)) END
     FROM pg_depend d
+    JOIN pg_attribute o ON o.attrelid = relation AND o.attnum = drop_column_problem.attnum
     LEFT JOIN pg_constraint c ON d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
     LEFT JOIN pg_attrdef a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
     LEFT JOIN pg_class k ON d.classid = 'pg_class'::regclass AND k.oid = d.objid
     LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
    WHERE d.refclassid = 'pg_class'::regclass
      AND d.refobjid = relation
-     AND d.refobjsubid = column_user.attnum
+     AND d.refobjsubid = drop_column_problem.attnum
      AND (c.contype IN ('p', 'u', 'f')
-          OR c.contype = 'c' AND spanner_internal.ddl_length(c.oid) IS NULL
-          OR a.adnum <> column_user.attnum
+          OR c.contype = 'c' AND spanner_internal.ddl_length(c.oid, 'googlesql') IS NULL
+          OR a.adnum <> drop_column_problem.attnum
           OR k.relkind = 'i'
           OR d.classid = 'pg_rewrite'::regclass
           OR t.oid IS NOT NULL AND NOT t.tgisinternal)
@@ -361,6 +479,22 @@ RETURN EXISTS (
    WHERE (c.conrelid = relation AND is_interleaved.attnum = ANY (c.conkey)
           OR c.confrelid = relation AND is_interleaved.attnum = ANY (c.confkey))
      AND c.oid = spanner_internal.parent_constraint(c.conrelid));
+
+-- Whether the default of a column is the commit timestamp.
+CREATE FUNCTION spanner_internal.is_commit_default(relation oid, attnum integer)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT
+      FROM pg_attrdef d
+     WHERE d.adrelid = relation
+       AND d.adnum = is_commit_default.attnum
+       AND pg_get_expr(d.adbin, relation) IN ('spanner.pending_commit_timestamp()',
+             '(spanner.pending_commit_timestamp())::spanner.commit_timestamp'));
+END $$;
 
 -- The trigger of a column ON UPDATE.
 CREATE FUNCTION spanner_internal.update_trigger(relation oid, attnum integer)
@@ -397,30 +531,12 @@ BEGIN ATOMIC
    WHERE i.indexrelid = indexid;
 END;
 
--- The indexes of a table that are neither those of its constraints nor the order of its key.
-CREATE FUNCTION spanner_internal.indexes_beside_key(relation oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT string_agg(i.indexrelid::regclass::text, ', ' ORDER BY i.indexrelid)
-    FROM pg_index i
-   WHERE i.indrelid = relation
-     AND i.indkey::text <> '0'
-     AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
-     AND NOT EXISTS (SELECT
-                       FROM pg_constraint c
-                       JOIN pg_index k ON k.indexrelid = c.conindid AND k.indkey = i.indkey
-                      WHERE c.conrelid = relation
-                        AND NOT i.indisunique
-                        AND i.indoption::text ~ '[13]');
-END;
-
 -- Tables that could not be changed while they are published: one, or with 0 all that are there.
 CREATE FUNCTION spanner_internal.tables_without_identity(relation oid)
-RETURNS SETOF text
+RETURNS SETOF oid
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT format('%I.%I', n.nspname, k.relname)
+  SELECT k.oid
     FROM pg_class k
     JOIN pg_namespace n ON n.oid = k.relnamespace
    WHERE CASE WHEN relation = 0 THEN k.oid >= 16384 ELSE k.oid = relation END
@@ -430,15 +546,110 @@ BEGIN ATOMIC
      AND n.nspname NOT IN ('pg_catalog', 'information_schema')
      AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisprimary)
      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = k.oid AND d.deptype = 'e')
-   ORDER BY 1;
+   ORDER BY n.nspname COLLATE "C", k.relname COLLATE "C";
 END;
 
--- The column whose default takes values of a sequence.
-CREATE FUNCTION spanner_internal.sequence_user(sequence oid)
+-- What Spanner refuses in the generated columns and checks of a table.
+CREATE FUNCTION spanner_internal.expression_problem(relation oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT format('%s.%I', a.attrelid::regclass, a.attname)
+  SELECT format('Cannot use commit timestamp column `%s` as a dependency of a materialized '
+           'generated column.', a.attname)
+    FROM pg_attrdef e
+    JOIN pg_attribute g ON g.attrelid = e.adrelid AND g.attnum = e.adnum AND g.attgenerated <> ''
+    JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid
+                    AND d.refobjid = relation AND d.refobjsubid <> e.adnum
+    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = d.refobjsubid
+   WHERE e.adrelid = relation
+     AND a.atttypid = 'spanner.commit_timestamp'::regtype
+   UNION ALL
+  SELECT CASE
+           WHEN 'spanner.commit_timestamp'::regtype = ANY (k.types)
+             THEN format('Column `%s` has option commit_timestamp, which is not supported in check '
+               'constraint.', k.names[array_position(k.types, 'spanner.commit_timestamp'::regtype)])
+           -- a generated column is made of others
+           ELSE format('Check constraint `%s`.`%s` does not use any non generated column. A check '
+             'constraint expression requires at least one non-generated column as dependency.',
+             c.conrelid::regclass, c.conname) END
+    FROM pg_constraint c
+   CROSS JOIN LATERAL (
+           SELECT array_agg(a.atttypid::regtype) AS types, array_agg(a.attname) AS names
+             FROM pg_attribute a
+            WHERE a.attrelid = relation AND a.attnum = ANY (c.conkey)) k
+   WHERE c.conrelid = relation
+     AND c.contype = 'c'
+     AND ('spanner.commit_timestamp'::regtype = ANY (k.types) OR k.types IS NULL)
+   LIMIT 1;
+END;
+
+-- A trigger of this function names the table that another one is interleaved in, without being its
+-- child: the constraint of the trigger refers to it.
+CREATE FUNCTION spanner_internal.interleaved_in()
+RETURNS trigger
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN NULL;
+END $$;
+
+-- The trigger that says what a table is interleaved in.
+CREATE FUNCTION spanner_internal.interleaved_trigger(relation oid)
+RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT t.oid
+    FROM pg_trigger t
+   WHERE t.tgrelid = relation
+     AND t.tgfoid = 'spanner_internal.interleaved_in'::regproc
+   LIMIT 1;
+END;
+
+-- What a table has that has to be dropped before it.
+CREATE FUNCTION spanner_internal.drop_table_problem(relation oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH users AS (
+    -- neither those of its constraints nor the order of its key
+    SELECT 'indices' AS kind, i.indexrelid::regclass::text AS name
+      FROM pg_index i
+     WHERE i.indrelid = relation
+       AND i.indkey::text <> '0'
+       AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
+       AND NOT EXISTS (SELECT
+                         FROM pg_constraint c
+                         JOIN pg_index k ON k.indexrelid = c.conindid AND k.indkey = i.indkey
+                        WHERE c.conrelid = relation
+                          AND NOT i.indisunique
+                          AND i.indoption::text ~ '[13]')
+     UNION ALL
+    SELECT 'interleaved tables', t.tgrelid::regclass::text
+      FROM pg_trigger t
+     WHERE t.tgconstrrelid = relation
+       AND t.tgfoid = 'spanner_internal.interleaved_in'::regproc
+     UNION ALL
+    SELECT 'change_streams', quote_ident(p.pubname)
+      FROM pg_publication_rel r
+      JOIN pg_publication p ON p.oid = r.prpubid
+     WHERE r.prrelid = relation)
+  SELECT format('Cannot drop table %s with %s: %s.', relation::regclass, u.kind,
+           string_agg(u.name, ', ' ORDER BY u.name COLLATE "C"))
+    FROM users u
+   GROUP BY u.kind
+   ORDER BY u.kind DESC
+   LIMIT 1;
+END;
+
+-- The column whose default takes values of a sequence.
+CREATE FUNCTION spanner_internal.drop_sequence_problem(sequence oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.%I.',
+           (SELECT c.relname FROM pg_class c WHERE c.oid = sequence), a.attrelid::regclass,
+           a.attname)
     FROM pg_depend p
     JOIN pg_attrdef d ON d.oid = p.objid
     JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
@@ -446,5 +657,19 @@ BEGIN ATOMIC
      AND p.refclassid = 'pg_class'::regclass
      AND p.refobjid = sequence
    ORDER BY d.adrelid, d.adnum
+   LIMIT 1;
+END;
+
+-- The objects of a schema.
+CREATE FUNCTION spanner_internal.drop_schema_problem(schema oid)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT format('Cannot drop schema %s while it has dependent %s.', schema::regnamespace,
+           CASE k.relkind WHEN 'S' THEN 'sequences' WHEN 'v' THEN 'views' WHEN 'i' THEN 'indices'
+             ELSE 'tables' END)
+    FROM pg_class k
+   WHERE k.relnamespace = schema
+   ORDER BY k.relkind DESC
    LIMIT 1;
 END;

@@ -14,10 +14,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_type.h"
@@ -33,15 +37,18 @@
 
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/own_objects.h"
-#include "spi/owner_rights.h"
 #include "spi/run_command.h"
 
+
+/* The foreign key of an interleaved table: no name of Spanner's has a blank. */
+#define INTERLEAVING "interleave in parent"
 
 /* A table that is made, and what comes after CREATE TABLE. */
 typedef struct SkNewTable
 {
 	SkDdlText  *ddl;
 	SkName	   *name;
+	Oid			schema;
 	List	   *columns;		/* of SkColumn */
 	List	   *constraints;	/* of SkConstraint, in the order of the text */
 	List	   *variables;
@@ -60,11 +67,10 @@ typedef struct SkAlter
 	Oid			relid;
 } SkAlter;
 
-static void complete_name(SkName *name);
-static bool is_taken(const SkName *name);
+static Oid	complete_name(SkName *name);
 static void check_key(SkNewTable *table);
-static void read_key(SkNewTable *table);
-static void check_parents(SkNewTable *table);
+static void finish_table(SkNewTable *table);
+static void read_elements(SkNewTable *table, List *elements);
 static void add_key(SkNewTable *table);
 static List *key_names(List *key);
 static void alter_once(SkAlter *table, SkAction *action);
@@ -89,21 +95,25 @@ static List *table_variables(Oid relid);
 static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
 static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
 static void check_sources(SkDdlText *ddl, const SkColumn *column);
+static void check_virtual(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
 static char *identity_kind(SkDdlText *ddl, const SkColumn *column, int64 *start);
 static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
 static char *column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type);
+static const char *type_collation(const char *type);
 static char *length_check(SkName *table, const SkColumn *column);
-static char *constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables, SkConstraint *constraint, List **before, List **after);
-static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_key, List **before);
+static char *constraint_definition(SkDdlText *ddl, SkName *table, Oid schema, bool is_new, List *key, List *variables, SkConstraint *constraint, List **after);
+static char *foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_key);
 static bool has_unique_key(Oid relid, List *columns);
-static char *parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key);
-static List *synonym_commands(const SkName *synonym, const SkName *table, Oid relid);
+static char *parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key, List **after);
+static List *synonym_commands(const SkName *synonym, const SkName *table);
 static char *update_trigger(SkDdlText *ddl, const SkName *table, const SkColumn *column);
 static bool is_commit_time(SkDdlText *ddl, SkNode *node);
 static char *find_update_trigger(Oid relid, const char *column);
 static char *policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint, const List *variables);
-static void check_policies(SkDdlText *ddl, int at, Oid relid);
+static void check_table(SkDdlText *ddl, int at, Oid relid);
+static void keep_column_name(SkDdlText *ddl, const SkName *table, const SkColumn *column);
+static void keep_constraint_name(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint);
 static void emit_all(SkDdlText *ddl, List *commands);
 
 /* CREATE TABLE */
@@ -113,27 +123,15 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 	SkNewTable	table = {.ddl = ddl,.name = statement->name};
 	ListCell   *lc;
 
-	complete_name(table.name);
-	if (statement->exists_ok && is_taken(table.name))
+	table.schema = complete_name(table.name);
+	sk_ddl_new_name(ddl, "Table", table.schema, llast(table.name->parts), table.name->at);
+	if (statement->exists_ok && OidIsValid(get_relname_relid(llast(table.name->parts), table.schema)))
 	{
 		/* core's NOTICE, and nothing of what the columns say */
 		SK_DDL_EMIT(ddl, "CREATE TABLE IF NOT EXISTS %s ()", sk_ddl_name(table.name));
 		return;
 	}
-	foreach(lc, statement->elements)
-	{
-		SkConstraint *element = lfirst(lc);
-
-		if (element->type == SK_COLUMN)
-		{
-			table.columns = lappend(table.columns, element->column);
-			add_variable(ddl, &table.variables, element->column);
-			table.constraints = list_concat(table.constraints, element->column->constraints);
-		}
-		else
-			table.constraints = lappend(table.constraints, element);
-	}
-	read_key(&table);
+	read_elements(&table, statement->elements);
 	check_key(&table);
 
 	initStringInfo(&table.sql);
@@ -152,57 +150,22 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 		add_key(&table);
 	foreach(lc, table.constraints)
 	{
-		List	   *before = NIL;
-		char	   *sql = constraint_definition(ddl, table.name, true, key_names(table.key), table.variables,
-												lfirst(lc), &before, &table.after);
+		char	   *sql = constraint_definition(ddl, table.name, table.schema, true, key_names(table.key),
+												table.variables, lfirst(lc), &table.after);
 
-		if (sql != NULL && before == NIL)
+		if (sql != NULL)
 			appendStringInfo(&table.sql, "\n  %s,", sql);
-		else if (sql != NULL)
-			table.after = lappend(list_concat(table.after, before),
-								  psprintf("ALTER TABLE %s ADD %s", sk_ddl_name(table.name), sql));
 	}
 	if (table.sql.data[table.sql.len - 1] == ',')
 		table.sql.data[--table.sql.len] = '\0';
 	SK_DDL_EMIT(ddl, "%s\n)", table.sql.data);
 	emit_all(ddl, table.after);
-	check_parents(&table);
+	finish_table(&table);
 }
 
-/*
- * Add the schema to the name of a new table, if its commands would find
- * another relation by the name alone.
- */
+/* What can be told of a table when it exists. */
 static void
-complete_name(SkName *name)
-{
-	RangeVar   *new_name = makeRangeVar(NULL, llast(name->parts), -1);
-	Oid			schema;
-	Oid			other;
-
-	if (list_length(name->parts) > 1)
-		return;
-	schema = RangeVarGetCreationNamespace(new_name);
-	other = RangeVarGetRelid(new_name, NoLock, true);
-	if (OidIsValid(other) && get_rel_namespace(other) != schema)
-		name->parts = lcons(get_namespace_name(schema), name->parts);
-}
-
-/* Has a relation of any type the name of a new table? */
-static bool
-is_taken(const SkName *name)
-{
-	List	   *names = NIL;
-	ListCell   *lc;
-
-	foreach(lc, name->parts)
-		names = lappend(names, makeString(lfirst(lc)));
-	return OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true));
-}
-
-/* Raise an error if the table cannot be a child of its parent.  It exists by now. */
-static void
-check_parents(SkNewTable *table)
+finish_table(SkNewTable *table)
 {
 	SkDdlText  *ddl = table->ddl;
 	Oid			relid = sk_ddl_find(ddl, table->name, RELKIND_RELATION, false);
@@ -212,20 +175,61 @@ check_parents(SkNewTable *table)
 	{
 		SkConstraint *constraint = lfirst(lc);
 
-		if (constraint->type != SK_INTERLEAVE)
-			continue;
-		sk_ddl_check_interleave(ddl, constraint->at, relid,
-								sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false));
-		check_policies(ddl, constraint->at, relid);
+		if (constraint->type == SK_INTERLEAVE)
+			sk_ddl_check_interleave(ddl, constraint->at, relid,
+									sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false));
+		keep_constraint_name(ddl, table->name, constraint);
 	}
+	check_table(ddl, table->name->at, relid);
+	sk_ddl_keep_name(ddl, llast(table->name->parts), psprintf("TABLE %s", sk_ddl_name(table->name)));
+	foreach(lc, table->columns)
+		keep_column_name(ddl, table->name, lfirst(lc));
 }
 
-/* Find the key, which may be in three places. */
+/*
+ * The schema of a new table.  It is added to the name, if its commands would
+ * find another relation by the name alone.
+ */
+static Oid
+complete_name(SkName *name)
+{
+	Oid			schema = sk_ddl_schema(name);
+	Oid			other;
+
+	if (list_length(name->parts) > 1)
+		return schema;
+	other = RangeVarGetRelid(makeRangeVar(NULL, linitial(name->parts), -1), NoLock, true);
+	if (OidIsValid(other) && get_rel_namespace(other) != schema)
+		name->parts = lcons(get_namespace_name(schema), name->parts);
+	return schema;
+}
+
+/* Columns and constraints, and among them the key, which may be in three places. */
 static void
-read_key(SkNewTable *table)
+read_elements(SkNewTable *table, List *elements)
 {
 	ListCell   *lc;
 
+	foreach(lc, elements)
+	{
+		SkConstraint *element = lfirst(lc);
+
+		if (element->type == SK_COLUMN)
+		{
+			table->columns = lappend(table->columns, element->column);
+			add_variable(table->ddl, &table->variables, element->column);
+			table->constraints = list_concat(table->constraints, element->column->constraints);
+		}
+
+		/*
+		 * its trigger on the parent fires first, so other keys see no child
+		 * that is to go
+		 */
+		else if (element->type == SK_INTERLEAVE)
+			table->constraints = lcons(element, table->constraints);
+		else
+			table->constraints = lappend(table->constraints, element);
+	}
 	foreach(lc, table->constraints)
 	{
 		SkConstraint *constraint = lfirst(lc);
@@ -310,7 +314,7 @@ add_key(SkNewTable *table)
 							   psprintf("CREATE UNIQUE INDEX ON %s ((true))", name));
 	else if (table->key_is_null)
 		appendStringInfo(&table->sql, "\n  CONSTRAINT %s UNIQUE NULLS NOT DISTINCT (%s),",
-						 quote_identifier(makeObjectName(llast(table->name->parts), NULL, "pkey")),
+						 quote_identifier(ChooseRelationName(llast(table->name->parts), NULL, "pkey", table->schema, true)),
 						 sk_ddl_name_list(key_names(table->key)));
 	else
 		appendStringInfo(&table->sql, "\n  PRIMARY KEY (%s),", sk_ddl_name_list(key_names(table->key)));
@@ -348,11 +352,13 @@ sk_ddl_alter_table(SkDdlText *ddl, SkStatement *statement)
 
 		table.relid = sk_ddl_find(ddl, table.name, RELKIND_RELATION, false);
 		synonym = sk_ddl_object("synonym_of", table.relid);
+		(void) sk_ddl_on_relation(ddl, table.relid);
 		alter_once(&table, lfirst(lc));
 		if (OidIsValid(synonym) && ((SkAction *) lfirst(lc))->type == SK_ADD_COLUMN)
 			SK_DDL_EMIT(ddl, "CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
 						sk_ddl_relation(synonym), sk_ddl_name(table.name));
 	}
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
 static void
@@ -470,6 +476,8 @@ alter_add_column(SkAlter *table, SkAction *action)
 		sk_ddl_run_command(ddl, update_trigger(ddl, table->name, column));
 	foreach(lc, column->constraints)
 		alter_add_constraint(table, lfirst(lc), false);
+	check_table(ddl, column->at, table->relid);
+	keep_column_name(ddl, table->name, column);
 }
 
 /* Rows that are there draw values at once, so the sequence has its kind first. */
@@ -494,7 +502,6 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 {
 	SkDdlText  *ddl = table->ddl;
 	const char *name = sk_ddl_name(table->name);
-	List	   *before = NIL;
 	List	   *after = NIL;
 	char	   *sql;
 
@@ -506,17 +513,16 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_DUPLICATE_OBJECT,
 					 errmsg("Cannot add a synonym to table %s because the table already has a synonym %s.",
 							name, sk_ddl_relation(sk_ddl_object("synonym_of", table->relid))));
-	sql = constraint_definition(ddl, table->name, false, NIL, table_variables(table->relid),
-								constraint, &before, &after);
+	sql = constraint_definition(ddl, table->name, get_rel_namespace(table->relid), false, NIL,
+								table_variables(table->relid), constraint, &after);
 	/* a policy */
 	if (is_replaced)
 		SK_DDL_EMIT(ddl, "DROP TRIGGER row_deletion_policy ON %s", name);
-	emit_all(ddl, before);
 	if (sql != NULL)
 		SK_DDL_EMIT(ddl, "ALTER TABLE %s ADD %s", name, sql);
 	emit_all(ddl, after);
-	if (constraint->type == SK_DELETION_POLICY)
-		check_policies(ddl, constraint->at, table->relid);
+	keep_constraint_name(ddl, table->name, constraint);
+	check_table(ddl, constraint->at, table->relid);
 }
 
 /* PostgreSQL would drop indexes and constraints along; Spanner does not. */
@@ -524,7 +530,6 @@ static void
 drop_column(SkAlter *table, SkAction *action)
 {
 	AttrNumber	attnum;
-	char	   *users;
 
 	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
 	{
@@ -535,16 +540,9 @@ drop_column(SkAlter *table, SkAction *action)
 		return;
 	}
 	attnum = find_column(table, action);
-	if (sk_ddl_has_name(sk_ddl_table_key(table->relid), action->name))
-		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop key column %s from table %s.", action->name,
-							sk_ddl_name(table->name)));
 	drop_update(table, action);
-	users = sk_query_text(psprintf("SELECT spanner_internal.column_user('%u', '%d')", table->relid, attnum));
-	if (users != NULL)
-		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Cannot drop column %s from table %s because it is used by %s.",
-							action->name, sk_ddl_name(table->name), users));
+	sk_ddl_check(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+				 psprintf("SELECT spanner_internal.drop_column_problem('%u', '%d')", table->relid, attnum));
 	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
 				quote_identifier(action->name));
 }
@@ -649,14 +647,9 @@ alter_column(SkAlter *table, SkAction *action)
 static void
 check_nullability(SkAlter *table, SkAction *action, bool not_null)
 {
-	char	   *index;
-
-	index = sk_query_text(psprintf("SELECT spanner_internal.nullability_index('%u', '%d', '%d')",
-								   table->relid, find_column(table, action), not_null));
-	if (index != NULL)
-		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 errmsg("Changing NOT NULL constraints on column %s is not allowed because it affects index %s.",
-							action->name, index));
+	sk_ddl_check(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+				 psprintf("SELECT spanner_internal.nullability_problem('%u', '%d', '%d')",
+						  table->relid, find_column(table, action), not_null));
 }
 
 /* Values stay what they are: only lengths change, or STRING and BYTES. */
@@ -683,17 +676,17 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 	check = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(c.conname) FROM pg_catalog.pg_constraint c"
 								   " WHERE c.conrelid OPERATOR(pg_catalog.=) '%u'"
 								   " AND c.conkey OPERATOR(pg_catalog.=) '{%d}'"
-								   " AND spanner_internal.ddl_length(c.oid) IS NOT NULL",
+								   " AND spanner_internal.ddl_length(c.oid, 'googlesql') IS NOT NULL",
 								   table->relid, attnum));
 	if (check != NULL)
 		SK_DDL_EMIT(table->ddl, "%s DROP CONSTRAINT %s", start, check);
 	parseTypeString(name, &new_type, &new_typmod, 0);
 	get_atttypetypmodcoll(table->relid, attnum, &old_type, &old_typmod, &collation);
 	if (new_type != old_type || new_typmod != old_typmod)
-		SK_DDL_EMIT(table->ddl, "%s ALTER COLUMN %s TYPE %s%s", start, quote_identifier(action->name), name,
-					old == type ? "" : psprintf(" USING spanner_internal.%s(%s)",
-												type == SK_TYPE_BYTES ? "to_bytes" : "bytes_to_string",
-												quote_identifier(action->name)));
+		SK_DDL_EMIT(table->ddl, "%s ALTER COLUMN %s TYPE %s%s%s", start, quote_identifier(action->name), name,
+					type_collation(name), old == type ? "" : psprintf(" USING spanner_internal.%s(%s)",
+																	  type == SK_TYPE_BYTES ? "string_to_bytes" : "bytes_to_string",
+																	  quote_identifier(action->name)));
 	check = length_check(table->name, column);
 	if (check != NULL)
 		SK_DDL_EMIT(table->ddl, "%s ADD %s", start, check);
@@ -736,21 +729,13 @@ set_update(SkAlter *table, SkAction *action)
 	SkDdlText  *ddl = table->ddl;
 	SkColumn   *column = action->column;
 	AttrNumber	attnum = find_column(table, action);
-	Relation	rel = table_open(table->relid, AccessShareLock);
-	Node	   *node;
-	Oid			function;
-	char	   *name;
 
 	if (sk_ddl_has_name(sk_ddl_table_key(table->relid), action->name))
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_INVALID_TABLE_DEFINITION,
 					 errmsg("Column %s.%s with ON UPDATE cannot be a part of or the whole primary key.",
 							sk_ddl_name(table->name), action->name));
-	node = strip_implicit_coercions(build_column_default(rel, attnum));
-	function = node != NULL && IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : InvalidOid;
-	name = get_func_name(function);
-	column->has_default = name != NULL && strcmp(name, "pending_commit_timestamp") == 0 &&
-		get_func_namespace(function) == sk_own_schema(SK_SCHEMA);
-	table_close(rel, NoLock);
+	column->has_default = sk_query_text(psprintf("SELECT 1 WHERE spanner_internal.is_commit_default('%u', '%d')",
+												 table->relid, attnum)) != NULL;
 	column->expr = column->update;
 	drop_update(table, action);
 	sk_ddl_run_command(ddl, update_trigger(ddl, table->name, column));
@@ -772,6 +757,7 @@ set_parent(SkAlter *table, SkAction *action)
 	SkConstraint *constraint = action->constraint;
 	const char *name = sk_ddl_name(table->name);
 	Oid			old = sk_ddl_object("parent_constraint", table->relid);
+	List	   *after = NIL;
 	char	   *sql;
 
 	if (constraint->table == NULL)
@@ -787,7 +773,7 @@ set_parent(SkAlter *table, SkAction *action)
 														   " WHERE c.oid OPERATOR(pg_catalog.=) '%u'", old));
 		constraint->is_parent = true;
 	}
-	sql = parent_key(table->ddl, constraint, name, sk_ddl_table_key(table->relid));
+	sql = parent_key(table->ddl, constraint, name, sk_ddl_table_key(table->relid), &after);
 	if (!OidIsValid(old) && constraint->cascades)
 		SK_DDL_ERROR(table->ddl, action->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Altering the table %s from INTERLEAVE IN to INTERLEAVE IN PARENT ON DELETE CASCADE is not supported.", name),
@@ -797,9 +783,12 @@ set_parent(SkAlter *table, SkAction *action)
 					quote_identifier(get_constraint_name(old)));
 	if (sql != NULL)
 		SK_DDL_EMIT(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
+	if (sk_query_text(psprintf("SELECT spanner_internal.interleaved_trigger('%u')", table->relid)) != NULL)
+		SK_DDL_EMIT(table->ddl, "DROP TRIGGER interleaved_in ON %s", name);
+	emit_all(table->ddl, after);
 	sk_ddl_check_interleave(table->ddl, action->at, table->relid,
 							sk_ddl_find(table->ddl, constraint->table, RELKIND_RELATION, false));
-	check_policies(table->ddl, action->at, table->relid);
+	check_table(table->ddl, action->at, table->relid);
 }
 
 static void
@@ -812,14 +801,33 @@ rename_table(SkAlter *table, SkAction *action)
 			   get_namespace_name(get_rel_namespace(table->relid))) != 0)
 		sk_ddl_refuse(table->ddl, action->target->at, "new schema in RENAME",
 					  "Run ALTER TABLE ... SET SCHEMA directly.");
+	sk_ddl_new_name(table->ddl, "Table", get_rel_namespace(table->relid), llast(action->target->parts),
+					action->target->at);
 	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s RENAME TO %s", sk_ddl_name(old),
 				quote_identifier(llast(action->target->parts)));
+	sk_ddl_keep_name(table->ddl, llast(action->target->parts), psprintf("TABLE %s", sk_ddl_relation(table->relid)));
 	table->name = palloc0(sizeof(SkName));
 	table->name->at = action->target->at;
 	table->name->parts = lappend(list_truncate(list_copy(old->parts), list_length(old->parts) - 1),
 								 llast(action->target->parts));
 	if (action->with_synonym)
-		emit_all(table->ddl, synonym_commands(old, table->name, table->relid));
+		emit_all(table->ddl, synonym_commands(old, table->name));
+}
+
+/* RENAME TABLE a TO b, ... */
+void
+sk_ddl_rename_tables(SkDdlText *ddl, SkStatement *statement)
+{
+	for (int i = 0; i < list_length(statement->elements); i += 2)
+	{
+		SkAlter		table = {ddl, list_nth(statement->elements, i), InvalidOid};
+		SkAction	action = {.target = list_nth(statement->elements, i + 1)};
+
+		table.relid = sk_ddl_find(ddl, table.name, RELKIND_RELATION, false);
+		(void) sk_ddl_on_relation(ddl, table.relid);
+		rename_table(&table, &action);
+		(void) sk_ddl_on_relation(ddl, InvalidOid);
+	}
 }
 
 /* ALTER TABLE ... ALTER COLUMN with a clause of Spanner's. */
@@ -865,9 +873,8 @@ serial_sequence(const SkName *table, const char *column)
 /*
  * The columns of a table, for expressions: a list of SkVariable.
  *
- * The expression of a generated column becomes part of a command, and would be
- * parsed with the rights of the current user.  So it is known of own tables
- * only: reading the constants of an expression can run code of the owner.
+ * The expression of a generated column becomes part of a command, which parses
+ * it as the owner of the table.
  */
 static List *
 table_variables(Oid relid)
@@ -886,7 +893,7 @@ table_variables(Oid relid)
 		variable->name = pstrdup(NameStr(attribute->attname));
 		variable->type = sk_ddl_type_class(attribute->atttypid);
 		variable->is_short = attribute->atttypid == INT2OID || attribute->atttypid == INT4OID;
-		if (attribute->attgenerated != '\0' && rel->rd_rel->relowner == GetUserId())
+		if (attribute->attgenerated != '\0')
 			variable->expression = psprintf("(%s)",
 											deparse_expression(build_column_default(rel, attribute->attnum),
 															   context, false, false));
@@ -912,10 +919,12 @@ add_variable(SkDdlText *ddl, List **variables, const SkColumn *column)
 					 errmsg("tables can have at most %d columns", MaxHeapAttributeNumber));
 	foreach(lc, *variables)
 	{
-		if (strcmp(((SkVariable *) lfirst(lc))->name, column->name) == 0)
+		/* Spanner's names are the same in any case */
+		if (pg_strcasecmp(((SkVariable *) lfirst(lc))->name, column->name) == 0)
 			SK_DDL_ERROR(ddl, column->at, ERRCODE_DUPLICATE_COLUMN,
 						 errmsg("Duplicate column name %s.", column->name));
 	}
+	sk_ddl_new_name(ddl, "Column", InvalidOid, column->name, column->at);
 	variable->name = column->name;
 	variable->column = column->is_generated ? column : NULL;
 	(void) column_type(ddl, column, &variable->type);
@@ -929,11 +938,13 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 {
 	StringInfoData sql;
 	SkDdlType	type;
+	char	   *name;
 	int64		start;
 	char	   *kind;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s %s", quote_identifier(column->name), column_type(ddl, column, &type));
+	name = column_type(ddl, column, &type);
+	appendStringInfo(&sql, "%s %s%s", quote_identifier(column->name), name, type_collation(name));
 	check_sources(ddl, column);
 	if (column->not_null)
 		appendStringInfoString(&sql, " NOT NULL");
@@ -981,9 +992,27 @@ check_sources(SkDdlText *ddl, const SkColumn *column)
 	if (column->has_default && (column->is_identity || is_serial(column)))
 		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
 					 errmsg("Both identity and default value specified for column \"%s\"", column->name));
+	if (column->is_generated && !column->is_stored)
+		check_virtual(ddl, column);
 	if (column->has_default + column->is_generated + column->is_identity > 1)
 		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
 					 errmsg("column \"%s\" has several sources of values", column->name));
+}
+
+/* A generated column that Spanner would not store, and PostgreSQL does. */
+static void
+check_virtual(SkDdlText *ddl, const SkColumn *column)
+{
+	if (column->not_null)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("Generated column `%s` that are not marked as STORED cannot be specified as NOT NULL.",
+							column->name));
+	if (column->type->length > 0 && strcmp(column->type->name, "numeric") != 0)
+		SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 errmsg("generated column \"%s\" that is not STORED must have no length but MAX", column->name));
+	ereport(NOTICE,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("generated column \"%s\" is stored here", column->name)));
 }
 
 static bool
@@ -1070,8 +1099,7 @@ column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type)
 		SkDdlOption *option = lfirst(lc);
 
 		if (strcmp(option->name, "allow_commit_timestamp") != 0)
-			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a column", option->name),
-						  "Leave it out.");
+			sk_ddl_refuse_option(ddl, option, " of a column");
 		if (strcmp(column->type->name, "timestamp") != 0 || column->type->is_array)
 			SK_DDL_ERROR(ddl, option->at, ERRCODE_INVALID_TABLE_DEFINITION,
 						 errmsg("Column %s has invalid allow_commit_timestamp option.  Option only allowed on TIMESTAMP columns.", column->name));
@@ -1083,11 +1111,32 @@ column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type)
 	return is_commit ? "spanner.commit_timestamp" : sql.data;
 }
 
-/* The constraint that checks the length of BYTES(n); NULL for other types. */
+/* Texts are compared by their bytes.  The header of locales needs that of ICU. */
+static const char *
+type_collation(const char *type)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	Datum		collate;
+	bool		isnull;
+	bool		by_bytes;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	collate = SysCacheGetAttr(DATABASEOID, tuple, Anum_pg_database_datcollate, &isnull);
+	by_bytes = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider == COLLPROVIDER_LIBC &&
+		!isnull && SK_DDL_ONE_OF(TextDatumGetCString(collate), "C", "POSIX");
+	ReleaseSysCache(tuple);
+	return strncmp(type, "text", 4) != 0 || by_bytes ? "" : " COLLATE \"C\"";
+}
+
+/*
+ * The constraint that checks the length of STRING(n) and BYTES(n); NULL for
+ * other types.  A varchar(n) would cut blanks, and silently.
+ */
 static char *
 length_check(SkName *table, const SkColumn *column)
 {
-	if (strcmp(column->type->name, "bytes") != 0 || column->type->length < 1)
+	if (column->type->length < 1)
 		return NULL;
 	return psprintf("CONSTRAINT %s CHECK (%s(%s) <= " INT64_FORMAT ")",
 					quote_identifier(makeObjectName(llast(table->parts), column->name, "length")),
@@ -1098,12 +1147,15 @@ length_check(SkName *table, const SkColumn *column)
 /*
  * A constraint as PostgreSQL defines it; NULL if it is another thing.
  *
- * Commands that come before and after it are added to these lists.
+ * Commands that come after it are added to that list.
  */
 static char *
-constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, List *variables,
-					  SkConstraint *constraint, List **before, List **after)
+constraint_definition(SkDdlText *ddl, SkName *table, Oid schema, bool is_new, List *key, List *variables,
+					  SkConstraint *constraint, List **after)
 {
+	if (constraint->name != NULL && (constraint->type == SK_CHECK || constraint->type == SK_FOREIGN_KEY))
+		sk_ddl_new_name(ddl, constraint->type == SK_CHECK ? "Check Constraint" : "Foreign Key", schema,
+						constraint->name, constraint->at);
 	switch (constraint->type)
 	{
 		case SK_COLUMN:
@@ -1114,15 +1166,14 @@ constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, Lis
 							psprintf("CONSTRAINT %s ", quote_identifier(constraint->name)),
 							sk_ddl_translate(ddl, constraint->expr, variables, false));
 		case SK_FOREIGN_KEY:
-			return foreign_key(ddl, constraint, is_new ? table : NULL, key, before);
+			return foreign_key(ddl, constraint, is_new ? table : NULL, key);
 		case SK_INTERLEAVE:
-			return parent_key(ddl, constraint, sk_ddl_name(table), key);
+			return parent_key(ddl, constraint, sk_ddl_name(table), key, after);
 		case SK_DELETION_POLICY:
 			*after = lappend(*after, policy_trigger(ddl, table, constraint, variables));
 			break;
 		case SK_SYNONYM:
-			*after = list_concat(*after, synonym_commands(constraint->table, table, is_new ? InvalidOid :
-														  sk_ddl_find(ddl, table, RELKIND_RELATION, false)));
+			*after = list_concat(*after, synonym_commands(constraint->table, table));
 			break;
 		case SK_UNIQUE:
 			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -1135,11 +1186,12 @@ constraint_definition(SkDdlText *ddl, SkName *table, bool is_new, List *key, Lis
  * A foreign key; NULL if it is not enforced and that is PostgreSQL's way.
  *
  * Spanner makes an index for the columns that it refers to.  PostgreSQL needs
- * a UNIQUE constraint, which goes to "before".
+ * a UNIQUE constraint, which the other table gets first: a constraint that is
+ * added afterwards would be checked with a query, and that of CREATE TABLE is
+ * not.
  */
 static char *
-foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
-			List *self_key, List **before)
+foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_key)
 {
 	bool		is_self = self != NULL &&
 		strcmp(sk_ddl_name(self), sk_ddl_name(constraint->table)) == 0;
@@ -1163,10 +1215,17 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self,
 						(char *) llast(constraint->table->parts))));
 		return NULL;
 	}
-	if (is_self ? strcmp(sk_ddl_name_list(referenced), sk_ddl_name_list(self_key)) != 0 : !has_unique_key(relid, referenced))
-		*before = list_make1(psprintf("ALTER TABLE %s ADD UNIQUE (%s)",
-									  sk_ddl_name(constraint->table), sk_ddl_name_list(referenced)));
 	initStringInfo(&sql);
+	if (is_self && strcmp(sk_ddl_name_list(referenced), sk_ddl_name_list(self_key)) != 0)
+		appendStringInfo(&sql, "UNIQUE (%s),\n  ", sk_ddl_name_list(referenced));
+	else if (!is_self && !has_unique_key(relid, referenced))
+	{
+		Oid			before = sk_ddl_on_relation(ddl, relid);
+
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s ADD UNIQUE (%s)",
+					sk_ddl_name(constraint->table), sk_ddl_name_list(referenced));
+		(void) sk_ddl_on_relation(ddl, before);
+	}
 	if (constraint->name != NULL)
 		appendStringInfo(&sql, "CONSTRAINT %s ", quote_identifier(constraint->name));
 	appendStringInfo(&sql, "FOREIGN KEY (%s) REFERENCES %s (%s)%s%s", sk_ddl_name_list(constraint->columns),
@@ -1192,13 +1251,19 @@ has_unique_key(Oid relid, List *columns)
 
 /* The foreign key of an interleaved table; NULL if it has no parent. */
 static char *
-parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key)
+parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *key, List **after)
 {
 	Oid			parent = sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
 	List	   *parent_key = sk_ddl_table_key(parent);
 
 	if (!constraint->is_parent)
+	{
+		*after = lappend(*after, psprintf("CREATE CONSTRAINT TRIGGER interleaved_in AFTER UPDATE%s%s ON %s FROM %s"
+										  " FOR EACH ROW WHEN (false) EXECUTE FUNCTION spanner_internal.interleaved_in()",
+										  key != NIL ? " OF " : "", sk_ddl_name_list(key), table,
+										  sk_ddl_name(constraint->table)));
 		return NULL;
+	}
 	for (int i = 0; i < list_length(parent_key); i++)
 	{
 		if (i >= list_length(key) || strcmp(list_nth(parent_key, i), list_nth(key, i)) != 0)
@@ -1210,36 +1275,22 @@ parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *ke
 	if (parent_key == NIL)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
 					 errmsg("parent table \"%s\" has no key", (char *) llast(constraint->table->parts)));
-	return psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s", sk_ddl_name_list(parent_key),
+	return psprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s",
+					quote_identifier(INTERLEAVING), sk_ddl_name_list(parent_key),
 					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
 					constraint->cascades ? " ON DELETE CASCADE" : "");
 }
 
-/*
- * The commands that make a synonym, whose owner is the table's.
- *
- * It has the caller's rights on the table.  A table that is not there yet has
- * no OID.
- */
+/* The commands that make a synonym.  It has the caller's rights on the table. */
 static List *
-synonym_commands(const SkName *synonym, const SkName *table, Oid relid)
+synonym_commands(const SkName *synonym, const SkName *table)
 {
 	const char *name = sk_ddl_name(synonym);
-	List	   *result = NIL;
 
-	if (OidIsValid(relid) && !object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
-	result = lappend(result,
-					 psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
-							  name, sk_ddl_name(table)));
-	result = lappend(result,
-					 psprintf("CREATE TRIGGER synonym AFTER UPDATE ON %s FOR EACH STATEMENT"
-							  " WHEN (false) EXECUTE FUNCTION spanner_internal.synonym()", name));
-	if (OidIsValid(relid) && sk_relation_owner(relid) != GetUserId())
-		result = lappend(result,
-						 psprintf("ALTER VIEW %s OWNER TO %s", name,
-								  quote_identifier(GetUserNameFromId(sk_relation_owner(relid), false))));
-	return result;
+	return list_make2(psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT * FROM %s",
+							   name, sk_ddl_name(table)),
+					  psprintf("CREATE TRIGGER synonym AFTER UPDATE ON %s FOR EACH STATEMENT"
+							   " WHEN (false) EXECUTE FUNCTION spanner_internal.synonym()", name));
 }
 
 /* The trigger that a column ON UPDATE becomes, once its default is known to be the same. */
@@ -1321,17 +1372,40 @@ policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constrai
 
 /*
  * Raise an error if rows of a table, or of one above it, expire, and a child
- * of such a row would keep it.
+ * of such a row would keep it, or if a generated column or check reads what
+ * Spanner's may not.
  */
 static void
-check_policies(SkDdlText *ddl, int at, Oid relid)
+check_table(SkDdlText *ddl, int at, Oid relid)
 {
-	char	   *problem;
+	Relation	rel = relation_open(relid, NoLock);
+	bool		has_triggers = rel->rd_rel->relhastriggers;
+	TupleConstr *constr = rel->rd_att->constr;
+	bool		has_expressions = constr != NULL && (constr->has_generated_stored || constr->num_check > 0);
 
-	problem = sk_query_text(psprintf("SELECT spanner_internal.expiry_problem('%u')", relid));
-	if (problem != NULL)
-		SK_DDL_ERROR(ddl, at, ERRCODE_INVALID_TABLE_DEFINITION,
-					 errmsg("%s", problem));
+	relation_close(rel, NoLock);
+	/* foreign keys and policies are triggers */
+	if (has_triggers)
+		sk_ddl_check(ddl, at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 psprintf("SELECT spanner_internal.expiry_problem('%u')", relid));
+	if (has_expressions)
+		sk_ddl_check(ddl, at, ERRCODE_INVALID_TABLE_DEFINITION,
+					 psprintf("SELECT spanner_internal.expression_problem('%u')", relid));
+}
+
+static void
+keep_column_name(SkDdlText *ddl, const SkName *table, const SkColumn *column)
+{
+	sk_ddl_keep_name(ddl, column->name,
+					 psprintf("COLUMN %s.%s", sk_ddl_name(table), quote_identifier(column->name)));
+}
+
+static void
+keep_constraint_name(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint)
+{
+	if (constraint->name != NULL && (constraint->type == SK_CHECK || constraint->type == SK_FOREIGN_KEY))
+		sk_ddl_keep_name(ddl, constraint->name,
+						 psprintf("CONSTRAINT %s ON %s", quote_identifier(constraint->name), sk_ddl_name(table)));
 }
 
 static void

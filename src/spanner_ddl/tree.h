@@ -54,7 +54,11 @@ typedef struct SkDdlText
 {
 	const char *sql;
 	SkDialect	dialect;
-	bool		has_dialect;	/* the caller has said it */
+	bool		has_dialect;	/* the caller or the text has said it */
+	bool		can_differ;		/* has what may mean two things */
+	bool		shows_dialect;	/* in errors */
+	bool		leaves_out;		/* what cannot be done, and goes on */
+	List	   *left_out;		/* of SkLeftOut */
 	SkToken    *tokens;
 	int			count;			/* of tokens, without the last, SK_TOKEN_END */
 	int			first;			/* token of the statement */
@@ -65,6 +69,8 @@ typedef struct SkDdlText
 								 * parentheses */
 	struct SkStatement *statement;	/* what has been read */
 	int			number;			/* of the statement */
+	Oid			relation;		/* whose owner runs commands, or InvalidOid */
+	List	   *long_names;		/* that PostgreSQL cuts, of char * */
 	List	   *commands;		/* of PostgreSQL, of char * */
 } SkDdlText;
 
@@ -213,6 +219,7 @@ typedef struct SkColumn
 	bool		is_always;		/* ... as PostgreSQL has it */
 	bool		has_default;
 	bool		is_generated;
+	bool		is_stored;
 	SkNode	   *expr;			/* of the default or the generated column */
 	bool		has_update;
 	SkNode	   *update;			/* ON UPDATE */
@@ -273,7 +280,8 @@ typedef struct SkAction
 	SK_DDL_STATEMENT(SK_ALTER_DATABASE, sk_ddl_alter_database) \
 	SK_DDL_STATEMENT(SK_DROP, sk_ddl_drop) \
 	SK_DDL_STATEMENT(SK_RENAME_TABLES, sk_ddl_rename_tables) \
-	SK_DDL_STATEMENT(SK_ANALYZE, sk_ddl_analyze)
+	SK_DDL_STATEMENT(SK_ANALYZE, sk_ddl_analyze) \
+	SK_DDL_STATEMENT(SK_ROWS, sk_ddl_change_rows)
 
 typedef enum SkStatementType
 {

@@ -45,7 +45,7 @@ clang_library()
 }
 
 # Functions that fuzz_ddl.c has in the place of our own.
-wrapped="sk_query_text sk_run_command"
+wrapped="sk_query_text sk_run_command sk_run_statement"
 
 # The rooms that the targets need, and the targets, become a library.
 build()
@@ -90,18 +90,26 @@ create_objects()
 		CREATE FUNCTION spanner_internal.on_update() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 		CREATE FUNCTION spanner_internal.interleave_problem(oid, oid, text) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.expiry_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.column_user(oid, integer) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.drop_column_problem(oid, integer) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.is_interleaved(oid, integer) RETURNS boolean LANGUAGE sql RETURN false;
 		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL::name;
 		CREATE FUNCTION spanner_internal.index_loss(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.indexes_beside_key(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF text LANGUAGE sql AS 'SELECT NULL::text WHERE false';
-		CREATE FUNCTION spanner_internal.sequence_user(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.drop_table_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.drop_schema_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.expression_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.interleaved_in() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+		CREATE FUNCTION spanner_internal.interleaved_trigger(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
+		CREATE FUNCTION spanner_internal.is_commit_default(oid, integer) RETURNS boolean LANGUAGE sql RETURN true;
+		CREATE FUNCTION spanner_internal.long_name(text) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.made_up(oid, name) RETURNS oid LANGUAGE sql RETURN NULL::oid;
+		CREATE FUNCTION spanner_internal.same_name(oid, name, boolean) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF oid LANGUAGE sql AS 'SELECT NULL::oid WHERE false';
+		CREATE FUNCTION spanner_internal.drop_sequence_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 		CREATE FUNCTION spanner_internal.table_key(oid) RETURNS name[] LANGUAGE sql RETURN CASE \$1 WHEN 'e.t'::regclass THEN '{id}'::name[] END;
 		CREATE FUNCTION spanner_internal.parent_constraint(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 		CREATE FUNCTION spanner_internal.has_unique_key(oid, smallint[]) RETURNS boolean LANGUAGE sql RETURN false;
-		CREATE FUNCTION spanner_internal.nullability_index(oid, integer, boolean) RETURNS regclass LANGUAGE sql RETURN NULL::regclass;
+		CREATE FUNCTION spanner_internal.nullability_problem(oid, integer, boolean) RETURNS text LANGUAGE sql RETURN NULL;
 	SQL
 }
 
@@ -120,7 +128,8 @@ write_seeds()
 
 				open(my $file, ">", "$ENV{CORPUS}/" . ++$number) or die;
 				print $file $statement;
-			}' "$build"/sql/ddl_execute*.sql "$build"/sql/ddl_expressions.sql "$build"/sql/ddl_googlesql*.sql "$build"/sql/ddl_postgresql.sql ;;
+			}' "$build"/sql/ddl_execute*.sql "$build"/sql/ddl_expressions.sql "$build"/sql/ddl_googlesql*.sql "$build"/sql/ddl_objects.sql \
+			"$build"/sql/ddl_postgresql.sql ;;
 		*) while IFS= read -r line
 			do
 				number=$((number + 1))

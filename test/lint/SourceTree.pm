@@ -57,7 +57,7 @@ sub blank_code
 
 sub read_files
 {
-	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log|build-[^/]+|debian/(?:\.debhelper|tmp|postgresql-[^/]+))$};
+	my $skip = qr{/(?:\.git|tmp_check|results|output_iso|log|build-[^/]+|debian/(?:\.debhelper|tmp|(?:postgresql|spanner)-[^/]+))$};
 
 	find(
 		{

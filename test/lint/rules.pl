@@ -685,6 +685,39 @@ sub check_test_files
 	return @found;
 }
 
+# What users call has a test and a document: what is in the schema spanner, the
+# settings, and the functions of GoogleSQL that are known.
+sub check_tested
+{
+	my @found;
+	my $tests = join("\n", map { $text{$_} } grep { m{^(?:sql|test)/} && $_ ne 'sql/install.sql' } @files);
+	my $reference = $text{'docs/reference.md'} // '';
+	my ($listed) = ($text{'docs/from_spanner.md'} // '') =~ /^\*\*Functions\.\*\* These are known(.*?)^These are errors/ms;
+	my ($vocabulary) = ($text{'src/spanner_ddl/vocabulary.c'} // '') =~ /^const SkDdlFunction sk_ddl_functions\[\] = (.*?)^\};/ms;
+	my %wanted;
+
+	foreach my $file (base_scripts())
+	{
+		$wanted{$1} = $file while $text{$file} =~ /^CREATE (?:FUNCTION|PROCEDURE|AGGREGATE|VIEW|TABLE|DOMAIN) (spanner\.\w+)/gm;
+	}
+	foreach my $file (grep { m{^src/.*\.c$} } @files)
+	{
+		$wanted{$1} = $file while $nocom{$file} =~ /\bDefineCustom\w+\(\s*"(spanner\w*\.\w+)"/g;
+	}
+	foreach my $name (sort keys %wanted)
+	{
+		push @found, "$wanted{$name}: no test has $name" unless $tests =~ /\b\Q$name\E\b/;
+		push @found, "$wanted{$name}: docs/reference.md has no $name" unless $reference =~ /`\Q$name\E\b/;
+	}
+	foreach my $name (map { uc } ($vocabulary // '') =~ /(?:\b(?:CORE|OURS|WITH_PART)\(|\{)"(\w+)"/g)
+	{
+		push @found, "src/spanner_ddl/vocabulary.c: no test has $name" unless $tests =~ /\b$name\b/;
+		push @found, "src/spanner_ddl/vocabulary.c: docs/from_spanner.md does not list $name"
+		  unless !defined $listed || $listed =~ /`$name`/;
+	}
+	return @found;
+}
+
 sub check_expected_files
 {
 	return map { "$_ is missing" } grep { !exists $text{$_} } qw(README.md CHANGELOG.md CONTRIBUTING.md LICENSE
@@ -846,6 +879,7 @@ my @rules = (
 	[ 'sql-plain',       \&check_plain_sql ],
 	[ 'regress-length',  \&check_regress_length ],
 	[ 'test-files',      \&check_test_files ],
+	[ 'tested',          \&check_tested ],
 	[ 'expected-files',  \&check_expected_files ],
 	[ 'versions',        \&check_versions ],
 	[ 'packages',        \&check_packages ],

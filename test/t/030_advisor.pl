@@ -137,8 +137,8 @@ create_database(
 is( findings('rails'),
 	lines(
 		'notice index_redundant posts index_posts_on_user_id',
-		'notice index_time posts index_posts_on_published_at',
 		'warning key_sequence posts id',
+		'notice key_time posts index_posts_on_published_at',
 		'warning key_missing posts_tags posts_tags',
 		'warning key_sequence users id'),
 	'Rails');
@@ -210,7 +210,7 @@ create_database(
 	ALTER TABLE filtered ENABLE ROW LEVEL SECURITY;
 	GRANT SELECT ON filtered TO reader;
 	ANALYZE});
-my $of_reader = lines('info no_privilege filtered filtered', 'warning index_now secret secret_at', 'info no_privilege secret secret');
+my $of_reader = lines('info no_privilege filtered filtered', 'warning key_now secret secret_at', 'info no_privilege secret secret');
 is(findings('roles', extra_params => [ '-U', 'reader' ]), $of_reader, 'without rights, only the definition is judged');
 $node->safe_psql(
 	'roles', q{
@@ -225,7 +225,7 @@ is( findings('roles', extra_params => [ '-U', 'reader' ]) =~ s/warning key_missi
 	$of_reader, 'objects in the search_path are not taken for the server\'s');
 is( $node->safe_psql('roles', 'SET default_transaction_read_only = on; SELECT count(*) > 0 FROM spanner.advise()'),
 	't', 'a read-only transaction');
-my ($result, undef, $err) = $node->psql('roles', q{SELECT spanner.silence_rule('public.secret', 'index_now')},
+my ($result, undef, $err) = $node->psql('roles', q{SELECT spanner.silence_rule('public.secret', 'key_now')},
 	extra_params => [ '-U', 'reader' ]);
 isnt($result, 0, 'only the owner silences');
 like($err, qr/must be owner of table secret/, 'and is told so');
@@ -283,7 +283,7 @@ $node->safe_psql(
 	DROP SCHEMA trap CASCADE;
 	ALTER TABLE secret RENAME TO "Se""cret";
 	ALTER INDEX secret_at RENAME TO "secret ""at""";
-	SELECT spanner.silence_rule('"secret ""at"""', 'index_now');
+	SELECT spanner.silence_rule('"secret ""at"""', 'key_now');
 	SELECT spanner.silence_rule('"Se""cret"', 'key_ascending_data', 'k');
 	SELECT spanner.silence_rule('filtered', 'key_ascending_data');});
 is(findings('roles'), '', 'all is silenced');
@@ -307,8 +307,8 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 
 is($node->safe_psql('restored', 'SELECT count(*) FROM spanner.silenced_rule'), 3, 'they were not dumped');
 $node->safe_psql('restored', 'ANALYZE');
 is(findings('restored'), '', 'all is silenced after the restore');
-$node->safe_psql('restored', q{SELECT spanner.silence_rule('"secret ""at"""', 'index_now', silenced => false)});
-is(findings('restored'), 'warning index_now "Se""cret" secret "at"', 'and can be undone');
+$node->safe_psql('restored', q{SELECT spanner.silence_rule('"secret ""at"""', 'key_now', silenced => false)});
+is(findings('restored'), 'warning key_now "Se""cret" secret "at"', 'and can be undone');
 
 # Many tables, and a table of many partitions
 create_database(

@@ -153,6 +153,20 @@ my @kept = split /\n/, sql(join '', (map { "INSERT INTO $_ VALUES (NULL);\n" } @
 cmp_ok($kept[0], '<=', 110, 'plans of 100 tables of 150 are kept');
 is($kept[1], 2, 'a plan that was not kept is made again');
 
+# A batch is to last as long as the target: here an hour, so it grows, then a millisecond.
+sql(q{SELECT spanner.create_allocator('lasting', batch_size => 10)});
+foreach my $case ([ '1h', '>= 80', 'grow' ], [ '1ms', '< 80', 'shrink' ])
+{
+	my ($target, $condition, $do) = @$case;
+
+	$node->append_conf('postgresql.conf', "spanner_keys.allocator_refill_target = $target");
+	$node->reload;
+	ok($node->poll_query_until('postgres', qq{
+			WITH taken AS MATERIALIZED (SELECT count(spanner.next_value('lasting')) FROM generate_series(1, 50))
+			SELECT batch_now $condition FROM taken, spanner.stat_allocator WHERE name = 'lasting'}),
+		"a target of $target lets batches $do");
+}
+
 # An allocator of many series goes without much memory.
 my $peak = q{SELECT (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s+(\d+)'))[1]};
 

@@ -106,7 +106,8 @@ sub is_about
 	my ($function) = @_;
 	my @arguments = @{ $function->{arguments} };
 
-	return 'relation' if grep { $_->[1] =~ /^(?:regclass|oid)$/ } @arguments;
+	# ... or for a statement about one
+	return 'relation' if grep { $_->[1] =~ /^(?:regclass|oid)$/ || $_->[0] eq 'statement' } @arguments;
 	return 'server' if grep { $_->[0] =~ /server/ } @arguments;
 	return 'name' if grep { $_->[1] eq 'name' } @arguments;
 	return 'made' if grep { $_->[1] =~ /^(?:spanner|jsonb|pg_node_tree)/ } @arguments;

@@ -191,7 +191,7 @@ sub places
 		my $template = $places{$place};
 		my $type = $option{column} && $template->[0] =~ /\{column\}/ ? $option{column} : 'bigint';
 		my %word = (
-			home => $home, parsed => "('(1)'::$home.comp IS NOT NULL)",
+			home => $home, parsed => "('(1)'::$home.comp IS NOT NULL AND '{1}'::$home.small[] IS NOT NULL)",
 			s => $option{schema}, t => $table, column => $type,
 			one => $types{$type}[0], two => $types{$type}[1]);
 

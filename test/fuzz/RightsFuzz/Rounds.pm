@@ -151,6 +151,18 @@ sub object_for
 	return pick(@own && chance(0.5) ? @own : @objects);
 }
 
+# Spanner's statements for a table
+my @ddl = (
+	'ALTER TABLE %s ADD COLUMN made bigint NOT NULL DEFAULT 5',
+	'ALTER TABLE %s ADD COLUMN made bigint GENERATED ALWAYS AS (length(v)) STORED',
+	"ALTER TABLE %s ADD CHECK (v <> 'none')",
+	'ALTER TABLE %s ADD FOREIGN KEY (id) REFERENCES %s (id)',
+	'ALTER TABLE %s ALTER COLUMN v TYPE varchar(50)',
+	'ALTER TABLE %s ALTER COLUMN v SET NOT NULL',
+	'ALTER TABLE %s ADD SYNONYM made',
+	'CREATE INDEX ON %s (v)',
+	'CREATE TABLE made (id bigint PRIMARY KEY, FOREIGN KEY (id) REFERENCES %s (id))');
+
 # Words for the arguments of a call by a role.  What a superuser really changes
 # is the own table: ALTER TABLE of somebody else's runs the owner's code.
 sub words
@@ -182,7 +194,9 @@ sub words
 			splits => pick(2, 4),
 			kind => pick(q{'bit_reversed_positive'}, q{'striped'}, q{'local'}),
 			statement => quote(
-				"CREATE SEQUENCE $schema.made OPTIONS (sequence_kind = 'bit_reversed_positive')"),
+				pick(
+					"CREATE SEQUENCE $schema.made OPTIONS (sequence_kind = 'bit_reversed_positive')",
+					map { s/%s/"$object->{schema}"."$object->{name}"/gr } @ddl)),
 			connection => pick('NULL', q{'dbname=postgres'}),
 			at => pick('NULL', q{'40'}, q{'5'}),
 			exact => 'true',

@@ -1,0 +1,90 @@
+-- spanner.dialect: a database has one dialect, which decides where a text does not say it.
+
+SELECT spanner.bit_reverse(0, true);
+CREATE SCHEMA dialect;
+SET search_path = dialect;
+\set VERBOSITY terse
+CREATE VIEW remembered AS
+  SELECT c AS setting
+    FROM pg_db_role_setting s, unnest(s.setconfig) c
+   WHERE s.setdatabase = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+     AND c LIKE 'spanner.dialect=%';
+-- what other tests have made it; the session keeps nothing of it
+SELECT format('ALTER DATABASE %I RESET spanner.dialect', current_database()) AS forget \gset
+:forget;
+SET spanner.dialect = '';
+
+-- nothing says it yet: these mean two things
+CREATE TABLE t (k text, a bigint, b bigint);
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
+SELECT spanner.execute_ddl($$ALTER TABLE t ADD CHECK (k != 'a\nb')$$);
+SELECT spanner.execute_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT t.a FROM t ORDER BY t.a');
+SELECT spanner.execute_ddl('CREATE TABLE n (n numeric PRIMARY KEY)');
+\set VERBOSITY default
+SELECT spanner.execute_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT count(*) / 2 AS half FROM t');
+\set VERBOSITY terse
+-- these mean the same, or only one dialect has them
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0 AND k IS NOT NULL AND NOT (b = -5))');
+SELECT spanner.execute_ddl('CREATE VIEW v SQL SECURITY INVOKER AS SELECT count(*) AS n, max(t.a) AS a FROM t WHERE t.b IN (1, 2)');
+SELECT spanner.execute_ddl($$ALTER TABLE t ALTER COLUMN k SET DEFAULT ("")$$);
+SELECT spanner.execute_ddl('CREATE INDEX i ON "t" (a)');
+SELECT spanner.execute_ddl('DROP INDEX i');
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'c';
+-- a database of which text has said it
+SELECT * FROM remembered;
+SHOW spanner.dialect;
+
+-- an argument, or a text, says it: for this session and the database
+:forget;
+SET spanner.dialect = '';
+SELECT spanner.execute_ddl('DROP VIEW v', 'postgresql');
+SHOW spanner.dialect;
+SELECT * FROM remembered;
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
+:forget;
+SET spanner.dialect = '';
+BEGIN;
+SELECT spanner.execute_ddl('CREATE TABLE g (Id INT64) PRIMARY KEY (Id)');
+SELECT * FROM remembered;
+ROLLBACK;
+SHOW spanner.dialect;
+SELECT * FROM remembered;
+SELECT spanner.execute_ddl('CREATE TABLE g (Id INT64) PRIMARY KEY (Id)');
+SHOW spanner.dialect;
+SELECT * FROM remembered;
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
+-- what says its dialect itself has that one, and changes nothing
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)', 'postgresql');
+SELECT spanner.postgresql_ddl('CREATE TABLE p (id bigint PRIMARY KEY, n int)');
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK ((a / b)::int > 1)');
+SELECT * FROM remembered;
+-- errors that are others in the other dialect say which one this is
+\set VERBOSITY default
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (now() IS NULL)');
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a @@ 5)');
+SELECT spanner.execute_ddl('ALTER TABLE missing ADD CHECK (a > 5)');
+\set VERBOSITY terse
+
+-- auto: each text for itself, nothing is remembered
+:forget;
+SET spanner.dialect = 'auto';
+SELECT spanner.execute_ddl('DROP TABLE g', 'googlesql');
+SELECT spanner.execute_ddl('CREATE TABLE g (Id INT64) PRIMARY KEY (Id)');
+SELECT * FROM remembered;
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
+SET spanner.dialect = 'spanner';
+
+-- who does not own the database has it for the session
+CREATE ROLE test_ddl_dialect;
+GRANT USAGE, CREATE ON SCHEMA dialect TO test_ddl_dialect;
+GRANT SELECT ON remembered TO test_ddl_dialect;
+SET spanner.dialect = '';
+SET ROLE test_ddl_dialect;
+SELECT spanner.execute_ddl('CREATE TABLE mine (Id INT64) PRIMARY KEY (Id)');
+SHOW spanner.dialect;
+SELECT * FROM remembered;
+RESET ROLE;
+
+SET client_min_messages = warning;
+DROP SCHEMA dialect CASCADE;
+DROP ROLE test_ddl_dialect;

@@ -1,0 +1,198 @@
+-- Objects and their names: what Spanner allows, what PostgreSQL makes beside them, there and back.
+
+SELECT spanner.bit_reverse(0, true);
+\pset format unaligned
+\pset tuples_only
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE SCHEMA named;
+SET search_path = named;
+
+-- each text is rolled back; an error is its result
+CREATE FUNCTION try(ddl text, dialect text DEFAULT 'googlesql') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM spanner.execute_ddl(ddl, dialect);
+  RAISE SQLSTATE 'ZZ001';
+EXCEPTION
+  WHEN SQLSTATE 'ZZ001' THEN RETURN 'ran';
+  WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+
+-- the export, imported in place of the schema, is the same again
+CREATE FUNCTION again(schema_name name, dialect text DEFAULT 'googlesql') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  before text := (SELECT string_agg(s, E';\n') FROM spanner.spanner_ddl(schema_name::text::regnamespace, dialect) s);
+  after text;
+BEGIN
+  EXECUTE format('DROP SCHEMA %I CASCADE', schema_name);
+  PERFORM spanner.execute_ddl(before, dialect);
+  after := (SELECT string_agg(s, E';\n') FROM spanner.spanner_ddl(schema_name::text::regnamespace, dialect) s);
+  RETURN NEXT CASE WHEN after = before THEN before ELSE before || E'\n=> ' || after END;
+END $$;
+
+-- a second key to the parent: the interleaving is marked, and goes first
+SELECT spanner.execute_ddl($$
+CREATE SCHEMA o;
+CREATE TABLE o.P (A INT64 NOT NULL) PRIMARY KEY (A);
+CREATE TABLE o.C (A INT64 NOT NULL, B INT64 NOT NULL, CONSTRAINT Afk FOREIGN KEY (A) REFERENCES o.P (A),
+  FOREIGN KEY (A) REFERENCES o.P (A)) PRIMARY KEY (A, B), INTERLEAVE IN PARENT o.P ON DELETE CASCADE;
+CREATE TABLE o.E (A INT64 NOT NULL, N INT64 NOT NULL) PRIMARY KEY (A, N), INTERLEAVE IN o.P;
+CREATE TABLE o.Empty (N INT64) PRIMARY KEY ();
+CREATE TABLE o.F (N INT64) PRIMARY KEY (N), INTERLEAVE IN o.Empty$$, 'googlesql');
+INSERT INTO o.p VALUES (1);
+INSERT INTO o.c VALUES (1, 1);
+INSERT INTO o.e VALUES (1, 1), (2, 2);
+DELETE FROM o.p RETURNING a;
+TABLE o.c;
+SELECT try('DROP TABLE o.P');
+SELECT try('DROP TABLE o.C; DROP TABLE o.E; DROP TABLE o.P');
+SELECT try('ALTER TABLE o.E SET INTERLEAVE IN PARENT o.P ON DELETE NO ACTION; DROP TABLE o.P');
+SELECT again('o');
+DROP TABLE o.f, o.empty;
+SELECT again('o', 'postgresql');
+DROP SCHEMA o CASCADE;
+-- without the mark, one that cascades
+CREATE TABLE p (a bigint PRIMARY KEY);
+CREATE TABLE c (a bigint REFERENCES p, b bigint, PRIMARY KEY (a, b), FOREIGN KEY (a) REFERENCES p ON DELETE CASCADE);
+SELECT spanner.spanner_ddl('c'::regclass);
+DROP TABLE c, p;
+
+-- names of more than 63 bytes are kept, and are never another's
+SELECT $$
+CREATE SCHEMA o;
+CREATE SEQUENCE o.long_seq BIT_REVERSED_POSITIVE;
+CREATE TABLE o.long_table (Id INT64 NOT NULL DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE o.long_seq)), long_column STRING(9),
+  Low STRING(MAX) AS (LOWER(long_column)) STORED, CONSTRAINT long_check CHECK (long_column != 'long_seq')) PRIMARY KEY (Id);
+CREATE INDEX o.long_index ON o.long_table(long_column);
+CREATE VIEW o.long_view SQL SECURITY INVOKER AS SELECT t.long_column FROM o.long_table AS t;
+ALTER TABLE o.long_table ADD COLUMN long_new INT64;
+ALTER TABLE o.long_table ADD CONSTRAINT long_fk FOREIGN KEY (Id) REFERENCES o.long_table (Id)$$ AS ddl \gset
+SELECT try(replace(:'ddl', 'long_', repeat('long_name_', 7)));
+SELECT spanner.execute_ddl(regexp_replace(:'ddl', 'long_(\w+)', '\1_' || repeat('long_name_', 6) || 'end', 'g'), 'googlesql');
+SELECT again('o');
+SELECT again('o', 'postgresql');
+SELECT classoid::regclass, description FROM pg_description
+ WHERE description LIKE '%long_name%' ORDER BY classoid::regclass::text COLLATE "C", description COLLATE "C";
+SELECT 'index_' || repeat('long_name_', 6) AS index \gset
+SELECT ddl, try(ddl) FROM unnest(ARRAY['DROP INDEX o.' || :'index' || 'other', 'DROP INDEX IF EXISTS o.' || :'index' || 'other',
+  'CREATE INDEX IF NOT EXISTS o.' || :'index' || 'other ON o.t(a)',
+  format('CREATE TABLE o.t (%1$sother INT64) PRIMARY KEY (%1$sother)', :'index'), 'DROP INDEX o.' || :'index' || 'end',
+  'CREATE TABLE o.t (Id INT64 DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE o.seq_' || repeat('long_name_', 6) || 'other))) PRIMARY KEY (Id)']) ddl;
+-- nor after it has got a new name
+DO $$ BEGIN EXECUTE format('ALTER INDEX o.%I RENAME TO short', (SELECT relname FROM pg_class WHERE relname LIKE 'index\_long%')); END $$;
+SELECT try('CREATE INDEX o.' || :'index' || 'other ON o.table_' || repeat('long_name_', 6) || 'end(Id)');
+DROP SCHEMA o CASCADE;
+
+-- names that Spanner does not allow, or that another object has
+SELECT ddl, try(ddl) FROM unnest(ARRAY[
+  'CREATE TABLE `a b` (Id INT64) PRIMARY KEY (Id)', 'CREATE TABLE _a (Id INT64) PRIMARY KEY (Id)',
+  'CREATE TABLE T (`1` INT64) PRIMARY KEY (`1`)', 'CREATE TABLE T (Id INT64, CONSTRAINT `x-y` CHECK (Id > 1)) PRIMARY KEY (Id)',
+  'CREATE TABLE T (Id INT64, CONSTRAINT pk_t CHECK (Id > 1)) PRIMARY KEY (Id)',
+  'CREATE SEQUENCE größe BIT_REVERSED_POSITIVE', 'CREATE SCHEMA `a.b`',
+  'CREATE VIEW `v v` SQL SECURITY INVOKER AS SELECT 1 AS N', 'CREATE CHANGE STREAM `c s` FOR ALL',
+  'CREATE TABLE T (Id INT64) PRIMARY KEY (Id); CREATE INDEX `i i` ON T(Id)',
+  'CREATE TABLE T (Id INT64) PRIMARY KEY (Id); ALTER TABLE T RENAME TO `t t`',
+  'CREATE TABLE T (Id INT64) PRIMARY KEY (Id); ALTER TABLE T ADD COLUMN _n INT64',
+  'CREATE TABLE T (Id INT64, CONSTRAINT c CHECK (Id > 1)) PRIMARY KEY (Id); CREATE TABLE U (Id INT64, CONSTRAINT C CHECK (Id > 1)) PRIMARY KEY (Id)',
+  'CREATE TABLE T (Id INT64, CONSTRAINT c CHECK (Id > 1)) PRIMARY KEY (Id); CREATE INDEX c ON T(Id)',
+  'CREATE TABLE T (Id INT64) PRIMARY KEY (Id); CREATE TABLE U (Id INT64, CONSTRAINT t CHECK (Id > 1)) PRIMARY KEY (Id)',
+  'CREATE TABLE T (Id INT64) PRIMARY KEY (Id); CREATE TABLE t (Id INT64) PRIMARY KEY (Id)',
+  'CREATE TABLE T (Id INT64, ID INT64) PRIMARY KEY (Id)']) ddl;
+SELECT ddl, try(ddl, 'postgresql') FROM unnest(ARRAY[
+  'create table t (id bigint primary key); create table "T" (id bigint primary key)',
+  'create table t (id bigint primary key, "ID" bigint)', 'create table "a b" (id bigint primary key)']) ddl;
+
+-- names that PostgreSQL has made up give way
+SELECT spanner.execute_ddl($$
+CREATE SCHEMA o;
+CREATE TABLE o.D (A INT64 NOT NULL, B INT64 NOT NULL) PRIMARY KEY (A, B DESC);
+CREATE INDEX o.D_A_B_idx ON o.D(B);
+CREATE INDEX IF NOT EXISTS o.D_pkey ON o.D(B, A);
+CREATE TABLE o.I (A INT64 NOT NULL, FOREIGN KEY (A) REFERENCES o.D(B)) PRIMARY KEY (A);
+CREATE INDEX o.D_B_key ON o.D(B DESC);
+CREATE INDEX o.E_pkey ON o.D(A);
+CREATE TABLE o.E (A INT64) PRIMARY KEY (A);
+CREATE TABLE o.J (A INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)) PRIMARY KEY (A);
+CREATE SEQUENCE o.J_A_seq BIT_REVERSED_POSITIVE$$, 'googlesql');
+SELECT again('o');
+SELECT relname, relkind FROM pg_class WHERE relnamespace = 'o'::regnamespace AND relname LIKE '%\_1' ORDER BY 1;
+DROP SCHEMA o CASCADE;
+
+-- words that are no keywords where they stand
+SELECT spanner.execute_ddl($$
+CREATE SCHEMA o;
+CREATE TABLE o.table (Id INT64 NOT NULL, primary BOOL, table STRING(9), check INT64, unique INT64, constraint STRING(MAX),
+  foreign INT64, references INT64, add INT64, alter INT64, drop INT64, column INT64, only INT64, grant INT64, revoke INT64,
+  synonym INT64, interleave INT64 NOT NULL, CHECK (check > 0 AND table != 'x'), CONSTRAINT check2 CHECK (primary),
+  FOREIGN KEY (foreign) REFERENCES o.table (Id)) PRIMARY KEY (Id, interleave);
+CREATE INDEX o.check ON o.table(check, table DESC) STORING (primary, add);
+CREATE INDEX o.index ON o.table(add); ALTER INDEX o.index ADD STORED COLUMN drop; ALTER INDEX o.index DROP STORED COLUMN drop;
+ALTER TABLE o.table DROP COLUMN only; ALTER TABLE o.table DROP grant; ALTER TABLE o.table ADD CONSTRAINT add CHECK (unique > 0);
+ALTER TABLE o.table DROP CONSTRAINT add; ALTER TABLE o.table ALTER COLUMN alter SET DEFAULT (5);
+ALTER TABLE o.table DROP COLUMN constraint; ALTER TABLE o.table ADD COLUMN constraint INT64;
+CREATE TABLE o.primary (Id INT64 NOT NULL, interleave INT64 NOT NULL, x INT64) PRIMARY KEY (Id, interleave, x),
+  INTERLEAVE IN PARENT o.table ON DELETE CASCADE;
+ALTER TABLE o.primary RENAME TO unique$$, 'googlesql');
+SELECT again('o');
+DROP SCHEMA o CASCADE;
+SELECT spanner.execute_ddl($$
+create schema o;
+create table o.by (id bigint primary key, by text, set bigint, if boolean, add bigint, alter bigint, drop bigint, exists bigint,
+  interval bigint, revoke bigint, synonym bigint, interleave bigint);
+create table if not exists o.exists (by bigint, set bigint, primary key (by, set)) ;
+alter table o.by drop column add; alter table o.by add column add bigint, alter column by set default 'x', drop column alter;
+create index set on o.by (by, set) include (if); alter table o.by drop if exists exists$$, 'postgresql');
+SELECT again('o', 'postgresql');
+DROP SCHEMA o CASCADE;
+
+-- options of change streams
+SET client_min_messages = error;
+SELECT o, try(format('CREATE CHANGE STREAM s OPTIONS (%s)', o)) FROM unnest(ARRAY['retention_period = 1', 'retention_period = null',
+  'retention_period = "7d"', 'value_capture_type = true', 'exclude_insert = "false"', 'exclude_update = null',
+  'exclude_delete = 1', 'exclude_ttl_deletes = false', 'exclude_ttl_deletes = true', 'other = true']) o;
+SET client_min_messages = warning;
+
+-- what an index stores, and what a generated column and a check may read
+SELECT ddl, try('CREATE TABLE T (Id INT64 NOT NULL, N INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true), '
+  'G INT64 AS (N + 1) STORED) PRIMARY KEY (Id); CREATE INDEX I ON T(N);' || ddl) FROM unnest(ARRAY[
+  'CREATE INDEX J ON T(N) STORING (Id)', 'CREATE INDEX J ON T(N) STORING (G, G)', 'CREATE INDEX J ON T(N) STORING (N)',
+  'ALTER INDEX I ADD STORED COLUMN Id', 'ALTER INDEX I ADD STORED COLUMN N', 'ALTER INDEX I DROP STORED COLUMN N',
+  'ALTER TABLE T ADD COLUMN X INT64 NOT NULL AS (N)', 'ALTER TABLE T ADD COLUMN X STRING(9) AS (CAST(N AS STRING))',
+  'ALTER TABLE T ADD COLUMN X STRING(MAX) AS (CAST(N AS STRING))', 'ALTER TABLE T ADD COLUMN X TIMESTAMP AS (At) STORED',
+  'ALTER TABLE T ADD CHECK (At > TIMESTAMP "2026-01-01")', 'ALTER TABLE T ADD CHECK (G > 1)', 'ALTER TABLE T ADD CHECK (G > N)',
+  'ALTER TABLE T ADD CHECK (1 > 0)']) ddl;
+SELECT try('create table t (id bigint primary key, g bigint not null generated always as (id + 1) virtual)', 'postgresql');
+
+-- what is PostgreSQL's own goes out with names and clauses that Spanner has
+CREATE SCHEMA o;
+SET search_path = o;
+CREATE TABLE _m (_id bigint PRIMARY KEY, "has dash" text, "größe" text GENERATED ALWAYS AS (lower("has dash")) STORED,
+  gone int, CONSTRAINT "c c" CHECK ("has dash" > 'x'), CONSTRAINT positive CHECK (_id > 0));
+ALTER TABLE _m DROP gone;
+CREATE TABLE "order" ("select" bigint PRIMARY KEY REFERENCES _m, "1" text, CONSTRAINT positive CHECK ("select" > 0),
+  CONSTRAINT _m CHECK ("1" <> ''), CONSTRAINT pk_order CHECK ("1" <> ' '));
+CREATE TABLE "Order" (id bigint PRIMARY KEY);
+CREATE INDEX "i i" ON _m ("has dash") INCLUDE (_id);
+CREATE UNIQUE INDEX stored ON "order" ("select") INCLUDE ("select", "1");
+CREATE VIEW "v v" WITH (security_invoker = true) AS SELECT "has dash" AS "a b" FROM _m;
+CREATE SEQUENCE _s;
+SELECT spanner.alter_sequence('_s', 'bit_reversed_positive');
+ALTER TABLE "order" ALTER "select" SET DEFAULT nextval('_s');
+SELECT spanner.spanner_ddl(schema => 'o');
+SELECT spanner.spanner_ddl(schema => 'o', dialect => 'postgresql') EXCEPT ALL
+  SELECT s FROM spanner.spanner_ddl(schema => 'o') s ORDER BY 1;
+RESET search_path;
+SET search_path = named;
+DROP SCHEMA o CASCADE;
+
+-- the schema public is not named, so that a copy can be elsewhere
+CREATE TABLE public.ddl_a (id bigint PRIMARY KEY);
+CREATE VIEW public.ddl_v AS SELECT id FROM public.ddl_a;
+CREATE SEQUENCE public.ddl_s;
+SELECT spanner.alter_sequence('public.ddl_s', 'bit_reversed_positive');
+CREATE TABLE public.ddl_b (id bigint PRIMARY KEY DEFAULT nextval('public.ddl_s'));
+SELECT spanner.spanner_ddl(r, 'postgresql') FROM unnest('{public.ddl_s,public.ddl_b,public.ddl_v}'::regclass[]) r;
+DROP TABLE public.ddl_a, public.ddl_b CASCADE;
+DROP SEQUENCE public.ddl_s;
+
+DROP SCHEMA named CASCADE;
