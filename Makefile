@@ -13,7 +13,7 @@
 EXTENSION = spanner_keys spanner_keys_ddl spanner_keys_advisor spanner_keys_splits
 MODULE_big = spanner_keys
 PGFILEDESC = "spanner_keys - primary keys without hotspots"
-SCRIPTS = src/splits/spanner_keys_perform
+
 
 OBJS = \
 	src/spanner_keys.o \
@@ -118,18 +118,15 @@ SQL_spanner_keys_advisor = \
 	src/advisor/heatmap_page.sql
 SQL_spanner_keys_splits = \
 	src/splits/extension.sql \
-	src/splits/describe.sql \
+	src/splits/run_as.sql \
+	src/splits/parts.sql \
 	src/splits/facts.sql \
 	src/splits/servers.sql \
 	src/splits/points.sql \
-	src/splits/make_split.sql \
 	src/splits/create_splits.sql \
 	src/splits/adopt_table.sql \
-	src/splits/move_steps.sql \
-	src/splits/plan_move.sql \
-	src/splits/swap_split.sql \
-	src/splits/move_split.sql \
 	src/splits/stats.sql \
+	src/splits/moves.sql \
 	src/splits/copy_table.sql \
 	src/splits/check_splits.sql
 
@@ -266,9 +263,7 @@ ISOLATION_advisor = \
 	advisor_drop \
 	advisor_locked \
 	advisor_shard_key_locks
-ISOLATION_splits = \
-	splits_delete_moved
-ISOLATION = $(ISOLATION_keys) $(ISOLATION_advisor) $(ISOLATION_splits)
+ISOLATION = $(ISOLATION_keys) $(ISOLATION_advisor)
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation $(addprefix --load-extension=,$(EXTENSION))
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
@@ -308,13 +303,25 @@ endif
 $(DATA_built): sql/%--1.0.sql: $$(addprefix $(srcdir)/,$$(SQL_$$*))
 	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ > $@
 
+# The program for clients. PGXS makes a program or a library, not both.
+client := $(MAKE) -C src/splits/client -f $(abspath $(srcdir))/src/splits/client/Makefile \
+	VPATH=$(abspath $(srcdir))/src/splits/client PG_CONFIG='$(PG_CONFIG)' with_llvm=no
+
+all: all-client
+install: install-client
+uninstall: uninstall-client
+clean: clean-client
+all-client install-client uninstall-client clean-client: %-client:
+	mkdir -p src/splits/client
+	+$(client) $*
+
 install: install-manual
 install-manual:
 	$(MKDIR_P) '$(DESTDIR)$(mandir)/man1'
-	$(INSTALL_DATA) $(srcdir)/src/splits/spanner_keys_perform.1 '$(DESTDIR)$(mandir)/man1/'
+	$(INSTALL_DATA) $(srcdir)/src/splits/spanner_splits.1 '$(DESTDIR)$(mandir)/man1/'
 uninstall: uninstall-manual
 uninstall-manual:
-	rm -f '$(DESTDIR)$(mandir)/man1/spanner_keys_perform.1'
+	rm -f '$(DESTDIR)$(mandir)/man1/spanner_splits.1'
 
 # The compiler writes which headers an object includes. Bitcode includes the same.
 -include $(OBJS:.o=.d)

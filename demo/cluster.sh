@@ -7,7 +7,7 @@
 #
 # Builds and installs the extension, and starts three private throw-away
 # servers.  The first has a table with rows.  Parts of it move to the others,
-# by the steps that spanner.move_split() prints.  KEEP=1 leaves them running.
+# by the program spanner_splits.  KEEP=1 leaves them running.
 #
 # demo/cluster.sh
 
@@ -46,16 +46,15 @@ insert_rows()
 	done
 }
 
-# What a function prints is performed.
-perform()
+move()
 {
-	"$cluster_bindir/spanner_keys_perform" --yes --state="$cluster_dir" "$@" && wait_for_inserts
+	"$cluster_bindir/spanner_splits" --yes move "$@" && wait_for_inserts
 }
 
 adopt()
 {
-	perform adopt_table orders &&
-		sql -c "SELECT spanner.convert_column('orders', 'id')"
+	sql -c "SELECT spanner.adopt_table('orders', dry_run => false)" &&
+		sql -c "SELECT spanner.convert_column('orders', 'id')" && wait_for_inserts
 }
 
 # A picture shows the inserts of the last second.
@@ -90,7 +89,7 @@ cat << TEXT
 From now on a client inserts, all the time.  The table becomes a partitioned one with itself as the
 only partition, and its new ids are bit-reversed:
 
-    spanner_keys_perform adopt_table orders
+    psql -c "SELECT spanner.adopt_table('orders', dry_run => false)"
     psql -c "SELECT spanner.convert_column('orders', 'id')"
 
 TEXT
@@ -99,20 +98,20 @@ show -f demo/cluster_picture.sql
 cat << TEXT
 A second server joins, and takes two thirds of the keys:
 
-    spanner_keys_perform move_split orders_p0 server2 at=3074457345618258602
+    spanner_splits move orders_p0 --to server2 --at 3074457345618258602
 
 TEXT
-step "Its steps are performed, server by server" perform \
-	move_split orders_p0 server2 at=3074457345618258602
+step "The rows move while the client inserts" move \
+	orders_p0 --to server2 --at 3074457345618258602
 show -f demo/cluster_picture.sql
 cat << TEXT
 A third one takes half of that:
 
-    spanner_keys_perform move_split orders_p0_1 server3 at=6148914691236517205
+    spanner_splits move orders_p0_1 --to server3 --at 6148914691236517205
 
 TEXT
-step "Its steps are performed, server by server" perform \
-	move_split orders_p0_1 server3 at=6148914691236517205
+step "The rows move while the client inserts" move \
+	orders_p0_1 --to server3 --at 6148914691236517205
 show -f demo/cluster_picture.sql
 echo "The old ids are small, and stay on the first server.  Inserts go to all three."
 servers_ctl 2 -m fast stop

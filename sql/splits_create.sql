@@ -78,9 +78,7 @@ CREATE TABLE "sp <b>""'" ("k ""k" bigint) PARTITION BY RANGE ("k ""k");
 SELECT statement FROM spanner.create_splits('"sp <b>""''"', 1, bits => 63, dry_run => false);
 SELECT * FROM spanner.split_stats('"sp <b>""''"', true);
 CREATE TABLE sp_long_4567890123456789012345678901234567890123456789012345678 (id bigint) PARTITION BY RANGE (id);
-SELECT statement ~ '''sp_long_\d{52}_p1'', NULL'
-  FROM spanner.create_splits('sp_long_4567890123456789012345678901234567890123456789012345678', 2, bits => 63)
- OFFSET 1;
+SELECT substring(statement, 'TABLE public.(\w+)') FROM spanner.create_splits('sp_long_4567890123456789012345678901234567890123456789012345678', 2, bits => 63);
 CREATE TABLE sp_items_p1 ();
 SELECT spanner.create_splits('sp_items', 2);
 
@@ -110,10 +108,9 @@ SELECT spanner_internal.count_rows('sp_parallel', false), id FROM sp_parallel WH
 ROLLBACK;
 DROP TABLE sp_parallel;
 
--- servers
+-- servers that a split cannot move to
 CREATE FOREIGN DATA WRAPPER sp_wrapper;
 CREATE SERVER sp_server FOREIGN DATA WRAPPER sp_wrapper;
-SELECT spanner.create_splits('sp_small', 2, servers => '{nowhere}');
-SELECT spanner.create_splits('sp_small', 2, servers => '{sp_server}');
-SELECT server, statement FROM spanner.create_splits('sp_small', 2, servers => '{NULL}');
+SELECT spanner_internal.check_split_server('sp_small', 'nowhere');
+SELECT spanner_internal.check_split_server('sp_small', 'sp_server');
 DROP FOREIGN DATA WRAPPER sp_wrapper CASCADE;

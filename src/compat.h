@@ -102,15 +102,6 @@ makeNotNullConstraint(String *column)
 	 pg_class_ownercheck((objectid), (roleid)))
 #endif
 
-/* 19: what was "changingPart" is an option */
-#if PG_VERSION_NUM >= 190000
-#define sk_table_tuple_delete(rel, tid, cid, snapshot, failure) \
-	table_tuple_delete(rel, tid, cid, 0, snapshot, InvalidSnapshot, true, failure)
-#else
-#define sk_table_tuple_delete(rel, tid, cid, snapshot, failure) \
-	table_tuple_delete(rel, tid, cid, snapshot, InvalidSnapshot, true, failure, false)
-#endif
-
 /* 17: the _ext form, for a relation that may be gone; before, it has no right */
 #if PG_VERSION_NUM < 170000
 #define pg_attribute_aclcheck_all_ext(relation, role, mode, how, missing) \

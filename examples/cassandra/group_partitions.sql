@@ -2,8 +2,8 @@
 --
 -- A generated column cannot be a partition key, so the application writes
 -- hash_prefix, and a CHECK keeps it right.  From the CHECK the planner knows
--- which partition a name is in.  With names of servers as its third argument,
--- spanner.create_splits() puts the partitions on other servers.
+-- which partition a name is in.  The command spanner_splits create puts the
+-- partitions on other servers.
 
 CREATE EXTENSION IF NOT EXISTS spanner_keys_splits;
 

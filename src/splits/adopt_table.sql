@@ -4,71 +4,90 @@
 -- Splits: a table with rows becomes a partitioned one, with itself as the only split
 --
 -- What is made again is read from the catalogs and parsed again.  All of it belongs to the owner
--- of the table, and runs as the owner.
+-- of the table, and runs as the owner; a view runs as its own.
 --
 
+-- Has the owner of an object rights on a table?  Anybody can make a view of it or a function that
+-- names it.  pg_shdepend knows each owner but the first superuser.
+CREATE FUNCTION spanner_internal.owner_may_use(class oid, object oid, relation regclass)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT coalesce(bool_and(
+           has_table_privilege(s.refobjid, relation, 'SELECT,INSERT,UPDATE,DELETE')
+           OR has_any_column_privilege(s.refobjid, relation, 'SELECT,INSERT,UPDATE')), true)
+    FROM pg_shdepend s
+    JOIN pg_database d ON d.oid = s.dbid AND d.datname = current_database()
+   WHERE s.classid = class AND s.objid = object AND s.deptype = 'o';
+END;
+
 -- What refers to a table or its row type by more than a name, and would then mean the split
--- alone.  A view can be made again, if it is of the owner of the table: anybody can make one.
-CREATE FUNCTION spanner_internal.list_adoption_obstacles(relation regclass)
-RETURNS SETOF text
+-- alone.  A view can be made again by whoever may act as its owner.  What is of a role without
+-- rights on the table stays with the split, else anybody could keep the owner from adopting it.
+CREATE FUNCTION spanner_internal.list_dependents(
+  relation regclass,
+  OUT object text,
+  OUT viewid oid,
+  OUT fate text)
+RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
   WITH dependent AS (
-    SELECT d.classid, d.objid, v.oid AS viewid, v.relowner,
-           v.relkind = 'v' AND r.rulename = '_RETURN' AS is_view,
-           coalesce(v.oid = relation, false) AS is_own_rule,
-           coalesce(p.polrelid = relation, false) AS is_own_policy
+    SELECT DISTINCT d.classid, d.objid, 0 AS objsubid, v.relowner,
+           CASE WHEN v.relkind = 'v' AND r.rulename = '_RETURN' THEN v.oid END AS viewid,
+           CASE d.classid WHEN 'pg_proc'::regclass THEN d.classid ELSE 'pg_class'::regclass END
+             AS class, coalesce(v.oid, p.polrelid, d.objid) AS owned
       FROM pg_depend d
       LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
       LEFT JOIN pg_class v ON v.oid = r.ev_class
       LEFT JOIN pg_policy p ON d.classid = 'pg_policy'::regclass AND p.oid = d.objid
-     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation)
-  SELECT format('foreign key %I of table %s', conname, conrelid::regclass)
+     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
+       AND (d.classid = ANY (ARRAY['pg_rewrite', 'pg_proc']::regclass[])
+            OR p.polrelid <> relation)
+    UNION ALL
+    SELECT d.classid, d.objid, d.objsubid, NULL, NULL, d.classid, d.objid
+      FROM pg_type t
+      JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.deptype = 'n'
+                      AND d.refobjid = ANY (ARRAY[t.oid, t.typarray])
+     WHERE t.typrelid = relation AND d.classid <> 'pg_rewrite'::regclass)
+  SELECT CASE WHEN viewid IS NOT NULL
+              THEN format('view %s, which belongs to %I', viewid::regclass,
+                          pg_get_userbyid(relowner))
+              ELSE pg_describe_object(classid, objid, objsubid) END,
+         viewid,
+         CASE WHEN viewid IS NOT NULL AND pg_has_role(relowner, 'USAGE') THEN 'follows'
+              WHEN owned = relation OR spanner_internal.owner_may_use(class, owned, relation)
+              THEN 'obstacle'
+              ELSE 'stays' END
+    FROM dependent
+  UNION
+  SELECT format('foreign key %I of table %s', conname, conrelid::regclass), NULL, 'obstacle'
     FROM pg_constraint
    WHERE contype = 'f' AND confrelid = relation
   UNION
-  SELECT pg_describe_object(classid, objid, 0)
-    FROM dependent
-   WHERE classid = 'pg_rewrite'::regclass AND (NOT is_view OR is_own_rule)
-      OR classid = 'pg_policy'::regclass AND NOT is_own_policy
-      OR classid = 'pg_proc'::regclass
-  UNION
-  SELECT format('view %s, which belongs to %I', d.viewid::regclass, pg_get_userbyid(d.relowner))
-    FROM dependent d
-    JOIN pg_class c ON c.oid = relation AND c.relowner <> d.relowner
-   WHERE d.is_view
-  UNION
-  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
-    FROM pg_type t
-    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.deptype = 'n'
-                    AND d.refobjid = ANY (ARRAY[t.oid, t.typarray])
-   WHERE t.typrelid = relation AND d.classid <> 'pg_rewrite'::regclass
-  UNION
-  SELECT format('publication %I', p.pubname)
-    FROM pg_publication_rel r
-    JOIN pg_publication p ON p.oid = r.prpubid
-   WHERE r.prrelid = relation
-  UNION
-  SELECT format('publication %I, which has no publish_via_partition_root', p.pubname)
+  SELECT format('publication %I%s', p.pubname,
+                CASE WHEN x.prrelid IS NULL THEN ', which has no publish_via_partition_root' END),
+         NULL, 'obstacle'
     FROM pg_publication p
-   CROSS JOIN pg_get_publication_tables(p.pubname) r
-   WHERE r.relid = relation AND NOT p.pubviaroot
-     AND NOT EXISTS (SELECT FROM pg_publication_rel x
-                      WHERE x.prpubid = p.oid AND x.prrelid = relation)
+    LEFT JOIN pg_publication_rel x ON x.prpubid = p.oid AND x.prrelid = relation
+   WHERE x.prrelid IS NOT NULL
+      OR NOT p.pubviaroot
+     AND relation IN (SELECT r.relid FROM pg_get_publication_tables(p.pubname) r)
   UNION
-  SELECT format('subscription %I', s.subname)
+  SELECT format('subscription %I', s.subname), NULL, 'obstacle'
     FROM pg_subscription_rel r
     JOIN pg_subscription s ON s.oid = r.srsubid
    WHERE r.srrelid = relation
   UNION
-  SELECT pg_describe_object(refclassid, refobjid, 0)
+  SELECT pg_describe_object(refclassid, refobjid, 0), NULL, 'obstacle'
     FROM pg_depend
    WHERE classid = 'pg_class'::regclass AND objid = relation
      AND refclassid = 'pg_extension'::regclass
   UNION
-  SELECT format('trigger %I, which has transition tables or is a constraint trigger', tgname)
+  SELECT format('trigger %I, which has transition tables or is a constraint trigger', tgname),
+         NULL, 'obstacle'
     FROM pg_trigger
    WHERE tgrelid = relation AND NOT tgisinternal
      AND (tgoldtable IS NOT NULL OR tgnewtable IS NOT NULL OR tgconstraint <> 0)
@@ -83,10 +102,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   t pg_class;
+  child name;
   constraint_name name;
   obstacles text;
 BEGIN
   SELECT * INTO t FROM pg_class WHERE oid = relation;
+  child := spanner_internal.split_name(t.relname, '_p0');
   IF t.oid IS NULL THEN
     RAISE undefined_table USING
       MESSAGE = format('relation with OID %s does not exist', relation::oid);
@@ -115,23 +136,24 @@ BEGIN
       HINT = concat('A partitioned table cannot have it like this. Run ALTER TABLE ... VALIDATE ',
                     'CONSTRAINT, or drop it and add it again without NO INHERIT.');
   END IF;
-  SELECT string_agg(o, ', ') INTO obstacles
-    FROM spanner_internal.list_adoption_obstacles(relation) o;
+  SELECT string_agg(object, ', ') INTO obstacles
+    FROM spanner_internal.list_dependents(relation)
+   WHERE fate = 'obstacle';
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING
       MESSAGE = format('other objects refer to table "%s"', t.relname),
       DETAIL = format('These are: %s.', obstacles),
-      HINT = concat('Drop them first. A table with partitions on other servers can have no unique ',
-                    'key for foreign keys to refer to.');
+      HINT = concat('Drop them first',
+                    CASE WHEN obstacles ~ 'which belongs to'
+                         THEN ', or adopt the table as a role that may act as their owners' END,
+                    '. A table with partitions on other servers can have no unique key for ',
+                    'foreign keys to refer to.');
+  ELSIF EXISTS (SELECT FROM pg_class WHERE relnamespace = t.relnamespace AND relname = child) THEN
+    RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', child),
+      HINT = 'The split is named like this; rename or drop the relation first.';
   END IF;
 END
 $$;
-
--- A role, as GRANT and CREATE POLICY take it.
-CREATE FUNCTION spanner_internal.role_clause(role oid)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END;
 
 -- The commands that give the rights on a table on another one.
 CREATE FUNCTION spanner_internal.adoption_rights(relation regclass, target text)
@@ -212,20 +234,6 @@ BEGIN ATOMIC
     LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid AND l.objsubid > 0
    WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation
    ORDER BY l.provider, l.objsubid;
-END;
-
--- What ANALYZE finds of all partitions has a setting of its own.
-CREATE FUNCTION spanner_internal.adoption_columns(relation regclass)
-RETURNS jsonb
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT jsonb_agg(c || coalesce((
-           SELECT jsonb_build_object('options', (c -> 'options') || to_jsonb(
-                    replace(o, 'n_distinct=', 'n_distinct_inherited=')))
-             FROM jsonb_array_elements_text(c -> 'options') o
-            WHERE starts_with(o, 'n_distinct=')
-              AND strpos(c ->> 'options', '"n_distinct_inherited=') = 0), '{}') ORDER BY n)
-    FROM jsonb_array_elements(spanner_internal.describe_columns(relation)) WITH ORDINALITY x (c, n);
 END;
 
 -- An identity column gets a sequence of the same options on the new table, and goes on where the
@@ -370,24 +378,6 @@ BEGIN ATOMIC
    ORDER BY n.nspname, s.stxname, x.place;
 END;
 
--- All of them are views of the owner of the table.
-CREATE FUNCTION spanner_internal.adoption_views(relation regclass)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
-                ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
-                rtrim(pg_get_viewdef(v.oid), ';'))
-    FROM pg_class v
-   WHERE v.relkind = 'v' AND v.oid IN (
-     SELECT r.ev_class
-       FROM pg_depend d
-       JOIN pg_rewrite r ON r.oid = d.objid
-      WHERE d.classid = 'pg_rewrite'::regclass
-        AND d.refclassid = 'pg_class'::regclass AND d.refobjid = relation)
-   ORDER BY 1;
-END;
-
 -- A generated column cannot be a partition key, but what it is generated as.
 CREATE FUNCTION spanner_internal.adoption_key(relation regclass)
 RETURNS text
@@ -431,10 +421,9 @@ AS $$
   UNION ALL
   SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_sequences(relation, target, part) s
   UNION ALL
-  SELECT s
+  SELECT concat('ALTER TABLE ', target, s)
     FROM t
-   CROSS JOIN LATERAL spanner_internal.statistics_commands(
-     target, spanner_internal.adoption_columns(relation)) s
+   CROSS JOIN LATERAL spanner_internal.column_settings(relation, true) s
   UNION ALL
   SELECT l FROM t CROSS JOIN LATERAL spanner_internal.adoption_labels(relation, target) l
   UNION ALL
@@ -451,67 +440,41 @@ AS $$
   SELECT i FROM t CROSS JOIN LATERAL spanner_internal.adoption_indexes(relation, nspname, child) i
   UNION ALL
   SELECT g FROM t CROSS JOIN LATERAL spanner_internal.adoption_triggers(relation, target) g
-  UNION ALL
-  SELECT v FROM spanner_internal.adoption_views(relation) v
 $$;
 
--- The step of adopt_table().  New sequences are as the old ones: no default kind for them.
-CREATE FUNCTION spanner_internal.adopt(schemaname name, tablename name)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+-- Views that follow, each with its owner.
+CREATE FUNCTION spanner_internal.adoption_views(
+  relation regclass,
+  OUT owner oid,
+  OUT command text)
+RETURNS SETOF record
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-SET spanner.default_sequence_kind = 'local'
 AS $$
-DECLARE
-  relation regclass := spanner_internal.find_relation(schemaname, tablename);
-  owner oid := (SELECT relowner FROM pg_class WHERE oid = relation);
-  command text;
-BEGIN
-  IF relation IS NULL THEN
-    RAISE undefined_table USING
-      MESSAGE = format('table "%s.%s" does not exist', schemaname, tablename);
-  END IF;
-  PERFORM spanner_internal.check_adoption(relation);
-  PERFORM spanner_internal.run_as(owner,
-    format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', relation));
-  -- what has come meanwhile, and is it still the table that was checked?
-  PERFORM spanner_internal.check_adoption(spanner_internal.find_relation(schemaname, tablename));
-  IF spanner_internal.find_relation(schemaname, tablename) IS DISTINCT FROM relation THEN
-    RAISE object_in_use USING
-      MESSAGE = format('table "%s.%s" has been renamed meanwhile', schemaname, tablename);
-  END IF;
-  FOREACH command IN ARRAY ARRAY(SELECT c FROM spanner_internal.adoption_commands(relation) c)
-  LOOP
-    PERFORM spanner_internal.run_as(owner, command);
-  END LOOP;
-END
+  SELECT v.relowner,
+         format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
+                ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
+                rtrim(pg_get_viewdef(v.oid), ';'))
+    FROM spanner_internal.list_dependents(relation) d
+    JOIN pg_class v ON v.oid = d.viewid
+   WHERE d.fate = 'follows'
+   ORDER BY 2
 $$;
 
-CREATE FUNCTION spanner.adopt_table(
-  relation regclass,
-  OUT step integer,
-  OUT server name,
-  OUT statement text)
-RETURNS SETOF record
+
+-- Constraints and objects of others that mean the split from then on.
+CREATE FUNCTION spanner_internal.tell_what_stays(relation regclass)
+RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
-#variable_conflict use_column
 DECLARE
-  t record;
+  tablename name := (SELECT relname FROM pg_class WHERE oid = relation);
+  child name := spanner_internal.split_name(tablename, '_p0');
   kept text;
 BEGIN
-  PERFORM spanner_internal.check_adoption(relation);
-  SELECT n.nspname, c.relname, spanner_internal.split_name(c.relname, '_p0') AS child INTO t
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE c.oid = relation;
-  IF spanner_internal.find_relation(t.nspname, t.child) IS NOT NULL THEN
-    RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', t.child),
-      HINT = 'The split is named like this; rename or drop the relation first.';
-  END IF;
   SELECT string_agg(quote_ident(o.name), ', ' ORDER BY o.kind, o.name) INTO kept
     FROM (SELECT contype, conname
             FROM pg_constraint
@@ -524,13 +487,67 @@ BEGIN
              AND NOT EXISTS (SELECT FROM pg_constraint k
                               WHERE k.conindid = c.oid AND k.contype <> 'f')) o (kind, name);
   RAISE NOTICE USING
-    MESSAGE = format('some constraints of table "%s" stay on partition "%s"', t.relname, t.child),
+    MESSAGE = format('some constraints of table "%s" stay on partition "%s"', tablename, child),
     DETAIL = format('These are: %s.', kept),
     HINT = concat('ON CONFLICT needs a unique constraint of the partitioned table, ',
                   'and partitions on other servers allow neither one nor MERGE.');
-  RETURN QUERY SELECT 1, NULL::name, spanner_internal.step_call('adopt', t.nspname, t.relname);
+  SELECT string_agg(object, ', ') INTO kept
+    FROM spanner_internal.list_dependents(relation)
+   WHERE fate = 'stays';
+  IF kept IS NOT NULL THEN
+    RAISE WARNING USING
+      MESSAGE = format('some objects of others refer to partition "%s" from then on', child),
+      DETAIL = format('These are: %s.', kept),
+      HINT = format('Their owners have no rights on table "%s".', tablename);
+  END IF;
 END
 $$;
 
-COMMENT ON FUNCTION spanner.adopt_table(regclass)
-  IS 'the statement that makes a table a partitioned one with itself as the only partition';
+-- The commands name the table, so the lock comes first, and the name is looked at again with it.
+-- New sequences are as the old ones: no default kind for them.
+CREATE FUNCTION spanner.adopt_table(relation regclass, dry_run boolean DEFAULT true)
+RETURNS TABLE (statement text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+SET spanner.default_sequence_kind = 'local'
+AS $$
+#variable_conflict use_variable
+DECLARE
+  locked text := relation::text;
+  roles oid[];
+  commands text[];
+BEGIN
+  PERFORM spanner_internal.check_adoption(relation);
+  IF NOT dry_run THEN
+    PERFORM spanner_internal.run_as_owner(relation,
+      format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', locked));
+    PERFORM spanner_internal.check_adoption(relation);
+    IF locked IS DISTINCT FROM relation::text THEN
+      RAISE object_in_use USING
+        MESSAGE = format('table "%s" has been renamed meanwhile', locked);
+    END IF;
+  END IF;
+  PERFORM spanner_internal.tell_what_stays(relation);
+  -- all are made before the first one runs
+  SELECT array_agg(x.role), array_agg(x.command) INTO roles, commands
+    FROM (SELECT c.relowner, a
+            FROM pg_class c
+           CROSS JOIN LATERAL spanner_internal.adoption_commands(relation) a
+           WHERE c.oid = relation
+           UNION ALL
+          SELECT * FROM spanner_internal.adoption_views(relation)) x (role, command);
+  FOR i IN 1 .. cardinality(commands)
+  LOOP
+    statement := spanner_internal.shown_command(roles[i], commands[i]);
+    IF NOT dry_run THEN
+      PERFORM spanner_internal.run_as(roles[i], commands[i]);
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION spanner.adopt_table(regclass, boolean)
+  IS 'make a table a partitioned one with itself as the only partition, or show the commands that'
+     ' do';

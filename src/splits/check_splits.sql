@@ -53,13 +53,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-  there jsonb := facts #> '{table,definition}';
+  there jsonb := facts #> '{table,parts}';
 BEGIN
   RETURN QUERY
     SELECT *
-      FROM spanner_internal.split_differences(spanner_internal.describe_table(relation), there);
-  IF NOT EXISTS (SELECT FROM jsonb_array_elements(there -> 'checks') c
-                  WHERE c ->> 'name' ~ '_bounds$' AND c -> 'not_valid' IS NULL) THEN
+      FROM spanner_internal.part_differences(spanner_internal.table_parts(relation), there);
+  IF NOT EXISTS (SELECT FROM jsonb_array_elements(there) c
+                  WHERE c ->> 'kind' = 'check' AND c ->> 'name' ~ '_bounds$'
+                    AND c -> 'not_valid' IS NULL) THEN
     finding := 'bounds not checked';
     detail := spanner_internal.count_outside(partition, relation);
     RETURN NEXT;
@@ -179,6 +180,13 @@ BEGIN ATOMIC
    ORDER BY s.split;
 END;
 
+-- A word of a command line, as a shell reads it.
+CREATE FUNCTION spanner_internal.shell_word(word text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN word ~ '^[[:alnum:]_.:,+/][[:alnum:]_.:,+/-]*$' THEN word
+            ELSE '''' || replace(word, '''', '''\''''') || '''' END;
+
 CREATE FUNCTION spanner.split_advice(
   relation regclass,
   OUT partition regclass,
@@ -223,8 +231,10 @@ BEGIN
       finding := format('is on a server that has %s times its share',
                         round(part.server_share * part.servers, 1));
     END IF;
-    suggestion := format('SELECT * FROM spanner.move_split(%L, %L%s);', partition, to_server,
-                         ', ' || quote_literal(at));
+    suggestion := concat_ws(' ', 'spanner_splits move',
+                            spanner_internal.shell_word(partition::text),
+                            '--to', spanner_internal.shell_word(coalesce(to_server, 'here')),
+                            '--at ' || spanner_internal.shell_word(at));
     RETURN NEXT;
   END LOOP;
 END

@@ -1,7 +1,9 @@
 /* src/splits/create_splits.sql */
 
 --
--- Splits: making the partitions of a table, here and on other servers
+-- Splits: making the partitions of a table
+--
+-- They are made here.  The program spanner_splits moves those that are to be on other servers.
 --
 
 -- Whose the table on a server is: of the role of that name there, so that code of the owner runs
@@ -16,70 +18,12 @@ BEGIN ATOMIC
    WHERE c.oid = relation;
 END;
 
--- The user of a user mapping gets the rights of the role that it is for, on the table or only on
--- some columns.  Anybody may make a mapping.
-CREATE FUNCTION spanner_internal.mapped_grants(relation regclass, server name)
-RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  WITH mapped AS (
-    SELECT o.option_value AS role, m.umuser, p.privilege,
-           m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege) AS on_table
-      FROM pg_user_mappings m
-     CROSS JOIN pg_options_to_table(m.umoptions) o
-     CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p (privilege)
-     WHERE m.srvname = server AND o.option_name = 'user'),
-  granted AS (
-    SELECT role, NULL::name AS attname, privilege FROM mapped WHERE on_table
-    UNION
-    SELECT m.role, a.attname, m.privilege
-      FROM mapped m
-      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-     WHERE NOT m.on_table AND m.privilege <> 'DELETE'
-       AND has_column_privilege(m.umuser, relation, a.attnum, m.privilege)),
-  grants AS (
-    SELECT role, attname, array_agg(privilege ORDER BY privilege) AS privileges
-      FROM granted
-     GROUP BY role, attname)
-  SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-           'role', role, 'grantable', false, 'privileges', privileges, 'column', attname))
-           ORDER BY role, attname NULLS FIRST), '[]')
-    FROM grants;
-END;
-
--- Rights on a table of another server: those that roles have on the table here, too.
-CREATE FUNCTION spanner_internal.grants_there(relation regclass, server name)
-RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-RETURN spanner_internal.describe_grants(relation)
-       || spanner_internal.mapped_grants(relation, server);
-
--- Names of indexes begin with that of the split instead of that of the table.
-CREATE FUNCTION spanner_internal.name_indexes(indexes jsonb, old_base name, new_base name)
-RETURNS jsonb
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT coalesce(jsonb_agg(i || jsonb_build_object('name', spanner_internal.split_index_name(
-             new_base, CASE WHEN starts_with(i ->> 'name', old_base || '_')
-                            THEN substr(i ->> 'name', length(old_base) + 2)
-                            ELSE i ->> 'name' END)) ORDER BY n), '[]')
-    FROM jsonb_array_elements(indexes) WITH ORDINALITY x (i, n);
-END;
-
 -- Where a foreign table has its rows.
 CREATE FUNCTION spanner_internal.split_options(server name, schemaname name, tablename name)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN format(' SERVER %I OPTIONS (schema_name %L, table_name %L, '
               'batch_size ''1000'', async_capable ''true'')', server, schemaname, tablename);
-
--- The CHECK constraint of the bounds of a split, if it has any.
-CREATE FUNCTION spanner_internal.bounds_check(tablename name, expression text)
-RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN expression IS NULL THEN '[]'
-            ELSE jsonb_build_object('name', spanner_internal.split_name(tablename, '_bounds'),
-                                    'expression', expression) END;
 
 -- The server refuses such a foreign partition too, but does not say what to do.
 CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
@@ -337,12 +281,9 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN bound ~ '^''' THEN replace(substr(bound, 2, length(bound) - 2), '''''', '''')
             ELSE bound END;
 
--- The bounds and servers of another table.
-CREATE FUNCTION spanner_internal.points_of(
-  relation regclass,
-  type regtype,
-  OUT points text[],
-  OUT servers name[])
+-- The bounds of another table.
+CREATE FUNCTION spanner_internal.points_of(relation regclass, type regtype)
+RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET standard_conforming_strings = on
@@ -358,12 +299,10 @@ BEGIN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('table "%s" has no splits yet',
                        (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'Perform the steps that make its splits first.';
+      HINT = 'Make its splits first.';
   END IF;
-  SELECT (array_agg(spanner_internal.bound_value(s.lower) ORDER BY s.split))[2:],
-         array_agg(s.server ORDER BY s.split)
-    INTO points, servers
-    FROM spanner_internal.list_splits(relation) s;
+  RETURN (SELECT (array_agg(spanner_internal.bound_value(s.lower) ORDER BY s.split))[2:]
+            FROM spanner_internal.list_splits(relation) s);
 END
 $$;
 
@@ -375,94 +314,33 @@ RETURN format('(%s)', concat(coalesce(quote_literal(at), word),
                              repeat(', ' || CASE WHEN at IS NULL THEN word ELSE 'MINVALUE' END,
                                     width - 1)));
 
--- A step of create_splits().  The partition belongs to the owner of the table, who runs the
--- command: reading a bound can call functions of a domain.
-CREATE FUNCTION spanner_internal.add_split(
-  schemaname name,
-  tablename name,
-  partition name,
-  server name,
-  lower text,
-  upper text,
-  key name[])
-RETURNS void
-LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-#variable_conflict use_variable
-DECLARE
-  parent constant regclass := spanner_internal.find_relation(schemaname, tablename);
-  width constant integer := (SELECT partnatts FROM pg_partitioned_table WHERE partrelid = parent);
-  command text;
-BEGIN
-  IF width IS NULL THEN
-    RAISE undefined_table USING
-      MESSAGE = format('there is no partitioned table "%s.%s"', schemaname, tablename);
-  ELSIF server IS NOT NULL THEN
-    PERFORM spanner_internal.check_split_server(parent, server);
-  END IF;
-  PERFORM spanner_internal.run_as_owner(parent,
-    format('CREATE %sTABLE %I.%I PARTITION OF %I.%I%s FOR VALUES FROM %s TO %s%s',
-           CASE WHEN server IS NOT NULL THEN 'FOREIGN ' END,
-           schemaname, partition, schemaname, tablename,
-           -- the partitioned table has no key that a partition here could take
-           CASE WHEN server IS NULL THEN
-             (SELECT format(' (PRIMARY KEY (%s))', string_agg(quote_ident(k), ', ' ORDER BY n))
-                FROM unnest(key) WITH ORDINALITY x (k, n)
-              HAVING count(*) > 0) END,
-           spanner_internal.bound_clause(lower, 'MINVALUE', width),
-           spanner_internal.bound_clause(upper, 'MAXVALUE', width),
-           spanner_internal.split_options(server, schemaname, partition)));
-  FOR command IN
-    SELECT c
-      FROM spanner_internal.statistics_commands(format('%I.%I', schemaname, partition),
-                                                spanner_internal.describe_columns(parent)) c
-  LOOP
-    PERFORM spanner_internal.run_as_owner(parent, command);
-  END LOOP;
-END
-$$;
-
--- What the table of a split on another server is like: as the table here, with the columns that
--- identify a row as its key, or else an index on the partition key.
-CREATE FUNCTION spanner_internal.describe_split(relation regclass, key name[])
-RETURNS jsonb
+-- The commands that make the partitions.  The table has no key that they could take, if they are to
+-- move to other servers, so each gets its own.
+CREATE FUNCTION spanner_internal.split_commands(relation regclass, points text[], key name[])
+RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  WITH columns AS (
-    SELECT coalesce(key, array_agg(a.attname ORDER BY k.n)) AS names
-      FROM pg_partitioned_table p
-     CROSS JOIN unnest(p.partattrs::int2[]) WITH ORDINALITY k (attnum, n)
-      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND k.attnum > 0
-     WHERE p.partrelid = relation),
-  identity AS (
-    SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-             'name', concat(c.relname, '_split_idx'), 'method', 'btree',
-             'kind', CASE WHEN key IS NOT NULL THEN 'p' END,
-             'keys', (SELECT jsonb_agg(jsonb_build_object('column', n)) FROM unnest(names) n))))
-           AS indexes
-      FROM columns
-      JOIN pg_class c ON c.oid = relation
-     WHERE names IS NOT NULL)
-  SELECT d || jsonb_build_object(
-           'version', spanner_internal.extension_version(),
-           'indexes', (d -> 'indexes') || coalesce(i.indexes, '[]'))
-    FROM spanner_internal.describe_table(relation) d
-   CROSS JOIN identity i;
-END;
-
--- The condition of a range, for the CHECK constraint there.
-CREATE FUNCTION spanner_internal.range_condition(relation regclass, lower text, upper text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT nullif(concat_ws(' AND ',
-           CASE WHEN NOT coalesce(a.attnotnull, false) THEN k.expression || ' IS NOT NULL' END,
-           k.expression || ' >= ' || quote_literal(lower),
-           k.expression || ' < ' || quote_literal(upper)), '')
-    FROM spanner_internal.split_column(relation) k
-    LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum AND a.attnum > 0;
+  SELECT x.command
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_partitioned_table t ON t.partrelid = c.oid
+   CROSS JOIN generate_series(0, cardinality(points)) i
+   CROSS JOIN LATERAL (
+     SELECT format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_p' || i))) p (name)
+   CROSS JOIN LATERAL (
+     SELECT format('CREATE TABLE %s PARTITION OF %I.%I%s FOR VALUES FROM %s TO %s', p.name,
+                   n.nspname, c.relname,
+                   (SELECT format(' (PRIMARY KEY (%s))',
+                                  string_agg(quote_ident(k.name), ', ' ORDER BY k.n))
+                      FROM unnest(key) WITH ORDINALITY k (name, n)
+                    HAVING count(*) > 0),
+                   spanner_internal.bound_clause(points[i], 'MINVALUE', t.partnatts),
+                   spanner_internal.bound_clause(points[i + 1], 'MAXVALUE', t.partnatts))
+     UNION ALL
+     SELECT concat('ALTER TABLE ', p.name, s)
+       FROM spanner_internal.column_settings(relation, false) s) x (command)
+   WHERE c.oid = relation
+   ORDER BY i, x.command NOT LIKE 'CREATE%', x.command;
 END;
 
 -- The identity of rows on other servers; NULL if it is not known.
@@ -484,46 +362,6 @@ BEGIN
   RETURN key;
 END
 $$;
-
--- The steps, first those on other servers: a partition is not made here before its table is there.
-CREATE FUNCTION spanner_internal.split_steps(
-  relation regclass,
-  points text[],
-  places name[],
-  key name[],
-  OUT server name,
-  OUT statement text)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  WITH part AS (
-    SELECT i, n.nspname, c.relname, spanner_internal.split_name(c.relname, '_p' || i) AS name,
-           places[1 + i % cardinality(places)] AS place, points[i] AS lower, points[i + 1] AS upper
-      FROM pg_class c
-      JOIN pg_namespace n ON n.oid = c.relnamespace
-     CROSS JOIN generate_series(0, cardinality(points)) i
-     WHERE c.oid = relation),
-  described AS (
-    SELECT p.*, d || jsonb_build_object(
-             'owner', spanner_internal.owner_there(relation, p.place),
-             'grants', spanner_internal.grants_there(relation, p.place),
-             'indexes', spanner_internal.name_indexes(d -> 'indexes', p.relname, p.name),
-             'checks', (d -> 'checks') || spanner_internal.bounds_check(p.name, b.condition))
-             AS definition
-      FROM part p
-     CROSS JOIN spanner_internal.describe_split(relation, key) d
-     CROSS JOIN spanner_internal.range_condition(relation, p.lower, p.upper) b (condition)
-     WHERE p.place IS NOT NULL)
-  (SELECT place, spanner_internal.step_call('make_split', nspname, name,
-                                            jsonb_strip_nulls(definition)::text)
-     FROM described
-    ORDER BY i)
-  UNION ALL
-  (SELECT NULL, spanner_internal.step_call('add_split', nspname, relname, name, place, lower, upper,
-                                           key::text)
-     FROM part
-    ORDER BY i);
-END;
 
 -- Raise an error if a relation has a name that create_splits() would give.
 CREATE FUNCTION spanner_internal.check_split_names(relation regclass, splits integer)
@@ -548,19 +386,17 @@ BEGIN
 END
 $$;
 
+-- The owner of the table runs the commands: reading a bound can call functions of a domain.
 CREATE FUNCTION spanner.create_splits(
   relation regclass,
   splits integer DEFAULT NULL,
-  servers name[] DEFAULT NULL,
   dry_run boolean DEFAULT true,
   bits integer DEFAULT NULL,
   stripes integer DEFAULT NULL,
   shards integer DEFAULT NULL,
   key name[] DEFAULT NULL,
-  beside regclass DEFAULT NULL,
-  OUT server name,
-  OUT statement text)
-RETURNS SETOF record
+  beside regclass DEFAULT NULL)
+RETURNS TABLE (statement text)
 LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
@@ -568,7 +404,8 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   points text[];
-  places name[] := coalesce(nullif(ARRAY(SELECT s FROM unnest(servers) s), '{}'), '{NULL}');
+  commands text[];
+  command text;
 BEGIN
   IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
     RAISE null_value_not_allowed USING
@@ -580,32 +417,20 @@ BEGIN
   END IF;
   PERFORM spanner_internal.check_split_table(relation);
   IF beside IS NOT NULL THEN
-    SELECT p.points, p.servers, cardinality(p.servers) INTO points, places, splits
-      FROM spanner_internal.split_column(relation) k
-     CROSS JOIN spanner_internal.points_of(beside, k.type) p;
-  END IF;
-  PERFORM spanner_internal.check_split_server(relation, p),
-          spanner_internal.check_no_unique_index(relation)
-     FROM unnest(places) p
-    WHERE p IS NOT NULL;
-  IF splits BETWEEN 1 AND cardinality(places) - 1 THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('%s splits are not enough for %s servers', splits, cardinality(places)),
-      HINT = 'Make as many splits as there are servers, or a multiple of that.';
-  END IF;
-  points := coalesce(points,
-                     spanner_internal.equal_points(relation, splits, bits, stripes, shards));
-  IF array_remove(places, NULL) <> '{}' THEN
-    key := spanner_internal.known_identity(relation, key);
+    points := (SELECT spanner_internal.points_of(beside, k.type)
+                 FROM spanner_internal.split_column(relation) k);
   ELSE
-    key := NULL;
+    points := spanner_internal.equal_points(relation, splits, bits, stripes, shards);
   END IF;
+  key := CASE WHEN key IS NOT NULL THEN spanner_internal.split_identity(relation, key) END;
   PERFORM spanner_internal.check_split_names(relation, cardinality(points) + 1);
-  FOR server, statement IN
-    SELECT * FROM spanner_internal.split_steps(relation, points, places, key)
+  commands := ARRAY(SELECT c FROM spanner_internal.split_commands(relation, points, key) c);
+  FOREACH command IN ARRAY commands
   LOOP
-    IF server IS NULL AND NOT coalesce(dry_run, true) THEN
-      EXECUTE statement;
+    statement := (SELECT spanner_internal.shown_command(relowner, command)
+                    FROM pg_class WHERE oid = relation);
+    IF NOT coalesce(dry_run, true) THEN
+      PERFORM spanner_internal.run_as_owner(relation, command);
     END IF;
     RETURN NEXT;
   END LOOP;
@@ -613,6 +438,6 @@ END
 $$;
 
 COMMENT ON FUNCTION spanner.create_splits(
-    regclass, integer, name[], boolean, integer, integer, integer, name[], regclass)
+    regclass, integer, boolean, integer, integer, integer, name[], regclass)
   IS 'make partitions for equal ranges of an evenly spread key, or beside those of another table,'
-     ' here or on other servers, or show the statements that do';
+     ' or show the statements that do';

@@ -60,7 +60,7 @@ END;
 -- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
 CREATE VIEW spanner_internal.split_tables AS
 SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relkind,
-       spanner_internal.describe_table(c.oid) AS definition,
+       spanner_internal.table_parts(c.oid) AS parts,
        ARRAY(SELECT format('%I %s', k.conname, pg_get_constraintdef(k.oid))
                FROM pg_constraint k
               WHERE k.conrelid = c.oid AND k.contype = 'f'

@@ -70,15 +70,15 @@ prepare()
 }
 
 # The server's development package depends on clang and LLVM, 500 MB that are
-# not needed without JIT: only its files are taken.
+# not needed without JIT: only its files are taken, and those of libpq.
 finish()
 {
 	chroot "$1" sh -c "
 		set -e
 		cd /var/tmp
-		apt-get -q download postgresql-server-dev-$version
-		dpkg -x postgresql-server-dev-$version*.deb /
-		rm postgresql-server-dev-$version*.deb
+		apt-get -q download postgresql-server-dev-$version libpq-dev
+		for package in *.deb; do dpkg -x \$package /; done
+		rm *.deb
 		apt-get clean
 		rm -rf /var/lib/apt/lists/* /usr/share/doc/* /usr/share/man/*"
 }

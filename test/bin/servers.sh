@@ -12,7 +12,7 @@
 #	servers_connect SQL ...		make the extensions there, and tell the cluster of them;
 #								SQL is how to call psql
 #	servers_run_statements SQL ...	run on each what is for it in the view "statements",
-#								which the caller has made from create_splits()
+#								which the caller has made
 #	servers_ctl NUMBER ...		pg_ctl for one of them
 #	servers_stop				stop them, unless KEEP=1; before cluster_remove
 #

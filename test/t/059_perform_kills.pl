@@ -1,157 +1,198 @@
-# Moves by spanner_keys_perform while clients write, and while servers and the
-# command itself are killed at any time.  The same command goes on, no row is
-# lost or there twice, and nothing is left over.  KILLS=26 kills more.
+# spanner_splits and its servers are killed at any point of moves, while clients
+# write; a server that stands still locks nobody out; of two programs that move
+# the same split one does.
 
 use strict;
 use warnings;
 
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use POSIX ();
 use Test::More;
-use Time::HiRes qw(time usleep);
+use Time::HiRes qw(usleep time);
 
-my $kills = $ENV{KILLS} || 6;
-my %node = map { $_ => PostgreSQL::Test::Cluster->new("kills_$_") } 'here', 'server2';
+my %node = map { $_ => PostgreSQL::Test::Cluster->new("kill_$_") } 'here', 'server2', 'server3';
 my $here = $node{here};
 
 foreach my $node (values %node)
 {
 	$node->init(allows_streaming => 'logical');
-	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms\nwal_receiver_timeout = 5s");
+	$node->append_conf('postgresql.conf',
+		"autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms\nmax_connections = 60\nwal_receiver_timeout = 3s\nwal_sender_timeout = 3s");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
 }
-my $user = $here->safe_psql('postgres', 'SELECT current_user');
-$here->safe_psql(
-	'postgres', qq{
-	CREATE EXTENSION postgres_fdw;
-	CREATE SERVER server2 FOREIGN DATA WRAPPER postgres_fdw
-		OPTIONS (host '@{[ $node{server2}->host ]}', port '@{[ $node{server2}->port ]}', dbname 'postgres');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER server2 OPTIONS (user '$user');
-	CREATE TABLE orders (id bigserial PRIMARY KEY, note text NOT NULL);
-	INSERT INTO orders (note) SELECT 'old ' || i FROM generate_series(1, 20000) i;
-	SELECT spanner.convert_column('orders', 'id');
-	ANALYZE orders;});
-
-my $state = PostgreSQL::Test::Utils::tempdir();
-my $tmp = $PostgreSQL::Test::Utils::tmp_check;
-my @perform = ('spanner_keys_perform', '--yes', "--state=$state", '--tries=60', '-d', $here->connstr('postgres'));
-my %count = (here => 0, server2 => 0, command => 0);
+$here->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw');
+foreach my $name ('server2', 'server3')
+{
+	$here->safe_psql(
+		'postgres', qq{
+		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host '@{[ $node{$name}->host ]}', port '@{[ $node{$name}->port ]}', dbname 'postgres');
+		DO \$\$ BEGIN EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER $name OPTIONS (user %L)', current_user); END \$\$;});
+}
 
 sub value
 {
 	return $here->safe_psql('postgres', $_[0]);
 }
 
-# A client notes what it knows to be committed.
-sub start_writer
+my ($out, $err) = ('', '');
+
+sub start_splits
 {
-	my ($name) = @_;
-	my $pid = fork // die "fork: $!";
-
-	return $pid if $pid;
-	for (my $number = 0; !-e "$tmp/stop"; $number += 20)
-	{
-		my $file = "$tmp/inserts_$name";
-
-		unlink $file;
-		append_to_file($file, join '', map { "INSERT INTO orders (note) VALUES ('w$name-@{[ $number + $_ ]}') RETURNING 'ok ' || note;\n" } 1 .. 20);
-		system(qq{psql -XAtq -v ON_ERROR_STOP=1 -d "@{[ $here->connstr('postgres') ]}" -f $file >> $tmp/writer_$name 2> /dev/null}) == 0
-		  or usleep(50_000);
-	}
-	POSIX::_exit(0);
+	($out, $err) = ('', '');
+	return IPC::Run::start([ 'spanner_splits', '-y', '-d', $here->connstr('postgres'), @_ ], '<', \'', '>', \$out, '2>', \$err);
 }
 
-# The command, in a process of its own.
-sub start_command
+# Run the program until it succeeds, as its user would.
+sub splits_at_last
 {
-	my $pid = fork // die "fork: $!";
-
-	return $pid if $pid;
-	open STDIN, '<', '/dev/null';
-	open STDOUT, '>', '/dev/null';
-	open STDERR, '>', "$tmp/command.log";
-	exec @perform, @_;
-}
-
-sub kill_something
-{
-	my ($command) = @_;
-	my $victim = ('here', 'server2', 'command')[ int rand 3 ];
-
-	return if waitpid($command, POSIX::WNOHANG()) != 0;
-	$count{$victim}++;
-	if ($victim eq 'command')
-	{
-		kill 'KILL', $command;
-		return;
-	}
-	$node{$victim}->stop('immediate');
-	$node{$victim}->start;
-	return;
-}
-
-# The same command until it has done everything.  If it is killed at its very
-# end, it is told that there is nothing left to do.
-sub move
-{
-	my @words = @_;
-	my $log = '';
-
 	for (1 .. 40)
 	{
-		my $command = start_command('move_split', @words);
-
-		while ($count{here} + $count{server2} + $count{command} < $kills)
-		{
-			usleep(200_000 + int rand 2_500_000);
-			last if waitpid($command, POSIX::WNOHANG()) != 0;
-			kill_something($command);
-		}
-		waitpid $command, 0;
-		$log = slurp_file("$tmp/command.log");
-		last if $log =~ /is on that server already|is not within partition/;
-		next if $log !~ /step (\d+) of \1, [^:]*: [^:]*: done\n\z/;
-		last;
+		return 1 if start_splits(@_)->finish;
+		usleep(200_000);
 	}
-	return $log =~ /failed/ ? $log : '';
+	diag("spanner_splits @_: $err");
+	return 0;
 }
 
-my @writers = map { start_writer($_) } 1 .. 2;
-IPC::Run::run([ @perform, 'adopt_table', 'orders' ], '<', \'', '>', \my $out, '2>', \my $err);
-is($?, 0, 'the table is adopted') or diag($err);
-my $began = time;
-my @moves = ([ 'orders_p0', 'server2', 'at=4611686018427387904' ], [ 'orders_p0_1', 'NULL' ], [ 'orders_p0_1', 'server2' ]);
-my $done = 0;
-
-while ($count{here} + $count{server2} + $count{command} < $kills || $done < 2)
+sub leftovers
 {
-	my $move = $moves[ $done == 0 ? 0 : 2 - $done % 2 ];
+	my $sql = q{SELECT (SELECT count(*) FROM spanner_internal.split_record) + (SELECT count(*) FROM pg_publication)
+		+ (SELECT count(*) FROM pg_subscription) + (SELECT count(*) FROM pg_replication_slots)};
 
-	is(move(@$move), '', "move $done: @$move");
-	is(value(q{SELECT count(*) FROM spanner.check_splits('orders')}), 0, 'nothing is wrong after it')
-	  or diag(value(q{SELECT * FROM spanner.check_splits('orders')}));
-	last if ++$done > 15;
+	return join ' ', map { $node{$_}->safe_psql('postgres', $sql) } sort keys %node;
 }
-append_to_file("$tmp/stop", '');
+
+# A writer that notes what was acknowledged: new rows, and rows that go to the other part.
+sub start_writer
+{
+	my ($number) = @_;
+	my $pid = fork;
+
+	return $pid if $pid;
+	my $file = "$PostgreSQL::Test::Utils::tmp_check/written$number";
+	my $connect = $here->connstr('postgres');
+	local $SIG{ALRM} = 'DEFAULT';
+	for (my $i = $number; ; $i += 2)
+	{
+		my $id = $i % 4 < 2 ? $i : 1_000_000 + $i;
+		my $result = system("psql -Xqc \"INSERT INTO ord VALUES ($id, repeat(md5('$id'), 300))\" -d \"$connect\" > /dev/null 2>&1");
+
+		append_to_file($file, "$id\n") if $result == 0;
+		usleep(10_000);
+	}
+}
+
+value(q{CREATE TABLE ord (id bigint PRIMARY KEY, body text); ALTER TABLE ord ALTER body SET STORAGE EXTERNAL;
+	INSERT INTO ord SELECT i, repeat(md5(i::text), 300) FROM generate_series(-300, -1) i});
+value(q{SELECT spanner.adopt_table('ord', dry_run => false)});
+my @writers = map { start_writer($_) } 1, 2;
+
+# What is killed: the program, or a server
+my $kills = 0;
+foreach my $move ([ 'ord_p0', 'server2' ], [ 'ord_p0', 'server3', '500000' ], [ 'ord_p0_1', 'here' ], [ 'ord_p0', 'here' ])
+{
+	my ($split, $server, $at) = @$move;
+	my @words = ('move', $split, '--to', $server, defined $at ? ('--at', $at) : ());
+
+	foreach my $round (1 .. 7)
+	{
+		my $run = start_splits(@words);
+
+		usleep(30_000 + int rand 900_000);
+		if ($round % 3 == 0)
+		{
+			my $victim = $node{ (sort keys %node)[ int rand 3 ] };
+
+			$victim->stop('immediate');
+			$victim->start;
+			$kills++;
+		}
+		else
+		{
+			last unless $run->pumpable;
+			$kills++;
+		}
+		$run->kill_kill(grace => 0);
+		last if value(q{SELECT count(*) FROM spanner_internal.split_record}) == 0
+			&& $out . $err =~ /done/;
+	}
+	ok(splits_at_last(@words) || $err =~ /is on that server already|is not within partition/, "@words");
+}
+kill 'TERM', @writers;
 waitpid $_, 0 foreach @writers;
-unlink "$tmp/stop";
+note "$kills kills";
 
-my (%known, %found);
-foreach my $file (glob "$tmp/writer_*")
+my @written = map { split /\n/, slurp_file("$PostgreSQL::Test::Utils::tmp_check/written$_") } 1, 2;
+cmp_ok(scalar @written, '>', 20, 'rows were written: ' . @written);
+my %found = map { $_ => 1 } split /\n/, value('SELECT id FROM ord');
+is(join(' ', grep { !$found{$_} } @written), '', 'all of them are there');
+is(value('SELECT count(*) - count(DISTINCT id) FROM ord'), 0, 'none twice');
+is(value(q{SELECT count(*) FROM ord WHERE body IS DISTINCT FROM repeat(md5(id::text), 300)}), 0, 'with their values');
+is(value(q{SELECT count(*) FROM spanner.check_splits('ord')}), 0, 'nothing is wrong');
+is(leftovers(), '0 0 0', 'nothing is left');
+
+# A value that is stored out of line comes along when its key is changed during a cut.
+value(q{CREATE TABLE doc (id bigint PRIMARY KEY, body text); ALTER TABLE doc ALTER body SET STORAGE EXTERNAL;
+	INSERT INTO doc SELECT i, repeat(md5(i::text), 400) FROM generate_series(1, 200) i});
+value(q{SELECT spanner.adopt_table('doc', dry_run => false)});
+my $reader = $here->background_psql('postgres');
+$reader->query_safe('BEGIN; SELECT count(*) FROM doc');
+my $run = start_splits('move', 'doc_p0', '--to', 'server2', '--at', '101');
+for (1 .. 300)
 {
-	/^ok (.*)/ and $known{$1} = 1 foreach split /\n/, slurp_file($file);
-	unlink $file;
+	last if $node{server2}->safe_psql('postgres', q{SELECT count(*) FROM pg_subscription_rel WHERE srsubstate = 'r'}) > 0;
+	usleep(100_000);
 }
-$found{$_}++ foreach split /\n/, value(q{SELECT note FROM orders WHERE note LIKE 'w%'});
-cmp_ok(scalar(keys %known), '>', 50, 'rows have been inserted');
-is(scalar(grep { !$found{$_} } keys %known), 0, 'none is lost');
-is(scalar(grep { $_ > 1 } values %found), 0, 'none is there twice');
-is(value(q{SELECT count(*), count(DISTINCT id) FROM orders WHERE note LIKE 'old%'}), '20000|20000', 'old rows');
-is(value(q{SELECT count(*) - count(DISTINCT id) FROM orders}), 0, 'no id twice');
-note(sprintf '%d moves in %d s; kills: %d here, %d server2, %d of the command; %d rows known, %d found',
-	$done, time - $began, @count{qw(here server2 command)}, scalar(keys %known), scalar(keys %found));
+value('UPDATE doc SET id = id + 1000 WHERE id IN (2, 4)');
+$reader->query_safe('COMMIT');
+$reader->quit;
+ok($run->finish, 'a cut while keys change') or diag($err);
+is(value('SELECT count(*), min(length(body)) FROM doc'), '200|12800', 'no value is lost');
+
+# A source that stands still: nobody waits long for the table.
+value('CREATE TABLE slow (id bigint, v text) PARTITION BY RANGE (id); CREATE TABLE slow_p1 PARTITION OF slow (PRIMARY KEY (id)) FOR VALUES FROM (0) TO (100); CREATE TABLE slow_p2 PARTITION OF slow (PRIMARY KEY (id)) FOR VALUES FROM (100) TO (200); INSERT INTO slow SELECT i FROM generate_series(0, 199) i');
+ok(splits_at_last('move', 'slow_p1', '--to', 'server2'), 'a split is there');
+my $postmaster = $node{server2}->safe_psql('postgres', 'SELECT 1') && (split /\n/, slurp_file($node{server2}->data_dir . '/postmaster.pid'))[0];
+my $blocker = $here->background_psql('postgres');
+$blocker->query_safe('BEGIN; SELECT count(*) FROM slow WHERE id > 150');
+$run = start_splits('move', 'slow_p1', '--to', 'server3');
+for (1 .. 300)
+{
+	$run->pump_nb;
+	last if $err =~ /gave up/;
+	usleep(50_000);
+}
+my @stopped = split /\n/, `ps -o pid= --ppid $postmaster`;
+kill 'STOP', $postmaster, @stopped;
+$blocker->query_safe('COMMIT');
+my $worst = 0;
+my $until = time + 6;
+while (time < $until)
+{
+	my $began = time;
+
+	value('SELECT count(*) FROM slow WHERE id > 150');
+	$worst = time - $began if time - $began > $worst;
+}
+cmp_ok($worst, '<', 3.5, sprintf('a read of what is here waited %.1f s at most', $worst));
+kill 'CONT', $postmaster, @stopped;
+$run->kill_kill(grace => 0);
+$blocker->quit;
+ok(splits_at_last('move', 'slow_p1', '--to', 'server3'), 'it goes on');
+is(value('SELECT count(*) FROM slow'), 200, 'with all rows');
+
+# Two programs move the same split.
+my ($out2, $err2) = ('', '');
+$run = start_splits('move', 'slow_p2', '--to', 'server2');
+my $second = IPC::Run::start([ 'spanner_splits', '-y', '-d', $here->connstr('postgres'), 'move', 'slow_p2', '--to', 'server2' ],
+	'<', \'', '>', \$out2, '2>', \$err2);
+my @results = ($run->finish ? 1 : 0, $second->finish ? 1 : 0);
+is($results[0] + $results[1], 1, 'one of two moves the split');
+like($err . $err2, qr/another move of a split of this table is under way|is on that server already/, 'the other one says why not');
+is(value('SELECT count(*) FROM slow'), 200, 'with all rows');
+is(leftovers(), '0 0 0', 'nothing is left');
 
 $_->stop foreach values %node;
 done_testing();

@@ -51,7 +51,7 @@ my %objects = (
 		INSERT INTO bill VALUES (1), (2::bigint ^ 62);
 		CREATE TABLE adopted (id bigint PRIMARY KEY, v text);
 		INSERT INTO adopted SELECT i, 'x' FROM generate_series(1, 20) i;
-		SELECT statement FROM spanner.adopt_table('adopted') \gexec
+		SELECT * FROM spanner.adopt_table('adopted', dry_run => false);
 		});
 my %descriptions = (
 	spanner_keys => q{

@@ -116,26 +116,6 @@ sub sweep
 	return;
 }
 
-# What functions print, run in one session, and pasted into another, here and
-# at the other server.
-sub perform
-{
-	my ($run, $session, $bind, @functions) = @_;
-	my $functions = $run->{functions};
-
-	$session->ask('\\set ON_ERROR_ROLLBACK on');
-	foreach my $function (grep { $_->{prints} } @functions)
-	{
-		return if $session->{lost};
-		call($run, $session,
-			in_transaction("SET LOCAL statement_timeout = '200ms';\n"
-				  . $functions->printing($function, $bind) . ' \\gexec'));
-		$run->paste($session, $functions->printing($function, $bind), $app);
-		$run->paste($session, $functions->printing($function, $bind, 'far'), $far);
-	}
-	return;
-}
-
 # Calls in turns, until something is found.
 sub race
 {
@@ -427,12 +407,12 @@ sub names_that_quote
 		} 'innocent', @names);
 	is_armed($run, 'superuser', 'SELECT mallory_home.n()');
 	is_armed($run, 'superuser', 'SELECT mallory_home.n()', $far);
-	my @functions = working($run, $victim, { relation => q{'m.innocent'}, server => q{'far'} }, 'move_split');
 	my @oids = $victim->must(q{SELECT oid FROM pg_class
 		WHERE relnamespace = 'm'::regnamespace AND relkind = 'r' AND relname <> 'innocent'});
 
 	die "there are no tables of such names\n" if @oids != @names || !@names;
-	perform($run, $victim, { relation => "${_}::oid", server => q{'far'} }, @functions) foreach @oids;
+	sweep($run, $victim, { relation => "${_}::oid", server => q{'far'}, target => q{'far'}, dry_run => 'true' }, 'relation')
+	  foreach @oids;
 	return;
 }
 
@@ -445,9 +425,6 @@ sub texts_of_server
 	my @lies = lies();
 
 	make_innocent($server, $victim, 'id bigint PRIMARY KEY');
-	my @functions =
-	  working($run, $victim, { relation => q{'public.innocent_p1'}, to_server => 'NULL' }, 'move_split');
-
 	$victim->must(
 		$server->make_server('liar', $liar), $server->map_user('CURRENT_USER', 'liar', 'mallory'),
 		'CREATE TABLE public.split (id bigint) PARTITION BY RANGE (id)',
@@ -457,7 +434,7 @@ sub texts_of_server
 	foreach my $text (@lies[ 0 .. 2 ])
 	{
 		$server->must_as('mallory', $liar, lying_views($run, $server, 'public', 'split_p1', $text));
-		perform($run, $victim, { relation => q{'public.split_p1'}, to_server => 'NULL' }, @functions);
+		sweep($run, $victim, { relation => q{'public.split_p1'}, server => q{'liar'}, n => 2 }, 'relation');
 	}
 	foreach my $table (qw(split split_p1))
 	{

@@ -1,0 +1,441 @@
+/*-------------------------------------------------------------------------
+ *
+ * moves.c
+ *	  A split moves to another server.
+ *
+ * All of it is replicated, without a row filter: with one, an update that
+ * brings a row into the part that moves is sent as an insert, which lacks
+ * values that are stored out of line.  A split that is cut is replicated into
+ * two tables.  Both are splits of the target after the swap, and the lower one
+ * goes back by a second move.
+ *
+ * The record here says how far a move is.  It changes in the transactions that
+ * it tells of, so the program can be killed at any point, and run again.
+ *
+ * src/splits/client/moves.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres_fe.h"
+
+#include "client.h"
+
+/* Milliseconds that a swap may hold its locks, at most. */
+#define SWAP_TIME 900
+
+static const char *const record_columns =
+"move, partition, parent, nspname, name, source, target, schemaname, tablename, at, low, high,\n"
+"moved, goes_back, swapped";
+
+static Move *read_move(PGresult * result);
+static Move *find_move(const char *relation);
+static Move *reload(Move *m);
+static void check_same_move(Move *m);
+static bool await_position(Server *from, Move *m, int64 until);
+static bool swap_command(Server *session, const char *sql, int count, const char *const *args);
+static bool try_swap(Move *m);
+static void swap(Move *m);
+static void drop_moved(Move *m, const char *moved);
+static void close_source(Move *m);
+static void open_target(Move *m);
+static Move *end_record(Move *m);
+static Move *perform(Move *m);
+
+/* The record, or NULL. */
+static Move *
+read_move(PGresult * result)
+{
+	Move	   *m = NULL;
+
+	if (PQntuples(result) > 0)
+	{
+		m = pg_malloc0(sizeof(Move));
+		m->move = get_text(result, 0, 0);
+		m->partition = get_text(result, 0, 1);
+		m->parent = get_text(result, 0, 2);
+		m->nspname = get_text(result, 0, 3);
+		m->name = get_text(result, 0, 4);
+		m->source = get_text(result, 0, 5);
+		m->target = get_text(result, 0, 6);
+		m->schemaname = get_text(result, 0, 7);
+		m->tablename = get_text(result, 0, 8);
+		m->at = get_text(result, 0, 9);
+		m->low = get_text(result, 0, 10);
+		m->high = get_text(result, 0, 11);
+		m->moved = get_text(result, 0, 12);
+		m->goes_back = PQgetvalue(result, 0, 13)[0] == 't';
+		m->swapped = PQgetvalue(result, 0, 14)[0] == 't';
+	}
+	PQclear(result);
+	return m;
+}
+
+/* The move of a split that has begun; its name may be that of a table of the move. */
+static Move *
+find_move(const char *relation)
+{
+	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record r\n"
+										   " WHERE r.parent IS NOT NULL AND (r.partition = $1::oid OR (r.nspname, r.name) IN (\n"
+										   "   SELECT n.nspname, c.relname FROM pg_class c\n"
+										   "     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid))",
+										   record_columns), ARGS(relation)));
+}
+
+static Move *
+reload(Move *m)
+{
+	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record WHERE move = $1",
+										   record_columns), ARGS(m->move)));
+}
+
+/* One move at a time for a table; the server frees the lock when the program ends. */
+void
+lock_table_of(const char *relation)
+{
+	if (query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
+				   "  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
+		return;
+	pg_log_error("another move of a split of this table is under way");
+	pg_log_error_hint("Wait until it has ended.");
+	exit(EXIT_FAILED);
+}
+
+/* The target that was asked for must be that of the move that has begun. */
+static void
+check_same_move(Move *m)
+{
+	const char *target = m->goes_back && m->at == NULL ? m->source : m->target;
+
+	if (strcmp(target ? target : "here", options.target) == 0 &&
+		(m->goes_back || m->at != NULL) == (options.at != NULL))
+		return;
+	pg_log_error("a move of \"%s\" to %s%s%s has begun", plain(m->name), target ? plain(target) : "here",
+				 m->at ? " at " : "", m->at ? plain(m->at) : "");
+	pg_log_error_hint("Run the same command again, or \"spanner_splits abandon\" if its rows have not moved yet.");
+	exit(EXIT_FAILED);
+}
+
+/* Ask until the source has sent, and the target has applied, all that is committed now. */
+static bool
+await_position(Server *from, Move *m, int64 until)
+{
+	int64		began = now_ms();
+	bool		result = false;
+	char	   *target;
+	PGresult   *answer;
+
+	/*
+	 * a session that is lost for being late is made anew, but not that here,
+	 * which has the lock
+	 */
+	from->until = until + (from->name == NULL ? 10 * 1000 : 0);
+	answer = try_query(from, "SELECT pg_current_wal_insert_lsn(),\n"
+					   "  (SELECT setting FROM pg_settings WHERE name = 'wal_writer_delay')", NO_ARGS);
+	target = answer && PQntuples(answer) == 1 ? get_text(answer, 0, 0) : NULL;
+	while (target != NULL && !result && now_ms() < until)
+	{
+		/*
+		 * the last records may be of an open transaction, which nobody
+		 * flushes
+		 */
+		int64		patience = atoi(PQgetvalue(answer, 0, 1)) * 32 / 10;
+		PGresult   *state = try_query(from, "SELECT confirmed_flush_lsn >= $2::pg_lsn,\n"
+									  "  confirmed_flush_lsn >= pg_current_wal_flush_lsn()\n"
+									  "  FROM pg_replication_slots WHERE slot_name = $1", ARGS(m->move, target));
+
+		if (state == NULL || PQntuples(state) != 1)
+			break;
+		result = PQgetvalue(state, 0, 0)[0] == 't' ||
+			(PQgetvalue(state, 0, 1)[0] == 't' && now_ms() > began + patience);
+		PQclear(state);
+		if (!result)
+			pg_usleep(5 * 1000);
+	}
+	PQclear(answer);
+	from->until = 0;
+	return result;
+}
+
+/* A statement of the swap.  What cannot pass by itself ends the program. */
+static bool
+swap_command(Server *session, const char *sql, int count, const char *const *args)
+{
+	PGresult   *result = try_query(session, sql, count, args);
+	ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
+	const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+	{
+		PQclear(result);
+		return true;
+	}
+	if (code != NULL && strncmp(code, "55P03", 5) != 0 && strncmp(code, "57", 2) != 0 &&
+		strncmp(code, "40", 2) != 0 && strncmp(code, "08", 2) != 0 && strncmp(code, "25P03", 5) != 0)
+	{
+		report_failure(session, result);
+		exit(EXIT_FAILED);
+	}
+	PQclear(result);
+	return false;
+}
+
+/*
+ * One try.  This session holds the locks, and another one asks the source.  The
+ * server ends the session if the program does not go on, so nobody else waits
+ * longer for it.
+ */
+static bool
+try_swap(Move *m)
+{
+	Server	   *session = session_here();
+	Server	   *from = find_server(m->source);
+	int64		until = now_ms() + SWAP_TIME;
+	bool		done;
+
+	done = swap_command(session, "BEGIN", NO_ARGS) &&
+		swap_command(session, "SELECT set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '2s', true),\n"
+					 "  set_config('idle_in_transaction_session_timeout', '2s', true)", NO_ARGS) &&
+		swap_command(session, "SELECT spanner_internal.begin_swap($1)", ARGS(m->move)) &&
+		await_position(from, m, until) &&
+		swap_command(session, "SELECT spanner_internal.end_swap($1)", ARGS(m->move)) &&
+		swap_command(session, "COMMIT", NO_ARGS);
+	if (session->conn != NULL)
+		disconnect(session);
+	pg_free(session);
+	return done;
+}
+
+/* The new partitions take the place of the old one. */
+static void
+swap(Move *m)
+{
+	if (options.dry_run)
+	{
+		printf("this server: lock the table, wait for the rest of the log, and change the partitions\n");
+		return;
+	}
+	for (int i = 0; i < options.tries; i++)
+	{
+		if (reload(m)->swapped || (await_position(find_server(m->source), m, now_ms() + 60 * 1000) &&
+								   (try_swap(m) || reload(m)->swapped)))
+			return;
+		pg_log_info("the swap of \"%s\" gave up, and is tried again", plain(m->name));
+		pg_usleep(500 * 1000);
+	}
+	pg_log_error("partition \"%s\" could not be swapped: its table is busy, or a server does not answer", plain(m->name));
+	pg_log_error_hint("Run the same command again, or \"spanner_splits abandon\".");
+	exit(EXIT_GAVE_UP);
+}
+
+/* The table that the rows have left goes, unless something depends on it. */
+static void
+drop_moved(Move *m, const char *moved)
+{
+	PGresult   *result;
+
+	command(m->from, "UPDATE spanner_internal.own_record SET made = ARRAY[$2::oid] WHERE move = $1", ARGS(m->move, moved));
+	result = try_query(m->from, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
+	if (result == NULL || PQresultStatus(result) != PGRES_TUPLES_OK)
+	{
+		const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+		if (code == NULL || strcmp(code, "2BP01") != 0)
+		{
+			report_failure(m->from, result);
+			exit(EXIT_GAVE_UP);
+		}
+		pg_log_warning("the table that \"%s\" has left stays on %s", plain(m->name), place(m->from));
+		pg_log_warning_detail("%s", plain(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL)));
+		pg_log_warning_hint("Drop what depends on it, then the table.");
+	}
+	PQclear(result);
+}
+
+/* Those who write to the source's table directly fail from now on; what they have written goes along. */
+static void
+close_source(Move *m)
+{
+	char	   *moved = m->source == NULL ? m->moved :
+		query_value(m->from, "SELECT moved FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+
+	if (moved == NULL || !query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_class WHERE oid = $1)", ARGS(moved)))
+		return;
+	if (query_bool(m->from, "SELECT relname = $2 FROM pg_class WHERE oid = $1", ARGS(moved, m->tablename)))
+		command(m->from, "SELECT spanner_internal.run_as_owner($1::oid, format('ALTER TABLE %s RENAME TO %I',\n"
+				"  $1::oid::regclass, spanner_internal.split_name($2, '_' || right($3, 12))))",
+				ARGS(moved, m->tablename, m->move));
+	if (query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1)", ARGS(m->move)) &&
+		!await_position(m->from, m, now_ms() + 60 * 1000))
+	{
+		pg_log_error("%s has not sent all of the log within a minute", place(m->from));
+		pg_log_error_hint("Run the same command again.");
+		exit(EXIT_GAVE_UP);
+	}
+	end_replication(m);
+	drop_moved(m, moved);
+}
+
+/* On the target, the parts of a cut become tables of their own. */
+static void
+open_target(Move *m)
+{
+	PGresult   *tables = query(m->to, "SELECT x.oid, c.relkind, i.inhparent::regclass, c.oid::regclass\n"
+							   "  FROM spanner_internal.own_record r\n"
+							   " CROSS JOIN unnest(r.made) WITH ORDINALITY x (oid, n)\n"
+							   "  JOIN pg_class c ON c.oid = x.oid\n"
+							   "  LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = ANY (r.made)\n"
+							   " WHERE r.move = $1 ORDER BY x.n", ARGS(m->move));
+
+	command(m->to, "BEGIN", NO_ARGS);
+	for (int i = 0; i < PQntuples(tables); i++)
+	{
+		const char *oid = PQgetvalue(tables, i, 0);
+
+		if (!PQgetisnull(tables, i, 2))
+			command(m->to, "SELECT spanner_internal.run_as_owner($1::oid, $2)",
+					ARGS(oid, psprintf("ALTER TABLE %s DETACH PARTITION %s", PQgetvalue(tables, i, 2),
+									   PQgetvalue(tables, i, 3))));
+		else if (PQgetvalue(tables, i, 1)[0] == 'p')
+			command(m->to, "SELECT spanner_internal.run_as_owner($1::oid, $2)",
+					ARGS(oid, psprintf("DROP TABLE %s", PQgetvalue(tables, i, 3))));
+	}
+	if (m->target != NULL)
+		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	command(m->to, "COMMIT", NO_ARGS);
+	for (int i = 0; i < PQntuples(tables); i++)
+		if (PQgetvalue(tables, i, 1)[0] == 'r')
+			command(m->to, psprintf("ANALYZE %s /* long */", PQgetvalue(tables, i, 3)), NO_ARGS);
+	PQclear(tables);
+}
+
+/* The end of a move is the begin of the lower part's way back. */
+static Move *
+end_record(Move *m)
+{
+	char	   *back = NULL;
+
+	command(&here, "BEGIN", NO_ARGS);
+	if (m->goes_back && m->at != NULL)
+	{
+		back = query_value(&here, "INSERT INTO spanner_internal.own_record\n"
+						   "  (move, partition, parent, nspname, name, source, target, schemaname, tablename, goes_back, moved)\n"
+						   "SELECT spanner_internal.new_move_name(), s.partition, $2::oid, $3, $4, s.server, $5,\n"
+						   "  s.schemaname, s.tablename, true, CASE WHEN s.server IS NULL THEN s.partition::oid END\n"
+						   "  FROM spanner_internal.list_splits($2::oid) s\n"
+						   " WHERE s.partition = spanner_internal.find_relation($3, $4) AND $1 <> '' RETURNING move",
+						   ARGS(m->move, m->parent, m->nspname, m->name, m->source));
+		if (back == NULL)
+			fail("partition \"%s\" is gone", plain(m->name));
+	}
+	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	command(&here, "COMMIT", NO_ARGS);
+	if (back == NULL)
+		return NULL;
+	m->move = back;
+	return reload(m);
+}
+
+/* From the record to its end; returns the move that follows. */
+static Move *
+perform(Move *m)
+{
+	m->from = find_server(m->source);
+	m->to = find_server(m->target);
+	if (!m->swapped)
+	{
+		pg_log_info("copying \"%s\" from %s to %s", plain(m->name), place(m->from), place(m->to));
+		publish(m);
+		make_tables(m);
+		subscribe(m);
+		await_copy(m);
+		if (!options.dry_run)
+			check_alike(m);
+		swap(m);
+		pg_log_info("the rows of \"%s\" are on %s now", plain(m->name), place(m->to));
+	}
+	m->from = find_server(m->source);
+	if (options.dry_run)
+		return NULL;
+	close_source(m);
+	end_replication(m);
+	if (m->source != NULL)
+		command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	open_target(m);
+	return end_record(m);
+}
+
+/* Move a split, or go on with it. */
+void
+move_split(const char *split)
+{
+	const char *target = strcmp(options.target, "here") == 0 ? NULL : options.target;
+	Move	   *m;
+
+	lock_table_of(split);
+	m = find_move(split);
+	if (m != NULL)
+		check_same_move(m);
+	else
+	{
+		char	   *move;
+
+		if (options.dry_run)
+			PQclear(query(&here, "BEGIN", NO_ARGS));
+		move = query_value(&here, "SELECT spanner_internal.begin_move($1::oid, $2, $3)",
+						   ARGS(split, target, options.at));
+		m = read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record WHERE move = $1",
+											record_columns), ARGS(move)));
+	}
+	while (m != NULL)
+		m = perform(m);
+	pg_log_info("done");
+}
+
+/* Undo what a move has made, unless the rows are on the target already. */
+void
+abandon_split(const char *split)
+{
+	Move	   *m;
+
+	lock_table_of(split);
+	m = find_move(split);
+	if (m == NULL && end_copies(split))
+		return;
+	if (m == NULL)
+		fail("no move or copy of this table has begun");
+	if (m->swapped)
+	{
+		pg_log_error("the rows of \"%s\" have moved already", plain(m->name));
+		pg_log_error_hint("Run the move again, which ends it.");
+		exit(EXIT_FAILED);
+	}
+	m->from = find_server(m->source);
+	m->to = find_server(m->target);
+	end_replication(m);
+	if (m->source != NULL)
+		command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	command(m->to, "BEGIN", NO_ARGS);
+	command(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
+	command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	if (m->target == NULL)
+		command(&here, "SELECT spanner_internal.run_as_owner(c.oid, format('ALTER FOREIGN TABLE %s RENAME TO %I', c.oid::regclass, $2::name))\n"
+				"  FROM pg_class c WHERE c.oid = $1::oid AND c.relname <> $2::name", ARGS(m->partition, m->name));
+	command(m->to, "COMMIT", NO_ARGS);
+	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	pg_log_info("done");
+}
+
+/* What has begun and has not ended. */
+void
+list_moves(void)
+{
+	PGresult   *rows = query(&here, "SELECT nspname, name, coalesce(source, 'here'), coalesce(target, 'here'),\n"
+							 "  CASE WHEN swapped THEN 'swapped' ELSE 'copying' END, move\n"
+							 "  FROM spanner_internal.own_record WHERE parent IS NOT NULL ORDER BY 1, 2", NO_ARGS);
+
+	for (int i = 0; i < PQntuples(rows); i++)
+		printf("%s.%s\t%s -> %s\t%s\t%s\n", plain(PQgetvalue(rows, i, 0)), plain(PQgetvalue(rows, i, 1)),
+			   plain(PQgetvalue(rows, i, 2)), plain(PQgetvalue(rows, i, 3)), PQgetvalue(rows, i, 4),
+			   PQgetvalue(rows, i, 5));
+	PQclear(rows);
+}

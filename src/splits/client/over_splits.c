@@ -1,0 +1,277 @@
+/*-------------------------------------------------------------------------
+ *
+ * over_splits.c
+ *	  Making the splits of a table, copies of a table, and a statement for
+ *	  all splits.
+ *
+ * src/splits/client/over_splits.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres_fe.h"
+
+#include "client.h"
+
+static Move *copy_of(const char *table, const char *server);
+static const char *skip_quoted(const char *s);
+static char *fill_in(const char *statement, const char *name);
+static void run_once(Server *server, const char *run, const char *statement);
+static PGresult * tables_of(const char *table);
+static void check_afterwards(const char *table);
+
+/* Make the partitions here, then move those that are to be elsewhere; a second run goes on. */
+void
+create_splits(const char *table)
+{
+	PGresult   *splits;
+	const char *servers = options.servers;
+
+	if (servers == NULL)
+		fail("option --servers is missing");
+	if (query_bool(&here, "SELECT coalesce($1::integer < cardinality(string_to_array($2, ',')), false)",
+				   ARGS(options.splits, servers)))
+		fail("%s splits are not enough for these servers", plain(options.splits));
+	PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, s) FROM unnest(string_to_array($2, ',')) s\n"
+				  " WHERE s <> 'here'", ARGS(table, servers)));
+	PQclear(query(&here, "SELECT spanner_internal.check_no_unique_index($1::oid)", ARGS(table)));
+	if (query_bool(&here, "SELECT NOT EXISTS (SELECT FROM spanner_internal.list_splits($1::oid))", ARGS(table)))
+		command(&here, "SELECT spanner.create_splits($1::oid,\n"
+				"  coalesce($3::integer, cardinality(string_to_array($2, ','))), dry_run => false, bits => $4::integer,\n"
+				"  key => spanner_internal.known_identity($1::oid, string_to_array($5, ',')::name[]))",
+				ARGS(table, servers, options.splits, options.bits, options.key));
+	splits = query(&here, "SELECT s.partition::oid, (string_to_array($2, ','))[1 + (s.split - 1) % cardinality(string_to_array($2, ','))]\n"
+				   "  FROM spanner_internal.list_splits($1::oid) s WHERE s.server IS NULL ORDER BY s.split",
+				   ARGS(table, servers));
+	for (int i = 0; i < PQntuples(splits); i++)
+	{
+		options.target = PQgetvalue(splits, i, 1);
+		if (strcmp(options.target, "here") != 0)
+			move_split(PQgetvalue(splits, i, 0));
+	}
+	PQclear(splits);
+	pg_log_info("done");
+}
+
+/* A copy is what a move is before its swap. */
+static Move *
+copy_of(const char *table, const char *server)
+{
+	PGresult   *names = query(&here, "SELECT spanner_internal.copy_name($1::oid, $2), n.nspname, c.relname\n"
+							  "  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid",
+							  ARGS(table, server));
+	Move	   *m = pg_malloc0(sizeof(Move));
+
+	m->move = get_text(names, 0, 0);
+	m->partition = m->parent = pg_strdup(table);
+	m->nspname = m->schemaname = get_text(names, 0, 1);
+	m->name = m->tablename = get_text(names, 0, 2);
+	m->target = pg_strdup(server);
+	m->is_copy = true;
+	m->from = &here;
+	m->to = find_server(server);
+	PQclear(names);
+	return m;
+}
+
+/* Copy a table to the servers that have splits, or to those that are named. */
+void
+copy_table(const char *table)
+{
+	PGresult   *names;
+
+	lock_table_of(table);
+	PQclear(query(&here, "SELECT spanner_internal.check_copied_table($1::oid)", ARGS(table)));
+	names = query(&here, "SELECT s FROM unnest(coalesce(string_to_array($1, ',')::name[],\n"
+				  "  ARRAY(SELECT spanner_internal.servers_with_splits()))) s", ARGS(options.servers));
+	if (PQntuples(names) == 0)
+		fail("no server has splits; name servers with --servers");
+	for (int i = 0; i < PQntuples(names); i++)
+	{
+		Move	   *m = copy_of(table, PQgetvalue(names, i, 0));
+
+		PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, $2)", ARGS(table, m->target)));
+		pg_log_info("copying \"%s\" to %s", plain(m->name), place(m->to));
+		publish(m);
+		make_tables(m);
+		subscribe(m);
+		await_copy(m);
+	}
+	PQclear(names);
+	pg_log_info("done");
+}
+
+/* End the copies of a table; false if it has none. */
+bool
+end_copies(const char *table)
+{
+	PGresult   *names = query(&here, "SELECT server FROM spanner_internal.list_copies($1::oid)\n"
+							  " WHERE $2::text IS NULL OR server = ANY (string_to_array($2, ',')::name[])",
+							  ARGS(table, options.servers));
+	int			count = PQntuples(names);
+
+	for (int i = 0; i < count; i++)
+	{
+		Move	   *m = copy_of(table, PQgetvalue(names, i, 0));
+
+		pg_log_info("ending the copy of \"%s\" on %s", plain(m->name), place(m->to));
+		command(m->to, "SELECT spanner_internal.end_subscription($1)", ARGS(m->move));
+		command(m->to, "BEGIN", NO_ARGS);
+		command(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
+		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+		command(m->to, "COMMIT", NO_ARGS);
+		end_replication(m);
+	}
+	PQclear(names);
+	return count > 0;
+}
+
+/* The end of what begins at a place of a statement: a string, a name in quotes, a comment. */
+static const char *
+skip_quoted(const char *s)
+{
+	const char *end = s + 1;
+
+	if (*s == '\'' || *s == '"')
+		end = strchr(s + 1, *s);
+	else if (strncmp(s, "--", 2) == 0)
+		end = strchr(s, '\n');
+	else if (strncmp(s, "/*", 2) == 0)
+		end = strstr(s + 2, "*/");
+	else if (*s == '$')
+	{
+		const char *close = strchr(s + 1, '$');
+		char	   *tag;
+
+		if (close == NULL || strcspn(s + 1, " \n(){}',;") < (size_t) (close - s - 1))
+			return s + 1;
+		tag = pnstrdup(s, close - s + 1);
+		end = strstr(close + 1, tag);
+		return end == NULL ? s + strlen(s) : end + strlen(tag);
+	}
+	else
+		return s + 1;
+	return end == NULL ? s + strlen(s) : end + 1;
+}
+
+/* The statement with the table's name for {}, which may not be part of a string. */
+static char *
+fill_in(const char *statement, const char *name)
+{
+	char	   *result = pg_strdup("");
+	bool		found = false;
+
+	for (const char *s = statement; *s;)
+	{
+		const char *next = skip_quoted(s);
+
+		if (strncmp(s, "{}", 2) == 0)
+		{
+			result = psprintf("%s%s", result, name);
+			found = true;
+			s += 2;
+			continue;
+		}
+		if (next - s > 1 && strstr(pnstrdup(s, next - s), "{}") != NULL)
+			fail("{} stands for a name, and cannot be in a string or comment");
+		result = psprintf("%s%.*s", result, (int) (next - s), s);
+		s = next;
+	}
+	if (!found)
+		fail("the statement must have {} for the name of the table");
+	return result;
+}
+
+/* A record in the statement's own transaction tells later that it has been run. */
+static void
+run_once(Server *server, const char *run, const char *statement)
+{
+	PGresult   *noted;
+	bool		is_done;
+
+	if (options.dry_run)
+	{
+		command(server, statement, NO_ARGS);
+		return;
+	}
+	PQclear(query(server, "BEGIN", NO_ARGS));
+	noted = query(server, "INSERT INTO spanner_internal.own_record (move) VALUES ($1) ON CONFLICT DO NOTHING RETURNING move",
+				  ARGS(run));
+	is_done = PQntuples(noted) == 0;
+	PQclear(noted);
+	/* the statement is the user's, and finds names as his other statements do */
+	PQclear(query(server, "SET LOCAL search_path TO DEFAULT", NO_ARGS));
+	if (!is_done)
+		PQclear(query(server, psprintf("%s\n/* long */", statement), NO_ARGS));
+	PQclear(query(server, "COMMIT", NO_ARGS));
+	pg_log_info("%s: %s%s", place(server), plain(statement), is_done ? " (was done before)" : "");
+}
+
+/* Tables of splits and copies, and the table here; splits that are here in the place of it. */
+static PGresult *
+tables_of(const char *table)
+{
+	return query(&here, "SELECT x.server, x.nspname, x.relname,\n"
+				 "  'spanner_run_' || left(md5(concat_ws(' ', current_database(), $1::oid, x.server, x.nspname, x.relname, $4::text)), 12)\n"
+				 "  FROM (SELECT 1 AS n, s.server, s.schemaname AS nspname, s.tablename AS relname\n"
+				 "          FROM (SELECT $1::oid AS oid WHERE EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = $1::oid)) p\n"
+				 "         CROSS JOIN spanner_internal.list_splits(p.oid) s WHERE s.server IS NOT NULL OR $2 = 'only'\n"
+				 "        UNION ALL\n"
+				 "        SELECT 1, l.server, l.schemaname, l.tablename FROM spanner_internal.list_copies($1::oid) l\n"
+				 "        UNION ALL\n"
+				 "        SELECT 2, NULL, n.nspname, c.relname FROM pg_class c\n"
+				 "          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid AND $2 <> 'only') x\n"
+				 " ORDER BY x.n * $3::integer, x.server, x.nspname, x.relname",
+				 ARGS(table, options.splits_only ? "only" : "all", options.here_first ? "-1" : "1",
+					  options.at ? options.at : ""));
+}
+
+/* A statement may have made servers differ. */
+static void
+check_afterwards(const char *table)
+{
+	PGresult   *found = try_query(&here, "SELECT coalesce(server, 'here'), finding, detail\n"
+								  "  FROM spanner.check_splits($1::oid)", ARGS(table));
+
+	if (PQresultStatus(found) != PGRES_TUPLES_OK)
+	{
+		pg_log_error("the statement has been run everywhere, but the table cannot be checked now");
+		report_failure(&here, found);
+		exit(EXIT_FAILED);
+	}
+	if (PQntuples(found) == 0)
+		return;
+	pg_log_error("the statement has been run everywhere, but this is wrong now:");
+	for (int i = 0; i < PQntuples(found); i++)
+		fprintf(stderr, "%s: %s: %s\n", plain(PQgetvalue(found, i, 0)), plain(PQgetvalue(found, i, 1)),
+				plain(PQgetvalue(found, i, 2)));
+	exit(EXIT_FAILED);
+}
+
+/* A statement for all splits on their servers, each once, whatever stops this program. */
+void
+run_over_splits(const char *table, const char *statement)
+{
+	PGresult   *tables;
+
+	if (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746612::bigint << 32 | $1::oid::bigint)", ARGS(table)))
+		fail("another statement for the splits of this table is under way");
+	options.at = statement;
+	tables = tables_of(table);
+	/* all servers answer before the first one runs it */
+	for (int i = 0; i < PQntuples(tables); i++)
+		find_server(get_text(tables, i, 0));
+	for (int i = 0; i < PQntuples(tables); i++)
+	{
+		Server	   *server = find_server(get_text(tables, i, 0));
+
+		run_once(server, PQgetvalue(tables, i, 3),
+				 fill_in(statement, qualified(server, PQgetvalue(tables, i, 1), PQgetvalue(tables, i, 2))));
+	}
+	for (int i = 0; i < PQntuples(tables); i++)
+		command(find_server(get_text(tables, i, 0)), "DELETE FROM spanner_internal.own_record WHERE move = $1",
+				ARGS(PQgetvalue(tables, i, 3)));
+	PQclear(tables);
+	if (!options.dry_run)
+		check_afterwards(table);
+	pg_log_info("done");
+}

@@ -1,0 +1,215 @@
+/* src/splits/parts.sql */
+
+--
+-- Splits: what a table is made of, as texts that two servers can compare
+--
+
+-- A role, as GRANT and CREATE POLICY take it.
+CREATE FUNCTION spanner_internal.role_clause(role oid)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END;
+
+-- Behind ALTER TABLE and a name, this gives columns the statistics targets and n_distinct of a
+-- table.  What ANALYZE finds of all partitions has a setting of its own.  Some builds of the server
+-- keep a number of their own in the options.
+CREATE FUNCTION spanner_internal.column_settings(relation regclass, is_adopted boolean)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT format(' ALTER COLUMN %I SET STATISTICS %s', a.attname, a.attstattarget)
+    FROM pg_attribute a
+   WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
+  UNION ALL
+  SELECT format(' ALTER COLUMN %I SET (%s)', a.attname, string_agg(
+           format('%I = %L', v.name, split_part(o, '=', 2)), ', '))
+    FROM pg_attribute a
+   CROSS JOIN unnest(a.attoptions) o
+   CROSS JOIN LATERAL (
+     SELECT split_part(o, '=', 1)
+     UNION
+     SELECT 'n_distinct_inherited'
+      WHERE is_adopted AND starts_with(o, 'n_distinct=')
+        AND NOT a.attoptions::text ~ 'n_distinct_inherited=') v (name)
+   WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped AND o !~ '^pg_attver='
+   GROUP BY a.attnum, a.attname;
+END;
+
+-- The rights that others than the owner have on a table and on its columns, and those that the user
+-- of a user mapping gets on another server: of the role that the mapping is for.  Anybody may make
+-- a mapping.  The name of the table belongs between the two texts.
+CREATE FUNCTION spanner_internal.table_grants(
+  relation regclass,
+  server name,
+  privileges text[],
+  OUT head text,
+  OUT tail text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  WITH mapped AS (
+    SELECT quote_ident(o.option_value) AS role, m.umuser, p.privilege,
+           m.umuser = 0 OR has_table_privilege(m.umuser, relation, p.privilege) AS on_table
+      FROM pg_user_mappings m
+     CROSS JOIN pg_options_to_table(m.umoptions) o
+     CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p (privilege)
+     WHERE m.srvname = server AND o.option_name = 'user'),
+  granted AS (
+    SELECT spanner_internal.role_clause(a.grantee) AS role, NULL::name AS attname,
+           a.privilege_type AS privilege, a.is_grantable
+      FROM pg_class c
+     CROSS JOIN aclexplode(c.relacl) a
+     WHERE c.oid = relation AND a.grantee <> c.relowner
+    UNION
+    SELECT spanner_internal.role_clause(a.grantee), t.attname, a.privilege_type, a.is_grantable
+      FROM pg_attribute t
+      JOIN pg_class c ON c.oid = t.attrelid
+     CROSS JOIN aclexplode(t.attacl) a
+     WHERE t.attrelid = relation AND NOT t.attisdropped AND a.grantee <> c.relowner
+    UNION
+    SELECT m.role, NULL, m.privilege, false FROM mapped m WHERE m.on_table
+    UNION
+    SELECT m.role, a.attname, m.privilege, false
+      FROM mapped m
+      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE NOT m.on_table AND m.privilege <> 'DELETE'
+       AND has_column_privilege(m.umuser, relation, a.attnum, m.privilege))
+  SELECT format('GRANT %s ON TABLE ', string_agg(
+           concat(g.privilege, ' (' || quote_ident(g.attname) || ')'), ', ' ORDER BY g.privilege)),
+         format(' TO %s%s', g.role, CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    FROM (SELECT * FROM granted WHERE table_grants.privileges IS NULL
+                                   OR privilege = ANY (table_grants.privileges)) g
+   GROUP BY g.role, g.is_grantable, g.attname
+   ORDER BY g.role, g.is_grantable, g.attname NULLS FIRST;
+END;
+
+-- What decides the order of texts by a collation: provider, locale, rules and the version of the
+-- library.  Bytes need no version.
+CREATE FUNCTION spanner_internal.sorting(collation_id oid)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT CASE WHEN s.locale = ANY ('{C,POSIX}') THEN 'bytes'
+              ELSE concat_ws(' ', CASE s.provider WHEN 'c' THEN 'libc' WHEN 'i' THEN 'icu'
+                                                  ELSE 'builtin' END,
+                             s.locale, s.rules, s.version) END
+    FROM pg_collation o
+    JOIN pg_database d ON d.datname = current_database()
+   CROSS JOIN LATERAL (VALUES (to_jsonb(o), to_jsonb(d))) j (o, d)
+   CROSS JOIN LATERAL (
+     SELECT o.collprovider, coalesce(j.o ->> 'colllocale', j.o ->> 'colliculocale', o.collcollate),
+            j.o ->> 'collicurules', pg_collation_actual_version(o.oid)
+      WHERE o.collprovider <> 'd'
+     UNION ALL
+     SELECT d.datlocprovider, coalesce(j.d ->> 'datlocale', j.d ->> 'daticulocale', d.datcollate),
+            j.d ->> 'daticurules', pg_database_collation_actual_version(d.oid)
+      WHERE o.collprovider = 'd') s (provider, locale, rules, version)
+   WHERE o.oid = collation_id;
+END;
+
+-- Columns, checks, indexes and keys of a table: an array of objects.  The texts are those of
+-- pg_get_*def(), without the names of table and index, and the same on every server, whatever a
+-- session has set.
+CREATE FUNCTION spanner_internal.table_parts(relation oid)
+RETURNS jsonb
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
+SET standard_conforming_strings = on
+SET DateStyle = 'ISO'
+SET IntervalStyle = 'postgres'
+SET TimeZone = 'UTC'
+SET extra_float_digits = 1
+SET bytea_output = 'hex'
+AS $$
+  WITH part AS (
+    SELECT jsonb_build_object('kind', 'column', 'name', a.attname,
+             'text', concat(format_type(a.atttypid, a.atttypmod), ' COLLATE ' || (
+                              SELECT o.oid::regcollation
+                                FROM pg_collation o
+                               WHERE o.oid = a.attcollation AND o.oid <> t.typcollation)),
+             'labels', (SELECT jsonb_agg(e.enumlabel ORDER BY e.enumsortorder)
+                          FROM pg_enum e
+                         WHERE e.enumtypid = a.atttypid),
+             'sorting', spanner_internal.sorting(a.attcollation),
+             'in_key', nullif(a.attnum = ANY (p.partattrs::int2[]), false),
+             'not_null', nullif(a.attnotnull, false),
+             'generated', CASE WHEN a.attgenerated <> '' THEN
+               concat(pg_get_expr(d.adbin, d.adrelid), ' ', a.attgenerated) END)
+      FROM pg_attribute a
+      JOIN pg_type t ON t.oid = a.atttypid
+      LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      LEFT JOIN pg_partitioned_table p ON p.partrelid = a.attrelid
+     WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL
+    SELECT jsonb_build_object('kind', CASE k.contype WHEN 'c' THEN 'check' ELSE 'key' END,
+             'name', k.conname,
+             'text', regexp_replace(pg_get_constraintdef(k.oid), ' NOT VALID$', ''),
+             'not_valid', nullif(NOT k.convalidated, false))
+      FROM pg_constraint k
+     WHERE k.conrelid = relation AND k.contype = ANY ('{c,p,u,x}')
+    UNION ALL
+    SELECT jsonb_build_object('kind', 'index', 'name', c.relname,
+             'text', concat(u.word, substr(pg_get_indexdef(c.oid), 1 + length(
+                       format('CREATE %sINDEX %I ON %s%I.%I', u.word, c.relname,
+                              CASE c.relkind WHEN 'I' THEN 'ONLY ' END, n.nspname,
+                              r.relname)))))
+      FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
+      JOIN pg_class r ON r.oid = i.indrelid
+      JOIN pg_namespace n ON n.oid = r.relnamespace
+     CROSS JOIN LATERAL (VALUES (CASE WHEN i.indisunique THEN 'UNIQUE ' END)) u (word)
+     WHERE i.indrelid = relation AND i.indisvalid
+       AND NOT EXISTS (SELECT FROM pg_constraint k
+                        WHERE k.conindid = c.oid AND k.contype = ANY ('{p,u,x}')))
+  SELECT jsonb_agg(jsonb_strip_nulls(p) ORDER BY p) FROM part AS x (p)
+$$;
+
+-- How a table on another server differs from what is known here.  A column there may be NOT NULL
+-- where the one here is not, as those of its keys are, and may be plain where the one here is a
+-- generated shard.  Order counts for the partition key only.
+CREATE FUNCTION spanner_internal.part_differences(
+  wanted jsonb,
+  found jsonb,
+  OUT finding text,
+  OUT detail text)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  WITH w AS (
+    SELECT p, p ->> 'kind' AS kind, p ->> 'name' AS name FROM jsonb_array_elements(wanted) p),
+  f AS (
+    SELECT p, p ->> 'kind' AS kind, p ->> 'name' AS name FROM jsonb_array_elements(found) p),
+  same AS (
+    SELECT w.p AS wanted, f.p AS found
+      FROM w
+      JOIN f ON f.kind = w.kind AND f.p -> 'text' = w.p -> 'text' AND CASE w.kind
+        WHEN 'column' THEN f.name = w.name AND f.p -> 'labels' IS NOT DISTINCT FROM w.p -> 'labels'
+          AND (w.p -> 'not_null' IS NULL OR f.p -> 'not_null' IS NOT NULL)
+          AND (f.p -> 'generated' IS NOT DISTINCT FROM w.p -> 'generated'
+               OR f.p -> 'generated' IS NULL
+                 AND starts_with(w.p ->> 'generated', 'spanner.shard_id('))
+        WHEN 'check' THEN f.name = w.name
+          AND (f.p -> 'not_valid' IS NULL OR w.p -> 'not_valid' IS NOT NULL)
+        ELSE true END),
+  differs (finding, detail) AS (
+    SELECT w.kind || ' missing', quote_ident(w.name)
+      FROM w
+     WHERE w.kind <> 'key' AND w.p NOT IN (SELECT s.wanted FROM same s)
+    UNION ALL
+    SELECT 'column not here', quote_ident(f.name)
+      FROM f
+     WHERE f.kind = 'column' AND f.p NOT IN (SELECT s.found FROM same s)
+    UNION ALL
+    SELECT 'sorts in another way', format('%I: %s there, %s here', s.wanted ->> 'name',
+                                          s.found ->> 'sorting', s.wanted ->> 'sorting')
+      FROM same s
+     WHERE s.wanted ->> 'kind' = 'column' AND s.wanted -> 'in_key' IS NOT NULL
+       AND s.found -> 'sorting' IS DISTINCT FROM s.wanted -> 'sorting')
+  SELECT d.finding, string_agg(d.detail, ', ' ORDER BY d.detail COLLATE "C")
+    FROM differs d
+   GROUP BY d.finding
+  UNION ALL
+  SELECT 'key missing', 'no primary key or unique constraint'
+   WHERE NOT EXISTS (SELECT FROM f WHERE f.kind = 'key' AND f.p ->> 'text' ~ '^(PRIMARY|UNIQUE)');
+END;
