@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -29,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 
 #include "spanner_ddl/spanner_ddl.h"
 #include "spi/owner_rights.h"
@@ -61,6 +63,50 @@ sk_ddl_run_command(SkDdlText *ddl, char *command)
 		sk_run_command(command);
 	if (OidIsValid(ddl->relation) && !is_setting)
 		sk_owner_exit(&scope);
+}
+
+/*
+ * sk_ddl_try
+ *		Run a step in a subtransaction, which is rolled back if it fails or is
+ *		not to be kept.
+ *
+ * Returns the error, or NULL; one that is not of the step is raised.
+ */
+ErrorData *
+sk_ddl_try(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+	int			category;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		step(ddl);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (error == NULL && is_kept)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+
+	/* cancelled, deadlocked, out of memory, broken: to go on would be wrong */
+	category = error != NULL ? ERRCODE_TO_CATEGORY(error->sqlerrcode) : 0;
+	if (category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+		category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_SYSTEM_ERROR ||
+		category == ERRCODE_INTERNAL_ERROR)
+		ReThrowError(error);
+	return error;
 }
 
 /*
@@ -330,6 +376,22 @@ sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent)
 	sk_ddl_check(ddl, at, ERRCODE_INVALID_FOREIGN_KEY,
 				 psprintf("SELECT spanner_internal.interleave_problem('%u', '%u', '%s')", child, parent,
 						  ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql"));
+}
+
+/*
+ * sk_ddl_database_setting
+ *		What the database sets this setting to, as "name=value"; NULL if it
+ *		does not.
+ */
+char *
+sk_ddl_database_setting(const char *setting)
+{
+	return sk_query_text(psprintf("SELECT c FROM pg_catalog.pg_db_role_setting s,"
+								  " pg_catalog.unnest(s.setconfig) c"
+								  " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
+								  " AND s.setrole OPERATOR(pg_catalog.=) '0'"
+								  " AND pg_catalog.starts_with(c, '%s=')",
+								  MyDatabaseId, setting));
 }
 
 /*

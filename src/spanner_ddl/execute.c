@@ -21,19 +21,16 @@
 
 #include <ctype.h>
 
-#include "access/xact.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_db_role_setting.h"
+#include "commands/dbcommands.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/formatting.h"
 #include "utils/guc.h"
-#include "utils/resowner.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "spanner_ddl/spanner_ddl.h"
@@ -58,8 +55,6 @@ PG_FUNCTION_INFO_V1(spanner_postgresql_ddl);
 
 static void take_arguments(SkDdlText *ddl, text *sql, text *dialect);
 static void remember_dialect(const SkDdlText *ddl);
-static bool has_setting(void);
-static ErrorData *try_step(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept);
 static void run_either(SkDdlText *ddl);
 static ErrorData *try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl);
 static void check_meanings(List *google, List *postgresql);
@@ -70,7 +65,6 @@ static const char *zone_setting(void);
 static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
 static void run_in_parts(SkDdlText *ddl);
-static bool skip_client_command(SkDdlText *ddl);
 static void run_parsed(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static bool leave_out(SkDdlText *ddl, const ErrorData *error);
@@ -151,7 +145,7 @@ spanner_postgresql_ddl(PG_FUNCTION_ARGS)
 	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	/* the commands are in the memory of the caller, so they stay */
-	error = try_step(sk_ddl_run, &ddl, false);
+	error = sk_ddl_try(sk_ddl_run, &ddl, false);
 	if (error != NULL)
 		ReThrowError(error);
 
@@ -190,8 +184,6 @@ static void
 remember_dialect(const SkDdlText *ddl)
 {
 	const char *name = ddl->dialect == SK_GOOGLESQL ? "googlesql" : "postgresql";
-	VariableSetStmt *set = makeNode(VariableSetStmt);
-	A_Const    *value = makeNode(A_Const);
 	LOCKTAG		tag;
 
 	if (sk_ddl_dialect != SK_SETTING_EMPTY || !ddl->has_dialect)
@@ -200,71 +192,15 @@ remember_dialect(const SkDdlText *ddl)
 
 	/*
 	 * two sessions that write the row of the database at once would be an
-	 * error of one
+	 * error of one, and the other one may have set it
 	 */
 	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
 	if (!object_ownercheck(DatabaseRelationId, MyDatabaseId, GetUserId()) ||
-		LockAcquire(&tag, ShareUpdateExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL || has_setting())
+		LockAcquire(&tag, ShareUpdateExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL ||
+		sk_ddl_database_setting(DIALECT_SETTING) != NULL)
 		return;
-	value->val.sval.type = T_String;
-	value->val.sval.sval = pstrdup(name);
-	set->kind = VAR_SET_VALUE;
-	set->name = pstrdup(DIALECT_SETTING);
-	set->args = list_make1(value);
-	AlterSetting(MyDatabaseId, InvalidOid, set);
-}
-
-/* Has the database a dialect?  Another session may have set it. */
-static bool
-has_setting(void)
-{
-	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_db_role_setting s,"
-								  " pg_catalog.unnest(s.setconfig) c"
-								  " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
-								  " AND s.setrole OPERATOR(pg_catalog.=) '0'"
-								  " AND pg_catalog.starts_with(c, '%s=')",
-								  MyDatabaseId, DIALECT_SETTING)) != NULL;
-}
-
-/*
- * Run a step in a subtransaction, which is rolled back if it fails or is not
- * to be kept.  Returns the error; one that is not of the step is raised.
- */
-static ErrorData *
-try_step(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
-	int			category;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		step(ddl);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	if (error == NULL && is_kept)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-
-	/* cancelled, deadlocked, out of memory, broken: to go on would be wrong */
-	category = error != NULL ? ERRCODE_TO_CATEGORY(error->sqlerrcode) : 0;
-	if (category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
-		category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_SYSTEM_ERROR ||
-		category == ERRCODE_INTERNAL_ERROR)
-		ReThrowError(error);
-	return error;
+	sk_run_command(psprintf("ALTER DATABASE %s SET %s TO %s", quote_identifier(get_database_name(MyDatabaseId)),
+							DIALECT_SETTING, name));
 }
 
 /*
@@ -328,7 +264,7 @@ run_either(SkDdlText *ddl)
 			other = try_quietly(run_text, ddl);
 		commands = ddl->commands;
 		ddl->dialect = first;
-		error = try_step(run_text, ddl, true);
+		error = sk_ddl_try(run_text, ddl, true);
 		if (error == NULL && !is_known && other == NULL)
 			check_meanings(commands, ddl->commands);
 		if (error == NULL)
@@ -376,7 +312,7 @@ run_counting(SkDdlText *ddl)
 		run_text(ddl);
 		return;
 	}
-	error = try_step(run_text, ddl, true);
+	error = sk_ddl_try(run_text, ddl, true);
 	if (error == NULL)
 		return;
 	if (error->sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED || error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
@@ -403,7 +339,7 @@ try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl)
 	ErrorData  *error;
 
 	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	error = try_step(step, ddl, false);
+	error = sk_ddl_try(step, ddl, false);
 	AtEOXact_GUC(true, nest_level);
 	return error;
 }
@@ -495,9 +431,14 @@ run_statement(SkDdlText *ddl)
 	PG_TRY();
 	{
 		int			commands = list_length(ddl->commands);
+		const SkRefusal *command = sk_ddl_refusal(ddl, SK_CLIENT_STATEMENT, ddl->first);
 
-		if (!skip_client_command(ddl))
+		if (command == NULL)
 			run_parsed(ddl);
+		else
+			ereport(NOTICE,
+					(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+					 errmsg("\"%s\" is a command of the client, and left out", command->what)));
 		if (list_length(ddl->commands) == commands)
 			SK_DDL_EMIT(ddl, "-- nothing to do");
 	}
@@ -515,7 +456,7 @@ run_in_parts(SkDdlText *ddl)
 	for (;;)
 	{
 		int			commands = list_length(ddl->commands);
-		ErrorData  *error = try_step(run_statement, ddl, true);
+		ErrorData  *error = sk_ddl_try(run_statement, ddl, true);
 		int			end = ddl->end;
 		SkLeftOut  *left;
 
@@ -531,39 +472,16 @@ run_in_parts(SkDdlText *ddl)
 	}
 }
 
-/* What clients do with a file is nothing here; returns false for other statements. */
-static bool
-skip_client_command(SkDdlText *ddl)
-{
-	static const char *const commands[] = {"abort batch", "run batch", "set proto_descriptors", "start batch"};
-
-	for (int i = 0; i < lengthof(commands); i++)
-	{
-		if (!sk_ddl_has_words(ddl, ddl->first, commands[i]))
-			continue;
-		ereport(NOTICE,
-				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
-				 errmsg("\"%s\" is a command of the client, and left out",
-						asc_toupper(commands[i], strlen(commands[i])))));
-		return true;
-	}
-	return false;
-}
-
 static void
 run_parsed(SkDdlText *ddl)
 {
-	static const char *const verbs[] = {
-		"alter", "analyze", "create", "delete", "drop", "grant", "insert", "rename", "revoke", "update"
-	};
+	const SkToken *verb = &ddl->tokens[ddl->first];
 	const SkRefusal *refusal = sk_ddl_refusal(ddl, SK_REFUSED_STATEMENT, ddl->first);
-	bool		is_ddl = false;
 
 	if (refusal != NULL)
 		sk_ddl_refuse(ddl, ddl->first, refusal->what, refusal->hint);
-	for (int i = 0; i < lengthof(verbs); i++)
-		is_ddl |= sk_ddl_has_words(ddl, ddl->first, verbs[i]);
-	if (!is_ddl)
+	if (verb->type != SK_TOKEN_WORD || !SK_DDL_ONE_OF(verb->text, "alter", "analyze", "create", "delete", "drop",
+													  "grant", "insert", "rename", "revoke", "update"))
 		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("statement is not Spanner's DDL"),
 					 errhint("Run it directly, without execute_ddl."));
@@ -791,12 +709,11 @@ clause_at(SkDdlText *ddl, int token)
 static int
 enclosing(SkDdlText *ddl, int token)
 {
-	int			depth = 0;
+	int			depth = ddl->tokens[token].depth;
 
 	while (--token >= ddl->first)
 	{
-		depth += is_operator(ddl, token, ")") - is_operator(ddl, token, "(");
-		if (depth < 0)
+		if (ddl->tokens[token].depth < depth)
 			return token;
 	}
 	return -1;
@@ -806,15 +723,11 @@ enclosing(SkDdlText *ddl, int token)
 static int
 closing(SkDdlText *ddl, int open)
 {
-	int			depth = 0;
+	int			i = open + 1;
 
-	for (int i = open; i < ddl->end; i++)
-	{
-		depth += is_operator(ddl, i, "(") - is_operator(ddl, i, ")");
-		if (depth == 0)
-			return i;
-	}
-	return ddl->end - 1;
+	while (i < ddl->end - 1 && (ddl->tokens[i].depth > ddl->tokens[open].depth + 1 || !is_operator(ddl, i, ")")))
+		i++;
+	return Min(i, ddl->end - 1);
 }
 
 /* The token behind this one, or behind what is in its parentheses or those of a type. */

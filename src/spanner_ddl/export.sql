@@ -420,6 +420,36 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
+-- The columns of an index, and those that have to have a value.  "filter" is NULL if the condition
+-- is another one.
+CREATE FUNCTION spanner_internal.ddl_index_columns(indexid oid, OUT key smallint[],
+  OUT stored smallint[], OUT descending boolean[], OUT filter smallint[], OUT nullable smallint[])
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH parts AS (
+    SELECT i.indrelid, c.columns[1:i.indnkeyatts] AS key, c.columns[i.indnkeyatts + 1:] AS stored,
+           ARRAY(SELECT d & 1 = 1
+                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
+                  ORDER BY n) AS descending,
+           CASE WHEN i.indpred IS NULL THEN '{}'
+             ELSE spanner_internal.not_null_columns(i.indpred) END AS filter,
+           i.indisunique AND NOT i.indnullsnotdistinct AS has_many_nulls
+      FROM pg_index i
+     CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c
+     WHERE i.indexrelid = indexid)
+  SELECT p.key, p.stored, p.descending, p.filter,
+         CASE WHEN p.has_many_nulls
+           THEN ARRAY(SELECT a.attnum
+                        FROM pg_attribute a
+                       WHERE a.attrelid = p.indrelid
+                         AND a.attnum = ANY (p.key)
+                         AND a.attnum <> ALL (p.filter)
+                         AND NOT a.attnotnull
+                       ORDER BY a.attnum)
+           ELSE '{}' END
+    FROM parts p;
+END;
+
 -- What Spanner says of a table or index whose key does not begin with the key of its parent.
 -- Which way a key goes is known if its columns do not all go one way.  Keys of the PostgreSQL
 -- dialect ascend, and an index beside one is an index like others.
@@ -433,17 +463,13 @@ BEGIN ATOMIC
       FROM spanner_internal.ddl_key(child) k
      WHERE k.index IS NOT NULL
      UNION ALL
-    SELECT i.indrelid, c.columns[1:i.indnkeyatts] || ARRAY(
+    SELECT i.indrelid, c.key || ARRAY(
              SELECT u.attnum
                FROM unnest(k.columns) WITH ORDINALITY u (attnum, n)
-              WHERE u.attnum <> ALL (c.columns[1:i.indnkeyatts])
-              ORDER BY u.n),
-           ARRAY(SELECT d & 1 = 1
-                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
-                  ORDER BY u.n),
-           i.indnkeyatts, 'Index ', i.indpred IS NOT NULL
+              WHERE u.attnum <> ALL (c.key)
+              ORDER BY u.n), c.descending, i.indnkeyatts, 'Index ', i.indpred IS NOT NULL
       FROM pg_index i
-     CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c
+     CROSS JOIN LATERAL spanner_internal.ddl_index_columns(child) c
      CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
      WHERE i.indexrelid = child),
   parts AS (
@@ -847,36 +873,6 @@ BEGIN
     array_to_string(elements, E',\n  '), CASE WHEN tail <> '{}' THEN ' ' END,
     array_to_string(tail, CASE WHEN is_google THEN E',\n  ' ELSE E'\n  ' END));
 END $$;
-
--- The columns of an index, and those that have to have a value.  "filter" is NULL if the condition
--- is another one.
-CREATE FUNCTION spanner_internal.ddl_index_columns(indexid oid, OUT key smallint[],
-  OUT stored smallint[], OUT descending boolean[], OUT filter smallint[], OUT nullable smallint[])
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH parts AS (
-    SELECT i.indrelid, c.columns[1:i.indnkeyatts] AS key, c.columns[i.indnkeyatts + 1:] AS stored,
-           ARRAY(SELECT d & 1 = 1
-                   FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
-                  ORDER BY n) AS descending,
-           CASE WHEN i.indpred IS NULL THEN '{}'
-             ELSE spanner_internal.not_null_columns(i.indpred) END AS filter,
-           i.indisunique AND NOT i.indnullsnotdistinct AS has_many_nulls
-      FROM pg_index i
-     CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c
-     WHERE i.indexrelid = indexid)
-  SELECT p.key, p.stored, p.descending, p.filter,
-         CASE WHEN p.has_many_nulls
-           THEN ARRAY(SELECT a.attnum
-                        FROM pg_attribute a
-                       WHERE a.attrelid = p.indrelid
-                         AND a.attnum = ANY (p.key)
-                         AND a.attnum <> ALL (p.filter)
-                         AND NOT a.attnotnull
-                       ORDER BY a.attnum)
-           ELSE '{}' END
-    FROM parts p;
-END;
 
 -- CREATE INDEX, which leaves rows out that have no value of the columns of "filter"
 CREATE FUNCTION spanner_internal.ddl_index(indexid oid, filter smallint[], dialect text)

@@ -113,7 +113,7 @@ static const char *const day_names[] = {
 	"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"
 };
 static const char *const month_names[] = {
-	"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"
+	"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December", NULL
 };
 static const int64 part_lengths[] = {1, 1000, USECS_PER_SEC, USECS_PER_MINUTE, USECS_PER_HOUR};
 
@@ -135,7 +135,10 @@ typedef struct SkReadTime
 	bool		is_date;
 } SkReadTime;
 
-/* An element of a format of times that is a number: how it is written, and with so many digits read, or not if 0 */
+/*
+ * An element of a format of times that is a number, or the name of one: how it
+ * is written, and with so many digits read, or not if 0
+ */
 typedef struct SkTimeElement
 {
 	char		letter;
@@ -143,16 +146,22 @@ typedef struct SkTimeElement
 	const char *format;
 	int			digits;
 	int			first_day;		/* of a week */
+	int			modulus;		/* what is more is not written */
+	const char *const *names;	/* from 1, the last one is NULL */
 } SkTimeElement;
 
 static const SkTimeElement time_elements[] = {
+	{'A', SK_PART_DAYOFWEEK, "%s",.names = days}, {'a', SK_PART_DAYOFWEEK, "%.3s",.names = days},
+	{'B', SK_PART_MONTH, "%s",.names = month_names}, {'b', SK_PART_MONTH, "%.3s",.names = month_names},
+	{'h', SK_PART_MONTH, "%.3s",.names = month_names},
+	{'g', SK_PART_ISOYEAR, "%02d",.modulus = 100}, {'y', SK_PART_YEAR, "%02d",.modulus = 100},
 	{'d', SK_PART_DAY, "%02d", 2}, {'e', SK_PART_DAY, "%2d", 2}, {'G', SK_PART_ISOYEAR, "%d"},
 	{'H', SK_PART_HOUR, "%02d", 2}, {'j', SK_PART_DAYOFYEAR, "%03d", 3}, {'k', SK_PART_HOUR, "%2d", 2},
 	{'M', SK_PART_MINUTE, "%02d", 2}, {'m', SK_PART_MONTH, "%02d", 2}, {'Q', SK_PART_QUARTER, "%d"},
 	{'S', SK_PART_SECOND, "%02d", 2}, {'U', SK_PART_WEEK, "%02d"}, {'V', SK_PART_ISOWEEK, "%02d"},
 	{'W', SK_PART_WEEK, "%02d", 0, 1}, {'Y', SK_PART_YEAR, "%d", 4}
 };
-static const char *const halves[] = {"AM", "PM"};
+static const char *const halves[] = {"AM", "PM", NULL};
 
 /* A specifier of FORMAT() */
 typedef struct SkSpecifier
@@ -200,7 +209,7 @@ static bool has_fraction(const char *format);
 static const SkTimeElement *find_element(char letter);
 static bool read_offset(SkReadTime *time, const char **text);
 static void read_fraction(const char **text, int *microseconds);
-static bool read_name(const char **text, const char *const *names, int count, int *number);
+static bool read_name(const char **text, const char *const *names, int *number);
 static DateADT parsed_date(SkReadTime *time, text *format, text *value);
 static const char *expand_element(char element);
 static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
@@ -1189,6 +1198,7 @@ write_time_element(StringInfo out, const char **format, DateADT date, int64 time
 	const char *zone = offset < 0 ? "-" : "+";
 	const SkTimeElement *element = find_element(letter);
 	char	   *second;
+	int			number;
 	int			places;
 
 	if (time < 0 && ((element != NULL && element->part < SK_PART_DAY) || strchr("IlPpsEz", letter) != NULL) &&
@@ -1197,26 +1207,17 @@ write_time_element(StringInfo out, const char **format, DateADT date, int64 time
 	offset = (offset < 0 ? -offset : offset) / USECS_PER_MINUTE;
 	if (element != NULL)
 	{
-		appendStringInfo(out, element->format, (int) extract_part(date, time, element->part, element->first_day));
+		number = extract_part(date, time, element->part, element->first_day);
+		if (element->names != NULL)
+			appendStringInfo(out, element->format, element->names[number - 1]);
+		else
+			appendStringInfo(out, element->format, element->modulus > 0 ? number % element->modulus : number);
 		return;
 	}
 	switch (letter)
 	{
-		case 'A':
-		case 'a':
-			appendStringInfo(out, letter == 'A' ? "%s" : "%.3s", days[extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1]);
-			return;
-		case 'B':
-		case 'b':
-		case 'h':
-			appendStringInfo(out, letter == 'B' ? "%s" : "%.3s", month_names[extract_part(date, 0, SK_PART_MONTH, 0) - 1]);
-			return;
 		case 'C':
 			appendStringInfo(out, "%02d", (int) extract_part(date, 0, SK_PART_YEAR, 0) / 100);
-			return;
-		case 'g':
-		case 'y':
-			appendStringInfo(out, "%02d", (int) extract_part(date, 0, letter == 'g' ? SK_PART_ISOYEAR : SK_PART_YEAR, 0) % 100);
 			return;
 		case 'I':
 		case 'l':
@@ -1237,8 +1238,8 @@ write_time_element(StringInfo out, const char **format, DateADT date, int64 time
 			return;
 		case 'u':
 		case 'w':
-			places = extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1;
-			appendStringInfo(out, "%d", places == 0 && letter == 'u' ? 7 : places);
+			number = extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1;
+			appendStringInfo(out, "%d", number == 0 && letter == 'u' ? 7 : number);
 			return;
 		case 'z':
 			appendStringInfo(out, "%s%02d%02d", zone, (int) offset / MINS_PER_HOUR, (int) offset % MINS_PER_HOUR);
@@ -1359,15 +1360,10 @@ read_time_element(SkReadTime *time, const char **format, const char **text)
 		(*text) ++;
 	if (element != NULL && element->digits > 0)
 		return read_number(text, element->digits, &time->parts[element->part]);
+	if (element != NULL && element->names != NULL)
+		return read_name(text, element->names, &time->parts[element->part]);
 	switch (letter)
 	{
-		case 'A':
-		case 'a':
-			return read_name(text, days, lengthof(day_names), &number);
-		case 'B':
-		case 'b':
-		case 'h':
-			return read_name(text, month_names, MONTHS_PER_YEAR, &time->parts[SK_PART_MONTH]);
 		case 'I':
 		case 'l':
 			return read_number(text, 2, &time->parts[SK_PART_HOUR]) && time->parts[SK_PART_HOUR] >= 1 &&
@@ -1377,7 +1373,7 @@ read_time_element(SkReadTime *time, const char **format, const char **text)
 			return true;
 		case 'P':
 		case 'p':
-			return read_name(text, halves, lengthof(halves), &time->half);
+			return read_name(text, halves, &time->half);
 		case 's':
 			more = *text;
 			time->seconds = strtoi64(more, (char **) text, 10);
@@ -1426,9 +1422,9 @@ read_offset(SkReadTime *time, const char **text)
 
 /* A name, or its first three letters, and its number from 1. */
 static bool
-read_name(const char **text, const char *const *names, int count, int *number)
+read_name(const char **text, const char *const *names, int *number)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; names[i] != NULL; i++)
 	{
 		int			length = strlen(names[i]);
 

@@ -62,7 +62,6 @@ static int64 integer_of(SkDdlText *ddl, int at, bool is_negative);
 {
 static int	yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl);
 static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
-static bool is_word(SkDdlText *ddl, int i, const char *word);
 }
 
 %define api.pure full
@@ -818,7 +817,7 @@ alter_action:
 	| K_DROP name
 		{
 			/* without the word COLUMN, TTL is the policy and no column */
-			$$ = NODE(SkAction, .type = is_word(ddl, @$.first + 1, "ttl") ? SK_DROP_POLICY :
+			$$ = NODE(SkAction, .type = sk_ddl_has_words(ddl, @$.first + 1, "ttl") ? SK_DROP_POLICY :
 				SK_DROP_COLUMN, .name = $2);
 		}
 	| K_DROP K_IF K_EXISTS name
@@ -1300,13 +1299,6 @@ opt_limit:
 
 %%
 
-static bool
-is_word(SkDdlText *ddl, int i, const char *word)
-{
-	return i >= 0 && i < ddl->end && ddl->tokens[i].type == SK_TOKEN_WORD &&
-		strcmp(ddl->tokens[i].text, word) == 0;
-}
-
 /* Is it a keyword that a name follows, and not that name? */
 static bool
 names_next(SkDdlText *ddl, int i)
@@ -1335,7 +1327,6 @@ is_name_here(SkDdlText *ddl, int i)
 	const char *before = i > ddl->first ? ddl->tokens[i - 1].text : "";
 	const char *next = ddl->tokens[i + 1].text;
 	bool		is_verb = SK_DDL_ONE_OF(word, "add", "alter", "drop", "set");
-	int			depth = 0;
 
 	if (ddl->dialect == SK_GOOGLESQL ?
 		!SK_DDL_ONE_OF(word, "add", "alter", "check", "column", "constraint", "drop", "foreign", "grant", "interleave",
@@ -1349,9 +1340,7 @@ is_name_here(SkDdlText *ddl, int i)
 		!SK_DDL_ONE_OF(before, "(", ",", "."))
 		return false;
 	/* the next action of ALTER TABLE */
-	for (int j = ddl->first; is_verb && strcmp(before, ",") == 0 && j < i; j++)
-		depth += strcmp(ddl->tokens[j].text, "(") == 0 ? 1 : strcmp(ddl->tokens[j].text, ")") == 0 ? -1 : 0;
-	if (is_verb && strcmp(before, ",") == 0 && depth == 0)
+	if (is_verb && strcmp(before, ",") == 0 && ddl->tokens[i].depth == 0)
 		return false;
 	if (strcmp(word, "constraint") == 0)
 		return i + 2 >= ddl->end ||
@@ -1369,8 +1358,8 @@ keyword_token(SkDdlText *ddl, int i)
 {
 	const SkToken *token = &ddl->tokens[i];
 	bool		is_name = ddl->in_expression ? strcmp(ddl->tokens[Max(i - 1, 0)].text, ".") == 0 :
-		is_word(ddl, i, "parent") && (!is_word(ddl, i - 1, "in") || i + 1 == ddl->end ||
-									  is_word(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR);
+		sk_ddl_has_words(ddl, i, "parent") && (!sk_ddl_has_words(ddl, i - 1, "in") || i + 1 == ddl->end ||
+									  sk_ddl_has_words(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR);
 
 	is_name |= !ddl->in_expression && is_name_here(ddl, i);
 
@@ -1397,19 +1386,19 @@ skip_tokens(SkDdlText *ddl)
 		"as", "auto_increment", "check", "collate", "constraint", "default", "enforced", "generated",
 		"hidden", "not", "null", "on", "options", "primary", "references", "unique", NULL
 	};
-	int			depth = 0;
 	int			first = ddl->next;
+	int			depth = ddl->tokens[first].depth;
 
 	for (; ddl->next < ddl->end; ddl->next++)
 	{
 		const SkToken *token = &ddl->tokens[ddl->next];
 
-		if (token->type == SK_TOKEN_OPERATOR)
-			depth += strcmp(token->text, "(") == 0 ? 1 : strcmp(token->text, ")") == 0 ? -1 : 0;
-		if (depth < 0 || (ddl->in_default && depth == 0 &&
-						  ((token->type == SK_TOKEN_OPERATOR && strcmp(token->text, ",") == 0) ||
-						   (token->type == SK_TOKEN_WORD && ddl->next > first &&
-							sk_ddl_one_of(token->text, attributes)))))
+		if (token->depth > depth)
+			continue;
+		if (token->type == SK_TOKEN_OPERATOR ?
+			strcmp(token->text, ")") == 0 || (ddl->in_default && strcmp(token->text, ",") == 0) :
+			ddl->in_default && token->type == SK_TOKEN_WORD && ddl->next > first &&
+			sk_ddl_one_of(token->text, attributes))
 			break;
 	}
 	ddl->in_expression = ddl->in_default = false;
@@ -1445,9 +1434,9 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 
 	CHECK_FOR_INTERRUPTS();
 	/* COLUMN is noise */
-	if (is_word(ddl, ddl->next, "column") &&
-		(is_word(ddl, ddl->next - 1, "add") || is_word(ddl, ddl->next - 1, "drop") ||
-		 is_word(ddl, ddl->next - 1, "alter")))
+	if (sk_ddl_has_words(ddl, ddl->next, "column") &&
+		(sk_ddl_has_words(ddl, ddl->next - 1, "add") || sk_ddl_has_words(ddl, ddl->next - 1, "drop") ||
+		 sk_ddl_has_words(ddl, ddl->next - 1, "alter")))
 		ddl->next++;
 	/* rows of the PostgreSQL dialect change as PostgreSQL's own do */
 	if (ddl->dialect == SK_POSTGRESQL && ddl->next == ddl->first + 1 &&
@@ -1503,9 +1492,9 @@ yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 	if (refusal != NULL)
 		sk_ddl_refuse(ddl, range->first, refusal->what, refusal->hint);
 	/* STRUCT<...>, and name INTERVAL */
-	if (range->first > ddl->first && strcmp(token->text, "<") == 0 && is_word(ddl, range->first - 1, "struct"))
+	if (strcmp(token->text, "<") == 0 && sk_ddl_has_words(ddl, range->first - 1, "struct"))
 		sk_ddl_refuse_type(ddl, range->first - 1, "struct");
-	if (is_word(ddl, range->first, "interval") && range->first > ddl->first &&
+	if (sk_ddl_has_words(ddl, range->first, "interval") && range->first > ddl->first &&
 		(token[-1].type == SK_TOKEN_WORD || token[-1].type == SK_TOKEN_NAME))
 		sk_ddl_refuse_type(ddl, range->first, "interval");
 	/* bison's own, of its stack */

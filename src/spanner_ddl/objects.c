@@ -36,7 +36,6 @@
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/ruleutils.h"
 
 #include "spanner_ddl/spanner_ddl.h"
@@ -61,7 +60,8 @@ static void recreate_index(SkDdlText *ddl, SkStatement *statement, Relation inde
 static void add_index(SkDdlText *ddl, IndexStmt *statement);
 static void check_reals(SkDdlText *ddl, SkStatement *statement);
 static bool has_real(Node *node, void *context);
-static bool is_replaceable(const char *definition);
+static char *view_definition(SkDdlText *ddl);
+static void replace_view(SkDdlText *ddl);
 static bool skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
@@ -150,9 +150,7 @@ sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
 	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
 		return;
 	(void) sk_ddl_on_relation(ddl, sk_ddl_find(ddl, statement->name, RELKIND_SEQUENCE, false));
-	if (change.limits != NULL)
-		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
-	sk_ddl_change_sequence(ddl, quote_literal_cstr(name), &change);
+	sk_ddl_change_sequence(ddl, name, quote_literal_cstr(name), &change);
 	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
@@ -423,7 +421,7 @@ add_index(SkDdlText *ddl, IndexStmt *statement)
 void
 sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 {
-	char	   *definition;
+	ErrorData  *error = NULL;
 
 	if (statement->security == NULL)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_SYNTAX_ERROR,
@@ -435,21 +433,37 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 			sk_ddl_refuse(ddl, i, "FOR UPDATE in a view", NULL);
 	}
 	sk_ddl_new_name(ddl, "View", sk_ddl_schema(statement->name), llast(statement->name->parts), statement->name->at);
-	definition = psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(statement->name),
-						  statement->columns != NIL ?
-						  psprintf(" (%s)", sk_ddl_name_list(statement->columns)) : "",
-						  statement->security, sk_ddl_translate(ddl, statement->expr, NIL, true));
-	if (statement->or_replace && OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, true)) &&
-		!is_replaceable(definition))
-	{
+
+	/*
+	 * PostgreSQL replaces a view only if its columns stay; Spanner always
+	 * does
+	 */
+	if (statement->or_replace && OidIsValid(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, true)))
+		error = sk_ddl_try(replace_view, ddl, false);
+	if (error != NULL && error->sqlerrcode != ERRCODE_INVALID_TABLE_DEFINITION)
+		ReThrowError(error);
+	if (error != NULL)
 		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_name(statement->name));
-		SK_DDL_EMIT(ddl, "CREATE %s", definition);
-	}
-	else
-		SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace ? "OR REPLACE " : "", definition);
+	SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace && error == NULL ? "OR REPLACE " : "", view_definition(ddl));
 	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("VIEW %s", sk_ddl_name(statement->name)));
 	if (ddl->dialect == SK_GOOGLESQL)
 		check_reals(ddl, statement);
+}
+
+static char *
+view_definition(SkDdlText *ddl)
+{
+	SkStatement *view = ddl->statement;
+
+	return psprintf("VIEW %s%s WITH (security_invoker = %s) AS %s", sk_ddl_name(view->name),
+					view->columns != NIL ? psprintf(" (%s)", sk_ddl_name_list(view->columns)) : "",
+					view->security, sk_ddl_translate(ddl, view->expr, NIL, true));
+}
+
+static void
+replace_view(SkDdlText *ddl)
+{
+	sk_run_command(psprintf("CREATE OR REPLACE %s", view_definition(ddl)));
 }
 
 /*
@@ -489,35 +503,6 @@ has_real(Node *node, void *context)
 			return true;
 	}
 	return expression_tree_walker(node, has_real, context);
-}
-
-/* PostgreSQL replaces a view only if its columns stay; Spanner always does. */
-static bool
-is_replaceable(const char *definition)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool result = true;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		sk_run_command(psprintf("CREATE OR REPLACE %s", definition));
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		if (geterrcode() != ERRCODE_INVALID_TABLE_DEFINITION)
-			PG_RE_THROW();
-		FlushErrorState();
-		result = false;
-	}
-	PG_END_TRY();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return result;
 }
 
 /* CREATE and ALTER CHANGE STREAM */
@@ -804,14 +789,8 @@ set_database_option(SkDdlText *ddl, const SkDdlOption *option)
 		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("The %s option only supports string or null.", option->name),
 					 errhint("Write the value in single quotes."));
-	old = sk_query_text(psprintf("SELECT c FROM pg_catalog.pg_db_role_setting s,"
-								 " pg_catalog.unnest(s.setconfig) c"
-								 " WHERE s.setdatabase OPERATOR(pg_catalog.=) '%u'"
-								 " AND s.setrole OPERATOR(pg_catalog.=) '0'"
-								 " AND pg_catalog.starts_with(c, '%s=')"
-								 " AND c OPERATOR(pg_catalog.<>) '%s='",
-								 MyDatabaseId, setting, setting));
-	if (old != NULL && is_kind)
+	old = sk_ddl_database_setting(setting);
+	if (old != NULL && is_kind && old[strlen(setting) + 1] != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("The %s option may not be unset once set.", option->name),

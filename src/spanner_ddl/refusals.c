@@ -42,6 +42,12 @@ static const SkRefusal refusals[] = {
 	{SK_REFUSED_STATEMENT, "insert or", "INSERT OR", UPSERT_HINT},
 	{SK_REFUSED_STATEMENT, "revoke", "privilege", "Run PostgreSQL's REVOKE directly."},
 
+	/* what clients do with a file */
+	{SK_CLIENT_STATEMENT, "abort batch", "ABORT BATCH"},
+	{SK_CLIENT_STATEMENT, "run batch", "RUN BATCH"},
+	{SK_CLIENT_STATEMENT, "set proto_descriptors", "SET PROTO_DESCRIPTORS"},
+	{SK_CLIENT_STATEMENT, "start batch", "START BATCH"},
+
 	/* types */
 	{SK_REFUSED_TYPE, "interval", "INTERVAL", "Use a number of seconds, as INT64 or bigint."},
 	{SK_REFUSED_TYPE, "struct", "STRUCT", "Use type JSON."},

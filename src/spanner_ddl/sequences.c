@@ -106,16 +106,18 @@ sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 
 /*
  * sk_ddl_change_sequence
- *		Have alter_sequence() do what clauses ask for.
+ *		Have ALTER SEQUENCE and alter_sequence() do what clauses ask for.
  *
- * "sequence" is what its first argument is to be.
+ * "sequence" is what the first argument of the latter is to be.
  */
 void
-sk_ddl_change_sequence(SkDdlText *ddl, const char *sequence, const SkDdlChange *change)
+sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const char *sequence, const SkDdlChange *change)
 {
 	StringInfoData arguments;
 
 	Assert(change->place != NULL);
+	if (change->limits != NULL)
+		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change->limits);
 	initStringInfo(&arguments);
 	if (change->kind != NULL)
 		appendStringInfo(&arguments, ", kind => %s", quote_literal_cstr(change->kind));

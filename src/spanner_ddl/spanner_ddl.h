@@ -83,6 +83,7 @@ typedef struct SkDdlChange
 typedef enum SkRefusalType
 {
 	SK_REFUSED_STATEMENT,
+	SK_CLIENT_STATEMENT,		/* left out with a NOTICE */
 	SK_REFUSED_TYPE,
 	SK_REFUSED_WORD,
 	SK_REFUSED_OPTION
@@ -173,6 +174,7 @@ extern Datum spanner_text_to_timestamp(PG_FUNCTION_ARGS);
 
 /* catalog.c */
 extern void sk_ddl_run_command(SkDdlText *ddl, char *command);
+extern ErrorData *sk_ddl_try(void (*step) (SkDdlText *), SkDdlText *ddl, bool is_kept);
 extern Oid	sk_ddl_on_relation(SkDdlText *ddl, Oid relid);
 extern void sk_ddl_owner_enter(SkDdlText *ddl, SkOwnerScope *scope);
 extern char *sk_ddl_name(const SkName *name);
@@ -187,6 +189,7 @@ extern List *sk_ddl_table_key(Oid relid);
 extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
 extern void sk_ddl_check(SkDdlText *ddl, int at, int code, const char *query);
 extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
+extern char *sk_ddl_database_setting(const char *setting);
 extern Oid	sk_ddl_object(const char *function, Oid argument);
 extern char *sk_ddl_relation(Oid relid);
 
@@ -197,7 +200,7 @@ extern char *sk_ddl_translate(SkDdlText *ddl, SkNode *node, List *variables,
 /* sequences.c */
 extern void sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 								const char *object, SkDdlChange *change);
-extern void sk_ddl_change_sequence(SkDdlText *ddl, const char *sequence,
+extern void sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const char *sequence,
 								   const SkDdlChange *change);
 extern const char *sk_ddl_default_kind(void);
 

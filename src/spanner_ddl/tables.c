@@ -857,9 +857,7 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",
 							get_rel_name(table->relid), action->name));
-	if (change.limits != NULL)
-		SK_DDL_EMIT(ddl, "ALTER SEQUENCE %s%s", name, change.limits);
-	sk_ddl_change_sequence(ddl, sequence, &change);
+	sk_ddl_change_sequence(ddl, name, sequence, &change);
 }
 
 /* The call that names the sequence of a column. */

@@ -39,6 +39,8 @@ typedef struct SkToken
 	SkTokenType type;
 	int			start;
 	int			end;
+	int			depth;			/* open parentheses before it, in its
+								 * statement */
 	char	   *text;
 } SkToken;
 

@@ -123,7 +123,7 @@ foreach my $file (glob 'src/*/*.[cly]')
 	$runs_sql{ $file =~ s{src/(.*)\..}{$1}r } = 1 if slurp_file($file) =~ /SPI_(execute|prepare)|sk_query_/;
 }
 is(join(' ', sort keys %runs_sql),
-	'advisor/sample allocator/commands allocator/number_rows sequence/sequence sequence/sequence_change sequence/sequence_commands spanner_ddl/catalog spanner_ddl/execute spanner_ddl/expired spanner_ddl/objects spanner_ddl/scanner spanner_ddl/tables spi/relation_query spi/run_command splits/splits',
+	'advisor/sample allocator/commands allocator/number_rows sequence/sequence sequence/sequence_change sequence/sequence_commands spanner_ddl/catalog spanner_ddl/expired spanner_ddl/objects spanner_ddl/scanner spanner_ddl/tables spi/relation_query spi/run_command splits/splits',
 	'files that run SQL');
 
 # The trap: a copy of what pg_catalog offers, which tells who runs it.
